@@ -1,0 +1,3 @@
+module github.com/executor-go/executor
+
+go 1.26
