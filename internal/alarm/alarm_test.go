@@ -1,0 +1,190 @@
+package alarm_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/internal/alarm"
+)
+
+// quiet fails the test if the alarm has gone off.
+func quiet(t *testing.T, a *alarm.Alarm) {
+	t.Helper()
+	select {
+	case <-a.C():
+		t.Error("the alarm went off")
+	default:
+	}
+}
+
+// An alarm goes off at the instant it was set for.
+func TestGoesOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := alarm.New()
+		defer a.Close()
+		for _, d := range []time.Duration{time.Hour, time.Nanosecond, 1, 0, -1, math.MinInt64} {
+			start := time.Now()
+			a.Set(d)
+			<-a.C()
+			if took := time.Since(start); took != max(d, 0) {
+				t.Errorf("Set(%v) took %v", d, took)
+			}
+			synctest.Wait()
+			quiet(t, a)
+		}
+	})
+}
+
+// A new alarm is not set, and one set for ever does not go off.
+func TestNotSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := alarm.New()
+		defer a.Close()
+		time.Sleep(1000 * time.Hour)
+		quiet(t, a)
+		a.Set(math.MaxInt64)
+		time.Sleep(1000 * time.Hour)
+		quiet(t, a)
+	})
+}
+
+// A setting replaces the one before, whether it is earlier or later.
+func TestSetReplaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := alarm.New()
+		defer a.Close()
+		for _, ds := range [][2]time.Duration{{time.Minute, time.Second}, {time.Second, time.Minute}} {
+			start := time.Now()
+			a.Set(ds[0])
+			a.Set(ds[1])
+			<-a.C()
+			if took := time.Since(start); took != ds[1] {
+				t.Errorf("went off after %v instead of %v", took, ds[1])
+			}
+			time.Sleep(time.Hour)
+			quiet(t, a)
+		}
+	})
+}
+
+// What was due before Set, Stop or Close is not received after it.
+func TestNoStaleFiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := alarm.New()
+		for name, replace := range map[string]func(){
+			"Set":   func() { a.Set(time.Hour) },
+			"Stop":  a.Stop,
+			"Close": a.Close,
+		} {
+			a.Set(time.Second)
+			time.Sleep(time.Minute)
+			replace()
+			t.Log(name)
+			quiet(t, a)
+		}
+		a.Stop()
+	})
+}
+
+// In a bubble nothing helps the timer, or the fake clock would stand still.
+func TestUnhelpedInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := alarm.New()
+		defer a.Close()
+		if a.Helped() {
+			t.Error("the alarm has a helper in a bubble")
+		}
+	})
+}
+
+// On Linux an alarm has a helper, which does not take over: alarms set, set
+// anew and stopped by many goroutines go off when they are left alone.
+func TestHelped(t *testing.T) {
+	a := alarm.New()
+	defer a.Close()
+	if a.Helped() != (runtime.GOOS == "linux") {
+		t.Errorf("on %s, helped is %v", runtime.GOOS, a.Helped())
+	}
+	for range 50 {
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 20 {
+					mu.Lock()
+					if rand.N(4) == 0 {
+						a.Stop()
+					} else {
+						a.Set(time.Duration(rand.N(int64(300 * time.Microsecond))))
+					}
+					mu.Unlock()
+					runtime.Gosched()
+				}
+			})
+		}
+		wg.Wait()
+		a.Set(time.Duration(rand.N(int64(time.Millisecond))))
+		<-a.C()
+	}
+}
+
+// The helper outlasts a setting that was replaced by a later one, or stopped.
+func TestHelperRearms(t *testing.T) {
+	a := alarm.New()
+	defer a.Close()
+	for range 20 {
+		a.Set(50 * time.Microsecond)
+		a.Set(2 * time.Millisecond)
+		<-a.C()
+		a.Set(50 * time.Microsecond)
+		a.Stop()
+		a.Set(time.Millisecond)
+		<-a.C()
+		a.Set(math.MaxInt64)
+		a.Set(time.Duration(math.MaxInt64) - time.Hour)
+	}
+}
+
+// Close ends the helper's goroutine and gives its descriptor back, may be
+// repeated, and leaves an ordinary timer.
+func TestClose(t *testing.T) {
+	for range 3000 { // more than a process may have open
+		a := alarm.New()
+		if runtime.GOOS == "linux" && !a.Helped() {
+			t.Fatal("out of descriptors")
+		}
+		a.Set(time.Hour)
+		a.Close()
+		a.Close()
+		a.Set(0)
+		<-a.C()
+		a.Stop()
+	}
+	for range 1000 { // the goroutine has signed off, but may not have gone
+		if !strings.Contains(stacks(), "(*waker).run") {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("a goroutine is left:\n%s", stacks())
+}
+
+func stacks() string {
+	buf := make([]byte, 1<<20)
+	return string(buf[:runtime.Stack(buf, true)])
+}
+
+// Setting an alarm does not allocate.
+func TestSetDoesNotAllocate(t *testing.T) {
+	a := alarm.New()
+	defer a.Close()
+	if n := testing.AllocsPerRun(100, func() { a.Set(time.Hour); a.Set(time.Minute); a.Stop() }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

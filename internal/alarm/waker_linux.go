@@ -1,0 +1,138 @@
+package alarm
+
+import (
+	"math"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// waker makes a timer descriptor readable when an alarm is due.
+//
+// A system call for every setting would be a waste, since most settings
+// replace one that is not yet due by a later one. So the descriptor may be
+// armed too early, never too late: a later setting only writes down what is
+// wanted, and when the descriptor goes off the goroutine that reads it arms it
+// again for the rest.
+//
+//	set:   wanted = now + d; if wanted < armed: arm
+//	stop:  wanted = never
+//	run:   for each wake-up: armed = never; if wanted is still to come: arm
+type waker struct {
+	file  *os.File      // watched by the runtime's poller; closing it ends run
+	epoch time.Time     // origin of the instants below
+	done  chan struct{} // closed when run has ended
+
+	// mu is a leaf lock: under it there is one system call at most.
+	mu struct {
+		sync.Mutex
+		fd     int   // file's descriptor; -1 once it is closed
+		wanted int64 // the alarm's instant, in ns since epoch
+		armed  int64 // the descriptor's instant; never later than wanted
+	}
+}
+
+// never is the instant of what is not set.
+const never = math.MaxInt64
+
+const clockMonotonic = 1 // CLOCK_MONOTONIC, as package time reads it
+
+// newWaker returns nil if there can be no waker.
+func newWaker() *waker {
+	if inBubble() {
+		return nil
+	}
+	// The flags of a timer descriptor are those of open, on every architecture.
+	fd, _, errno := syscall.RawSyscall(syscall.SYS_TIMERFD_CREATE,
+		clockMonotonic, syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if errno != 0 {
+		return nil
+	}
+	w := &waker{
+		file:  os.NewFile(fd, "alarm"),
+		epoch: time.Now(),
+		done:  make(chan struct{}),
+	}
+	w.mu.fd, w.mu.wanted, w.mu.armed = int(fd), never, never
+	go w.run()
+	return w
+}
+
+// inBubble reports whether the clock is that of a testing/synctest bubble. There
+// the descriptor must stay away: it follows the real clock, and a goroutine
+// that reads it is not durably blocked, so the fake clock would never move on.
+// A bubble cannot be asked for, but the kernel tells the real time, and a
+// bubble's clock starts in the year 2000.
+func inBubble() bool {
+	var tv syscall.Timeval
+	if syscall.Gettimeofday(&tv) != nil {
+		return true
+	}
+	return time.Since(time.Unix(tv.Unix())).Abs() > time.Hour
+}
+
+// run reads the descriptor until it is closed. That it wakes up is all that
+// matters: the scheduler looks for timers that are due on the way here.
+func (w *waker) run() {
+	defer close(w.done)
+	var expirations [8]byte
+	for {
+		if _, err := w.file.Read(expirations[:]); err != nil {
+			return
+		}
+		w.mu.Lock()
+		w.mu.armed = never
+		if w.mu.wanted < never {
+			w.armLocked(time.Duration(w.mu.wanted - w.now()))
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *waker) set(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.wanted = never
+	if now := w.now(); d > 0 && int64(d) < never-now {
+		w.mu.wanted = now + int64(d)
+	}
+	if w.mu.wanted < w.mu.armed {
+		w.armLocked(d)
+	}
+}
+
+func (w *waker) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.wanted = never
+}
+
+func (w *waker) close() {
+	w.mu.Lock()
+	w.mu.fd, w.mu.wanted = -1, never // the number may soon be another file's
+	w.mu.Unlock()
+	w.file.Close()
+	<-w.done
+}
+
+// now returns the instant it is.
+func (w *waker) now() int64 { return int64(time.Since(w.epoch)) }
+
+// armLocked arms the descriptor for the wanted instant, which is in left from
+// now. If that is over there is nothing to wake up for; and if the kernel
+// refuses, the timer does without.
+func (w *waker) armLocked(left time.Duration) {
+	if left <= 0 || w.mu.fd < 0 {
+		return
+	}
+	// A field of a Timespec may have 32 bits: 68 years, then run arms it again.
+	var setting struct{ interval, value syscall.Timespec }
+	setting.value = syscall.NsecToTimespec(int64(min(left, math.MaxInt32*time.Second)))
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME,
+		uintptr(w.mu.fd), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
+	if errno == 0 {
+		w.mu.armed = w.mu.wanted
+	}
+}
