@@ -1,0 +1,213 @@
+package cron
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file guesses at what was meant. Nothing here decides whether a spec is valid,
+// except that characters outside of ASCII never are.
+
+// checkCharacters fails at the first character that no spec contains, such as
+// the full-width digits and no-break spaces that word processors leave behind.
+func (p parser) checkCharacters() error {
+	for i, r := range p.spec {
+		if r > ' ' && r < 0x7f || r < 0x80 && isBlank(byte(r)) {
+			continue
+		}
+		if r == utf8.RuneError && !strings.HasPrefix(p.spec[i:], string(r)) {
+			return p.fail("character", span{p.spec[i : i+1], i}, "is not UTF-8 text", "")
+		}
+		where := span{string(r), i}
+		if r < 0x80 {
+			return p.fail("character", where, "is a control character", "leave it out")
+		}
+		hint := "use plain ASCII"
+		if twin, ok := asciiTwin(r); ok {
+			hint = fmt.Sprintf("write a plain %q", twin)
+		}
+		return p.fail("character", where, fmt.Sprintf("is %U, not ASCII", r), hint)
+	}
+	return nil
+}
+
+// asciiTwin returns the ASCII character that r looks like or stands for.
+func asciiTwin(r rune) (rune, bool) {
+	switch {
+	case r >= 0xFF01 && r <= 0xFF5E: // full-width forms
+		return r - 0xFEE0, true
+	case unicode.Is(unicode.Zs, r):
+		return ' ', true
+	case unicode.Is(unicode.Pd, r) || r == '−':
+		return '-', true
+	case r == '∗' || r == '⁎' || r == '✱':
+		return '*', true
+	case r == '∕' || r == '⁄':
+		return '/', true
+	case r == '،' || r == '、':
+		return ',', true
+	}
+	return 0, false
+}
+
+// countHint guesses why a spec does not have five fields.
+func (p parser) countHint(parts []span) string {
+	for _, part := range parts {
+		if strings.HasPrefix(part.text, ",") || strings.HasSuffix(part.text, ",") {
+			return "lists have no blanks"
+		}
+	}
+	switch n := len(parts); {
+	case n == 1 && !strings.ContainsAny(parts[0].text, "*0123456789"):
+		return wordHint("@" + parts[0].text)
+	case n < len(fields):
+		return `write "*" for a field that does not matter`
+	case n == len(fields)+1 || n == len(fields)+2:
+		// Quartz has seconds before and maybe years behind, and question marks.
+		quartz := false
+		middle := slices.Clone(parts[1 : len(fields)+1])
+		for i := range middle {
+			if middle[i].text == "?" {
+				middle[i].text = "*"
+				quartz = true
+			}
+		}
+		if quartz && strings.ContainsAny(middle[4].text, "1234567") {
+			return `seconds, years and "?" are Quartz's, which also counts Sunday as 1`
+		}
+		if p.valid(middle) {
+			return fmt.Sprintf("seconds are not supported: without them it is %s; below a minute there is @every", short(joined(middle)))
+		}
+	}
+	if p.valid(parts[:len(fields)]) {
+		return fmt.Sprintf("years and commands are no part of it: %s", short(joined(parts[:len(fields)])))
+	}
+	return "seconds, years and commands are no part of it"
+}
+
+// valid reports whether the parts are five good fields.
+func (p parser) valid(parts []span) bool {
+	var s Schedule
+	return len(parts) == len(fields) && p.parseFields(&s, parts) == nil
+}
+
+// valueHint guesses what was meant by something that is neither number nor name.
+func valueHint(f *field, text string) string {
+	switch text {
+	case "":
+		return ""
+	case "?":
+		return `write "*"; the question mark is Quartz's`
+	case "@":
+		return "an @word stands alone"
+	}
+	for i := range fields {
+		other := &fields[i]
+		for j, name := range other.names {
+			if !strings.HasPrefix(strings.ToLower(text), name) {
+				continue
+			}
+			if other != f {
+				return fmt.Sprintf("%s is a name for the field %s", name, other.name)
+			}
+			return fmt.Sprintf("write %q or \"%d\"", name, other.low+j)
+		}
+	}
+	if near, ok := nearest(text, f.names); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	switch strings.Trim(text, "0123456789#") {
+	case "", "L", "W", "LW":
+		return "Quartz's L, W and # are not part of crontab"
+	case ".":
+		return "write whole numbers"
+	}
+	if strings.Contains(text, "=") {
+		return "settings stand on lines of their own"
+	}
+	return ""
+}
+
+// wrapHint tells how to write a range that goes past the end of its field.
+func wrapHint(f *field, low, high int, stepped bool) string {
+	if stepped {
+		return fmt.Sprintf("swap its ends, or write two ranges, one that ends at %d and one that begins at %d", f.last, f.low)
+	}
+	if f.hasSunday() && high == 0 {
+		return fmt.Sprintf(`write "%d-7" to end on Sunday`, low)
+	}
+	return fmt.Sprintf(`swap its ends, or write "%s,%s" to go past the end`, rangeText(low, f.last), rangeText(f.low, high))
+}
+
+func rangeText(low, high int) string {
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d-%d", low, high)
+}
+
+// stepHint tells how to write what a step beyond its range may have meant.
+func stepHint(f *field, low, step int) string {
+	hint := fmt.Sprintf(`write "%d" if that is meant`, low)
+	switch f.name {
+	case "minute":
+		hint += fmt.Sprintf(`, or "@every %dm" for every %d minutes of real time`, step, step)
+	case "hour":
+		hint += fmt.Sprintf(`, or "@every %dh" for every %d hours of real time`, step, step)
+	}
+	return hint
+}
+
+// wordHint guesses which @word was meant.
+func wordHint(text string) string {
+	names := []string{"@every", "@reboot"}
+	for _, w := range words {
+		names = append(names, w.name)
+	}
+	if near, ok := nearest(text, names); ok {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every"
+}
+
+// durationHint guesses what is wrong with a duration.
+func durationHint(text string) string {
+	if n, ok := number(text); ok && n > 0 && n < 9999 {
+		return fmt.Sprintf("give it a unit, such as %q or %q", text+"s", text+"m")
+	}
+	if days, ok := strings.CutSuffix(strings.ToLower(text), "d"); ok {
+		if n, ok := number(days); ok && n > 0 && n < 9999 {
+			return fmt.Sprintf("Go has no unit for days: write \"%dh\"", n*24)
+		}
+	}
+	return `write it like "90s" or "1h30m", up to about 290 years`
+}
+
+// zoneHint guesses why a zone cannot be loaded.
+func zoneHint(name string) string {
+	const sure = "America/New_York"
+	if _, err := time.LoadLocation(sure); err != nil {
+		return `this machine has no zone database: import _ "time/tzdata" in package main`
+	}
+	if mended := titled(name); mended != name {
+		if _, err := time.LoadLocation(mended); err == nil {
+			return fmt.Sprintf("did you mean %q?", mended)
+		}
+	}
+	return fmt.Sprintf("names look like %q and have capitals; abbreviations such as PST are not names", sure)
+}
+
+// titled capitalizes the letters that begin a word and puts the others in lower case.
+func titled(s string) string {
+	b := []byte(strings.ToLower(s))
+	for i := range b {
+		if (i == 0 || b[i-1] == '/' || b[i-1] == '_' || b[i-1] == '-') && b[i] >= 'a' && b[i] <= 'z' {
+			b[i] -= 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,233 @@
+package cron
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxSpec bounds the length of a spec in bytes. The longest that says anything
+// new, with every value listed, has a third of it.
+const maxSpec = 1024
+
+// words are the @words and the five fields that they stand for.
+var words = []struct{ name, fields string }{
+	{"@yearly", "0 0 1 1 *"},
+	{"@annually", "0 0 1 1 *"},
+	{"@monthly", "0 0 1 * *"},
+	{"@weekly", "0 0 * * 0"},
+	{"@daily", "0 0 * * *"},
+	{"@midnight", "0 0 * * *"},
+	{"@hourly", "0 * * * *"},
+}
+
+// A span is a part of a spec: its text, and where it begins.
+type span struct {
+	text string
+	at   int
+}
+
+// part returns the part of s that begins at from and has the given text.
+func (s span) part(from int, text string) span { return span{text, s.at + from} }
+
+// A parser remembers the spec for the sake of its errors.
+type parser struct{ spec string }
+
+// fail returns the error for one part of the spec.
+func (p parser) fail(field string, where span, problem, hint string) *ParseError {
+	return &ParseError{Spec: p.spec, Field: field, Text: where.text, Column: where.at + 1, Problem: problem, Hint: hint}
+}
+
+// failWhole returns the error for the spec as a whole.
+func (p parser) failWhole(problem, hint string) *ParseError {
+	return &ParseError{Spec: p.spec, Problem: problem, Hint: hint}
+}
+
+func parse(spec string, loc *time.Location) (Schedule, error) {
+	p := parser{spec}
+	if len(spec) > maxSpec {
+		return Schedule{}, p.failWhole(fmt.Sprintf("%d bytes are too long, the limit is %d", len(spec), maxSpec), "")
+	}
+	if err := p.checkCharacters(); err != nil {
+		return Schedule{}, err
+	}
+	parts := split(spec)
+
+	prefix := ""
+	if len(parts) > 0 {
+		name, ok, err := p.zoneName(parts[0])
+		if err != nil {
+			return Schedule{}, err
+		}
+		if ok {
+			if loc, err = p.loadZone(name); err != nil {
+				return Schedule{}, err
+			}
+			prefix = "CRON_TZ=" + name.text + " "
+			parts = parts[1:]
+		}
+	}
+	if len(parts) == 0 {
+		return Schedule{}, p.failWhole("no time given", `write five fields, such as "30 2 * * *", or a word, such as "@daily"`)
+	}
+
+	s := Schedule{spec: prefix + joined(parts), loc: loc}
+	var err error
+	if strings.HasPrefix(parts[0].text, "@") {
+		err = p.parseWord(&s, parts)
+	} else {
+		err = p.parseFields(&s, parts)
+	}
+	if err != nil {
+		return Schedule{}, err
+	}
+	return s, nil
+}
+
+// split returns the parts of spec between blanks. Line ends count as blanks, because
+// specs come out of files.
+func split(spec string) []span {
+	parts := make([]span, 0, 8)
+	for at := 0; at < len(spec); {
+		if isBlank(spec[at]) {
+			at++
+			continue
+		}
+		end := at
+		for end < len(spec) && !isBlank(spec[end]) {
+			end++
+		}
+		parts = append(parts, span{spec[at:end], at})
+		at = end
+	}
+	return parts
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
+
+// joined returns the parts in lower case with single blanks between them.
+func joined(parts []span) string {
+	var b strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strings.ToLower(part.text))
+	}
+	return b.String()
+}
+
+// zoneName returns the zone's name if part is a CRON_TZ= or TZ= prefix.
+func (p parser) zoneName(part span) (name span, ok bool, err error) {
+	before, after, found := strings.Cut(part.text, "=")
+	if !found {
+		return span{}, false, nil
+	}
+	if prefix := part.part(0, before); before != "CRON_TZ" && before != "TZ" {
+		if !is(prefix, "CRON_TZ") && !is(prefix, "TZ") {
+			return span{}, false, nil // the fields complain better
+		}
+		return span{}, false, p.fail("zone", part, "the prefix for a zone is CRON_TZ= or TZ=",
+			"write it in capitals")
+	}
+	name = part.part(len(before)+1, after)
+	if after == "" {
+		// time.LoadLocation would take it for UTC.
+		return span{}, false, p.fail("zone", name, "no name follows the equals sign",
+			"write CRON_TZ=Asia/Tokyo, without blanks, or CRON_TZ=UTC")
+	}
+	return name, true, nil
+}
+
+func (p parser) loadZone(name span) (*time.Location, error) {
+	loc, err := time.LoadLocation(name.text)
+	if err != nil {
+		return nil, p.fail("zone", name, "unknown time zone", zoneHint(name.text))
+	}
+	return loc, nil
+}
+
+// parseWord reads a spec that begins with an @word.
+func (p parser) parseWord(s *Schedule, parts []span) error {
+	word := parts[0]
+	if is(word, "@every") {
+		return p.parseEvery(s, parts[1:])
+	}
+	if is(word, "@reboot") {
+		return p.fail("word", word, "a start is not a time", "run the job once when the program starts")
+	}
+	for _, w := range words {
+		if !is(word, w.name) {
+			continue
+		}
+		if len(parts) > 1 {
+			return p.fail("word", parts[1], "nothing may follow "+w.name, "leave it out")
+		}
+		return parser{w.fields}.parseFields(s, split(w.fields))
+	}
+	return p.fail("word", word, "unknown word", wordHint(word.text))
+}
+
+// is reports whether s is the given ASCII word, in any case. Equal lengths
+// keep out the letters beyond ASCII that fold to ASCII ones.
+func is(s span, word string) bool {
+	return len(s.text) == len(word) && strings.EqualFold(s.text, word)
+}
+
+// parseEvery reads what follows @every.
+func (p parser) parseEvery(s *Schedule, rest []span) error {
+	if len(rest) == 0 {
+		return p.failWhole("no duration follows @every", `write "@every 90s" or "@every 1h30m"`)
+	}
+	text := rest[0]
+	if len(rest) > 1 {
+		return p.fail("interval", rest[1], "only one duration follows @every", `write it without blanks, such as "1h30m"`)
+	}
+	d, err := time.ParseDuration(strings.ToLower(text.text))
+	switch {
+	case err != nil:
+		return p.fail("interval", text, "not a duration that Go can read", durationHint(text.text))
+	case d <= 0:
+		return p.fail("interval", text, "must be longer than zero", "")
+	}
+	s.every = d
+	return nil
+}
+
+// parseFields reads the five fields.
+func (p parser) parseFields(s *Schedule, parts []span) error {
+	if len(parts) != len(fields) {
+		return p.failWhole(countProblem(len(parts)), p.countHint(parts))
+	}
+	var sets [len(fields)]uint64
+	var stars [len(fields)]bool
+	for i := range fields {
+		var err error
+		if sets[i], err = p.parseField(&fields[i], parts[i]); err != nil {
+			return err
+		}
+		stars[i] = strings.HasPrefix(parts[i].text, "*")
+	}
+	s.calendar = calendar{
+		minutes:  sets[0],
+		hours:    uint32(sets[1]),
+		days:     uint32(sets[2] >> 1),
+		months:   uint16(sets[3]),
+		weekdays: uint8(sets[4]),
+		wild:     stars[0] || stars[1],
+		either:   !stars[2] && !stars[4],
+	}
+	if !s.calendar.possible() {
+		return p.fail("day-of-month", parts[2], "no month of the fourth field has such a day, so it would never be due",
+			`for the last day of a month, have the job check the date, or run it on the first of the next`)
+	}
+	return nil
+}
+
+func countProblem(n int) string {
+	noun := "fields"
+	if n == 1 {
+		noun = "field"
+	}
+	return fmt.Sprintf("%d %s, want 5 (minute hour day-of-month month day-of-week)", n, noun)
+}
