@@ -1,0 +1,202 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+)
+
+// ErrNoTasks is returned by [InvokeAny] for no functions at all.
+var ErrNoTasks = errors.New("executor: no tasks")
+
+// InvokeAll submits the functions, waits until all are done, and returns their
+// futures in the order of the functions. When ctx ends, those that are not done
+// are canceled: no future is ever left pending. A function that fails does not
+// disturb the others, but one that is rejected makes InvokeAll cancel them. If
+// one is nil, nothing runs: its future fails with [ErrNilTask], the others are
+// canceled. Java: invokeAll.
+func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
+	mustContext(ctx)
+	fs := make([]*Future[T], len(fns))
+	var stop error
+	for i, fn := range fns {
+		fs[i] = NewFuture(fn)
+		if fn == nil {
+			stop = ErrNilTask
+		}
+	}
+	for _, f := range fs {
+		if stop == nil && ctx.Err() != nil {
+			stop = ended(ctx)
+		}
+		if stop != nil {
+			break
+		}
+		if err := ex.Execute(ctx, f); err != nil {
+			f.end(Failed, err)
+			stop = err
+		}
+	}
+	for _, f := range fs {
+		if stop == nil {
+			if err := await(ctx, f.Done()); err != nil {
+				stop = err
+			}
+		}
+		if stop != nil {
+			f.cancel(stop, true, false, f.drop)
+		}
+	}
+	return fs
+}
+
+// InvokeAny submits the functions one by one, for as long as none has
+// succeeded, and returns the first value. The others are canceled. If all fail
+// it returns the error of the one that failed last; if ctx ends first, ctx's
+// error. An executor that rejects some of them is still asked for the others. A
+// nil function is found before anything runs, and gives [ErrNilTask]; no
+// functions at all give [ErrNoTasks]. Java: invokeAny.
+func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
+	mustContext(ctx)
+	var zero T
+	if len(fns) == 0 {
+		return zero, ErrNoTasks
+	}
+	for _, fn := range fns {
+		if fn == nil {
+			return zero, ErrNilTask
+		}
+	}
+	c := newCollector[T](len(fns))
+	defer c.cancel()
+	var last error
+	judge := func(f *Future[T]) bool {
+		if f.State() != Succeeded {
+			last = f.Err()
+		}
+		return f.State() == Succeeded
+	}
+	for _, fn := range fns {
+		if ctx.Err() != nil {
+			return zero, ended(ctx)
+		}
+		f := NewFuture(fn)
+		c.add(f)
+		submit(ctx, ex, f)
+		for f := range c.ready() {
+			if judge(f) {
+				return f.value, nil
+			}
+		}
+	}
+	for f := range c.all(ctx) {
+		if judge(f) {
+			return f.value, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return zero, ended(ctx) // whatever became of the tasks, which it has ended too
+	}
+	return zero, last
+}
+
+// Completed iterates over futures in the order in which they are done; those
+// that are done at the start come first, in the order given. It waits for each,
+// with no bound but what the futures have: cancel them, or their context, to
+// end it early. Leaving the loop leaves the futures alone. Java: what
+// ExecutorCompletionService is mostly used for.
+func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		c := newCollector[T](len(fs))
+		for _, f := range fs {
+			c.add(f)
+		}
+		for f := range c.all(context.Background()) {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// collector gathers futures as they are done.
+type collector[T any] struct {
+	fs   []*Future[T]
+	wake chan struct{} // holds a token while done may have something
+
+	mu   sync.Mutex
+	done []*Future[T] // in order, not yet handed out
+	left int          // futures added and not handed out
+}
+
+func newCollector[T any](n int) *collector[T] {
+	return &collector[T]{fs: make([]*Future[T], 0, n), wake: make(chan struct{}, 1)}
+}
+
+func (c *collector[T]) add(f *Future[T]) {
+	c.mu.Lock()
+	c.left++
+	c.mu.Unlock()
+	c.fs = append(c.fs, f)
+	f.OnDone(func() {
+		c.mu.Lock()
+		c.done = append(c.done, f)
+		c.mu.Unlock()
+		select {
+		case c.wake <- struct{}{}:
+		default:
+		}
+	})
+}
+
+// pending is how many futures have not been handed out.
+func (c *collector[T]) pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
+}
+
+// ready iterates over the futures that are done by now.
+func (c *collector[T]) ready() iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		for {
+			c.mu.Lock()
+			if len(c.done) == 0 {
+				c.mu.Unlock()
+				return
+			}
+			f := c.done[0]
+			c.done[0] = nil
+			c.done = c.done[1:]
+			c.left--
+			c.mu.Unlock()
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// all iterates over all futures as they are done, until ctx ends.
+func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		for {
+			for f := range c.ready() {
+				if !yield(f) {
+					return
+				}
+			}
+			if c.pending() == 0 || await(ctx, c.wake) != nil {
+				return
+			}
+		}
+	}
+}
+
+// cancel cancels whatever is not done.
+func (c *collector[T]) cancel() {
+	for _, f := range c.fs {
+		f.Cancel()
+	}
+}

@@ -1,0 +1,175 @@
+package executor
+
+import (
+	"context"
+	"time"
+)
+
+// taskContext is a task seen as the context of its body. Most bodies never look
+// at their context, so the cancelable context behind it is made at the first
+// look: a task that does not care costs no allocation beyond itself.
+//
+// It serves tasks that run once. The runs of periodic work have a context each,
+// so that one that leaked from an earlier run does not follow a later one.
+type taskContext task
+
+var _ context.Context = (*taskContext)(nil)
+
+func (c *taskContext) task() *task { return (*task)(c) }
+
+// Deadline is the parent's: tasks with a timeout of their own are not viewed.
+func (c *taskContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
+
+func (c *taskContext) Done() <-chan struct{} { return c.task().look().Done() }
+
+func (c *taskContext) Err() error { return c.task().look().Err() }
+
+// Value answers from the parent where it can. Package context finds a parent's
+// canceler, and its cause, by a key of type *int, which only the context behind
+// can answer.
+func (c *taskContext) Value(key any) any {
+	switch key.(type) {
+	case *int:
+		return c.task().look().Value(key)
+	case dueKey:
+		return c.task().dueTime()
+	}
+	return c.ctx.Value(key)
+}
+
+func (c *taskContext) String() string { return "executor.taskContext" }
+
+// look gives the context of the body, made at need.
+func (t *task) look() context.Context {
+	t.mu.Lock()
+	m := t.moreLocked()
+	if run := m.run; run != nil {
+		t.mu.Unlock()
+		return run
+	}
+	t.mu.Unlock()
+
+	run, cancel := t.derive() // calls into the parent, hence no lock
+	t.mu.Lock()
+	if m.run != nil {
+		winner := m.run
+		t.mu.Unlock()
+		cancel(nil)
+		return winner
+	}
+	m.run = run
+	var end error
+	switch {
+	case !t.inBody:
+		end = context.Canceled
+	case m.cause != nil:
+		end = m.cause
+	default:
+		m.cancel = cancel
+	}
+	t.mu.Unlock()
+	if end != nil {
+		cancel(end)
+	}
+	return run
+}
+
+// derive makes the context of a body: the values and deadline of the parent,
+// ended by the parent, by the pool's ShutdownNow, and by the timeout.
+func (t *task) derive() (context.Context, context.CancelCauseFunc) {
+	timeout := t.timeout()
+	ctx, cancel := within(t.pool, withDue(t.ctx, t.dueTime()))
+	if timeout <= 0 {
+		return ctx, cancel
+	}
+	limited, stop := context.WithTimeoutCause(ctx, timeout, &timeoutError{timeout})
+	return limited, func(cause error) {
+		cancel(cause)
+		stop()
+	}
+}
+
+// within derives a cancelable context from parent that also ends with p.
+func within(p *Pool, parent context.Context) (context.Context, context.CancelCauseFunc) {
+	if p == nil {
+		return context.WithCancelCause(parent)
+	}
+	if parent.Done() == nil {
+		return context.WithCancelCause(p.lasting(parent))
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	if p.ctx.Err() != nil {
+		cancel(ErrShutdown) // AfterFunc would do it some time later
+	}
+	unhook := context.AfterFunc(p.ctx, func() { cancel(ErrShutdown) })
+	return ctx, func(cause error) {
+		unhook()
+		cancel(cause)
+	}
+}
+
+// lasting gives a context with the values of parent, which has no Done channel,
+// and the life of the pool. It may be shared by many tasks.
+func (p *Pool) lasting(parent context.Context) context.Context {
+	if parent == context.Background() || parent == context.TODO() {
+		return p.ctx
+	}
+	return &joined{p.ctx, parent}
+}
+
+// joined has the life of one context and the values of another that never ends.
+type joined struct {
+	context.Context
+	values context.Context
+}
+
+// Deadline is none: a context without a Done channel has none either.
+func (j *joined) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func (j *joined) Value(key any) any {
+	if v := j.values.Value(key); v != nil {
+		return v
+	}
+	return j.Context.Value(key)
+}
+
+// ended gives the error for a wait that ctx ended: its Err and, if it tells
+// more, its cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || cause == err {
+		return err
+	}
+	return &endedError{err, cause}
+}
+
+type endedError struct{ err, cause error }
+
+func (e *endedError) Error() string   { return e.err.Error() + ": " + reason(e.cause) }
+func (e *endedError) Unwrap() []error { return []error{e.err, e.cause} }
+
+type dueKey struct{}
+
+// Due gives the time at which the body that ctx was given to was due, or the
+// zero time if it runs on no schedule. The lateness of a run is time.Since of it.
+func Due(ctx context.Context) time.Time {
+	due, _ := ctx.Value(dueKey{}).(time.Time)
+	return due
+}
+
+// withDue gives a context for a body that is due then, or at no time: it does
+// not inherit the time of another body whose context it was submitted with.
+func withDue(parent context.Context, due time.Time) context.Context {
+	if due.IsZero() && Due(parent).IsZero() {
+		return parent
+	}
+	return context.WithValue(parent, dueKey{}, due)
+}
+
+// dueTime gives the due time as a time.Time, zero if the task is unscheduled.
+func (t *task) dueTime() time.Time {
+	if t.due == 0 || t.pool == nil {
+		return time.Time{}
+	}
+	return t.pool.clock.time(t.due, t.wall)
+}

@@ -1,0 +1,343 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+type contextKey struct{}
+
+// intKey is a context key of the type that package context uses for its own.
+var intKey = new(int)
+
+// inBody submits f in each way there is to a pool of one worker, waits until it
+// has run. parent is the context to submit with.
+func inBody(t *testing.T, parent func(*testing.T) context.Context, f func(t *testing.T, ctx context.Context)) {
+	t.Helper()
+	run := func(f func(context.Context)) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) { f(ctx); return 0, nil }
+	}
+	ways := map[string]func(ctx context.Context, p *executor.Pool, f func(context.Context)){
+		"Submit": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
+			executor.Submit(ctx, p, run(f))
+		},
+		"Submit with Timeout": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
+			executor.Submit(ctx, p, run(f), executor.Timeout(24*time.Hour))
+		},
+		"Go": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
+			p.Go(ctx, func(ctx context.Context) error { f(ctx); return nil })
+		},
+		"Go with an option": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
+			p.Go(ctx, func(ctx context.Context) error { f(ctx); return nil }, executor.Named("x"))
+		},
+		"Run": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
+			executor.NewFuture(run(f)).Run(ctx)
+		},
+		"RunAndReset": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
+			executor.NewFuture(run(f)).RunAndReset(ctx)
+		},
+	}
+	for name, submit := range ways {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				done := make(chan struct{})
+				go submit(parent(t), p, func(ctx context.Context) {
+					defer close(done)
+					f(t, ctx)
+				})
+				<-done
+			})
+		})
+	}
+}
+
+// background is a parent without a Done channel.
+func background(*testing.T) context.Context { return context.Background() }
+
+// A body gets the values of the submitter's context, whatever their keys are.
+func TestBodyContextValues(t *testing.T) {
+	valued := func(t *testing.T) context.Context {
+		return context.WithValue(context.WithValue(context.Background(), contextKey{}, "v"), intKey, 7)
+	}
+	for name, parent := range map[string]func(*testing.T) context.Context{
+		"for ever": valued,
+		"cancelable": func(t *testing.T) context.Context {
+			ctx, cancel := context.WithCancel(valued(t))
+			t.Cleanup(cancel)
+			return ctx
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBody(t, parent, func(t *testing.T, ctx context.Context) {
+				for range 2 { // before and after the first look
+					if ctx.Value(contextKey{}) != "v" || ctx.Value(intKey) != 7 || ctx.Value(new(int)) != nil {
+						t.Errorf("values: %v, %v", ctx.Value(contextKey{}), ctx.Value(intKey))
+					}
+					ctx.Done()
+				}
+			})
+		})
+	}
+}
+
+// A body's context has the deadline of the submitter's, and ends by it.
+func TestBodyContextDeadline(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, errBody)
+		t.Cleanup(cancel)
+		return ctx
+	}, func(t *testing.T, ctx context.Context) {
+		start := time.Now()
+		if at, ok := ctx.Deadline(); !ok || time.Until(at) != time.Hour {
+			t.Errorf("Deadline: %v, %v", at, ok)
+		}
+		<-ctx.Done()
+		if ctx.Err() != context.DeadlineExceeded || context.Cause(ctx) != errBody || time.Since(start) != time.Hour {
+			t.Errorf("%v, cause %v, after %v", ctx.Err(), context.Cause(ctx), time.Since(start))
+		}
+	})
+}
+
+// A context without an end has none in the body either, until something ends
+// the task.
+func TestBodyContextWithoutEnd(t *testing.T) {
+	inBody(t, background, func(t *testing.T, ctx context.Context) {
+		time.Sleep(time.Hour)
+		if ctx.Err() != nil || context.Cause(ctx) != nil {
+			t.Errorf("%v, cause %v", ctx.Err(), context.Cause(ctx))
+		}
+		select {
+		case <-ctx.Done():
+			t.Error("the Done channel is closed")
+		default:
+		}
+	})
+}
+
+// When the submitter's context ends, so does the body's, with the same cause.
+func TestBodyContextEndsWithParent(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(time.Minute, func() { cancel(errBody) })
+		return ctx
+	}, func(t *testing.T, ctx context.Context) {
+		<-ctx.Done()
+		if ctx.Err() != context.Canceled || context.Cause(ctx) != errBody {
+			t.Errorf("%v, cause %v", ctx.Err(), context.Cause(ctx))
+		}
+	})
+}
+
+// Contexts that a body derives from its own end with it, and cost no goroutine
+// each to find that out.
+func TestBodyContextChildren(t *testing.T) {
+	for name, parent := range map[string]func(*testing.T) context.Context{
+		"for ever": background,
+		"cancelable": func(t *testing.T) context.Context {
+			ctx, cancel := context.WithCancel(context.Background())
+			t.Cleanup(cancel)
+			return ctx
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				called := make(chan struct{})
+				var children []context.Context
+				f := executor.Submit(parent(t), p, func(ctx context.Context) (int, error) {
+					before := runtime.NumGoroutine()
+					for range 100 {
+						child, cancel := context.WithCancel(ctx)
+						defer cancel()
+						timed, cancel := context.WithTimeout(ctx, time.Hour)
+						defer cancel()
+						children = append(children, child, timed)
+					}
+					context.AfterFunc(ctx, func() { close(called) })
+					if n := runtime.NumGoroutine() - before; n > 10 {
+						t.Errorf("%d goroutines for 201 children", n)
+					}
+					<-children[0].Done()
+					return 0, nil
+				})
+				synctest.Wait()
+				f.Cancel()
+				f.Join(t.Context())
+				<-called
+				for i, child := range children {
+					if child.Err() != context.Canceled || context.Cause(child) != executor.ErrCanceled && i == 0 {
+						t.Fatalf("child %d: %v, cause %v", i, child.Err(), context.Cause(child))
+					}
+				}
+			})
+		})
+	}
+}
+
+// After the body has returned its context has ended, also if nobody had looked
+// at it, so that what the body has left behind ends as well.
+func TestBodyContextEndsWithBody(t *testing.T) {
+	for name, look := range map[string]func(context.Context){
+		"looked at":     func(ctx context.Context) { ctx.Done() },
+		"not looked at": func(context.Context) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				for _, opts := range [][]executor.Option{nil, {executor.Timeout(time.Hour)}} {
+					var leaked context.Context
+					f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
+						leaked = ctx
+						look(ctx)
+						return 0, nil
+					}, opts...)
+					f.Get(t.Context())
+					<-leaked.Done()
+					if leaked.Err() != context.Canceled || context.Cause(leaked) != context.Canceled {
+						t.Errorf("%v, cause %v", leaked.Err(), context.Cause(leaked))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A Timeout ends the body's context, with DeadlineExceeded and the cause
+// ErrTimeout; the outcome is the body's.
+func TestBodyContextTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		for name, submit := range map[string]func(func(context.Context) (int, error)) *executor.Future[int]{
+			"Submit": func(fn func(context.Context) (int, error)) *executor.Future[int] {
+				return executor.Submit(t.Context(), p, fn, executor.Timeout(time.Minute))
+			},
+			"Run": func(fn func(context.Context) (int, error)) *executor.Future[int] {
+				f := executor.NewFuture(fn, executor.Timeout(time.Minute))
+				f.Run(context.Background())
+				return f
+			},
+		} {
+			f := submit(func(ctx context.Context) (int, error) {
+				start := time.Now()
+				if at, ok := ctx.Deadline(); !ok || time.Until(at) != time.Minute {
+					t.Errorf("%s: Deadline: %v, %v", name, at, ok)
+				}
+				<-ctx.Done()
+				if d := time.Since(start); d != time.Minute || ctx.Err() != context.DeadlineExceeded || !errors.Is(context.Cause(ctx), executor.ErrTimeout) {
+					t.Errorf("%s: after %v: %v, cause %v", name, d, ctx.Err(), context.Cause(ctx))
+				}
+				return 3, nil
+			})
+			if v, err := f.Get(t.Context()); v != 3 || err != nil {
+				t.Errorf("%s: %d, %v", name, v, err)
+			}
+		}
+	})
+}
+
+// A Timeout bounds the run and not the wait before it.
+func TestTimeoutBeginsWithRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		executor.Submit(t.Context(), p, after(time.Hour, 0))
+		f := executor.Submit(t.Context(), p, after(30*time.Second, 1), executor.Timeout(time.Minute))
+		if v, err := f.Get(t.Context()); v != 1 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+	})
+}
+
+// ShutdownNow ends the contexts of the bodies that run, with the cause
+// ErrShutdown (SubmitTest WithShutdownNow).
+func TestBodyContextEndsWithShutdownNow(t *testing.T) {
+	for name, submitter := range map[string]func(*testing.T) context.Context{
+		"for ever":   background,
+		"valued":     func(*testing.T) context.Context { return context.WithValue(context.Background(), contextKey{}, 1) },
+		"cancelable": (*testing.T).Context,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 4})
+				parent := submitter(t)
+				var mu sync.Mutex
+				causes := make(map[string]error)
+				body := func(way string) func(context.Context) error {
+					return func(ctx context.Context) error {
+						<-ctx.Done()
+						mu.Lock()
+						defer mu.Unlock()
+						causes[way] = context.Cause(ctx)
+						return ctx.Err()
+					}
+				}
+				executor.Submit(parent, p, executor.Callable(body("Submit")))
+				executor.Submit(parent, p, executor.Callable(body("Timeout")), executor.Timeout(time.Hour))
+				p.Go(parent, body("Go"))
+				p.Go(parent, body("Named"), executor.Named("x"))
+				synctest.Wait()
+				p.ShutdownNow()
+				p.AwaitTermination(context.Background())
+				want := map[string]error{"Submit": executor.ErrShutdown, "Timeout": executor.ErrShutdown, "Go": executor.ErrShutdown, "Named": executor.ErrShutdown}
+				if !maps.Equal(causes, want) {
+					t.Errorf("the causes are %v", causes)
+				}
+			})
+		})
+	}
+}
+
+// A parent that was detached from its own by hiding the Done channel, as was
+// done before context.WithoutCancel, hides the end of that one from the body.
+func TestDetachedParent(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(errBody)
+		return detached{ctx}
+	}, func(t *testing.T, ctx context.Context) {
+		if err, cause := ctx.Err(), context.Cause(ctx); err != nil || cause != nil {
+			t.Errorf("the body's context has the error %v and the cause %v", err, cause)
+		}
+		child, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if err := child.Err(); err != nil {
+			t.Errorf("its child: %v", err)
+		}
+	})
+}
+
+type detached struct{ context.Context }
+
+func (detached) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (detached) Done() <-chan struct{}       { return nil }
+func (detached) Err() error                  { return nil }
+
+// A body on no schedule is due at no time, also if its parent is the context of
+// one that is.
+func TestDueIsNotInherited(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		s := closing(t, executor.Scheduled(1))
+		parent := make(chan context.Context)
+		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
+			parent <- ctx
+			return heedful(ctx)
+		})
+		ctx := <-parent
+		if executor.Due(ctx).IsZero() {
+			t.Error("a scheduled body is due at no time")
+		}
+		return ctx
+	}, func(t *testing.T, ctx context.Context) {
+		if at := executor.Due(ctx); !at.IsZero() {
+			t.Errorf("Due: %v", at)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+// Package executor runs tasks on pools of goroutines, now or at a time: the
+// executor framework of java.util.concurrent, for Go.
+//
+// Go's own tools are enough for much: a go statement for work that nobody waits
+// for, errgroup for a handful of calls that succeed or fail together. This
+// package is for what comes after: work that waits in a queue with a limit,
+// outcomes with many waiters, schedules, and a shutdown that loses nothing.
+//
+// # Tasks
+//
+// A task is a function that gets a context and returns an error, with a value
+// or without. [Submit] gives one to a pool and returns its [Future].
+// [Pool.Go] is for tasks that nobody waits for; [Pool.Execute] takes any
+// [Runnable], a Future made by [NewFuture] among them. [InvokeAll] runs several
+// and waits for all, [InvokeAny] waits for the first that succeeds, [SubmitAll]
+// does not wait, and [Completed] gives futures in the order in which they are
+// done; [CompletionService] does that for a stream without an end.
+//
+// A single task is named by [Named], bounded by [Timeout], and put before others
+// by [Priority].
+//
+// # Sizes
+//
+// A [Pool] starts its workers on demand. It keeps up to Core of them, and has up
+// to Max of them if its queue is full. A task is admitted in four steps, which
+// are one atomic act:
+//
+//  1. below Core workers: a new worker takes it
+//  2. else it goes to an idle worker, or into the queue if there is room
+//  3. else below Max workers: a new worker takes it
+//  4. else the rejection policy decides
+//
+// Workers above Core leave when they have been idle for KeepAlive, those below
+// too if AllowCoreTimeout is set. All of it can be changed while the pool runs,
+// by [Pool.SetCore] and its kin. [Pool.Prestart] starts workers ahead of tasks.
+//
+// [New] makes a pool of a [Config]. For the common ones there are [Fixed],
+// [Cached], [Single] and [PerTask].
+//
+// # Queues
+//
+// [Unbounded] holds any number of tasks, and a pool that has it never grows
+// beyond Core. [Bounded] holds so many; when it is full the pool grows, and then
+// rejects. [Handoff] holds none: a task goes straight to a worker or is rejected.
+// [Prioritized] gives the task with the least [Priority] first. Package queue has
+// the same queues for goroutines that wait on each other without a pool.
+//
+// Tasks that wait can be seen ([Pool.Waiting]) and taken out ([Pool.Remove],
+// [Future.Cancel]).
+//
+// # Rejection
+//
+// A task is rejected if the pool is shut down, or has neither room nor a worker
+// to spare. Its [RejectPolicy] is asked once then, with no lock held, in the
+// goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
+// submitter do the work; [Discard] drops the task, [DiscardOldest] the one that
+// would have run next; [Block] waits for room as long as the submitter's context
+// lasts; [RejectFunc] is whatever you write. What is rejected or dropped fails
+// its future with a [*RejectedError].
+//
+// # Futures
+//
+// A [Future] is one outcome for any number of waiters. [Future.Get] waits for it
+// within a context, Done gives a channel to select on, [Future.Result] and Err do
+// not wait. It always resolves, and once: with the body's value or error, a
+// [*PanicError], [ErrGoexit], a [*CanceledError] or a [*RejectedError].
+//
+// [Future.Cancel] completes a task as canceled, takes it out of its queue, and
+// ends the context of a body that is running; [Future.Abandon] leaves such a body
+// undisturbed. Either way Get returns at once, while the body may take its time:
+// Join waits until it has really returned. [NewPromise] is a future without a
+// body, to be fulfilled by hand.
+//
+// # Contexts
+//
+// The context given to Submit, Go or Schedule bounds the wait for admission, if
+// there is one, and is the parent of the context that the body gets: the body
+// sees its values and its deadline. When it ends, a task that waits is canceled
+// and never runs, and a body that runs finds its own context ended. A task whose
+// work must outlive its submitter's request is given [context.WithoutCancel] of
+// it. A context that never ends costs nothing.
+//
+// [context.Cause] tells a body why its context ended: [ErrCanceled],
+// [ErrTimeout], [ErrShutdown], or the cause of the submitter's context. A body
+// that is running decides its outcome itself, unless Cancel, Abandon, Complete
+// or Fail have decided it: a body that finishes in spite of its context has
+// succeeded.
+//
+// # Schedules
+//
+// A [ScheduledPool] runs tasks at a time: [Schedule] after a delay and [At] at a
+// time of day, once; [ScheduledPool.AtFixedRate] on a grid,
+// [ScheduledPool.WithFixedDelay] with a pause in between, [ScheduledPool.On] when
+// a [Trigger] says, again and again. Package cron has triggers for crontab times.
+// Runs of one task never overlap. [Times] and [Until] limit periodic work,
+// [Jitter] spreads it, [SkipMissed] forgoes catching up, and a body ends it by
+// returning [Done]. [Due] tells a body when it was due.
+//
+// Delays and rates are kept on the monotonic clock; At and On follow the wall
+// clock, also when it is set or the machine sleeps, within 30 seconds.
+//
+// # Shutdown
+//
+// [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled
+// pool, policies say which. [Pool.ShutdownNow] ends the contexts of the bodies
+// that run and gives back the tasks that never ran, for use elsewhere.
+// [Pool.AwaitTermination] waits for the end within a context, and [Pool.Close] is
+// Shutdown and that wait. A pool that is not shut down keeps its workers, and so
+// keeps itself.
+//
+// A task must not wait for its own pool to terminate, nor, in a pool without a
+// worker to spare, for a task that waits behind it.
+//
+// # Panics and errors
+//
+// A panic in a body becomes a [*PanicError], with its value and stack, in the
+// future; so do errors. Where nobody holds a future (Go, Execute of a plain
+// Runnable, periodic work) a panic is told to Hooks.OnPanic, or else logged with
+// its stack; an error to Hooks.AfterTask, or else logged. The worker lives on.
+// Nothing is swallowed.
+//
+// In periodic work an error is recorded and the schedule goes on; a panic ends it.
+// A body that calls [runtime.Goexit], as a failing test does, has failed with
+// [ErrGoexit], and its worker is replaced.
+//
+// # Counters
+//
+// [Pool.Stats] is one consistent snapshot, in which the numbers add up:
+//
+//	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
+//	Workers   = Active + Idle
+//
+// Config.Name is the pprof label "executor" of the pool's workers, which also
+// bear the labels of the context that their task was submitted with. [Hooks] are
+// called before and after each run and at the end of the pool.
+//
+// # Guarantees
+//
+// Exactly once: a task that was accepted runs once. It does not run at all if it
+// is canceled or completed by hand before, evicted by DiscardOldest, or dropped
+// or given back by a shutdown. A future is completed once.
+//
+// Order: tasks leave a first-in, first-out queue in the order of their admission,
+// and scheduled ones in the order of their times, those with equal times in the
+// order of their submission. So with one worker they run in that order.
+//
+// Memory, in the terms of the Go memory model: what a goroutine does before it
+// submits a task synchronizes before the body; what the body does, before the
+// return of any method that reports its outcome, before its AfterTask hook, and
+// before the return of AwaitTermination and Close; what one run of periodic work
+// does, before the next run.
+//
+// No lock is held while anything of the user's is called: bodies, hooks,
+// policies, triggers, decorations, loggers, methods of contexts. And nothing runs
+// before a pool is made: importing this package starts no goroutine, and those of
+// a pool have nothing left to do but return when it is terminated.
+//
+// Everything works in a bubble of [testing/synctest], which is how to test code
+// that schedules.
+package executor

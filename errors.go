@@ -1,0 +1,179 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+var (
+	// ErrRejected is matched by every error that says that an executor did not
+	// take a task: it was full, it was shut down, or its policy dropped the
+	// task later. Java: RejectedExecutionException.
+	ErrRejected = errors.New("executor: task rejected")
+
+	// ErrShutdown is the cause of whatever a shutdown ended: it is matched by
+	// the rejection of a task that came too late, by the outcome of a task that
+	// never ran, and is the [context.Cause] of a task that ShutdownNow canceled.
+	ErrShutdown = errors.New("executor: shut down")
+
+	// ErrSaturated is matched by the rejection of a task for which a running
+	// pool had neither room in its queue nor a worker to spare.
+	ErrSaturated = errors.New("executor: saturated")
+
+	// ErrCanceled is matched by the outcome of every canceled task, and is the
+	// [context.Cause] seen by a body that was running when Cancel was called.
+	// Java: CancellationException.
+	ErrCanceled = errors.New("executor: task canceled")
+
+	// ErrTimeout is the [context.Cause] seen by a body whose [Timeout] ran out;
+	// its context's Err is [context.DeadlineExceeded].
+	ErrTimeout = errors.New("executor: task timed out")
+
+	// ErrNotDone is returned by the accessors that do not wait, while there is
+	// no outcome. Java: IllegalStateException.
+	ErrNotDone = errors.New("executor: task not done")
+
+	// ErrNilTask is returned, or is the outcome, where a task is nil. Nothing
+	// else has happened then. Java: NullPointerException.
+	ErrNilTask = errors.New("executor: nil task")
+
+	// ErrInvalid is matched by every error about a value out of its range. Its
+	// message names the value, its range, and how to mend it. Java:
+	// IllegalArgumentException.
+	ErrInvalid = errors.New("executor: invalid argument")
+
+	// ErrGoexit is the outcome of a task whose body ended its goroutine by
+	// [runtime.Goexit], as a failing test does. The worker is replaced.
+	ErrGoexit = errors.New("executor: task called runtime.Goexit")
+
+	// Done is returned by the body of periodic work to end its schedule in
+	// peace: the future succeeds and there is no further run.
+	Done = errors.New("executor: schedule done")
+)
+
+// RejectedError says which executor rejected a task, and why. It matches
+// [ErrRejected] and its Reason.
+type RejectedError struct {
+	Executor string // the executor's name, or "" if it has none
+	Reason   error  // [ErrShutdown], [ErrSaturated], or the error of a handler
+}
+
+func (e *RejectedError) Error() string {
+	name := ""
+	if e.Executor != "" {
+		name = fmt.Sprintf(" by %q", e.Executor)
+	}
+	return fmt.Sprintf("executor: task rejected%s: %s", name, reason(e.Reason))
+}
+
+// Unwrap returns ErrRejected and the reason.
+func (e *RejectedError) Unwrap() []error { return []error{ErrRejected, e.Reason} }
+
+// CanceledError is the outcome of a canceled task. It matches [ErrCanceled]
+// and its Cause.
+type CanceledError struct {
+	// Cause says who canceled: ErrCanceled itself for Cancel and Abandon,
+	// ErrShutdown for a shutdown, or the cause of the submitter's context.
+	Cause error
+}
+
+func (e *CanceledError) Error() string {
+	if e.Cause == ErrCanceled {
+		return ErrCanceled.Error()
+	}
+	return fmt.Sprintf("executor: task canceled: %s", reason(e.Cause))
+}
+
+// Unwrap returns ErrCanceled and the cause.
+func (e *CanceledError) Unwrap() []error { return []error{ErrCanceled, e.Cause} }
+
+// PanicError is the outcome of a task whose body panicked.
+type PanicError struct {
+	Value any    // what the body panicked with
+	Stack []byte // the stack of the panicking goroutine, as by [debug.Stack]
+}
+
+// Error gives the value and the stack, since an outcome is often all that is
+// left of a panic.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("executor: task panicked: %v\n\n%s", e.Value, e.Stack)
+}
+
+// Unwrap returns the value if it was an error, else nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// ending is how one run of a body, or one call of a hook, ended. An error that a
+// body returns may well be the *PanicError of some other task, so the error
+// alone does not tell.
+type ending struct {
+	err    error
+	abrupt bool // it did not return: it panicked or called runtime.Goexit
+}
+
+// panicked gives the panic that it ended by, nil if it did not.
+func (e ending) panicked() *PanicError {
+	if !e.abrupt {
+		return nil
+	}
+	perr, _ := e.err.(*PanicError)
+	return perr
+}
+
+// abrupt gives the ending of what did not return; v is what recover returned.
+// It is called by the deferred function itself, so that the stack is still that
+// of the panic.
+func abrupt(v any) ending {
+	if v == nil {
+		return ending{ErrGoexit, true} // panic(nil) arrives as a *runtime.PanicNilError
+	}
+	return ending{&PanicError{Value: v, Stack: debug.Stack()}, true}
+}
+
+// canceled gives the outcome for a cause.
+func canceled(cause error) error {
+	if cause == ErrCanceled {
+		return canceledByHand
+	}
+	return &CanceledError{Cause: cause}
+}
+
+// canceledByHand is the outcome that Cancel and Abandon give: shared, since it
+// is immutable and most timeouts are canceled.
+var canceledByHand error = &CanceledError{Cause: ErrCanceled}
+
+// invalid gives an error that matches ErrInvalid.
+func invalid(format string, args ...any) error {
+	return &argumentError{fmt.Sprintf("executor: "+format, args...)}
+}
+
+type argumentError struct{ text string }
+
+func (e *argumentError) Error() string        { return e.text }
+func (e *argumentError) Is(target error) bool { return target == ErrInvalid }
+
+// reason gives an error's text without this package's prefix, for use inside
+// another error's text.
+func reason(err error) string {
+	if err == nil {
+		return "no reason given"
+	}
+	const prefix = "executor: "
+	s := err.Error()
+	if len(s) > len(prefix) && s[:len(prefix)] == prefix {
+		return s[len(prefix):]
+	}
+	return s
+}
+
+// timeoutError is the cause of a context that a task's Timeout ended.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string {
+	return fmt.Sprintf("executor: task timed out after %v", e.after)
+}
+func (e *timeoutError) Is(target error) bool { return target == ErrTimeout }

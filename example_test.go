@@ -1,0 +1,303 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// A pool of two workers, a few tasks, and an end that waits for them.
+func Example() {
+	pool := executor.Fixed(2)
+	defer pool.Close() // take no more, finish what is queued, wait
+
+	ctx := context.Background()
+	words := executor.Submit(ctx, pool, func(context.Context) (int, error) {
+		return len(strings.Fields("the quick brown fox")), nil
+	})
+
+	n, err := words.Get(ctx)
+	fmt.Println(n, err)
+	// Output:
+	// 4 <nil>
+}
+
+// A task that fails hands its error to whoever asks for the result, and so does
+// one that panics.
+func ExampleSubmit() {
+	pool := executor.Fixed(1)
+	defer pool.Close()
+	ctx := context.Background()
+
+	broken := executor.Submit(ctx, pool, func(context.Context) (string, error) {
+		return "", errors.New("no such page")
+	})
+	_, err := broken.Get(ctx)
+	fmt.Println(err)
+
+	crashed := executor.Submit(ctx, pool, func(context.Context) (string, error) {
+		var pages []string
+		return pages[3], nil
+	})
+	_, err = crashed.Get(ctx)
+	var p *executor.PanicError
+	if errors.As(err, &p) {
+		fmt.Println("panic:", p.Value)
+	}
+	// Output:
+	// no such page
+	// panic: runtime error: index out of range [3] with length 0
+}
+
+// For work that nobody waits for there is Go.
+func ExamplePool_Go() {
+	pool := executor.Single()
+
+	for _, name := range []string{"Ann", "Bob"} {
+		err := pool.Go(context.Background(), func(context.Context) error {
+			fmt.Println("mail to", name)
+			return nil
+		})
+		if err != nil {
+			fmt.Println("not sent:", err)
+		}
+	}
+	pool.Close()
+	// Output:
+	// mail to Ann
+	// mail to Bob
+}
+
+// A task may have a type of its own.
+func ExamplePool_Execute() {
+	pool := executor.Single()
+	pool.Execute(context.Background(), greeting{"Ann"})
+	pool.Close()
+	// Output:
+	// hello, Ann
+}
+
+type greeting struct{ name string }
+
+func (g greeting) Run(context.Context) error {
+	fmt.Println("hello,", g.name)
+	return nil
+}
+
+// Nothing wrong with a Config of a few lines: what is left out has a default,
+// and what makes no sense is an error that says so.
+func ExampleNew() {
+	pool, err := executor.New(executor.Config{
+		Name:      "thumbnails",
+		Core:      4,
+		Max:       16,
+		KeepAlive: 30 * time.Second,
+		Queue:     executor.Bounded(128),
+		Reject:    executor.CallerRuns,
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(pool.Name(), pool.Core(), pool.Max(), pool.RejectPolicy())
+	pool.Close()
+
+	_, err = executor.New(executor.Config{Core: 8, Max: 4})
+	fmt.Println(err)
+	// Output:
+	// thumbnails 4 16 executor.CallerRuns
+	// executor: Config: Max is 4, less than Core, which is 8; raise Max or lower Core
+}
+
+// A pool without room for a task rejects it, and the error says why.
+func ExampleRejectedError() {
+	pool, _ := executor.New(executor.Config{Name: "tiny", Core: 1, Queue: executor.Handoff()})
+	ctx := context.Background()
+
+	busy := make(chan struct{})
+	pool.Go(ctx, func(context.Context) error { <-busy; return nil })
+
+	err := pool.Go(ctx, func(context.Context) error { return nil })
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, executor.ErrRejected), errors.Is(err, executor.ErrSaturated))
+
+	close(busy)
+	pool.Close()
+	err = pool.Go(ctx, func(context.Context) error { return nil })
+	fmt.Println(err)
+	// Output:
+	// executor: task rejected by "tiny": saturated
+	// true true
+	// executor: task rejected by "tiny": shut down
+}
+
+// A rejection policy of your own: here, what the first pool can't take goes to
+// another.
+func ExampleRejectFunc() {
+	spare := executor.Single()
+	pool, _ := executor.New(executor.Config{
+		Core: 1, Queue: executor.Handoff(),
+		Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			fmt.Println("to the spare pool")
+			return spare.Execute(ctx, task)
+		}),
+	})
+	ctx := context.Background()
+	busy := make(chan struct{})
+	pool.Go(ctx, func(context.Context) error { <-busy; return nil })
+
+	f := executor.Submit(ctx, pool, func(context.Context) (string, error) { return "done", nil })
+	fmt.Println(f.Get(ctx))
+
+	close(busy)
+	pool.Close()
+	spare.Close()
+	// Output:
+	// to the spare pool
+	// done <nil>
+}
+
+// Hooks see each task of a pool; a context that BeforeTask returns is the
+// body's.
+func ExampleHooks() {
+	pool, _ := executor.New(executor.Config{
+		Core: 1,
+		Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+				fmt.Println("begin", info.Name)
+				return ctx
+			},
+			AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
+				fmt.Println("end", info.Name, err)
+			},
+			Terminated: func() { fmt.Println("that was all") },
+		},
+	})
+	pool.Go(context.Background(), func(context.Context) error {
+		return errors.New("disk full")
+	}, executor.Named("backup"))
+	pool.Close()
+	// Output:
+	// begin backup
+	// end backup disk full
+	// that was all
+}
+
+// The counters of one snapshot add up.
+func ExamplePool_Stats() {
+	pool := executor.Fixed(2)
+	ctx := context.Background()
+	for i := range 10 {
+		pool.Go(ctx, func(context.Context) error {
+			if i == 7 {
+				return executor.Done // any error counts as a failure here
+			}
+			return nil
+		})
+	}
+	pool.Close()
+
+	s := pool.Stats()
+	fmt.Println(s.Submitted, "=", s.Succeeded, "+", s.Failed)
+	fmt.Println(s.Stage, s.Workers)
+	// Output:
+	// 10 = 9 + 1
+	// terminated 0
+}
+
+// A pool that must end now cancels what runs, and gives back what never ran, to
+// be run elsewhere.
+func ExamplePool_ShutdownNow() {
+	ctx := context.Background()
+	pool := executor.Single()
+	running := make(chan struct{})
+	pool.Go(ctx, func(ctx context.Context) error {
+		close(running)
+		<-ctx.Done()
+		fmt.Println("stopped:", context.Cause(ctx))
+		return ctx.Err()
+	})
+	letter := executor.Submit(ctx, pool, func(context.Context) (int, error) {
+		fmt.Println("letter sent")
+		return 1, nil
+	}, executor.Named("letter"))
+
+	<-running
+	unrun := pool.ShutdownNow()
+	pool.AwaitTermination(ctx)
+	fmt.Println("its future:", letter.Err())
+
+	other := executor.Single()
+	for _, task := range unrun {
+		fmt.Println("given back:", task.Name())
+		other.Execute(ctx, task)
+	}
+	other.Close()
+	// Output:
+	// stopped: executor: shut down
+	// its future: executor: task canceled: shut down
+	// given back: letter
+	// letter sent
+}
+
+// AwaitTermination waits with a bound, where Close would wait for as long as the
+// tasks take.
+func ExamplePool_AwaitTermination() {
+	pool := executor.Fixed(1)
+	pool.Go(context.Background(), func(ctx context.Context) error {
+		<-ctx.Done() // works until it is told to stop
+		return ctx.Err()
+	})
+	pool.Shutdown()
+
+	patience, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if err := pool.AwaitTermination(patience); err != nil {
+		fmt.Println(err)
+		pool.ShutdownNow()
+	}
+	fmt.Println(pool.AwaitTermination(context.Background()))
+	// Output:
+	// context deadline exceeded
+	// <nil>
+}
+
+// The least executor there can be runs tasks at once, in the caller. Futures and
+// all that is built on them work over it.
+func ExampleExecutor() {
+	f := executor.Submit(context.Background(), here{}, func(context.Context) (int, error) { return 42, nil })
+	fmt.Println(f.Result())
+	// Output:
+	// 42 <nil>
+}
+
+type here struct{}
+
+func (here) Execute(ctx context.Context, task executor.Runnable) error {
+	task.Run(ctx)
+	return nil
+}
+
+// Of the tasks that wait, the one with the least priority is next.
+func ExamplePrioritized() {
+	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Prioritized()})
+	ctx := context.Background()
+	busy := make(chan struct{})
+	pool.Go(ctx, func(context.Context) error { <-busy; return nil })
+
+	say := func(s string) func(context.Context) error {
+		return func(context.Context) error { fmt.Println(s); return nil }
+	}
+	pool.Go(ctx, say("third"), executor.Priority(30))
+	pool.Go(ctx, say("first"), executor.Priority(10))
+	pool.Go(ctx, say("second"), executor.Priority(20))
+	close(busy)
+	pool.Close()
+	// Output:
+	// first
+	// second
+	// third
+}

@@ -1,0 +1,335 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// Submit over an executor that runs tasks in the caller gives a future that is
+// done (AbstractExecutorServiceTest.testExecuteRunnable).
+func TestSubmitToCaller(t *testing.T) {
+	futureIs(t, executor.Submit(t.Context(), inline{}, constant(4)), executor.Succeeded, 4, nil)
+	futureIs(t, executor.Submit(t.Context(), inline{}, failing(errBody)), executor.Failed, 0, errBody)
+}
+
+// A rejection is the outcome of the future, the very error of the executor
+// (SubmitTest AfterShutdown).
+func TestSubmitRejected(t *testing.T) {
+	futureIs(t, executor.Submit(t.Context(), refusing{errBody}, constant(1)), executor.Failed, 0, errBody)
+
+	p := executor.Fixed(1)
+	p.Close()
+	f := executor.Submit(t.Context(), p, constant(1))
+	futureIs(t, f, executor.Failed, 0, executor.ErrRejected)
+	futureIs(t, f, executor.Failed, 0, executor.ErrShutdown)
+	if err := p.Execute(t.Context(), executor.Func(func(context.Context) error { return nil })); !errors.Is(err, executor.ErrRejected) {
+		t.Errorf("Execute: %v", err)
+	}
+}
+
+// The future of a task that could not be admitted, because its context had ended
+// before, is canceled with the cause of that context, and nothing runs.
+func TestSubmitWithEndedContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		for name, c := range endedContexts(t) {
+			f := executor.Submit(c.ctx, p, constant(1))
+			for _, want := range append(c.want, executor.ErrCanceled) {
+				if f.State() != executor.Canceled || !errors.Is(f.Err(), want) {
+					t.Errorf("%s: %v, %v, want %v", name, f.State(), f.Err(), want)
+				}
+			}
+		}
+		if s := settled(t, p); s.Runs != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A task that waits when its submitter's context ends is canceled at that
+// moment and leaves the queue; one that runs is left to its body.
+func TestSubmittersContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		running := executor.Submit(ctx, p, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			time.Sleep(time.Minute)
+			return 1, nil
+		})
+		waiting := executor.Submit(ctx, p, constant(2))
+		synctest.Wait()
+		cancel(errBody)
+		synctest.Wait()
+		futureIs(t, waiting, executor.Canceled, 0, errBody)
+		futureIs(t, waiting, executor.Canceled, 0, context.Canceled)
+		if s := p.Stats(); s.Queued != 0 || s.Canceled != 1 {
+			t.Errorf("%+v", s)
+		}
+		if running.State() != executor.Running {
+			t.Errorf("the task that ran is %v", running.State())
+		}
+		running.Get(t.Context())
+		futureIs(t, running, executor.Succeeded, 1, nil)
+	})
+}
+
+// A task that is canceled, abandoned or completed by hand while it waits leaves
+// the queue at once, is counted once, and never runs.
+func TestCancelLeavesQueue(t *testing.T) {
+	for name, op := range map[string]func(*executor.Future[int]) bool{
+		"Cancel":   (*executor.Future[int]).Cancel,
+		"Abandon":  (*executor.Future[int]).Abandon,
+		"Complete": func(f *executor.Future[int]) bool { return f.Complete(9) },
+		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errBody) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1})
+				b := newBlocker(t)
+				b.fill(t, p, 1)
+				ran := 0
+				fs := make([]*executor.Future[int], 5)
+				for i := range fs {
+					fs[i] = executor.Submit(t.Context(), p, func(context.Context) (int, error) { ran++; return 0, nil })
+				}
+				for _, i := range []int{2, 0, 4} {
+					if !op(fs[i]) {
+						t.Error("false")
+					}
+				}
+				var left []executor.Runnable
+				for r := range p.Waiting() {
+					left = append(left, r)
+				}
+				if !slices.Equal(left, []executor.Runnable{fs[1], fs[3]}) {
+					t.Errorf("%d wait: %v", len(left), left)
+				}
+				b.release()
+				if s := settled(t, p); ran != 2 || s.Runs != 3 || s.Completed() != 6 {
+					t.Errorf("%d ran: %+v", ran, s)
+				}
+			})
+		})
+	}
+}
+
+// A future resolves on each path that ends it, whatever the rejection policy
+// (JDK futures of discarded tasks, and of those that shutdownNow returns, stay
+// pending for ever).
+func TestFuturesAlwaysResolve(t *testing.T) {
+	for name, policy := range map[string]executor.RejectPolicy{
+		"Abort": executor.Abort, "Discard": executor.Discard, "DiscardOldest": executor.DiscardOldest,
+		"CallerRuns": executor.CallerRuns, "Block": executor.Block,
+		"handler that fails": executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		"handler that runs": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error {
+			r.Run(ctx)
+			return nil
+		}),
+		"handler that delegates": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, p *executor.Pool) error {
+			return executor.DiscardOldest.Reject(ctx, r, p)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
+				fs := make(chan *executor.Future[int], 20)
+				for range cap(fs) {
+					go func() { fs <- executor.Submit(t.Context(), p, after(time.Second, 1)) }()
+				}
+				time.Sleep(5 * time.Second)
+				p.ShutdownNow()
+				for range cap(fs) {
+					f := <-fs
+					if _, err := f.Get(t.Context()); f.State() == executor.Pending || f.State() == executor.Running {
+						t.Errorf("%v, %v", f.State(), err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A task that was rejected into another pool lives and dies there: canceled, it
+// leaves that pool's queue at once.
+func TestCancelAfterDelegatedRejection(t *testing.T) {
+	for name, delegate := range map[string]func(context.Context, executor.Runnable, *executor.Pool, *executor.Pool) error{
+		"to another pool": func(ctx context.Context, r executor.Runnable, _, other *executor.Pool) error {
+			return other.Execute(ctx, r)
+		},
+		"to a policy": func(ctx context.Context, r executor.Runnable, p, other *executor.Pool) error {
+			return executor.DiscardOldest.Reject(ctx, r, p)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				other := newPool(t, executor.Config{Core: 1})
+				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+					Reject: executor.RejectFunc(func(ctx context.Context, r executor.Runnable, p *executor.Pool) error {
+						return delegate(ctx, r, p, other)
+					})})
+				b := newBlocker(t)
+				b.fill(t, p, 2)
+				b.fill(t, other, 1)
+				f := executor.Submit(t.Context(), p, constant(1))
+				find := func() (n int) {
+					for _, q := range []*executor.Pool{p, other} {
+						for r := range q.Waiting() {
+							if r == executor.Runnable(f) {
+								n++
+							}
+						}
+					}
+					return n
+				}
+				if n := find(); n != 1 {
+					t.Fatalf("it waits in %d places", n)
+				}
+				f.Cancel()
+				if n := find(); n != 0 {
+					t.Error("it still waits")
+				}
+			})
+		})
+	}
+}
+
+// A future that is given to two executors, or twice to one, runs once.
+func TestTwoExecutors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		b := newBlocker(t)
+		b.fill(t, p, 1)
+		runs := 0
+		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+		for _, p := range []*executor.Pool{p, p, q} {
+			if err := p.Execute(t.Context(), f); err != nil {
+				t.Error(err)
+			}
+		}
+		if v, err := f.Get(t.Context()); v != 1 || err != nil { // by q
+			t.Errorf("Get: %d, %v", v, err)
+		}
+		b.release()
+		for _, p := range []*executor.Pool{p, q} {
+			if s := settled(t, p); s.Queued != 0 || s.Active != 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+		if runs != 1 {
+			t.Errorf("%d runs", runs)
+		}
+	})
+}
+
+// A future that its maker runs while it waits in a pool runs once, with the
+// context that it was submitted with, and leaves nothing behind.
+func TestRunWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		b := newBlocker(t)
+		b.fill(t, p, 1)
+		f := executor.NewFuture(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
+		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
+		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
+		futureIs(t, f, executor.Succeeded, 1, nil)
+		b.release()
+		if s := settled(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// The context of a running body stays what it was when the future is given to a
+// pool meanwhile.
+func TestSubmitWhileRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		gate := make(chan struct{})
+		runs := 0
+		var before, after any
+		var cause error
+		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+			runs++
+			before = ctx.Value(contextKey{})
+			<-gate
+			after, cause = ctx.Value(contextKey{}), context.Cause(ctx)
+			return 1, nil
+		})
+		go f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
+		synctest.Wait()
+		p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f)
+		synctest.Wait()
+		p.ShutdownNow()
+		close(gate)
+		f.Get(t.Context())
+		if before != "own" || after != "own" || cause != nil || runs != 1 {
+			t.Errorf("the body saw %v, then %v with the cause %v, in %d runs", before, after, cause, runs)
+		}
+	})
+}
+
+// A context that a body has left behind stays what it was when the future, which
+// is done, is given to a pool.
+func TestSubmitAfterRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		var leaked context.Context
+		f := executor.NewFuture(func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
+		f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
+		p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f)
+		synctest.Wait()
+		if v := leaked.Value(contextKey{}); v != "own" {
+			t.Errorf("the context that was left behind has the value %v", v)
+		}
+		futureIs(t, f, executor.Succeeded, 1, nil)
+	})
+}
+
+// A promise that is given to a pool has no body to run: the pool is done with
+// it, and the promise goes on.
+func TestPromiseInPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.NewPromise[int]()
+		if err := p.Execute(t.Context(), f); err != nil {
+			t.Error(err)
+		}
+		s := settled(t, p)
+		if s.Active != 0 || s.Queued != 0 {
+			t.Errorf("%+v", s)
+		}
+		futureIs(t, f, executor.Pending, 0, nil)
+		f.Complete(3)
+		futureIs(t, f, executor.Succeeded, 3, nil)
+	})
+}
+
+// The pool does not terminate before the body of a canceled task has returned
+// (JDK-8347039).
+func TestTerminationWaitsForCanceledBody(t *testing.T) {
+	for name, cancel := range cancels {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := executor.Fixed(1)
+				start := time.Now()
+				f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
+					time.Sleep(time.Hour)
+					return 1, nil
+				})
+				synctest.Wait()
+				cancel(f)
+				p.Close()
+				if d := time.Since(start); d != time.Hour {
+					t.Errorf("terminated after %v", d)
+				}
+			})
+		})
+	}
+}

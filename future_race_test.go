@@ -1,0 +1,228 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/executor-go/executor"
+)
+
+// Of all who complete a task at the same time exactly one wins: it is told so,
+// its outcome is everybody's, the callbacks run once, and the body at most once.
+func TestOneWinner(t *testing.T) {
+	contenders := []struct {
+		name  string
+		try   func(*executor.Future[int]) bool // reports whether it won, for certain
+		state executor.State
+		value int
+		err   error
+	}{
+		{"Cancel", func(f *executor.Future[int]) bool { return f.Cancel() }, executor.Canceled, 0, executor.ErrCanceled},
+		{"Abandon", func(f *executor.Future[int]) bool { return f.Abandon() }, executor.Canceled, 0, executor.ErrCanceled},
+		{"Complete", func(f *executor.Future[int]) bool { return f.Complete(2) }, executor.Succeeded, 2, nil},
+		{"Fail", func(f *executor.Future[int]) bool { return f.Fail(errBody) }, executor.Failed, 0, errBody},
+	}
+	for range 500 {
+		var ran, told atomic.Int32
+		f := executor.NewFuture(func(context.Context) (int, error) { ran.Add(1); return 1, nil })
+		f.OnDone(func() { told.Add(1) })
+		won := make([]bool, len(contenders))
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		for _, i := range rand.Perm(len(contenders)) {
+			wg.Go(func() {
+				<-start
+				won[i] = contenders[i].try(f)
+			})
+		}
+		for range 2 {
+			wg.Go(func() {
+				<-start
+				f.Run(t.Context())
+			})
+		}
+		for range 2 { // those who look may see the outcome only
+			wg.Go(func() {
+				<-start
+				v, err := f.Get(t.Context())
+				if v2, err2 := f.Result(); v != v2 || err != err2 {
+					t.Errorf("%d, %v turned into %d, %v", v, err, v2, err2)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+
+		winners := 0
+		for i, c := range contenders {
+			if won[i] {
+				winners++
+				futureIs(t, f, c.state, c.value, c.err)
+			}
+		}
+		if winners == 0 {
+			futureIs(t, f, executor.Succeeded, 1, nil)
+		}
+		if winners > 1 || ran.Load() > 1 || told.Load() != 1 || winners == 0 && ran.Load() != 1 {
+			t.Fatalf("%d winners, %d runs, told %d times", winners, ran.Load(), told.Load())
+		}
+	}
+}
+
+// A getter always wakes, however close the completion comes to its wait
+// (FutureTask/ExplicitSet, JDK-7132378).
+func TestGetterAlwaysWakes(t *testing.T) {
+	for i := range 2000 {
+		f := executor.NewPromise[int]()
+		go f.Complete(i)
+		if v, err := f.Get(t.Context()); v != i || err != nil {
+			t.Fatalf("Get: %d, %v, want %d", v, err, i)
+		}
+	}
+}
+
+// A callback is called exactly once, however close the completion comes to its
+// registration.
+func TestOnDoneRacesCompletion(t *testing.T) {
+	for range 2000 {
+		f := executor.NewPromise[int]()
+		go f.Complete(1)
+		told := make(chan struct{}, 2)
+		f.OnDone(func() { told <- struct{}{} })
+		<-told
+		if len(told) != 0 {
+			t.Fatal("told twice")
+		}
+	}
+}
+
+// A body that looks at its context while it is canceled finds it ended, sooner
+// or later, whichever comes first.
+func TestCancelRacesFirstLook(t *testing.T) {
+	for range 1000 {
+		begun := make(chan struct{})
+		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+			close(begun)
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() { <-ctx.Done() })
+			}
+			wg.Wait()
+			if cause := context.Cause(ctx); cause != executor.ErrCanceled {
+				t.Errorf("cause: %v", cause)
+			}
+			return 0, nil
+		})
+		go f.Run(t.Context())
+		<-begun
+		f.Cancel()
+		f.Join(t.Context())
+	}
+}
+
+// Runs by RunAndReset never overlap, and none begins after the task was
+// canceled (testRunAndResetAfterCancel).
+func TestRunAndResetRacesCancel(t *testing.T) {
+	for range 200 {
+		var inside, overlaps, late atomic.Int32
+		var canceled atomic.Bool
+		f := executor.NewFuture(func(context.Context) (int, error) {
+			if inside.Add(1) > 1 {
+				overlaps.Add(1)
+			}
+			if canceled.Load() {
+				late.Add(1)
+			}
+			inside.Add(-1)
+			return 0, nil
+		})
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				for !f.State().Done() {
+					f.RunAndReset(t.Context())
+				}
+			})
+		}
+		wg.Go(func() {
+			f.Cancel()
+			f.Join(t.Context())
+			canceled.Store(true)
+		})
+		wg.Wait()
+		if overlaps.Load() > 0 || late.Load() > 0 {
+			t.Fatalf("%d overlaps, %d late", overlaps.Load(), late.Load())
+		}
+		if !errors.Is(f.Err(), executor.ErrCanceled) {
+			t.Fatalf("outcome: %v", f.Err())
+		}
+	}
+}
+
+// A future that several pools and its maker have in hand at once runs once, and
+// its body's context does not change hands meanwhile.
+func TestManyExecutorsRace(t *testing.T) {
+	p, q := executor.Fixed(2), executor.Fixed(2)
+	defer p.Close()
+	defer q.Close()
+	for i := range 300 {
+		var runs atomic.Int32
+		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+			runs.Add(1)
+			for range 10 {
+				ctx.Value(contextKey{})
+				ctx.Deadline()
+			}
+			return i, ctx.Err()
+		})
+		var wg sync.WaitGroup
+		wg.Go(func() { p.Execute(t.Context(), f) })
+		wg.Go(func() { q.Execute(context.Background(), f) })
+		wg.Go(func() { f.Run(t.Context()) })
+		wg.Wait()
+		if v, err := f.Get(t.Context()); v != i || err != nil || runs.Load() != 1 {
+			t.Fatalf("%d, %v, after %d runs", v, err, runs.Load())
+		}
+	}
+}
+
+// meanwhile is a context at whose first Err something else happens.
+type meanwhile struct {
+	context.Context
+	happen func()
+}
+
+func (m meanwhile) Err() error {
+	m.happen()
+	return m.Context.Err()
+}
+
+// A future that its maker begins to run while a pool is about to reject it keeps
+// its context, and its outcome.
+func TestRunRacesRejection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
+			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
+		newBlocker(t).fill(t, p, 1)
+		gate := make(chan struct{})
+		f := executor.NewFuture(func(ctx context.Context) (any, error) {
+			<-gate
+			return ctx.Value(contextKey{}), ctx.Err()
+		})
+		own := context.WithValue(t.Context(), contextKey{}, "own")
+		run := sync.OnceFunc(func() {
+			go f.Run(own)
+			synctest.Wait()
+		})
+		p.Execute(meanwhile{own, run}, f) // looks at its context first
+		close(gate)
+		if v, err := f.Get(t.Context()); v != "own" || err != nil {
+			t.Errorf("%v, %v", v, err)
+		}
+	})
+}

@@ -1,0 +1,44 @@
+package executor
+
+import (
+	"context"
+	"time"
+)
+
+// Hooks are functions that a pool calls around its work. Each may be nil. They
+// are called with no lock held, and must be safe for use by several workers at
+// once. Java: the protected methods of ThreadPoolExecutor.
+type Hooks struct {
+	// BeforeTask is called by the worker, before each run of a body. The body
+	// gets the context that BeforeTask returns, which is to be ctx or derived
+	// from it. If BeforeTask panics, body and AfterTask are left out, the task
+	// fails with a *PanicError, and the panic is reported.
+	BeforeTask func(ctx context.Context, info TaskInfo) context.Context
+
+	// AfterTask is called by the worker, after each run of a body: err is what
+	// the body returned, a *PanicError or ErrGoexit. The task's future is
+	// complete by then, and ctx has ended where it was the task's own. A panic
+	// in AfterTask is reported and changes nothing.
+	AfterTask func(ctx context.Context, info TaskInfo, err error)
+
+	// Terminated is called once, when the last task has ended and no worker is
+	// left: by the last worker, or by Shutdown or ShutdownNow if there was
+	// none. The pool is terminated when it returns.
+	Terminated func()
+
+	// OnPanic is told of a panic that no future carries to somebody: in the
+	// body of Go or Execute, in periodic work, which it ends, and in a hook.
+	// By default the panic is logged with its stack, by Config.Logger. A panic
+	// in OnPanic itself is logged.
+	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
+}
+
+// TaskInfo tells a hook which run of which task it is called for.
+type TaskInfo struct {
+	Executor string    // the pool's Config.Name
+	Worker   int       // the worker's number, from 1
+	Name     string    // the name given by Named, or ""
+	Task     Runnable  // the object that was submitted
+	Due      time.Time // when the run was due; zero for a task without a schedule
+	Run      int64     // 1 for the first run of the task
+}

@@ -1,0 +1,152 @@
+package executor
+
+import "time"
+
+// Option changes one property of a single task. An option out of its range, or
+// given to a task that it can't apply to, makes the submission fail with an
+// error that matches [ErrInvalid].
+type Option func(*options)
+
+// options are the details of a task as asked for.
+type options struct {
+	name     string
+	timeout  time.Duration
+	priority int64
+	jitter   time.Duration
+	times    int64
+	until    time.Time
+	skip     bool
+
+	needs taskKind // the least kind of task for which all the options make sense
+	owner string   // the option that needs it
+	err   error    // the first mistake
+}
+
+// taskKind orders the kinds of tasks by the options that apply to them.
+type taskKind uint8
+
+const (
+	oneRun   taskKind = iota // runs once, as soon as it can
+	delayed                  // runs once, when due
+	periodic                 // runs again and again
+)
+
+func (o *options) need(k taskKind, option string) {
+	if k > o.needs {
+		o.needs, o.owner = k, option
+	}
+}
+
+func (o *options) reject(format string, args ...any) {
+	if o.err == nil {
+		o.err = invalid(format, args...)
+	}
+}
+
+// Named names a task, for hooks, logs, profiles and Unrun. The default is "".
+func Named(name string) Option {
+	return func(o *options) { o.name = name }
+}
+
+// Timeout bounds each run of the task's body: after d, which must be positive,
+// the body's context ends with the error [context.DeadlineExceeded] and the
+// cause [ErrTimeout]. The outcome stays the body's. The default is no bound.
+func Timeout(d time.Duration) Option {
+	return func(o *options) {
+		if d <= 0 {
+			o.reject("Timeout(%v): must be positive; leave the option out for no timeout", d)
+		}
+		o.timeout = d
+	}
+}
+
+// Priority lets the task overtake those with a larger n in a pool whose queue is
+// [Prioritized]; elsewhere it has no effect. The default is 0. It bears on
+// tasks that wait, not on those that a worker takes directly.
+func Priority(n int) Option {
+	return func(o *options) { o.priority = int64(n) }
+}
+
+// Jitter delays each run by a random time below d, which must be positive, so
+// that tasks of many processes do not run at the same instant. The grid of a
+// fixed rate is not shifted by it. The default is none.
+func Jitter(d time.Duration) Option {
+	return func(o *options) {
+		o.need(delayed, "Jitter")
+		if d <= 0 {
+			o.reject("Jitter(%v): must be positive; leave the option out for none", d)
+		}
+		o.jitter = d
+	}
+}
+
+// Times ends periodic work in peace after n runs, n being at least 1. The
+// default is no limit.
+func Times(n int) Option {
+	return func(o *options) {
+		o.need(periodic, "Times")
+		if n < 1 {
+			o.reject("Times(%d): must be at least 1; leave the option out for no limit", n)
+		}
+		o.times = int64(n)
+	}
+}
+
+// Until ends periodic work in peace instead of a run that would be due after t,
+// which must not be zero. The default is no end.
+func Until(t time.Time) Option {
+	return func(o *options) {
+		o.need(periodic, "Until")
+		if t.IsZero() {
+			o.reject("Until: zero time; leave the option out for no end")
+		}
+		o.until = t
+	}
+}
+
+// SkipMissed makes work at a fixed rate leave out the runs whose time has
+// passed when a run ends late, and go on with the next on the grid. The default
+// is to catch up, each missed run following the other.
+func SkipMissed() Option {
+	return func(o *options) {
+		o.need(periodic, "SkipMissed")
+		o.skip = true
+	}
+}
+
+// gather evaluates the options for a task of the kind k.
+func gather(k taskKind, opts []Option) (options, error) {
+	if len(opts) == 0 {
+		return options{}, nil // and no allocation
+	}
+	var o options
+	for _, opt := range opts {
+		if opt == nil {
+			return o, invalid("nil Option")
+		}
+		opt(&o)
+	}
+	if o.err == nil && o.needs > k {
+		o.reject("%s does not apply to a task that runs %s", o.owner, [...]string{"once and at once", "once"}[k])
+	}
+	return o, o.err
+}
+
+// configure evaluates the options of a task that is not shared yet.
+func (t *task) configure(k taskKind, opts []Option) error {
+	o, err := gather(k, opts)
+	if err != nil {
+		return err
+	}
+	t.adopt(&o)
+	return nil
+}
+
+// adopt takes over what concerns every kind of task.
+func (t *task) adopt(o *options) {
+	if o.name == "" && o.timeout == 0 && o.priority == 0 {
+		return
+	}
+	w := t.traits()
+	w.name, w.timeout, w.priority = o.name, o.timeout, o.priority
+}

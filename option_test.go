@@ -1,0 +1,179 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// submissions are the ways to give options to a task, by what kind of task it
+// makes; each returns the error of the submission.
+var submissions = map[string]struct {
+	kind   int // 0 runs at once, 1 when due, 2 again and again
+	submit func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error
+}{
+	"Submit": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.Submit(ctx, s, constant(1), opts...))
+	}},
+	"NewFuture": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.NewFuture(constant(1), opts...))
+	}},
+	"CompletionService": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.NewCompletionService[int](s).Submit(ctx, constant(1), opts...))
+	}},
+	"Go": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return s.Go(ctx, func(context.Context) error { return nil }, opts...)
+	}},
+	"Schedule": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.Schedule(ctx, s, time.Hour, constant(1), opts...))
+	}},
+	"At": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.At(ctx, s, time.Now().Add(time.Hour), constant(1), opts...))
+	}},
+	"AtFixedRate": {2, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		_, err := s.AtFixedRate(ctx, time.Hour, time.Hour, func(context.Context) error { return nil }, opts...)
+		return err
+	}},
+	"WithFixedDelay": {2, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		_, err := s.WithFixedDelay(ctx, time.Hour, time.Hour, func(context.Context) error { return nil }, opts...)
+		return err
+	}},
+	"On": {2, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		_, err := s.On(ctx, eachHour{}, func(context.Context) error { return nil }, opts...)
+		return err
+	}},
+}
+
+// eachHour is a Trigger.
+type eachHour struct{}
+
+func (eachHour) Next(t time.Time) time.Time { return t.Add(time.Hour) }
+
+// outcomeOf gives the error of a task that could not be submitted.
+func outcomeOf(f executor.Awaitable) error {
+	if f.State() != executor.Failed {
+		return nil
+	}
+	return f.Err()
+}
+
+// Each option applies to the kinds of tasks that its documentation says, and is
+// an error that names it elsewhere; so is each value out of its range.
+func TestOptions(t *testing.T) {
+	far := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	const never = 3
+	options := []struct {
+		name  string
+		value executor.Option
+		kind  int // the least kind of task that takes it
+	}{
+		{"Named", executor.Named("x"), 0},
+		{"Named", executor.Named(""), 0},
+		{"Priority", executor.Priority(math.MaxInt), 0},
+		{"Priority", executor.Priority(math.MinInt), 0},
+		{"Timeout", executor.Timeout(1), 0},
+		{"Timeout", executor.Timeout(math.MaxInt64), 0},
+		{"Timeout", executor.Timeout(0), never},
+		{"Timeout", executor.Timeout(-1), never},
+		{"Timeout", executor.Timeout(math.MinInt64), never},
+		{"Jitter", executor.Jitter(1), 1},
+		{"Jitter", executor.Jitter(math.MaxInt64), 1},
+		{"Jitter", executor.Jitter(0), never},
+		{"Jitter", executor.Jitter(-1), never},
+		{"Times", executor.Times(1), 2},
+		{"Times", executor.Times(math.MaxInt), 2},
+		{"Times", executor.Times(0), never},
+		{"Times", executor.Times(-1), never},
+		{"Until", executor.Until(far), 2},
+		{"Until", executor.Until(time.Time{}), never},
+		{"Until", executor.Until(time.Unix(0, 0)), never}, // before the first run
+		{"SkipMissed", executor.SkipMissed(), 2},
+		{"nil Option", nil, never},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := closing(t, executor.Scheduled(1))
+		accepted := int64(0)
+		for name, sub := range submissions {
+			for _, o := range options {
+				err := sub.submit(t.Context(), s, o.value)
+				if sub.kind >= o.kind {
+					if name != "NewFuture" {
+						accepted++
+					}
+					if err != nil {
+						t.Errorf("%s with %s: %v", name, o.name, err)
+					}
+					continue
+				}
+				if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), o.name) || !strings.HasPrefix(err.Error(), "executor: ") {
+					t.Errorf("%s with %s: %v", name, o.name, err)
+				}
+			}
+		}
+		if st := s.Stats(); st.Submitted != accepted {
+			t.Errorf("%d submitted, want %d", st.Submitted, accepted)
+		}
+	})
+}
+
+// Of several mistakes the first is told.
+func TestFirstOptionMistake(t *testing.T) {
+	f := executor.NewFuture(constant(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
+	if err := f.Err(); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Timeout(-1ns)") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The last of two options of the same name counts.
+func TestLastOptionCounts(t *testing.T) {
+	f := executor.NewFuture(constant(1), executor.Named("a"), executor.Named("b"))
+	if f.Name() != "b" {
+		t.Errorf("Name: %q", f.Name())
+	}
+}
+
+// A name is the future's, and its default is empty.
+func TestNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := closing(t, executor.Scheduled(1))
+		named := executor.Named("n")
+		if n := executor.Submit(t.Context(), s, constant(1), named).Name(); n != "n" {
+			t.Errorf("Submit: %q", n)
+		}
+		if n := executor.Schedule(t.Context(), s, time.Hour, constant(1), named).Name(); n != "n" {
+			t.Errorf("Schedule: %q", n)
+		}
+		if n := executor.NewPromise[int]().Name(); n != "" {
+			t.Errorf("NewPromise: %q", n)
+		}
+	})
+}
+
+// In a Prioritized queue the least priority is first, and equals leave in order
+// of arrival; tasks without the option have priority 0.
+func TestPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		b := newBlocker(t)
+		b.fill(t, p, 1)
+		var order strings.Builder
+		note := func(s string) func(context.Context) error {
+			return func(context.Context) error { order.WriteString(s); return nil }
+		}
+		mustGo(t, p, note("a"), executor.Priority(-1))
+		mustGo(t, p, note("b"))
+		mustGo(t, p, note("d"), executor.Priority(7))
+		executor.Submit(t.Context(), p, executor.Callable(note("c")), executor.Priority(0))
+		b.release()
+		synctest.Wait()
+		if order.String() != "abcd" {
+			t.Errorf("order: %s", order.String())
+		}
+	})
+}

@@ -1,0 +1,340 @@
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/internal/ring"
+)
+
+// Config says what a pool is to be. The zero Config is that of as many workers
+// as [runtime.GOMAXPROCS] says, over an unbounded queue.
+type Config struct {
+	// Name names the pool, in errors, logs, hooks and Stats, and its workers in
+	// profiles, as the pprof label "executor". The default is "": no label.
+	Name string
+
+	// Core is the number of workers to keep: below it, each task starts a new
+	// worker, even if others are idle. It must not be negative. With Core and
+	// Max both 0, both are runtime.GOMAXPROCS(0).
+	Core int
+
+	// Max is the most workers there may be: above Core, a task that finds the
+	// queue full starts a new worker as long as there are fewer than Max. It
+	// must not be less than Core; 0 means Core.
+	Max int
+
+	// KeepAlive is how long a worker above Core stays idle before it leaves. It
+	// must not be negative; 0, the default, means that it leaves at once.
+	KeepAlive time.Duration
+
+	// AllowCoreTimeout makes KeepAlive hold for the Core workers too; it must
+	// be positive then. The default is that they stay until the pool is shut
+	// down.
+	AllowCoreTimeout bool
+
+	// Queue holds the tasks that wait. The default, nil, is Unbounded.
+	Queue Queue
+
+	// Reject decides about a task that the pool can't take. The default, nil,
+	// is Abort.
+	Reject RejectPolicy
+
+	// Hooks are called around each task.
+	Hooks Hooks
+
+	// Logger gets what nobody else would hear of: panics, if there is no
+	// Hooks.OnPanic, and errors of fire-and-forget tasks, if there is no
+	// Hooks.AfterTask. The default, nil, is slog.Default at that moment.
+	Logger *slog.Logger
+}
+
+// A Pool runs tasks on workers, goroutines that it starts on demand and keeps.
+// It is made by [New] or by one of the presets. All methods may be called by
+// any goroutine; those that wait say so.
+//
+// A task is admitted in four steps, as one atomic act:
+//
+//  1. below Core workers: a new worker takes it
+//  2. else it goes to an idle worker, or into the queue if there is room
+//  3. else below Max workers: a new worker takes it
+//  4. else the rejection policy decides
+//
+// A pool must be shut down to end its workers. Java: ThreadPoolExecutor.
+type Pool struct {
+	name   string
+	frozen bool // made by Single or SingleScheduled: it cannot be retuned
+	hooks  Hooks
+	logger *slog.Logger
+	clock  clock
+
+	// ctx is the parent of all bodies' contexts. ShutdownNow ends it, so that
+	// no task that is about to start can miss that (JDK-6523756).
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	terminated chan struct{} // closed when the stage is StageTerminated
+
+	// mu guards all that follows. State, worker count and queue change together
+	// under it, so that an accepted task always has a worker to run it, and
+	// nothing needs a second look. It is a leaf: user code never runs and no
+	// other lock is taken under it.
+	mu poolState
+}
+
+type poolState struct {
+	sync.Mutex
+	stage Stage
+	rules
+	queue backlog
+	delay *delayQueue // queue, if it is that of a ScheduledPool; else nil
+
+	workers  int                         // goroutines that work and have not decided to leave
+	active   int                         // workers that have a task
+	largest  int                         // most workers ever
+	hired    int                         // workers ever started, for their numbers
+	idle     idleList                    // workers parked, waiting to be handed something
+	blocked  ring.Ring[*blocked]         // submitters waiting for room, oldest first
+	reaper   *time.Timer                 // tells when the worker idle for longest may leave; nil before first use
+	reaping  bool                        // reaper is set
+	retained bool                        // canceled tasks stay in the queue until a worker meets them
+	ended    [numOutcomes]int64          // tasks that ended, by outcome
+	policies [periodic + 1]AfterShutdown // of a ScheduledPool, by kind of task
+
+	submitted, runs, panics int64
+}
+
+// rules are the parts of the configuration that can change while a pool runs.
+type rules struct {
+	core, max   int
+	keepAlive   time.Duration
+	coreTimeout bool
+	reject      RejectPolicy
+}
+
+// check says what is wrong with the rules, each with the name that it has in
+// the call named by where.
+func (r *rules) check(where string) error {
+	switch {
+	case r.core < 0:
+		return invalid("%s: Core is %d; it must not be negative", where, r.core)
+	case r.max < 1:
+		return invalid("%s: Max is %d; it must be at least 1", where, r.max)
+	case r.max < r.core:
+		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, r.max, r.core)
+	case r.keepAlive < 0:
+		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
+	case r.coreTimeout && r.keepAlive == 0:
+		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; idle core workers would leave at once and come back for each task", where)
+	case r.reject == nil:
+		return invalid("%s: nil RejectPolicy; Abort is the default", where)
+	}
+	return nil
+}
+
+// New returns a pool, without any worker yet, or an error that matches
+// [ErrInvalid] and says which field of c is out of its range.
+func New(c Config) (*Pool, error) {
+	if c.Core == 0 && c.Max == 0 {
+		c.Core = runtime.GOMAXPROCS(0)
+	}
+	if c.Max == 0 {
+		c.Max = c.Core
+	}
+	if c.Queue == nil {
+		c.Queue = Unbounded()
+	}
+	if c.Reject == nil {
+		c.Reject = Abort
+	}
+	r := rules{c.Core, c.Max, c.KeepAlive, c.AllowCoreTimeout, c.Reject}
+	if err := r.check("Config"); err != nil {
+		return nil, err
+	}
+	q, err := c.Queue.backlog()
+	if err != nil {
+		return nil, err
+	}
+	return newPool(c, r, q), nil
+}
+
+func newPool(c Config, r rules, q backlog) *Pool {
+	p := &Pool{
+		name:       c.Name,
+		hooks:      c.Hooks,
+		logger:     c.Logger,
+		clock:      newClock(),
+		terminated: make(chan struct{}),
+	}
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.mu.rules = r
+	p.mu.queue = q
+	p.mu.blocked = *ring.New((*blocked).moved)
+	return p
+}
+
+// Name gives Config.Name.
+func (p *Pool) Name() string { return p.name }
+
+// Execute submits task. It returns nil if the task was accepted, or dealt with
+// by the rejection policy in a way that is no error; else an error that matches
+// [ErrRejected], or ctx's error if ctx had ended before.
+//
+// ctx is the parent of the task's context: the body gets its values, and is
+// canceled with it; a task that still waits when ctx ends is canceled and never
+// runs. With a rejection policy that waits, ctx bounds the wait. A ctx that
+// never ends costs nothing.
+//
+// A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
+// error that it returns to Hooks.AfterTask, or both to the log. A *Future
+// carries them itself. Execute panics if ctx is nil. Java: execute.
+func (p *Pool) Execute(ctx context.Context, task Runnable) error {
+	if f, ok := task.(Func); task == nil || ok && f == nil {
+		return ErrNilTask
+	}
+	return p.submit(ctx, task)
+}
+
+// Go submits fn to be run once and forgotten; it is Execute for a function.
+// Options name it, bound its time, or give it a priority.
+func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	if len(opts) == 0 {
+		return p.submit(ctx, Func(fn))
+	}
+	c := newCarrier(Func(fn))
+	if err := c.configure(oneRun, opts); err != nil {
+		return err
+	}
+	return p.submit(ctx, c)
+}
+
+// submit admits a task that runs once, as soon as it can.
+func (p *Pool) submit(ctx context.Context, r Runnable) error {
+	mustContext(ctx)
+	e := entry{run: r, ctx: ctx}
+	if p.mu.delay != nil { // set once, by the constructor
+		return p.submitDelayed(ctx, r)
+	}
+	if b, ok := r.(bound); ok && b.core().attach(p, ctx) {
+		e.task = b.core()
+	}
+	return p.enter(e)
+}
+
+// enter admits e, or has the rejection policy decide about it.
+func (p *Pool) enter(e entry) error {
+	if e.ctx.Err() != nil {
+		err := ended(e.ctx)
+		e.end(Canceled, canceled(err))
+		return err
+	}
+	p.mu.Lock()
+	w, verdict := p.admitLocked(e)
+	policy := p.mu.reject
+	p.mu.Unlock()
+	if w != nil {
+		go p.work(w)
+	}
+	switch verdict {
+	case queued:
+		p.attend(e)
+		return nil
+	case taken:
+		return nil
+	}
+	return p.refuse(e, policy, verdict.reason())
+}
+
+// attend looks after a task that was just queued: it is to leave when the
+// submitter's context ends, and at once if it was completed on its way here.
+func (p *Pool) attend(e entry) {
+	switch {
+	case e.task == nil:
+	case e.task.State().Done():
+		p.forget(e.task)
+	default:
+		watch(e.bound(), e.ctx)
+	}
+}
+
+// verdict is the answer to a task that asks for admission.
+type verdict uint8
+
+const (
+	taken     verdict = iota // a worker has it
+	queued                   // it waits
+	saturated                // there is no room
+	tooLate                  // the pool is shut down
+)
+
+func (v verdict) reason() error {
+	if v == tooLate {
+		return ErrShutdown
+	}
+	return ErrSaturated
+}
+
+// admitLocked is the four steps. It counts the task exactly if it admits it. A
+// worker that it returns must be started by the caller, without the lock.
+func (p *Pool) admitLocked(e entry) (*worker, verdict) {
+	if p.mu.stage != StageRunning {
+		return nil, tooLate
+	}
+	if p.mu.delay != nil {
+		p.mu.submitted++
+		return p.placeLocked(e), queued
+	}
+	if p.mu.workers < p.mu.core {
+		return p.hireForLocked(e), taken
+	}
+	if w := p.mu.idle.pop(); w != nil { // nothing waits in the queue then
+		p.mu.submitted++
+		p.handLocked(w, e)
+		return nil, taken
+	}
+	if p.mu.queue.push(e) {
+		p.mu.submitted++
+		return p.ensureWorkerLocked(), queued
+	}
+	if p.mu.workers < p.mu.max {
+		return p.hireForLocked(e), taken
+	}
+	return nil, saturated
+}
+
+// hireForLocked makes a worker whose first task is e.
+func (p *Pool) hireForLocked(e entry) *worker {
+	p.mu.submitted++
+	p.mu.active++
+	w := p.hireLocked()
+	w.entry = e
+	return w
+}
+
+// ensureWorkerLocked makes a worker if there is none: a task that waits must
+// have somebody to run it, even with Core zero.
+func (p *Pool) ensureWorkerLocked() *worker {
+	if p.mu.workers > 0 {
+		return nil
+	}
+	return p.hireLocked()
+}
+
+func mustContext(ctx context.Context) {
+	if ctx == nil {
+		panic("executor: nil Context")
+	}
+}
+
+// end completes the entry's task, if it has one.
+func (e entry) end(s State, err error) {
+	if e.task != nil {
+		e.bound().end(s, err)
+	}
+}

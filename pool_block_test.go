@@ -1,0 +1,240 @@
+package executor_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// enqueue submits task in a goroutine of its own and waits until all is still;
+// the error of the submission comes on the channel.
+func enqueue(ctx context.Context, pool *executor.Pool, task executor.Runnable) <-chan error {
+	result := make(chan error, 1)
+	go func() { result <- pool.Execute(ctx, task) }()
+	synctest.Wait()
+	return result
+}
+
+// With Block, submitters wait while there is no room, and get in one by one, in
+// the order in which they came.
+func TestBlockIsFair(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.Block)
+		mustGo(t, pool, block.run)
+		var order []int
+		var waiting []<-chan error
+		for i := range 10 {
+			waiting = append(waiting, enqueue(t.Context(), pool, executor.Func(func(ctx context.Context) error {
+				order = append(order, i)
+				return block.run(ctx)
+			})))
+		}
+		s := addsUp(t, pool)
+		expect(t, "Blocked", s.Blocked, 10)
+		expect(t, "Submitted", s.Submitted, 2)
+		for i, w := range waiting {
+			expect(t, "admitted early", len(w), 0)
+			block.releaseOne()
+			expect(t, "Blocked", settled(t, pool).Blocked, 9-i)
+			expect(t, "Execute", <-w, nil)
+		}
+		block.release()
+		s = settled(t, pool)
+		if !slices.IsSorted(order) || len(order) != 10 {
+			t.Errorf("ran in order %v", order)
+		}
+		expect(t, "Rejected", s.Rejected, 0)
+		expect(t, "Succeeded", s.Succeeded, 12)
+	})
+}
+
+// With Block and no queue, a submitter waits for a worker.
+func TestBlockWithoutQueue(t *testing.T) {
+	for _, keepAlive := range []time.Duration{0, time.Hour} {
+		bubble(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Max: 2, KeepAlive: keepAlive, Queue: executor.Handoff(), Reject: executor.Block})
+			start := time.Now()
+			for range 10 {
+				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return nil })
+			}
+			expect(t, "took", time.Since(start), 4*time.Second)
+			expect(t, "Largest", addsUp(t, pool).Largest, 2)
+		})
+	}
+}
+
+// A submitter that waits gives up when its context ends: the task is rejected
+// with the context's error, and the others keep their places.
+func TestBlockGivesUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.Block)
+		mustGo(t, pool, block.run)
+		first := enqueue(t.Context(), pool, executor.Func(nop))
+		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		f := executor.NewFuture(value(1))
+		second := enqueue(bound, pool, f)
+		third := enqueue(t.Context(), pool, executor.Func(nop))
+		err := <-second
+		for _, want := range []error{executor.ErrRejected, context.DeadlineExceeded} {
+			expectIs(t, "Execute", err, want)
+			expectIs(t, "future", f.Err(), want)
+		}
+		s := addsUp(t, pool)
+		expect(t, "Blocked", s.Blocked, 2)
+		expect(t, "Rejected", s.Rejected, 1)
+		block.release()
+		expect(t, "first", <-first, nil)
+		expect(t, "third", <-third, nil)
+	})
+}
+
+// Every submitter that waits is turned away by a shutdown, of either kind.
+func TestBlockEndsAtShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for name, stop := range map[string]func(*executor.Pool){
+			"Shutdown": (*executor.Pool).Shutdown, "ShutdownNow": func(p *executor.Pool) { p.ShutdownNow() },
+		} {
+			pool, block := full(t, executor.Block)
+			mustGo(t, pool, block.run)
+			f := executor.NewFuture(value(1))
+			waiting := []<-chan error{enqueue(t.Context(), pool, f), enqueue(t.Context(), pool, new(step))}
+			stop(pool)
+			for _, w := range waiting {
+				expectIs(t, name, <-w, executor.ErrShutdown)
+			}
+			expectIs(t, name, f.Err(), executor.ErrShutdown)
+			expect(t, "Rejected", addsUp(t, pool).Rejected, 2)
+			block.release()
+		}
+	})
+}
+
+// Whatever makes room lets a waiting submitter in.
+func TestBlockIsWokenByRoom(t *testing.T) {
+	for name, makeRoom := range map[string]func(pool *executor.Pool, queued *executor.Future[int]){
+		"Cancel":  func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
+		"Abandon": func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
+		"Remove":  func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
+		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2) },
+		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2); pool.SetCore(2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				pool, block := full(t, executor.Block)
+				queued := executor.Submit(t.Context(), pool, block.value)
+				waits := enqueue(t.Context(), pool, executor.Func(block.run))
+				expect(t, "Blocked", addsUp(t, pool).Blocked, 1)
+				makeRoom(pool, queued)
+				expect(t, "Execute", <-waits, nil)
+				expect(t, "Blocked", settled(t, pool).Blocked, 0)
+			})
+		})
+	}
+}
+
+// The context that ends while a task is admitted is either too late, and then
+// it cancels the task, or it withdraws it: the task never runs unnoticed.
+func TestBlockContextEndsAsRoomAppears(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for range 300 {
+			pool, block := full(t, executor.Block)
+			mustGo(t, pool, block.run)
+			bound, cancel := context.WithCancel(t.Context())
+			f := executor.NewFuture(func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			result := enqueue(bound, pool, f)
+			go cancel()
+			go block.release()
+			err := <-result
+			f.Join(t.Context())
+			s := settled(t, pool)
+			expect(t, "rejected", s.Rejected == 1, err != nil)
+			expectIs(t, "Err", f.Err(), context.Canceled)
+			expect(t, "Blocked", s.Blocked, 0)
+		}
+	})
+}
+
+// springing is a context that ends, after something else has happened, the first
+// time that somebody asks for its Done channel while it is armed.
+type springing struct {
+	context.Context
+	armed *atomic.Bool
+	first func()
+	end   context.CancelFunc
+}
+
+func (c *springing) Done() <-chan struct{} {
+	if c.armed.CompareAndSwap(true, false) {
+		c.first()
+		c.end()
+	}
+	return c.Context.Done()
+}
+
+// A submitter that was let in and whose context has ended, both before it could
+// look, has been let in: the decision stands, and the task expires.
+func TestBlockDecisionStands(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for range 100 { // of two ready channels a select chooses at random
+			pool, block := full(t, executor.Block)
+			queued := executor.Submit(t.Context(), pool, block.value)
+			ctx, cancel := context.WithCancel(t.Context())
+			armed := new(atomic.Bool)
+			f := executor.NewFuture(block.value)
+			armed.Store(true)
+			err := pool.Execute(&springing{ctx, armed, func() { queued.Cancel() }, cancel}, f)
+			expect(t, "Execute", err, nil)
+			s := settled(t, pool)
+			expect(t, "state", f.State(), executor.Canceled)
+			expect(t, "Rejected", s.Rejected, 0)
+			expect(t, "Canceled", s.Canceled, 2)
+			expect(t, "Submitted", s.Submitted, 3)
+		}
+	})
+}
+
+// A task canceled by hand while its submitter waits never runs.
+func TestBlockCanceledMeanwhile(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.Block)
+		mustGo(t, pool, block.run)
+		f := executor.NewFuture(func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
+		result := enqueue(t.Context(), pool, f)
+		f.Cancel()
+		block.release()
+		<-result
+		s := settled(t, pool)
+		expect(t, "state", f.State(), executor.Canceled)
+		expect(t, "Canceled", s.Canceled, 1)
+	})
+}
+
+// Many submitters and few places: everything is admitted, and everything runs.
+func TestBlockManySubmitters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2), Reject: executor.Block})
+		done := make(chan error)
+		for range 20 {
+			go func() {
+				for range 50 {
+					if err := pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Microsecond); return nil }); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range 20 {
+			expect(t, "submitter", <-done, nil)
+		}
+		pool.Close()
+		expect(t, "Succeeded", addsUp(t, pool).Succeeded, 1000)
+	})
+}

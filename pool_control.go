@@ -1,0 +1,170 @@
+package executor
+
+import (
+	"iter"
+	"reflect"
+)
+
+// accountLocked records that the task in the hands of w has come to an end. A
+// task that recurs goes back into the queue; it is returned, for the caller to
+// complete it without the lock, if the pool takes it no more.
+func (p *Pool) accountLocked(w *worker, out outcome) (dropped entry) {
+	e := w.entry
+	w.entry, w.since = entry{}, 0
+	if out == none {
+		return entry{}
+	}
+	p.mu.active--
+	if w.ran {
+		p.mu.runs++
+	}
+	w.ran, w.fine = false, false
+	if out == again {
+		switch {
+		case e.task.State().Done(): // canceled since
+			out = outcomeOf(e.task)
+		case p.returnLocked(e):
+			return entry{}
+		default:
+			dropped, out = e, canceledTask
+		}
+	}
+	p.mu.ended[out]++
+	return dropped
+}
+
+// forget takes a task that is done out of the queue, if it is there.
+func (p *Pool) forget(t *task) {
+	p.mu.Lock()
+	if t.place == unplaced || p.mu.retained && t.State() == Canceled {
+		p.mu.Unlock()
+		return
+	}
+	p.mu.queue.remove(t)
+	fresh := p.leftLocked(1, outcomeOf(t))
+	p.mu.Unlock()
+	p.start(fresh)
+	p.tidy()
+}
+
+// leftLocked accounts for n tasks that left the queue without being run.
+func (p *Pool) leftLocked(n int, out outcome) []*worker {
+	p.mu.ended[out] += int64(n)
+	if p.mu.queue.len() == 0 {
+		p.retireLocked() // the last worker has nothing to stay for
+	}
+	return p.unblockLocked()
+}
+
+// Remove takes a task that waits out of the queue and reports whether it was
+// there. task is what was submitted: a future, a decorated task, or a Runnable
+// given to Execute, compared by ==; functions can't be compared and are never
+// found. A future is found at once, another task by looking at all that wait.
+// The task counts as canceled, its future is complete: canceled with the cause
+// [ErrCanceled]. Java: remove.
+func (p *Pool) Remove(task Runnable) bool {
+	if task == nil || !reflect.ValueOf(task).Comparable() {
+		return false // == would panic
+	}
+	var found entry
+	p.mu.Lock()
+	if b, ok := task.(bound); ok && b.core().attached() == p {
+		if t := b.core(); t.place != unplaced {
+			found = p.mu.queue.remove(t)
+		}
+	} else {
+		p.mu.queue.removeFunc(func(e entry) bool {
+			if found.run == nil && e.is(task) {
+				found = e
+				return true
+			}
+			return false
+		})
+	}
+	if found.run == nil {
+		p.mu.Unlock()
+		return false
+	}
+	fresh := p.leftLocked(1, canceledTask)
+	p.mu.Unlock()
+	p.start(fresh)
+	found.end(Canceled, canceled(ErrCanceled))
+	p.tidy()
+	return true
+}
+
+// is reports whether task, which is comparable, is the object submitted as e or
+// the user's decoration of it.
+func (e entry) is(task Runnable) bool {
+	if e.origin() == task {
+		return true
+	}
+	return e.task != nil && e.task.with != nil && e.task.with.decorated == task
+}
+
+// Purge takes all canceled tasks out of the queue and returns their number.
+// There are none unless the pool retains them. Java: purge.
+func (p *Pool) Purge() int {
+	p.mu.Lock()
+	gone := p.mu.queue.removeFunc(func(e entry) bool { return e.task != nil && e.task.State() == Canceled })
+	fresh := p.leftLocked(len(gone), canceledTask)
+	p.mu.Unlock()
+	p.start(fresh)
+	p.tidy()
+	return len(gone)
+}
+
+// Waiting iterates over a snapshot of the tasks that wait in the queue, each as
+// it was submitted. The order is that of the queue in a pool that is first-in,
+// first-out, and none in particular otherwise. Java: getQueue.
+func (p *Pool) Waiting() iter.Seq[Runnable] {
+	return func(yield func(Runnable) bool) {
+		p.mu.Lock()
+		all := make([]Runnable, 0, p.mu.queue.len())
+		for e := range p.mu.queue.all() {
+			all = append(all, e.origin())
+		}
+		p.mu.Unlock()
+		for _, r := range all {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Prestart starts one worker, to wait for tasks, unless there are Core already
+// or there will be nothing to do since the pool is shut down, and reports
+// whether it did. Java:
+// prestartCoreThread.
+func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
+
+// PrestartAll starts workers until there are Core of them, and returns how many
+// it started. Java: prestartAllCoreThreads.
+func (p *Pool) PrestartAll() int { return p.prestart(int(^uint(0) >> 1)) }
+
+func (p *Pool) prestart(n int) int {
+	p.mu.Lock()
+	fresh := p.prestartLocked(n)
+	p.mu.Unlock()
+	p.start(fresh)
+	return len(fresh)
+}
+
+func (p *Pool) prestartLocked(n int) []*worker {
+	if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {
+		return nil
+	}
+	var fresh []*worker
+	for ; n > 0 && p.mu.workers < p.mu.core; n-- {
+		fresh = append(fresh, p.hireLocked())
+	}
+	return fresh
+}
+
+// attached gives the pool that the task was given to, nil if there is none.
+func (t *task) attached() *Pool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pool
+}

@@ -1,0 +1,95 @@
+package executor_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"weak"
+
+	"github.com/executor-go/executor"
+)
+
+// A task whose submitter's context never ends costs no allocation, and a future
+// costs itself only. Outside of a bubble, as the property is the runtime's.
+func TestPoolAllocations(t *testing.T) {
+	pool := closing(t, executor.Fixed(1))
+	ctx := context.Background()
+	ran := make(chan struct{})
+	body := func(context.Context) error { ran <- struct{}{}; return nil }
+	task := executor.Func(body)
+	result := func(context.Context) (int, error) { ran <- struct{}{}; return 1, nil }
+	for name, c := range map[string]struct {
+		submit func()
+		want   float64
+	}{
+		"Go":      {func() { pool.Go(ctx, body) }, 0},
+		"Execute": {func() { pool.Execute(ctx, task) }, 0},
+		"Submit":  {func() { executor.Submit(ctx, pool, result) }, 1},
+	} {
+		if got := testing.AllocsPerRun(1000, func() { c.submit(); <-ran }); got > c.want {
+			t.Errorf("%s: %v allocations, want %v", name, got, c.want)
+		}
+	}
+}
+
+// What a task holds is free once it has run, was canceled, removed or discarded:
+// neither a worker, nor the queue, nor the future keeps it.
+func TestPoolRetainsNothing(t *testing.T) {
+	type large [1 << 16]byte
+	for name, use := range map[string]func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any{
+		"ran": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+			f := executor.Submit(context.Background(), pool, body)
+			block.release()
+			f.Join(context.Background())
+			return f
+		},
+		"canceled in the queue": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+			f := executor.Submit(context.Background(), pool, body)
+			f.Cancel()
+			return f
+		},
+		"removed": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+			f := executor.Submit(context.Background(), pool, body)
+			pool.Remove(f)
+			return f
+		},
+		"plain": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+			pool.Go(context.Background(), func(ctx context.Context) error { body(ctx); return nil })
+			block.release()
+			return nil
+		},
+		"given back": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+			f := executor.Submit(context.Background(), pool, body)
+			block.release()
+			pool.ShutdownNow()
+			return f
+		},
+		"discarded": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+			f := executor.Submit(context.Background(), pool, body)
+			for range 4 {
+				executor.Submit(context.Background(), pool, value(1))
+			}
+			return f
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4), Reject: executor.DiscardOldest})
+				block := newBlocker(t)
+				mustGo(t, pool, block.run)
+				held := new(large)
+				gone := weak.Make(held)
+				kept := use(pool, block, func(context.Context) (int, error) { return len(held), nil })
+				held = nil
+				synctest.Wait() // the worker may still be on its way out of the task
+				runtime.GC()
+				if gone.Value() != nil {
+					t.Error("what the body holds is still reachable")
+				}
+				runtime.KeepAlive(kept)
+				runtime.KeepAlive(pool)
+			})
+		})
+	}
+}

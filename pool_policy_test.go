@@ -1,0 +1,355 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// full makes a pool of one worker, busy with block, and one place, taken by
+// block too.
+func full(t *testing.T, policy executor.RejectPolicy) (*executor.Pool, *blocker) {
+	t.Helper()
+	pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
+	block := newBlocker(t)
+	block.fill(t, pool, 1)
+	return pool, block
+}
+
+// DiscardOldest drops the task that waits longest, whose future fails, and
+// admits the new one in its place (JDK-8286463: the JDK's stays pending).
+func TestDiscardOldest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.DiscardOldest)
+		oldest := executor.Submit(t.Context(), pool, value(2))
+		newest := executor.Submit(t.Context(), pool, value(3))
+		expectIs(t, "oldest", oldest.Err(), executor.ErrRejected)
+		expectIs(t, "oldest", oldest.Err(), executor.ErrSaturated)
+		s := settled(t, pool)
+		expect(t, "Rejected", s.Rejected, 1)
+		expect(t, "Queued", s.Queued, 1)
+		expect(t, "Submitted", s.Submitted, 3)
+		block.release()
+		v, err := newest.Get(t.Context())
+		expect(t, "newest", v, 3)
+		expect(t, "error", err, nil)
+		expect(t, "Runs", settled(t, pool).Runs, 2)
+	})
+}
+
+// DiscardOldest drops one task for each new one, always the one that would be
+// next.
+func TestDiscardOldestDropsTheNext(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.DiscardOldest})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		var fs []*executor.Future[int]
+		for i := range 9 {
+			fs = append(fs, executor.Submit(t.Context(), pool, value(i)))
+		}
+		block.release()
+		s := settled(t, pool)
+		for i, f := range fs {
+			expect(t, "state", f.State(), map[bool]executor.State{true: executor.Failed, false: executor.Succeeded}[i < 6])
+		}
+		expect(t, "Rejected", s.Rejected, 6)
+		expect(t, "Submitted", s.Submitted, 10)
+	})
+}
+
+// With nothing to drop, DiscardOldest rejects the new task.
+func TestDiscardOldestWithoutQueue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.DiscardOldest})
+		newBlocker(t).fill(t, pool, 1)
+		expectIs(t, "Go", pool.Go(t.Context(), nop), executor.ErrSaturated)
+		expect(t, "Rejected", addsUp(t, pool).Rejected, 1)
+	})
+}
+
+// CallerRuns runs the task in the goroutine that submits, which cannot go on
+// until the task is done, with the submitter's context, and reports its panic.
+func TestCallerRuns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var log trace
+		hooks := log.hooks()
+		hooks.BeforeTask, hooks.AfterTask = nil, nil
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
+		newBlocker(t).fill(t, pool, 1)
+		parent := context.WithValue(t.Context(), ctxKey{}, 5)
+		start := time.Now()
+		f := executor.Submit(parent, pool, func(ctx context.Context) (any, error) {
+			time.Sleep(time.Minute)
+			return ctx.Value(ctxKey{}), ctx.Err()
+		})
+		expect(t, "took", time.Since(start), time.Minute)
+		v, err := f.Result()
+		expect(t, "value", v, any(5))
+		expect(t, "error", err, nil)
+
+		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }, executor.Named("p")), nil)
+		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }), nil)
+		log.check(t, "panic p: bang", "panic : bang")
+		g := executor.Submit(parent, pool, func(context.Context) (int, error) { panic("bang") })
+		var perr *executor.PanicError
+		expect(t, "panic in the future", errors.As(g.Err(), &perr), true)
+		log.check(t)
+		expect(t, "Rejected", settled(t, pool).Rejected, 4)
+	})
+}
+
+// An error that a fire-and-forget task returns under CallerRuns is heard of,
+// though no hook is called.
+func TestCallerRunsLogsError(t *testing.T) {
+	for _, hooks := range []executor.Hooks{{}, {AfterTask: func(context.Context, executor.TaskInfo, error) {}}} {
+		bubble(t, func(t *testing.T) {
+			var out bytes.Buffer
+			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
+				Logger: slog.New(slog.NewTextHandler(&out, nil))})
+			newBlocker(t).fill(t, pool, 1)
+			mustGo(t, pool, func(context.Context) error { return errMine })
+			if !strings.Contains(out.String(), "error=mine") {
+				t.Errorf("logged %q", out.String())
+			}
+		})
+	}
+}
+
+// A body that CallerRuns runs is canceled by Cancel, by its timeout and by
+// ShutdownNow like every other.
+func TestCallerRunsIsCanceled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			cancel func(*executor.Pool, *executor.Future[struct{}])
+			want   error
+		}{
+			"Cancel":      {func(_ *executor.Pool, f *executor.Future[struct{}]) { f.Cancel() }, executor.ErrCanceled},
+			"ShutdownNow": {func(p *executor.Pool, _ *executor.Future[struct{}]) { p.ShutdownNow() }, executor.ErrShutdown},
+			"Timeout":     {func(*executor.Pool, *executor.Future[struct{}]) {}, executor.ErrTimeout},
+		} {
+			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+			block := newBlocker(t)
+			block.fill(t, pool, 1)
+			var seen error
+			f := executor.NewFuture(executor.Callable(func(ctx context.Context) error { seen = patient(ctx); return nil }),
+				executor.Timeout(2*time.Second))
+			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
+			expect(t, name, pool.Execute(t.Context(), f), nil)
+			expectIs(t, name, seen, c.want)
+		}
+	})
+}
+
+// Goexit in a body that CallerRuns runs ends the submitter's goroutine, as it
+// says, and the future fails.
+func TestCallerRunsGoexit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, _ := full(t, executor.CallerRuns)
+		mustGo(t, pool, nop)
+		f := executor.NewFuture(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+		went := true
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			pool.Execute(t.Context(), f)
+			went = false
+		}()
+		<-done
+		expect(t, "ended the goroutine", went, true)
+		expectIs(t, "Err", f.Err(), executor.ErrGoexit)
+		expect(t, "Active", addsUp(t, pool).Active, 1)
+	})
+}
+
+// A RejectFunc is called without a lock, with the submitter's context, the task
+// and the pool, and may use the pool.
+func TestRejectFunc(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		calls := 0
+		var parent context.Context
+		var want executor.Runnable
+		pool, _ := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			calls++
+			expect(t, "task", task, want)
+			expect(t, "value", ctx.Value(ctxKey{}), any(5))
+			expect(t, "Active", pool.Stats().Active, 1)
+			pool.SetKeepAlive(time.Second)
+			return nil
+		}))
+		mustGo(t, pool, nop)
+		parent = context.WithValue(t.Context(), ctxKey{}, 5)
+		want = new(step)
+		expect(t, "Execute", pool.Execute(parent, want), nil)
+		f := executor.NewFuture(value(1))
+		want = f
+		expect(t, "Execute", pool.Execute(parent, f), nil)
+		expect(t, "calls", calls, 2)
+		expect(t, "state", f.State(), executor.Pending)
+	})
+}
+
+// A task that a RejectFunc gives to another pool runs there, with a live
+// context that belongs to that pool alone.
+func TestRejectFuncHandsOver(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		spare := newPool(t, executor.Config{Core: 1})
+		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return spare.Execute(ctx, task)
+		}))
+		mustGo(t, pool, block.run)
+		parent := context.WithValue(t.Context(), ctxKey{}, 5)
+		cause := make(chan error, 1)
+		expect(t, "submit", submit(parent, pool, func(ctx context.Context) error {
+			expect(t, "value", ctx.Value(ctxKey{}), any(5))
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return nil
+		}), nil)
+		synctest.Wait()
+		expect(t, "Active in the other pool", addsUp(t, spare).Active, 1)
+		expect(t, "Rejected", addsUp(t, pool).Rejected, 1)
+
+		pool.ShutdownNow() // has nothing to do with it
+		block.release()
+		synctest.Wait()
+		expect(t, "canceled by the first pool", len(cause), 0)
+		spare.ShutdownNow()
+		expectIs(t, "cause", <-cause, executor.ErrShutdown)
+	})
+}
+
+// A future handed over to another pool leaves that pool's queue when canceled.
+func TestRejectFuncHandsOverFuture(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		spare := newPool(t, executor.Config{Core: 1})
+		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return spare.Execute(ctx, task)
+		}))
+		mustGo(t, pool, block.run)
+		block.fill(t, spare, 1)
+		f := executor.Submit(t.Context(), pool, block.value)
+		expect(t, "Queued", addsUp(t, spare).Queued, 1)
+		f.Cancel()
+		expect(t, "Queued after Cancel", addsUp(t, spare).Queued, 0)
+	})
+}
+
+// A RejectFunc that waits a moment and tries again gets the task in at last.
+func TestRejectFuncRetries(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			time.Sleep(time.Second)
+			return pool.Execute(ctx, task)
+		}))
+		mustGo(t, pool, block.run)
+		time.AfterFunc(time.Minute, block.release)
+		start := time.Now()
+		f := executor.Submit(t.Context(), pool, value(1))
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+		if d := time.Since(start); d != time.Minute && d != time.Minute+time.Second {
+			t.Errorf("took %v", d)
+		}
+		s := settled(t, pool)
+		if s.Succeeded != 3 || s.Rejected < 60 || s.Rejected > 61 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A panic in a RejectFunc is the submitter's; Goexit ends the submitter's
+// goroutine; the future fails in either case, and the pool is as before.
+func TestRejectFuncFails(t *testing.T) {
+	for _, how := range leaving[2:] {
+		t.Run(how.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				pool, block := full(t, executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
+					return how.leave()
+				}))
+				mustGo(t, pool, block.run)
+				f := executor.NewFuture(block.value)
+				submit := func() error { return pool.Execute(t.Context(), f) }
+				if panics(how.leave) {
+					expect(t, "panics", panics(submit), true)
+					var perr *executor.PanicError
+					expect(t, "future", errors.As(f.Err(), &perr), true)
+				} else {
+					expect(t, "returns", returns(submit), false)
+					expectIs(t, "future", f.Err(), executor.ErrGoexit)
+				}
+				s := settled(t, pool)
+				expect(t, "Rejected", s.Rejected, 1)
+				block.release()
+				expect(t, "Succeeded", settled(t, pool).Succeeded, 2)
+			})
+		})
+	}
+}
+
+// A RejectFunc may leave the decision to a policy of this package; the task is
+// counted once, and what the pool then runs is bound to the pool.
+func TestRejectFuncDelegates(t *testing.T) {
+	for _, c := range []struct {
+		policy executor.RejectPolicy
+		runs   bool
+	}{
+		{executor.Abort, false}, {executor.Discard, false}, {executor.CallerRuns, true},
+	} {
+		bubble(t, func(t *testing.T) {
+			pool, block := full(t, executor.RejectFunc(c.policy.Reject))
+			mustGo(t, pool, block.run)
+			f := executor.Submit(t.Context(), pool, value(1))
+			expect(t, "ran", f.Err() == nil, c.runs)
+			s := settled(t, pool)
+			expect(t, "Rejected", s.Rejected, 1)
+			expect(t, "Submitted", s.Submitted, 3)
+		})
+	}
+}
+
+// A future that a RejectFunc gets into its pool by way of DiscardOldest or
+// Block is the pool's like every other: canceling it takes it out of the queue,
+// and ShutdownNow cancels its body.
+func TestRejectFuncDelegatesAdmission(t *testing.T) {
+	for _, policy := range []executor.RejectPolicy{executor.DiscardOldest, executor.Block} {
+		t.Run(slog.AnyValue(policy).String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				pool, block := full(t, executor.RejectFunc(policy.Reject))
+				mustGo(t, pool, block.run)
+				var f atomic.Pointer[executor.Future[struct{}]]
+				submit := func() {
+					f.Store(nil)
+					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Callable(patient))) }()
+					synctest.Wait()
+				}
+				submit()
+				if policy == executor.Block {
+					block.releaseOne()
+					synctest.Wait()
+				}
+				expect(t, "Queued", addsUp(t, pool).Queued, 1)
+				f.Load().Cancel()
+				expect(t, "Queued after Cancel", addsUp(t, pool).Queued, 0)
+
+				submit() // has room
+				block.release()
+				synctest.Wait()
+				expect(t, "state", f.Load().State(), executor.Running)
+				pool.ShutdownNow()
+				synctest.Wait()
+				expectIs(t, "Err", f.Load().Err(), executor.ErrShutdown)
+			})
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package executor
+
+import (
+	"context"
+	"iter"
+
+	"github.com/executor-go/executor/internal/heap"
+	"github.com/executor-go/executor/internal/ring"
+)
+
+// Queue says how a pool holds the tasks that wait for a worker. It is one of
+// [Unbounded], [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a
+// delay queue of its own. A Queue is a description and can be used for many
+// pools. Package queue has the same queues for use without a pool. Java: the
+// BlockingQueue given to a ThreadPoolExecutor.
+type Queue interface {
+	// backlog makes the queue of one pool, or says what is wrong with it.
+	backlog() (backlog, error)
+}
+
+// Unbounded is a first-in, first-out queue without a limit. A pool that has it
+// never grows beyond Core workers. Java: LinkedBlockingQueue.
+func Unbounded() Queue { return unbounded{} }
+
+// Bounded is a first-in, first-out queue of at most n tasks, n being at least
+// 1. When it is full the pool grows up to Max workers, then rejects. Java:
+// ArrayBlockingQueue.
+func Bounded(n int) Queue { return bounded(n) }
+
+// Handoff is a queue without room: a task goes straight to a worker, one that
+// is idle or a new one, or is rejected. Java: SynchronousQueue.
+func Handoff() Queue { return handoff{} }
+
+// Prioritized is a queue without a limit that gives the task with the least
+// [Priority] first and, among equals, the one that came first. Java:
+// PriorityBlockingQueue; a number takes the place of the comparator, which
+// would be user code under the pool's lock.
+func Prioritized() Queue { return prioritized{} }
+
+type (
+	unbounded   struct{}
+	bounded     int
+	handoff     struct{}
+	prioritized struct{}
+)
+
+func (unbounded) backlog() (backlog, error) { return newFifo(-1), nil }
+func (handoff) backlog() (backlog, error)   { return newFifo(0), nil }
+
+func (n bounded) backlog() (backlog, error) {
+	if n < 1 {
+		return nil, invalid("Bounded(%d): must be at least 1; Handoff() is the queue without room", int(n))
+	}
+	return newFifo(int(n)), nil
+}
+
+func (prioritized) backlog() (backlog, error) {
+	return &priorities{*heap.New[int64](entry.placed)}, nil
+}
+
+// entry is a task in a pool: a Runnable with the context it was submitted with
+// and, if it is bound to this pool, its core.
+type entry struct {
+	run  Runnable
+	ctx  context.Context
+	task *task
+}
+
+// placed is told where the task waits.
+func (e entry) placed(place int) {
+	if e.task != nil {
+		e.task.place = place
+	}
+}
+
+// bound gives the task of an entry that has one.
+func (e entry) bound() bound { return e.run.(bound) }
+
+// origin gives the object that was submitted.
+func (e entry) origin() Runnable {
+	if e.task != nil {
+		return e.bound().origin()
+	}
+	return e.run
+}
+
+// backlog is a queue as its pool uses it, under the pool's lock.
+type backlog interface {
+	// push adds e, or reports that there is no room.
+	push(e entry) bool
+	// pop takes the first entry that may run at the instant now.
+	pop(now instant) (entry, bool)
+	// remove takes out the entry of a task that is placed.
+	remove(t *task) entry
+	// removeFunc takes out all entries that match.
+	removeFunc(match func(entry) bool) []entry
+	// drain takes out everything, whether it may run or not.
+	drain() []entry
+	len() int
+	// room is how many more entries fit, -1 for any number.
+	room() int
+	all() iter.Seq[entry]
+}
+
+// fifo is a backlog in order of arrival.
+type fifo struct {
+	ring.Ring[entry]
+	limit int // -1 for none
+}
+
+func newFifo(limit int) *fifo { return &fifo{*ring.New(entry.placed), limit} }
+
+func (q *fifo) push(e entry) bool {
+	if q.limit >= 0 && q.Len() >= q.limit {
+		return false
+	}
+	q.Push(e)
+	return true
+}
+
+func (q *fifo) pop(instant) (entry, bool)                 { return q.Pop() }
+func (q *fifo) remove(t *task) entry                      { return q.Remove(t.place) }
+func (q *fifo) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
+func (q *fifo) drain() []entry                            { return q.Drain() }
+func (q *fifo) len() int                                  { return q.Len() }
+func (q *fifo) all() iter.Seq[entry]                      { return q.All() }
+
+func (q *fifo) room() int {
+	if q.limit < 0 {
+		return -1
+	}
+	return q.limit - q.Len()
+}
+
+// priorities is a backlog in order of priority, then of arrival.
+type priorities struct{ heap.Heap[int64, entry] }
+
+func (q *priorities) push(e entry) bool {
+	var key int64
+	if e.task != nil && e.task.with != nil {
+		key = e.task.with.priority
+	}
+	q.Push(key, e)
+	return true
+}
+
+func (q *priorities) pop(instant) (entry, bool) {
+	_, e, ok := q.Pop()
+	return e, ok
+}
+
+func (q *priorities) remove(t *task) entry {
+	_, e := q.Remove(t.place)
+	return e
+}
+
+func (q *priorities) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
+func (q *priorities) drain() []entry                            { return q.Drain() }
+func (q *priorities) len() int                                  { return q.Len() }
+func (q *priorities) room() int                                 { return -1 }
+
+func (q *priorities) all() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for _, e := range q.All() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/pprof"
+	"strconv"
+	"time"
+)
+
+// outcome is how a task ended, as the counters see it.
+type outcome uint8
+
+const (
+	succeeded outcome = iota
+	failed
+	canceledTask
+	rejectedTask
+	numOutcomes
+
+	again // one run of several has ended
+	none  // there was no task
+)
+
+// outcomeOf reads the outcome of a task off its state.
+func outcomeOf(t *task) outcome {
+	switch t.State() {
+	case Pending:
+		return again
+	case Succeeded:
+		return succeeded
+	case Failed:
+		return failed
+	}
+	return canceledTask
+}
+
+// final is the state that a task with the outcome err ends in.
+func final(err error) State {
+	if err != nil {
+		return Failed
+	}
+	return Succeeded
+}
+
+// run runs the task in the hands of w.
+func (p *Pool) run(w *worker) outcome {
+	e := w.entry
+	if e.task == nil {
+		return p.runPlain(w, e)
+	}
+	t := e.task
+	if e.ctx.Err() != nil {
+		e.bound().expire(ended(e.ctx))
+	}
+	if s := t.series(); s != nil && s.stale {
+		s.stale = false
+		if more, last := s.restart(t); !more {
+			e.bound().end(final(last.err), last.err)
+			if last.err != nil {
+				p.report(e.ctx, p.info(w, e), last)
+			}
+		}
+		return outcomeOf(t)
+	}
+	ctx, ok := t.begin(e.ctx, t.series() != nil)
+	if !ok {
+		if !t.State().Done() {
+			return canceledTask // a promise, or somebody else runs it: the pool has no part in it
+		}
+		return outcomeOf(t)
+	}
+	if s := t.series(); s != nil {
+		s.run.Add(1)
+	}
+	p.perform(ctx, w, e)
+	if e.ctx.Err() != nil {
+		e.bound().expire(ended(e.ctx)) // a series whose submitter is gone
+	}
+	return outcomeOf(t)
+}
+
+// runPlain runs a Runnable that has no life of its own. It costs no context if
+// the submitter's context never ends: the pool's own serves all of them.
+func (p *Pool) runPlain(w *worker, e entry) outcome {
+	if e.ctx.Err() != nil {
+		return canceledTask
+	}
+	ctx := withDue(e.ctx, time.Time{})
+	if ctx.Done() == nil {
+		ctx = p.lasting(ctx)
+	} else {
+		limited, cancel := within(p, ctx)
+		defer cancel(context.Canceled)
+		ctx = limited
+	}
+	if p.perform(ctx, w, e).err != nil {
+		return failed
+	}
+	return succeeded
+}
+
+// perform calls the body of e, with the hooks around it. No panic gets out of
+// it, but runtime.Goexit does.
+func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
+	w.label(e.ctx)
+	info := p.info(w, e) // before the run, which may set the time of the next
+	if p.hooks.BeforeTask != nil {
+		ctx, end = p.before(ctx, info, e)
+		if end.err != nil {
+			return end
+		}
+	}
+	w.ran = true
+	end = ending{ErrGoexit, true} // unless invoke returns
+	defer func() { p.after(ctx, &info, e, end) }()
+	end = e.invoke(ctx)
+	w.fine = end.err == nil
+	return end
+}
+
+// invoke calls the body; a panic comes back as an error.
+func (e entry) invoke(ctx context.Context) (end ending) {
+	if e.task != nil {
+		return e.bound().invoke(ctx)
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			end = abrupt(recover())
+		}
+	}()
+	end.err = e.run.Run(ctx)
+	returned = true
+	return end
+}
+
+// before calls the BeforeTask hook. If that does not return, the task has
+// failed.
+func (p *Pool) before(ctx context.Context, info TaskInfo, e entry) (derived context.Context, end ending) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		end = abrupt(recover())
+		if e.task != nil {
+			e.bound().fail(end.err)
+		}
+		p.report(ctx, info, end)
+	}()
+	derived = p.hooks.BeforeTask(ctx, info)
+	returned = true
+	if derived == nil {
+		derived = ctx
+	}
+	return derived, ending{}
+}
+
+// after tells whoever wants to know how a body ended.
+func (p *Pool) after(ctx context.Context, info *TaskInfo, e entry, end ending) {
+	if end.err != nil && e.unwatched() {
+		p.report(ctx, *info, end)
+	} else if end.panicked() != nil {
+		p.countPanic()
+	}
+	if p.hooks.AfterTask == nil {
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			p.report(ctx, *info, abrupt(recover()))
+		}
+	}()
+	p.hooks.AfterTask(ctx, *info, end.err)
+	returned = true
+}
+
+// unwatched reports whether nobody holds a future that would show an error.
+func (e entry) unwatched() bool {
+	if e.task == nil {
+		return true
+	}
+	_, carried := e.run.(*carrier)
+	return carried || e.task.with != nil && (e.task.with.series != nil || e.task.with.decorated != nil)
+}
+
+// report makes a failure known that no future shows. A panic goes to OnPanic or
+// the log; an error goes to the AfterTask hook or the log.
+func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
+	perr := end.panicked()
+	if perr == nil {
+		told := p.hooks.AfterTask != nil && info.Worker != 0
+		quiet := told || errors.Is(end.err, Done) ||
+			ctx.Err() != nil && errors.Is(end.err, context.Canceled)
+		if !quiet {
+			p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
+		}
+		return
+	}
+	p.countPanic()
+	if p.hooks.OnPanic == nil {
+		p.logPanic(ctx, info, perr)
+		return
+	}
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if second := abrupt(recover()).panicked(); second != nil {
+			p.logPanic(ctx, info, second)
+		}
+		p.logPanic(ctx, info, perr)
+	}()
+	p.hooks.OnPanic(ctx, info, perr)
+	returned = true
+}
+
+func (p *Pool) countPanic() {
+	p.mu.Lock()
+	p.mu.panics++
+	p.mu.Unlock()
+}
+
+func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
+	p.log().LogAttrs(ctx, slog.LevelError, "executor: task panicked",
+		info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
+}
+
+func (p *Pool) log() *slog.Logger {
+	if p.logger != nil {
+		return p.logger
+	}
+	return slog.Default()
+}
+
+// info gives what a hook is told; w is nil for a run by the submitter.
+func (p *Pool) info(w *worker, e entry) TaskInfo {
+	info := TaskInfo{Executor: p.name, Task: e.origin(), Run: 1}
+	if w != nil {
+		info.Worker = w.number
+	}
+	if t := e.task; t != nil {
+		info.Name = t.Name()
+		info.Due = t.dueTime()
+		if s := t.series(); s != nil {
+			info.Run = s.run.Load()
+		}
+	}
+	return info
+}
+
+// attrs gives the parts of i that say something, then more.
+func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
+	var as []slog.Attr
+	if i.Executor != "" {
+		as = append(as, slog.String("executor", i.Executor))
+	}
+	if i.Name != "" {
+		as = append(as, slog.String("task", i.Name))
+	}
+	return append(as, more...)
+}
+
+// label gives the goroutine the labels of its worker and those of the context
+// that the task was submitted with. Without it, a worker would keep what the
+// task before it set, and what the submitter that caused its start had.
+func (w *worker) label(ctx context.Context) {
+	labels := w.labels
+	if ctx != context.Background() {
+		own := false
+		pprof.ForLabels(ctx, func(string, string) bool {
+			own = true
+			return false
+		})
+		if own {
+			labels = ctx
+			pprof.ForLabels(w.labels, func(k, v string) bool {
+				labels = pprof.WithLabels(labels, pprof.Labels(k, v))
+				return true
+			})
+		}
+	}
+	pprof.SetGoroutineLabels(labels)
+}
+
+// workerLabels gives a context with the pprof labels of a worker: none for a
+// pool without a name.
+func workerLabels(pool string, number int) context.Context {
+	if pool == "" {
+		return context.Background()
+	}
+	return pprof.WithLabels(context.Background(), pprof.Labels("executor", pool, "worker", strconv.Itoa(number)))
+}

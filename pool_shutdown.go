@@ -1,0 +1,154 @@
+package executor
+
+import "context"
+
+// Stage tells where a pool is in its life. It only moves on:
+//
+//	running            -> shutdown     Shutdown
+//	running, shutdown  -> stop         ShutdownNow
+//	shutdown           -> tidying      the queue is empty and no worker is left
+//	stop               -> tidying      no worker is left
+//	tidying            -> terminated   Hooks.Terminated has returned
+type Stage uint8
+
+const (
+	StageRunning    Stage = iota // takes tasks and runs them
+	StageShutdown                // takes no more, runs those that wait
+	StageStop                    // takes none, runs none, what ran is canceled
+	StageTidying                 // all tasks have ended; Hooks.Terminated is called
+	StageTerminated              // it is over
+)
+
+func (s Stage) String() string {
+	return [...]string{"running", "shutdown", "stop", "tidying", "terminated"}[s]
+}
+
+// Stage tells where the pool is in its life. Java: isShutdown, isTerminating,
+// isTerminated.
+func (p *Pool) Stage() Stage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.stage
+}
+
+// Shutdown makes the pool take no more tasks. Those that wait still run; in a
+// scheduled pool the policies say which. It does not wait, and does nothing if
+// the pool is shut down already. Java: shutdown.
+func (p *Pool) Shutdown() {
+	p.mu.Lock()
+	var dropped []entry
+	if p.mu.stage == StageRunning {
+		p.mu.stage = StageShutdown
+		dropped = p.dropLocked()
+		p.turnAwayLocked()
+		p.retireLocked()
+	}
+	p.mu.Unlock()
+	for _, e := range dropped {
+		e.end(Canceled, canceled(ErrShutdown))
+	}
+	p.tidy()
+}
+
+// ShutdownNow makes the pool take no more tasks, cancels the contexts of the
+// bodies that run, with the cause [ErrShutdown], and gives back the tasks that
+// wait; their futures are complete then, canceled with that cause. It does not
+// wait for the bodies. Called again, it gives back nothing. Java: shutdownNow,
+// which leaves the futures pending.
+func (p *Pool) ShutdownNow() []Unrun {
+	p.mu.Lock()
+	if p.mu.stage >= StageStop {
+		p.mu.Unlock()
+		return nil
+	}
+	p.mu.stage = StageStop
+	waiting := p.mu.queue.drain()
+	p.mu.ended[canceledTask] += int64(len(waiting))
+	p.turnAwayLocked()
+	p.retireLocked()
+	p.mu.Unlock()
+
+	p.cancel(ErrShutdown)
+	var unrun []Unrun
+	for _, e := range waiting {
+		if u, ok := e.giveBack(); ok {
+			unrun = append(unrun, u)
+		}
+	}
+	p.tidy()
+	return unrun
+}
+
+// giveBack completes the task of e as canceled and gives its body, unless the
+// task was done already.
+func (e entry) giveBack() (Unrun, bool) {
+	if e.task == nil {
+		return Unrun{task: e.run, body: e.run.Run}, true
+	}
+	b := e.bound()
+	u := Unrun{task: b.origin(), body: b.apart(), name: e.task.Name()}
+	return u, b.end(Canceled, canceled(ErrShutdown)) && u.body != nil
+}
+
+// AwaitTermination waits until the pool is terminated: it is shut down, all
+// tasks have ended, their bodies have returned, and Hooks.Terminated as well.
+// It returns nil then, whatever the state of ctx, and ctx's error if ctx ends
+// first. Called by a task of the pool it waits for itself. Java:
+// awaitTermination.
+func (p *Pool) AwaitTermination(ctx context.Context) error {
+	return await(ctx, p.terminated)
+}
+
+// Terminated gives a channel that is closed when the pool is terminated.
+func (p *Pool) Terminated() <-chan struct{} { return p.terminated }
+
+// Close shuts the pool down and waits until it is terminated, for as long as
+// the tasks take that it has accepted; AwaitTermination waits with a bound. A
+// task must not close its own pool: it would wait for itself. Java: close.
+func (p *Pool) Close() {
+	p.Shutdown()
+	<-p.terminated
+}
+
+// tidy terminates the pool if it is time. Whoever takes away what termination
+// waits for, a worker or a task, calls it afterwards, without the lock.
+func (p *Pool) tidy() {
+	p.mu.Lock()
+	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
+		p.mu.workers == 0 && p.mu.queue.len() == 0
+	if over {
+		p.mu.stage = StageTidying // nobody else gets here again
+		if p.mu.reaper != nil {
+			p.mu.reaper.Stop()
+		}
+	}
+	spent := p.takeSpentLocked()
+	p.mu.Unlock()
+	if spent != nil {
+		spent.Close()
+	}
+	if !over {
+		return
+	}
+	defer func() {
+		p.mu.Lock()
+		p.mu.stage = StageTerminated
+		p.mu.Unlock()
+		close(p.terminated)
+	}()
+	p.callTerminated()
+}
+
+func (p *Pool) callTerminated() {
+	if p.hooks.Terminated == nil {
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			p.report(context.Background(), TaskInfo{Executor: p.name}, abrupt(recover()))
+		}
+	}()
+	p.hooks.Terminated()
+	returned = true
+}

@@ -1,0 +1,321 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// A task that was accepted runs exactly once.
+func TestPoolRunsTaskOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(10)})
+		runs := 0
+		mustGo(t, pool, func(context.Context) error { runs++; return nil })
+		s := settled(t, pool)
+		expect(t, "runs", runs, 1)
+		expect(t, "Succeeded", s.Succeeded, 1)
+		expect(t, "Runs", s.Runs, 1)
+	})
+}
+
+// A new pool has no worker and has counted nothing.
+func TestPoolStartsEmpty(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "empty", Core: 3})
+		s := settled(t, pool)
+		s.Uptime = 0
+		expect(t, "Stats", s, executor.Stats{Name: "empty"})
+		expect(t, "Stage", pool.Stage(), executor.StageRunning)
+		expect(t, "Name", pool.Name(), "empty")
+	})
+}
+
+// A task counts as active when its body begins, and until its body has
+// returned.
+func TestPoolActive(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		inside := make(chan executor.Stats, 1)
+		block := newBlocker(t)
+		mustGo(t, pool, func(ctx context.Context) error {
+			inside <- pool.Stats()
+			return block.run(ctx)
+		})
+		first := <-inside
+		expect(t, "Active inside", first.Active, 1)
+		expect(t, "Workers inside", first.Workers, 1)
+		expect(t, "Completed inside", first.Completed(), 0)
+		s := settled(t, pool)
+		expect(t, "Active while blocked", s.Active, 1)
+		block.release()
+		s = settled(t, pool)
+		expect(t, "Active after", s.Active, 0)
+		expect(t, "Idle after", s.Idle, 1)
+		expect(t, "Completed after", s.Completed(), 1)
+	})
+}
+
+// The counters of tasks move one by one as tasks come and go.
+func TestPoolCountsTasks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		for i := range 4 {
+			block.fill(t, pool, 1)
+			s := addsUp(t, pool)
+			expect(t, "Submitted", s.Submitted, int64(i+1))
+			expect(t, "Queued", s.Queued, i)
+			expect(t, "Completed", s.Completed(), 0)
+		}
+		block.release()
+		pool.Close()
+		expect(t, "Completed after termination", addsUp(t, pool).Completed(), 4)
+	})
+}
+
+// The largest number of workers is remembered after they have left.
+func TestPoolLargestSurvives(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 3})
+		block := newBlocker(t)
+		block.fill(t, pool, 3)
+		expect(t, "Largest", addsUp(t, pool).Largest, 3)
+		block.release()
+		pool.Close()
+		s := addsUp(t, pool)
+		expect(t, "Largest after termination", s.Largest, 3)
+		expect(t, "Workers after termination", s.Workers, 0)
+	})
+}
+
+// Below Core, each task starts a worker even if others are idle, and does not
+// pass through the queue; above it the queue must refuse first; and then Max is
+// the limit.
+func TestPoolGrowthRule(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2, Max: 4, KeepAlive: time.Hour, Queue: executor.Bounded(3)})
+		nop := func(context.Context) error { return nil }
+		for i := range 2 {
+			mustGo(t, pool, nop)
+			expect(t, "workers while others idle", settled(t, pool).Workers, i+1)
+		}
+		mustGo(t, pool, nop)
+		expect(t, "workers at Core with idle ones", settled(t, pool).Workers, 2)
+
+		block := newBlocker(t)
+		for _, step := range []struct{ workers, queued int }{
+			{2, 0}, {2, 0}, // taken by the idle workers
+			{2, 1}, {2, 2}, {2, 3}, // queued
+			{3, 3}, {4, 3}, // new workers, ahead of those that wait
+		} {
+			block.fill(t, pool, 1)
+			s := addsUp(t, pool)
+			expect(t, "workers", s.Workers, step.workers)
+			expect(t, "queued", s.Queued, step.queued)
+		}
+		err := pool.Go(t.Context(), block.run)
+		expectIs(t, "beyond Max", err, executor.ErrSaturated)
+		expectIs(t, "beyond Max", err, executor.ErrRejected)
+		expect(t, "started", block.started.Load(), 4)
+	})
+}
+
+// With an unbounded queue a pool never grows beyond Core.
+func TestPoolUnboundedNeverGrows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Max: 10, Queue: executor.Unbounded()})
+		newBlocker(t).fill(t, pool, 100)
+		s := addsUp(t, pool)
+		expect(t, "Largest", s.Largest, 1)
+		expect(t, "Queued", s.Queued, 99)
+	})
+}
+
+// A pool with Core zero starts a worker for a task that it queues.
+func TestPoolZeroCore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(), executor.Prioritized()} {
+			pool := newPool(t, executor.Config{Max: 3, Queue: q})
+			block := newBlocker(t)
+			block.fill(t, pool, 1)
+			expect(t, "started", block.started.Load(), 1)
+			block.release()
+			expect(t, "workers after", settled(t, pool).Workers, 0)
+		}
+	})
+}
+
+// Tasks that wait run in the order in which they came.
+func TestPoolOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		var got []int
+		for i := range 10 {
+			mustGo(t, pool, func(context.Context) error { got = append(got, i); return nil })
+		}
+		block.release()
+		settled(t, pool)
+		if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(got, want) {
+			t.Errorf("ran in order %v", got)
+		}
+	})
+}
+
+// In a pool whose queue is Prioritized the task with the least priority number
+// runs first, and equals keep their order.
+func TestPoolPriorities(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		var got []string
+		add := func(name string, opts ...executor.Option) {
+			mustGo(t, pool, func(context.Context) error { got = append(got, name); return nil }, opts...)
+		}
+		add("later", executor.Priority(5))
+		add("plain")
+		add("first", executor.Priority(-1))
+		add("zero", executor.Priority(0))
+		add("later too", executor.Priority(5))
+		block.release()
+		settled(t, pool)
+		if want := []string{"first", "plain", "zero", "later", "later too"}; !slices.Equal(got, want) {
+			t.Errorf("ran in order %v, want %v", got, want)
+		}
+	})
+}
+
+// A nil task is refused by every form, before anything has changed.
+func TestPoolNilTask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx := t.Context()
+		expectIs(t, "Execute", pool.Execute(ctx, nil), executor.ErrNilTask)
+		expectIs(t, "Go", pool.Go(ctx, nil), executor.ErrNilTask)
+		expectIs(t, "Go with options", pool.Go(ctx, nil, executor.Named("x")), executor.ErrNilTask)
+		expectIs(t, "Submit", executor.Submit[int](ctx, pool, nil).Err(), executor.ErrNilTask)
+		expectIs(t, "Submit of Callable", executor.Submit(ctx, pool, executor.Callable(nil)).Err(), executor.ErrNilTask)
+		s := settled(t, pool)
+		expect(t, "Submitted", s.Submitted, 0)
+		expect(t, "Workers", s.Workers, 0)
+	})
+}
+
+// A nil context is a mistake of the program, found at once.
+func TestPoolNilContext(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		defer func() {
+			if recover() == nil {
+				t.Error("Go with a nil context did not panic")
+			}
+			expect(t, "Submitted", settled(t, pool).Submitted, 0)
+		}()
+		pool.Go(nil, func(context.Context) error { return nil }) //nolint:staticcheck // the property
+	})
+}
+
+// An option that does not apply to a task that runs once and at once makes the
+// submission fail, and nothing runs.
+func TestPoolOptionsThatDoNotApply(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		for name, opt := range map[string]executor.Option{
+			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "SkipMissed": executor.SkipMissed(),
+			"Timeout(0)": executor.Timeout(0), "nil": nil,
+		} {
+			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt), executor.ErrInvalid)
+		}
+		expect(t, "Submitted", settled(t, pool).Submitted, 0)
+	})
+}
+
+// The same Runnable can be submitted any number of times; each time is a task
+// of its own.
+func TestPoolRecycledTask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 1000
+		pool := newPool(t, executor.Config{Core: 1, Max: 30, KeepAlive: time.Second, Queue: executor.Bounded(30)})
+		var runs atomic.Int64
+		task := executor.Func(func(context.Context) error { runs.Add(1); return nil })
+		for range n {
+			for errors.Is(pool.Execute(t.Context(), task), executor.ErrRejected) {
+				synctest.Wait()
+			}
+		}
+		s := settled(t, pool)
+		expect(t, "runs", runs.Load(), n)
+		expect(t, "Succeeded", s.Succeeded, n)
+	})
+}
+
+// A Future that is given to its pool twice runs once.
+func TestPoolFutureTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		runs := 0
+		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+		for range 3 {
+			if err := pool.Execute(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settled(t, pool)
+		expect(t, "runs", runs, 1)
+		expect(t, "Err", f.Err(), nil)
+	})
+}
+
+// What a function returns is what its future gives, for a value, for no value,
+// and for an error.
+func TestPoolSubmit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx := t.Context()
+		type thing struct{ n int }
+		given := &thing{7}
+		f := executor.Submit(ctx, pool, func(context.Context) (*thing, error) { return given, nil })
+		got, err := f.Get(ctx)
+		expect(t, "value", got, given)
+		expect(t, "error", err, nil)
+		expect(t, "state", f.State(), executor.Succeeded)
+
+		none := executor.Submit(ctx, pool, executor.Callable(func(context.Context) error { return nil }))
+		_, err = none.Get(ctx)
+		expect(t, "error of none", err, nil)
+
+		mine := errors.New("mine")
+		failed := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 3, mine })
+		v, err := failed.Get(ctx)
+		expect(t, "value next to error", v, 3)
+		expect(t, "own error", err, mine)
+		expect(t, "Failed", settled(t, pool).Failed, 1)
+	})
+}
+
+// A caller whose wait in Get is ended by its context leaves the task alone.
+func TestPoolGetInterrupted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		f := executor.Submit(t.Context(), pool, block.value)
+		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := f.Get(waiting)
+		expectIs(t, "Get", err, context.DeadlineExceeded)
+		expect(t, "state", f.State(), executor.Running)
+		block.release()
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+	})
+}

@@ -1,0 +1,185 @@
+package executor
+
+import "context"
+
+// RejectPolicy decides about a task that a pool can't take, because it is shut
+// down or because it has neither room in its queue nor a worker to spare. It is
+// asked once a task, by the goroutine that submits, with no lock held.
+//
+// The policies of this package are [Abort], [CallerRuns], [Discard],
+// [DiscardOldest] and [Block]; [RejectFunc] makes one of a function. Java:
+// RejectedExecutionHandler.
+type RejectPolicy interface {
+	// Reject is given the task as it was submitted, with its context but without
+	// the options of Go, and the pool. If it returns an error, the submission fails with it and so does
+	// the task's future. If it returns nil, it has dealt with the task: by
+	// running it, or giving it to some other executor, or completing it.
+	Reject(ctx context.Context, task Runnable, pool *Pool) error
+}
+
+// RejectFunc is a function as a RejectPolicy. It may leave the decision to a
+// policy of this package, by its Reject. A task that it submits to the same pool
+// anew is counted anew.
+type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
+
+// Reject calls f.
+func (f RejectFunc) Reject(ctx context.Context, task Runnable, pool *Pool) error {
+	return f(ctx, task, pool)
+}
+
+var (
+	// Abort fails the submission with a [*RejectedError]. It is the default.
+	// Java: AbortPolicy.
+	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
+
+	// CallerRuns runs the task in the goroutine that submits it, which slows
+	// submitters down to what the pool can do. The hooks are not called. A pool
+	// that is shut down aborts. Java: CallerRunsPolicy, which drops the task
+	// silently then.
+	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
+
+	// Discard drops the task. The submission succeeds, and the task's future
+	// fails with a [*RejectedError]. Java: DiscardPolicy, which leaves the
+	// future pending for ever.
+	Discard RejectPolicy = &policy{"Discard", (*Pool).discard}
+
+	// DiscardOldest drops the task that would run next, as Discard does, and
+	// admits the new one in its place, in one step. A pool that is shut down,
+	// or has no task to drop, aborts. Java: DiscardOldestPolicy.
+	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
+
+	// Block waits until the pool has room, first come, first served. It gives
+	// up, and the submission fails, when the submitter's context ends or the
+	// pool is shut down. A task that submits to its own pool may wait for
+	// itself. Java has no counterpart.
+	Block RejectPolicy = &policy{"Block", (*Pool).block}
+)
+
+// policy is a RejectPolicy of this package. As such it works on the pool's own
+// entry, so that a task that gets in after all is counted once.
+type policy struct {
+	name   string
+	refuse func(p *Pool, e entry, why error) error
+}
+
+func (r *policy) String() string { return "executor." + r.name }
+
+// Reject serves policies of users that leave the decision to one of ours, for a
+// task that the pool has given them to decide about.
+func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
+	e := entry{run: task, ctx: ctx}
+	if b, ok := task.(bound); ok && b.core().attach(pool, ctx) { // refuse detached it
+		e.task = b.core()
+	}
+	why := ErrSaturated
+	pool.mu.Lock()
+	pool.mu.submitted-- // refuse has counted it, and so will the policy or the admission
+	pool.mu.ended[rejectedTask]--
+	if pool.mu.stage != StageRunning {
+		why = ErrShutdown
+	}
+	pool.mu.Unlock()
+	return r.refuse(pool, e, why)
+}
+
+// refuse has the policy decide about e, and completes its task if that fails.
+func (p *Pool) refuse(e entry, r RejectPolicy, why error) error {
+	if own, ok := r.(*policy); ok {
+		return own.refuse(p, e, why)
+	}
+	p.countRejected()
+	if e.task != nil {
+		e.task.detach()
+	}
+	decided := false
+	defer func() {
+		if !decided {
+			end := abrupt(recover())
+			e.end(Failed, end.err)
+			if perr := end.panicked(); perr != nil {
+				panic(perr.Value) // the submitter's, as any panic of what it calls
+			}
+		}
+	}()
+	err := r.Reject(e.ctx, e.origin(), p)
+	decided = true
+	if err != nil {
+		e.end(Failed, err)
+	}
+	return err
+}
+
+func (p *Pool) countRejected() {
+	p.mu.Lock()
+	p.mu.submitted++
+	p.mu.ended[rejectedTask]++
+	p.mu.Unlock()
+}
+
+func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
+
+func (p *Pool) abort(e entry, why error) error {
+	p.countRejected()
+	err := p.rejected(why)
+	e.end(Failed, err)
+	return err
+}
+
+func (p *Pool) discard(e entry, why error) error {
+	p.countRejected()
+	e.end(Failed, p.rejected(why))
+	return nil
+}
+
+func (p *Pool) callerRuns(e entry, why error) error {
+	if p.Stage() != StageRunning {
+		return p.abort(e, ErrShutdown)
+	}
+	p.countRejected()
+	if e.task == nil {
+		ctx, cancel := within(p, e.ctx)
+		defer cancel(context.Canceled)
+		p.tell(ctx, e)
+	} else if ctx, ok := e.task.begin(e.ctx, false); ok {
+		p.tell(ctx, e)
+	}
+	return nil
+}
+
+// tell runs the body of e in the submitter's goroutine.
+func (p *Pool) tell(ctx context.Context, e entry) {
+	if end := e.invoke(ctx); end.err != nil && e.unwatched() {
+		p.report(ctx, p.info(nil, e), end)
+	}
+}
+
+func (p *Pool) discardOldest(e entry, why error) error {
+	p.mu.Lock()
+	var oldest entry
+	w, verdict := p.admitLocked(e)
+	if verdict == saturated {
+		var ok bool
+		if oldest, ok = p.mu.queue.pop(instant{}); ok {
+			p.mu.ended[rejectedTask]++
+			w, verdict = p.admitLocked(e)
+		}
+	}
+	p.mu.Unlock()
+	if w != nil {
+		go p.work(w)
+	}
+	oldest.end(Failed, p.rejected(why))
+	return p.settled(e, verdict)
+}
+
+// settled ends a submission after a second attempt.
+func (p *Pool) settled(e entry, v verdict) error {
+	switch v {
+	case taken:
+		return nil
+	case queued:
+		p.attend(e)
+		return nil
+	}
+	return p.abort(e, v.reason())
+}

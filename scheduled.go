@@ -1,0 +1,262 @@
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// ScheduledConfig says what a scheduled pool is to be. The zero ScheduledConfig
+// is that of a pool with no worker while nothing is scheduled, and one while
+// something is.
+type ScheduledConfig struct {
+	// Name is as in Config.
+	Name string
+
+	// Core is the number of workers to keep, and the most tasks that run at the
+	// same time. It must not be negative. With 0, the default, there is one
+	// worker as long as something is scheduled. There is no Max: the queue has
+	// no limit, so that a pool never grows beyond Core.
+	Core int
+
+	// KeepAlive and AllowCoreTimeout are as in Config.
+	KeepAlive        time.Duration
+	AllowCoreTimeout bool
+
+	// Reject decides about tasks that come after Shutdown. The default, nil, is
+	// Abort.
+	Reject RejectPolicy
+
+	// Hooks and Logger are as in Config.
+	Hooks  Hooks
+	Logger *slog.Logger
+
+	// RetainCanceled leaves canceled tasks in the queue until they are due, or
+	// until Purge, for inspection. The default is that they leave at once. Java:
+	// setRemoveOnCancelPolicy, whose default is the other way round.
+	RetainCanceled bool
+
+	// Delayed says what becomes of the tasks of Schedule and At that are not
+	// due yet when the pool is shut down. The default is KeepAfterShutdown.
+	Delayed AfterShutdown
+
+	// Periodic says what becomes of periodic work when the pool is shut down.
+	// The default is DropAtShutdown.
+	Periodic AfterShutdown
+
+	// Decorate, if not nil, may put a task of the user's own around each task
+	// of Schedule, At, AtFixedRate, WithFixedDelay and On; what it returns is
+	// queued in its place. It is called by the goroutine that submits. Java:
+	// decorateTask.
+	Decorate func(ScheduledTask) ScheduledTask
+}
+
+// AfterShutdown says what becomes of a task that waits when its pool is shut
+// down. A task that is due by then runs in any case, unless it is periodic.
+type AfterShutdown uint8
+
+const (
+	DefaultAfterShutdown AfterShutdown = iota // as the field that it is given to says
+	KeepAfterShutdown                         // it stays, and the pool ends after it
+	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
+)
+
+// or gives a if it says something, else d.
+func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
+	if a == DefaultAfterShutdown {
+		return d
+	}
+	return a
+}
+
+// ScheduledTask is a task of a scheduled pool as a decoration sees it. A
+// decoration implements it too, as a rule by embedding the one it is given.
+// Java: RunnableScheduledFuture.
+type ScheduledTask interface {
+	// Run does one run. A decoration calls it exactly once in its own Run.
+	Runnable
+	// Next gives the time of the next run. It is asked whenever the task enters
+	// the queue, and decides both when the task runs and in which order.
+	Next() time.Time
+}
+
+// Trigger gives the times of a schedule, for [ScheduledPool.On]. A cron.Schedule
+// is one.
+type Trigger interface {
+	// Next gives the first time later than t, or the zero Time if there is none.
+	// It is called with no lock held, by one goroutine at a time for each task.
+	Next(t time.Time) time.Time
+}
+
+// A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a
+// fixed rate, with a fixed delay, or by a trigger. Tasks run in the order of
+// their times, those with the same time on the same clock in the order in which
+// they were submitted. Go, Execute and Submit are tasks without delay, in the same order.
+//
+// Times are kept on the monotonic clock to the nanosecond, except those of At
+// and On: these follow the wall clock, also when it is set or the machine
+// sleeps, within 30 seconds. Java: ScheduledThreadPoolExecutor.
+type ScheduledPool struct {
+	*Pool
+	decorate func(ScheduledTask) ScheduledTask
+}
+
+// NewScheduled returns a scheduled pool, without any worker yet, or an error
+// that matches [ErrInvalid] and says which field of c is out of its range.
+func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
+	if c.Reject == nil {
+		c.Reject = Abort
+	}
+	r := rules{c.Core, math.MaxInt, c.KeepAlive, c.AllowCoreTimeout, c.Reject}
+	if err := r.check("ScheduledConfig"); err != nil {
+		return nil, err
+	}
+	if c.Delayed > DropAtShutdown || c.Periodic > DropAtShutdown {
+		return nil, invalid("ScheduledConfig: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown")
+	}
+	q := newDelayQueue()
+	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r, q)
+	p.mu.delay = q
+	p.mu.retained = c.RetainCanceled
+	p.mu.policies[delayed] = c.Delayed.or(KeepAfterShutdown)
+	p.mu.policies[periodic] = c.Periodic.or(DropAtShutdown)
+	return &ScheduledPool{p, c.Decorate}, nil
+}
+
+// Schedule submits fn to run once, after delay; a negative delay counts as
+// none. The future fails if p does not take the task. ctx is as for
+// [Pool.Execute]: a task that waits when ctx ends is canceled. Java: schedule.
+func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+	mustContext(ctx)
+	return scheduleOnce(ctx, p, after(p.clock.now().mono, int64(delay)), false, fn, opts)
+}
+
+// At submits fn to run once, at the wall-clock time t; a time in the past
+// counts as now. Otherwise it is like [Schedule]. Java has no counterpart.
+func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+	mustContext(ctx)
+	return scheduleOnce(ctx, p, max(wallNanos(t), 1), true, fn, opts)
+}
+
+func scheduleOnce[T any](ctx context.Context, p *ScheduledPool, due int64, wall bool, fn func(context.Context) (T, error), opts []Option) *ScheduledFuture[T] {
+	f := newScheduledFuture(fn)
+	f.due, f.wall = due, wall
+	o, err := gather(delayed, opts)
+	switch {
+	case fn == nil:
+		err = ErrNilTask
+	case err == nil:
+		f.adopt(&o)
+		f.due = after(f.due, jitter(o.jitter))
+		p.schedule(ctx, f)
+		return f
+	}
+	f.end(Failed, err)
+	return f
+}
+
+// AtFixedRate submits fn to run after the delay initial, and then again and
+// again: each run is due one period after the one before was due. A run never
+// overlaps the one before; runs that come late follow each other until they
+// have caught up, unless [SkipMissed] is given.
+//
+// An error that fn returns is recorded and told to the hooks, and the schedule
+// goes on; [Done] ends it in peace, a panic ends it as a failure, loudly. The
+// future is complete when the schedule has ended. period must be positive.
+// Java: scheduleAtFixedRate, which an exception ends silently.
+func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+	return p.every(ctx, initial, &series{rhythm: fixedRate, period: period}, "AtFixedRate", fn, opts)
+}
+
+// WithFixedDelay is like AtFixedRate, but each run is due one delay after the
+// end of the one before. delay must be positive. Java: scheduleWithFixedDelay.
+func (p *ScheduledPool) WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+	return p.every(ctx, initial, &series{rhythm: fixedDelay, period: delay}, "WithFixedDelay", fn, opts)
+}
+
+func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *series, where string, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
+	mustContext(ctx)
+	if s.period <= 0 {
+		return nil, invalid("%s: period is %v; it must be positive", where, s.period)
+	}
+	s.base = after(p.clock.now().mono, int64(initial))
+	return p.repeat(ctx, s, fn, opts)
+}
+
+// On submits fn to run at the wall-clock times that trigger gives, the first
+// being the first one after now. Each further one is the first after the time of
+// the run before or, if that has passed, after the present: runs never overlap,
+// and times that passed meanwhile are left out. Otherwise it is like AtFixedRate. A nil
+// trigger, or one without any time, is an error. Java has no counterpart.
+//
+// If the wall clock is set back by less than three hours, no time is repeated:
+// the next run is where it was. If it is set back further, the next time is
+// found anew, so that a clock that was wrong by years does not stop the
+// schedule for years.
+func (p *ScheduledPool) On(ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+	mustContext(ctx)
+	if trigger == nil {
+		return nil, invalid("On: nil Trigger")
+	}
+	first := trigger.Next(time.Now().Round(0))
+	if first.IsZero() {
+		return nil, invalid("On: the trigger %v gives no time after now", trigger)
+	}
+	s := &series{rhythm: triggered, trigger: trigger, base: max(wallNanos(first), 1), location: first.Location()}
+	return p.repeat(ctx, s, fn, opts)
+}
+
+func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
+	if fn == nil {
+		return nil, ErrNilTask
+	}
+	o, err := gather(periodic, opts)
+	if err != nil {
+		return nil, err
+	}
+	f := newScheduledFuture(func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
+	f.adopt(&o)
+	f.traits().series = s
+	f.wall = s.rhythm == triggered
+	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
+	f.due = after(s.base, jitter(o.jitter))
+	if s.isOver(p.clock, f.due, f.wall) {
+		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, f.wall))
+	}
+	if err := p.schedule(ctx, f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// scheduled is a ScheduledFuture of any type.
+type scheduled interface {
+	bound
+	ScheduledTask
+}
+
+// schedule submits a task whose time is set.
+func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
+	t := f.core()
+	t.attach(p.Pool, ctx)
+	if p.decorate != nil {
+		if d := p.decorate(f); d != nil && d != ScheduledTask(f) {
+			t.traits().decorated = d
+			t.due = p.clock.in(d.Next(), t.wall)
+		}
+	}
+	return p.enter(entry{run: f, ctx: ctx, task: t})
+}
+
+// submitDelayed submits a task to run as soon as it can, in its turn.
+func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
+	b, ok := r.(bound)
+	if !ok || !b.core().attach(p, ctx) {
+		b = newCarrier(r)
+		b.core().attach(p, ctx)
+	}
+	t := b.core()
+	t.due = p.clock.now().mono
+	return p.enter(entry{run: b, ctx: ctx, task: t})
+}

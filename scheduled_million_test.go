@@ -1,0 +1,105 @@
+package executor_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// Of a million tasks that wait, half of them canceled at random from four
+// goroutines while two workers run those that are due, none is lost, none runs
+// twice, none runs out of order, and their memory is returned. There are a
+// hundred thousand unless EXECUTOR_SOAK is set.
+func TestMillionTasks(t *testing.T) {
+	n := scale(100_000)
+	if os.Getenv("EXECUTOR_SOAK") != "" {
+		n = 1_000_000
+	}
+	type workerKey struct{}
+	p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+			return context.WithValue(ctx, workerKey{}, info.Worker)
+		},
+	}})
+	before := heapInUse()
+
+	// The workers are held until all tasks are there: from then on each worker
+	// has to take them in order.
+	gate := make(chan struct{})
+	for range 2 {
+		mustGo(t, p.Pool, func(context.Context) error { <-gate; return nil })
+	}
+	var last [2]struct { // by worker, and its own
+		due   time.Time
+		index int
+	}
+	ran := make([]atomic.Int32, n)
+	fs := make([]*executor.ScheduledFuture[int], n)
+	start := time.Now().Add(time.Duration(n) * 4 * time.Microsecond)
+	for i := range fs {
+		due := start.Add(rand.N(time.Duration(n) * 2 * time.Microsecond))
+		fs[i] = executor.Schedule(context.Background(), p, time.Until(due), func(ctx context.Context) (int, error) {
+			ran[i].Add(1)
+			before, due := &last[ctx.Value(workerKey{}).(int)-1], executor.Due(ctx)
+			if due.Before(before.due) || due.Equal(before.due) && i < before.index {
+				t.Errorf("task %d, due at %v, ran after task %d, due at %v", i, due, before.index, before.due)
+			}
+			if time.Now().Before(due) {
+				t.Errorf("task %d ran %v before its time", i, time.Until(due))
+			}
+			before.due, before.index = due, i
+			return i, nil
+		})
+	}
+	expect(t, "queued", p.Stats().Queued, n)
+	full := heapInUse() - before
+	time.Sleep(time.Until(start))
+	close(gate)
+
+	canceled := make([]bool, n)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(rand.Uint64(), 0))
+			for _, i := range r.Perm(n / 4) {
+				if i = 4*i + g; r.IntN(2) == 0 {
+					canceled[i] = fs[i].Cancel()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	p.Close()
+
+	var withdrawn int64
+	for i, f := range fs {
+		if canceled[i] {
+			withdrawn++
+			expectIs(t, "outcome of a canceled task", f.Err(), executor.ErrCanceled)
+			if runs := ran[i].Load(); runs > 1 || int64(runs) != f.Runs() {
+				t.Errorf("canceled task %d ran %d times, its future tells %d", i, runs, f.Runs())
+			}
+		} else if v, err := f.Result(); v != i || err != nil || ran[i].Load() != 1 {
+			t.Errorf("task %d ran %d times and gave %d, %v", i, ran[i].Load(), v, err)
+		}
+	}
+	s := addsUp(t, p)
+	expect(t, "canceled", s.Canceled, withdrawn)
+	expect(t, "succeeded", s.Succeeded, int64(n)-withdrawn+2)
+	if withdrawn < int64(n)/100 {
+		t.Errorf("only %d tasks were canceled in time", withdrawn)
+	}
+
+	fs, ran, canceled = nil, nil, nil
+	if left := heapInUse() - before; left > full/20+1<<16 {
+		t.Errorf("%d bytes are left of %d", left, full)
+	}
+	runtime.KeepAlive(p)
+}

@@ -1,0 +1,279 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// The tests of this file run in real time and with real parallelism: they look
+// for wake-ups that are lost and alarms that are left, which a bubble's orderly
+// clock may hide. None of them depends on how long anything takes.
+
+// onProcs runs test with several numbers of processors.
+func onProcs(t *testing.T, test func(t *testing.T)) {
+	for _, n := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint("procs=", n), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+			test(t)
+		})
+	}
+}
+
+// scale is n, less for short runs.
+func scale(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// goroutinesIn counts the goroutines whose stack mentions what, once those that
+// are about to end have ended; it is told how many are to be left.
+func goroutinesIn(what string, want int) (n int) {
+	buf := make([]byte, 1<<22)
+	for range 1000 {
+		n = 0
+		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			if strings.Contains(g, what) {
+				n++
+			}
+		}
+		if n <= want {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return n
+}
+
+// A hundred thousand pairs of Schedule and Cancel from several goroutines, in a
+// pool whose only worker comes and goes with them, leave no goroutine, neither
+// a worker nor an alarm's.
+func TestAlarmsAreClosed(t *testing.T) {
+	onProcs(t, func(t *testing.T) {
+		const alarms = "internal/alarm.(*waker).run"
+		before := goroutinesIn(alarms, 0)
+		p, err := executor.NewScheduled(executor.ScheduledConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for i := range scale(5000) {
+					f := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+					if i%2 == 0 {
+						runtime.Gosched()
+					}
+					if !f.Cancel() {
+						t.Error("a task that waits could not be canceled")
+					}
+				}
+			})
+		}
+		wg.Wait()
+		expect(t, "goroutines of alarms in an idle pool", goroutinesIn(alarms, before), before)
+		p.Close()
+		expect(t, "workers", p.Stats().Workers, 0)
+		addsUp(t, p)
+	})
+}
+
+// Whatever is scheduled, canceled and retuned at the same time, each task that
+// was not canceled runs exactly once, none runs before its time, and the pool
+// terminates.
+func TestNoWakeupIsLost(t *testing.T) {
+	onProcs(t, func(t *testing.T) {
+		for _, core := range []int{0, 1, 3} {
+			p := scheduledPool(t, executor.ScheduledConfig{Core: core})
+			var runs, expected atomic.Int64
+			var wg sync.WaitGroup
+			stop := make(chan struct{})
+			for g := range 4 {
+				wg.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(g), uint64(core)))
+					for range scale(1500) {
+						ran := new(atomic.Int64)
+						monotonic := r.IntN(4) > 0 // the wall clock may be set meanwhile
+						due := time.Now().Add(time.Duration(r.IntN(300)) * time.Microsecond)
+						body := func(ctx context.Context) (int, error) {
+							if monotonic && (time.Now().Before(due) || time.Until(executor.Due(ctx)) > 0) {
+								t.Error("a task ran before its time")
+							}
+							if ran.Add(1) != 1 {
+								t.Error("a task ran twice")
+							}
+							runs.Add(1)
+							return 0, nil
+						}
+						var f *executor.ScheduledFuture[int]
+						if monotonic {
+							f = executor.Schedule(context.Background(), p, time.Until(due), body)
+						} else {
+							f = executor.At(context.Background(), p, due, body)
+						}
+						switch {
+						case r.IntN(2) > 0:
+							if _, err := f.Get(context.Background()); err != nil {
+								t.Errorf("outcome %v", err)
+							}
+							expected.Add(1)
+						case f.Cancel():
+						default:
+							expected.Add(1) // begun already; it is to end, and well
+							if err := f.Join(context.Background()); err != nil {
+								t.Error(err)
+							}
+						}
+					}
+				})
+			}
+			var tuner sync.WaitGroup
+			tuner.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					case <-time.After(100 * time.Microsecond):
+						if err := p.SetCore(i % 5); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+			wg.Wait()
+			close(stop)
+			tuner.Wait()
+			p.Close()
+			if s := addsUp(t, p); s.Succeeded != expected.Load() || runs.Load() < s.Succeeded {
+				t.Errorf("%d tasks were to run, %d succeeded, %d bodies ran", expected.Load(), s.Succeeded, runs.Load())
+			}
+		}
+	})
+}
+
+// Periodic tasks on few workers, canceled from outside at any moment, end for
+// good, and the pool terminates though Shutdown comes in between.
+func TestPeriodicTasksEndUnderRace(t *testing.T) {
+	onProcs(t, func(t *testing.T) {
+		for round := range scale(60) {
+			p := scheduledPool(t, executor.ScheduledConfig{
+				Core:     round % 3,
+				Periodic: []executor.AfterShutdown{executor.KeepAfterShutdown, executor.DropAtShutdown}[round%2],
+			})
+			var wg sync.WaitGroup
+			var fs [8]*executor.ScheduledFuture[struct{}]
+			for i := range fs {
+				var overlap atomic.Int32
+				body := func(context.Context) error {
+					if overlap.Add(1) != 1 {
+						t.Error("two runs overlap")
+					}
+					runtime.Gosched()
+					overlap.Add(-1)
+					return nil
+				}
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				submit := p.AtFixedRate
+				if i%2 == 0 {
+					submit = p.WithFixedDelay
+				}
+				f, err := submit(ctx, 0, 20*time.Microsecond, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fs[i] = f
+				wg.Go(func() {
+					time.Sleep(rand.N(time.Millisecond))
+					switch i % 4 {
+					case 0:
+						f.Cancel()
+					case 1:
+						cancel()
+					case 2:
+						f.Abandon()
+					case 3:
+						if !p.Remove(f) { // it may always be running
+							f.Cancel()
+						}
+					}
+				})
+			}
+			time.Sleep(rand.N(time.Millisecond))
+			p.Shutdown()
+			wg.Wait()
+			p.Close()
+			for i, f := range fs {
+				if s := f.State(); s != executor.Canceled {
+					t.Errorf("task %d of a terminated pool is %v", i, s)
+				}
+			}
+			addsUp(t, p)
+		}
+	})
+}
+
+// A task that Schedule accepted while the pool is shut down resolves all the
+// same, and one that was rejected never runs. JDK-8358601, JDK-6523756.
+func TestScheduleRacesShutdown(t *testing.T) {
+	onProcs(t, func(t *testing.T) {
+		for round := range scale(200) {
+			p := scheduledPool(t, executor.ScheduledConfig{Core: round % 3})
+			var wg sync.WaitGroup
+			for g := range 3 {
+				wg.Go(func() {
+					for i := range 20 {
+						var ran atomic.Bool
+						f := executor.Schedule(context.Background(), p, time.Duration(g*i)*time.Microsecond,
+							func(context.Context) (int, error) { ran.Store(true); return 0, nil })
+						_, err := f.Get(context.Background())
+						if ran.Load() != (err == nil) {
+							t.Errorf("outcome %v, though the task ran: %t", err, ran.Load())
+						}
+					}
+				})
+			}
+			wg.Go(func() {
+				time.Sleep(rand.N(100 * time.Microsecond))
+				if round%2 == 0 {
+					p.Shutdown()
+				} else {
+					p.ShutdownNow()
+				}
+			})
+			wg.Wait()
+			p.Close()
+			addsUp(t, p)
+		}
+	})
+}
+
+// A worker that waits is woken by each new head, however quickly one follows
+// another, and by a cancellation of the head at the same moment.
+func TestHeadsChangeQuickly(t *testing.T) {
+	onProcs(t, func(t *testing.T) {
+		p := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+		for i := range scale(2000) {
+			later := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, schedNopValue)
+			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, schedNopValue)
+			if i%2 == 0 {
+				head.Cancel()
+			}
+			if _, err := done.Get(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			later.Cancel()
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package executor
+
+import "time"
+
+// Stats is one consistent look at a pool. In each,
+//
+//	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
+//	Workers   = Active + Idle
+//
+// A periodic task is one task, whatever the number of its runs. Java: the
+// counters of ThreadPoolExecutor, which it reads one by one.
+type Stats struct {
+	Name  string
+	Stage Stage
+
+	Workers int // workers alive
+	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
+	Idle    int // workers that have none
+	Largest int // most workers ever alive together
+	Queued  int // tasks that wait in the queue, or for their time
+	Blocked int // submitters that wait for room; their tasks are not counted yet
+
+	Submitted int64 // tasks that were accepted or rejected
+	Succeeded int64 // tasks that ended well
+	Failed    int64 // tasks that ended with an error or a panic
+	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
+	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
+
+	Runs   int64         // bodies that have run
+	Panics int64         // panics of bodies and hooks
+	Uptime time.Duration // since the pool was made
+}
+
+// Completed is the number of tasks that came to an end in the pool. Java:
+// getCompletedTaskCount.
+func (s Stats) Completed() int64 { return s.Succeeded + s.Failed + s.Canceled }
+
+// Stats gives a snapshot of the pool's counters.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{
+		Name:      p.name,
+		Stage:     p.mu.stage,
+		Workers:   p.mu.workers,
+		Active:    p.mu.active,
+		Idle:      p.mu.workers - p.mu.active,
+		Largest:   p.mu.largest,
+		Queued:    p.mu.queue.len(),
+		Blocked:   p.mu.blocked.Len(),
+		Submitted: p.mu.submitted,
+		Succeeded: p.mu.ended[succeeded],
+		Failed:    p.mu.ended[failed],
+		Canceled:  p.mu.ended[canceledTask],
+		Rejected:  p.mu.ended[rejectedTask],
+		Runs:      p.mu.runs,
+		Panics:    p.mu.panics,
+		Uptime:    time.Since(p.clock.epoch),
+	}
+}

@@ -1,0 +1,42 @@
+package executor
+
+import "context"
+
+// Submit gives fn to ex and returns the future of its result. If ex rejects it,
+// the future fails with that error at once. ctx is as for [Pool.Execute]: it
+// bounds the wait for admission, and is the parent of the context that fn gets.
+// A nil fn gives a future that failed with [ErrNilTask]; a nil ctx panics. Java:
+// submit.
+func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
+	f := NewFuture(fn, opts...)
+	submit(ctx, ex, f)
+	return f
+}
+
+func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
+	mustContext(ctx)
+	if f.State().Done() {
+		return // it was misused
+	}
+	if err := ex.Execute(ctx, f); err != nil {
+		f.end(Failed, err) // unless ex has said more
+	}
+}
+
+// SubmitAll is Submit for several functions. It does not wait; see [Completed].
+func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
+	fs := make([]*Future[T], len(fns))
+	for i, fn := range fns {
+		fs[i] = Submit(ctx, ex, fn)
+	}
+	return fs
+}
+
+// Callable adapts a function without a result to [Submit], [InvokeAll] and their
+// kin. A nil fn gives nil. Java: Executors.callable.
+func Callable(fn func(context.Context) error) func(context.Context) (struct{}, error) {
+	if fn == nil {
+		return nil
+	}
+	return func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }
+}

@@ -1,0 +1,217 @@
+package executor
+
+import "context"
+
+// This file holds every transition of a task's state. Each takes the lock,
+// moves the state, and does what that entails (closing channels, ending
+// contexts, callbacks) after releasing it.
+//
+// publish, where there is one, is called under the lock exactly if the
+// transition happens; it stores the value, so that the outcome is there before
+// anybody can see that the task is done. That of finish is always called, since
+// the body leaves in any case, and told whether the outcome is the body's.
+
+// attach links a task to the pool it is given to. It reports false for a task
+// that is running by hand, or is given to a second executor, or to the same one
+// again: to that one it is a plain Runnable, which does nothing if it has run by
+// then.
+func (t *task) attach(p *Pool, ctx context.Context) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.linked || t.inBody {
+		return false
+	}
+	t.linked = true
+	t.pool = p
+	if !t.State().Done() || t.ctx == nil {
+		t.ctx = ctx // unless it is that of a body that has run
+	}
+	return true
+}
+
+// detach undoes attach for a task that the pool does not take, so that it can
+// be given to another. Its schedule was the pool's, so that elsewhere it has one
+// run.
+func (t *task) detach() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun {
+		return // somebody else runs it by hand
+	}
+	t.linked = false
+	t.pool, t.ctx = nil, nil
+	t.due, t.wall = 0, false
+	if t.with != nil {
+		with := *t.with
+		with.series, with.decorated = nil, nil
+		t.with = &with
+	}
+}
+
+// begin moves a pending task to running and gives the context for its body; it
+// reports whether the body is to run. A task that is linked to a pool keeps the
+// context that it was submitted with, another gets parent. recurs says that
+// this is one run of several, so that its context can't be the task itself.
+func (t *task) begin(parent context.Context, recurs bool) (context.Context, bool) {
+	t.mu.Lock()
+	if t.State() != Pending || t.inBody || t.bodiless {
+		t.mu.Unlock()
+		return nil, false
+	}
+	t.state.Store(uint32(Running))
+	t.inBody, t.begun = true, true
+	if !t.linked {
+		t.ctx = parent
+	}
+	if m := t.more; m != nil {
+		m.run, m.cancel, m.cause = nil, nil, nil // those of the run before
+	}
+	eager := recurs || t.timeout() > 0
+	t.mu.Unlock()
+	if eager {
+		return t.look(), true
+	}
+	return (*taskContext)(t), true
+}
+
+// finish records that the body has returned, and completes the task with the
+// body's outcome unless it is complete already.
+func (t *task) finish(s State, err error, publish func(won bool)) {
+	t.mu.Lock()
+	out := t.leaveLocked()
+	won := !t.State().Done()
+	if publish != nil {
+		publish(won)
+	}
+	if won {
+		t.settleLocked(s, err, &out)
+	}
+	t.mu.Unlock()
+	out.announce()
+}
+
+// rest records that one run of several has returned. It reports whether the
+// task is pending again; if not, it was completed meanwhile.
+func (t *task) rest() bool {
+	t.mu.Lock()
+	out := t.leaveLocked()
+	again := t.State() == Running
+	if again {
+		t.state.Store(uint32(Pending))
+	}
+	t.mu.Unlock()
+	out.announce()
+	return again
+}
+
+// settle completes the task from outside of its body. It reports false if the
+// task was complete already. The body, if it is running, runs on undisturbed.
+func (t *task) settle(s State, err error, publish func()) bool {
+	return t.settleIf(false, s, err, nil, publish)
+}
+
+// cancel completes the task as canceled; interrupt also ends the context of a
+// running body. pending restricts it to a task that is not running.
+func (t *task) cancel(cause error, interrupt, pending bool, publish func()) bool {
+	var end error
+	if interrupt {
+		end = cause
+	}
+	return t.settleIf(pending, Canceled, canceled(cause), end, publish)
+}
+
+func (t *task) settleIf(pending bool, s State, err, interrupt error, publish func()) bool {
+	t.mu.Lock()
+	if old := t.State(); old.Done() || pending && old != Pending {
+		t.mu.Unlock()
+		return false
+	}
+	if publish != nil {
+		publish()
+	}
+	var out aftermath
+	if interrupt != nil && t.inBody {
+		m := t.moreLocked()
+		m.cause = interrupt
+		out.cancel, out.cause = m.cancel, interrupt
+	}
+	t.settleLocked(s, err, &out)
+	pool := t.pool
+	t.mu.Unlock()
+	if pool != nil {
+		pool.forget(t) // before the waiters wake, so that they find it gone
+	}
+	out.announce()
+	return true
+}
+
+// settleLocked makes s the final state.
+func (t *task) settleLocked(s State, err error, out *aftermath) {
+	t.err = err
+	out.done = t.done
+	if t.done == nil {
+		t.done = closed
+	}
+	if m := t.more; m != nil {
+		out.onDone, out.unhook = m.onDone, m.unhook
+		m.onDone, m.unhook = nil, nil
+	}
+	t.state.Store(uint32(s))
+}
+
+// leaveLocked records that the body has returned.
+func (t *task) leaveLocked() (out aftermath) {
+	t.inBody = false
+	if m := t.more; m != nil {
+		out.cancel, out.cause, out.left = m.cancel, context.Canceled, m.left
+		m.cancel, m.left = nil, nil
+	}
+	return out
+}
+
+// aftermath is what a transition leaves to do once the lock is released.
+type aftermath struct {
+	cancel context.CancelCauseFunc
+	cause  error
+	done   chan struct{}
+	left   chan struct{}
+	unhook func() bool
+	onDone []func()
+}
+
+func (a *aftermath) announce() {
+	if a.cancel != nil {
+		a.cancel(a.cause)
+	}
+	if a.unhook != nil {
+		a.unhook()
+	}
+	if a.done != nil {
+		close(a.done)
+	}
+	if a.left != nil {
+		close(a.left)
+	}
+	for _, f := range a.onDone {
+		f()
+	}
+}
+
+// watch cancels b, which waits in a queue, when the submitter's context ends.
+// Without it a canceled task would be noticed only when a worker takes it.
+func watch(b bound, ctx context.Context) {
+	if ctx.Done() == nil {
+		return
+	}
+	t := b.core()
+	unhook := context.AfterFunc(ctx, func() { b.expire(ended(ctx)) })
+	t.mu.Lock()
+	if !t.State().Done() {
+		t.moreLocked().unhook = unhook
+		unhook = nil
+	}
+	t.mu.Unlock()
+	if unhook != nil {
+		unhook()
+	}
+}
