@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// nextTimes is how many times check prints for each job.
+const nextTimes = 5
+
+func newCheck() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Find the mistakes in a job file; print when each job is due next",
+		Long: strings.TrimSpace(`
+check reads FILE (- for standard input) as run would, and runs nothing.
+
+If all is well, it prints the next five times at which each job is due, in the
+job's time zone, and exits with 0. Otherwise it prints every mistake, with its
+line and how to mend it, and exits with 1. Notes point out what is allowed but
+perhaps not meant; they do not change the exit code.`),
+		Args: oneFile,
+	}
+	format := newFormat(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		file, err := load(args[0], format.value)
+		if err != nil {
+			return err
+		}
+		printNotes(os.Stderr, file.Notes)
+		return printTimes(os.Stdout, file.Jobs, time.Now())
+	}
+	return cmd
+}
+
+// printTimes writes a table of when the jobs are due.
+func printTimes(w io.Writer, jobs []job.Job, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tLINE\tSCHEDULE\tZONE\tNEXT")
+	for _, j := range jobs {
+		lead := fmt.Sprintf("%s\t%d\t%s\t%s\t", j.Name, j.Line, job.Printable(j.Schedule.Text), j.Schedule.Location())
+		if j.Schedule.AtStart {
+			fmt.Fprintf(t, "%s\t%d\t%s\t\tonce, when executord starts\n", j.Name, j.Line, j.Schedule.Text)
+			continue
+		}
+		trigger := j.Schedule.From(now)
+		next := now
+		for i := range nextTimes {
+			if next = trigger.Next(next); next.IsZero() {
+				if i == 0 {
+					fmt.Fprintf(t, "%snever\n", lead)
+				}
+				break
+			}
+			fmt.Fprintf(t, "%s%s\n", lead, showTime(next, j))
+			lead = "\t\t\t\t"
+		}
+	}
+	return t.Flush()
+}
+
+// showTime writes a time in the zone of its job, with fractions of a second
+// only where a job can have them.
+func showTime(t time.Time, j job.Job) string {
+	layout := "Mon 2006-01-02 15:04:05 -07:00"
+	if j.Schedule.Every() > 0 {
+		layout = "Mon 2006-01-02 15:04:05.000 -07:00"
+	}
+	return t.In(j.Schedule.Location()).Format(layout)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/crontab"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+)
+
+// The table shows five times for each job, in the zone of the job, across a
+// change of the clock.
+func TestTable(t *testing.T) {
+	file, err := crontab.Parse("tab", []byte(`
+# name: hourly
+CRON_TZ=UTC
+@hourly x
+CRON_TZ=Europe/Berlin
+# name: nightly
+30 2 * * * x
+# name: pulse
+@every 90s x
+@reboot boot
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	now := time.Date(2026, 3, 27, 12, 34, 56, 789e6, time.UTC)
+	if err := printTimes(&b, file.Jobs, now); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+JOB      LINE  SCHEDULE    ZONE           NEXT
+hourly   4     @hourly     UTC            Fri 2026-03-27 13:00:00 +00:00
+                                          Fri 2026-03-27 14:00:00 +00:00
+                                          Fri 2026-03-27 15:00:00 +00:00
+                                          Fri 2026-03-27 16:00:00 +00:00
+                                          Fri 2026-03-27 17:00:00 +00:00
+nightly  7     30 2 * * *  Europe/Berlin  Sat 2026-03-28 02:30:00 +01:00
+                                          Sun 2026-03-29 03:00:00 +02:00
+                                          Mon 2026-03-30 02:30:00 +02:00
+                                          Tue 2026-03-31 02:30:00 +02:00
+                                          Wed 2026-04-01 02:30:00 +02:00
+pulse    9     @every 90s  Europe/Berlin  Fri 2026-03-27 13:36:26.789 +01:00
+                                          Fri 2026-03-27 13:37:56.789 +01:00
+                                          Fri 2026-03-27 13:39:26.789 +01:00
+                                          Fri 2026-03-27 13:40:56.789 +01:00
+                                          Fri 2026-03-27 13:42:26.789 +01:00
+boot     10    @reboot                    once, when executord starts
+`
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("got:%s\nwant:%s", got, want)
+	}
+}
+
+// The command line does what it says, and its exit codes are the documented.
+func TestCommandLine(t *testing.T) {
+	dir := t.TempDir()
+	good, toml := filepath.Join(dir, "good"), filepath.Join(dir, "good.TOML")
+	os.WriteFile(good, []byte("MAILTO=me\n@daily x\n"), 0o644)
+	os.WriteFile(toml, []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"), 0o644)
+	crontabText, tomlText := "@daily x\n", "[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"
+	tests := []struct {
+		args           string
+		stdin          string
+		code           int
+		stdout, stderr string // parts of what is written; "" means nothing
+	}{
+		{"check " + good, "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    mend: "},
+		{"check " + toml, "", 0, "a    1     @daily", ""},
+		{"check -", crontabText, 0, "x    1     @daily", ""},
+		{"check - --format toml", tomlText, 0, "a    1     @daily", ""},
+		{"check " + toml + " --format crontab", "", 1, "", "good.TOML:1: this is neither a job nor a setting"},
+		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
+		{"run -", "@dayly x\n", 1, "", "executord: 1 mistake in stdin\n"},
+		{"check /no/such/file", "", 1, "", "executord: there is no file /no/such/file\n"},
+		{"check " + dir, "", 1, "", "is a directory"},
+		{"check", "", 2, "", "executord: check needs the name of a job file, such as: executord check jobs.crontab"},
+		{"run", "", 2, "", "executord: run needs the name of a job file"},
+		{"run a b", "", 2, "", "executord: run takes one job file, not 2"},
+		{"run a --log loud", "", 2, "", `invalid argument "loud" for "--log" flag: choose one of auto, text, json`},
+		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
+		{"run " + good + " --kill-after -1s", "", 2, "", "cannot be negative"},
+		{"rum", "", 2, "", `unknown command "rum" for "executord"`},
+		{"version", "", 0, "executord (devel)", ""},
+		{"", "", 0, "Available Commands:", ""},
+		{"run --help", "", 0, "SIGINT, SIGTERM", ""},
+		{"check --help", "", 0, "next five times", ""},
+	}
+	for _, test := range tests {
+		stdout, stderr, code := output(t, test.stdin, strings.Fields(test.args)...)
+		if code != test.code || !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) ||
+			(test.stdout == "") != (stdout == "") || (test.stderr == "") != (stderr == "") {
+			t.Errorf("executord %s: exit code %d, want %d\nstdout: %s\nstderr: %s", test.args, code, test.code, stdout, stderr)
+		}
+	}
+}
+
+// The examples have no mistakes, and nothing to note.
+func TestExamples(t *testing.T) {
+	examples, _ := filepath.Glob("../../examples/jobs.*")
+	if len(examples) != 2 {
+		t.Errorf("examples: %q", examples)
+	}
+	for _, example := range examples {
+		file, err := load(example, "auto")
+		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
+			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
+		}
+	}
+}
+
+// The job files that the manual shows are right.
+func TestManual(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(manual), -1) {
+		parse := parsers[block[1]]
+		if parse == nil {
+			continue
+		}
+		found++
+		if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 {
+			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d job files in the manual, want 2", found)
+	}
+}
+
+// A job that is due soon is what a newcomer sees first.
+func TestExamplesRunSoon(t *testing.T) {
+	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
+		file, err := load(example, "auto")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		soon := func(j job.Job) bool {
+			return j.Schedule.AtStart || j.Schedule.From(now).Next(now).Sub(now) <= 3*time.Second
+		}
+		found := false
+		for _, j := range file.Jobs {
+			found = found || soon(j)
+		}
+		if !found {
+			t.Errorf("%s: nothing is due within seconds", example)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+// Package crontab reads crontabs: lines of five time fields (or an @word) and
+// a command, with NAME=value lines between them.
+//
+// It reads what Vixie cron and its descendants read. Where they would silently
+// do something else than was meant, it reports a mistake or a note; the manual
+// has the list.
+package crontab
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// maxLine is the longest line that is read. Linux refuses an argument of more
+// than 128 KiB, so that a command cannot be much longer anyway.
+const maxLine = 64 << 10
+
+const blanks = " \t"
+
+// Parse reads a crontab. When anything in it is wrong, the error is a
+// job.Mistakes with all that is, and there are no jobs; the notes are there
+// in either case.
+func Parse(file string, data []byte) (job.File, error) {
+	p := parser{
+		report: job.Report{File: file},
+		shell:  job.DefaultShell,
+		zone:   time.Local,
+		named:  make(map[string]int),
+	}
+	p.read(data)
+	p.nameJobs()
+
+	f := job.File{Name: file}
+	var err error
+	if f.Notes, err = p.report.Close(); err != nil {
+		return f, err
+	}
+	f.Jobs = p.jobs
+	return f, nil
+}
+
+// parser is the state that lines leave behind for the lines after them.
+type parser struct {
+	report job.Report
+	jobs   []job.Job
+	seen   int // lines that were meant to be jobs, right or wrong
+
+	// env only ever grows, and a job keeps the part that stood above it: many
+	// jobs below many settings share one array.
+	env   []string
+	shell string
+	zone  *time.Location
+
+	named   map[string]int // name given by a comment -> its line
+	pending string         // name that waits for its job, or ""
+}
+
+func (p *parser) read(data []byte) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if line, what, mend := notText(data); line > 0 {
+		p.report.Mistake(line, mend, "%s", what)
+		return
+	}
+	p.report.Lines = strings.Split(string(data), "\n")
+	for i, text := range p.report.Lines {
+		text = strings.TrimRight(text, "\r")
+		p.report.Lines[i] = text
+		if len(text) > maxLine {
+			p.seen++
+			p.report.Mistake(i+1, "put the command into a script and call that",
+				"the line is longer than %d bytes", maxLine)
+			continue
+		}
+		p.line(i+1, strings.TrimLeft(text, blanks))
+	}
+	if p.pending != "" {
+		n := p.named[p.pending]
+		p.report.Note(n, "put it above the job it names, or remove it", "the name %q names no job", p.pending)
+	}
+	if p.seen == 0 {
+		p.report.Mistake(1, "add a line such as: */5 * * * * /path/to/command", "the file has no jobs")
+	}
+}
+
+// notText finds what makes data no crontab at all, so that one mistake is
+// shown and not one a line. The line is 0 when it looks like text.
+func notText(data []byte) (line int, what, mend string) {
+	if len(data) > job.MaxFileSize {
+		return 1, "the file is larger than a megabyte, which no crontab is", "give the name of a crontab"
+	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return 1, "the file is in UTF-16", "save it as UTF-8"
+	}
+	if zero := bytes.IndexByte(data, 0); zero >= 0 {
+		return 1 + bytes.Count(data[:zero], []byte("\n")), "there is a zero byte in this line, so the file is no text",
+			"give the name of a crontab, or save it as UTF-8"
+	}
+	return 0, "", ""
+}
+
+// line reads one line: a comment, a setting or a job.
+func (p *parser) line(n int, text string) {
+	switch {
+	case text == "":
+	case text[0] == '#':
+		p.comment(n, text)
+	case isSetting(text):
+		p.setting(n, text)
+	default:
+		p.seen++
+		p.job(n, text)
+		p.pending = ""
+	}
+}
+
+// job reads a schedule and its command.
+func (p *parser) job(n int, text string) {
+	fields, rest := splitSchedule(text)
+	script, stdin, cut := splitPercent(rest)
+	if what, mend := misshapen(fields, script); what != "" {
+		p.report.Mistake(n, mend, "%s", what)
+		return
+	}
+	if strings.TrimSpace(script) == "" {
+		p.report.Mistake(n, "write the command after the schedule", "there is no command")
+		return
+	}
+	schedule, err := job.ParseSchedule(strings.Join(fields, " "), p.zone)
+	if err != nil {
+		p.report.Mistake(n, err.Mend, "%s", err.What)
+		return
+	}
+	for _, note := range doubts(script, cut) {
+		p.report.Note(n, note.mend, "%s", note.what)
+	}
+	p.jobs = append(p.jobs, job.Job{
+		Name:     p.pending,
+		Line:     n,
+		Schedule: schedule,
+		Command: job.Command{
+			Shell:  p.shell,
+			Script: script,
+			Stdin:  stdin,
+			Env:    p.env[:len(p.env):len(p.env)],
+		},
+	})
+}

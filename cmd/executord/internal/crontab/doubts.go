@@ -1,0 +1,101 @@
+package crontab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const fieldsMend = "write minute, hour, day of month, month and day of week, then the command"
+
+// misshapen finds what shows from the words alone: too few time fields, too
+// many, or something that is no job at all. It is looked for before the fields
+// are read, because "/usr/bin/backup is no day of week" helps nobody.
+func misshapen(fields []string, script string) (what, mend string) {
+	if fields[0][0] == '@' {
+		if len(fields) == 1 && strings.EqualFold(fields[0], "@every") {
+			return "@every has no duration", "write a duration and the command, such as: @every 5m /path/to/command"
+		}
+		return "", "" // an unknown @word is for the schedule's parser to explain
+	}
+	if c := fields[0][0]; c != '*' && (c < '0' || c > '9') && !strings.ContainsRune("?-,/~", rune(c)) {
+		if fields[0] == "export" || fields[0] == "set" {
+			return fmt.Sprintf("a crontab has no %s", fields[0]), "write NAME=value alone"
+		}
+		return "this is neither a job nor a setting", "write a schedule and a command, or NAME=value; begin a comment with #"
+	}
+	given := len(fields)
+	if i := slices.IndexFunc(fields, isProgram); i >= 0 {
+		given = i
+	}
+	if given < 5 {
+		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{"none", "one", "two", "three", "four"}[given]), fieldsMend
+	}
+	if sixth := strings.FieldsFunc(script, isBlank); len(sixth) > 0 && isField(sixth[0]) {
+		return "the schedule has six fields: there are no seconds here", "remove the first field; for intervals of seconds write @every 10s"
+	}
+	return "", ""
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\t' }
+
+// isProgram reports whether a word in the place of a time field is certainly
+// part of a command.
+func isProgram(word string) bool {
+	return strings.IndexByte("/.~$\"'", word[0]) >= 0 || strings.ContainsAny(word, ".=")
+}
+
+// isField reports whether a word in the place of a program is certainly a time
+// field: no program is called * or 1-5.
+func isField(word string) bool {
+	if word[0] == '/' {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("0123456789*?,-/", r) }) {
+		// Upper case only: mon is a program, MON is a day.
+		if !strings.Contains(" SUN MON TUE WED THU FRI SAT ", " "+part+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+type doubt struct{ what, mend string }
+
+// doubts finds what cron accepts without a word and runs differently than was
+// meant.
+func doubts(script string, cut bool) []doubt {
+	var found []doubt
+	words := strings.Fields(script)
+	if len(words) > 1 && slices.Contains(systemUsers, words[0]) {
+		found = append(found, doubt{
+			fmt.Sprintf("%q looks like the user field of a system crontab; here it is the program to run", words[0]),
+			"remove it; jobs run as the user who runs executord",
+		})
+	}
+	if cut && looksCut(script) {
+		found = append(found, doubt{
+			"the command ends at its %, and what follows is its standard input, as in cron",
+			`write \% for a percent sign`,
+		})
+	}
+	if !cut && strings.HasSuffix(script, `\`) {
+		found = append(found, doubt{
+			"the line ends with a backslash, but lines cannot be continued in a crontab",
+			"write the command on one line, or put it into a script",
+		})
+	}
+	return found
+}
+
+// systemUsers are names that stand in /etc/crontab and are no programs. The
+// machine's own users are not asked for: a file must read the same everywhere.
+var systemUsers = []string{"root", "nobody", "daemon", "www-data", "apache", "nginx", "http", "postgres", "mysql", "ubuntu", "ec2-user"}
+
+// looksCut reports whether a command seems to end too early: in the middle of
+// quotes or brackets, or in a date format.
+func looksCut(script string) bool {
+	odd := func(quote string) bool { return strings.Count(script, quote)%2 != 0 }
+	return strings.HasSuffix(script, "+") || odd(`"`) || odd("'") || odd("`") ||
+		strings.Count(script, "(") != strings.Count(script, ")")
+}

@@ -1,0 +1,80 @@
+package crontab
+
+import "strings"
+
+// splitSchedule cuts a line into the words of its schedule, at most five, and
+// what follows them. An @word stands alone, @every takes its duration along.
+func splitSchedule(text string) (fields []string, rest string) {
+	want := 5
+	if text[0] == '@' {
+		want = 1
+	}
+	rest = text
+	for len(fields) < want && rest != "" {
+		var field string
+		if i := strings.IndexAny(rest, blanks); i >= 0 {
+			field, rest = rest[:i], strings.TrimLeft(rest[i:], blanks)
+		} else {
+			field, rest = rest, ""
+		}
+		if len(fields) == 0 && strings.EqualFold(field, "@every") {
+			want = 2
+		}
+		fields = append(fields, field)
+	}
+	return fields, rest
+}
+
+// splitPercent cuts a command at its first % that has no backslash before it.
+// What follows is the command's standard input, in which every further % ends
+// a line. In both, \% is a percent sign; every other backslash stays.
+//
+// As in cron, quotes do not hide a percent sign, and input that does not end
+// with a newline is given one. cut tells whether there was such a %.
+func splitPercent(text string) (command, stdin string, cut bool) {
+	if strings.IndexByte(text, '%') < 0 {
+		return text, "", false
+	}
+	var b strings.Builder
+	input := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' {
+			input = i + 1
+			break
+		}
+		// A backslash takes the next byte along, so that \\% ends the
+		// command and \\\% does not.
+		if text[i] == '\\' && i+1 < len(text) {
+			if text[i+1] != '%' {
+				b.WriteByte('\\')
+			}
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	command = b.String()
+	if input == 0 {
+		return command, "", false
+	}
+	if input == len(text) {
+		return command, "", true // no input at all, as in cron
+	}
+
+	// Here cron looks only at the byte before the %, whatever stands before that.
+	b.Reset()
+	for i := input; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] == '%':
+			b.WriteByte('%')
+			i++
+		case text[i] == '%':
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	if stdin = b.String(); !strings.HasSuffix(stdin, "\n") {
+		stdin += "\n"
+	}
+	return command, stdin, true
+}

@@ -1,0 +1,110 @@
+package crontab
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// Each mistake says where, what and how to mend it.
+func TestMistakes(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": not allowed here\n    61 * * * * x\n    mend: it must be 0 to 59"},
+		{"too few fields", "*/5 * * * /bin/x y", "tab:1: the schedule has only four of its five fields\n    */5 * * * /bin/x y\n    mend: write minute, hour, day of month, month and day of week, then the command"},
+		{"fields alone", "* * * * *", "tab:1: there is no command\n    * * * * *\n    mend: write the command after the schedule"},
+		{"word alone", "@daily", "tab:1: there is no command\n    @daily\n    mend: write the command after the schedule"},
+		{"only input", "@daily %x", "tab:1: there is no command\n    @daily %x\n    mend: write the command after the schedule"},
+		{"seconds", "0 */5 * * * * x", "tab:1: the schedule has six fields: there are no seconds here\n    0 */5 * * * * x\n    mend: remove the first field; for intervals of seconds write @every 10s"},
+		{"seconds and names", "0 0 12 * * MON-FRI x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * MON-FRI x\n    mend: remove the first field; for intervals of seconds write @every 10s"},
+		{"no duration", "@every", "tab:1: @every has no duration\n    @every\n    mend: write a duration and the command, such as: @every 5m /path/to/command"},
+		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    mend: give it a unit, such as \"5s\" or \"5m\""},
+		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    mend: use 100ms or more, or let the command itself repeat its work"},
+		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?"},
+		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    mend: write NAME=value alone"},
+		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
+		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    mend: write the whole path, such as /bin/bash"},
+		{"open quote", "A=\"b\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A=\"b\n    mend: close the quote at the end of the line, or write the value without quotes"},
+		{"text after a quote", "A='b' c\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A='b' c\n    mend: close the quote at the end of the line, or write the value without quotes"},
+		{"bad variable", "A-B=1\n@daily x", "tab:1: \"A-B\" cannot be the name of a variable\n    A-B=1\n    mend: use letters, digits and _ only, and no digit first"},
+		{"unknown zone", "CRON_TZ=Europe/Berln\n@daily x", "tab:1: there is no time zone \"Europe/Berln\"\n    CRON_TZ=Europe/Berln\n    mend: " + job.ZoneMend},
+		{"zone before a schedule", "CRON_TZ=UTC 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"UTC 0 5 * * * x\"\n    CRON_TZ=UTC 0 5 * * * x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already given in line 1\n    # name: a\n    mend: give one of the two another name"},
+		{"empty file", "", "tab:1: the file has no jobs\n    mend: add a line such as: */5 * * * * /path/to/command"},
+		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    mend: add a line such as: */5 * * * * /path/to/command"},
+		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    mend: give the name of a crontab, or save it as UTF-8"},
+		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    mend: save it as UTF-8"},
+		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    mend: give the name of a crontab"},
+		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f, err := Parse("tab", []byte(test.text))
+			if err == nil {
+				t.Fatalf("no mistake in %q", test.text)
+			}
+			if err.Error() != test.want {
+				t.Errorf("got:\n%v\nwant:\n%s", err, test.want)
+			}
+			if len(f.Jobs) > 0 {
+				t.Error("there are jobs besides the mistake")
+			}
+		})
+	}
+}
+
+// A line that is too long is named without being shown whole.
+func TestLongLine(t *testing.T) {
+	_, err := Parse("tab", []byte("@daily x\n@daily "+strings.Repeat("y", maxLine)))
+	if err == nil || !strings.HasPrefix(err.Error(), "tab:2: the line is longer than 65536 bytes\n") || len(err.Error()) > 400 {
+		t.Errorf("got %.500v", err)
+	}
+}
+
+// All mistakes of a file are found at once, in the order of the lines, and one
+// mistake does not make others.
+func TestEveryMistakeAtOnce(t *testing.T) {
+	_, err := Parse("tab", []byte("CRON_TZ=Nowhere\nSHELL=sh\n# name: a\n60 * * * * x\n# name: b\n* * * * * y\n@wekly z\n* *\n"))
+	var lines []int
+	for _, m := range err.(job.Mistakes) {
+		lines = append(lines, m.Line)
+	}
+	if got, want := lines, []int{1, 2, 4, 7, 8}; !slices.Equal(got, want) {
+		t.Errorf("mistakes in lines %v, want %v:\n%v", got, want, err)
+	}
+}
+
+// What is allowed but perhaps not meant is noted, and nothing else is.
+func TestNotes(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"MAILTO=me", "MAILTO is ignored: no mail is sent"},
+		{"RANDOM_DELAY=5", "RANDOM_DELAY is ignored"},
+		{"PATH=$HOME/bin", "$ in a value is not expanded, as in cron"},
+		{"A=b # c", "# does not begin a comment here: it is part of the value, as in cron"},
+		{"@daily date +%F", "the command ends at its %, and what follows is its standard input, as in cron"},
+		{`@daily echo "100%"`, "the command ends at its %, and what follows is its standard input, as in cron"},
+		{"@daily root run-parts /etc/cron.daily", `"root" looks like the user field of a system crontab; here it is the program to run`},
+		{`@daily x \`, "the line ends with a backslash, but lines cannot be continued in a crontab"},
+		{"# name: two words", `"two words" names no job: it is no name`},
+		{"# name: unused", `the name "unused" names no job`},
+		{"# a comment: with a colon", ""},
+		{"@daily mail -s report me%Dear me,%all is well.", ""},
+		{`@daily date +\%F`, ""},
+		{"@daily root", ""},
+		{"PATH=/bin", ""},
+	}
+	for _, test := range tests {
+		f := parse(t, "@daily first\n"+test.text)
+		var got []string
+		for _, note := range f.Notes {
+			got = append(got, note.What)
+			if note.Line != 2 || note.Mend == "" {
+				t.Errorf("%s: note on line %d, mend %q", test.text, note.Line, note.Mend)
+			}
+		}
+		if s := strings.Join(got, "; "); s != test.want {
+			t.Errorf("%s\ngot  %q\nwant %q", test.text, s, test.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package crontab
+
+import (
+	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// isSetting reports whether a line is NAME=value. It is no job then, whatever
+// the name: a schedule begins with a digit, * or @, and a name with none.
+func isSetting(text string) bool {
+	name, rest, ok := settingName(text)
+	return ok && (name != "" || text[0] != '=') && strings.HasPrefix(strings.TrimLeft(rest, blanks), "=")
+}
+
+// settingName cuts the name, which may stand in quotes, off a line.
+func settingName(text string) (name, rest string, ok bool) {
+	if c := text[0]; c == '"' || c == '\'' {
+		name, rest, ok = strings.Cut(text[1:], string(c))
+		return name, rest, ok
+	}
+	if strings.IndexByte("0123456789*@=", text[0]) >= 0 {
+		return "", text, false
+	}
+	i := strings.IndexAny(text, blanks+"=")
+	if i < 0 {
+		return text, "", true
+	}
+	return text[:i], text[i:], true
+}
+
+// setting reads NAME=value. It holds for the lines after it.
+func (p *parser) setting(n int, text string) {
+	name, rest, _ := settingName(text)
+	_, rest, _ = strings.Cut(rest, "=")
+	if !job.ValidVariable(name) {
+		p.report.Mistake(n, "use letters, digits and _ only, and no digit first", "%q cannot be the name of a variable", name)
+		return
+	}
+	value, ok := unquote(strings.Trim(rest, blanks))
+	if !ok {
+		p.report.Mistake(n, "close the quote at the end of the line, or write the value without quotes",
+			"the quoted value of %s does not end with its quote", name)
+		return
+	}
+	switch name {
+	case "CRON_TZ":
+		p.cronTZ(n, value)
+		return // it is for the daemon; the zone a command sees is TZ
+	case "SHELL":
+		if !job.IsAbs(value) {
+			p.report.Mistake(n, "write the whole path, such as /bin/bash", "the shell %q is no absolute path", value)
+			return
+		}
+		p.shell = value
+	case "MAILTO", "MAILFROM":
+		p.report.Note(n, "read the log for the output of jobs, or remove the line", "%s is ignored: no mail is sent", name)
+	case "RANDOM_DELAY":
+		p.report.Note(n, "use a TOML file, where a job has a jitter, or remove the line", "RANDOM_DELAY is ignored")
+	}
+	if strings.Contains(value, "$") {
+		p.report.Note(n, "write the value out, or set it in the command", "$ in a value is not expanded, as in cron")
+	}
+	if strings.Contains(value, " #") {
+		p.report.Note(n, "put the comment on a line of its own", "# does not begin a comment here: it is part of the value, as in cron")
+	}
+	p.env = append(p.env, name+"="+value)
+}
+
+func (p *parser) cronTZ(n int, value string) {
+	loc, err := job.LoadZone(value)
+	if err == nil {
+		p.zone = loc
+		return
+	}
+	// The zone stays what it was, so that the lines below are judged alone.
+	mend := job.ZoneMend
+	if strings.ContainsAny(value, blanks) {
+		mend = "put CRON_TZ= on a line of its own, above the jobs it is for"
+	}
+	p.report.Mistake(n, mend, "%v", err)
+}
+
+// unquote takes the quotes off a value that begins with one. A quote anywhere
+// else is part of the value, and no character is special between quotes.
+func unquote(value string) (string, bool) {
+	if value == "" || value[0] != '"' && value[0] != '\'' {
+		return value, true
+	}
+	end := strings.IndexByte(value[1:], value[0]) + 1
+	if end != len(value)-1 || end == 0 {
+		return "", false
+	}
+	return value[1:end], true
+}

@@ -1,0 +1,147 @@
+// Package daemon runs jobs when they are due, on two pools of package executor.
+//
+//	scheduled pool          entry                 pool of runs        process
+//	due ──▶ arrive ──▶ idle? ── yes ──▶ Go ──▶ execute ──▶ Supervisor.Run
+//	                         └─ no: skip, count, log
+//
+// One pool would do for running jobs, since periodic work never overlaps itself
+// there. But then the pool would leave out what comes due during a run without
+// anybody knowing, and a job that hangs would look like one that is never due.
+// So the scheduled pool only says that a job is due, which takes microseconds,
+// and sees every time of every job.
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// Config says what to run and how.
+type Config struct {
+	File job.File
+	Log  *slog.Logger
+
+	// Grace is the time between SIGTERM and SIGKILL for a run that is to end.
+	Grace time.Duration
+
+	// Patience is how long a drain waits for the runs that go on, before it
+	// ends them. Zero means: as long as they take.
+	Patience time.Duration
+}
+
+// Ends tells a daemon to end, in three steps of growing force. The cause of
+// each context says why, for the log. A later step may come without those
+// before it.
+type Ends struct {
+	Drain context.Context // nothing is due any more; what runs may end by itself
+	Stop  context.Context // what runs is told to end: SIGTERM, then SIGKILL
+	Kill  context.Context // what runs is killed
+}
+
+// Daemon runs the jobs of one file.
+type Daemon struct {
+	Config
+	entries    []*entry
+	scheduled  *executor.ScheduledPool // says when a job is due
+	runs       *executor.Pool          // one task for each run; a job has at most one
+	supervisor *process.Supervisor
+}
+
+// New returns a daemon that does nothing yet.
+func New(c Config) *Daemon {
+	return &Daemon{Config: c, supervisor: process.New(c.Grace)}
+}
+
+// Run runs the jobs until ends.Drain ends, and then those that are running to
+// their end. When it returns, no process that a job started is left.
+//
+// It takes charge of all child processes of the program, so there can be one
+// Run in a program, and nothing else that starts processes.
+func (d *Daemon) Run(ends Ends) (Summary, error) {
+	defer d.supervisor.Adopt()()
+	if err := d.start(); err != nil {
+		return Summary{}, err
+	}
+
+	// These act at once, even while a line of the log waits for its reader.
+	defer context.AfterFunc(ends.Stop, func() { d.runs.ShutdownNow() })()
+	defer context.AfterFunc(ends.Kill, d.supervisor.Kill)()
+
+	select {
+	case <-ends.Drain.Done():
+	case <-ends.Stop.Done():
+	}
+	d.drain(ends)
+	for _, stray := range d.supervisor.EndStrays() {
+		d.Log.Warn("process ended", "pid", stray.PID, "name", job.Printable(stray.Name),
+			"why", "it had left the group of its run and was still there after the drain")
+	}
+	return d.summarize(), nil
+}
+
+// start makes the pools and schedules the jobs.
+func (d *Daemon) start() error {
+	var err error
+	// Dispatching never waits for a job, so one worker keeps all in time.
+	if d.scheduled, err = executor.NewScheduled(executor.ScheduledConfig{
+		Name: "executord", Core: 1, Logger: d.Log,
+	}); err != nil {
+		return err
+	}
+	// No limit: there are no more runs than jobs, since none overlaps itself.
+	if d.runs, err = executor.New(executor.Config{
+		Name: "executord runs", Max: math.MaxInt, KeepAlive: time.Minute, Queue: executor.Handoff(), Logger: d.Log,
+	}); err != nil {
+		return err
+	}
+
+	d.Log.Info("executord started", "file", d.File.Name, "jobs", len(d.File.Jobs))
+	for _, note := range d.File.Notes {
+		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "mend", note.Mend)
+	}
+	began := time.Now()
+	for _, j := range d.File.Jobs {
+		e := newEntry(d, j)
+		d.entries = append(d.entries, e)
+		e.schedule(began)
+	}
+	return nil
+}
+
+// drain waits for the runs that go on, and ends them if it has to.
+//
+// Order matters: the scheduled pool first, so that whatever it has begun to
+// hand over still finds the pool of runs open.
+func (d *Daemon) drain(ends Ends) {
+	d.scheduled.Close()
+	d.runs.Shutdown()
+	d.Log.Info("draining", "why", why(ends.Drain, ends.Stop), "running", d.runs.Stats().Active)
+
+	stop, release := ends.Stop, context.CancelFunc(func() {})
+	if d.Patience > 0 {
+		stop, release = context.WithTimeoutCause(ends.Stop, d.Patience, errPatience)
+	}
+	defer release()
+	if d.runs.AwaitTermination(stop) == nil {
+		return
+	}
+	d.Log.Warn("stopping", "why", why(stop), "running", d.runs.Stats().Active, "grace", d.Grace)
+	d.runs.ShutdownNow()
+	<-d.runs.Terminated()
+}
+
+// why gives the cause of the first context that has ended.
+func why(ctxs ...context.Context) string {
+	for _, ctx := range ctxs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx).Error()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// entry is one job while the daemon runs.
+type entry struct {
+	daemon *Daemon
+	job    job.Job
+	log    *slog.Logger
+
+	// mu is held for moments only. A state and the line of the log that tells
+	// of it are not one step, so lines of concurrent events may change places.
+	mu struct {
+		sync.Mutex
+		running bool // a run was handed over and has not ended: idle <-> running
+		current int  // the number of the latest run
+		skips   int  // times skipped since that began
+		Counts
+	}
+}
+
+// Counts is what became of the times at which a job was due. Each time is a
+// run, or skipped, or missed.
+type Counts struct {
+	Runs    int
+	Failed  int // runs that could not start, or ended otherwise than with exit code 0
+	Cut     int // failed runs that were ended because the daemon was
+	Skipped int // times at which the run before was still going on
+	Missed  int // times that passed without the daemon: asleep, stopped, or without a processor
+}
+
+func newEntry(d *Daemon, j job.Job) *entry {
+	return &entry{daemon: d, job: j, log: d.Log.With("job", j.Name)}
+}
+
+// schedule has the entry told when its job is due. If that fails, it is for this
+// job alone, and the others go on.
+func (e *entry) schedule(began time.Time) {
+	if e.job.Schedule.AtStart {
+		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text)
+		e.arrive(began.Truncate(time.Millisecond))
+		return
+	}
+	opts := []executor.Option{executor.Named(e.job.Name)}
+	if e.job.Jitter > 0 {
+		opts = append(opts, executor.Jitter(e.job.Jitter))
+	}
+	times := &watched{Trigger: e.job.Schedule.From(began), missed: e.miss}
+	if next := times.Next(time.Now()); !next.IsZero() {
+		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next)) // before its first run
+	}
+	_, err := e.daemon.scheduled.On(context.Background(), times, func(ctx context.Context) error {
+		times.use()
+		e.arrive(executor.Due(ctx))
+		return nil
+	}, opts...)
+	if err != nil {
+		e.log.Error("job not scheduled", "schedule", e.job.Schedule.Text, "why", err.Error())
+	}
+}
+
+// arrive is called each time the job is due. It starts a run, unless one goes
+// on, and does not wait for it.
+func (e *entry) arrive(due time.Time) {
+	due = due.In(e.job.Schedule.Location())
+	e.mu.Lock()
+	running := e.mu.running
+	if running {
+		e.mu.skips++
+		e.mu.Skipped++
+	} else {
+		e.mu.running = true
+		e.mu.Runs++
+		e.mu.current, e.mu.skips = e.mu.Runs, 0
+	}
+	number := e.mu.current
+	e.mu.Unlock()
+	if running {
+		e.log.Warn("run skipped", "due", stamp(due), "why", "the run before is still going on", "running", number)
+		return
+	}
+
+	opts := []executor.Option{executor.Named(e.job.Name)}
+	if e.job.Timeout > 0 {
+		opts = append(opts, executor.Timeout(e.job.Timeout))
+	}
+	r := &run{entry: e, number: number, due: due, log: e.log.With("run", number)}
+	err := e.daemon.runs.Go(context.Background(), r.execute, opts...)
+	if err != nil {
+		// The pool has no limit, so it can only be the second signal, which
+		// came in this very moment.
+		r.log.Warn("run not started", "due", stamp(due), "why", err.Error())
+		e.finish(true, true)
+	}
+}
+
+// skips returns how many times were skipped during the present run, so far.
+func (e *entry) skips() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.skips
+}
+
+// finish makes the entry idle again.
+func (e *entry) finish(failed, cut bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.running = false
+	if failed {
+		e.mu.Failed++
+	}
+	if cut {
+		e.mu.Cut++
+	}
+}
+
+// miss records times that passed without being told to arrive.
+func (e *entry) miss(n int, first time.Time) {
+	e.mu.Lock()
+	e.mu.Missed += n
+	e.mu.Unlock()
+	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())),
+		"why", "the time had passed when executord came to it")
+}
+
+// stamp writes a time as logs do, to the second, which cron's times are, or as
+// exactly as it is.
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }

@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// defaultPath is for a daemon that was started without a PATH.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// environment returns the environment of the run. Later entries win:
+//
+//  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH
+//  2. SHELL, the shell that the job is run by
+//  3. the variables of the file
+//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE
+//
+// Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
+// That was rejected: in a container and under a service manager, the
+// environment is where the configuration is, and its loss is what people trip
+// over most when they move a command to cron.
+func (r *run) environment() []string {
+	env := slices.Clone(os.Environ())
+	for _, missing := range [...]struct{ name, value string }{
+		{"PATH", defaultPath},
+		{"HOME", self().HomeDir},
+		{"LOGNAME", self().Username},
+		{"USER", self().Username},
+	} {
+		if os.Getenv(missing.name) == "" && missing.value != "" {
+			env = append(env, missing.name+"="+missing.value)
+		}
+	}
+	if shell := r.job.Command.Shell; shell != "" {
+		env = append(env, "SHELL="+shell)
+	}
+	env = append(env, r.job.Command.Env...)
+	return append(env,
+		"EXECUTORD_JOB="+r.job.Name,
+		"EXECUTORD_RUN="+strconv.Itoa(r.number),
+		"EXECUTORD_DUE="+stamp(r.due),
+	)
+}
+
+// self returns the user who runs the daemon. A container may run under a
+// number that is no user.
+func self() user.User {
+	u, err := user.Current()
+	if err != nil {
+		return user.User{}
+	}
+	u.Username = strings.TrimSpace(u.Username)
+	return *u
+}

@@ -1,0 +1,24 @@
+package daemon
+
+// Summary is what became of all jobs.
+type Summary struct {
+	Counts
+	Jobs int
+}
+
+// summarize logs the counts of each job and returns their sum.
+func (d *Daemon) summarize() Summary {
+	sum := Summary{Jobs: len(d.entries)}
+	for _, e := range d.entries {
+		e.mu.Lock()
+		c := e.mu.Counts
+		e.mu.Unlock()
+		e.log.Info("job summary", "runs", c.Runs, "failed", c.Failed, "skipped", c.Skipped, "missed", c.Missed)
+		sum.Runs += c.Runs
+		sum.Failed += c.Failed
+		sum.Cut += c.Cut
+		sum.Skipped += c.Skipped
+		sum.Missed += c.Missed
+	}
+	return sum
+}

@@ -1,0 +1,57 @@
+// Package job holds what a job file says, whichever format it is written in:
+// the jobs, and the mistakes and notes found while reading them.
+package job
+
+import (
+	"time"
+)
+
+// MaxFileSize is the largest job file that is read. A crontab of a megabyte
+// is a mistake (a log, a core dump), and the bound keeps reading it cheap.
+const MaxFileSize = 1 << 20
+
+// File is everything read from one job file.
+type File struct {
+	Name  string // as the user gave it; the FILE of every FILE:LINE
+	Jobs  []Job  // in the order of the file
+	Notes Notes  // what is allowed but probably not meant; never stops a run
+}
+
+// Job is one line of a crontab, or one [[job]] table of a TOML file. Readers
+// fill it completely: defaults are applied, and a Job that was returned
+// without a mistake can be scheduled as it is.
+type Job struct {
+	Name     string // unique within its file
+	Line     int    // where the job begins in its file, from 1
+	Schedule Schedule
+	Command  Command
+	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
+	Jitter   time.Duration // each start is delayed by a random time below this
+}
+
+// Command is what a run of a job executes.
+type Command struct {
+	// Args is the program and its arguments, run without a shell. It is
+	// empty when Script is to be run by Shell.
+	Args []string
+
+	Shell  string // absolute path; runs Script as Shell -c Script
+	Script string
+
+	Stdin string   // written to the command's standard input, then closed; "" means /dev/null
+	Env   []string // NAME=value, added to the daemon's own environment; later entries win
+	Dir   string   // working directory; "" means the daemon's own
+}
+
+// DefaultShell runs commands unless the file says SHELL=, as in cron. The
+// SHELL of the daemon's own environment is not looked at: a file must mean
+// the same for whoever starts it.
+const DefaultShell = "/bin/sh"
+
+// String returns the command as the file has it, for logs and listings.
+func (c Command) String() string {
+	if len(c.Args) == 0 {
+		return c.Script
+	}
+	return quoteArgs(c.Args)
+}

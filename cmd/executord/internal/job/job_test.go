@@ -1,0 +1,117 @@
+package job
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Printable leaves text as it is and makes everything else visible.
+func TestPrintable(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", ""},
+		{`plain \ text`, `plain \ text`},
+		{"tab\tstays", "tab\tstays"},
+		{"grüße, 世界 🙂", "grüße, 世界 🙂"},
+		{"\x1b[31mred\x7f", `\x1b[31mred\x7f`},
+		{"a\xffb\xe4\xb8", `a\xffb\xe4\xb8`},
+		{"zero\x00", `zero\x00`},
+		{"bidi \u202e", `bidi \u202e`},
+		{"\ufffd", "\ufffd"},
+	}
+	for _, test := range tests {
+		if got := Printable(test.in); got != test.want {
+			t.Errorf("Printable(%q) = %q, want %q", test.in, got, test.want)
+		}
+	}
+}
+
+func TestClosest(t *testing.T) {
+	known := []string{"name", "schedule", "command", "timeout", "env"}
+	tests := []struct{ word, want string }{
+		{"nmae", "name"},
+		{"Schedule", "schedule"},
+		{"comand", "command"},
+		{"time_out", "timeout"},
+		{"timezones", ""},
+		{"x", ""},
+		{"", ""},
+		{strings.Repeat("name", 1000), ""},
+	}
+	for _, test := range tests {
+		if got := Closest(test.word, known); got != test.want {
+			t.Errorf("Closest(%.20q) = %q, want %q", test.word, got, test.want)
+		}
+	}
+}
+
+// Words are quoted so that a shell would read the same arguments.
+func TestCommandString(t *testing.T) {
+	c := Command{Args: []string{"/bin/ls", "-l", "a b", "", "it's", "$x"}}
+	if got, want := c.String(), `/bin/ls -l 'a b' '' 'it'\''s' '$x'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c = Command{Script: "ls -l | cat"}
+	if got := c.String(); got != c.Script {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A long line is cut between characters, and control characters do not reach
+// the terminal.
+func TestMistakeShowsTextSafely(t *testing.T) {
+	m := Mistake{File: "f", Line: 3, Text: "\x1b" + strings.Repeat("é", 100), What: "what", Mend: "mend"}
+	want := "f:3: what\n    \\x1b" + strings.Repeat("é", 79) + "...\n    mend: mend"
+	if got := m.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// The times of @every lie on a grid from the start, whenever one asks.
+func TestEveryKeepsItsGrid(t *testing.T) {
+	s, err := ParseSchedule("@every 10s", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 7_900_000, time.UTC)
+	trigger := s.From(start)
+	at := func(seconds float64) time.Time {
+		return start.Truncate(time.Millisecond).Add(time.Duration(seconds * float64(time.Second)))
+	}
+	for _, test := range []struct{ after, want time.Time }{
+		{start, at(10)},
+		{at(-100), at(10)},
+		{at(10), at(20)},
+		{at(10.3), at(20)},
+		{at(19.999), at(20)},
+		{at(59), at(60)},
+		{at(86400 * 365), at(86400*365 + 10)},
+	} {
+		if got := trigger.Next(test.after); !got.Equal(test.want) {
+			t.Errorf("Next(%v) = %v, want %v", test.after, got, test.want)
+		}
+	}
+}
+
+// A prefix in the schedule wins over the zone that is given.
+func TestScheduleZone(t *testing.T) {
+	for text, want := range map[string]string{
+		"0 9 * * *":                    "UTC",
+		"CRON_TZ=Asia/Tokyo 0 9 * * *": "Asia/Tokyo",
+	} {
+		s, err := ParseSchedule(text, time.UTC)
+		if err != nil || s.Location().String() != want {
+			t.Errorf("%s: zone %v, error %v", text, s.Location(), err)
+		}
+	}
+}
+
+// @reboot is due at no time, in any case of its letters.
+func TestReboot(t *testing.T) {
+	for _, text := range []string{"@reboot", "@Reboot"} {
+		s, err := ParseSchedule(text, time.UTC)
+		if err != nil || !s.AtStart || s.From(time.Now()) != nil {
+			t.Errorf("%s: %+v, error %v", text, s, err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Mistake is one thing wrong in a job file: where, what, and how to mend it.
+type Mistake struct {
+	File string
+	Line int    // from 1
+	Text string // the line as written
+	What string // "minute 61 is out of range 0-59"
+	Mend string // "write a minute between 0 and 59"
+}
+
+// Error returns FILE:LINE: what.
+func (m Mistake) Error() string {
+	return m.File + ":" + strconv.Itoa(m.Line) + ": " + m.What
+}
+
+// String returns the mistake as it is shown: FILE:LINE and what on the first
+// line, so that editors can jump there, then the text, then how to mend it.
+func (m Mistake) String() string {
+	var b strings.Builder
+	b.WriteString(m.Error())
+	if text := strings.TrimSpace(m.Text); text != "" {
+		b.WriteString("\n    " + Printable(shorten(text)))
+	}
+	if m.Mend != "" {
+		b.WriteString("\n    mend: " + m.Mend)
+	}
+	return b.String()
+}
+
+// Mistakes is every mistake of one file, in the order of its lines. It is the
+// error a reader returns; nothing of a file with a mistake is run.
+type Mistakes []Mistake
+
+// Error returns all mistakes, one after the other.
+func (ms Mistakes) Error() string {
+	shown := make([]string, len(ms))
+	for i, m := range ms {
+		shown[i] = m.String()
+	}
+	return strings.Join(shown, "\n")
+}
+
+// Notes are remarks on what a file may say, but probably does not mean.
+type Notes []Mistake
+
+// Report collects the mistakes and notes of one file while it is read.
+type Report struct {
+	File     string
+	Lines    []string // the file's lines, without their ends; for Mistake.Text
+	mistakes Mistakes
+	notes    Notes
+}
+
+// Mistake adds a mistake on a line. The mend says what to do, as an order.
+func (r *Report) Mistake(line int, mend, format string, args ...any) {
+	r.mistakes = append(r.mistakes, r.at(line, mend, format, args))
+}
+
+// Note adds a note on a line.
+func (r *Report) Note(line int, mend, format string, args ...any) {
+	r.notes = append(r.notes, r.at(line, mend, format, args))
+}
+
+func (r *Report) at(line int, mend, format string, args []any) Mistake {
+	m := Mistake{File: r.File, Line: line, What: fmt.Sprintf(format, args...), Mend: mend}
+	if 1 <= line && line <= len(r.Lines) {
+		m.Text = r.Lines[line-1]
+	}
+	return m
+}
+
+// Close sorts what was found by line and returns it: notes, and an error of
+// type Mistakes, nil if there is none.
+func (r *Report) Close() (Notes, error) {
+	byLine := func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) }
+	slices.SortStableFunc(r.notes, byLine)
+	if len(r.mistakes) == 0 {
+		return r.notes, nil
+	}
+	slices.SortStableFunc(r.mistakes, byLine)
+	return r.notes, r.mistakes
+}

@@ -1,0 +1,36 @@
+package job
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// NameMend tells what a job may be called.
+const NameMend = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
+
+// ValidName reports whether a job may be called so. Names go into logs and
+// the environment, and are looked for with grep: no blanks, no colons.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
+	})
+}
+
+// ValidVariable reports whether name can be that of an environment variable
+// which shells can use.
+func ValidVariable(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// IsAbs reports whether a path names the same file from every directory. A
+// path with a leading slash does on every system executord is for.
+func IsAbs(path string) bool {
+	return strings.HasPrefix(path, "/") || filepath.IsAbs(path)
+}

@@ -1,0 +1,116 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cron"
+)
+
+// Shortest is the least distance of @every. Below it a job would do little but
+// start processes and write its log.
+const Shortest = 100 * time.Millisecond
+
+// Schedule says when a job is due.
+type Schedule struct {
+	Text    string // as the file has it
+	AtStart bool   // @reboot: once, when the daemon starts, and never again
+
+	times cron.Schedule
+	every time.Duration // what Every returns
+}
+
+// A Trigger tells when a job is due next. It is what executor.On takes.
+type Trigger interface {
+	Next(after time.Time) time.Time
+}
+
+// ScheduleError says what is wrong in a schedule and how to mend it.
+type ScheduleError struct{ What, Mend string }
+
+func (e *ScheduleError) Error() string { return e.What }
+
+// ParseSchedule reads a schedule: five fields, @hourly and its kin, @every
+// with a duration, or @reboot. Fields are read in the zone of a CRON_TZ=
+// prefix, or else in loc.
+func ParseSchedule(text string, loc *time.Location) (Schedule, *ScheduleError) {
+	s := Schedule{Text: text}
+	if strings.EqualFold(strings.TrimSpace(text), "@reboot") {
+		s.AtStart = true
+		return s, nil
+	}
+	var err error
+	if s.times, err = cron.ParseIn(text, loc); err != nil {
+		return Schedule{}, explain(err)
+	}
+	if strings.HasPrefix(s.times.String(), "@every") {
+		s.every = s.times.Next(time.Unix(0, 0)).Sub(time.Unix(0, 0))
+		if s.every < Shortest {
+			return Schedule{}, &ScheduleError{
+				What: fmt.Sprintf("@every %v is too short", s.every),
+				Mend: fmt.Sprintf("use %v or more, or let the command itself repeat its work", Shortest),
+			}
+		}
+	}
+	return s, nil
+}
+
+// explain parts an error of package cron into what and how to mend it.
+func explain(err error) *ScheduleError {
+	var e *cron.ParseError
+	if !errors.As(err, &e) {
+		return &ScheduleError{What: err.Error()}
+	}
+	what, mend := e.Problem, e.Hint
+	if must, ok := strings.CutPrefix(e.Problem, "must "); ok && mend == "" {
+		what, mend = "not allowed here", "it must "+must
+	}
+	switch e.Field {
+	case "":
+	case "word":
+		what = fmt.Sprintf("%q: %s", shorten(e.Text), what)
+	case "interval":
+		what = fmt.Sprintf("@every %q: %s", shorten(e.Text), what)
+	default:
+		what = fmt.Sprintf("%s %q: %s", e.Field, shorten(e.Text), what)
+	}
+	return &ScheduleError{What: what, Mend: mend}
+}
+
+// Every returns the distance of @every, 0 for all other schedules.
+func (s Schedule) Every() time.Duration { return s.every }
+
+// Location returns the zone the schedule is read in.
+func (s Schedule) Location() *time.Location { return s.times.Location() }
+
+// From returns the trigger for a daemon that starts at the given time, nil for
+// a job that is due AtStart only.
+//
+// The times of @every lie on a grid from start, to the millisecond so that they
+// can be read; the time it takes to wake up does not add up. A calendar needs no
+// start.
+func (s Schedule) From(start time.Time) Trigger {
+	switch {
+	case s.AtStart:
+		return nil
+	case s.every > 0:
+		return grid{start.Round(0).Truncate(time.Millisecond), s.every}
+	}
+	return s.times
+}
+
+// grid is due at start + n×every for all n > 0.
+type grid struct {
+	start time.Time
+	every time.Duration
+}
+
+func (g grid) Next(after time.Time) time.Time {
+	passed := after.Sub(g.start) // saturates, after 292 years
+	if passed < 0 {
+		return g.start.Add(g.every)
+	}
+	return g.start.Add(passed - passed%g.every).Add(g.every)
+}

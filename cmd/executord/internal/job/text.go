@@ -1,0 +1,108 @@
+package job
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable returns s with everything that could disturb a terminal or a log
+// (control characters, bytes that are not UTF-8) written as an escape. Text
+// without such characters comes back unchanged, backslashes too: it is for
+// reading, not for parsing back.
+func Printable(s string) string {
+	i := 0
+	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf-1 {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.WriteString(s[:i])
+	for _, r := range s[i:] {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			const hex = "0123456789abcdef"
+			b.WriteString(`\x`)
+			b.WriteByte(hex[s[i]>>4])
+			b.WriteByte(hex[s[i]&15])
+		case r == '\t' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// shorten cuts a line that is too long to be shown, between characters.
+func shorten(s string) string {
+	const most = 160
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// quoteArgs joins arguments so that a reader sees where each begins.
+func quoteArgs(args []string) string {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		shown[i] = arg
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
+		}) {
+			shown[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(shown, " ")
+}
+
+// Closest returns the candidate most like word, for "did you mean", or "" if
+// none is near: more than two edits, or more than half of the word, is a
+// different word.
+func Closest(word string, candidates []string) string {
+	best, least := "", min(2, len(word)/2)+1
+	for _, candidate := range candidates {
+		if d := distance(strings.ToLower(word), candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
+// distance returns the number of single-character edits (insert, delete,
+// replace, swap of neighbors) that make a into b. It is only for short words;
+// a word longer than any candidate could be near to is cut first.
+func distance(a, b string) int {
+	const most = 64
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			replace := last[j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// newGroup makes the process the leader of a new process group, whose number
+// is that of the process.
+//
+// A session of its own (Setsid) lost: it would also take the terminal away,
+// which is of use to nobody, but keeps ps from showing what belongs together.
+func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func terminateGroup(group int) { syscall.Kill(-group, syscall.SIGTERM) }
+
+func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
+
+// groupAlive reports whether the group has members, those of other users, who
+// may not be signaled, included.
+func groupAlive(group int) bool { return syscall.Kill(-group, 0) != syscall.ESRCH }
+
+// signalOf names the signal that ended the process, if one did.
+func signalOf(state *os.ProcessState) string {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return ""
+	}
+	if name := unix.SignalName(status.Signal()); name != "" {
+		return name
+	}
+	return status.Signal().String()
+}

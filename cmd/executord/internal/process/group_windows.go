@@ -1,0 +1,26 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// Windows has no signals that a process group could handle: to terminate and
+// to kill is the same here, and ends the tree of processes below the leader.
+
+func newGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+func terminateGroup(group int) { killGroup(group) }
+
+func killGroup(group int) {
+	exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(group)).Run()
+}
+
+// groupAlive is not known: what outlives its parent cannot be found here.
+func groupAlive(group int) bool { return false }
+
+func signalOf(*os.ProcessState) string { return "" }

@@ -1,0 +1,145 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// maxLine is the longest line that is passed on in one piece.
+	maxLine = 16 << 10
+
+	// pipeGrace is how long output is still read when the group is gone but
+	// something that left it holds the pipe.
+	pipeGrace = 250 * time.Millisecond
+)
+
+// pipes are the ends that stay with the caller. They are made here, and not by
+// package exec, whose Wait would wait for whoever still holds a pipe.
+type pipes struct {
+	stdout, stderr, stdin *os.File // stdin is nil if there is no input
+	child                 []*os.File
+	reading               sync.WaitGroup // copies out of stdout and stderr
+	writing               sync.WaitGroup // copies into stdin
+}
+
+// attach gives cmd its three standard streams.
+func attach(cmd *exec.Cmd, stdin string) (*pipes, error) {
+	p := new(pipes)
+	var errs [3]error
+	var ends [3]*os.File // the child's
+	p.stdout, ends[1], errs[1] = os.Pipe()
+	p.stderr, ends[2], errs[2] = os.Pipe()
+	if stdin != "" {
+		ends[0], p.stdin, errs[0] = os.Pipe()
+	}
+	for _, end := range ends {
+		if end != nil {
+			p.child = append(p.child, end)
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		p.closeChildEnds()
+		p.close()
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = ends[1], ends[2]
+	if stdin != "" {
+		cmd.Stdin = ends[0]
+	}
+	return p, nil
+}
+
+// closeChildEnds lets the pipes end when the child's side does.
+func (p *pipes) closeChildEnds() {
+	for _, f := range p.child {
+		f.Close()
+	}
+}
+
+// copy begins to move data. The goroutines it starts are waited for by finish.
+func (p *pipes) copy(out Output, stdin string) {
+	p.reading.Go(func() { copyLines(p.stdout, Stdout, out) })
+	p.reading.Go(func() { copyLines(p.stderr, Stderr, out) })
+	if p.stdin != nil {
+		p.writing.Go(func() {
+			io.WriteString(p.stdin, stdin) // a command need not read its input
+			p.stdin.Close()
+		})
+	}
+}
+
+// finish reads what is left in the pipes and closes them. By now all processes
+// of the run are gone; only what has left their group can still hold an end.
+func (p *pipes) finish() {
+	if p.stdin != nil {
+		p.stdin.Close() // wakes the writer, if nobody reads
+	}
+	p.writing.Wait()
+	stop := time.Now().Add(pipeGrace)
+	for _, f := range []*os.File{p.stdout, p.stderr} {
+		if f.SetReadDeadline(stop) != nil {
+			f.Close() // pipes have no deadlines here (Windows)
+		}
+	}
+	p.reading.Wait()
+	p.close()
+}
+
+func (p *pipes) close() {
+	for _, f := range []*os.File{p.stdout, p.stderr, p.stdin} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// copyLines passes on what r gives, line by line, until its end or an error.
+// A last line without an end is a line too.
+func copyLines(r io.Reader, stream Stream, out Output) {
+	buf := make([]byte, maxLine)
+	kept := 0 // buf[:kept] is the begin of a line
+	for {
+		n, err := r.Read(buf[kept:])
+		rest := buf[:kept+n]
+		for {
+			line, after, found := bytes.Cut(rest, []byte("\n"))
+			if !found {
+				break
+			}
+			out(stream, bytes.TrimSuffix(line, []byte("\r")), false)
+			rest = after
+		}
+		if len(rest) == len(buf) {
+			cut := len(rest) - incomplete(rest)
+			out(stream, rest[:cut], true)
+			rest = rest[cut:]
+		}
+		kept = copy(buf, rest)
+		if err != nil {
+			if kept > 0 {
+				out(stream, buf[:kept], false)
+			}
+			return
+		}
+	}
+}
+
+// incomplete returns the length of the character that b ends in the middle of.
+func incomplete(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n < len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,207 @@
+// Package process runs commands, each in a process group of its own, and sees
+// to it that nothing of a group is left when its run is over.
+//
+// A run ends when its command has: the process that was started, which for most
+// jobs is the shell. What it leaves in the background is given a moment to end
+// by itself and is then ended too. Cron lets such processes live on. That was
+// rejected: a group can be signaled safely only while its number is known to be
+// taken, so later, at the end of the daemon, it would be too late; and a job
+// whose processes pile up over its runs has escaped the rule that a job never
+// overlaps itself.
+//
+// A process that leaves the group (setsid) is out of the run's reach. On Linux
+// a Supervisor can adopt and end those too, when all is over.
+package process
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Command is what to run.
+type Command struct {
+	Args  []string // program and arguments; the program is looked for in the PATH of Env
+	Env   []string // the whole environment; of two values for a name the later one wins
+	Dir   string   // working directory; "" means the caller's own
+	Stdin string   // standard input; "" means /dev/null
+}
+
+// Stream is where a line of output came from.
+type Stream string
+
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// Observer is told what happens in a run. Nothing is called after Run has
+// returned.
+type Observer struct {
+	// Started is called once the command runs, before any Output.
+	Started func(pid int)
+
+	// Output is called with each line that the command writes, without its
+	// end, by one goroutine a stream, so possibly by two at once. The line is
+	// only valid during the call. More tells that it was too long, and that
+	// the next call for this stream goes on with it.
+	//
+	// A command that writes faster than Output returns has to wait.
+	Output Output
+}
+
+// Output takes a line of output.
+type Output func(stream Stream, line []byte, more bool)
+
+// Result is how a run ended.
+type Result struct {
+	// Err tells why the command could not be started; then nothing else is set.
+	Err error
+
+	Code   int           // exit code, -1 if a signal ended the command
+	Signal string        // the signal that did, such as SIGKILL, or ""
+	Took   time.Duration // from the start to the end of the command
+
+	Stopped  bool // the context ended while the command ran, and its group was told to end
+	Killed   bool // part of the group did not end within the grace, and was killed
+	Leftover bool // processes of the group outlived the command, and had to be ended
+	Survived bool // processes of the group could not even be killed
+}
+
+// OK reports whether the command did what it should.
+func (r Result) OK() bool { return r.Err == nil && r.Code == 0 && !r.Stopped }
+
+// Supervisor starts processes and knows those that are alive. There should be
+// one in a program, since it waits for every child that it did not start when
+// it has adopted orphans.
+type Supervisor struct {
+	// Grace is the time between SIGTERM and SIGKILL.
+	Grace time.Duration
+
+	// foreign are children that the program had before Adopt: not ours to end.
+	foreign map[int]bool
+
+	killOnce sync.Once
+	killed   chan struct{} // closed by Kill
+
+	// reaped is told, without waiting, that a process of ours was waited for:
+	// an orphan may have been hidden behind it.
+	reaped chan struct{}
+
+	// mu is held while a process is started, so that nobody takes a child that
+	// is not in own yet for an orphan. It is a leaf lock.
+	mu struct {
+		sync.Mutex
+		own map[int]struct{} // started here and not waited for
+	}
+}
+
+// New returns a Supervisor with the given grace.
+func New(grace time.Duration) *Supervisor {
+	s := &Supervisor{Grace: grace, killed: make(chan struct{}), reaped: make(chan struct{}, 1), foreign: make(map[int]bool)}
+	s.mu.own = make(map[int]struct{})
+	return s
+}
+
+// Kill ends the groups of all runs at once, without grace, those of runs to
+// come, and what was adopted. It waits until nothing is left, but not for long,
+// and not for Run to return: an Observer that is stuck does not stop it.
+func (s *Supervisor) Kill() {
+	s.killOnce.Do(func() { close(s.killed) })
+	for deadline := time.Now().Add(despair); time.Now().Before(deadline); time.Sleep(lastLook) {
+		s.mu.Lock()
+		left := len(s.mu.own) > 0
+		for pid := range s.mu.own {
+			killGroup(pid)
+		}
+		s.mu.Unlock()
+		if !s.killStrays() && !left {
+			return
+		}
+	}
+}
+
+func (s *Supervisor) isKilled() bool {
+	select {
+	case <-s.killed:
+		return true
+	default:
+		return false
+	}
+}
+
+// A Stray is a process that had left the group of its run, and was ended after
+// all runs.
+type Stray struct {
+	PID  int
+	Name string
+}
+
+// start starts cmd as the leader of a new process group.
+func (s *Supervisor) start(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = newGroup()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.mu.own[cmd.Process.Pid] = struct{}{}
+	return nil
+}
+
+// wait waits for cmd, which start has started.
+func (s *Supervisor) wait(cmd *exec.Cmd) {
+	cmd.Wait() // the error tells nothing that the ProcessState does not
+	s.mu.Lock()
+	delete(s.mu.own, cmd.Process.Pid)
+	s.mu.Unlock()
+	select {
+	case s.reaped <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs c to its end. When ctx ends before, it sends SIGTERM to the group
+// of c, and after the grace SIGKILL.
+func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
+	if err := ctx.Err(); err != nil {
+		return Result{Err: context.Cause(ctx)}
+	}
+	cmd, err := c.prepare()
+	if err != nil {
+		return Result{Err: err}
+	}
+	pipes, err := attach(cmd, c.Stdin)
+	if err != nil {
+		return Result{Err: err}
+	}
+	began := time.Now()
+	err = s.start(cmd)
+	pipes.closeChildEnds()
+	if err != nil {
+		pipes.close()
+		return Result{Err: explain(err, cmd)}
+	}
+	o.Started(cmd.Process.Pid)
+	pipes.copy(o.Output, c.Stdin)
+
+	r := run{Supervisor: s, group: cmd.Process.Pid}
+	exited := make(chan struct{})
+	go func() { // owned by Run, which does not return before it has ended
+		s.wait(cmd)
+		r.Took = time.Since(began)
+		close(exited)
+	}()
+	r.await(ctx, exited)
+	r.sweep(ctx)
+	pipes.finish()
+
+	if cmd.ProcessState == nil {
+		return Result{Err: errors.New("nobody knows how the command ended: another part of the program has waited for it")}
+	}
+	r.Code = cmd.ProcessState.ExitCode()
+	r.Signal = signalOf(cmd.ProcessState)
+	return r.Result
+}

@@ -1,0 +1,338 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// supervise returns a Supervisor with orphans adopted, since not everybody's PID
+// 1 waits for them. At the end of the test none may be left.
+func supervise(t *testing.T, grace time.Duration) *Supervisor {
+	s := New(grace)
+	stop := s.Adopt()
+	t.Cleanup(func() {
+		if strays := s.EndStrays(); len(strays) > 0 {
+			t.Errorf("the test leaves %v", strays)
+		}
+		stop()
+	})
+	return s
+}
+
+// record is an Observer that keeps what it is told. Lines are also sent on a
+// channel, for tests that wait for one.
+type record struct {
+	mu    sync.Mutex
+	pid   int
+	lines []string
+	line  chan string
+}
+
+func newRecord() *record { return &record{line: make(chan string, 1000)} }
+
+func (r *record) observer() Observer {
+	return Observer{
+		Started: func(pid int) { r.pid = pid },
+		Output: func(stream Stream, line []byte, more bool) {
+			text := string(stream) + ":" + string(line)
+			if more {
+				text += "..."
+			}
+			r.mu.Lock()
+			r.lines = append(r.lines, text)
+			r.mu.Unlock()
+			r.line <- text
+		},
+	}
+}
+
+// await waits for a line.
+func (r *record) await(t *testing.T, want string) {
+	t.Helper()
+	for {
+		select {
+		case line := <-r.line:
+			if line == want {
+				return
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the line %q did not come", want)
+		}
+	}
+}
+
+func (r *record) String() string { return strings.Join(r.lines, "\n") }
+
+func sh(script string) Command {
+	return Command{Args: []string{"/bin/sh", "-c", script}, Env: os.Environ()}
+}
+
+// runAll runs a command that has to end by itself.
+func runAll(t *testing.T, s *Supervisor, c Command) (Result, *record) {
+	t.Helper()
+	r := newRecord()
+	result := s.Run(t.Context(), c, r.observer())
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	if syscall.Kill(-r.pid, 0) != syscall.ESRCH {
+		t.Errorf("the group %d has members after the run", r.pid)
+	}
+	return result, r
+}
+
+func TestResult(t *testing.T) {
+	tests := []struct {
+		script string
+		code   int
+		signal string
+	}{
+		{"exit 0", 0, ""},
+		{"exit 7", 7, ""},
+		{"kill -9 $$", -1, "SIGKILL"},
+		{"kill -TERM $$", -1, "SIGTERM"},
+	}
+	s := supervise(t, time.Second)
+	for _, test := range tests {
+		result, _ := runAll(t, s, sh(test.script))
+		if result.Code != test.code || result.Signal != test.signal || result.OK() != (test.code == 0) || result.Took <= 0 {
+			t.Errorf("%s: %+v", test.script, result)
+		}
+	}
+}
+
+// Both streams arrive line by line, whatever is in the lines.
+func TestOutput(t *testing.T) {
+	_, r := runAll(t, supervise(t, time.Second), sh(`printf 'a\n\nb\r\n\377\000c\nlast'; printf 'e\n' >&2`))
+	for _, want := range []string{"stdout:a", "stdout:", "stdout:b", "stdout:\xff\x00c", "stdout:last", "stderr:e"} {
+		if !strings.Contains("\n"+r.String()+"\n", "\n"+want+"\n") {
+			t.Errorf("no line %q in %q", want, r)
+		}
+	}
+	if len(r.lines) != 6 {
+		t.Errorf("%d lines, want 6", len(r.lines))
+	}
+}
+
+// A command that fills both pipes and reads all its input does not hang.
+func TestFullPipes(t *testing.T) {
+	c := sh(`cat >&2; head -c 300000 /dev/zero | tr '\0' x; echo`)
+	c.Stdin = strings.Repeat("0123456789abcde\n", 20000)
+	got := make(map[Stream]int)
+	var mu sync.Mutex
+	result := supervise(t, time.Second).Run(t.Context(), c, Observer{
+		Started: func(int) {},
+		Output: func(stream Stream, line []byte, more bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			got[stream] += len(line)
+		},
+	})
+	if !result.OK() || got[Stdout] != 300000 || got[Stderr] != 300000 {
+		t.Errorf("result %+v, bytes %v", result, got)
+	}
+}
+
+// A command that does not read its input, however much it is, is no problem.
+func TestInputNotRead(t *testing.T) {
+	c := sh("exit 3")
+	c.Stdin = strings.Repeat("x", 1<<20)
+	if result, _ := runAll(t, supervise(t, time.Second), c); result.Code != 3 {
+		t.Errorf("result %+v", result)
+	}
+}
+
+func TestWithoutInput(t *testing.T) {
+	if _, r := runAll(t, supervise(t, time.Second), sh("cat; echo end")); r.String() != "stdout:end" {
+		t.Errorf("output %q", r)
+	}
+}
+
+// Directory and environment are those of the command, and its own PATH is where
+// its program is looked for.
+func TestSurroundings(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "greet")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho $A; pwd; echo $1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, r := runAll(t, supervise(t, time.Second), Command{
+		Args: []string{"greet", "x y"},
+		Env:  []string{"A=1", "PATH=/nowhere", "PATH=relative::" + dir, "A=2"},
+		Dir:  dir,
+	})
+	if want := "stdout:2\nstdout:" + dir + "\nstdout:x y"; r.String() != want {
+		t.Errorf("got %q, want %q", r, want)
+	}
+}
+
+// Each way in which a command cannot start has its own words.
+func TestCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	plain := write("plain", "x", 0o644)
+	tests := []struct {
+		c    Command
+		want string
+	}{
+		{Command{Args: []string{"/no/such"}}, "there is no program /no/such"},
+		{Command{Args: []string{"nosuch"}, Env: []string{"PATH=/bin"}}, `there is no program "nosuch" in PATH=/bin`},
+		{Command{Args: []string{"plain"}, Env: []string{"PATH=" + dir}}, plain + " may not be executed"},
+		{Command{Args: []string{"/bin/sh"}, Dir: "/no/such"}, "the directory /no/such does not exist"},
+		{Command{Args: []string{"/bin/sh"}, Dir: plain}, plain + " is no directory"},
+		{Command{Args: []string{plain}}, plain + " may not be executed: it has no execute permission"},
+		{Command{Args: []string{dir}}, dir + " is a directory, not a program"},
+		{Command{Args: []string{write("script", "#!/no/such\n", 0o755)}}, dir + "/script cannot run: the interpreter named in its first line does not exist"},
+		{Command{Args: []string{write("text", "echo hi\n", 0o755)}}, dir + "/text is no program for this machine, or a script without #! at its begin"},
+		{Command{Args: []string{"/bin/sh", strings.Repeat("x", 4<<20)}}, "the command and its environment are longer than the system allows"},
+	}
+	supervisor := supervise(t, time.Second)
+	for _, test := range tests {
+		result := supervisor.Run(t.Context(), test.c, Observer{})
+		if result.Err == nil || result.Err.Error() != test.want {
+			t.Errorf("got  %v\nwant %s", result.Err, test.want)
+		}
+	}
+}
+
+// A context that has ended starts nothing.
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if result := supervise(t, 0).Run(ctx, sh("exit 0"), Observer{}); result.Err != context.Canceled {
+		t.Errorf("result %+v", result)
+	}
+}
+
+// stop runs a script, ends its context once it has written "ready", and
+// returns what became of it.
+func stop(t *testing.T, grace time.Duration, script string) (Result, *record) {
+	t.Helper()
+	r := newRecord()
+	supervisor := supervise(t, grace)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan Result)
+	go func() { done <- supervisor.Run(ctx, sh(script), r.observer()) }()
+	r.await(t, "stdout:ready")
+	cancel()
+	result := <-done
+	if syscall.Kill(-r.pid, 0) != syscall.ESRCH {
+		t.Errorf("the group %d has members after the run", r.pid)
+	}
+	return result, r
+}
+
+// The end of the context reaches the whole group as SIGTERM. (The child says that
+// it is ready, since a shell loses the signal between its fork and exec.)
+func TestStop(t *testing.T) {
+	result, r := stop(t, time.Minute, `trap 'echo bye; exit 5' TERM; sh -c 'echo ready; exec sleep 1000' & wait`)
+	if !result.Stopped || result.Killed || result.Code != 5 || result.OK() || !strings.Contains(r.String(), "stdout:bye") {
+		t.Errorf("result %+v, output %q", result, r)
+	}
+}
+
+// What ignores SIGTERM is killed after the grace, children and theirs too.
+func TestStopKillsAfterGrace(t *testing.T) {
+	result, _ := stop(t, 50*time.Millisecond, `trap '' TERM; (sleep 1000; (sleep 1000)) & (sh -c 'sleep 1000; true' & wait) & echo ready; wait`)
+	if !result.Stopped || !result.Killed || result.Signal != "SIGKILL" {
+		t.Errorf("result %+v", result)
+	}
+}
+
+// A shell that obeys while its child does not is not the end of the run.
+func TestStopOutlivedByChild(t *testing.T) {
+	result, _ := stop(t, 50*time.Millisecond, `(trap '' TERM; echo ready; sleep 1000; sleep 1000) & exec sleep 1000`)
+	if !result.Stopped || !result.Killed || result.Signal != "SIGTERM" {
+		t.Errorf("result %+v", result)
+	}
+}
+
+// Kill needs no grace.
+func TestKill(t *testing.T) {
+	r, s := newRecord(), supervise(t, time.Hour)
+	done := make(chan Result)
+	go func() { done <- s.Run(t.Context(), sh(`trap '' TERM; echo ready; sleep 1000`), r.observer()) }()
+	r.await(t, "stdout:ready")
+	s.Kill()
+	s.Kill()
+	if result := <-done; !result.Stopped || !result.Killed || result.Signal != "SIGKILL" {
+		t.Errorf("result %+v", result)
+	}
+}
+
+// A background process that the command leaves is ended with the run, and its
+// last words are still read.
+func TestLeftover(t *testing.T) {
+	result, r := runAll(t, supervise(t, time.Second), sh(`(trap 'echo last words; exit' TERM; while :; do sleep 0.01; done) & exit 4`))
+	if result.Code != 4 || !result.Leftover || result.Killed || !strings.Contains(r.String(), "stdout:last words") {
+		t.Errorf("result %+v, output %q", result, r)
+	}
+	if result.Took > linger {
+		t.Errorf("took %v: the time of the background process counts", result.Took)
+	}
+}
+
+// A background process that ends by itself in good time is left in peace.
+func TestShortLeftover(t *testing.T) {
+	result, r := runAll(t, supervise(t, time.Second), sh(`(sleep 0.05; echo late) & exit 0`))
+	if result.Leftover || !result.OK() || r.String() != "stdout:late" {
+		t.Errorf("result %+v, output %q", result, r)
+	}
+}
+
+// Lines are cut at the limit and between characters, and whatever the sizes of
+// the reads, the pieces are the whole.
+func TestCopyLines(t *testing.T) {
+	const e = "é" // two bytes
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"empty", "", nil},
+		{"lines", "a\nbc\n\nd", []string{"a", "bc", "", "d"}},
+		{"exactly full", strings.Repeat("x", maxLine) + "\ny", []string{strings.Repeat("x", maxLine) + "...", "", "y"}},
+		{"longer", strings.Repeat("x", maxLine+3), []string{strings.Repeat("x", maxLine) + "...", "xxx"}},
+		{"between characters", "x" + strings.Repeat(e, maxLine/2), []string{"x" + strings.Repeat(e, maxLine/2-1) + "...", e}},
+		{"no characters", strings.Repeat("\xa9", maxLine+1), []string{strings.Repeat("\xa9", maxLine) + "...", "\xa9"}},
+	}
+	readers := map[string]func(io.Reader) io.Reader{
+		"whole": func(r io.Reader) io.Reader { return r },
+		"bytes": iotest.OneByteReader,
+		"error": iotest.DataErrReader,
+	}
+	for _, test := range tests {
+		for kind, reader := range readers {
+			var got []string
+			copyLines(reader(strings.NewReader(test.in)), Stdout, func(_ Stream, line []byte, more bool) {
+				s := string(line)
+				if more {
+					s += "..."
+				}
+				got = append(got, s)
+			})
+			if fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("%s, read as %s: %d pieces of %.60q", test.name, kind, len(got), got)
+			}
+		}
+	}
+}

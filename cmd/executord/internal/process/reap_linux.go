@@ -1,0 +1,170 @@
+package process
+
+import (
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Adopt makes the caller's process the parent of every process below it whose
+// own parent has ended, and waits for them, so that none stays a zombie. That
+// is what init does, and so what PID 1 of a container has to do. The function
+// that it returns ends the waiting. Call it once, before the first Run.
+//
+// Children are waited for one by one, never "any child": a supervisor that
+// does so takes away children that package exec is waiting for.
+func (s *Supervisor) Adopt() (stop func()) {
+	// A shell may have started processes and then become this one by exec.
+	for _, child := range children() {
+		s.foreign[child.PID] = true
+	}
+
+	// Package os tries once, with a child of its own, whether it can use
+	// pidfds. Let it, before that child could be taken for an orphan.
+	os.FindProcess(os.Getpid())
+
+	// Without it (before Linux 3.4), orphans go to init.
+	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() { // owned by the caller, through stop
+		defer close(gone)
+		for {
+			s.reapOrphans()
+			select {
+			case <-died:
+			case <-s.reaped:
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(died)
+		close(quit)
+		<-gone
+	}
+}
+
+// reapOrphans waits for the children that have ended and that start did not
+// start. It looks at one at a time without reaping it. A child of ours hides
+// those behind it, but somebody is already waiting for that one, and says so on
+// reaped.
+func (s *Supervisor) reapOrphans() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		pid := endedChild()
+		if _, own := s.mu.own[pid]; own || pid == 0 {
+			return
+		}
+		unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	}
+}
+
+// endedChild returns a child that has ended and was not waited for, or 0.
+func endedChild() int {
+	// The part of siginfo_t that SIGCHLD uses; what follows the first three is
+	// a union aligned as a pointer.
+	type childInfo struct {
+		_     [3]int32
+		union struct {
+			_   [0]uintptr
+			pid int32
+		}
+	}
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return 0 // no children at all
+		}
+		return int((*childInfo)(unsafe.Pointer(&info)).union.pid)
+	}
+}
+
+// EndStrays ends the adopted processes that are still there: SIGTERM, and
+// after the grace SIGKILL. It is to be called when no run goes on. It returns
+// those that had to be ended.
+func (s *Supervisor) EndStrays() []Stray {
+	var strays []Stray
+	told := make(map[int]bool)
+	overdue := time.Now().Add(s.Grace)
+	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+		s.reapOrphans()
+		late := time.Since(overdue)
+		more := s.eachStray(func(stray Stray) {
+			switch {
+			case !told[stray.PID]:
+				told[stray.PID] = true
+				strays = append(strays, stray)
+				syscall.Kill(stray.PID, syscall.SIGTERM)
+			case late >= 0 || s.isKilled():
+				syscall.Kill(stray.PID, syscall.SIGKILL)
+			}
+		})
+		if !more || late > despair {
+			return strays
+		}
+		time.Sleep(wait)
+	}
+}
+
+// killStrays kills the adopted processes, and reports whether there were any.
+func (s *Supervisor) killStrays() bool {
+	return s.eachStray(func(stray Stray) { syscall.Kill(stray.PID, syscall.SIGKILL) })
+}
+
+// eachStray calls f for every adopted process, and reports whether there was
+// one. No number is given to a new process meanwhile: nobody else waits for
+// these children, and here it is not done.
+func (s *Supervisor) eachStray(f func(Stray)) (found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, child := range children() {
+		if _, own := s.mu.own[child.PID]; !own && !s.foreign[child.PID] {
+			found = true
+			f(child)
+		}
+	}
+	return found
+}
+
+// children returns the living children of this process. Not every kernel has
+// /proc/self/task/*/children, so all processes are looked at.
+func children() []Stray {
+	var found []Stray
+	self := strconv.Itoa(os.Getpid())
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err != nil {
+			continue // it has just ended
+		}
+		// "PID (NAME) STATE PARENT ...", and a name can have anything in it.
+		_, name, _ := strings.Cut(string(stat), "(")
+		end := strings.LastIndexByte(name, ')')
+		if end < 0 {
+			continue
+		}
+		if fields := strings.Fields(name[end+1:]); len(fields) > 1 && fields[1] == self && fields[0] != "Z" {
+			found = append(found, Stray{pid, name[:end]})
+		}
+	}
+	return found
+}

@@ -1,0 +1,113 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// state returns the state letter of a process, as ps shows it, or "" if there
+// is no such process.
+func state(pid int) string {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return ""
+	}
+	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[0]
+}
+
+// A process that has left the group does not hold up the run, even if it holds
+// the pipe. It is ended when all is over, with SIGKILL if need be, and so is
+// what it has started.
+func TestEndStrays(t *testing.T) {
+	s := New(50 * time.Millisecond)
+	defer s.Adopt()()
+	r := newRecord()
+	result := s.Run(t.Context(), sh(`setsid sh -c 'trap "" TERM; echo $$; sleep 1000 & wait' & exit 0`), r.observer())
+	var pid int
+	if _, err := fmt.Sscanf(r.String(), "stdout:%d", &pid); err != nil || !result.OK() || result.Leftover {
+		t.Fatalf("result %+v, output %q", result, r)
+	}
+	strays := s.EndStrays()
+	if len(strays) < 2 || strays[0].PID != pid {
+		t.Errorf("ended %v, want %d and its child", strays, pid)
+	}
+	if state(pid) != "" {
+		t.Errorf("the process %d is %s", pid, state(pid))
+	}
+	if more := s.EndStrays(); len(more) > 0 {
+		t.Errorf("%v were left", more)
+	}
+}
+
+// An orphan that ends while a command runs does not stay a zombie, although
+// the command that is waited for has ended too, and is found first.
+func TestOrphansAreReaped(t *testing.T) {
+	s := New(time.Second)
+	defer s.Adopt()()
+	for range 20 {
+		r := newRecord()
+		result := s.Run(t.Context(), sh(`setsid sh -c 'echo $$' & wait; setsid sh -c 'echo $$; exec sleep 0.01' & exit 0`), r.observer())
+		if !result.OK() {
+			t.Fatalf("result %+v", result)
+		}
+		for _, line := range r.lines {
+			pid, _ := strconv.Atoi(strings.TrimPrefix(line, "stdout:"))
+			for deadline := time.Now().Add(10 * time.Second); state(pid) != ""; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("the process %d is still %s", pid, state(pid))
+				}
+			}
+		}
+	}
+}
+
+// Many commands at once are each told their own exit code: the reaper takes
+// none away from whom waits for it (supercronic#223).
+func TestReaperTakesNoChild(t *testing.T) {
+	s := New(time.Second)
+	defer s.Adopt()()
+	type outcome struct{ got, want int }
+	results := make(chan outcome)
+	const workers, rounds = 8, 25
+	for w := range workers {
+		go func() {
+			for i := range rounds {
+				want := (w*rounds + i) % 100
+				result := s.Run(t.Context(), sh(fmt.Sprintf("(true; true) & (setsid true) & exit %d", want)),
+					Observer{Started: func(int) {}, Output: func(Stream, []byte, bool) {}})
+				got := result.Code
+				if result.Err != nil {
+					got = -2
+				}
+				results <- outcome{got, want}
+			}
+		}()
+	}
+	for range workers * rounds {
+		if o := <-results; o.got != o.want {
+			t.Errorf("exit code %d, want %d", o.got, o.want)
+		}
+	}
+}
+
+// Children that were there before Adopt are no strays.
+func TestForeignChildren(t *testing.T) {
+	pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Wait4(pid, nil, 0, nil)
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	s := New(0)
+	stop := s.Adopt()
+	strays := s.EndStrays()
+	stop()
+	if len(strays) > 0 || state(pid) == "" {
+		t.Errorf("ended %v", strays)
+	}
+}

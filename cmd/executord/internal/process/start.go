@@ -1,0 +1,92 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// prepare makes the exec.Cmd of a command. An error tells that the program is
+// nowhere to be found.
+func (c Command) prepare() (*exec.Cmd, error) {
+	program := c.Args[0]
+	if !strings.ContainsRune(program, '/') && filepath.Base(program) == program {
+		var err error
+		if program, err = c.look(program); err != nil {
+			return nil, err
+		}
+	}
+	// Not CommandContext: it ends one process, and the group has to end.
+	return &exec.Cmd{Path: program, Args: c.Args, Env: c.Env, Dir: c.Dir}, nil
+}
+
+// look finds a program in the PATH that the command itself will have, which
+// exec.LookPath, that reads the caller's, would not.
+func (c Command) look(program string) (string, error) {
+	path := ""
+	for _, variable := range c.Env {
+		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
+			path = value
+		}
+	}
+	var refused error
+	for _, dir := range filepath.SplitList(path) {
+		// An empty element means the working directory, which may change who
+		// runs what: it is left out, as package exec does.
+		if dir == "" || !filepath.IsAbs(dir) {
+			continue
+		}
+		found, err := exec.LookPath(filepath.Join(dir, program))
+		if err == nil {
+			return found, nil
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			refused = fmt.Errorf("%s may not be executed", filepath.Join(dir, program))
+		}
+	}
+	if refused != nil {
+		return "", refused
+	}
+	return "", fmt.Errorf("there is no program %q in PATH=%s", program, path)
+}
+
+// explain tells what kept cmd from starting. The system's own words for a
+// missing directory, a missing program and a missing interpreter are the same.
+func explain(err error, cmd *exec.Cmd) error {
+	if cmd.Dir != "" {
+		info, statErr := os.Stat(cmd.Dir)
+		switch {
+		case errors.Is(statErr, fs.ErrNotExist):
+			return fmt.Errorf("the directory %s does not exist", cmd.Dir)
+		case statErr != nil:
+			return fmt.Errorf("the directory cannot be entered: %w", statErr)
+		case !info.IsDir():
+			return fmt.Errorf("%s is no directory", cmd.Dir)
+		}
+	}
+	program := cmd.Path
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(cmd.Dir, program)
+	}
+	info, statErr := os.Stat(program)
+	switch {
+	case errors.Is(statErr, fs.ErrNotExist):
+		return fmt.Errorf("there is no program %s", program)
+	case statErr == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory, not a program", program)
+	case statErr == nil && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s cannot run: the interpreter named in its first line does not exist", program)
+	case statErr == nil && info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s may not be executed: it has no execute permission", program)
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s is no program for this machine, or a script without #! at its begin", program)
+	case errors.Is(err, syscall.E2BIG):
+		return errors.New("the command and its environment are longer than the system allows")
+	}
+	return err
+}

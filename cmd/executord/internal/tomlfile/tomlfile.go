@@ -1,0 +1,177 @@
+// Package tomlfile reads job files in TOML: one [[job]] table a job, and above
+// them what holds for all jobs.
+//
+//	timezone = "Europe/Berlin"
+//
+//	[env]
+//	PGHOST = "db.internal"
+//
+//	[[job]]
+//	name     = "backup"
+//	schedule = "30 2 * * *"
+//	command  = "pg_dump shop | gzip > /backup/shop.gz"
+//	timeout  = "1h"
+package tomlfile
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// Parse reads a job file in TOML. When anything in it is wrong, the error is a
+// job.Mistakes with all that is, and there are no jobs.
+func Parse(file string, data []byte) (job.File, error) {
+	report := job.Report{File: file}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	report.Lines = strings.Split(string(data), "\n")
+
+	var jobs []job.Job
+	if len(data) > job.MaxFileSize {
+		report.Mistake(1, "give the name of a job file", "the file is larger than a megabyte, which no job file is")
+	} else {
+		d := decoder{report: &report, named: make(map[string]int)}
+		jobs = d.file(read(&report, data))
+	}
+
+	f := job.File{Name: file}
+	var err error
+	if f.Notes, err = report.Close(); err != nil {
+		return f, err
+	}
+	f.Jobs = jobs
+	return f, nil
+}
+
+// decoder makes jobs of a document's tree.
+type decoder struct {
+	report *job.Report
+	named  map[string]int // name of a job -> its line
+}
+
+// shared is what may stand above all jobs as well as in each of them.
+type shared struct {
+	zone            *time.Location
+	timeout, jitter time.Duration
+	shell, dir      string
+	env             []string
+}
+
+var (
+	sharedKeys = []string{"timezone", "timeout", "jitter", "shell", "dir", "env"}
+	jobKeys    = append([]string{"name", "schedule", "command", "stdin"}, sharedKeys...)
+	topKeys    = append([]string{"job"}, sharedKeys...)
+)
+
+func (d *decoder) file(root *node) []job.Job {
+	defaults := shared{zone: time.Local, shell: job.DefaultShell}
+	for _, key := range root.keys {
+		switch value := root.table[key]; {
+		case d.shared(&defaults, key, value):
+		case key != "job":
+			d.unknownAtTop(key, value)
+		}
+	}
+
+	list := root.table["job"]
+	switch {
+	case list == nil || list.kind == array && len(list.items) == 0:
+		d.report.Mistake(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")
+		return nil
+	case list.kind == table && !list.closed:
+		d.report.Mistake(list.line, "write [[job]], with two brackets", "[job] is one table, but jobs are a list")
+		list = &node{kind: tables, items: []*node{list}}
+	case list.kind == broken:
+		return nil
+	case list.kind != tables && list.kind != array:
+		d.report.Mistake(list.line, "write [[job]] on a line of its own, and the job's keys below it", "job is %s", list.kind)
+		return nil
+	}
+	var jobs []job.Job
+	for _, item := range list.items {
+		if item.kind != table {
+			d.report.Mistake(item.line, "write [[job]] on a line of its own, and the job's keys below it", "a job is %s", item.kind)
+			continue
+		}
+		jobs = append(jobs, d.job(item, defaults))
+	}
+	return jobs
+}
+
+func (d *decoder) unknownAtTop(key string, value *node) {
+	switch near := job.Closest(key, topKeys); {
+	case near == "job" && value.kind == tables:
+		d.report.Mistake(value.line, "write [[job]]", "there is no [[%s]]", key)
+	case slices.Contains(jobKeys, key):
+		d.report.Mistake(value.line, "put it below a line [[job]]", "%q stands above all jobs, but belongs to one", key)
+	default:
+		d.unknown(key, value.line, near, topKeys)
+	}
+}
+
+func (d *decoder) unknown(key string, line int, near string, known []string) {
+	mend := "remove it; known are " + strings.Join(known, ", ")
+	if near != "" {
+		mend = "did you mean " + near + "?"
+	}
+	d.report.Mistake(line, mend, "there is no key %q", key)
+}
+
+// job makes one job. What is wrong in it is in the report, and then the job is
+// never used.
+func (d *decoder) job(t *node, defaults shared) job.Job {
+	own := defaults
+	j := job.Job{Line: t.line}
+	for _, key := range t.keys {
+		value := t.table[key]
+		if d.shared(&own, key, value) {
+			continue
+		}
+		switch key {
+		case "name":
+			j.Name = d.name(value)
+		case "schedule": // needs the zone, which may follow it
+		case "command":
+			d.command(&j.Command, value)
+		case "stdin":
+			j.Command.Stdin, _ = d.text(key, value, "")
+		default:
+			near := job.Closest(key, jobKeys)
+			d.unknown(key, value.line, near, jobKeys)
+			if near != "" && t.table[near] == nil {
+				t.table[near] = &node{kind: broken} // not missing, but misspelled
+			}
+		}
+	}
+	j.Timeout, j.Jitter = own.timeout, own.jitter
+	j.Command.Dir, j.Command.Env = own.dir, own.env
+	if len(j.Command.Args) == 0 {
+		j.Command.Shell = own.shell
+	} else if shell := t.table["shell"]; shell != nil {
+		d.report.Note(shell.line, "remove it, or write the command as one text", "a command that is a list is run without a shell")
+	}
+
+	if value := t.table["schedule"]; value != nil {
+		if spec, ok := d.text("schedule", value, `schedule = "*/5 * * * *"`); ok {
+			var err *job.ScheduleError
+			if j.Schedule, err = job.ParseSchedule(spec, own.zone); err != nil {
+				d.report.Mistake(value.line, err.Mend, "%s", err.What)
+			}
+		}
+	}
+	for _, key := range []string{"name", "schedule", "command"} {
+		if t.table[key] == nil {
+			d.report.Mistake(t.line, example[key], "the job has no %s", key)
+		}
+	}
+	return j
+}
+
+var example = map[string]string{
+	"name":     `add one, such as: name = "backup"`,
+	"schedule": `add one, such as: schedule = "30 2 * * *"`,
+	"command":  `add one, such as: command = "backup --all"`,
+}

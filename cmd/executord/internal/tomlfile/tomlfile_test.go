@@ -1,0 +1,262 @@
+package tomlfile
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// parse reads a file that has to be without mistakes.
+func parse(t *testing.T, text string) job.File {
+	t.Helper()
+	f, err := Parse("f.toml", []byte(text))
+	if err != nil {
+		t.Fatalf("Parse:\n%s\n%v", text, err)
+	}
+	return f
+}
+
+const least = "[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"\n"
+
+// Every key reaches the job it is for.
+func TestKeys(t *testing.T) {
+	f := parse(t, `
+[[job]]
+name     = "backup"
+schedule = "30 2 * * *"
+command  = "pg_dump shop"
+timezone = "Asia/Tokyo"
+timeout  = "1h"
+jitter   = "5m"
+shell    = "/bin/bash"
+dir      = "/srv"
+stdin    = "a\nb"
+env      = { A = "1", B = "" }
+
+[[job]]
+name = "list"
+schedule = "@reboot"
+command = ["ls", "-l", "a b"]
+`)
+	a, b := f.Jobs[0], f.Jobs[1]
+	want := job.Command{Script: "pg_dump shop", Shell: "/bin/bash", Dir: "/srv", Stdin: "a\nb", Env: []string{"A=1", "B="}}
+	if a.Name != "backup" || a.Line != 2 || a.Timeout != time.Hour || a.Jitter != 5*time.Minute || !reflect.DeepEqual(a.Command, want) {
+		t.Errorf("got %+v", a)
+	}
+	if a.Schedule.Text != "30 2 * * *" || a.Schedule.Location().String() != "Asia/Tokyo" {
+		t.Errorf("schedule %q in %v", a.Schedule.Text, a.Schedule.Location())
+	}
+	if want := (job.Command{Args: []string{"ls", "-l", "a b"}}); b.Line != 14 || !b.Schedule.AtStart || !reflect.DeepEqual(b.Command, want) {
+		t.Errorf("got %+v", b)
+	}
+}
+
+// What stands above all jobs holds for each that does not say otherwise.
+func TestDefaults(t *testing.T) {
+	f := parse(t, `
+timezone = "Asia/Tokyo"
+timeout = "1h"
+jitter = "1m"
+shell = "/bin/bash"
+dir = "/srv"
+[env]
+A = "1"
+B = "2"
+
+`+least+`
+[[job]]
+timeout = "0s"
+name = "b"
+schedule = "@daily"
+command = "y"
+timezone = ""
+shell = "/bin/sh"
+dir = ""
+jitter = "0s"
+[job.env]
+B = "3"
+`)
+	a, b := f.Jobs[0], f.Jobs[1]
+	if a.Timeout != time.Hour || a.Jitter != time.Minute || a.Command.Shell != "/bin/bash" || a.Command.Dir != "/srv" ||
+		a.Schedule.Location().String() != "Asia/Tokyo" || !slices.Equal(a.Command.Env, []string{"A=1", "B=2"}) {
+		t.Errorf("got %+v", a)
+	}
+	if b.Timeout != 0 || b.Jitter != 0 || b.Command.Shell != "/bin/sh" || b.Command.Dir != "" ||
+		b.Schedule.Location() != time.Local || !slices.Equal(b.Command.Env, []string{"A=1", "B=2", "B=3"}) {
+		t.Errorf("got %+v", b)
+	}
+}
+
+// The same job can be written in every way that TOML has for it.
+func TestSpellings(t *testing.T) {
+	want := parse(t, least+"env = { A = \"1\" }").Jobs[0]
+	for _, text := range []string{
+		least + "[job.env]\nA = \"1\"",
+		least + "env.A = '1'",
+		"job = [ { name = 'a', schedule = '@daily', command = 'x', env = { A = '1' } } ]",
+		"\ufeff[[ job ]] # c\r\n'name'=\"\"\"a\"\"\"\r\nschedule='''@daily'''\r\n\"command\" = \"\\u0078\"\r\nenv.\"A\"='1'\r\n",
+	} {
+		got := parse(t, text).Jobs[0]
+		got.Line = want.Line
+		if !reflect.DeepEqual(got.Command, want.Command) || got.Name != want.Name {
+			t.Errorf("%s\ngot  %+v\nwant %+v", text, got, want)
+		}
+	}
+}
+
+// Each mistake says where, what and how to mend it.
+func TestMistakes(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"empty", "", "1: the file has no jobs | add a [[job]] with a name, a schedule and a command"},
+		{"nothing in a job", "[[job]]", `1: the job has no name | add one, such as: name = "backup"
+1: the job has no schedule | add one, such as: schedule = "30 2 * * *"
+1: the job has no command | add one, such as: command = "backup --all"`},
+		{"unknown key", least + "comand = 'y'", `5: there is no key "comand" | did you mean command?`},
+		{"misspelled key is not missing too", "[[job]]\nname='a'\nschedul='@daily'\ncommand='x'", `3: there is no key "schedul" | did you mean schedule?`},
+		{"unlike any key", least + "colour = 'red'", `5: there is no key "colour" | remove it; known are name, schedule, command, stdin, timezone, timeout, jitter, shell, dir, env`},
+		{"key of a job above all", "name = 'a'\n" + least, `1: "name" stands above all jobs, but belongs to one | put it below a line [[job]]`},
+		{"one bracket", "[job]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"", "1: [job] is one table, but jobs are a list | write [[job]], with two brackets"},
+		{"one bracket twice", strings.Repeat("[job]\nname='a'\nschedule='@daily'\ncommand='x'\n", 2), "1: [job] is one table, but jobs are a list | write [[job]], with two brackets\n5: [job] has one bracket, so there can be only one | write [[job]] for every job"},
+		{"plural", "[[jobs]]\nname='a'\n" + least, "1: there is no [[jobs]] | write [[job]]"},
+		{"bad schedule", "[[job]]\nname='a'\nschedule='61 * * * *'\ncommand='x'", `3: minute "61": not allowed here | it must be 0 to 59`},
+		{"number for a duration", least + "timeout = 30", `5: timeout is a number without a unit | write it with its unit, in quotes: timeout = "30s"`},
+		{"text for a duration", least + "timeout = 'soon'", `5: timeout "soon" is no duration | write numbers with the units h, m, s or ms: timeout = "1h30m"`},
+		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or "0s" for no jitter`},
+		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
+		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameMend},
+		{"name twice", least + least, `6: the name "a" is already given in line 2 | give one of the two another name`},
+		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneMend},
+		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path, such as shell = "/bin/bash"`},
+		{"empty command", "[[job]]\nname='a'\nschedule='@daily'\ncommand=' '", `4: the command is empty | add one, such as: command = "backup --all"`},
+		{"empty list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=[]", `4: the command has no program | write one text for the shell, or a list: command = ["backup", "--all"]`},
+		{"number in a list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n 1]", `5: an argument is a number, but has to be text | write text in quotes, such as: "42"`},
+		{"command of another kind", "[[job]]\nname='a'\nschedule='@daily'\ncommand=true", `4: command is true or false | write one text for the shell, or a list: command = ["backup", "--all"]`},
+		{"zero byte", "[[job]]\nname='a'\nschedule='@daily'\ncommand=\"\\u0000\"", `4: command has a zero byte | remove the \u0000`},
+		{"number in env", least + "env = { PORT = 8080 }", `5: PORT is a number, but has to be text | write text in quotes, such as: PORT = "8080"`},
+		{"bad variable", least + "env = { \"A B\" = 'x' }", `5: "A B" cannot be the name of a variable | use letters, digits and _ only, and no digit first`},
+		{"env of another kind", least + "env = 'A=1'", `5: env is text | write a table: env = { PGHOST = "db" }, or [env] above all jobs and [job.env] in one`},
+		{"key twice", least + "name = 'b'", `5: "name" is already set in line 2 | remove one of the two`},
+		{"table twice", "[env]\nA='1'\n[env]\nB='2'\n" + least, `3: "env" is already there in line 1 | put everything under one of the two`},
+		{"adding to a value", least + "env = {}\nenv.A = '1'", `6: "env" is already a table in line 5, to which nothing can be added | choose another key, or remove one of the two`},
+		{"jobs of another kind", "job = 'x'", "1: job is text | write [[job]] on a line of its own, and the job's keys below it"},
+		{"a job of another kind", "job = ['x']", "1: a job is text | write [[job]] on a line of its own, and the job's keys below it"},
+
+		{"text without quotes", "[[job]]\nname=backup\nschedule='@daily'\ncommand='x'", `2: unexpected character U+0062 'b' at start of value | write text in quotes: key = "text"`},
+		{"backslash", "[[job]]\nname='a'\nschedule='@daily'\ncommand=\"date +\\%F\"", `4: invalid escape character U+0025 '%' | write text with backslashes in single quotes: command = 'date +\%F'`},
+		{"open quote", "[[job]]\nname='a\nschedule='@daily'\ncommand='x'", `2: literal strings cannot have new lines | close the quote on the same line, or write """ around text of several lines`},
+		{"half a header", "[[job]\nname='a'\nschedule='@daily'\ncommand='x'", "1: expected ']]' to close array table name | write a table as [env], and every job as [[job]]"},
+		{"open list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n'y'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='x'", "6: expected ',' or ']' after array value (in the value that begins in line 4) | put a comma between values, and close the list with ]"},
+		{"open text", "[[job]]\nname='a'\nschedule='@daily'\ncommand='''x\ny", "5: multiline literal string not terminated by ''' (in the value that begins in line 4) | close it with the same three quotes"},
+		{"crontab line", "* * * * * x\n" + least, "1: invalid character at start of key: U+002A '*' | begin a comment with #, and write everything else as key = \"text\""},
+		{"bytes that are no text", "# \xff\n" + least, "1: invalid UTF-8 character in comment | save the file as UTF-8"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f, err := Parse("f", []byte(test.text))
+			all, ok := err.(job.Mistakes)
+			if !ok {
+				t.Fatalf("error %v in\n%s", err, test.text)
+			}
+			var got []string
+			for _, m := range all {
+				got = append(got, fmt.Sprintf("%d: %s | %s", m.Line, m.What, m.Mend))
+			}
+			if s := strings.Join(got, "\n"); s != test.want {
+				t.Errorf("in\n%s\ngot:\n%s\nwant:\n%s", test.text, s, test.want)
+			}
+			if len(f.Jobs) > 0 {
+				t.Error("there are jobs besides the mistake")
+			}
+		})
+	}
+}
+
+// Mistakes of syntax hide no others, before or behind them.
+func TestEveryMistakeAtOnce(t *testing.T) {
+	_, err := Parse("f.toml", []byte(`timout = "1h"
+[[job]]
+name = backup
+schedule = "61 * * * *"
+command = "x"
+
+[[job]
+name = "b b"
+schedule = "@daily"
+command = [ "x"
+
+[[job]]
+name = "c"
+schedule = "@daily"
+command = "y
+jitter = 5
+`))
+	var lines []int
+	for _, m := range err.(job.Mistakes) {
+		lines = append(lines, m.Line)
+	}
+	if want := []int{1, 3, 4, 7, 8, 12, 15, 16}; !slices.Equal(lines, want) {
+		t.Errorf("mistakes in lines %v, want %v:\n%v", lines, want, err)
+	}
+}
+
+// A shell for a command that needs none is noted.
+func TestNote(t *testing.T) {
+	f := parse(t, "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x']\nshell='/bin/bash'")
+	if len(f.Notes) != 1 || f.Notes[0].Line != 5 {
+		t.Errorf("notes %v", f.Notes)
+	}
+}
+
+// No input makes Parse panic or take long, and every mistake has a line that
+// exists.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		least,
+		"timezone='UTC'\n[env]\nA='1'\n" + least + "[job.env]\nB=\"\"\"\n\"\"\"\n",
+		"job = [{name='a', schedule='@every 1h', command=['x', 'y']}]",
+		"[[job]\nname=a\n[job.env]\n[[job.env]]\n[job]\na.b.c=1\na.b=2\n",
+		"a=[\n[[job]]\nx='''\n[y]\n", "\ufeff# \xff\n", "[", "[[", "a=", "a={", "\x00", "a=1\n\r", "=",
+		"[env.x]\n[[env.x]]\n[env.x.y]\njob=1\n[[job]]\n[job]\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 4096 {
+			return // longer inputs only repeat
+		}
+		began := time.Now()
+		file, err := Parse("f.toml", data)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("took %v for %d bytes", took, len(data))
+		}
+		lines := strings.Count(string(data), "\n") + 1
+		if err != nil {
+			all, ok := err.(job.Mistakes)
+			if !ok || len(all) == 0 || len(file.Jobs) > 0 {
+				t.Fatalf("error %v (%T) with %d jobs", err, err, len(file.Jobs))
+			}
+			for _, m := range all {
+				if m.Line < 1 || m.Line > lines || m.What == "" {
+					t.Errorf("mistake %+v in a file of %d lines", m, lines)
+				}
+			}
+			return
+		}
+		if len(file.Jobs) == 0 {
+			t.Error("neither jobs nor mistakes")
+		}
+		names := make(map[string]bool)
+		for _, j := range file.Jobs {
+			if !job.ValidName(j.Name) || names[j.Name] || j.Line < 1 || j.Line > lines || j.Schedule.Text == "" ||
+				j.Command.Script == "" && len(j.Command.Args) == 0 {
+				t.Errorf("job %+v", j)
+			}
+			names[j.Name] = true
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package tomlfile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// shared reads a key that may stand in a job or above all, and reports whether
+// it is one. What is wrong in its value is in the report.
+func (d *decoder) shared(s *shared, key string, value *node) bool {
+	switch key {
+	case "timezone":
+		if name, ok := d.text(key, value, `timezone = "Europe/Berlin"`); ok {
+			loc, err := job.LoadZone(name)
+			if err != nil {
+				d.report.Mistake(value.line, job.ZoneMend, "%v", err)
+				return true
+			}
+			s.zone = loc
+		}
+	case "timeout":
+		s.timeout = d.duration(key, value)
+	case "jitter":
+		s.jitter = d.duration(key, value)
+	case "shell":
+		s.shell, _ = d.text(key, value, `shell = "/bin/bash"`)
+		if value.kind == text && !job.IsAbs(s.shell) {
+			d.report.Mistake(value.line, `write the whole path, such as shell = "/bin/bash"`, "the shell %q is no absolute path", s.shell)
+		}
+	case "dir":
+		s.dir, _ = d.text(key, value, `dir = "/srv/shop"`)
+	case "env":
+		s.env = d.env(s.env, value)
+	default:
+		return false
+	}
+	return true
+}
+
+// text returns the text of a value. The mend, if not empty, is shown to who
+// wrote something else.
+func (d *decoder) text(key string, value *node, mend string) (string, bool) {
+	if value.kind == broken {
+		return "", false
+	}
+	if value.kind != text {
+		if mend == "" {
+			mend = fmt.Sprintf(`write text in quotes: %s = "..."`, key)
+		} else {
+			mend = "write text in quotes, such as: " + mend
+		}
+		d.report.Mistake(value.line, mend, "%s is %s, but has to be text", key, value.kind)
+		return "", false
+	}
+	// Only standard input can carry a zero byte; everything else ends at it.
+	if key != "stdin" && strings.IndexByte(value.text, 0) >= 0 {
+		d.report.Mistake(value.line, `remove the \u0000`, "%s has a zero byte", key)
+		return "", false
+	}
+	return value.text, true
+}
+
+// duration reads a length of time. Zero is allowed: it takes back, for one
+// job, what stands above all.
+func (d *decoder) duration(key string, value *node) time.Duration {
+	if value.kind == number {
+		d.report.Mistake(value.line, fmt.Sprintf(`write it with its unit, in quotes: %s = "%ss"`, key, value.text),
+			"%s is a number without a unit", key)
+		return 0
+	}
+	spec, ok := d.text(key, value, key+` = "90s"`)
+	if !ok {
+		return 0
+	}
+	length, err := time.ParseDuration(spec)
+	switch {
+	case err != nil:
+		d.report.Mistake(value.line, fmt.Sprintf(`write numbers with the units h, m, s or ms: %s = "1h30m"`, key), "%s %q is no duration", key, spec)
+	case length < 0:
+		d.report.Mistake(value.line, fmt.Sprintf(`write a positive duration, or "0s" for no %s`, key), "%s %q is negative", key, spec)
+	default:
+		return length
+	}
+	return 0
+}
+
+func (d *decoder) name(value *node) string {
+	name, ok := d.text("name", value, `name = "backup"`)
+	if !ok {
+		return ""
+	}
+	if !job.ValidName(name) {
+		d.report.Mistake(value.line, job.NameMend, "%q cannot be the name of a job", name)
+		return ""
+	}
+	if before, taken := d.named[name]; taken {
+		d.report.Mistake(value.line, "give one of the two another name", "the name %q is already given in line %d", name, before)
+		return ""
+	}
+	d.named[name] = value.line
+	return name
+}
+
+// command reads a text for the shell, or a list of a program and its arguments.
+func (d *decoder) command(c *job.Command, value *node) {
+	const mend = `write one text for the shell, or a list: command = ["backup", "--all"]`
+	switch value.kind {
+	case text:
+		script, ok := d.text("command", value, "")
+		if c.Script = script; ok && strings.TrimSpace(script) == "" {
+			d.report.Mistake(value.line, example["command"], "the command is empty")
+		}
+	case array:
+		if len(value.items) == 0 || value.items[0].kind == text && value.items[0].text == "" {
+			d.report.Mistake(value.line, mend, "the command has no program")
+		}
+		for _, item := range value.items {
+			if arg, ok := d.text("an argument", item, `"42"`); ok {
+				c.Args = append(c.Args, arg)
+			}
+		}
+	case broken:
+	default:
+		d.report.Mistake(value.line, mend, "command is %s", value.kind)
+	}
+}
+
+// env adds variables to those that are set above. The result shares nothing
+// with them: each job adds its own.
+func (d *decoder) env(above []string, value *node) []string {
+	if value.kind == broken {
+		return above
+	}
+	if value.kind != table {
+		d.report.Mistake(value.line, `write a table: env = { PGHOST = "db" }, or [env] above all jobs and [job.env] in one`, "env is %s", value.kind)
+		return above
+	}
+	env := append([]string(nil), above...)
+	for _, name := range value.keys {
+		v := value.table[name]
+		if !job.ValidVariable(name) {
+			d.report.Mistake(v.line, "use letters, digits and _ only, and no digit first", "%q cannot be the name of a variable", name)
+			continue
+		}
+		mend := name + ` = "text"`
+		if v.kind == number || v.kind == truth {
+			mend = fmt.Sprintf("%s = %q", name, v.text)
+		}
+		if setting, ok := d.text(name, v, mend); ok {
+			env = append(env, name+"="+setting)
+		}
+	}
+	return env
+}

@@ -1,0 +1,89 @@
+// Command executord runs the jobs of a crontab, or of a TOML file.
+//
+//	executord run FILE       run the jobs until SIGINT or SIGTERM, then drain
+//	executord check FILE     find mistakes; print when each job is due next
+//	executord version        print the version
+//
+// The manual is docs/executord.md in the repository.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes. They are documented: do not change their meaning.
+const (
+	exitOK      = 0 // all is well; for run: everything had ended by itself
+	exitMistake = 1 // mistakes in the file, or it cannot be read, or the log is lost
+	exitUsage   = 2 // the command line is wrong
+	exitCut     = 3 // runs had to be ended because executord was
+)
+
+// exitError is an error that says with which code to exit. Its text may be
+// empty, when all is said.
+type exitError struct {
+	code int
+	text string
+}
+
+func (e *exitError) Error() string { return e.text }
+
+func main() {
+	os.Exit(execute(os.Args[1:]))
+}
+
+// execute runs the command line and returns the exit code.
+func execute(args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	// All that is not an exitError comes from cobra: the command line is wrong.
+	code, text := exitUsage, err.Error()+"\nSee executord --help."
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code, text = exit.code, exit.text
+	}
+	if text != "" {
+		fmt.Fprintln(os.Stderr, "executord: "+text)
+	}
+	return code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "executord",
+		Short: "Run the jobs of a crontab or a TOML file",
+		Long: strings.TrimSpace(`
+executord runs the jobs of a crontab, or of a TOML file, when they are due. It
+stays in the foreground, logs what jobs do and write, and needs no rights but
+those of the user who starts it.`),
+		Example: strings.Trim(`
+  executord check jobs.crontab
+  executord run jobs.crontab
+  executord run jobs.toml --log json`, "\n"),
+		SilenceUsage:  true, // a mistake is shown alone, not below a page of help
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newCheck(), newVersion())
+	return root
+}
+
+// oneFile is the argument of run and check.
+func oneFile(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fmt.Errorf("%s needs the name of a job file, such as: executord %s jobs.crontab (- for standard input)", cmd.Name(), cmd.Name())
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("%s takes one job file, not %d", cmd.Name(), len(args))
+}

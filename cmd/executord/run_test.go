@@ -1,0 +1,329 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A run logs one line at its start, one for each line it writes, and one at its
+// end, with what there is to know.
+func TestRunIsLogged(t *testing.T) {
+	p := start(t, "# name: talk\n@reboot echo out; echo err >&2; printf last; exit 3\n")
+	end := p.until("run ended", "job", "talk")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	p.want(1, "job scheduled", "job", "talk", "schedule", "@reboot")
+	p.want(1, "run started", "job", "talk", "run", 1)
+	p.want(1, "out", "job", "talk", "run", 1, "stream", "stdout")
+	p.want(1, "err", "job", "talk", "run", 1, "stream", "stderr")
+	p.want(1, "last", "job", "talk", "run", 1, "stream", "stdout")
+	p.want(1, "draining", "why", "SIGTERM")
+	p.want(1, "job summary", "job", "talk", "runs", 1, "failed", 1, "skipped", 0, "missed", 0)
+	p.want(1, "executord ended", "runs", 1, "failed", 1, "exit", 0)
+	if end["level"] != "ERROR" || end["outcome"] != "failed" || end["exit"] != 3.0 {
+		t.Errorf("end %v", end)
+	}
+	for _, key := range []string{"took", "late"} {
+		if seconds, ok := end[key].(float64); !ok || seconds <= 0 || seconds > 10 {
+			t.Errorf("%s is %v, want seconds", key, end[key])
+		}
+	}
+}
+
+// The first signal lets what runs end, and starts nothing more.
+func TestDrain(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "GO="+fifo+"\n# name: slow\n@reboot echo up; read word <$GO; echo $word\n# name: often\n@every 100ms true\n")
+	p.until("up")
+	p.until("run ended", "job", "often")
+	p.signal(syscall.SIGTERM)
+	drained := instant(t, p.until("draining"), "time")
+	if err := os.WriteFile(fifo, []byte("done\n"), 0); err != nil { // the job goes on only now
+		t.Fatal(err)
+	}
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	p.want(1, "done", "job", "slow")
+	p.want(1, "run ended", "job", "slow", "outcome", "ok")
+	for _, l := range p.log {
+		if l["due"] != nil && instant(t, l, "due").After(drained) {
+			t.Errorf("due after the drain began at %s: %v", drained, l)
+		}
+	}
+}
+
+// stubborn ignores SIGTERM, has children and theirs that do so too, and one
+// that has left its group; it says when all are there.
+const stubborn = `trap '' TERM; (sleep 1000; sleep 1000) & setsid sh -c 'echo escaped; sleep 1000' & sh -c '(sleep 1000; sleep 1000) & echo up; wait'; echo never`
+
+// The second signal ends what runs, whatever it does against that, children
+// and grandchildren too.
+func TestSecondSignal(t *testing.T) {
+	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n# name: obedient\n@reboot echo ready; exec sleep 1000\n", "--kill-after", "100ms")
+	seen := map[string]bool{}
+	for len(seen) < 3 {
+		l := <-p.lines
+		p.log = append(p.log, l)
+		if msg, _ := l["msg"].(string); msg == "up" || msg == "escaped" || msg == "ready" {
+			seen[msg] = true
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.until("draining", "running", 2)
+	p.signal(syscall.SIGINT)
+	if code := p.wait(); code != exitCut {
+		t.Errorf("exit code %d, want %d", code, exitCut)
+	}
+	p.want(1, "stopping", "why", "second SIGINT", "running", 2)
+	p.want(1, "run ended", "job", "stubborn", "outcome", "stopped", "signal", "SIGKILL")
+	p.want(1, "run ended", "job", "obedient", "outcome", "stopped", "signal", "SIGTERM")
+	p.want(0, "never")
+	p.want(1, "executord ended", "cut", 2, "failed", 2, "exit", exitCut)
+}
+
+// The third signal does not wait for the grace.
+func TestThirdSignal(t *testing.T) {
+	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n", "--kill-after", "1h")
+	p.until("up")
+	p.signal(syscall.SIGTERM)
+	p.until("draining", "running", 1)
+	p.signal(syscall.SIGTERM)
+	p.until("stopping")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitCut {
+		t.Errorf("exit code %d, want %d", code, exitCut)
+	}
+	p.want(1, "run ended", "job", "stubborn", "signal", "SIGKILL")
+}
+
+// A drain that takes too long ends what runs, as a second signal does.
+func TestDrainTimeout(t *testing.T) {
+	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
+	p.until("up")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitCut {
+		t.Errorf("exit code %d, want %d", code, exitCut)
+	}
+	p.want(1, "stopping", "why", "the drain took longer than --drain-timeout")
+	p.want(1, "run ended", "outcome", "stopped", "signal", "SIGTERM")
+}
+
+// A job that is due while it runs is skipped, each time in the log, and the
+// others are not held up.
+func TestOverlap(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "GO="+fifo+"\n# name: slow\n@every 100ms echo run $EXECUTORD_RUN; read x <$GO\n# name: other\n@every 100ms true\n")
+	p.until("run 1")
+	for range 3 {
+		p.until("run skipped", "job", "slow", "running", 1)
+	}
+	p.until("run ended", "job", "other", "outcome", "ok")
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	end := p.until("run ended", "job", "slow", "run", 1)
+	p.until("run 2")
+	p.signal(syscall.SIGTERM)
+	p.until("draining")
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if skipped := p.count("run skipped", "job", "slow", "running", 1); end["skipped"] != float64(skipped) {
+		t.Errorf("the end says that %v were skipped, the log has %d", end["skipped"], skipped)
+	}
+	p.want(1, "job summary", "job", "slow", "runs", 2, "skipped", p.count("run skipped", "job", "slow"))
+}
+
+// A run that takes longer than its timeout is ended with all its processes, and
+// the job goes on to its next.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	p := startTOML(t, `
+[[job]]
+name = "slow"
+schedule = "@every 200ms"
+timeout = "150ms"
+command = "`+"trap '' TERM; sleep 1000 & sleep 1000; true"+`"
+`, "--kill-after", "50ms")
+	p.until("run ended", "job", "slow", "run", 1, "outcome", "timeout", "signal", "SIGKILL")
+	p.until("run ended", "job", "slow", "run", 2, "outcome", "timeout", "signal", "SIGKILL")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d: a timeout is no reason for it", code)
+	}
+}
+
+// A job that cannot start says why, each time, and the others go on.
+func TestCannotStart(t *testing.T) {
+	t.Parallel()
+	p := startTOML(t, `
+[[job]]
+name = "dir"
+schedule = "@every 100ms"
+dir = "/no/such/place"
+command = "true"
+
+[[job]]
+name = "program"
+schedule = "@reboot"
+command = ["no-such-program"]
+
+[[job]]
+name = "shell"
+schedule = "@reboot"
+shell = "/no/such/shell"
+command = "true"
+
+[[job]]
+name = "fine"
+schedule = "@every 100ms"
+command = "echo fine"
+`)
+	for _, run := range []int{1, 2} {
+		p.until("run not started", "job", "dir", "run", run, "why", "the directory /no/such/place does not exist")
+	}
+	p.until("fine")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	p.want(1, "run not started", "job", "shell", "why", "there is no program /no/such/shell")
+	p.want(1, "job summary", "job", "program", "runs", 1, "failed", 1)
+	p.want(0, "run started", "job", "dir")
+}
+
+// A command gets its input, its environment and what it may know of its run.
+func TestSurroundings(t *testing.T) {
+	p := start(t, "A=1\n# name: envy\n@reboot cat; echo $A $SHELL $EXECUTORD_JOB $EXECUTORD_RUN $EXECUTORD_DUE%first%sec\\%ond\n")
+	due := p.until("run started")["due"].(string)
+	p.until("first")
+	p.until("sec%ond")
+	p.until("1 /bin/sh envy 1 " + due)
+	p.signal(syscall.SIGTERM)
+	p.wait()
+}
+
+// Background processes do not outlive the run, and it says so.
+func TestLeftover(t *testing.T) {
+	t.Parallel()
+	p := start(t, "# name: bg\n@reboot sleep 1000 & echo up\n")
+	end := p.until("run ended", "job", "bg", "outcome", "ok", "exit", 0)
+	if note, _ := end["note"].(string); !strings.HasPrefix(note, "background processes") {
+		t.Errorf("note %q", note)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// SIGHUP ends nothing and is answered.
+func TestHangup(t *testing.T) {
+	p := start(t, "@every 100ms true\n")
+	p.until("run ended", "run", 1)
+	p.signal(syscall.SIGHUP)
+	p.until("SIGHUP ignored")
+	p.until("run ended")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// When nobody reads the log any more, executord ends in order.
+func TestLostLog(t *testing.T) {
+	cmd := executord(t, "run", write(t, "tab", "@every 100ms trap 'exit 0' TERM; echo tick\n"), "--log", "text")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || !strings.Contains(first, `msg="executord started"`) {
+		t.Errorf("first line %q, error %v", first, err)
+	}
+	stdout.Close()
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.Contains(stderr.String(), "nobody reads the log") {
+		t.Errorf("exit code %d, stderr %q", code, &stderr)
+	}
+	if left := leftProcesses(t); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+}
+
+// With a mistake in the file nothing is started.
+func TestMistakeStartsNothing(t *testing.T) {
+	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
+	stdout, stderr, code := output(t, "", "run", file)
+	want := file + ":2: minute \"61\": not allowed here\n    61 * * * * x\n    mend: it must be 0 to 59\n" +
+		file + ":3: there is no command\n    @daily\n    mend: write the command after the schedule\n" +
+		"executord: 2 mistakes in " + file + "\n"
+	if stdout != "" || stderr != want || code != exitMistake {
+		t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant:\n%s", code, stdout, stderr, want)
+	}
+}
+
+// A reader who has stopped reading the log keeps executord from saying good-bye,
+// but not from ending what runs, nor from ending.
+func TestStuckLog(t *testing.T) {
+	t.Parallel()
+	cmd := executord(t, "run", write(t, "tab", "@reboot "+stubborn+"\n@reboot yes\n"), "--kill-after", "1h")
+	stdout, err := cmd.StdoutPipe() // nobody reads on, once the jobs run
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for in := bufio.NewReaderSize(stdout, 1); ; {
+		text, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, `"msg":"up"`) {
+			break
+		}
+	}
+	for range 3 {
+		cmd.Process.Signal(syscall.SIGTERM)
+	}
+	// Signals that come at once can be taken for one, so there may be more to
+	// send, until it has ended.
+	done := make(chan struct{})
+	go func() { cmd.Process.Wait(); close(done) }()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		case <-time.After(100 * time.Millisecond):
+			cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	if left := leftProcesses(t); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+)
+
+// isGone reports whether an error of writing means that the reader is gone for
+// good.
+func isGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) || errors.Is(err, os.ErrClosed)
+}
+
+// lastResort is how long an orderly end may take after the third signal. Only
+// with a log whose reader has stopped reading does it take that long.
+const lastResort = 2 * time.Second
+
+// watchSignals turns signals into the steps of the daemon's end: the first
+// drains, the second stops, the third kills. The goroutine it starts never
+// writes to the log: a reader who has stopped reading must not keep executord
+// from ending.
+func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
+	var steps [3]context.CancelCauseFunc
+	for i, ctx := range []*context.Context{&ends.Drain, &ends.Stop, &ends.Kill} {
+		*ctx, steps[i] = context.WithCancelCause(context.Background())
+	}
+	got := make(chan os.Signal, len(steps))
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	// Writing to a broken pipe has to be an error, and not the end of executord
+	// with all jobs still running.
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() { // owned by the caller, through release
+		defer close(gone)
+		for n := 0; ; n++ {
+			select {
+			case sig := <-got:
+				if n >= len(steps) {
+					continue // nothing is stronger than SIGKILL
+				}
+				steps[n](errors.New(describe(n, sig)))
+				if n == len(steps)-1 {
+					time.AfterFunc(lastResort, func() { os.Exit(exitCut) })
+				}
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return ends, steps[0], func() {
+		signal.Stop(got)
+		signal.Stop(ignored)
+		close(quit)
+		<-gone
+	}
+}
+
+func describe(n int, sig os.Signal) string {
+	name := sig.String()
+	switch sig {
+	case os.Interrupt:
+		name = "SIGINT"
+	case syscall.SIGTERM:
+		name = "SIGTERM"
+	}
+	return [...]string{"", "second ", "third "}[n] + name
+}
+
+// answerHangups tells who sends SIGHUP, as one does to daemons that read their
+// file again, that this one does not. Without it the signal would end
+// executord and leave its jobs alone.
+func answerHangups(log *slog.Logger, file string) (release func()) {
+	if signal.Ignored(syscall.SIGHUP) {
+		return func() {} // nohup
+	}
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGHUP)
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() { // owned by the caller, through release
+		defer close(gone)
+		for {
+			select {
+			case <-got:
+				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file))
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(got)
+		close(quit)
+		<-gone
+	}
+}
