@@ -5,10 +5,12 @@ import "context"
 // Executor is the smallest contract: something that runs tasks, now or later,
 // here or on another goroutine. Java: Executor.
 type Executor interface {
-	// Execute takes task and arranges for its Run to be called at most once. It
-	// returns an error, matching [ErrRejected] where the executor declined,
-	// exactly if Run will never be called. ctx bounds the wait for admission,
-	// if there is one, and is the parent of the context that Run gets.
+	// Execute takes task and arranges for its Run to be called at most once. If
+	// it returns an error, which matches [ErrRejected] where the executor
+	// declined, Run will never be called. If it returns nil, Run will be called
+	// unless the task is canceled, its ctx ends, or the executor drops it by a
+	// policy that says so. ctx bounds the wait for admission, if there is one,
+	// and is the parent of the context that Run gets.
 	Execute(ctx context.Context, task Runnable) error
 }
 

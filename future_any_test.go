@@ -57,9 +57,9 @@ func TestInvokeAnyCancelsLosers(t *testing.T) {
 		if s.Active != 0 || s.Queued != 0 || s.Canceled != 5 || s.Succeeded != 1 {
 			t.Errorf("%+v", s)
 		}
-		// The worker of the winner may have begun one of those that waited.
-		if n := len(causes); n < 3 || n > 4 {
-			t.Errorf("%d losers had begun", n)
+		// Workers may have begun those that waited before they were canceled.
+		if n := len(causes); n < 3 {
+			t.Errorf("%d losers had begun, want at least 3", n)
 		}
 		for range len(causes) {
 			if cause := <-causes; cause != executor.ErrCanceled {

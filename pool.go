@@ -68,6 +68,7 @@ type Pool struct {
 	name   string
 	frozen bool // made by Single or SingleScheduled: it cannot be retuned
 	hooks  Hooks
+	hooked bool // there is a BeforeTask or an AfterTask
 	logger *slog.Logger
 	clock  clock
 
@@ -165,6 +166,7 @@ func newPool(c Config, r rules, q backlog) *Pool {
 	p := &Pool{
 		name:       c.Name,
 		hooks:      c.Hooks,
+		hooked:     c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil,
 		logger:     c.Logger,
 		clock:      newClock(),
 		terminated: make(chan struct{}),

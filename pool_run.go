@@ -105,7 +105,10 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 // it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 	w.label(e.ctx)
-	info := p.info(w, e) // before the run, which may set the time of the next
+	var info TaskInfo
+	if p.hooked || e.task != nil && e.task.with != nil {
+		info = p.info(w, e) // before the run, which may set the time of the next
+	}
 	if p.hooks.BeforeTask != nil {
 		ctx, end = p.before(ctx, info, e)
 		if end.err != nil {
@@ -114,7 +117,11 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 	}
 	w.ran = true
 	end = ending{ErrGoexit, true} // unless invoke returns
-	defer func() { p.after(ctx, &info, e, end) }()
+	defer func() {
+		if p.hooked || end.err != nil {
+			p.after(ctx, w, e, info, end)
+		}
+	}()
 	end = e.invoke(ctx)
 	w.fine = end.err == nil
 	return end
@@ -159,9 +166,12 @@ func (p *Pool) before(ctx context.Context, info TaskInfo, e entry) (derived cont
 }
 
 // after tells whoever wants to know how a body ended.
-func (p *Pool) after(ctx context.Context, info *TaskInfo, e entry, end ending) {
+func (p *Pool) after(ctx context.Context, w *worker, e entry, info TaskInfo, end ending) {
+	if info.Task == nil {
+		info = p.info(w, e)
+	}
 	if end.err != nil && e.unwatched() {
-		p.report(ctx, *info, end)
+		p.report(ctx, info, end)
 	} else if end.panicked() != nil {
 		p.countPanic()
 	}
@@ -171,10 +181,10 @@ func (p *Pool) after(ctx context.Context, info *TaskInfo, e entry, end ending) {
 	returned := false
 	defer func() {
 		if !returned {
-			p.report(ctx, *info, abrupt(recover()))
+			p.report(ctx, info, abrupt(recover()))
 		}
 	}()
-	p.hooks.AfterTask(ctx, *info, end.err)
+	p.hooks.AfterTask(ctx, info, end.err)
 	returned = true
 }
 
@@ -194,7 +204,7 @@ func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	if perr == nil {
 		told := p.hooks.AfterTask != nil && info.Worker != 0
 		quiet := told || errors.Is(end.err, Done) ||
-			ctx.Err() != nil && errors.Is(end.err, context.Canceled)
+			ctx.Err() != nil && (errors.Is(end.err, context.Canceled) || errors.Is(end.err, context.Cause(ctx)))
 		if !quiet {
 			p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
 		}

@@ -20,7 +20,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"running", "shutdown", "stop", "tidying", "terminated"}[s]
+	return name(s, "running", "shutdown", "stop", "tidying", "terminated")
 }
 
 // Stage tells where the pool is in its life. Java: isShutdown, isTerminating,
@@ -91,7 +91,8 @@ func (e entry) giveBack() (Unrun, bool) {
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all
-// tasks have ended, their bodies have returned, and Hooks.Terminated as well.
+// tasks of its workers have ended, their bodies have returned, and
+// Hooks.Terminated as well.
 // It returns nil then, whatever the state of ctx, and ctx's error if ctx ends
 // first. Called by a task of the pool it waits for itself. Java:
 // awaitTermination.
@@ -124,8 +125,8 @@ func (p *Pool) tidy() {
 	}
 	spent := p.takeSpentLocked()
 	p.mu.Unlock()
-	if spent != nil {
-		spent.Close()
+	for _, a := range spent {
+		a.Close()
 	}
 	if !over {
 		return

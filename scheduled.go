@@ -85,7 +85,9 @@ type ScheduledTask interface {
 // is one.
 type Trigger interface {
 	// Next gives the first time later than t, or the zero Time if there is none.
-	// It is called with no lock held, by one goroutine at a time for each task.
+	// It must depend on t alone: it may be asked about a time again, or about
+	// one that is skipped. It is called with no lock held, by one goroutine at a
+	// time for each task.
 	Next(t time.Time) time.Time
 }
 

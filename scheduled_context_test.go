@@ -175,6 +175,26 @@ func TestTimeoutOfEachRun(t *testing.T) {
 	})
 }
 
+// A body that returns in time, well or not, is not touched by its Timeout later.
+// JDK-8303742.
+func TestTimeoutNotReached(t *testing.T) {
+	for _, outcome := range []error{nil, context.Canceled} {
+		bubble(t, func(t *testing.T) {
+			p := cored(t, 1)
+			var leaked context.Context
+			f := executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
+				leaked = ctx
+				return 7, outcome
+			}, executor.Timeout(time.Minute))
+			elapse(time.Hour)
+			v, err := f.Result()
+			expect(t, "value", v, 7)
+			expect(t, "error", err, outcome)
+			expect(t, "cause of the end of its context", context.Cause(leaked), context.Canceled)
+		})
+	}
+}
+
 // Due tells each body when it was due, whenever it runs and by whatever kind of
 // schedule.
 func TestDue(t *testing.T) {

@@ -25,9 +25,9 @@ const recheck = 30 * time.Second
 type delayQueue struct {
 	mono, wall heap.Heap[int64, bound]
 
-	alarm *alarm.Alarm // nil while there is no worker
-	spent *alarm.Alarm // to be closed by tidy
-	set   int64        // when alarm goes off, on the monotonic clock; 0 if it is not set
+	alarm *alarm.Alarm   // nil while there is no worker
+	spent []*alarm.Alarm // to be closed by tidy
+	set   int64          // when alarm goes off, on the monotonic clock; 0 if it is not set
 
 	// ahead is by how much the wall clock was ahead of the monotonic one when
 	// it was last looked at.

@@ -83,12 +83,13 @@ func (p *Pool) armLocked(now instant) {
 // so that is left to tidy, which every worker that leaves calls.
 func (p *Pool) disarmLocked() {
 	if q := p.mu.delay; q != nil && q.alarm != nil {
-		q.spent, q.alarm, q.set = q.alarm, nil, 0
+		q.spent = append(q.spent, q.alarm) // one that came before may be there still
+		q.alarm, q.set = nil, 0
 	}
 }
 
-// takeSpentLocked gives the alarm that is to be closed, nil if there is none.
-func (p *Pool) takeSpentLocked() *alarm.Alarm {
+// takeSpentLocked gives the alarms that are to be closed.
+func (p *Pool) takeSpentLocked() []*alarm.Alarm {
 	q := p.mu.delay
 	if q == nil {
 		return nil

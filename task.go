@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,15 @@ const (
 func (s State) Done() bool { return s >= Succeeded }
 
 func (s State) String() string {
-	return [...]string{"pending", "running", "succeeded", "failed", "canceled"}[s]
+	return name(s, "pending", "running", "succeeded", "failed", "canceled")
+}
+
+// name gives the name of a constant, or the number of one that is none.
+func name[N ~uint8](n N, names ...string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return strconv.Itoa(int(n))
 }
 
 // unplaced is the place of a task that is in no queue.

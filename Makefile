@@ -1,0 +1,45 @@
+# The doors of this repository. "make" alone lists them.
+
+FUZZTIME ?= 10s
+
+.PHONY: help
+help: ## list the doors
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: ## run the tests of all modules
+	go test work
+
+.PHONY: race
+race: ## run them with the race detector, in random order
+	go test -race -shuffle=on work
+
+.PHONY: ci
+ci: ## run all that must hold before a merge, on a fresh machine too
+	.ci/run
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	.ci/fuzz $(FUZZTIME)
+
+.PHONY: cover
+cover: ## show what the core's tests cover, function by function
+	go test -coverpkg=./... -coverprofile=cover.out ./...
+	go tool cover -func=cover.out
+
+.PHONY: lint
+lint: ## check format, vet, staticcheck
+	.ci/lint
+
+.PHONY: tidy
+tidy: ## make go.mod and go.sum of all modules say what the code needs
+	.ci/tidy
+
+.PHONY: vulns
+vulns: ## look for known vulnerabilities in what we use
+	.ci/vulnerabilities
+
+.PHONY: run-example
+run-example: ## run executord on the example crontab, until interrupted
+	go build -o executord ./cmd/executord
+	exec ./executord run examples/jobs.crontab

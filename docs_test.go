@@ -1,0 +1,232 @@
+package executor_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// README's program runs as it is, and prints what README says.
+func TestReadmeProgram(t *testing.T) {
+	blocks := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(read(t, "README.md"), -1)
+	blocks = slices.DeleteFunc(blocks, func(b []string) bool { return b[1] == "sh" })
+	if len(blocks) != 2 || blocks[0][1] != "go" || blocks[1][1] != "" {
+		t.Fatal("README must have one block of Go, which is a whole program, and after it one of its output")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(blocks[0][2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("go", "run", file)
+	run.Env = append(os.Environ(), "GOWORK=off") // the core needs no other module
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got, want := string(out), blocks[1][2]; got != want {
+		t.Errorf("README's program prints\n%s\nand README says\n%s", got, want)
+	}
+}
+
+// Every link from one document of the repository to another leads somewhere.
+func TestDocumentLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	for _, file := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, file), ""), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// The names that docs/java.md gives for Java's are exported.
+func TestJavaNamesExist(t *testing.T) {
+	exported := exports(t, ".")
+	for name := range exports(t, "queue") {
+		exported["queue."+name] = true
+	}
+	for name := range exports(t, "cron") {
+		exported["cron."+name] = true
+	}
+	name := regexp.MustCompile("`((?:queue\\.|cron\\.)?[A-Z]\\w*(?:\\.\\w+)?)(?:\\[T\\])?`")
+	names := 0
+	for line := range strings.Lines(read(t, "docs/java.md")) {
+		cells := strings.Split(line, " | ")
+		if len(cells) < 2 {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(cells[1], -1) {
+			names++
+			if !exported[m[1]] {
+				t.Errorf("docs/java.md: there is no %s", m[1])
+			}
+		}
+	}
+	if names < 100 {
+		t.Errorf("found only %d names: is the table read right?", names)
+	}
+}
+
+// docs/states.md has an arrow between two states of a task, or stages of a
+// pool, exactly if the comment on the type has it.
+func TestStatesDocumentMatchesCode(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^\| (\w+(?:, \w+)*) \| (\w+(?:, \w+)*) \| .* \| .*\|$`)
+	var documented []string
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/states.md"), -1) {
+		documented = append(documented, arrows(m[1], m[2])...)
+	}
+	var drawn []string
+	edge := regexp.MustCompile(`(?m)^    (\w+) --> (\w+):`)
+	for _, m := range edge.FindAllStringSubmatch(read(t, "docs/states.md"), -1) {
+		drawn = append(drawn, arrows(m[1], m[2])...)
+	}
+	var coded []string
+	comment := regexp.MustCompile(`(?m)^//\t(\w+(?:, \w+)*) +-> (\w+(?:, \w+)*) `)
+	for _, file := range []string{"task.go", "pool_shutdown.go"} {
+		for _, m := range comment.FindAllStringSubmatch(read(t, file), -1) {
+			coded = append(coded, arrows(m[1], m[2])...)
+		}
+	}
+	if len(coded) < 10 {
+		t.Fatalf("found only %d arrows in the code", len(coded))
+	}
+	for _, c := range []struct {
+		where string
+		found []string
+	}{{"tables", documented}, {"diagrams", drawn}} {
+		for _, a := range coded {
+			if !slices.Contains(c.found, a) {
+				t.Errorf("the %s of docs/states.md lack %s", c.where, a)
+			}
+		}
+		for _, a := range c.found {
+			if !slices.Contains(coded, a) && states[strings.Fields(a)[0]] {
+				t.Errorf("the %s of docs/states.md have %s, which the code has not", c.where, a)
+			}
+		}
+	}
+}
+
+var states = map[string]bool{
+	"running": true, "shutdown": true, "stop": true, "tidying": true, "terminated": true,
+	"Pending": true, "Running": true, "Succeeded": true, "Failed": true, "Canceled": true,
+}
+
+// arrows gives all arrows from one of a list of states to one of another.
+func arrows(from, to string) (all []string) {
+	for _, f := range strings.Split(from, ", ") {
+		for _, t := range strings.Split(to, ", ") {
+			if states[t] {
+				all = append(all, f+" -> "+t)
+			}
+		}
+	}
+	return all
+}
+
+// exports gives the exported names of a package's directory: F, T, and T.M for
+// methods and fields.
+func exports(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				name := d.Name.Name
+				if d.Recv != nil {
+					name = receiver(d.Recv.List[0].Type) + "." + name
+				}
+				names[name] = true
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						names[s.Name.Name] = true
+						if st, ok := s.Type.(*ast.StructType); ok {
+							for _, field := range st.Fields.List {
+								for _, id := range field.Names {
+									names[s.Name.Name+"."+id.Name] = true
+								}
+							}
+						}
+					case *ast.ValueSpec:
+						for _, id := range s.Names {
+							names[id.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	// What a future promotes from its untyped part.
+	for name := range names {
+		if m, ok := strings.CutPrefix(name, "task."); ok && ast.IsExported(m) {
+			names["Future."+m] = true
+		}
+	}
+	return names
+}
+
+func receiver(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return receiver(x.X)
+	case *ast.IndexExpr:
+		return receiver(x.X)
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
+}
+
+// documents gives all Markdown files of the repository.
+func documents(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".md") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,94 @@
+// Command durable sends letters, one every tenth of a second, and may be killed
+// at any moment: started again, it finishes what was left, and sends none twice
+// that it had finished.
+//
+//	go run ./examples/durable -crash 1s    # kills itself, as kill -9 would
+//	go run ./examples/durable              # goes on where it was
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// Letter is what a job needs to know. It is kept as JSON.
+type Letter struct{ To string }
+
+// Receipt is what comes of it.
+type Receipt struct{ Attempt int }
+
+func main() {
+	db := flag.String("db", "letters.db", "the `file` that keeps the jobs")
+	crash := flag.Duration("crash", 0, "die without warning after so long")
+	flag.Parse()
+	if err := run(*db, *crash); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(db string, crash time.Duration) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	store, err := sqlite.Open(db) // or postgres.Open, to share the work among machines
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	jobs, err := durable.New(durable.Config{Store: store, Lease: time.Second})
+	if err != nil {
+		return err
+	}
+	letters := durable.Handle(jobs, "letter", send)
+
+	var ids []durable.ID
+	for i := range 20 {
+		// The key makes this safe to repeat: the second time nothing is added.
+		to := fmt.Sprintf("reader %d", i+1)
+		id, err := letters.Schedule(ctx, time.Duration(i)*100*time.Millisecond, Letter{To: to}, durable.Key("letter to "+to))
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if crash > 0 {
+		time.AfterFunc(crash, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	}
+
+	ctx, done := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- jobs.Run(ctx) }()
+	defer func() { done(); <-ended }()
+	again := 0
+	for _, id := range ids {
+		receipt, err := letters.Await(ctx, id)
+		if err != nil {
+			return err
+		}
+		if receipt.Attempt > 1 {
+			again++
+		}
+	}
+	fmt.Printf("all %d letters are sent, %d of them in a second attempt\n", len(ids), again)
+	return nil
+}
+
+func send(ctx context.Context, l Letter) (Receipt, error) {
+	job, _ := durable.Current(ctx)
+	fmt.Printf("writing to %s, attempt %d\n", l.To, job.Attempt)
+	select {
+	case <-time.After(300 * time.Millisecond): // it takes a while
+	case <-ctx.Done():
+		return Receipt{}, context.Cause(ctx)
+	}
+	fmt.Printf("sent to %s\n", l.To)
+	return Receipt{job.Attempt}, nil
+}
