@@ -61,7 +61,9 @@ func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Futu
 				case 0, 1, 2, 3:
 					got, err = f.Get(ctx)
 				case 4:
-					err = f.Join(ctx)
+					if err := f.Join(ctx); err != nil {
+						t.Error(err)
+					}
 					got, err = f.Result()
 				case 5:
 					<-f.Done()

@@ -54,9 +54,8 @@ func TestPanicUnwraps(t *testing.T) {
 // and match runtime.Error.
 func TestRuntimePanic(t *testing.T) {
 	f := executor.NewFuture(func(context.Context) (int, error) {
-		var m map[string]int
-		m["x"] = 1
-		return 0, nil
+		var none []int
+		return none[len(none)], nil
 	})
 	f.Run(t.Context())
 	var r runtime.Error

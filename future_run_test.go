@@ -80,7 +80,8 @@ func TestRunAndResetFails(t *testing.T) {
 		"panic": func() (int, error) { panic(errBody) },
 	} {
 		f := executor.NewFuture(func(context.Context) (int, error) { return end() })
-		if f.RunAndReset(t.Context()) || f.RunAndReset(t.Context()) {
+		first, second := f.RunAndReset(t.Context()), f.RunAndReset(t.Context())
+		if first || second {
 			t.Errorf("%s: RunAndReset: true", name)
 		}
 		futureIs(t, f, executor.Failed, 0, errBody)
@@ -278,7 +279,7 @@ func TestDoneIsOneChannel(t *testing.T) {
 	before := f.Done()
 	f.Complete(1)
 	g.Complete(1)
-	if f.Done() != before || g.Done() != g.Done() {
+	if after := g.Done(); f.Done() != before || g.Done() != after {
 		t.Error("another channel")
 	}
 }

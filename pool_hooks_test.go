@@ -172,8 +172,7 @@ func TestPoolDerivedContextIsCanceled(t *testing.T) {
 func TestPoolAfterTaskComesAfterTheOutcome(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		block := newBlocker(t)
-		var pool *executor.Pool
-		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { block.run(ctx) },
 		}})
 		t.Cleanup(block.release) // before the pool is closed

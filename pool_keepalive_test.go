@@ -32,7 +32,7 @@ func TestPoolCoreTimeout(t *testing.T) {
 			}
 			time.Sleep(30*time.Millisecond - 1)
 			expect(t, "workers before", settled(t, pool).Workers, 10)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			expect(t, "workers after", settled(t, pool).Workers, 0)
 		}
 		pool.Close()
@@ -53,7 +53,7 @@ func TestPoolLeavingIsOneStep(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(time.Second - 1)
 			expect(t, "workers before", settled(t, pool).Workers, 10)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			expect(t, "workers after", settled(t, pool).Workers, 4)
 			time.Sleep(time.Minute)
 			expect(t, "workers for good", settled(t, pool).Workers, 4)
@@ -76,7 +76,7 @@ func TestPoolOldestIdleLeavesFirst(t *testing.T) {
 		time.Sleep(11*time.Second - 1)
 		left(pool, 3)
 		for i := range 3 {
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			left(pool, 2-i)
 			time.Sleep(time.Second - 1)
 		}

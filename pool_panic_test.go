@@ -24,7 +24,7 @@ var leaving = []struct {
 	{"panic value", func() error { panic("value") }},
 	{"panic error", func() error { panic(errors.New("mine")) }},
 	{"panic nil", func() error { panic(nil) }},
-	{"runtime error", func() error { var m map[int]int; m[0] = 1; return nil }},
+	{"runtime error", func() error { var none []error; return none[len(none)] }},
 	{"Goexit", func() error { runtime.Goexit(); return nil }},
 }
 

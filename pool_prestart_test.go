@@ -56,7 +56,7 @@ func TestPoolPrestartedWorkerTimesOut(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Minute - 1)
 		expect(t, "workers before", settled(t, pool).Workers, 3)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect(t, "workers after", settled(t, pool).Workers, 0)
 	})
 }

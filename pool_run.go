@@ -170,7 +170,7 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, info TaskInfo, end
 	if info.Task == nil {
 		info = p.info(w, e)
 	}
-	if end.err != nil && e.unwatched() {
+	if end.err != nil && e.unwatched() || end.abrupt && e.decorated() {
 		p.report(ctx, info, end)
 	} else if end.panicked() != nil {
 		p.countPanic()
@@ -194,7 +194,13 @@ func (e entry) unwatched() bool {
 		return true
 	}
 	_, carried := e.run.(*carrier)
-	return carried || e.task.with != nil && (e.task.with.series != nil || e.task.with.decorated != nil)
+	return carried || e.task.series() != nil
+}
+
+// decorated reports whether a task of the user's own is around this one. If it
+// panics after the body, no future shows that.
+func (e entry) decorated() bool {
+	return e.task != nil && e.task.with != nil && e.task.with.decorated != nil
 }
 
 // report makes a failure known that no future shows. A panic goes to OnPanic or

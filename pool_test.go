@@ -220,7 +220,8 @@ func TestPoolNilContext(t *testing.T) {
 			}
 			expect(t, "Submitted", settled(t, pool).Submitted, 0)
 		}()
-		pool.Go(nil, func(context.Context) error { return nil }) //nolint:staticcheck // the property
+		//lint:ignore SA1012 the property
+		pool.Go(nil, func(context.Context) error { return nil })
 	})
 }
 

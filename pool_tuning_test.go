@@ -49,7 +49,7 @@ func TestPoolConfigChanges(t *testing.T) {
 				expect(t, "SetKeepAlive", pool.SetKeepAlive(7*time.Millisecond), nil)
 				time.Sleep(7*time.Millisecond - 1)
 				sizes("before keep-alive", 2*n, 0, 4*n)
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				sizes("after keep-alive", n, 0, 4*n)
 
 				expect(t, "SetAllowCoreTimeout", pool.SetAllowCoreTimeout(true), nil)
@@ -136,7 +136,7 @@ func TestPoolLoweringCore(t *testing.T) {
 		expect(t, "workers at first", settled(t, pool).Workers, 10)
 		time.Sleep(6*time.Second - 1)
 		expect(t, "workers before", settled(t, pool).Workers, 10)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect(t, "workers after", settled(t, pool).Workers, 7)
 		time.Sleep(time.Hour)
 		expect(t, "workers for good", settled(t, pool).Workers, 7)
@@ -154,7 +154,7 @@ func TestPoolRaisingKeepAlive(t *testing.T) {
 		expect(t, "SetKeepAlive", pool.SetKeepAlive(time.Minute), nil)
 		time.Sleep(time.Minute - 1)
 		expect(t, "workers before", settled(t, pool).Workers, 1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect(t, "workers after", settled(t, pool).Workers, 0)
 	})
 }

@@ -201,9 +201,13 @@ func (p *ScheduledPool) On(ctx context.Context, trigger Trigger, fn func(context
 	if trigger == nil {
 		return nil, invalid("On: nil Trigger")
 	}
-	first := trigger.Next(time.Now().Round(0))
+	now := time.Now().Round(0)
+	first := trigger.Next(now)
 	if first.IsZero() {
 		return nil, invalid("On: the trigger %v gives no time after now", trigger)
+	}
+	if !first.After(now) {
+		return nil, invalid("On: the trigger %v gives %v after %v, which is not later", trigger, first, now)
 	}
 	s := &series{rhythm: triggered, trigger: trigger, base: max(wallNanos(first), 1), location: first.Location()}
 	return p.repeat(ctx, s, fn, opts)
@@ -223,7 +227,7 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 	f.wall = s.rhythm == triggered
 	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
 	f.due = after(s.base, jitter(o.jitter))
-	if s.isOver(p.clock, f.due, f.wall) {
+	if s.isOver(p.clock, s.base, f.wall) { // whatever the jitter
 		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, f.wall))
 	}
 	if err := p.schedule(ctx, f); err != nil {

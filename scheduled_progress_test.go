@@ -88,7 +88,7 @@ func TestNextDuringRuns(t *testing.T) {
 					f.Runs()
 					f.LastError()
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 			}
 		})
 	}
