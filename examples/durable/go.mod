@@ -1,15 +1,12 @@
 module github.com/executor-go/executor/examples/durable
 
-go 1.26
+go 1.26.0
+
+require github.com/executor-go/executor/durable v0.1.0
 
 require (
-	github.com/executor-go/executor v0.1.0
-	github.com/executor-go/executor/durable v0.1.0
-)
-
-require (
-	modernc.org/sqlite v1.60.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/executor-go/executor v0.1.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
@@ -18,4 +15,5 @@ require (
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.60.0 // indirect
 )

@@ -60,7 +60,7 @@ func run(db string, crash time.Duration) error {
 		ids = append(ids, id)
 	}
 	if crash > 0 {
-		time.AfterFunc(crash, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+		time.AfterFunc(crash, func() { os.Exit(137) })
 	}
 
 	ctx, done := context.WithCancel(ctx)

@@ -1,0 +1,131 @@
+package durable
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// prepare makes a new job complete, or says what is wrong with it.
+func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error) {
+	j.ID, j.Kind, j.Attempts = NewID(), k.name, 12
+	if err := checkName("kind", k.name, MaxKind); err != nil {
+		return j, err
+	}
+	if j.Schedule != once {
+		j.Missed = Coalesce().text
+	}
+	for _, opt := range opts {
+		if err := opt(&j); err != nil {
+			return j, err
+		}
+	}
+	if j.Schedule == once {
+		j.Missed = ""
+	}
+	if !j.Due.IsZero() {
+		j.Due = ceilMicros(j.Due)
+	}
+	data, err := encode("payload", payload, MaxPayload)
+	j.Payload = data
+	return j, err
+}
+
+// ceilMicros rounds up to what databases keep, so that nothing is early.
+func ceilMicros(t time.Time) time.Time {
+	t = t.UTC().Round(0)
+	return t.Add(time.Microsecond - 1).Truncate(time.Microsecond)
+}
+
+func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option) (ID, error) {
+	j, err := k.prepare(j, payload, opts)
+	if err != nil {
+		return ID{}, err
+	}
+	ids, err := k.jobs.insert(ctx, []NewJob{j})
+	if err != nil {
+		return ID{}, err
+	}
+	return ids[0], nil
+}
+
+// ScheduleAll is Schedule for many payloads, in one transaction: all are added or
+// none. They share the options, so that they can't have a Key.
+func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
+	jobs := make([]NewJob, 0, len(payloads))
+	for _, p := range payloads {
+		j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, p, opts)
+		if err != nil {
+			return nil, err
+		}
+		if j.Key != "" {
+			return nil, invalid("key %q: the jobs of ScheduleAll can't have the same one", j.Key)
+		}
+		jobs = append(jobs, j)
+	}
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	return k.jobs.insert(ctx, jobs)
+}
+
+// ScheduleTx is Schedule as a part of the caller's transaction: there is a job if
+// and only if tx is committed. tx must be on the database of the store. The
+// job's time counts from now, not from the commit.
+func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx *sql.Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
+	store, ok := k.jobs.store.(TxStore)
+	if !ok {
+		return ID{}, invalid("store %T has no transactions", k.jobs.store)
+	}
+	j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
+	if err != nil {
+		return ID{}, err
+	}
+	placed, err := store.InsertTx(ctx, tx, []NewJob{j})
+	if err != nil {
+		return ID{}, fmt.Errorf("durable: schedule: %w", err)
+	}
+	return placed[0].accepted()
+}
+
+// accepted gives the ID, unless the key belonged to another kind.
+func (p *Placed) accepted() (ID, error) {
+	if p.KindTaken {
+		return ID{}, fmt.Errorf("%w: %q is of kind %q", ErrKeyTaken, p.Key, p.Kind)
+	}
+	return p.ID, nil
+}
+
+// insert adds jobs, and lets the node of this program have those that are due
+// soon, so that they need no further look at the database to begin in time.
+func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
+	node := j.node()
+	var place Place
+	if node != nil {
+		place = node.beginInsert(jobs)
+	}
+	sent := time.Now()
+	placed, err := j.store.Insert(ctx, jobs, place)
+	if node != nil {
+		node.endInsert(place, placed, err, sent)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("durable: schedule: %w", err)
+	}
+	ids := make([]ID, len(placed))
+	for i := range placed {
+		if ids[i], err = placed[i].accepted(); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// now gives the time of the database's clock as far as this program knows it.
+func (j *Jobs) now() time.Time {
+	if n := j.node(); n != nil {
+		return n.clock.now()
+	}
+	return time.Now().UTC()
+}

@@ -1,0 +1,100 @@
+package durable
+
+import (
+	"context"
+	"time"
+)
+
+// beatLoop renews the lease at each third of it, so that one beat may be lost.
+//
+// The node fences itself: once five sixths of the lease are over since the last
+// beat that succeeded was sent, it cancels its handlers, and begins and claims
+// nothing more, until the store has spoken. The clock for this is the monotonic
+// one, which goes on while a process is stopped.
+func (n *node) beatLoop(ctx context.Context) {
+	fence := time.AfterFunc(n.leaseLeft(), n.fence)
+	defer fence.Stop()
+	outage := n.outage("beat")
+	for {
+		pause := n.jobs.cfg.Lease / 3
+		if outage.failed > 0 {
+			pause = min(pause, outage.delay())
+		}
+		if !sleep(ctx, pause) {
+			return
+		}
+		sent := time.Now()
+		opCtx, cancel := n.opContext(ctx)
+		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		if !outage.over(err) {
+			continue
+		}
+		n.heard(sent, pulse.Now)
+		if !pulse.Alive {
+			n.jobs.log().Warn("durable: this node was declared dead; it joins again under a new name", "node", n.name())
+			n.lose()
+			if !n.join(ctx) {
+				return
+			}
+			fence.Reset(n.leaseLeft())
+			continue
+		}
+		n.renew(sent)
+		fence.Reset(n.leaseLeft())
+		n.cancelWanted(pulse.Canceled)
+		if pulse.Freed > 0 {
+			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
+			n.wake()
+		}
+	}
+}
+
+// renew notes that the beat sent at that time was heard.
+func (n *node) renew(sent time.Time) {
+	n.renewed.Store(int64(sent.Sub(n.clock.base)))
+	n.mu.Lock()
+	was := n.mu.fenced
+	n.mu.fenced = false
+	if was {
+		n.mu.orphans = true // what fence gave up is still this node's in the database
+	}
+	n.mu.Unlock()
+	if was {
+		n.wake()
+	}
+}
+
+// leaseLeft is how long the node may still rely on its lease.
+func (n *node) leaseLeft() time.Duration {
+	since := time.Since(n.clock.base) - time.Duration(n.renewed.Load())
+	return n.jobs.cfg.Lease*5/6 - since
+}
+
+// fence is called when the node can't rely on its lease any more.
+func (n *node) fence() {
+	if n.leaseLeft() > 0 {
+		return // renewed just now
+	}
+	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
+	n.mu.Lock()
+	n.mu.fenced = true
+	n.dropWaitingLocked(0)
+	n.mu.Unlock()
+	n.cancelAll(ErrLeaseLost)
+}
+
+// lose gives up all that the node held: it is another's, or will be.
+func (n *node) lose() {
+	n.cancelAll(ErrLeaseLost)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mu.fenced = true
+	n.dropWaitingLocked(0)
+	for _, r := range n.mu.held {
+		n.dropLocked(r)
+	}
+}

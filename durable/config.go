@@ -1,0 +1,104 @@
+package durable
+
+import (
+	"log/slog"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// Config says what Jobs are to be.
+type Config struct {
+	// Store keeps the jobs. There is no default. It stays its maker's, who
+	// closes it after Run has returned.
+	Store Store
+
+	// Executor runs the handlers and fires them when they are due; its Core is
+	// how many run at the same time. It stays its maker's, who shuts it down
+	// after Run has returned. The default, nil, is a pool of Run's own with
+	// ten workers.
+	Executor *executor.ScheduledPool
+
+	// Name is put before the random name of this node, in Job.Owner, in the
+	// history and in the log. The default is the host's name.
+	Name string
+
+	// Lease is how long after a node's last sign of life the others wait until
+	// they take over its jobs. A node gives a sign each third of it. It must be
+	// at least 100ms; the default, 0, is 3s.
+	Lease time.Duration
+
+	// Poll is how often a node looks for jobs. What falls due up to the next
+	// look is claimed ahead, and begins at its time; what another node adds in
+	// between may wait for the next look if the store does not tell. It must be
+	// at least 1ms; the default, 0, is 1s.
+	Poll time.Duration
+
+	// Drain is how long Run waits, once its context has ended, for the handlers
+	// that are running. Then it cancels their contexts, with the cause
+	// executor.ErrShutdown. The default, 0, is 30s; a negative Drain means at
+	// once.
+	Drain time.Duration
+
+	// Triggers are the meanings of the NamedTriggers. The default is none.
+	Triggers map[string]executor.Trigger
+
+	// Keep says how long jobs and runs are kept that are over. A zero field has
+	// the default: a day for jobs that succeeded, thirty days for the dead and
+	// canceled, seven days for history. A negative one keeps for ever.
+	Keep Retention
+
+	// History is how many runs are kept of each job, within Keep.History. The
+	// default, 0, is 100; a negative number keeps none.
+	History int
+
+	// Logger is told of outages and recoveries, dead jobs, panics, lost leases and
+	// jobs that nobody handles. The default, nil, is slog.Default.
+	Logger *slog.Logger
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Store == nil:
+		return invalid("Config.Store: it must not be nil; sqlite.Open gives one")
+	case c.Lease != 0 && c.Lease < 100*time.Millisecond:
+		return invalid("Config.Lease %v: it must be at least 100ms", c.Lease)
+	case c.Poll != 0 && c.Poll < time.Millisecond:
+		return invalid("Config.Poll %v: it must be at least 1ms", c.Poll)
+	}
+	if c.Name != "" {
+		if err := checkName("Config.Name", c.Name, MaxKind); err != nil {
+			return err
+		}
+	}
+	for name, t := range c.Triggers {
+		if t == nil {
+			return invalid("Config.Triggers: %q must not be nil", name)
+		}
+		if err := checkName("name of a trigger", name, MaxKind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) setDefaults() {
+	setDefault(&c.Lease, 3*time.Second)
+	setDefault(&c.Poll, time.Second)
+	setDefault(&c.Drain, 30*time.Second)
+	setDefault(&c.Keep.Succeeded, 24*time.Hour)
+	setDefault(&c.Keep.Dead, 30*24*time.Hour)
+	setDefault(&c.Keep.History, 7*24*time.Hour)
+	setDefault(&c.History, 100)
+	c.Keep.Succeeded = max(c.Keep.Succeeded, 0)
+	c.Keep.Dead = max(c.Keep.Dead, 0)
+	c.Keep.History = max(c.Keep.History, 0)
+	c.History = max(c.History, 0)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,153 @@
+package durable
+
+import (
+	"context"
+	"time"
+)
+
+// Cancel cancels a job: it does not run again. Applied means that it will not
+// have begun; Deferred that it is running: its handler's context is canceled at
+// the node's next beat, and the job ends with the run: canceled if that fails,
+// succeeded if it returns in good order and was the last.
+func (j *Jobs) Cancel(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpCancel})
+}
+
+// Pause keeps a job from running until Resume. Deferred means that it is running
+// and will be paused after the run, if another one were to follow.
+func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpPause})
+}
+
+// Resume lets a paused job go on: at its time, or at once if that has passed.
+// TooLate means that it was not paused.
+func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpResume})
+}
+
+// Reschedule moves the next occurrence of a job that waits or is paused to t; the
+// schedule of a periodic one goes on from there. If a periodic job is running
+// the answer is Deferred, and t is when it runs next.
+func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
+	if err := checkTime(t); err != nil {
+		return NotFound, err
+	}
+	return j.change(ctx, id, Change{Op: OpReschedule, Due: ceilMicros(t)})
+}
+
+// RunNow makes a job due at once that waits or is paused. A schedule goes on
+// afterwards. TooLate means that it is running, or over; see Revive.
+func (j *Jobs) RunNow(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpRunNow})
+}
+
+// Revive makes a job that is dead or canceled due at once, with all its attempts
+// before it. TooLate means that it is neither.
+func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpRevive})
+}
+
+func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
+	a, err := j.store.Change(ctx, id, c)
+	if err != nil {
+		return NotFound, err
+	}
+	j.notify(id)
+	if n := j.node(); n != nil && a != NotFound {
+		if c.Op == OpCancel && a == Deferred {
+			n.cancelHere(id)
+		}
+		n.wake()
+	}
+	return a, nil
+}
+
+// cancelHere cancels a run of this node without waiting for the next beat.
+func (n *node) cancelHere(id ID) {
+	n.mu.Lock()
+	r := n.mu.held[id]
+	n.mu.Unlock()
+	if r != nil {
+		n.cancelWanted([]Ref{r.ref()})
+	}
+}
+
+// Get gives the job with that ID, or ErrNotFound.
+func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) { return j.store.Get(ctx, id) }
+
+// Find gives the job with that key, or ErrNotFound.
+func (j *Jobs) Find(ctx context.Context, key string) (Job, error) { return j.store.Find(ctx, key) }
+
+// List gives the jobs that f selects, in the order of their IDs: for the next
+// page set f.After to the last ID of this one.
+func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) { return j.store.List(ctx, f) }
+
+// History gives a job's runs, the latest first: for the next page set before to
+// the last Seq of this one; 0 begins with the latest.
+func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
+	return j.store.Runs(ctx, id, before, limit)
+}
+
+// Await waits until the job is done and gives it as it is then; see Kind.Await.
+// A job that ends in this program is seen at once, one that ends elsewhere within
+// half a second.
+func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
+	done := j.watch(id)
+	defer j.unwatch(id, done)
+	for pause := 10 * time.Millisecond; ; pause = min(pause*2, 500*time.Millisecond) {
+		job, err := j.store.Get(ctx, id)
+		switch {
+		case err != nil:
+			return Job{}, err
+		case job.State == Succeeded:
+			return job, nil
+		case job.State.Done():
+			return Job{}, &JobError{ID: id, State: job.State, Text: job.Error}
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-done:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+		if ctx.Err() != nil {
+			return Job{}, ctx.Err()
+		}
+	}
+}
+
+// watch gives a channel with one slot that gets something when the job's row
+// was changed by this program.
+func (j *Jobs) watch(id ID) chan struct{} {
+	c := make(chan struct{}, 1)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.mu.waiters[id] = append(j.mu.waiters[id], c)
+	return c
+}
+
+func (j *Jobs) unwatch(id ID, c chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	rest := j.mu.waiters[id][:0]
+	for _, w := range j.mu.waiters[id] {
+		if w != c {
+			rest = append(rest, w)
+		}
+	}
+	if j.mu.waiters[id] = rest; len(rest) == 0 {
+		delete(j.mu.waiters, id)
+	}
+}
+
+func (j *Jobs) notify(id ID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.mu.waiters[id] {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// A job that was canceled before it began never begins, at whatever distance.
+func TestCanceledJobDoesNotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		for _, delay := range []time.Duration{500 * time.Millisecond, time.Minute} {
+			id := must(k.Schedule(t.Context(), delay, ""))
+			if a := must(jobs.Cancel(t.Context(), id)); a != durable.Applied {
+				t.Errorf("Cancel: %v", a)
+			}
+			if _, err := k.Await(t.Context(), id); !errors.Is(err, executor.ErrCanceled) {
+				t.Errorf("Await: %v", err)
+			}
+		}
+		time.Sleep(time.Hour)
+		d.wants(t, time.Now())
+	})
+}
+
+// A handler whose job is canceled, here or elsewhere, finds its context ended,
+// and the job ends canceled.
+func TestCancelReachesTheHandler(t *testing.T) {
+	for _, where := range []string{"here", "elsewhere"} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				jobs := newJobs(t, store)
+				canceler := jobs
+				if where == "elsewhere" {
+					canceler = newJobs(t, store)
+				}
+				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+					<-ctx.Done()
+					return "", context.Cause(ctx)
+				})
+				start(t, jobs)
+				id := must(k.Schedule(t.Context(), 0, ""))
+				time.Sleep(time.Second)
+				if a := must(canceler.Cancel(t.Context(), id)); a != durable.Deferred {
+					t.Errorf("Cancel: %v", a)
+				}
+				if _, err := k.Await(t.Context(), id); !errors.Is(err, executor.ErrCanceled) {
+					t.Errorf("Await: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A paused schedule does not run; resumed, it goes on with its grid.
+func TestPausedScheduleGoesOnWithItsGrid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		begun := time.Now()
+		id := must(k.AtFixedRate(t.Context(), "key", time.Minute, time.Minute, "", durable.OnMissed(durable.Skip(time.Second))))
+		time.Sleep(90 * time.Second)
+		must(jobs.Pause(t.Context(), id))
+		time.Sleep(3 * time.Minute)
+		must(jobs.Resume(t.Context(), id))
+		time.Sleep(time.Minute)
+		d.wants(t, begun, time.Minute, 5*time.Minute)
+	})
+}
+
+// RunNow runs a job at once, and its schedule goes on as before.
+func TestRunNowLeavesTheScheduleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		begun := time.Now()
+		id := must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, ""))
+		time.Sleep(20 * time.Minute)
+		if a := must(jobs.RunNow(t.Context(), id)); a != durable.Applied {
+			t.Errorf("RunNow: %v", a)
+		}
+		time.Sleep(2 * time.Hour)
+		d.wants(t, begun, 20*time.Minute, time.Hour, 2*time.Hour)
+	})
+}
+
+// A job that is rescheduled runs at the new time and not at the old, whether
+// that is nearer or further.
+func TestRescheduledJobRunsAtTheNewTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		begun := time.Now().Round(0)
+		near := must(k.Schedule(t.Context(), 700*time.Millisecond, ""))
+		far := must(k.Schedule(t.Context(), time.Hour, ""))
+		must(jobs.Reschedule(t.Context(), near, begun.Add(2*time.Hour)))
+		must(jobs.Reschedule(t.Context(), far, begun.Add(300*time.Millisecond)))
+		time.Sleep(3 * time.Hour)
+		d.wants(t, begun, 300*time.Millisecond, 2*time.Hour)
+	})
+}
+
+// No more jobs of a kind run at the same time on a node than its limit says, and
+// other kinds are not held up.
+func TestLimitOfKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var running, most atomic.Int64
+		slow := durable.Handle(jobs, "slow", func(ctx context.Context, _ string) (string, error) {
+			if n := running.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(time.Second)
+			running.Add(-1)
+			return "", nil
+		}, durable.Limit(2))
+		quick := durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
+		start(t, jobs)
+		ids := must(slow.ScheduleAll(t.Context(), 0, make([]string, 20)))
+		begun := time.Now()
+		must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
+		if d := time.Since(begun); d > 100*time.Millisecond {
+			t.Errorf("the quick one took %v", d)
+		}
+		for _, id := range ids {
+			must(slow.Await(t.Context(), id))
+		}
+		if most.Load() != 2 {
+			t.Errorf("%d ran at the same time, want 2", most.Load())
+		}
+		if d := time.Since(begun); d > 11*time.Second {
+			t.Errorf("20 jobs of a second, two at a time, took %v", d)
+		}
+	})
+}
+
+// Of a backlog, jobs of high priority begin before those that were there first.
+func TestUrgentJobsOvertakeTheBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Scheduled(1)
+		t.Cleanup(pool.Close)
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+		var order []string
+		k := durable.Handle(jobs, "k", func(_ context.Context, s string) (string, error) {
+			order = append(order, s)
+			time.Sleep(10 * time.Millisecond)
+			return "", nil
+		})
+		for _, p := range []durable.Priority{durable.Low, durable.Normal, durable.High} {
+			must(k.ScheduleAll(t.Context(), 0, []string{string(rune('a' + p)), string(rune('a' + p))}, durable.WithPriority(p)))
+		}
+		start(t, jobs)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want := []string{"b", "b", "a", "a", "`", "`"}
+		for i := range want {
+			if order[i] != want[i] {
+				t.Fatalf("order %q, want %q", order, want)
+			}
+		}
+	})
+}
+
+// A kind that nobody handles is kept, and said in the log.
+func TestUnknownKindIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		log := new(logLines)
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
+		durable.Handle(jobs, "known", func(context.Context, string) (string, error) { return "", nil })
+		start(t, jobs)
+		id := must(durable.Refer[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
+		time.Sleep(10 * time.Minute)
+		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
+			t.Errorf("job is %+v", job)
+		}
+		if n := log.count("kind this program does not handle"); n != 1 {
+			t.Errorf("said %d times, want once", n)
+		}
+	})
+}

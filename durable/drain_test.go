@@ -1,0 +1,180 @@
+package durable_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// logLines is a log that a test looks at.
+type logLines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logLines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *logLines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.buf.String(), text)
+}
+
+// Run drains: what runs is finished and committed, what has not begun is given
+// back at once, with no attempt lost.
+func TestRunDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			time.Sleep(10 * time.Second)
+			return "", nil
+		})
+		stop := start(t, jobs)
+		synctest.Wait()
+		running := must(k.Schedule(t.Context(), 0, ""))
+		claimed := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
+		synctest.Wait()
+		begun := time.Now()
+		stop()
+		if d := time.Since(begun); d != 10*time.Second {
+			t.Errorf("Run returned after %v", d)
+		}
+		if job := must(jobs.Get(t.Context(), running)); job.State != durable.Succeeded {
+			t.Errorf("the running job is %v", job.State)
+		}
+		if job := must(jobs.Get(t.Context(), claimed)); job.State != durable.Waiting || job.Attempt != 0 {
+			t.Errorf("the claimed job is %v in attempt %d", job.State, job.Attempt)
+		}
+	})
+}
+
+// A handler that outlasts Config.Drain is canceled, and its job runs again
+// elsewhere without loss of an attempt.
+func TestDrainCancelsInTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Drain = time.Minute })
+		var cause error
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return "", ctx.Err()
+		})
+		stop := start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Second)
+		begun := time.Now()
+		stop()
+		if d := time.Since(begun); d != time.Minute || !errors.Is(cause, executor.ErrShutdown) {
+			t.Errorf("Run returned after %v, the handler was canceled with %v", d, cause)
+		}
+		heir := newJobs(t, store)
+		k2 := durable.Handle(heir, "k", func(ctx context.Context, _ string) (int, error) {
+			j, _ := durable.Current(ctx)
+			return j.Attempt, nil
+		})
+		start(t, heir)
+		if attempt := must(k2.Await(t.Context(), id)); attempt != 1 {
+			t.Errorf("the heir had attempt %d", attempt)
+		}
+	})
+}
+
+// Run returns though the store is away.
+func TestRunEndsWithoutStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			time.Sleep(time.Second)
+			return "", nil
+		})
+		stop := start(t, jobs)
+		must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		line.down()
+		begun := time.Now()
+		stop()
+		if d := time.Since(begun); d > 5*time.Second {
+			t.Errorf("Run returned after %v", d)
+		}
+	})
+}
+
+// A second Run is declined.
+func TestRunTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		stop := start(t, jobs)
+		stop()
+		if err := jobs.Run(t.Context()); !errors.Is(err, durable.ErrRunning) {
+			t.Error(err)
+		}
+	})
+}
+
+// A pool that takes no work has the jobs given back.
+func TestClosedPoolGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		pool := executor.Scheduled(1)
+		pool.Close()
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+		stop := start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(10 * time.Second)
+		stop()
+		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
+			t.Errorf("job is %v in attempt %d", job.State, job.Attempt)
+		}
+	})
+}
+
+// Among nodes of which one is busy, jobs go to the one that is idle: a node
+// gives back what it has claimed and can't begin.
+func TestBusyNodeGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var byNode [2]atomic.Int64
+		add := func(i int) *durable.Kind[string, string] {
+			jobs := newJobs(t, store)
+			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+				byNode[i].Add(1)
+				time.Sleep(10 * time.Second)
+				return "", nil
+			})
+			start(t, jobs)
+			return k
+		}
+		k := add(0)
+		synctest.Wait()
+		ids := must(k.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40))) // claimed ahead, all of them
+		add(1)
+		begun := time.Now()
+		for _, id := range ids {
+			must(k.Await(t.Context(), id))
+		}
+		if d := time.Since(begun); d > 65*time.Second {
+			t.Errorf("40 jobs of ten seconds on two nodes of four workers took %v: %d and %d", d, byNode[0].Load(), byNode[1].Load())
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+
+	executor "github.com/executor-go/executor"
+)
+
+var (
+	// ErrNotFound is returned where no job has the ID or key that was asked for.
+	ErrNotFound = errors.New("durable: no such job")
+
+	// ErrKeyTaken is matched by the error about a key that belongs to a job of
+	// another kind.
+	ErrKeyTaken = errors.New("durable: key is taken by a job of another kind")
+
+	// ErrLeaseLost is the [context.Cause] seen by a handler whose node could not
+	// renew its lease, or was declared dead: another node may be running the
+	// same job by now, and what this run returns is likely to be refused.
+	ErrLeaseLost = errors.New("durable: node lost its lease")
+
+	// ErrRefused is returned by CompleteTx if the run is no longer this node's:
+	// the transaction must be rolled back.
+	ErrRefused = errors.New("durable: run is no longer this node's")
+
+	// ErrDead is matched by the outcome of a job that failed for good.
+	ErrDead = errors.New("durable: job is dead")
+
+	// ErrRunning is returned by a second call of Run.
+	ErrRunning = errors.New("durable: Run was called before")
+
+	// ErrNewerSchema is matched by the error of opening a database that a newer
+	// version of this package has migrated.
+	ErrNewerSchema = errors.New("durable: the database is newer than this program")
+)
+
+// invalid gives an error that matches executor.ErrInvalid.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("durable: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
+}
+
+// Permanent marks an error of a handler as one that another attempt would not
+// mend: the job is dead at once, however many attempts it has left.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// A JobError is the outcome of a job that did not succeed, as Await gives it. It
+// matches ErrDead or executor.ErrCanceled.
+type JobError struct {
+	ID    ID
+	State State  // Dead or Canceled
+	Text  string // what the last run failed with
+}
+
+func (e *JobError) Error() string {
+	return fmt.Sprintf("durable: job %s is %s: %s", e.ID, e.State, e.Text)
+}
+
+// Unwrap gives the error that the state stands for.
+func (e *JobError) Unwrap() error {
+	if e.State == Canceled {
+		return executor.ErrCanceled
+	}
+	return ErrDead
+}

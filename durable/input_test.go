@@ -1,0 +1,134 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// Whatever is out of its range is an error at the call that names it, and nothing
+// is added.
+func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
+	store := memory.New()
+	jobs := newJobs(t, store)
+	k := durable.Refer[any, any](jobs, "k")
+	ctx := t.Context()
+	for name, call := range map[string]func() (durable.ID, error){
+		"key \"a\\x00b\"":      func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
+		"key: it must not":     func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
+		"valid UTF-8":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
+		"has 513 bytes":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
+		"no more than 1048576": func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },
+		"unsupported type":     func() (durable.ID, error) { return k.Schedule(ctx, 0, func() {}) },
+		"years 1 to 9999":      func() (durable.ID, error) { return k.At(ctx, time.Time{}, 1) },
+		"rate 0s":              func() (durable.ID, error) { return k.AtFixedRate(ctx, "key", 0, 0, 1) },
+		"delay -1s":            func() (durable.ID, error) { return k.WithFixedDelay(ctx, "key", 0, -time.Second, 1) },
+		"trigger durable.NamedTrigger": func() (durable.ID, error) {
+			return k.On(ctx, "key", struct{ durable.NamedTrigger }{}, 1)
+		},
+		"not in Config.Triggers": func() (durable.ID, error) { return k.On(ctx, "key", durable.NamedTrigger("x"), 1) },
+		"trigger <nil>":          func() (durable.ID, error) { return k.On(ctx, "key", nil, 1) },
+		"can't be kept as text":  func() (durable.ID, error) { return k.On(ctx, "key", cron.Schedule{}, 1) },
+		"attempts 0":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Attempts(0)) },
+		"timeout 0s":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Timeout(0)) },
+		"priority 2":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.WithPriority(2)) },
+		"grace must be positive": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.OnMissed(durable.Skip(0))) },
+		"kind: it must not":      func() (durable.ID, error) { return durable.Refer[any, any](jobs, "").Schedule(ctx, 0, 1) },
+		"has no transactions":    func() (durable.ID, error) { return k.ScheduleTx(ctx, nil, 0, 1) },
+	} {
+		if name == "trigger durable.NamedTrigger" {
+			name = "it must be a cron.Schedule"
+		}
+		if _, err := call(); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all := must(store.List(ctx, durable.Filter{})); len(all) != 0 {
+		t.Errorf("added %+v", all)
+	}
+}
+
+// A configuration that is out of its range is declined, and the field named.
+func TestBadConfig(t *testing.T) {
+	store := memory.New()
+	for field, c := range map[string]durable.Config{
+		"Store":    {},
+		"Lease":    {Store: store, Lease: time.Millisecond},
+		"Poll":     {Store: store, Poll: time.Microsecond},
+		"Name":     {Store: store, Name: "a\nb"},
+		"Triggers": {Store: store, Triggers: map[string]executor.Trigger{"x": nil}},
+	} {
+		if _, err := durable.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Config."+field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// A key belongs to one kind.
+func TestKeyOfAnotherKindIsAnError(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	must(durable.Refer[int, int](jobs, "a").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	_, err := durable.Refer[int, int](jobs, "b").Schedule(t.Context(), time.Hour, 1, durable.Key("key"))
+	if !errors.Is(err, durable.ErrKeyTaken) {
+		t.Error(err)
+	}
+}
+
+// Two handlers for one kind, and none at all, are mistakes of the program.
+func TestHandleTwicePanics(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	fn := func(context.Context, int) (int, error) { return 0, nil }
+	durable.Handle(jobs, "k", fn)
+	for _, handle := range []func(){
+		func() { durable.Handle(jobs, "k", fn) },
+		func() { durable.Handle[int, int](jobs, "nil", nil) },
+		func() { durable.Handle(jobs, "limit", fn, durable.Limit(0)) },
+		func() { durable.Handle(jobs, "backoff", fn, durable.Backoff(2, 1)) },
+	} {
+		func() {
+			defer func() {
+				if err, ok := recover().(error); !ok || !errors.Is(err, executor.ErrInvalid) {
+					t.Errorf("recovered %v", err)
+				}
+			}()
+			handle()
+		}()
+	}
+}
+
+// An ID is read as it is written.
+func TestIDRoundTrip(t *testing.T) {
+	id := durable.NewID()
+	if got, err := durable.ParseID(id.String()); err != nil || got != id {
+		t.Errorf("%v became %v: %v", id, got, err)
+	}
+	for _, s := range []string{"", "x", id.String()[1:], strings.Repeat("z", 36), id.String() + "0"} {
+		if _, err := durable.ParseID(s); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+// A node that has nothing to do asks the store no more than twice a second.
+func TestIdleNodeIsCheap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
+		start(t, jobs)
+		time.Sleep(time.Second)
+		before := line.count()
+		time.Sleep(time.Minute)
+		if n := line.count() - before; n > 121 {
+			t.Errorf("%d calls in a minute", n)
+		}
+	})
+}

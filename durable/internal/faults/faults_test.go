@@ -1,0 +1,323 @@
+//go:build linux
+
+// Package faults kills, stops and cuts off real processes that share a store.
+package faults
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/history"
+	"github.com/executor-go/executor/durable/internal/pgtest"
+	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// lease is short, so that the tests are.
+const lease = time.Second
+
+var server *pgtest.Server
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv("DURABLE_TEST_STORE"); name != "" {
+		if err := work(name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(pgtest.Main(m.Run, &server))
+}
+
+func openStore(name string) (durable.Store, error) {
+	if strings.HasPrefix(name, "postgres:") {
+		return postgres.Open(name)
+	}
+	return sqlite.Open(name)
+}
+
+func config(store durable.Store) durable.Config {
+	return durable.Config{Store: store, Lease: lease, Poll: 200 * time.Millisecond, History: 1 << 20}
+}
+
+// work is a node in a process of its own: it writes a line to its output when a
+// run begins.
+func work(name string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	store, err := openStore(name)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	c := config(store)
+	if os.Getenv("DURABLE_TEST_DEFAULTS") != "" {
+		c = durable.Config{Store: store}
+	}
+	c.Executor = executor.Scheduled(8)
+	jobs, err := durable.New(c)
+	if err != nil {
+		return err
+	}
+	defer c.Executor.Close()
+	out := json.NewEncoder(os.Stdout)
+	var mu sync.Mutex
+	durable.Handle(jobs, "tick", func(ctx context.Context, work time.Duration) (int, error) {
+		j, _ := durable.Current(ctx)
+		mu.Lock()
+		err := out.Encode(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
+		mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+		select {
+		case <-time.After(work):
+			return 1, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	})
+	return jobs.Run(ctx)
+}
+
+// node is a process that runs work.
+type node struct {
+	cmd  *exec.Cmd
+	done chan struct{} // its output has ended
+}
+
+// fleet is some nodes and what they wrote.
+type fleet struct {
+	*testing.T
+	store  string // by which nodes that are started from now on find it
+	direct string // by which the test does
+	nodes  []*node
+	mu     sync.Mutex
+	seen   []history.Start
+	first  chan struct{} // closed at the first start
+}
+
+func newFleet(t *testing.T, store string) *fleet {
+	return &fleet{T: t, store: store, direct: store, first: make(chan struct{})}
+}
+
+func (f *fleet) start() *node {
+	f.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "DURABLE_TEST_STORE="+f.store)
+	cmd.Stderr = io.Discard
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	n := &node{cmd, make(chan struct{})}
+	f.nodes = append(f.nodes, n)
+	go func() {
+		defer close(n.done)
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			var s history.Start
+			if json.Unmarshal(lines.Bytes(), &s) != nil {
+				continue // half a line, of a process that was killed
+			}
+			f.mu.Lock()
+			if f.seen = append(f.seen, s); len(f.seen) == 1 {
+				close(f.first)
+			}
+			f.mu.Unlock()
+		}
+	}()
+	f.Cleanup(func() { n.end(syscall.SIGKILL) })
+	return n
+}
+
+func (n *node) signal(s syscall.Signal) { n.cmd.Process.Signal(s) }
+
+// end ends the process and waits for it.
+func (n *node) end(s syscall.Signal) {
+	n.signal(s)
+	<-n.done
+	n.cmd.Wait()
+}
+
+// stores gives the name of a new store of each sort.
+func stores(t *testing.T) map[string]func(t *testing.T) string {
+	return map[string]func(t *testing.T) string{
+		"sqlite": func(t *testing.T) string { return filepath.Join(t.TempDir(), "jobs.db") },
+		"postgres": func(t *testing.T) string {
+			if server == nil {
+				t.Skip(pgtest.ErrMissing)
+			}
+			dsn, err := server.Schema(t.Context(), fmt.Sprint("s", time.Now().UnixNano()), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return dsn
+		},
+	}
+}
+
+// trial lets processes share forty schedules, disturbs them, and judges.
+func trial(t *testing.T, f *fleet, least int, disturb func()) {
+	t.Helper()
+	store, err := openStore(f.direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	jobs, err := durable.New(config(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := durable.Refer[time.Duration, int](jobs, "tick")
+	for i := range 40 {
+		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,
+			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	disturb()
+	for _, n := range f.nodes {
+		n.end(syscall.SIGTERM)
+	}
+	v, err := history.Check(context.Background(), store, f.seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range v.Faults {
+		t.Error(fault)
+	}
+	t.Logf("%d committed, %d lost with their node, %d begun twice", v.Committed, v.Lost, v.Twice)
+	if v.Committed < least {
+		t.Errorf("only %d occurrences were committed", v.Committed)
+	}
+}
+
+// A process is killed and replaced, again and again, another is stopped for
+// longer than its lease and goes on, a third is left alone. No occurrence is lost,
+// committed twice or begun early.
+func TestKilledAndStoppedProcesses(t *testing.T) {
+	rounds := 3
+	if testing.Short() {
+		rounds = 1
+	}
+	for name, newStore := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, newStore(t))
+			trial(t, f, 100*rounds, func() {
+				victim, sleeper, _ := f.start(), f.start(), f.start()
+				<-f.first
+				for range rounds {
+					time.Sleep(lease / 2)
+					victim.end(syscall.SIGKILL)
+					sleeper.signal(syscall.SIGSTOP)
+					time.Sleep(2 * lease)
+					sleeper.signal(syscall.SIGCONT)
+					victim = f.start()
+				}
+				time.Sleep(lease)
+			})
+		})
+	}
+}
+
+// The database is killed and started again under the nodes. They go on by
+// themselves, and no occurrence is lost, committed twice or begun early.
+func TestDatabaseRestart(t *testing.T) {
+	f := newFleet(t, stores(t)["postgres"](t))
+	trial(t, f, 300, func() {
+		f.start()
+		f.start()
+		<-f.first
+		for range 2 {
+			time.Sleep(lease)
+			server.Kill()
+			time.Sleep(lease)
+			if err := server.Restart(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * lease)
+	})
+}
+
+// The line between one node and the database is cut, and then is silent, for
+// longer than the lease. Another node takes over, and no occurrence is lost,
+// committed twice or begun early.
+func TestCutAndSilentLine(t *testing.T) {
+	f := newFleet(t, stores(t)["postgres"](t))
+	line := newProxy(t, server.Port)
+	trial(t, f, 300, func() {
+		f.start()
+		f.store = strings.Replace(f.direct, fmt.Sprint(":", server.Port, "/"), fmt.Sprint(":", line.port(), "/"), 1)
+		f.start()
+		<-f.first
+		for _, mode := range []mode{cut, silent, cut} {
+			time.Sleep(lease)
+			line.set(mode)
+			time.Sleep(2 * lease)
+			line.set(open)
+		}
+		time.Sleep(2 * lease)
+	})
+}
+
+// What a killed process was running begins elsewhere; the log says how soon, with
+// the default lease.
+func TestFailover(t *testing.T) {
+	for name, newStore := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DURABLE_TEST_DEFAULTS", "1")
+			f := newFleet(t, newStore(t))
+			store, err := openStore(f.store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			jobs, err := durable.New(durable.Config{Store: store})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := make(chan time.Time, 1)
+			tick := durable.Refer[time.Duration, int](jobs, "tick")
+			if _, err := tick.Schedule(t.Context(), 0, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			victim := f.start()
+			<-f.first
+			durable.Handle(jobs, "tick", func(context.Context, time.Duration) (int, error) {
+				begun <- time.Now()
+				return 0, nil
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- jobs.Run(ctx) }()
+			victim.end(syscall.SIGKILL)
+			killed := time.Now()
+			t.Logf("%.2fs from kill -9 to the run elsewhere", (<-begun).Sub(killed).Seconds())
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

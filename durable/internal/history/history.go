@@ -1,0 +1,117 @@
+// Package history judges what nodes did to a store, from what the handlers wrote
+// down and what the database has: nothing lost, no occurrence committed twice,
+// nothing begun early, nothing begun twice with the same right to it.
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// Start is what a handler writes down when it begins.
+type Start struct {
+	Job        durable.ID
+	Epoch      int64
+	Occurrence time.Time
+	At         time.Time // on the store's clock, if Node has the same
+}
+
+// Verdict is what there is to say about a history.
+type Verdict struct {
+	Committed int // occurrences that were committed as successes
+	Lost      int // runs whose node died
+	Twice     int // occurrences that were begun more than once
+	Faults    []string
+}
+
+func (v *Verdict) fault(format string, args ...any) {
+	if len(v.Faults) < 20 {
+		v.Faults = append(v.Faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// Check judges the jobs that are in the store. Periodic ones must be at a fixed
+// rate, catch up with all they missed, and have their whole history.
+func Check(ctx context.Context, store durable.Store, starts []Start) (*Verdict, error) {
+	v := new(Verdict)
+	begun := make(map[durable.ID][]Start)
+	for _, s := range starts {
+		begun[s.Job] = append(begun[s.Job], s)
+	}
+	for f := (durable.Filter{Limit: 1000}); ; {
+		page, err := store.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			return v, nil
+		}
+		for _, j := range page {
+			runs, err := store.Runs(ctx, j.ID, 0, 1<<30)
+			if err != nil {
+				return nil, err
+			}
+			v.job(j, runs, begun[j.ID])
+			f.After = j.ID
+		}
+	}
+}
+
+func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
+	type right struct {
+		epoch      int64
+		occurrence time.Time
+	}
+	began, times := make(map[right]int), make(map[time.Time]int)
+	for _, s := range starts {
+		if s.At.Before(s.Occurrence) {
+			v.fault("job %s: occurrence %v was begun %v early", j.ID, s.Occurrence, s.Occurrence.Sub(s.At))
+		}
+		k := right{s.Epoch, s.Occurrence}
+		if began[k]++; began[k] > 1 {
+			v.fault("job %s: epoch %d was begun %d times", j.ID, s.Epoch, began[k])
+		}
+		if times[s.Occurrence]++; times[s.Occurrence] == 2 {
+			v.Twice++
+		}
+	}
+	committed := make(map[time.Time]bool)
+	for _, run := range runs {
+		switch run.Verdict {
+		case durable.RunLost:
+			v.Lost++
+			continue
+		case durable.RunSucceeded:
+		default:
+			continue
+		}
+		v.Committed++
+		if committed[run.Occurrence] {
+			v.fault("job %s: occurrence %v was committed twice", j.ID, run.Occurrence)
+		}
+		committed[run.Occurrence] = true
+		if began[right{run.Epoch, run.Occurrence}] == 0 {
+			v.fault("job %s: occurrence %v was committed with epoch %d, by which it was not begun", j.ID, run.Occurrence, run.Epoch)
+		}
+	}
+	if !j.Periodic() {
+		if j.State != durable.Succeeded || len(committed) != 1 {
+			v.fault("job %s is %v, committed %d times", j.ID, j.State, len(committed))
+		}
+		return
+	}
+	// Every point of the grid from the anchor to the next occurrence.
+	period, err := time.ParseDuration(j.Schedule[len("rate "):])
+	if err != nil {
+		v.fault("job %s: schedule %q", j.ID, j.Schedule)
+		return
+	}
+	for t := j.Anchor; t.Before(j.Occurrence); t = t.Add(period) {
+		if !committed[t] {
+			v.fault("job %s: occurrence %v was lost", j.ID, t)
+		}
+	}
+}

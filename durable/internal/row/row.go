@@ -1,0 +1,159 @@
+// Package row is what the SQL stores have in common: the columns of a job and a
+// run, and how they are written and read. Times are microseconds since 1970; a
+// zero time is 0.
+package row
+
+import (
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// Columns are those of a job, in the order of Values and Scan.
+const Columns = `id, key, kind, payload, priority, schedule, missed, anchor, due, occurrence, next_due,
+	state, wish, epoch, owner, attempt, attempts, timeout, runs, error, result, created, updated`
+
+// Names are the columns.
+var Names = strings.FieldsFunc(Columns, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
+
+// RunColumns are those of a run, in the order of RunValues and ScanRun.
+const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error`
+
+// Micros gives t for a column.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time is the inverse of Micros.
+func Time(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// Key gives a key for its column, in which no key is null.
+func Key(key string) any {
+	if key == "" {
+		return nil
+	}
+	return key
+}
+
+// Values gives the columns of a job. How an ID is written is the store's matter.
+func Values(j *durable.Job, id any) []any {
+	return []any{
+		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed, Micros(j.Anchor), Micros(j.Due),
+		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Wish), j.Epoch, j.Owner, int64(j.Attempt),
+		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
+	}
+}
+
+func bytesOf(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Scanner is a sql.Row or sql.Rows.
+type Scanner interface{ Scan(dest ...any) error }
+
+// Scan reads the columns of a job, and then those of more.
+func Scan(s Scanner, more ...any) (durable.Job, error) {
+	var j durable.Job
+	var id []byte
+	var key sql.NullString
+	var anchor, due, occurrence, next, timeout, created, updated int64
+	dest := append([]any{
+		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
+		&j.State, &j.Wish, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Error, &j.Result, &created, &updated,
+	}, more...)
+	err := s.Scan(dest...)
+	if err != nil {
+		return j, err
+	}
+	if j.ID, err = parse(id); err != nil {
+		return j, err
+	}
+	j.Key = key.String
+	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(anchor), Time(due), Time(occurrence), Time(next)
+	j.Created, j.Updated = Time(created), Time(updated)
+	j.Timeout = time.Duration(timeout) * time.Microsecond
+	return j, nil
+}
+
+// parse reads an ID as 16 bytes, or as text.
+func parse(id []byte) (durable.ID, error) {
+	if len(id) == 16 {
+		return durable.ID(id), nil
+	}
+	return durable.ParseID(string(id))
+}
+
+// ScanAll reads and closes rows of jobs.
+func ScanAll(rows *sql.Rows, err error) ([]durable.Job, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var jobs []durable.Job
+	for rows.Next() {
+		j, err := Scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, rows.Err()
+}
+
+// RunValues gives the columns of a run.
+func RunValues(r *durable.Run, id any) []any {
+	return []any{id, r.Seq, Micros(r.Occurrence), int64(r.Attempt), r.Epoch, r.Node, Micros(r.Started), Micros(r.Finished), int64(r.Verdict), r.Error}
+}
+
+// ScanRuns reads and closes rows of runs.
+func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var runs []durable.Run
+	for rows.Next() {
+		var r durable.Run
+		var id []byte
+		var occurrence, started, finished int64
+		if err := rows.Scan(&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict, &r.Error); err != nil {
+			return nil, err
+		}
+		if r.Job, err = parse(id); err != nil {
+			return nil, err
+		}
+		r.Occurrence, r.Started, r.Finished = Time(occurrence), Time(started), Time(finished)
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}
+
+// Strings reads and closes rows of one text.
+func Strings(rows *sql.Rows, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,225 @@
+// Package rules says how a row changes, for the stores to share: what a database
+// does not have to decide for many rows at once is decided here.
+package rules
+
+import (
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// once is Job.Schedule of a job that is not periodic.
+const once = "once"
+
+// New gives the row of a new job. It belongs to p.Node, if it is near enough and
+// alive is true.
+func New(n durable.NewJob, p durable.Place, alive bool, now time.Time) durable.Job {
+	due := first(n, now)
+	j := durable.Job{
+		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
+		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
+		Attempts: n.Attempts, Timeout: n.Timeout, Created: now, Updated: now,
+	}
+	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
+		Claim(&j, p.Node, p.Lead, now)
+	}
+	return j
+}
+
+func first(n durable.NewJob, now time.Time) time.Time {
+	if n.Due.IsZero() {
+		return now.Add(n.Delay)
+	}
+	return n.Due
+}
+
+// Claim makes a waiting job the node's.
+func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
+	j.State = durable.Claimed
+	if !j.Due.After(now.Add(lead)) {
+		j.State = durable.Running
+		j.Attempt++
+	}
+	j.Owner = node
+	j.Epoch++
+	j.Updated = now
+}
+
+// Amend gives the job that has a key the properties of a new one with the same
+// key, and reports whether anything has changed.
+func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
+	if j.Schedule == once || n.Schedule == once || j.Kind != n.Kind {
+		return false
+	}
+	changed := string(j.Payload) != string(n.Payload) || j.Priority != n.Priority || j.Missed != n.Missed ||
+		j.Attempts != n.Attempts || j.Timeout != n.Timeout
+	j.Payload, j.Priority, j.Missed, j.Attempts, j.Timeout = n.Payload, n.Priority, n.Missed, n.Attempts, n.Timeout
+	if j.Schedule != n.Schedule {
+		changed = true
+		due := first(n, now)
+		j.Schedule, j.Anchor = n.Schedule, due
+		if j.State == durable.Running {
+			j.NextDue = due
+		} else {
+			j.Due, j.Occurrence, j.Attempt = due, due, 0
+		}
+	}
+	if changed && j.State == durable.Claimed {
+		free(j) // the node has a copy of what it was
+	}
+	if changed {
+		j.Updated = now
+	}
+	return changed
+}
+
+// free takes a job away from its node.
+func free(j *durable.Job) {
+	j.State, j.Owner = durable.Waiting, ""
+	j.Epoch++
+}
+
+// Release takes back a job that its node has not begun.
+func Release(j *durable.Job, now time.Time) {
+	if j.State == durable.Running {
+		j.Attempt--
+	}
+	free(j)
+	Fulfill(j)
+	j.Updated = now
+}
+
+// Change does what a user asks.
+func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
+	before := *j
+	switch c.Op {
+	case durable.OpCancel:
+		switch {
+		case j.State == durable.Running:
+			j.Wish = durable.WishCancel
+		case j.State.Done():
+			return durable.TooLate
+		default:
+			free(j)
+			j.State = durable.Canceled
+		}
+	case durable.OpPause:
+		switch {
+		case j.State == durable.Running && j.Wish != durable.WishCancel:
+			j.Wish = durable.WishPause
+		case j.State == durable.Waiting || j.State == durable.Claimed:
+			free(j)
+			j.State = durable.Paused
+		case j.State != durable.Paused:
+			return durable.TooLate
+		}
+	case durable.OpResume:
+		switch {
+		case j.State == durable.Running && j.Wish == durable.WishPause:
+			j.Wish = durable.NoWish
+		case j.State == durable.Paused:
+			free(j)
+		default:
+			return durable.TooLate
+		}
+	case durable.OpReschedule:
+		switch {
+		case j.State == durable.Running && j.Schedule != once:
+			j.NextDue = c.Due
+		case j.State == durable.Running || j.State.Done():
+			return durable.TooLate
+		default:
+			due(j, c.Due)
+		}
+	case durable.OpRunNow:
+		if j.State == durable.Running || j.State.Done() {
+			return durable.TooLate
+		}
+		due(j, now)
+		j.State = durable.Waiting
+	case durable.OpRevive:
+		if j.State != durable.Dead && j.State != durable.Canceled {
+			return durable.TooLate
+		}
+		due(j, now)
+		j.State = durable.Waiting
+	}
+	j.Updated = now
+	if before.State == durable.Running {
+		return durable.Deferred
+	}
+	return durable.Applied
+}
+
+// due moves the next occurrence of a job that is not running.
+func due(j *durable.Job, t time.Time) {
+	paused := j.State == durable.Paused
+	free(j)
+	if paused {
+		j.State = durable.Paused
+	}
+	j.Due, j.Occurrence, j.Attempt = t, t, 0
+}
+
+// Fulfill does, to a job whose run has ended and that is to wait, what was wished
+// of it during the run.
+func Fulfill(j *durable.Job) {
+	if !j.NextDue.IsZero() {
+		j.Due, j.Occurrence, j.Attempt, j.NextDue = j.NextDue, j.NextDue, 0, time.Time{}
+	}
+	switch j.Wish {
+	case durable.WishCancel:
+		j.State = durable.Canceled
+	case durable.WishPause:
+		j.State = durable.Paused
+	}
+	j.Wish = durable.NoWish
+}
+
+// Settle gives a running job the outcome of its run, and the history's line.
+func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
+	if !o.Unrecorded {
+		j.Runs++
+	}
+	run := Line(j, node, o.Run)
+	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
+	j.Error, j.Updated = o.Error, now
+	if o.Result != nil {
+		j.Result = o.Result
+	}
+	if o.State == durable.Waiting {
+		Fulfill(j)
+	}
+	j.Wish, j.NextDue = durable.NoWish, time.Time{}
+	return run
+}
+
+// Line completes a line of the history for a job whose Runs counts it.
+func Line(j *durable.Job, node string, run durable.Run) durable.Run {
+	run.Job, run.Seq, run.Epoch, run.Node = j.ID, j.Runs, j.Epoch, node
+	return run
+}
+
+// Reap frees a job whose node is dead, and gives the line for the history, if it
+// was running.
+func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
+	if j.State != durable.Running {
+		free(j)
+		j.Updated = now
+		return durable.Run{}, false
+	}
+	text := "durable: node " + j.Owner + " was lost"
+	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Updated, Finished: now, Verdict: durable.RunLost, Error: text}
+	j.Runs++
+	run := Line(j, j.Owner, lost)
+	free(j)
+	j.Error, j.Updated = text, now
+	if j.Attempt >= j.Attempts {
+		j.State = durable.Dead
+		j.Wish, j.NextDue = durable.NoWish, time.Time{}
+		return run, true
+	}
+	j.Due = now.Add(durable.ReapDelay(j.Attempt))
+	Fulfill(j)
+	return run, true
+}

@@ -1,0 +1,180 @@
+package durable
+
+import (
+	"strconv"
+	"time"
+)
+
+// State tells where a job is in its life. The database holds it; it moves along
+// these arrows:
+//
+//	Waiting -> Claimed             a node took it ahead of its time
+//	Claimed -> Running             the node confirmed it, just before it is due
+//	Waiting -> Running             a node took it when it was due already
+//	Claimed, Running -> Waiting    the node gave it back, or was declared dead
+//	Running -> Waiting             a run ended; a retry or the next occurrence follows
+//	Running -> Succeeded           it returned, and there is nothing more to do
+//	Running -> Dead                it failed, and its attempts are used up
+//	Waiting, Claimed -> Canceled   Cancel
+//	Running -> Canceled            Cancel, once the run has ended
+//	Waiting, Claimed, Running -> Paused, Paused -> Waiting      Pause, Resume
+//	Dead, Canceled -> Waiting      Revive
+type State uint8
+
+const (
+	Waiting State = iota
+	Claimed
+	Running
+	Succeeded
+	Dead
+	Canceled
+	Paused
+)
+
+var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused"}
+
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "State(" + strconv.Itoa(int(s)) + ")"
+}
+
+// MarshalText gives what String gives.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (s *State) UnmarshalText(text []byte) error {
+	for i, name := range stateNames {
+		if name == string(text) {
+			*s = State(i)
+			return nil
+		}
+	}
+	return invalid("state %q: it must be one of %v", text, stateNames)
+}
+
+// Held reports whether a job in state s belongs to a node.
+func (s State) Held() bool { return s == Claimed || s == Running }
+
+// Done reports whether a job in state s will not run again by itself.
+func (s State) Done() bool { return s == Succeeded || s == Dead || s == Canceled }
+
+// Priority orders jobs that are due: those that are more urgent are claimed
+// first. There are three, since a claim looks each of them up.
+type Priority int8
+
+const (
+	Low    Priority = -1
+	Normal Priority = 0
+	High   Priority = 1
+)
+
+// Wish is what was asked of a job while it was running, to be done when its run
+// ends.
+type Wish uint8
+
+const (
+	NoWish Wish = iota
+	WishCancel
+	WishPause
+)
+
+// A Job is a look at one row of the database. All times are on the database's
+// clock, in UTC, to the microsecond.
+type Job struct {
+	ID       ID       `json:"id"`
+	Key      string   `json:"key,omitempty"` // "" if it has none
+	Kind     string   `json:"kind"`
+	Payload  []byte   `json:"payload,omitempty"`
+	Priority Priority `json:"priority"`
+
+	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
+	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, catchup 10
+	// Anchor is where the grid of a fixed rate begins.
+	Anchor time.Time `json:"anchor"`
+	// Due is when the job is to run; Occurrence is the time on its schedule that
+	// this is for. They differ for retries, which move Due alone.
+	Due        time.Time `json:"due"`
+	Occurrence time.Time `json:"occurrence"`
+	// NextDue, if not zero, is when the job runs next whatever its schedule says:
+	// it was rescheduled, or got another schedule, during the run in progress.
+	NextDue time.Time `json:"next_due,omitzero"`
+
+	State State `json:"state"`
+	Wish  Wish  `json:"wish,omitempty"`
+	// Epoch is the fencing token: it goes up whenever the right to run the job
+	// changes hands, and stands in every write of a node.
+	Epoch int64  `json:"epoch"`
+	Owner string `json:"owner,omitempty"` // the node, while Claimed or Running
+
+	Attempt  int           `json:"attempt"`  // attempts begun for this occurrence
+	Attempts int           `json:"attempts"` // how many there may be
+	Timeout  time.Duration `json:"timeout,omitempty"`
+
+	Runs    int64     `json:"runs"` // runs that have ended
+	Error   string    `json:"error,omitempty"`
+	Result  []byte    `json:"result,omitempty"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// Periodic reports whether the job has more than one occurrence.
+func (j *Job) Periodic() bool { return j.Schedule != once }
+
+// Verdict tells how a run ended.
+type Verdict uint8
+
+const (
+	RunSucceeded Verdict = iota
+	RunFailed
+	RunCanceled
+	RunSkipped // it was missed, and its policy is to leave missed ones out
+	RunLost    // its node was declared dead
+)
+
+var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost"}
+
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return "Verdict(" + strconv.Itoa(int(v)) + ")"
+}
+
+// MarshalText gives what String gives.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// A Run is one line of a job's history.
+type Run struct {
+	Job        ID        `json:"job"`
+	Seq        int64     `json:"seq"` // 1, 2, 3, ... for each job
+	Occurrence time.Time `json:"occurrence"`
+	Attempt    int       `json:"attempt"`
+	Epoch      int64     `json:"epoch"`
+	Node       string    `json:"node"`
+	Started    time.Time `json:"started"`
+	Finished   time.Time `json:"finished"`
+	Verdict    Verdict   `json:"verdict"`
+	Error      string    `json:"error,omitempty"`
+}
+
+// Answer says what became of a request to change a job. None of them is an
+// error: they are what can happen when a request and a run cross.
+type Answer uint8
+
+const (
+	NotFound Answer = iota // no such job
+	Applied                // it is done
+	Deferred               // the job is running: it will be done when the run ends
+	TooLate                // the job is in a state in which this can't be done any more
+)
+
+var answerNames = [...]string{"not found", "applied", "deferred", "too late"}
+
+func (a Answer) String() string {
+	if int(a) < len(answerNames) {
+		return answerNames[a]
+	}
+	return "Answer(" + strconv.Itoa(int(a)) + ")"
+}

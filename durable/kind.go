@@ -1,0 +1,178 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// kind is what a program knows of a kind of job.
+type kind struct {
+	name       string
+	limit      int // 0 for none
+	first, max time.Duration
+	// handle decodes, calls the user's function, and encodes.
+	handle func(ctx context.Context, payload []byte) (result []byte, err error)
+}
+
+// backoff gives how long to wait after the nth failed attempt.
+func (k *kind) backoff(attempt int) time.Duration {
+	d := k.max
+	if shift := attempt - 1; shift < 40 && k.first < k.max>>shift {
+		d = k.first << shift
+	}
+	return d - rand.N(d/2+1)
+}
+
+// A Kind is a kind of job whose payload is a P and whose result is an R, both
+// kept as JSON. It is the handle by which such jobs are added and awaited.
+type Kind[P, R any] struct {
+	jobs *Jobs
+	name string
+}
+
+// Handle says that this program runs jobs of the kind with fn. The name is what
+// the database knows: it must be the same in all programs and must outlive fn's
+// own. fn must bear being run again for the same job. It panics if the name or
+// an option is out of its range, if the kind has a handler already, or if fn is
+// nil, unless this program is only to add jobs: see Refer.
+func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error), opts ...HandlerOption) *Kind[P, R] {
+	k := &kind{name: name, first: time.Second, max: time.Hour}
+	err := checkName("kind", name, MaxKind)
+	if err == nil && fn == nil {
+		err = invalid("kind %q: its handler must not be nil", name)
+	}
+	for _, opt := range opts {
+		if err == nil {
+			err = opt(k)
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	k.handle = func(ctx context.Context, payload []byte) ([]byte, error) {
+		var p P
+		if err := json.Unmarshal(payload, &p); err != nil {
+			return nil, fmt.Errorf("durable: payload of kind %q: %w", name, err)
+		}
+		r, err := fn(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return encode("result", r, MaxResult)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.mu.kinds[name] != nil {
+		panic(invalid("kind %q: it has a handler already", name))
+	}
+	j.mu.kinds[name] = k
+	return Refer[P, R](j, name)
+}
+
+// Refer is Handle for a program that adds jobs of the kind and awaits them, but
+// leaves it to others to run them.
+func Refer[P, R any](j *Jobs, name string) *Kind[P, R] {
+	return &Kind[P, R]{j, name}
+}
+
+func encode(what string, v any, limit int) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, Permanent(invalid("%s %T: %w", what, v, err))
+	}
+	if len(data) > limit {
+		return nil, Permanent(invalid("%s: it has %d bytes as JSON, and must have no more than %d", what, len(data), limit))
+	}
+	return data, nil
+}
+
+// Schedule adds a job that runs once, after delay; a negative delay counts as
+// none. It returns when the database has it for good. If it returns an error
+// that is not about the arguments, the job may have been added all the same;
+// with a Key it can be added again safely. Java: schedule.
+func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
+	return k.add(ctx, NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
+}
+
+// At adds a job that runs once, at the time t of the database's clock; a time in
+// the past counts as now.
+func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
+	if err := checkTime(t); err != nil {
+		return ID{}, err
+	}
+	return k.add(ctx, NewJob{Schedule: once, Due: t}, payload, opts)
+}
+
+// AtFixedRate adds the one job that has the key and runs first after initial and
+// then each period after that, whoever runs it. If there is one, its payload and
+// options become these; its times stay as they are unless the period is another.
+// A run never overlaps the one before. An error is retried; executor.Done ends
+// the schedule. Java: scheduleAtFixedRate.
+func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P, opts ...Option) (ID, error) {
+	return k.every(ctx, key, "rate", initial, period, payload, opts)
+}
+
+// WithFixedDelay is like AtFixedRate, but each run is due one delay after the
+// end of the one before. Java: scheduleWithFixedDelay.
+func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, delay time.Duration, payload P, opts ...Option) (ID, error) {
+	return k.every(ctx, key, "delay", initial, delay, payload, opts)
+}
+
+func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d time.Duration, payload P, opts []Option) (ID, error) {
+	text := word + " " + d.Truncate(time.Microsecond).String()
+	if _, err := parseTimetable(text, nil); err != nil {
+		return ID{}, err
+	}
+	opts = append(opts[:len(opts):len(opts)], Key(key))
+	return k.add(ctx, NewJob{Schedule: text, Delay: max(initial, 0)}, payload, opts)
+}
+
+// On is like AtFixedRate, with the times that a trigger gives: a cron.Schedule,
+// or a NamedTrigger. A schedule in time.Local means that of whichever node
+// computes the next time; name the zone if they differ.
+func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P, opts ...Option) (ID, error) {
+	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
+	if err != nil {
+		return ID{}, err
+	}
+	tt, err := parseTimetable(text, k.jobs.cfg.Triggers)
+	if err != nil {
+		return ID{}, err
+	}
+	first := tt.next(time.Time{}, k.jobs.now(), time.Time{})
+	if first.IsZero() {
+		return ID{}, invalid("trigger %q: it has no time", text)
+	}
+	opts = append(opts[:len(opts):len(opts)], Key(key))
+	return k.add(ctx, NewJob{Schedule: text, Due: first}, payload, opts)
+}
+
+// Await waits until the job is done and gives its result. The error is a
+// *JobError if the job is dead or canceled, ErrNotFound if it is not there (any
+// more), and ctx's error if ctx ends first.
+func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
+	var r R
+	job, err := k.jobs.Await(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if len(job.Result) == 0 {
+		return r, nil
+	}
+	if err := json.Unmarshal(job.Result, &r); err != nil {
+		return r, fmt.Errorf("durable: result of job %s: %w", id, err)
+	}
+	return r, nil
+}
+
+func checkTime(t time.Time) error {
+	if y := t.UTC().Year(); t.IsZero() || y < 1 || y > 9999 {
+		return invalid("time %v: it must be in the years 1 to 9999", t)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// A node that is cut off from the store cancels its handlers before its lease is
+// over, another node runs the job within four seconds, and only one outcome is
+// committed.
+func TestCutOffNodeIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		cut := newJobs(t, line)
+		var canceled time.Duration
+		var tokens []int64
+		begun := make(chan struct{})
+		k := durable.Handle(cut, "k", func(ctx context.Context, _ string) (string, error) {
+			tokens = append(tokens, durable.FencingToken(ctx))
+			close(begun)
+			at := time.Now()
+			<-ctx.Done()
+			canceled = time.Since(at)
+			if !errors.Is(context.Cause(ctx), durable.ErrLeaseLost) {
+				t.Errorf("canceled because %v", context.Cause(ctx))
+			}
+			time.Sleep(time.Minute) // it does not care
+			return "zombie", nil
+		})
+		start(t, cut)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		<-begun
+		line.down()
+		cutAt := time.Now()
+
+		heir := newJobs(t, store)
+		var took time.Duration
+		k2 := durable.Handle(heir, "k", func(ctx context.Context, _ string) (string, error) {
+			tokens = append(tokens, durable.FencingToken(ctx))
+			took = time.Since(cutAt)
+			return "heir", nil
+		})
+		start(t, heir)
+		if got := must(k2.Await(t.Context(), id)); got != "heir" {
+			t.Errorf("result %q", got)
+		}
+		synctest.Wait()
+		if canceled > 3*time.Second || canceled >= took {
+			t.Errorf("the handler was canceled after %v, its heir began after %v", canceled, took)
+		}
+		if took > 4*time.Second {
+			t.Errorf("the heir began after %v", took)
+		}
+		line.up()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if len(tokens) != 2 || tokens[0] >= tokens[1] {
+			t.Errorf("fencing tokens are %v", tokens)
+		}
+		job := must(heir.Get(t.Context(), id))
+		if string(job.Result) != `"heir"` {
+			t.Errorf("the result has become %s", job.Result)
+		}
+		succeeded := 0
+		for _, run := range must(heir.History(t.Context(), id, 0, 10)) {
+			if run.Verdict == durable.RunSucceeded {
+				succeeded++
+			}
+		}
+		if succeeded != 1 {
+			t.Errorf("%d runs were committed as successes", succeeded)
+		}
+	})
+}
+
+// A node that was declared dead joins again by itself, and works.
+func TestDeadNodeJoinsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		cut := newJobs(t, line)
+		var d diary
+		k := durable.Handle(cut, "k", d.handler)
+		start(t, cut)
+		start(t, newJobs(t, store)) // somebody who notices
+		time.Sleep(time.Second)
+		line.down()
+		time.Sleep(time.Minute)
+		line.up()
+		time.Sleep(2 * time.Second)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		must(k.Await(t.Context(), id))
+	})
+}
+
+// A store that is away for a while loses nothing and nobody: what was due
+// meanwhile runs when it is back, a run that ended meanwhile is committed, and
+// handlers are not disturbed unless the lease is over.
+func TestStoreAwayAndBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		runs := 0
+		k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (int, error) {
+			runs++
+			time.Sleep(d)
+			return runs, ctx.Err()
+		})
+		start(t, jobs)
+		long := must(k.Schedule(t.Context(), 0, 1500*time.Millisecond))
+		later := must(k.Schedule(t.Context(), 20*time.Second, 0))
+		time.Sleep(time.Second)
+		line.down()
+		if _, err := k.Schedule(t.Context(), 0, 0); !errors.Is(err, errDown) {
+			t.Errorf("Schedule: %v", err)
+		}
+		time.Sleep(1200 * time.Millisecond)
+		line.up()
+		time.Sleep(2 * time.Second)
+		if job := must(jobs.Get(t.Context(), long)); job.State != durable.Succeeded || job.Attempt != 1 {
+			t.Errorf("the long run is %v in attempt %d", job.State, job.Attempt)
+		}
+		line.down()
+		time.Sleep(time.Minute)
+		line.up()
+		if got := must(k.Await(t.Context(), later)); got != 2 {
+			t.Errorf("it was run %d", got)
+		}
+	})
+}
+
+// A node that is stopped as a whole and goes on after its lease begins nothing
+// of what it had claimed.
+func TestLateClaimIsNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Lease = 300 * time.Millisecond })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		must(k.Schedule(t.Context(), 900*time.Millisecond, "")) // claimed at once
+		line.down()
+		time.Sleep(10 * time.Second)
+		if d.count() != 0 {
+			t.Error("it was begun without a lease")
+		}
+		line.up()
+		time.Sleep(5 * time.Second)
+		if d.count() != 1 {
+			t.Errorf("it was begun %d times", d.count())
+		}
+	})
+}
+
+// A node keeps time by the store's clock, and is right if its own is an hour off.
+func TestStoreClockDecides(t *testing.T) {
+	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			store := newFaulty(memory.New())
+			store.skew = skew
+			jobs := newJobs(t, store)
+			var d diary
+			k := durable.Handle(jobs, "k", d.handler)
+			start(t, jobs)
+			synctest.Wait()
+			begun := time.Now().UTC().Round(0)
+			must(k.Schedule(t.Context(), time.Minute, ""))
+			must(k.At(t.Context(), begun.Add(skew+2*time.Minute), ""))
+			must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC */10 * * * *"), ""))
+			time.Sleep(11 * time.Minute)
+			d.wants(t, begun, time.Minute, 2*time.Minute, 10*time.Minute)
+		})
+	}
+}
+
+// A job that was added, although the answer was lost, runs soon: the node finds
+// out that it has it.
+func TestLostAnswerOfScheduleIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		line.set(func(op string) (error, error) {
+			if op == "insert" {
+				return nil, errLost
+			}
+			return nil, nil
+		})
+		if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+			t.Errorf("Schedule: %v", err)
+		}
+		line.up()
+		time.Sleep(2 * time.Second)
+		if n := d.count(); n != 1 {
+			t.Errorf("it was begun %d times", n)
+		}
+	})
+}
+
+// What is just being added is not given back because nobody knows it yet: it is
+// begun once.
+func TestSlowScheduleIsNotReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		line.mu.Lock()
+		line.late = map[string]time.Duration{"insert": 2500 * time.Millisecond}
+		line.mu.Unlock()
+		lost := false
+		line.set(func(op string) (error, error) { // one claim loses its answer meanwhile
+			if op == "claim" && !lost {
+				lost = true
+				return nil, errLost
+			}
+			return nil, nil
+		})
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(10 * time.Second)
+		if n := d.count(); n != 1 || !lost {
+			t.Errorf("it was begun %d times", n)
+		}
+	})
+}

@@ -1,0 +1,302 @@
+// Package memory keeps jobs in memory, for tests: it does what the stores in
+// databases do, and forgets all of it at the end of the program. Several Jobs
+// may share one Store, as nodes share a database.
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/rules"
+)
+
+// A Store is a durable.Store. Its clock is time.Now, which in a bubble of
+// testing/synctest is the bubble's.
+type Store struct {
+	mu struct {
+		sync.Mutex
+		jobs   map[durable.ID]*durable.Job
+		keys   map[string]durable.ID
+		runs   map[durable.ID][]durable.Run // ascending
+		leases map[string]time.Time
+	}
+}
+
+// New returns an empty store.
+func New() *Store {
+	s := new(Store)
+	s.mu.jobs = make(map[durable.ID]*durable.Job)
+	s.mu.keys = make(map[string]durable.ID)
+	s.mu.runs = make(map[durable.ID][]durable.Run)
+	s.mu.leases = make(map[string]time.Time)
+	return s
+}
+
+func now() time.Time { return time.Now().UTC().Round(0).Truncate(time.Microsecond) }
+
+// Insert adds jobs.
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := now()
+	_, alive := s.mu.leases[p.Node]
+	held := 0
+	placed := make([]durable.Placed, len(jobs))
+	for i, n := range jobs {
+		id := n.ID
+		if other, ok := s.mu.keys[n.Key]; ok && n.Key != "" {
+			id = other
+		}
+		j := s.mu.jobs[id]
+		if j == nil {
+			j = new(rules.New(n, p, alive && held < p.Limit, now))
+			s.mu.jobs[id] = j
+			if n.Key != "" {
+				s.mu.keys[n.Key] = id
+			}
+			if j.State.Held() {
+				held++
+				placed[i].Held = true
+			}
+		} else if id != n.ID {
+			rules.Amend(j, n, now)
+		}
+		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
+	}
+	return placed, nil
+}
+
+// Join adds a node.
+func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := now()
+	s.mu.leases[node] = now.Add(lease)
+	return now, nil
+}
+
+// Beat renews a lease, and frees what dead nodes hold.
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (durable.Pulse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pulse := durable.Pulse{Now: now()}
+	if _, pulse.Alive = s.mu.leases[node]; pulse.Alive {
+		s.mu.leases[node] = pulse.Now.Add(lease)
+	}
+	for name, until := range s.mu.leases {
+		if name != node && until.Before(pulse.Now) {
+			delete(s.mu.leases, name)
+		}
+	}
+	for _, j := range s.mu.jobs {
+		if !j.State.Held() {
+			continue
+		}
+		if j.Owner == node && pulse.Alive && j.Wish == durable.WishCancel {
+			pulse.Canceled = append(pulse.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+		}
+		if _, alive := s.mu.leases[j.Owner]; !alive {
+			pulse.Freed++
+			if run, ok := rules.Reap(j, pulse.Now); ok {
+				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], run)
+			}
+		}
+	}
+	return pulse, nil
+}
+
+// Leave removes a node.
+func (s *Store) Leave(ctx context.Context, node string) error {
+	if err := s.Release(ctx, node, nil); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.mu.leases, node)
+	return nil
+}
+
+// Claim gives waiting jobs to a node.
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	claims := durable.Claims{Now: now()}
+	if _, alive := s.mu.leases[r.Node]; !alive {
+		return claims, nil
+	}
+	room := make(map[string]int)
+	for _, k := range r.Kinds {
+		room[k.Kind] = k.Max
+	}
+	var near []*durable.Job
+	for _, j := range s.mu.jobs {
+		if j.State == durable.Waiting && room[j.Kind] > 0 && !j.Due.After(claims.Now.Add(r.Ahead)) {
+			near = append(near, j)
+		}
+	}
+	slices.SortFunc(near, func(a, b *durable.Job) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Due.Compare(b.Due), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, j := range near {
+		if len(claims.Jobs) < r.Limit && room[j.Kind] > 0 {
+			room[j.Kind]--
+			rules.Claim(j, r.Node, r.Lead, claims.Now)
+			claims.Jobs = append(claims.Jobs, *j)
+		}
+	}
+	return claims, nil
+}
+
+// Release frees what a node holds, except keep.
+func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.mu.jobs {
+		if j.State.Held() && j.Owner == node && !slices.Contains(keep, j.ID) {
+			rules.Release(j, now())
+		}
+	}
+	return nil
+}
+
+// Settle confirms claims and commits outcomes.
+func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := durable.Settled{Now: now()}
+	for _, ref := range b.Confirms {
+		j := s.mu.jobs[ref.ID]
+		ok := j != nil && j.Epoch == ref.Epoch && j.State.Held()
+		if ok && j.State == durable.Claimed {
+			j.State, j.Updated = durable.Running, answer.Now
+			j.Attempt++
+		}
+		answer.Confirmed = append(answer.Confirmed, ok)
+	}
+	for _, o := range b.Outcomes {
+		j := s.mu.jobs[o.ID]
+		ok := j != nil && j.Epoch == o.Epoch
+		if ok && j.State == durable.Running {
+			run := rules.Settle(j, o, b.Node, answer.Now)
+			if !o.Unrecorded && b.History > 0 {
+				lines := append(s.mu.runs[j.ID], run)
+				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
+			}
+		}
+		answer.Committed = append(answer.Committed, ok)
+	}
+	return answer, nil
+}
+
+// Change does what a user asks.
+func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.mu.jobs[id]
+	if j == nil {
+		return durable.NotFound, nil
+	}
+	return rules.Change(j, c, now()), nil
+}
+
+// Get gives a job.
+func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.mu.jobs[id]; j != nil {
+		return *j, nil
+	}
+	return durable.Job{}, durable.ErrNotFound
+}
+
+// Find gives the job with a key.
+func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
+	s.mu.Lock()
+	id, ok := s.mu.keys[key]
+	s.mu.Unlock()
+	if !ok {
+		return durable.Job{}, durable.ErrNotFound
+	}
+	return s.Get(ctx, id)
+}
+
+// List gives a page of jobs.
+func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var page []durable.Job
+	for _, j := range s.mu.jobs {
+		if (f.Kind == "" || j.Kind == f.Kind) && strings.HasPrefix(j.Key, f.Prefix) &&
+			(len(f.States) == 0 || slices.Contains(f.States, j.State)) && bytes.Compare(j.ID[:], f.After[:]) > 0 {
+			page = append(page, *j)
+		}
+	}
+	slices.SortFunc(page, func(a, b durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	return page[:min(len(page), f.Limit)], nil
+}
+
+// Runs gives a page of a job's history.
+func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var page []durable.Run
+	for _, run := range slices.Backward(s.mu.runs[id]) {
+		if (before == 0 || run.Seq < before) && len(page) < limit {
+			page = append(page, run)
+		}
+	}
+	return page, nil
+}
+
+// Kinds gives the kinds of which a job waits.
+func (s *Store) Kinds(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kinds []string
+	for _, j := range s.mu.jobs {
+		if j.State == durable.Waiting && !slices.Contains(kinds, j.Kind) {
+			kinds = append(kinds, j.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	return kinds, nil
+}
+
+// Prune removes what has been kept for long enough.
+func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, n := now(), 0
+	for id, j := range s.mu.jobs {
+		keep := r.Dead
+		if j.State == durable.Succeeded {
+			keep = r.Succeeded
+		}
+		if j.State.Done() && keep > 0 && j.Updated.Before(now.Add(-keep)) {
+			delete(s.mu.jobs, id)
+			delete(s.mu.keys, j.Key)
+			n += 1 + len(s.mu.runs[id])
+			delete(s.mu.runs, id)
+		}
+	}
+	for id, lines := range s.mu.runs {
+		rest := slices.DeleteFunc(lines, func(run durable.Run) bool {
+			return r.History > 0 && run.Finished.Before(now.Add(-r.History))
+		})
+		n += len(lines) - len(rest)
+		s.mu.runs[id] = rest
+	}
+	return n, nil
+}
+
+// Close does nothing.
+func (s *Store) Close() error { return nil }

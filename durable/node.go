@@ -1,0 +1,269 @@
+package durable
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// confirmLead is how long before its time a claim is confirmed: a few commits.
+const confirmLead = 25 * time.Millisecond
+
+// maxHeld is the most jobs that a node claims ahead.
+const maxHeld = 1024
+
+// A node is one program's part in running the jobs. Four goroutines belong to
+// it, all started and awaited by run:
+//
+//	poll    claims what is due before its next look, and gives back
+//	beat    renews the lease
+//	settle  commits confirms and outcomes in groups
+//	tell    listens to the store's hints, and prunes
+//
+// Handlers run on the pool's workers. What the node holds is in held; a run
+// leaves it when its outcome is committed or refused, or when the node gives it
+// up.
+type node struct {
+	jobs    *Jobs
+	pool    *executor.ScheduledPool
+	clock   *storeClock
+	settler *settler
+	wakeup  chan struct{} // one slot: poll is to look now
+	prefix  string        // of the node's names
+
+	// renewed is when the beat that renewed the lease last was sent, in
+	// nanoseconds since clock.base.
+	renewed atomic.Int64
+
+	bodies sync.WaitGroup // handlers that have not returned
+
+	// mu is a leaf lock, except that storeClock's is taken under it.
+	mu struct {
+		sync.Mutex
+		name string // of this incarnation; the database knows the node by it
+		held map[ID]*run
+		// ahead is how many of held are claimed and not confirmed, due how many are
+		// confirmed and have not begun; perKind counts all of them.
+		ahead, due int
+		perKind    map[string]int
+		// budget is how many may be due here and wait for a worker. It doubles when half of it was begun
+		// in no time and there is more, and falls back when they have to wait, so
+		// that other nodes get them.
+		budget   int
+		begun    int       // runs begun since lastFull
+		lastFull time.Time // when a claim was last as large as it could be
+		more     bool      // there may be more to claim
+		// orphans says that the database may hold jobs for this node that it does
+		// not know. They are released when no insert is in flight.
+		orphans   bool
+		inserting int
+		fenced    bool // the lease may be over: nothing is claimed or begun
+		draining  bool
+		empty     chan struct{} // closed when draining and held is empty
+	}
+}
+
+func newNode(j *Jobs, pool *executor.ScheduledPool) *node {
+	name := j.cfg.Name
+	if name == "" {
+		name, _ = os.Hostname()
+	}
+	n := &node{
+		jobs: j, pool: pool, clock: newStoreClock(), wakeup: make(chan struct{}, 1),
+		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
+	}
+	n.settler = newSettler(n)
+	n.mu.fenced = true // until it has joined
+	n.mu.held = make(map[ID]*run)
+	n.mu.perKind = make(map[string]int)
+	n.mu.budget = n.workers()
+	n.mu.empty = make(chan struct{})
+	return n
+}
+
+func (n *node) workers() int { return max(n.pool.Core(), 1) }
+
+// newName gives a name that no incarnation has had.
+func (n *node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
+
+// run is the node's life. Handlers, beat and settle outlast ctx until the node
+// has drained.
+func (n *node) run(ctx context.Context) {
+	live, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	if n.join(ctx) {
+		wg.Go(func() { n.beatLoop(live) })
+		wg.Go(func() { n.settler.loop(live) })
+		wg.Go(func() { n.listenLoop(ctx) })
+		wg.Go(func() { n.pruneLoop(ctx) })
+		n.pollLoop(ctx)
+		n.drain(live)
+	}
+	stop()
+	wg.Wait()
+}
+
+// join makes the node known. It reports false if ctx ended first.
+func (n *node) join(ctx context.Context) bool {
+	outage := n.outage("join")
+	for ctx.Err() == nil {
+		n.mu.Lock()
+		n.mu.name = n.newName()
+		name := n.mu.name
+		n.mu.Unlock()
+		sent := time.Now()
+		opCtx, cancel := n.opContext(ctx)
+		now, err := n.jobs.store.Join(opCtx, name, n.jobs.cfg.Lease)
+		cancel()
+		if outage.over(err) {
+			n.heard(sent, now)
+			n.renew(sent)
+			return true
+		}
+		outage.wait(ctx)
+	}
+	return false
+}
+
+// opContext bounds one call of the store. A call that takes longer than a lease
+// is as good as none.
+func (n *node) opContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, n.jobs.cfg.Lease)
+}
+
+// heard learns the time from an answer of the store.
+func (n *node) heard(sent, now time.Time) {
+	if jump := n.clock.observe(sent, time.Now(), now); jump != 0 {
+		n.jobs.log().Warn("durable: the clock of the database jumped", "by", jump)
+		n.rekey()
+	}
+}
+
+// wake makes poll look now.
+func (n *node) wake() {
+	select {
+	case n.wakeup <- struct{}{}:
+	default:
+	}
+}
+
+// name gives the name of this incarnation.
+func (n *node) name() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.mu.name
+}
+
+// ahead is how far a claim looks ahead: to the next look and a little beyond.
+func (n *node) ahead() time.Duration {
+	p := n.jobs.cfg.Poll
+	return p + p/4 + confirmLead
+}
+
+// beginInsert says whether new jobs may be this node's at once. Until endInsert
+// nothing is released, or the new ones would be, as nobody knows them yet.
+func (n *node) beginInsert(jobs []NewJob) Place {
+	for i := range jobs {
+		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 {
+			return Place{}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	free := n.mu.budget - n.mu.due
+	if n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead {
+		free = maxHeld - n.mu.ahead
+	}
+	if n.mu.fenced || n.mu.draining || n.mu.orphans || free <= 0 {
+		return Place{}
+	}
+	n.mu.inserting++
+	return Place{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
+}
+
+// endInsert takes what the insert has given to this node.
+func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
+	if err != nil {
+		placed = nil // what comes with an error is not to be relied on
+	}
+	if len(placed) > 0 {
+		n.heard(sent, placed[0].Now)
+	}
+	near := false
+	var held []Job
+	for i := range placed {
+		switch {
+		case placed[i].Held:
+			held = append(held, placed[i].Job)
+		case placed[i].State == Waiting && n.clock.until(placed[i].Due) < n.ahead():
+			near = true
+		}
+	}
+	n.hold(p.Node, held)
+	n.mu.Lock()
+	if p.Node != "" {
+		n.mu.inserting--
+		if err != nil {
+			n.mu.orphans = true
+		}
+	}
+	look := near || n.mu.orphans
+	n.mu.Unlock()
+	if look {
+		n.wake()
+	}
+}
+
+// drain ends the node's work.
+func (n *node) drain(ctx context.Context) {
+	n.mu.Lock()
+	n.mu.draining = true
+	n.dropWaitingLocked(0)
+	n.checkEmptyLocked()
+	n.mu.Unlock()
+
+	bodies := make(chan struct{})
+	go func() {
+		n.bodies.Wait()
+		close(bodies)
+	}()
+	if err := n.release(ctx); err != nil {
+		n.jobs.log().Warn("durable: could not give back at once what has not begun", "error", err)
+	}
+	timer := time.NewTimer(max(n.jobs.cfg.Drain, 0))
+	defer timer.Stop()
+	select {
+	case <-bodies:
+	case <-timer.C:
+		n.cancelAll(executor.ErrShutdown)
+		<-bodies
+	}
+	// What the store has not taken within a lease is no longer ours to say.
+	timer.Reset(n.jobs.cfg.Lease)
+	select {
+	case <-n.mu.empty:
+	case <-timer.C:
+		n.jobs.log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
+	}
+	opCtx, cancel := n.opContext(ctx)
+	defer cancel()
+	if err := n.jobs.store.Leave(opCtx, n.name()); err != nil {
+		n.jobs.log().Warn("durable: could not sign off; what this node held will be freed when its lease ends", "error", err)
+	}
+}
+
+func (n *node) checkEmptyLocked() {
+	if n.mu.draining && len(n.mu.held) == 0 {
+		select {
+		case <-n.mu.empty:
+		default:
+			close(n.mu.empty)
+		}
+	}
+}

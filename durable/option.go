@@ -1,0 +1,122 @@
+package durable
+
+import (
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what is accepted, so that a mistake is an error at the call and not
+// a database that is full.
+const (
+	MaxKey     = 512     // bytes of a key
+	MaxKind    = 128     // bytes of a kind
+	MaxPayload = 1 << 20 // bytes of a payload as JSON; put what is larger elsewhere, and its place here
+	MaxResult  = 1 << 20 // bytes of a result as JSON
+	maxError   = 4 << 10 // bytes that are kept of an error's text
+)
+
+// Option changes one property of a job.
+type Option func(*NewJob) error
+
+// Key names the job. A second job with the same key is not added: the ID of the
+// first is given instead, whether it has run or not, for as long as it is kept.
+func Key(key string) Option {
+	return func(j *NewJob) error {
+		j.Key = key
+		return checkName("key", key, MaxKey)
+	}
+}
+
+// WithPriority gives the job another priority than Normal.
+func WithPriority(p Priority) Option {
+	return func(j *NewJob) error {
+		if p < Low || p > High {
+			return invalid("priority %d: it must be Low, Normal or High", p)
+		}
+		j.Priority = p
+		return nil
+	}
+}
+
+// Attempts says how often an occurrence is tried before the job is dead, or, if
+// it is periodic, before the schedule goes on without it. The default is 12.
+func Attempts(n int) Option {
+	return func(j *NewJob) error {
+		if n < 1 || n > 1000 {
+			return invalid("attempts %d: they must be 1 to 1000", n)
+		}
+		j.Attempts = n
+		return nil
+	}
+}
+
+// Timeout bounds each run: its context ends after d, with the cause
+// executor.ErrTimeout. The default is no bound.
+func Timeout(d time.Duration) Option {
+	return func(j *NewJob) error {
+		if d < time.Microsecond {
+			return invalid("timeout %v: it must be at least 1µs", d)
+		}
+		j.Timeout = d
+		return nil
+	}
+}
+
+// OnMissed says what to do about occurrences of a periodic job that nobody ran
+// when they were due. The default is Coalesce.
+func OnMissed(m Missed) Option {
+	return func(j *NewJob) error {
+		if _, err := parsePolicy(m.text); err != nil {
+			return err
+		}
+		j.Missed = m.text
+		return nil
+	}
+}
+
+// checkName says what is wrong with a key or a kind.
+func checkName(what, s string, limit int) error {
+	switch {
+	case s == "":
+		return invalid("%s: it must not be empty", what)
+	case len(s) > limit:
+		return invalid("%s %.20q...: it has %d bytes, and must have no more than %d", what, s, len(s), limit)
+	case !utf8.ValidString(s):
+		return invalid("%s %q: it must be valid UTF-8", what, s)
+	}
+	for i, r := range s {
+		if unicode.IsControl(r) {
+			return invalid("%s %q: it must have no control character (byte %d)", what, s, i)
+		}
+	}
+	return nil
+}
+
+// HandlerOption changes one property of a kind, in this program.
+type HandlerOption func(*kind) error
+
+// Limit bounds how many jobs of the kind this node holds at the same time. The
+// default is no bound but the workers of the pool.
+func Limit(n int) HandlerOption {
+	return func(k *kind) error {
+		if n < 1 {
+			return invalid("limit %d of kind %q: it must be positive", n, k.name)
+		}
+		k.limit = n
+		return nil
+	}
+}
+
+// Backoff says how long a job waits after a failed attempt: first after the
+// first, then twice as long each time, but no longer than max. A random part of
+// up to a half is taken off. The default is a second and an hour.
+func Backoff(first, max time.Duration) HandlerOption {
+	return func(k *kind) error {
+		if first <= 0 || max < first {
+			return invalid("backoff %v, %v of kind %q: the first must be positive, and max not less", first, max, k.name)
+		}
+		k.first, k.max = first, max
+		return nil
+	}
+}

@@ -1,0 +1,162 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// current is what the context of a handler carries.
+type current struct{ *run }
+
+type currentKey struct{}
+
+// FencingToken gives the epoch of the run that ctx belongs to: of two runs of the
+// same job the one begun later has the greater one. A system outside that
+// remembers the greatest token it has seen for a job, and declines smaller ones,
+// can't be changed by a node that lost its lease without noticing. It is 0 if ctx
+// is not a handler's.
+func FencingToken(ctx context.Context) int64 {
+	if c, ok := ctx.Value(currentKey{}).(current); ok {
+		return c.job.Epoch
+	}
+	return 0
+}
+
+// Current gives the job that ctx belongs to, as it was when the run began, its
+// Occurrence and Attempt being those of the run. It is false if ctx is not a
+// handler's.
+func Current(ctx context.Context) (Job, bool) {
+	if c, ok := ctx.Value(currentKey{}).(current); ok {
+		return c.job, true
+	}
+	return Job{}, false
+}
+
+// perform does the run and says what is to follow.
+func (r *run) perform(ctx context.Context) Outcome {
+	started := r.n.clock.now()
+	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
+	if err != nil {
+		return r.conclude(ctx, tt, nil, err, started)
+	}
+	if r.job.Attempt <= 1 {
+		p, err := parsePolicy(r.job.Missed)
+		if err != nil {
+			return r.conclude(ctx, tt, nil, err, started)
+		}
+		var ok bool
+		if r.job.Occurrence, ok = tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started); !ok {
+			return r.follow(tt, r.ending(RunSkipped, started, nil))
+		}
+	}
+	if r.job.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
+		defer cancel()
+	}
+	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r}))
+	return r.conclude(ctx, tt, result, err, started)
+}
+
+// call calls the handler. A panic and a Goexit are errors.
+func (r *run) call(ctx context.Context) (result []byte, err error) {
+	type answer struct {
+		result []byte
+		err    error
+	}
+	var a *answer
+	func() {
+		defer func() {
+			if a != nil {
+				return
+			}
+			if v := recover(); v != nil {
+				a = &answer{err: &executor.PanicError{Value: v, Stack: debug.Stack()}}
+			}
+		}()
+		result, err := r.kind.handle(ctx, r.job.Payload)
+		a = &answer{result, err}
+	}()
+	return a.result, a.err
+}
+
+// conclude says what follows a run that returned.
+func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started time.Time) Outcome {
+	var panicked *executor.PanicError
+	if errors.As(err, &panicked) {
+		r.n.jobs.log().Error("durable: handler panicked", "job", r.job.ID, "kind", r.job.Kind, "panic", err)
+	}
+	if errors.Is(err, executor.Done) {
+		o := r.ending(RunSucceeded, started, nil)
+		o.State = Succeeded
+		return o
+	}
+	if err == nil {
+		o := r.ending(RunSucceeded, started, nil)
+		o.Result = result
+		return r.follow(tt, o)
+	}
+	r.n.mu.Lock()
+	wantCancel := r.wantCancel
+	r.n.mu.Unlock()
+	cause := context.Cause(ctx)
+	var permanent *permanentError
+	switch {
+	case wantCancel:
+		o := r.ending(RunCanceled, started, err)
+		o.State = Canceled
+		return o
+	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
+		// Cut short by this node, not by the job: as if it had not been tried.
+		o := r.ending(RunFailed, started, err)
+		o.Attempt, o.Due, o.Unrecorded = r.job.Attempt-1, o.Run.Finished, true
+		return o
+	case errors.As(err, &permanent), r.job.Attempt >= r.job.Attempts:
+		o := r.ending(RunFailed, started, err)
+		r.n.jobs.log().Error("durable: a job failed for good", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "attempt", r.job.Attempt, "error", o.Error)
+		if !r.job.Periodic() || !tt.known() {
+			o.State = Dead
+			return o
+		}
+		return r.follow(tt, o)
+	}
+	o := r.ending(RunFailed, started, err)
+	o.Due = ceilMicros(o.Run.Finished.Add(r.kind.backoff(r.job.Attempt)))
+	return o
+}
+
+// ending gives an outcome by which the same occurrence waits.
+func (r *run) ending(v Verdict, started time.Time, err error) Outcome {
+	o := Outcome{Ref: r.ref(), State: Waiting, Due: r.job.Due, Occurrence: r.job.Occurrence, Attempt: r.job.Attempt}
+	if err != nil {
+		o.Error = clean(err.Error())
+	}
+	finished := maxTime(r.n.clock.now(), started)
+	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started, Finished: finished, Verdict: v, Error: o.Error}
+	return o
+}
+
+// follow makes the job wait for its next occurrence, or ends it if there is none.
+func (r *run) follow(tt timetable, o Outcome) Outcome {
+	next := tt.next(r.job.Anchor, r.job.Occurrence, o.Run.Finished)
+	if next.IsZero() {
+		o.State = Succeeded
+		return o
+	}
+	next = ceilMicros(next)
+	o.Due, o.Occurrence, o.Attempt = next, next, 0
+	return o
+}
+
+// clean makes an error's text fit for any database.
+func clean(text string) string {
+	if len(text) > maxError {
+		text = text[:maxError] + "..."
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
+}

@@ -1,0 +1,214 @@
+package durable
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// pollLoop claims until ctx ends.
+func (n *node) pollLoop(ctx context.Context) {
+	outage := n.outage("claim")
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		tick := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wakeup:
+		case <-timer.C:
+			tick = true
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if tick {
+			n.giveBackLate()
+		}
+		err := n.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		switch {
+		case !outage.over(err):
+			timer.Reset(outage.delay())
+		case tick:
+			timer.Reset(n.jobs.cfg.Poll)
+		}
+	}
+}
+
+// look releases what is to be released, and claims as much as there is room for:
+// first no more than the workers can begin soon, so that other nodes get their
+// part of a backlog; then, if that reached what is not due yet, as much as may be
+// claimed ahead, since that must be here in time.
+func (n *node) look(ctx context.Context) error {
+	if err := n.release(ctx); err != nil {
+		return err
+	}
+	for ahead := false; ; ahead = true {
+		req, ok := n.request(ahead)
+		if !ok {
+			return nil
+		}
+		again, err := n.claim(ctx, req)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// claim claims, and reports whether there may be more that is not due yet.
+func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err error) {
+	opCtx, cancel := n.opContext(ctx)
+	defer cancel()
+	sent := time.Now()
+	claims, err := n.jobs.store.Claim(opCtx, req)
+	if err != nil {
+		n.mu.Lock()
+		n.mu.orphans = true // it may have been claimed all the same
+		n.mu.Unlock()
+		return false, err
+	}
+	n.heard(sent, claims.Now)
+	full := len(claims.Jobs) >= req.Limit
+	again = full && slices.ContainsFunc(claims.Jobs, func(j Job) bool { return j.State == Claimed })
+	n.mu.Lock()
+	if full && !again {
+		if n.mu.begun >= n.mu.budget/2 && time.Since(n.mu.lastFull) < 250*time.Millisecond {
+			n.mu.budget = min(n.mu.budget*2, maxHeld)
+		}
+		n.mu.begun, n.mu.lastFull = 0, time.Now()
+	}
+	n.mu.more = full && !again
+	n.mu.Unlock()
+	n.hold(req.Node, claims.Jobs)
+	return again, nil
+}
+
+// request says what to claim. It is false if there is no room.
+func (n *node) request(ahead bool) (ClaimRequest, bool) {
+	names := n.jobs.kindNames()
+	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.mu.fenced || n.mu.draining || n.mu.orphans {
+		return ClaimRequest{}, false
+	}
+	if n.mu.due > n.mu.budget/2 && n.mu.due > 0 {
+		n.mu.more = true // worth a look when half of them have begun
+		return ClaimRequest{}, false
+	}
+	free := n.mu.budget - n.mu.due
+	if ahead {
+		free = maxHeld - n.mu.ahead
+	}
+	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
+	for _, name := range names {
+		most := free
+		if k := n.jobs.kind(name); k.limit > 0 {
+			most = min(most, k.limit-n.mu.perKind[name])
+		}
+		if most > 0 {
+			req.Kinds = append(req.Kinds, KindLimit{name, most})
+		}
+	}
+	return req, len(req.Kinds) > 0
+}
+
+// release frees in the database what this node holds there but not here.
+func (n *node) release(ctx context.Context) error {
+	n.mu.Lock()
+	if !n.mu.orphans || n.mu.inserting > 0 || n.mu.fenced {
+		n.mu.Unlock()
+		return nil
+	}
+	name := n.mu.name
+	keep := make([]ID, 0, len(n.mu.held))
+	for id := range n.mu.held {
+		keep = append(keep, id)
+	}
+	n.mu.Unlock()
+	opCtx, cancel := n.opContext(ctx)
+	defer cancel()
+	if err := n.jobs.store.Release(opCtx, name, keep); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.mu.orphans = false
+	n.mu.Unlock()
+	return nil
+}
+
+// giveBackLate gives back jobs that have been waiting for a worker for longer
+// than a look takes to come round, except as many as there are workers: some
+// other node may be idle.
+func (n *node) giveBackLate() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	late := 0
+	now := n.clock.now()
+	for _, r := range n.mu.held {
+		if !r.begun && now.Sub(maxTime(r.job.Due, r.since)) > n.jobs.cfg.Poll {
+			late++
+		}
+	}
+	if late <= n.workers() {
+		return
+	}
+	n.mu.budget = n.workers()
+	n.dropWaitingLocked(n.workers())
+}
+
+// listenLoop passes the store's hints on, if it gives any.
+func (n *node) listenLoop(ctx context.Context) {
+	store, ok := n.jobs.store.(Listener)
+	if !ok {
+		return
+	}
+	outage := n.outage("listen")
+	for ctx.Err() == nil {
+		begun := time.Now()
+		err := store.Listen(ctx, n.wake)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begun) > time.Second {
+			outage.over(nil)
+		}
+		if !outage.over(err) {
+			outage.wait(ctx)
+		}
+	}
+}
+
+// pruneLoop removes once a minute, at a time of its own, what has been kept for
+// long enough, and warns of jobs that nobody here handles.
+func (n *node) pruneLoop(ctx context.Context) {
+	outage := n.outage("prune")
+	warned := make(map[string]bool)
+	for sleep(ctx, 45*time.Second+rand.N(30*time.Second)) {
+		opCtx, cancel := n.opContext(ctx)
+		_, err := n.jobs.store.Prune(opCtx, n.jobs.cfg.Keep)
+		if err == nil {
+			err = n.warnUnknown(opCtx, warned)
+		}
+		cancel()
+		if ctx.Err() == nil {
+			outage.over(err)
+		}
+	}
+}
+
+func (n *node) warnUnknown(ctx context.Context, warned map[string]bool) error {
+	kinds, err := n.jobs.store.Kinds(ctx)
+	for _, name := range kinds {
+		if n.jobs.kind(name) == nil && !warned[name] {
+			warned[name] = true
+			n.jobs.log().Warn("durable: jobs wait whose kind this program does not handle; they are kept", "kind", name)
+		}
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/rules"
+)
+
+// insertJobs adds jobs: rules.New in one statement. The lock on the node's row
+// lasts to the commit, so that the node can't be declared dead, and what it holds
+// be freed, with these jobs overlooked.
+const insertJobs = `with node as materialized (
+		select id from executor_node where id = $1 for key share
+	), n as materialized (
+		select ` + clock + ` as now, (select id from node) as node
+	), v as (
+		select u.*, n.now, case when u.due = 0 then n.now + u.delay else u.due end as first, coalesce(n.node, '') as node
+		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])
+			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, ord)
+	), w as (
+		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as begun from v
+	), ins as (
+		insert into executor_job (` + row.Columns + `)
+		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
+			case when not held then 0 when begun then 2 else 1 end, 0, held::int, case when held then node else '' end,
+			(held and begun)::int, attempts, timeout, 0, '', null, now, now
+		from w order by ord
+		on conflict do nothing
+		returning ` + row.Columns + `
+	), told as materialized (
+		select pg_notify('` + channel + `', '') from n where exists (select from ins where state = 0 and due <= n.now + $16)
+	)
+	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
+
+// Insert adds jobs.
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	placed, missing, err := insert(ctx, s.db, jobs, p)
+	if err != nil || missing == 0 {
+		return placed, err
+	}
+	err = s.inTx(ctx, func(tx *sql.Tx) error { return amend(ctx, tx, jobs, placed) })
+	return placed, err
+}
+
+// InsertTx adds jobs in the caller's transaction.
+func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+	placed, missing, err := insert(ctx, tx, jobs, durable.Place{})
+	if err == nil && missing > 0 {
+		err = amend(ctx, tx, jobs, placed)
+	}
+	return placed, err
+}
+
+// insert adds the jobs that are not there, and says how many were.
+func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, int, error) {
+	n := len(jobs)
+	var (
+		ids                            = make([]pgtype.UUID, n)
+		keys, kinds, schedules, misses = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+		payloads                       = make([][]byte, n)
+		priorities                     = make([]int16, n)
+		dues, delays, timeouts         = make([]int64, n), make([]int64, n), make([]int64, n)
+		attempts                       = make([]int32, n)
+		index                          = make(map[durable.ID]int, n)
+		placed                         = make([]durable.Placed, n)
+		missing                        = n
+	)
+	for i, j := range jobs {
+		index[j.ID] = i
+		ids[i], keys[i], kinds[i], schedules[i], misses[i] = uuid(j.ID), j.Key, j.Kind, j.Schedule, j.Missed
+		payloads[i], priorities[i], attempts[i] = append([]byte{}, j.Payload...), int16(j.Priority), int32(j.Attempts)
+		dues[i], delays[i], timeouts[i] = row.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
+	}
+	rows, err := q.QueryContext(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
+		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var now, told int64
+		j, err := row.Scan(rows, &now, &told)
+		if err != nil {
+			return nil, 0, err
+		}
+		placed[index[j.ID]] = durable.Placed{Job: j, Held: j.State.Held(), Now: row.Time(now)}
+		missing--
+	}
+	return placed, missing, rows.Err()
+}
+
+// amend sees to the jobs that were there already.
+func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []durable.Placed) error {
+	for i, n := range jobs {
+		if !placed[i].Now.IsZero() {
+			continue
+		}
+		now, err := serverTime(ctx, tx)
+		if err != nil {
+			return err
+		}
+		there, err := lock(ctx, tx, "id = $1", uuid(n.ID))
+		if err == nil && there == nil {
+			if there, err = lock(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
+				err = fmt.Errorf("durable/postgres: key %q was taken a moment ago and is free now; try again", n.Key)
+			}
+			if err == nil && rules.Amend(there, n, now) {
+				err = put(ctx, tx, there)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		placed[i] = durable.Placed{Job: *there, Now: now, KindTaken: there.Kind != n.Kind}
+	}
+	return nil
+}
+
+const selectJob = "select " + row.Columns + " from executor_job "
+
+// lock reads and locks one job; it is nil if there is none.
+func lock(ctx context.Context, tx *sql.Tx, where string, arg any) (*durable.Job, error) {
+	j, err := row.Scan(tx.QueryRowContext(ctx, selectJob+"where "+where+" for update", arg))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &j, err
+}
+
+var updateJob = func() string {
+	var b strings.Builder
+	for i, name := range row.Names[1:] {
+		fmt.Fprintf(&b, ", %s = $%d", name, i+2)
+	}
+	return "update executor_job set " + b.String()[2:] + " where id = $1"
+}()
+
+// put writes a job that is there already.
+func put(ctx context.Context, tx *sql.Tx, j *durable.Job) error {
+	_, err := tx.ExecContext(ctx, updateJob, row.Values(j, uuid(j.ID))...)
+	return err
+}
+
+func serverTime(ctx context.Context, q querier) (time.Time, error) {
+	var now int64
+	err := q.QueryRowContext(ctx, "select "+clock).Scan(&now)
+	return row.Time(now), err
+}

@@ -1,0 +1,136 @@
+// Package postgres keeps jobs in PostgreSQL, version 13 or later, for as many
+// machines as share it. Its clock is the server's.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+)
+
+// channel is where changes are notified.
+const channel = "executor_durable"
+
+// near is how soon a job must be due for others to be notified, in microseconds:
+// what is later they find in time by themselves.
+const near = int64(5 * time.Second / time.Microsecond)
+
+// clock is the server's time in microseconds. As clock_timestamp is volatile, it
+// must be read in a sub-select, or a condition with it can't use an index.
+const clock = "(select (extract(epoch from clock_timestamp()) * 1000000)::bigint)"
+
+// openTimeout bounds Open.
+const openTimeout = 30 * time.Second
+
+// A Store is a durable.Store in a database of PostgreSQL.
+type Store struct {
+	config *pgx.ConnConfig
+	db     *sql.DB
+}
+
+// Open connects to the database that dsn names, as a URL or as key=value pairs,
+// and makes its tables or brings them up to date. They are made in the first
+// schema of the search path; their names begin with "executor_".
+//
+// Behind a pooler that gives a connection to each transaction, such as
+// PgBouncer, add default_query_exec_mode=exec to the dsn. Notifications do not
+// pass it; jobs that another node adds may begin up to Config.Poll late then.
+func Open(dsn string) (*Store, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
+	}
+	s := &Store{config: config, db: stdlib.OpenDB(*config)}
+	s.db.SetMaxOpenConns(10)
+	s.db.SetMaxIdleConns(10)
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	if err := migrate(ctx, s.db); err != nil {
+		s.db.Close()
+		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, err)
+	}
+	return s, nil
+}
+
+// DB gives the store's connections, for the transactions of ScheduleTx and
+// CompleteTx. Any other *sql.DB on the same database does as well.
+func (s *Store) DB() *sql.DB { return s.db }
+
+// Close closes the connections.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Listen calls wake on each notification.
+func (s *Store) Listen(ctx context.Context, wake func()) error {
+	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
+		return err
+	}
+	wake() // for what was missed
+	for {
+		if _, err := conn.WaitForNotification(ctx); err != nil {
+			return err
+		}
+		wake()
+	}
+}
+
+// querier is a *sql.DB or a *sql.Tx.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// inTx runs fn in a transaction, again if the server broke it off for the sake
+// of another one.
+func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	var err error
+	for range 5 {
+		if err = s.tryTx(ctx, fn); !broken(err) {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Store) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// broken reports whether err is a deadlock or a failure to serialize.
+func broken(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001")
+}
+
+func uuid(id durable.ID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
+
+func uuids(ids []durable.ID) []pgtype.UUID {
+	us := make([]pgtype.UUID, len(ids))
+	for i, id := range ids {
+		us[i] = uuid(id)
+	}
+	return us
+}

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/rules"
+)
+
+// Change does what a user asks.
+func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (answer durable.Answer, err error) {
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		answer = durable.NotFound
+		j, err := lock(ctx, tx, "id = $1", uuid(id))
+		if err != nil || j == nil {
+			return err
+		}
+		now, err := serverTime(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if answer = rules.Change(j, c, now); answer == durable.TooLate {
+			return nil
+		}
+		if err := put(ctx, tx, j); err != nil {
+			return err
+		}
+		if j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near {
+			_, err = tx.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
+		}
+		return err
+	})
+	return answer, err
+}
+
+// Get gives a job.
+func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
+	return one(row.Scan(s.db.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
+}
+
+// Find gives the job with a key.
+func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
+	return one(row.Scan(s.db.QueryRowContext(ctx, selectJob+"where key = $1", key)))
+}
+
+func one(j durable.Job, err error) (durable.Job, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return durable.Job{}, durable.ErrNotFound
+	}
+	return j, err
+}
+
+// List gives a page of jobs.
+func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	where, args := []string{"id > $1"}, []any{uuid(f.After)}
+	add := func(condition string, arg any) {
+		args = append(args, arg)
+		where = append(where, fmt.Sprintf(condition, len(args)))
+	}
+	if f.Kind != "" {
+		add("kind = $%d", f.Kind)
+	}
+	if f.Prefix != "" {
+		add("left(key, length($%[1]d::text)) = $%[1]d", f.Prefix)
+	}
+	if len(f.States) > 0 {
+		states := make([]int16, len(f.States))
+		for i, state := range f.States {
+			states[i] = int16(state)
+		}
+		add("state = any($%d::smallint[])", states)
+	}
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	args = append(args, f.Limit)
+	return row.ScanAll(s.db.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+fmt.Sprintf(" order by id limit $%d", len(args)), args...))
+}
+
+// Runs gives a page of a job's history.
+func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
+	return row.ScanRuns(s.db.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
+		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
+}
+
+// Kinds gives the kinds of which a job waits: one look into the index for each.
+func (s *Store) Kinds(ctx context.Context) ([]string, error) {
+	return row.Strings(s.db.QueryContext(ctx, `with recursive k (kind) as (
+		(select kind from executor_job where state = 0 order by kind limit 1)
+		union all
+		select (select j.kind from executor_job j where j.state = 0 and j.kind > k.kind order by j.kind limit 1) from k where k.kind is not null
+	) select kind from k where kind is not null`))
+}

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// migrations lead from each version of the schema to the next; the first is from
+// nothing to version 1. One that was released is never changed.
+//
+// A row of executor_job is updated some times in its life, mostly in its indexed
+// columns: room in its page and an eager autovacuum keep the table small.
+var migrations = []string{
+	`create table executor_job (
+		id uuid primary key,
+		key text collate "C" unique,
+		kind text collate "C" not null,
+		payload bytea not null,
+		priority smallint not null,
+		schedule text not null,
+		missed text not null,
+		anchor bigint not null,
+		due bigint not null,
+		occurrence bigint not null,
+		next_due bigint not null,
+		state smallint not null,
+		wish smallint not null,
+		epoch bigint not null,
+		owner text collate "C" not null,
+		attempt integer not null,
+		attempts integer not null,
+		timeout bigint not null,
+		runs bigint not null,
+		error text not null,
+		result bytea,
+		created bigint not null,
+		updated bigint not null
+	) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+	create index executor_job_due on executor_job (kind, priority, due) where state = 0;
+	create index executor_job_owner on executor_job (owner) where state in (1, 2);
+	create index executor_job_over on executor_job (state, updated) where state in (3, 4, 5);
+	create table executor_node (
+		id text collate "C" primary key,
+		lease_until bigint not null
+	);
+	create table executor_run (
+		job uuid not null,
+		seq bigint not null,
+		occurrence bigint not null,
+		attempt integer not null,
+		epoch bigint not null,
+		node text not null,
+		started bigint not null,
+		finished bigint not null,
+		verdict smallint not null,
+		error text not null,
+		primary key (job, seq)
+	) with (autovacuum_vacuum_scale_factor = 0.02);
+	create index executor_run_finished on executor_run using brin (finished);`,
+}
+
+// migrate brings the schema up to date. Programs that do so at the same time wait
+// for each other, at the one row of executor_schema.
+func migrate(ctx context.Context, db *sql.DB) error {
+	// Two that create a table at the same moment may fail, "if not exists" or not.
+	var err error
+	for range 5 {
+		if _, err = db.ExecContext(ctx, `create table if not exists executor_schema (id integer primary key, version integer not null)`); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, "insert into executor_schema values (1, 0) on conflict do nothing"); err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	version := 0
+	if err := tx.QueryRowContext(ctx, "select version from executor_schema where id = 1 for update").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
+	}
+	if version == len(migrations) {
+		return nil
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "update executor_schema set version = $1 where id = 1", version); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,274 @@
+package durable
+
+import (
+	"context"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// A run is one holding of a job by this node, from the claim to the commit of its
+// outcome:
+//
+//	claimed -> confirmed -> begun -> settled
+//
+// It may be dropped on the way, because it is another's or is given back. What
+// was under way for it then finds it dropped, and does nothing.
+type run struct {
+	n    *node
+	kind *kind
+	job  Job
+	// since is when this node got it, on the store's clock.
+	since time.Time
+
+	// These are guarded by n.mu.
+	begun, dropped bool
+	wantCancel     bool                    // somebody asked for the job to be canceled
+	cancel         context.CancelCauseFunc // of the handler's context, once begun
+	armed          int                     // goes up when a timer or task is set; older ones do nothing
+	timer          *time.Timer             // to confirm
+}
+
+func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
+
+// countLocked gives the count that a run is part of until it has begun.
+func (r *run) countLocked() *int {
+	if r.job.State == Claimed {
+		return &r.n.mu.ahead
+	}
+	return &r.n.mu.due
+}
+
+// hold takes jobs that the database has given to this node under that name.
+func (n *node) hold(name string, jobs []Job) {
+	runs := make([]*run, 0, len(jobs))
+	now := n.clock.now()
+	n.mu.Lock()
+	for i := range jobs {
+		if n.mu.name != name || n.mu.fenced || n.mu.draining {
+			n.mu.orphans = true
+			break
+		}
+		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
+		if old := n.mu.held[r.job.ID]; old != nil {
+			n.dropLocked(old) // its epoch is over
+		}
+		n.mu.held[r.job.ID] = r
+		*r.countLocked()++
+		n.mu.perKind[r.job.Kind]++
+		runs = append(runs, r)
+	}
+	n.mu.Unlock()
+	for _, r := range runs {
+		r.arm()
+	}
+}
+
+// arm sets what is next for a run that has not begun: its confirmation a little
+// before it is due, or the task that begins it when it is due. It is called
+// without the lock, since a pool that is shut down completes the task at once.
+func (r *run) arm() {
+	n := r.n
+	left := n.clock.until(r.job.Due)
+	n.mu.Lock()
+	if r.dropped || r.begun {
+		n.mu.Unlock()
+		return
+	}
+	r.armed++
+	turn := r.armed
+	if r.job.State == Claimed {
+		if r.timer != nil {
+			r.timer.Stop()
+		}
+		r.timer = time.AfterFunc(left-confirmLead, func() { r.confirm(turn) })
+		n.mu.Unlock()
+		return
+	}
+	n.mu.Unlock()
+	r.fire(turn, left)
+}
+
+// fire gives the run to the pool, to begin when it is due.
+func (r *run) fire(turn int, left time.Duration) {
+	n := r.n
+	f := executor.Schedule(context.Background(), n.pool, left, func(ctx context.Context) (struct{}, error) {
+		r.begin(ctx, turn)
+		return struct{}{}, nil
+	}, executor.Named(r.kind.name))
+	f.OnDone(func() {
+		if f.State() == executor.Succeeded {
+			return
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if !r.begun && !r.dropped && r.armed == turn {
+			n.dropLocked(r)
+			n.mu.orphans = true
+			n.jobs.log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
+		}
+	})
+}
+
+// confirm asks the database whether the job is still this node's to begin.
+func (r *run) confirm(turn int) {
+	r.n.mu.Lock()
+	current := !r.dropped && r.armed == turn
+	r.n.mu.Unlock()
+	if current {
+		r.n.settler.confirm(r)
+	}
+}
+
+// confirmed is called with the answer.
+func (r *run) confirmed(ok bool) {
+	n := r.n
+	n.mu.Lock()
+	if !ok {
+		n.dropLocked(r)
+	}
+	if r.dropped {
+		n.mu.Unlock()
+		return
+	}
+	*r.countLocked()--
+	r.job.State = Running
+	r.job.Attempt++
+	*r.countLocked()++
+	n.mu.Unlock()
+	r.arm()
+}
+
+// begin runs the handler, on a worker of the pool, and hands the outcome over
+// for the next group commit. It does not wait for that.
+func (r *run) begin(ctx context.Context, turn int) {
+	n := r.n
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	n.mu.Lock()
+	if !r.dropped && !r.begun && n.leaseLeft() <= 0 {
+		// A process that was stopped wakes with its lease long over.
+		n.dropLocked(r)
+		n.mu.orphans = true
+	}
+	if r.dropped || r.begun || r.armed != turn {
+		n.mu.Unlock()
+		return
+	}
+	*r.countLocked()--
+	r.begun, r.cancel = true, cancel
+	n.mu.begun++
+	n.bodies.Add(1)
+	look := n.mu.more && n.mu.due <= n.mu.budget/2
+	if r.wantCancel {
+		cancel(executor.ErrCanceled)
+	}
+	n.mu.Unlock()
+	defer n.bodies.Done()
+	if look {
+		n.wake()
+	}
+	var o *Outcome
+	defer func() {
+		if o == nil { // the handler called runtime.Goexit
+			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.now()))
+		}
+		n.settler.outcome(r, *o)
+	}()
+	o = new(r.perform(ctx))
+}
+
+// settled is called when the database has answered: the outcome is committed, or
+// refused because the run was no longer this node's.
+func (r *run) settled(o *Outcome, ok bool) {
+	n := r.n
+	if !ok {
+		n.jobs.log().Warn("durable: the outcome of a run was refused, since it was no longer this node's", "job", r.job.ID, "kind", r.job.Kind, "epoch", r.job.Epoch)
+	}
+	n.mu.Lock()
+	n.dropLocked(r)
+	n.mu.Unlock()
+	n.jobs.notify(r.job.ID)
+	if r.kind.limit > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {
+		n.wake() // there is room for another one, or the next occurrence is near
+	}
+}
+
+// dropLocked forgets a run. What the database thinks of it is another matter.
+func (n *node) dropLocked(r *run) {
+	if r.dropped {
+		return
+	}
+	r.dropped = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	if !r.begun {
+		*r.countLocked()--
+	}
+	if n.mu.perKind[r.job.Kind]--; n.mu.perKind[r.job.Kind] == 0 {
+		delete(n.mu.perKind, r.job.Kind)
+	}
+	if n.mu.held[r.job.ID] == r {
+		delete(n.mu.held, r.job.ID)
+	}
+	n.checkEmptyLocked()
+}
+
+// dropWaitingLocked gives up the runs that have not begun, except keep of them.
+// Poll releases them in the database.
+func (n *node) dropWaitingLocked(keep int) {
+	for _, r := range n.mu.held {
+		if r.begun {
+			continue
+		}
+		if keep > 0 {
+			keep--
+			continue
+		}
+		n.dropLocked(r)
+		n.mu.orphans = true
+	}
+}
+
+// cancelAll cancels the contexts of all handlers.
+func (n *node) cancelAll(cause error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range n.mu.held {
+		if r.begun {
+			r.cancel(cause)
+		}
+	}
+}
+
+// cancelWanted cancels the contexts of the runs that somebody wants canceled.
+func (n *node) cancelWanted(refs []Ref) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, ref := range refs {
+		r := n.mu.held[ref.ID]
+		if r == nil || r.job.Epoch != ref.Epoch || r.wantCancel {
+			continue
+		}
+		r.wantCancel = true
+		if r.begun {
+			r.cancel(executor.ErrCanceled)
+		}
+	}
+}
+
+// rekey computes anew when to begin, after a jump of the store's clock.
+func (n *node) rekey() {
+	n.mu.Lock()
+	var runs []*run
+	for _, r := range n.mu.held {
+		if !r.begun {
+			runs = append(runs, r)
+		}
+	}
+	n.mu.Unlock()
+	for _, r := range runs {
+		r.arm()
+	}
+}

@@ -1,0 +1,215 @@
+package durable
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+)
+
+// once is the schedule of a job that has one occurrence.
+const once = "once"
+
+// timetable is what the text in Job.Schedule means.
+type timetable struct {
+	rate, delay time.Duration
+	trigger     executor.Trigger
+}
+
+// known reports whether tt is that of a periodic job.
+func (tt timetable) known() bool { return tt.rate > 0 || tt.delay > 0 || tt.trigger != nil }
+
+// parseTimetable reads the texts of schedules. Those of triggers are resolved by
+// name.
+func parseTimetable(text string, named map[string]executor.Trigger) (timetable, error) {
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case once:
+		return timetable{}, nil
+	case "rate", "delay":
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < time.Microsecond {
+			return timetable{}, invalid("schedule %q: the distance must be at least 1µs", text)
+		}
+		if word == "rate" {
+			return timetable{rate: d}, nil
+		}
+		return timetable{delay: d}, nil
+	case "cron":
+		s, err := cron.Parse(rest)
+		if err != nil {
+			return timetable{}, invalid("schedule %q: %w", text, err)
+		}
+		return timetable{trigger: s}, nil
+	case "trigger":
+		if t := named[rest]; t != nil {
+			return timetable{trigger: t}, nil
+		}
+		return timetable{}, invalid("schedule %q: Config.Triggers of this program has no %q", text, rest)
+	}
+	return timetable{}, invalid("schedule %q: it must begin with once, rate, delay, cron or trigger", text)
+}
+
+// triggerText gives the text of a schedule by t.
+func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string, error) {
+	if s, ok := t.(cron.Schedule); ok {
+		text := s.String()
+		if !strings.HasPrefix(text, "CRON_TZ=") && !strings.HasPrefix(text, "@every") {
+			text = "CRON_TZ=" + s.Location().String() + " " + text
+		}
+		if _, err := cron.Parse(text); err != nil {
+			return "", invalid("trigger %q can't be kept as text: %w", text, err)
+		}
+		return "cron " + text, nil
+	}
+	if n, ok := t.(NamedTrigger); ok {
+		if named[string(n)] == nil {
+			return "", invalid("trigger %q is not in Config.Triggers", string(n))
+		}
+		return "trigger " + string(n), nil
+	}
+	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers", t)
+}
+
+// next gives the first time on the schedule after t. The zero Time says that
+// there is none. A fixed delay has no grid: its next is one delay after end.
+func (tt timetable) next(anchor, t, end time.Time) time.Time {
+	switch {
+	case tt.rate > 0:
+		if t.Before(anchor) {
+			return anchor
+		}
+		steps := t.Sub(anchor)/tt.rate + 1
+		return anchor.Add(steps * tt.rate)
+	case tt.delay > 0:
+		return end.Add(tt.delay)
+	case tt.trigger != nil:
+		n := tt.trigger.Next(t)
+		if n.IsZero() {
+			return n
+		}
+		return n.UTC().Truncate(time.Microsecond)
+	}
+	return time.Time{}
+}
+
+// latest gives the last time on the schedule that is not after now, given one
+// that is not.
+func (tt timetable) latest(anchor, t, now time.Time) time.Time {
+	switch {
+	case tt.rate > 0:
+		n := tt.next(anchor, now, now).Add(-tt.rate)
+		if n.Before(t) {
+			return t // an occurrence off the grid, as of RunNow
+		}
+		return n
+	case tt.trigger != nil:
+		// A trigger only goes forward: step back from now until some time lies
+		// between, then walk up to the last one.
+		from := t
+		for back := time.Second; ; back *= 2 {
+			if !now.Add(-back).After(t) {
+				break
+			}
+			if n := tt.next(anchor, now.Add(-back), now); !n.IsZero() && !n.After(now) {
+				from = now.Add(-back)
+				break
+			}
+		}
+		for {
+			n := tt.next(anchor, from, now)
+			if n.IsZero() || n.After(now) {
+				return maxTime(from, t)
+			}
+			from, t = n, n
+		}
+	}
+	return t
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Missed says what to do about occurrences that nobody ran when they were due.
+type Missed struct{ text string }
+
+// Coalesce runs once for all that were missed, and goes on with the schedule. It
+// is the default.
+func Coalesce() Missed { return Missed{"coalesce"} }
+
+// Skip leaves out what could not begin within grace after its time.
+func Skip(grace time.Duration) Missed { return Missed{"skip " + grace.String()} }
+
+// CatchUp runs what was missed, one after the other, but no more than the latest
+// max.
+func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
+
+// policy is what the text in Job.Missed means.
+type policy struct {
+	skip  bool
+	grace time.Duration
+	max   int // of CatchUp, else 0
+}
+
+func parsePolicy(text string) (policy, error) {
+	word, rest, _ := strings.Cut(text, " ")
+	switch word {
+	case "coalesce", "":
+		return policy{}, nil
+	case "skip":
+		if d, err := time.ParseDuration(rest); err == nil && d > 0 {
+			return policy{skip: true, grace: d}, nil
+		}
+		return policy{}, invalid("policy %q: the grace must be positive", text)
+	case "catchup":
+		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
+			return policy{max: n}, nil
+		}
+		return policy{}, invalid("policy %q: the number must be positive", text)
+	}
+	return policy{}, invalid("policy %q: it must be coalesce, skip or catchup", text)
+}
+
+// occurrence decides which occurrence a run that begins now is for, if the
+// schedule says t. It is false if there is none to run: then the one returned is
+// the last to be left out.
+func (tt timetable) occurrence(p policy, anchor, t, now time.Time) (time.Time, bool) {
+	if t.After(now) || tt.delay > 0 {
+		return t, true
+	}
+	if tt.rate == 0 && tt.trigger == nil {
+		return t, true
+	}
+	last := tt.latest(anchor, t, now)
+	switch {
+	case p.skip:
+		return last, now.Sub(last) <= p.grace
+	case p.max == 0:
+		return last, true
+	}
+	// The latest max of those missed: as there is no way back on a trigger, walk
+	// from t with max of them in hand.
+	if tt.rate > 0 {
+		return maxTime(t, last.Add(-time.Duration(p.max-1)*tt.rate)), true
+	}
+	window := []time.Time{t}
+	for n := tt.next(anchor, t, now); !n.IsZero() && !n.After(now); n = tt.next(anchor, n, now) {
+		if window = append(window, n); len(window) > p.max {
+			window = window[1:]
+		}
+	}
+	return window[0], true
+}
+
+// A NamedTrigger is a trigger that every node has in its Config.Triggers under
+// the same name. It is for triggers that are code, and can't be kept as text.
+type NamedTrigger string
+
+// Next gives the zero Time; the trigger meant is the one in Config.Triggers.
+func (NamedTrigger) Next(time.Time) time.Time { return time.Time{} }

@@ -1,0 +1,119 @@
+package durable
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// maxBatch is the most entries of one group commit.
+const maxBatch = 1000
+
+// entry is one thing to be committed: a confirm, if it has no outcome.
+type entry struct {
+	*run
+	outcome *Outcome
+}
+
+// A settler commits confirms and outcomes in groups: while one commit is under
+// way the next group gathers. An entry stays until the store has answered for it;
+// an answer that is lost is asked for again.
+type settler struct {
+	n    *node
+	kick chan struct{} // one slot: there is something in pending
+
+	mu struct {
+		sync.Mutex
+		pending []entry
+	}
+}
+
+func newSettler(n *node) *settler {
+	return &settler{n: n, kick: make(chan struct{}, 1)}
+}
+
+func (s *settler) confirm(r *run)            { s.add(entry{run: r}) }
+func (s *settler) outcome(r *run, o Outcome) { s.add(entry{r, &o}) }
+
+func (s *settler) add(e entry) {
+	s.mu.Lock()
+	s.mu.pending = append(s.mu.pending, e)
+	s.mu.Unlock()
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// take takes the next group, nil if there is nothing to commit.
+func (s *settler) take() []entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := min(len(s.mu.pending), maxBatch)
+	group := s.mu.pending[:k:k]
+	s.mu.pending = s.mu.pending[k:]
+	if len(s.mu.pending) == 0 {
+		s.mu.pending = nil
+	}
+	return group
+}
+
+func (s *settler) loop(ctx context.Context) {
+	outage := s.n.outage("settle")
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.kick:
+		}
+		for group := s.take(); len(group) > 0; group = s.take() {
+			s.commit(ctx, outage, group)
+		}
+	}
+}
+
+// commit commits a group, however long it takes. A group that fails again and
+// again is taken apart, in case one entry is to blame.
+func (s *settler) commit(ctx context.Context, o *outage, group []entry) {
+	for ctx.Err() == nil {
+		if o.over(s.try(ctx, group)) {
+			return
+		}
+		if o.failed >= 5 && len(group) > 1 {
+			half := len(group) / 2
+			s.commit(ctx, o, group[:half])
+			s.commit(ctx, o, group[half:])
+			return
+		}
+		o.wait(ctx)
+	}
+}
+
+func (s *settler) try(ctx context.Context, group []entry) error {
+	b := Batch{Node: s.n.name(), History: s.n.jobs.cfg.History}
+	for _, e := range group {
+		if e.outcome == nil {
+			b.Confirms = append(b.Confirms, e.ref())
+		} else {
+			b.Outcomes = append(b.Outcomes, *e.outcome)
+		}
+	}
+	opCtx, cancel := s.n.opContext(ctx)
+	defer cancel()
+	sent := time.Now()
+	answer, err := s.n.jobs.store.Settle(opCtx, b)
+	if err != nil {
+		return err
+	}
+	s.n.heard(sent, answer.Now)
+	for _, e := range group {
+		if e.outcome == nil {
+			e.confirmed(answer.Confirmed[0])
+			answer.Confirmed = answer.Confirmed[1:]
+		} else {
+			e.settled(e.outcome, answer.Committed[0])
+			answer.Committed = answer.Committed[1:]
+		}
+	}
+	return nil
+}

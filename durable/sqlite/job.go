@@ -1,0 +1,176 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/rules"
+)
+
+const selectJob = "select " + row.Columns + " from executor_job "
+
+var (
+	insertJob = "insert into executor_job (" + row.Columns + ") values (?" + strings.Repeat(", ?", len(row.Names)-1) + ")"
+	updateJob = "update executor_job set " + strings.Join(row.Names[1:], " = ?, ") + " = ? where id = ?"
+)
+
+// get reads one job; it is nil if there is none.
+func (q *querier) get(where string, arg any) (*durable.Job, error) {
+	jobs, err := row.ScanAll(q.query(selectJob+where, arg))
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	return &jobs[0], nil
+}
+
+// put writes a job that is there already.
+func (q *querier) put(j *durable.Job) error {
+	v := row.Values(j, j.ID[:])
+	_, err := q.exec(updateJob, append(v[1:], j.ID[:])...)
+	return err
+}
+
+func (q *querier) addRun(r *durable.Run) error {
+	_, err := q.exec("insert into executor_run ("+row.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row.RunValues(r, r.Job[:])...)
+	return err
+}
+
+func (q *querier) alive(node string) (bool, error) {
+	var n int
+	err := q.row("select count(*) from executor_node where id = ?", []any{node}, &n)
+	return n > 0, err
+}
+
+// Insert adds jobs.
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	return do(ctx, s.writer, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, p) })
+}
+
+// InsertTx adds jobs in the caller's transaction.
+func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+	return txQuerier(ctx, tx).insert(jobs, durable.Place{})
+}
+
+func (q *querier) insert(jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	alive := false
+	if p.Node != "" {
+		var err error
+		if alive, err = q.alive(p.Node); err != nil {
+			return nil, err
+		}
+	}
+	now, held := now(), 0
+	placed := make([]durable.Placed, len(jobs))
+	for i, n := range jobs {
+		one, err := q.insertOne(n, p, alive && held < p.Limit, now)
+		if err != nil {
+			return nil, err
+		}
+		if one.Held {
+			held++
+		}
+		one.Now, one.KindTaken = now, one.Kind != n.Kind
+		placed[i] = one
+	}
+	return placed, nil
+}
+
+func (q *querier) insertOne(n durable.NewJob, p durable.Place, alive bool, now time.Time) (durable.Placed, error) {
+	j := rules.New(n, p, alive, now)
+	added, err := q.exec(insertJob+" on conflict do nothing", row.Values(&j, j.ID[:])...)
+	if err != nil || added == 1 {
+		return durable.Placed{Job: j, Held: j.State.Held()}, err
+	}
+	there, err := q.get("where id = ?", n.ID[:])
+	if err != nil || there != nil {
+		return durable.Placed{Job: deref(there)}, err
+	}
+	there, err = q.get("where key = ?", n.Key)
+	if err == nil && there == nil {
+		err = errors.New("durable/sqlite: a job was neither added nor is it there")
+	}
+	if err == nil && rules.Amend(there, n, now) {
+		err = q.put(there)
+	}
+	return durable.Placed{Job: deref(there)}, err
+}
+
+func deref(j *durable.Job) durable.Job {
+	if j == nil {
+		return durable.Job{}
+	}
+	return *j
+}
+
+// Change does what a user asks.
+func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.Answer, error) {
+		j, err := q.get("where id = ?", id[:])
+		if err != nil || j == nil {
+			return durable.NotFound, err
+		}
+		answer := rules.Change(j, c, now())
+		if answer == durable.TooLate {
+			return answer, nil
+		}
+		return answer, q.put(j)
+	})
+}
+
+// Get gives a job.
+func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
+	return one(row.Scan(s.read.QueryRowContext(ctx, selectJob+"where id = ?", id[:])))
+}
+
+// Find gives the job with a key.
+func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
+	return one(row.Scan(s.read.QueryRowContext(ctx, selectJob+"where key = ?", key)))
+}
+
+func one(j durable.Job, err error) (durable.Job, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return durable.Job{}, durable.ErrNotFound
+	}
+	return j, err
+}
+
+// List gives a page of jobs.
+func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	where, args := []string{"id > ?"}, []any{f.After[:]}
+	if f.Kind != "" {
+		where, args = append(where, "kind = ?"), append(args, f.Kind)
+	}
+	if f.Prefix != "" {
+		where, args = append(where, "substr(key, 1, length(?)) = ?"), append(args, f.Prefix, f.Prefix)
+	}
+	if len(f.States) > 0 {
+		where = append(where, "state in (?"+strings.Repeat(", ?", len(f.States)-1)+")")
+		for _, state := range f.States {
+			args = append(args, int64(state))
+		}
+	}
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	return row.ScanAll(s.read.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+" order by id limit ?", append(args, f.Limit)...))
+}
+
+// Runs gives a page of a job's history.
+func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
+	return row.ScanRuns(s.read.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
+		where job = ?1 and (?2 = 0 or seq < ?2) order by seq desc limit ?3`, id[:], before, limit))
+}
+
+// Kinds gives the kinds of which a job waits: one look into the index for each.
+func (s *Store) Kinds(ctx context.Context) ([]string, error) {
+	return row.Strings(s.read.QueryContext(ctx, `with recursive k(kind) as (
+		select min(kind) from executor_job where state = 0
+		union all
+		select (select min(j.kind) from executor_job j where j.state = 0 and j.kind > k.kind) from k where k.kind is not null
+	) select kind from k where kind is not null`))
+}

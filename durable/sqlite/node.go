@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/rules"
+)
+
+// Join adds a node.
+func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
+	return do(ctx, s.writer, func(q *querier) (time.Time, error) {
+		t := now()
+		_, err := q.exec("insert into executor_node values (?, ?) on conflict (id) do update set lease_until = excluded.lease_until", node, micros(t.Add(lease)))
+		return t, err
+	})
+}
+
+// Beat renews a lease, and frees what dead nodes hold.
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (durable.Pulse, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.Pulse, error) { return q.beat(node, lease) })
+}
+
+func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) {
+	p := durable.Pulse{Now: now()}
+	n, err := q.exec("update executor_node set lease_until = ? where id = ?", micros(p.Now.Add(lease)), node)
+	if err != nil {
+		return p, err
+	}
+	p.Alive = n > 0
+	buried, err := q.exec("delete from executor_node where id <> ? and lease_until < ?", node, micros(p.Now))
+	if err != nil {
+		return p, err
+	}
+	if buried > 0 || !p.Alive {
+		orphans, err := row.ScanAll(q.query(selectJob + "where state in (1, 2) and owner not in (select id from executor_node)"))
+		if err != nil {
+			return p, err
+		}
+		p.Freed = len(orphans)
+		for i := range orphans {
+			if run, ok := rules.Reap(&orphans[i], p.Now); ok {
+				if err := q.addRun(&run); err != nil {
+					return p, err
+				}
+			}
+			if err := q.put(&orphans[i]); err != nil {
+				return p, err
+			}
+		}
+	}
+	wanted, err := row.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ? and wish = 1", node))
+	for _, j := range wanted {
+		p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+	}
+	return p, err
+}
+
+// Leave removes a node.
+func (s *Store) Leave(ctx context.Context, node string) error {
+	return s.writer.do(ctx, func(q *querier) error {
+		if err := q.release(node, nil); err != nil {
+			return err
+		}
+		_, err := q.exec("delete from executor_node where id = ?", node)
+		return err
+	})
+}
+
+// Release frees what a node holds, except keep.
+func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) error {
+	return s.writer.do(ctx, func(q *querier) error { return q.release(node, keep) })
+}
+
+func (q *querier) release(node string, keep []durable.ID) error {
+	kept := make(map[durable.ID]bool, len(keep))
+	for _, id := range keep {
+		kept[id] = true
+	}
+	held, err := row.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ?", node))
+	if err != nil {
+		return err
+	}
+	for i := range held {
+		if !kept[held[i].ID] {
+			rules.Release(&held[i], now())
+			if err := q.put(&held[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Claim gives waiting jobs to a node. Each priority of each kind is one look
+// into the index.
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.Claims, error) { return q.claim(r) })
+}
+
+func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
+	c := durable.Claims{Now: now()}
+	alive, err := q.alive(r.Node)
+	if err != nil || !alive {
+		return c, err
+	}
+	ahead, lead := micros(c.Now.Add(r.Ahead)), micros(c.Now.Add(r.Lead))
+	taken := make(map[string]int)
+	for p := durable.High; p >= durable.Low; p-- {
+		for _, k := range r.Kinds {
+			limit := min(k.Max-taken[k.Kind], r.Limit-len(c.Jobs))
+			if limit <= 0 {
+				continue
+			}
+			jobs, err := row.ScanAll(q.query(`update executor_job
+				set state = 1 + (due <= ?1), attempt = attempt + (due <= ?1), owner = ?2, epoch = epoch + 1, updated = ?3
+				where rowid in (select rowid from executor_job where state = 0 and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
+				returning `+row.Columns, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
+			if err != nil {
+				return c, err
+			}
+			taken[k.Kind] += len(jobs)
+			c.Jobs = append(c.Jobs, jobs...)
+		}
+	}
+	return c, nil
+}

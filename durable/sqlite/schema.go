@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// migrations lead from each version of the schema to the next; the first is from
+// nothing to version 1. One that was released is never changed.
+var migrations = []string{
+	`create table executor_job (
+		id blob primary key,
+		key text unique,
+		kind text not null,
+		payload blob not null,
+		priority integer not null,
+		schedule text not null,
+		missed text not null,
+		anchor integer not null,
+		due integer not null,
+		occurrence integer not null,
+		next_due integer not null,
+		state integer not null,
+		wish integer not null,
+		epoch integer not null,
+		owner text not null,
+		attempt integer not null,
+		attempts integer not null,
+		timeout integer not null,
+		runs integer not null,
+		error text not null,
+		result blob,
+		created integer not null,
+		updated integer not null
+	);
+	create index executor_job_due on executor_job (kind, priority, due) where state = 0;
+	create index executor_job_owner on executor_job (owner) where state in (1, 2);
+	create index executor_job_over on executor_job (state, updated) where state in (3, 4, 5);
+	create table executor_node (
+		id text primary key,
+		lease_until integer not null
+	);
+	create table executor_run (
+		job blob not null,
+		seq integer not null,
+		occurrence integer not null,
+		attempt integer not null,
+		epoch integer not null,
+		node text not null,
+		started integer not null,
+		finished integer not null,
+		verdict integer not null,
+		error text not null
+	);
+	create unique index executor_run_job on executor_run (job, seq);`,
+}
+
+// migrate brings the schema up to date, under the lock of a writer.
+func migrate(ctx context.Context, conn *sql.Conn) (err error) {
+	if _, err := conn.ExecContext(ctx, "begin immediate"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			conn.ExecContext(context.WithoutCancel(ctx), "rollback")
+		}
+	}()
+	if _, err := conn.ExecContext(ctx, "create table if not exists executor_schema (version integer not null)"); err != nil {
+		return err
+	}
+	version := 0
+	if err := conn.QueryRowContext(ctx, "select coalesce(max(version), 0) from executor_schema").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := conn.ExecContext(ctx, migrations[version]); err != nil {
+			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
+		}
+		if _, err := conn.ExecContext(ctx, "insert into executor_schema values (?)", version+1); err != nil {
+			return err
+		}
+	}
+	_, err = conn.ExecContext(ctx, "commit")
+	return err
+}

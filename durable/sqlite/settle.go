@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+// Settle confirms claims and commits outcomes.
+func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.Settled, error) { return q.settle(b) })
+}
+
+// SettleTx settles in the caller's transaction.
+func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (durable.Settled, error) {
+	return txQuerier(ctx, tx).settle(b)
+}
+
+func (q *querier) settle(b durable.Batch) (durable.Settled, error) {
+	a := durable.Settled{Now: now()}
+	for _, ref := range b.Confirms {
+		n, err := q.exec(`update executor_job set attempt = attempt + (state = 1), state = 2, updated = ?
+			where id = ? and epoch = ? and state in (1, 2)`, micros(a.Now), ref.ID[:], ref.Epoch)
+		if err != nil {
+			return a, err
+		}
+		a.Confirmed = append(a.Confirmed, n > 0)
+	}
+	for i := range b.Outcomes {
+		ok, err := q.commit(&b.Outcomes[i], b, micros(a.Now))
+		if err != nil {
+			return a, err
+		}
+		a.Committed = append(a.Committed, ok)
+	}
+	return a, nil
+}
+
+// settleJob ends a run: rules.Settle in one statement.
+const settleJob = `update executor_job set
+	state = case when ?1 <> 0 or wish = 0 then ?1 when wish = 1 then 5 else 6 end,
+	due = case when ?1 = 0 and next_due <> 0 then next_due else ?2 end,
+	occurrence = case when ?1 = 0 and next_due <> 0 then next_due else ?3 end,
+	attempt = case when ?1 = 0 and next_due <> 0 then 0 else ?4 end,
+	wish = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8
+	where id = ?9 and epoch = ?10 and state = 2`
+
+// commit commits one outcome, and reports whether it is committed: now, or
+// before.
+func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, error) {
+	recorded := int64(1)
+	if o.Unrecorded {
+		recorded = 0
+	}
+	n, err := q.exec(settleJob, int64(o.State), micros(o.Due), micros(o.Occurrence), int64(o.Attempt), o.Error, o.Result, recorded, now, o.ID[:], o.Epoch)
+	if err == nil && n == 0 {
+		// With the epoch of the run but not running, it is one that was committed
+		// already: all else that ends a run makes the epoch go up.
+		err := q.row("select count(*) from executor_job where id = ? and epoch = ?", []any{o.ID[:], o.Epoch}, &n)
+		return n > 0, err
+	}
+	if err != nil || o.Unrecorded || b.History <= 0 {
+		return err == nil, err
+	}
+	r := &o.Run
+	_, err = q.exec("insert into executor_run ("+row.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ?",
+		micros(r.Occurrence), int64(r.Attempt), b.Node, micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, o.ID[:])
+	if err == nil && (o.State == durable.Waiting || r.Attempt > b.History) {
+		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
+	}
+	return err == nil, err
+}
+
+// pruneLimit is the most rows of each sort that one call of Prune removes.
+const pruneLimit = 2000
+
+// Prune removes what has been kept for long enough.
+func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
+		t := now()
+		for state, keep := range map[durable.State]int64{
+			durable.Succeeded: micros(t.Add(-r.Succeeded)), durable.Dead: micros(t.Add(-r.Dead)), durable.Canceled: micros(t.Add(-r.Dead)),
+		} {
+			if keep == micros(t) {
+				continue // for ever
+			}
+			ids, err := q.ids(`delete from executor_job where rowid in
+				(select rowid from executor_job where state = ? and updated < ? limit ?) returning id`, int64(state), keep, pruneLimit)
+			if err != nil {
+				return removed, err
+			}
+			removed += len(ids)
+			for _, id := range ids {
+				n, err := q.exec("delete from executor_run where job = ?", id)
+				if err != nil {
+					return removed, err
+				}
+				removed += int(n)
+			}
+		}
+		if r.History > 0 {
+			// Runs were added in the order in which they finished, more or less.
+			n, err := q.exec(`delete from executor_run where rowid in (select rowid from executor_run order by rowid limit ?) and finished < ?`,
+				pruneLimit, micros(t.Add(-r.History)))
+			if err != nil {
+				return removed, err
+			}
+			removed += int(n)
+		}
+		return removed, nil
+	})
+}
+
+func (q *querier) ids(text string, args ...any) ([][]byte, error) {
+	rows, err := q.query(text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ids [][]byte
+	for rows.Next() {
+		var id []byte
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}

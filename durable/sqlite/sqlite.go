@@ -1,0 +1,128 @@
+// Package sqlite keeps jobs in a file. It needs no server and no C compiler; the
+// file survives the death of the process at any moment and, with synchronous
+// FULL, that of the machine. Several processes of one machine may share a file;
+// it must not be on a network file system.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+// busyTimeout is how long a writer waits for another process's.
+const busyTimeout = 2 * time.Second
+
+// Option changes how a file is opened.
+type Option func(*settings)
+
+type settings struct{ synchronous string }
+
+// Normal lets the newest commits be lost when the machine loses its power, but
+// not when the process dies, and is quicker for it: SQLite's synchronous=NORMAL.
+// The default is FULL.
+func Normal() Option { return func(s *settings) { s.synchronous = "NORMAL" } }
+
+// A Store is a durable.Store in a file of SQLite.
+type Store struct {
+	path   string
+	write  *sql.DB // one connection, the writer's
+	read   *sql.DB
+	writer *writer
+	close  func() error
+}
+
+// Open opens the file, and makes it if it is not there. The tables are made or
+// brought up to date; their names begin with "executor_", so that the file may
+// have others.
+func Open(path string, opts ...Option) (*Store, error) {
+	s, err := open(path, opts)
+	if err != nil {
+		return nil, fmt.Errorf("durable/sqlite: %q: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(path string, opts []Option) (*Store, error) {
+	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") || strings.Contains(path, "://") {
+		return nil, fmt.Errorf("%w: the path must be that of a file; for tests there is package memory", executor.ErrInvalid)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	set := settings{synchronous: "FULL"}
+	for _, opt := range opts {
+		opt(&set)
+	}
+	s := &Store{path: path}
+	if s.write, err = sql.Open("sqlite", dsn(abs, set.synchronous, "journal_mode(WAL)")); err != nil {
+		return nil, err
+	}
+	s.write.SetMaxOpenConns(1)
+	ctx := context.Background()
+	conn, err := s.write.Conn(ctx)
+	if err == nil {
+		err = migrate(ctx, conn)
+	}
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "pragma busy_timeout = 0") // from now on see writer.begin
+	}
+	if err != nil {
+		s.write.Close()
+		return nil, err
+	}
+	if s.read, err = sql.Open("sqlite", dsn(abs, set.synchronous, "query_only(1)")); err != nil {
+		s.write.Close()
+		return nil, err
+	}
+	s.writer = newWriter(conn)
+	s.read.SetMaxOpenConns(4)
+	s.close = sync.OnceValue(func() error {
+		s.writer.close()
+		return errors.Join(s.read.Close(), s.write.Close())
+	})
+	return s, nil
+}
+
+// dsn gives the name of a connection. Its transactions begin as writers, since
+// one that turns into a writer midway can't wait for another.
+func dsn(path, synchronous string, pragmas ...string) string {
+	q := url.Values{"_txlock": {"immediate"}}
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+	q.Add("_pragma", "synchronous("+synchronous+")")
+	for _, p := range pragmas {
+		q.Add("_pragma", p)
+	}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// DSN gives a data source name by which a program opens the file with
+// database/sql and the driver "sqlite", for the transactions of ScheduleTx and
+// CompleteTx.
+func (s *Store) DSN() string {
+	abs, err := filepath.Abs(s.path)
+	if err != nil {
+		abs = s.path
+	}
+	return dsn(abs, "FULL", "journal_mode(WAL)")
+}
+
+// Close closes the file. Calls that are under way end first.
+func (s *Store) Close() error { return s.close() }
+
+// now is the store's clock.
+func now() time.Time { return time.Now().UTC().Round(0).Truncate(time.Microsecond) }
+
+func micros(t time.Time) int64 { return row.Micros(t) }

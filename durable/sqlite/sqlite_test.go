@@ -1,0 +1,158 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
+	"github.com/executor-go/executor/durable/storetest"
+)
+
+// open opens a new file, which is closed at the end of the test.
+func open(t *testing.T) *sqlite.Store {
+	t.Helper()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs #1?.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// The store in a file does what is demanded of one.
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) durable.Store { return open(t) })
+}
+
+// Transactions of the caller do what is demanded of them.
+func TestTransactions(t *testing.T) {
+	storetest.RunTx(t, func(t *testing.T) (durable.Store, *sql.DB) {
+		store := open(t)
+		db, err := sql.Open("sqlite", store.DSN())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return store, db
+	})
+}
+
+// What can't be a database is an error at Open that names it.
+func TestOpenDeclines(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"", ":memory:", "file:x?mode=memory", "postgres://host/db", dir, text, filepath.Join(dir, "missing", "jobs.db")} {
+		store, err := sqlite.Open(path)
+		if err == nil {
+			store.Close()
+			t.Errorf("%q was opened", path)
+		} else if !strings.Contains(err.Error(), fmt.Sprintf("%q", path)) {
+			t.Errorf("%q is not named in: %v", path, err)
+		}
+	}
+}
+
+// A file of a newer program is left alone.
+func TestNewerSchemaIsDeclined(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", store.DSN())
+	if err == nil {
+		_, err = db.Exec("insert into executor_schema values (1000)")
+	}
+	if err := errors.Join(err, db.Close(), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(path); !errors.Is(err, durable.ErrNewerSchema) || !strings.Contains(err.Error(), "1000") {
+		t.Error(err)
+	}
+}
+
+// A disk that is full is an error, loses nothing, and is got over.
+func TestFullDisk(t *testing.T) {
+	store := open(t)
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := store.Limit(64); err != nil { // pages
+		t.Fatal(err)
+	}
+	accepted := 0
+	add := func() error {
+		j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, 4000), Schedule: "once", Attempts: 1}
+		_, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{})
+		return err
+	}
+	for err == nil {
+		if err = add(); err == nil {
+			accepted++
+		}
+	}
+	if !strings.Contains(err.Error(), "full") {
+		t.Error(err)
+	}
+	if err := store.Limit(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(); err != nil {
+		t.Error(err)
+	}
+	all, err := store.List(t.Context(), durable.Filter{Limit: 1000})
+	if err != nil || len(all) != accepted+1 || accepted == 0 {
+		t.Errorf("%d jobs were accepted and %d are there: %v", accepted+1, len(all), err)
+	}
+}
+
+// A call that is given up while another process holds the file leaves what it
+// would have given alone, and does not hold up the next.
+func TestCallGivenUp(t *testing.T) {
+	store := open(t)
+	if _, err := store.Join(t.Context(), "node", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin() // a writer from the beginning
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	claimed := make(chan error, 1)
+	go func() {
+		_, err := store.Claim(ctx, durable.ClaimRequest{Node: "node", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}})
+		claimed <- err
+	}()
+	cancel()
+	if err := <-claimed; !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := store.Beat(t.Context(), "node", time.Hour); err != nil || !p.Alive {
+		t.Errorf("Beat: %+v, %v", p, err)
+	}
+}

@@ -1,0 +1,247 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	executor "github.com/executor-go/executor"
+)
+
+// A writer owns the one connection that writes. Calls that come while a
+// transaction is under way gather, and share the next one: one sync of the disk
+// is for all of them. Each has a savepoint, so that one that fails does not spoil
+// the others.
+type writer struct {
+	conn  *sql.Conn
+	ended chan struct{}
+
+	mu struct {
+		sync.Mutex
+		calls  []*call
+		closed bool
+	}
+	kick chan struct{}
+
+	stmts map[string]*sql.Stmt // used by the writer's goroutine only
+}
+
+// call is one call that writes. Its function runs in the writer's goroutine.
+type call struct {
+	ctx  context.Context
+	fn   func(q *querier) error
+	err  error
+	done chan struct{}
+}
+
+// maxGroup is the most calls that share a transaction.
+const maxGroup = 256
+
+var errClosed = errors.New("durable/sqlite: store is closed")
+
+func newWriter(conn *sql.Conn) *writer {
+	w := &writer{conn: conn, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+	go w.loop()
+	return w
+}
+
+// do runs fn in a transaction and returns when that is committed. If ctx ends
+// before, the outcome is unknown, and what fn gives then nobody looks at.
+func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (T, error) {
+	var v, zero T
+	c := &call{ctx: ctx, done: make(chan struct{})}
+	c.fn = func(q *querier) (err error) {
+		v, err = fn(q)
+		return err
+	}
+	w.mu.Lock()
+	if w.mu.closed {
+		w.mu.Unlock()
+		return zero, errClosed
+	}
+	w.mu.calls = append(w.mu.calls, c)
+	w.mu.Unlock()
+	w.wake()
+	select {
+	case <-c.done:
+		if c.err != nil {
+			return zero, c.err
+		}
+		return v, nil
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+}
+
+// do is do for a function that gives nothing.
+func (w *writer) do(ctx context.Context, fn func(q *querier) error) error {
+	_, err := do(ctx, w, func(q *querier) (struct{}, error) { return struct{}{}, fn(q) })
+	return err
+}
+
+func (w *writer) wake() {
+	select {
+	case w.kick <- struct{}{}:
+	default:
+	}
+}
+
+// close refuses further calls, and waits for those that are there.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.mu.closed = true
+	w.mu.Unlock()
+	w.wake()
+	<-w.ended
+}
+
+func (w *writer) loop() {
+	defer close(w.ended)
+	for range w.kick {
+		for {
+			w.mu.Lock()
+			k := min(len(w.mu.calls), maxGroup)
+			group := w.mu.calls[:k:k]
+			w.mu.calls = w.mu.calls[k:]
+			closed := w.mu.closed
+			w.mu.Unlock()
+			if k == 0 {
+				if closed {
+					w.conn.Close()
+					return
+				}
+				break
+			}
+			w.commit(group)
+		}
+	}
+}
+
+// commit runs a group in one transaction.
+func (w *writer) commit(group []*call) {
+	err := w.begin()
+	if err == nil {
+		for _, c := range group {
+			if c.err = c.ctx.Err(); c.err == nil {
+				c.err = w.run(c, len(group) > 1)
+			}
+		}
+		if len(group) == 1 && group[0].err != nil {
+			w.exec("rollback")
+		} else if err = w.exec("commit"); err != nil {
+			w.exec("rollback")
+		}
+	}
+	for _, c := range group {
+		if c.err == nil {
+			c.err = err
+		}
+		close(c.done)
+	}
+}
+
+// begin waits for its turn among the processes that share the file. SQLite's own
+// way of waiting sleeps for up to a tenth of a second between two looks, so that
+// those who wait are late, and starve beside one that is busy.
+func (w *writer) begin() error {
+	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(time.Millisecond) {
+		err := w.exec("begin immediate")
+		var busy *sqlite.Error
+		if !errors.As(err, &busy) || busy.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// run runs one call. A panic is the call's error: the others must not suffer.
+func (w *writer) run(c *call, savepoint bool) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &executor.PanicError{Value: v}
+		}
+	}()
+	q := &querier{stmt: w.stmt}
+	if !savepoint {
+		return c.fn(q)
+	}
+	if err := w.exec("savepoint s"); err != nil {
+		return err
+	}
+	err = c.fn(q)
+	if err != nil {
+		w.exec("rollback to s")
+	}
+	return errors.Join(err, w.exec("release s"))
+}
+
+func (w *writer) exec(text string) error {
+	s, err := w.stmt(text)
+	if err == nil {
+		_, err = s.Exec()
+	}
+	return err
+}
+
+// stmt prepares a statement once.
+func (w *writer) stmt(text string) (*sql.Stmt, error) {
+	if s := w.stmts[text]; s != nil {
+		return s, nil
+	}
+	s, err := w.conn.PrepareContext(context.Background(), text)
+	if err == nil {
+		w.stmts[text] = s
+	}
+	return s, err
+}
+
+// A querier runs statements in a transaction: the writer's, or a caller's.
+type querier struct {
+	stmt func(text string) (*sql.Stmt, error)
+}
+
+// txQuerier gives a querier for a caller's transaction.
+func txQuerier(ctx context.Context, tx *sql.Tx) *querier {
+	stmts := make(map[string]*sql.Stmt)
+	return &querier{func(text string) (*sql.Stmt, error) {
+		if s := stmts[text]; s != nil {
+			return s, nil
+		}
+		s, err := tx.PrepareContext(ctx, text)
+		stmts[text] = s
+		return s, err
+	}}
+}
+
+// exec runs a statement and says how many rows it changed.
+func (q *querier) exec(text string, args ...any) (int64, error) {
+	s, err := q.stmt(text)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (q *querier) query(text string, args ...any) (*sql.Rows, error) {
+	s, err := q.stmt(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Query(args...)
+}
+
+func (q *querier) row(text string, args []any, dest ...any) error {
+	s, err := q.stmt(text)
+	if err != nil {
+		return err
+	}
+	return s.QueryRow(args...).Scan(dest...)
+}

@@ -1,0 +1,237 @@
+package durable
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// A Store keeps jobs. Package sqlite and package postgres have one each, package
+// memory one for tests; package storetest says in tests what is demanded here.
+//
+// Each method is one atomic act, all times are the store's own clock, and every
+// method may be repeated after an error that left its outcome unknown. A method
+// that changes a job leaves it alone unless its epoch is the one expected.
+type Store interface {
+	// Insert adds jobs, each with the state, owner and epoch that p asks for. A
+	// job whose ID is there already is not added again. One whose Key is there
+	// stands for the job that has it: see Placed.
+	Insert(ctx context.Context, jobs []NewJob, p Place) ([]Placed, error)
+
+	// Join adds a node with a lease that ends after the given time.
+	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
+
+	// Beat renews a node's lease. A node that has been declared dead stays dead,
+	// and is told so. It also declares every other node dead whose lease has ended, and frees
+	// what those held: it waits again, after [ReapDelay], or is dead if its last
+	// attempt was running; such a run is in the history as lost.
+	Beat(ctx context.Context, node string, lease time.Duration) (Pulse, error)
+
+	// Leave removes a node and frees what it holds.
+	Leave(ctx context.Context, node string) error
+
+	// Claim gives waiting jobs to a node that is alive.
+	Claim(ctx context.Context, r ClaimRequest) (Claims, error)
+
+	// Release frees what a node holds except keep, as if it had never been
+	// claimed: an attempt that was counted is taken back.
+	Release(ctx context.Context, node string, keep []ID) error
+
+	// Settle confirms claims and commits the outcomes of runs.
+	Settle(ctx context.Context, b Batch) (Settled, error)
+
+	// Change does what a user asks of a job.
+	Change(ctx context.Context, id ID, c Change) (Answer, error)
+
+	// Get gives the job with that ID, or ErrNotFound.
+	Get(ctx context.Context, id ID) (Job, error)
+
+	// Find gives the job with that key, or ErrNotFound.
+	Find(ctx context.Context, key string) (Job, error)
+
+	// List gives jobs in the order of their IDs.
+	List(ctx context.Context, f Filter) ([]Job, error)
+
+	// Runs gives a job's history, the latest first, from before the run with the
+	// number given; 0 means from the end.
+	Runs(ctx context.Context, id ID, before int64, limit int) ([]Run, error)
+
+	// Kinds gives the kinds of which a job waits, whether due or not.
+	Kinds(ctx context.Context) ([]string, error)
+
+	// Prune removes what has been kept for long enough, some thousands at most,
+	// and says how much it was.
+	Prune(ctx context.Context, r Retention) (int, error)
+
+	// Close closes the store.
+	Close() error
+}
+
+// A Listener is a Store that can tell when something has changed. It is a hint:
+// without it changes are seen at the next poll.
+type Listener interface {
+	// Listen calls wake whenever a job may have become due soon or a running one
+	// is to be canceled, until ctx ends or something fails.
+	Listen(ctx context.Context, wake func()) error
+}
+
+// A TxStore is a Store that can work in a transaction of its caller.
+type TxStore interface {
+	InsertTx(ctx context.Context, tx *sql.Tx, jobs []NewJob) ([]Placed, error)
+	SettleTx(ctx context.Context, tx *sql.Tx, b Batch) (Settled, error)
+}
+
+// NewJob is a job to be added.
+type NewJob struct {
+	ID       ID
+	Key      string
+	Kind     string
+	Payload  []byte
+	Priority Priority
+	Schedule string
+	Missed   string
+	// Due is when it is to run first. If it is zero, it is due Delay from now.
+	Due      time.Time
+	Delay    time.Duration
+	Attempts int
+	Timeout  time.Duration
+}
+
+// Place says who is to have new jobs. With the zero Place they wait for any
+// node, as they do if the node named is not alive.
+type Place struct {
+	Node string
+	// A job due within Lead is Running at once, one due within Ahead is Claimed,
+	// one due later is Waiting. Limit is the most that may be taken.
+	Ahead, Lead time.Duration
+	Limit       int
+}
+
+// Placed says what became of a new job.
+type Placed struct {
+	// Job is the job as it is now. Its ID is another one if the key was taken by
+	// an earlier job of this kind. That one is left alone if it is not periodic.
+	// If it is, payload, priority, limits and policies become the new ones, and a
+	// schedule that differs begins anew: at once, or after the run in progress.
+	Job
+	// Held says that the job was added just now and belongs to Place.Node.
+	Held bool
+	// Now is the time of the store.
+	Now time.Time
+	// KindTaken says that the key belongs to a job of another kind, which Job
+	// is. Nothing has changed.
+	KindTaken bool
+}
+
+// Pulse is the answer to a heartbeat.
+type Pulse struct {
+	Now      time.Time
+	Alive    bool  // false: the node was declared dead, and holds nothing
+	Canceled []Ref // running jobs of this node that are to be canceled
+	Freed    int   // jobs of dead nodes that this beat has freed
+}
+
+// Ref names one holding of a job.
+type Ref struct {
+	ID    ID
+	Epoch int64
+}
+
+// ClaimRequest asks for jobs of the kinds given, the most urgent and earliest
+// first.
+type ClaimRequest struct {
+	Node        string
+	Ahead, Lead time.Duration // as in Place; a job due later than Ahead is left
+	Limit       int           // the most to be given
+	Kinds       []KindLimit   // the order breaks ties, so vary it
+}
+
+// KindLimit is a kind, and how many of it may be claimed.
+type KindLimit struct {
+	Kind string
+	Max  int
+}
+
+// Claims are jobs that the node has now, with their new epochs.
+type Claims struct {
+	Now  time.Time
+	Jobs []Job
+}
+
+// Batch is a group commit of one node.
+type Batch struct {
+	Node string
+	// Confirms are claimed jobs that are to become Running. One that is running
+	// already with this epoch counts as confirmed.
+	Confirms []Ref
+	Outcomes []Outcome
+	// History is how many runs are kept of each job; 0 keeps none.
+	History int
+}
+
+// Outcome is the end of a run and what is to follow.
+type Outcome struct {
+	Ref
+	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a wish or
+	// another schedule that came during the run take effect now.
+	State State
+	// Due, Occurrence and Attempt are the job's next ones.
+	Due, Occurrence time.Time
+	Attempt         int
+	Error           string
+	Result          []byte
+	// Run is the line for the history, unless Unrecorded. Job, Seq, Epoch and
+	// Node are filled in by the store.
+	Run        Run
+	Unrecorded bool
+}
+
+// Settled says, for each entry of a Batch, whether it took effect: now, or in an
+// earlier call with the same entry.
+type Settled struct {
+	Now       time.Time
+	Confirmed []bool
+	Committed []bool
+}
+
+// Op is what a Change does.
+type Op uint8
+
+const (
+	OpCancel     Op = iota
+	OpPause         // no run until OpResume
+	OpResume        // it runs when it is due, at once if that has passed
+	OpReschedule    // the next occurrence is at Due
+	OpRunNow        // due at once; a schedule goes on afterwards
+	OpRevive        // a dead or canceled job is due at once, with all its attempts
+)
+
+// Change is what a user asks of a job.
+type Change struct {
+	Op  Op
+	Due time.Time // for OpReschedule
+}
+
+// Filter selects jobs for List. The zero Filter selects all.
+type Filter struct {
+	Kind   string  // "" for all
+	Prefix string  // of the key
+	States []State // none for all
+	After  ID      // of the page before, the zero ID for the first
+	Limit  int     // of the page; 0 is 100
+}
+
+// Retention says how long what is over is kept.
+type Retention struct {
+	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs; 0 keeps for ever
+}
+
+// ReapDelay is how long a job whose node died in its nth attempt waits for the
+// next: not at all after the first, then ever longer, so that a job that kills
+// its process does not kill them all, one after the other.
+func ReapDelay(attempt int) time.Duration {
+	if attempt < 2 {
+		return 0
+	}
+	return time.Second << min(attempt-2, 6)
+}

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// A canceled job is not claimed any more.
+func cancelWaiting(b *bench) {
+	node := b.node("a")
+	j := b.add(-time.Second)
+	b.change(j.ID, durable.OpCancel, durable.Applied)
+	b.same(b.claim(node))
+	if got := b.state(j.ID, durable.Canceled); got.Epoch <= j.Epoch {
+		b.Error("the epoch did not go up")
+	}
+}
+
+// A running job that is canceled ends with its run, whether another was to follow
+// or not; a run that succeeds, and was the last, has succeeded.
+func cancelRunning(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.change(j.ID, durable.OpCancel, durable.Deferred)
+	b.state(j.ID, durable.Running)
+	b.settle(node, next(j, j.Due.Add(time.Hour)))
+	if got := b.state(j.ID, durable.Canceled); got.Wish != durable.NoWish {
+		b.Error("the wish is still there")
+	}
+	k := b.running(node)
+	b.change(k.ID, durable.OpCancel, durable.Deferred)
+	b.settle(node, outcome(k))
+	b.state(k.ID, durable.Succeeded)
+}
+
+// A job that is over can't be canceled, paused, resumed, moved or run.
+func cancelDone(b *bench) {
+	node := b.node("a")
+	j := b.running(node)
+	b.settle(node, outcome(j))
+	for _, op := range []durable.Op{durable.OpCancel, durable.OpPause, durable.OpResume, durable.OpRunNow, durable.OpRevive} {
+		b.change(j.ID, op, durable.TooLate)
+	}
+	b.changeBy(j.ID, durable.Change{Op: durable.OpReschedule, Due: time.Now().UTC()}, durable.TooLate)
+	b.state(j.ID, durable.Succeeded)
+}
+
+// A job that is not there is not found.
+func changeUnknown(b *bench) {
+	b.change(durable.NewID(), durable.OpCancel, durable.NotFound)
+}
+
+// A paused job is not claimed until it is resumed; its time stays.
+func pauseAndResume(b *bench) {
+	node := b.node("a")
+	j := b.add(-time.Second)
+	b.change(j.ID, durable.OpResume, durable.TooLate)
+	b.change(j.ID, durable.OpPause, durable.Applied)
+	b.change(j.ID, durable.OpPause, durable.Applied)
+	b.same(b.claim(node))
+	b.change(j.ID, durable.OpResume, durable.Applied)
+	if got := b.state(j.ID, durable.Waiting); !got.Due.Equal(j.Due) {
+		b.Errorf("due moved from %v to %v", j.Due, got.Due)
+	}
+	b.same(b.claim(node), j)
+}
+
+// A running job that is paused finishes its run and is paused then, unless it is
+// resumed before.
+func pauseRunning(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.change(j.ID, durable.OpPause, durable.Deferred)
+	b.settle(node, next(j, j.Due.Add(time.Hour)))
+	if got := b.state(j.ID, durable.Paused); !got.Due.Equal(j.Due.Add(time.Hour)) {
+		b.Errorf("due %v", got.Due)
+	}
+	k := b.running(node, key("other"), every("1h0m0s"))
+	b.change(k.ID, durable.OpPause, durable.Deferred)
+	b.change(k.ID, durable.OpResume, durable.Deferred)
+	b.settle(node, next(k, k.Due.Add(time.Hour)))
+	b.state(k.ID, durable.Waiting)
+}
+
+// A job that is rescheduled is due at the new time, also if it is claimed or
+// paused.
+func reschedule(b *bench) {
+	node := b.node("a")
+	to := time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
+	b.add(30 * time.Second)
+	j := b.claim(node)[0]
+	b.changeBy(j.ID, durable.Change{Op: durable.OpReschedule, Due: to}, durable.Applied)
+	if got := b.state(j.ID, durable.Waiting); !got.Due.Equal(to) || !got.Occurrence.Equal(to) {
+		b.Errorf("job is %+v", got)
+	}
+	if b.confirm(node, j) {
+		b.Error("the old claim was confirmed")
+	}
+	b.change(j.ID, durable.OpPause, durable.Applied)
+	b.changeBy(j.ID, durable.Change{Op: durable.OpReschedule, Due: to.Add(time.Hour)}, durable.Applied)
+	if got := b.state(j.ID, durable.Paused); !got.Due.Equal(to.Add(time.Hour)) {
+		b.Errorf("job is %+v", got)
+	}
+}
+
+// A running job can be rescheduled if another occurrence follows.
+func rescheduleRunning(b *bench) {
+	node := b.node("a")
+	to := time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
+	move := durable.Change{Op: durable.OpReschedule, Due: to}
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.changeBy(j.ID, move, durable.Deferred)
+	b.settle(node, next(j, j.Due.Add(time.Hour)))
+	if got := b.state(j.ID, durable.Waiting); !got.Due.Equal(to) || !got.NextDue.IsZero() {
+		b.Errorf("job is %+v", got)
+	}
+	k := b.running(node)
+	b.changeBy(k.ID, move, durable.TooLate)
+}
+
+// A job that is to run now is due, also if it was paused.
+func runNow(b *bench) {
+	node := b.node("a")
+	j := b.add(time.Hour)
+	b.change(j.ID, durable.OpPause, durable.Applied)
+	b.change(j.ID, durable.OpRunNow, durable.Applied)
+	b.same(b.claim(node), j)
+	b.change(j.ID, durable.OpRunNow, durable.TooLate)
+}
+
+// A dead job that is revived is due, with all its attempts before it.
+func revive(b *bench) {
+	node := b.node("a")
+	j := b.running(node)
+	o := outcome(j)
+	o.State, o.Attempt = durable.Dead, 3
+	b.settle(node, o)
+	b.change(j.ID, durable.OpRevive, durable.Applied)
+	again := b.claim(node)
+	b.same(again, j)
+	if again[0].Attempt != 1 {
+		b.Errorf("it is in attempt %d", again[0].Attempt)
+	}
+	b.change(j.ID, durable.OpRevive, durable.TooLate)
+}

@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// What was inserted is what is there.
+func insertKeepsEveryField(b *bench) {
+	due := time.Date(2040, 2, 3, 4, 5, 6, 789000, time.UTC)
+	n := durable.NewJob{
+		ID: durable.NewID(), Key: "schlüssel 'x' \"y\" %_\\", Kind: "kind", Payload: []byte("\x00\xff{}"), Priority: durable.Low,
+		Schedule: "rate 1m0s", Missed: "skip 2s", Due: due, Attempts: 7, Timeout: 90 * time.Second,
+	}
+	p := b.insert(n, durable.Place{})
+	want := durable.Job{
+		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority, Schedule: n.Schedule, Missed: n.Missed,
+		Anchor: due, Due: due, Occurrence: due, Attempts: 7, Timeout: n.Timeout, Created: p.Now, Updated: p.Now,
+	}
+	for where, got := range map[string]durable.Job{"Insert": p.Job, "Get": b.get(n.ID), "Find": must(b.store.Find(b.Context(), n.Key))} {
+		if !reflect.DeepEqual(got, want) {
+			b.Errorf("%s gave\n%+v, want\n%+v", where, got, want)
+		}
+	}
+	if p.Held || p.KindTaken {
+		b.Error("it is held, or its key is taken")
+	}
+}
+
+// A delay counts from the store's clock.
+func insertCountsDelay(b *bench) {
+	p := b.insert(job(90*time.Second), durable.Place{})
+	if !p.Due.Equal(p.Now.Add(90 * time.Second)) {
+		b.Errorf("due %v at %v", p.Due, p.Now)
+	}
+}
+
+// A job that is inserted again, because the answer was lost, is there once.
+func insertTwice(b *bench) {
+	j, k := job(0), job(0, key("key"))
+	for range 2 {
+		for _, n := range []durable.NewJob{j, k} {
+			if p := b.insert(n, durable.Place{}); p.ID != n.ID {
+				b.Errorf("inserted %v as %v", n.ID, p.ID)
+			}
+		}
+	}
+	if all := must(b.store.List(b.Context(), durable.Filter{})); len(all) != 2 {
+		b.Errorf("there are %d jobs, want 2", len(all))
+	}
+}
+
+// A job whose key is taken is the one that has the key, which stays as it is.
+func insertTakenKey(b *bench) {
+	first := b.add(time.Hour, key("key"))
+	p := b.insert(job(time.Minute, key("key")), durable.Place{})
+	if p.ID != first.ID || p.Held {
+		b.Errorf("got %v, held %v; want %v", p.ID, p.Held, first.ID)
+	}
+	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
+	}
+}
+
+// A key that belongs to a job of another kind is not given.
+func insertKindTaken(b *bench) {
+	first := b.add(time.Hour, key("key"), every("1m0s"))
+	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), durable.Place{})
+	if !p.KindTaken {
+		b.Error("the key was given to a second kind")
+	}
+	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
+	}
+}
+
+// Registering an unchanged schedule changes nothing, however often.
+func insertSamePeriodic(b *bench) {
+	first := b.add(time.Hour, key("key"), every("1m0s"))
+	b.insert(job(time.Second, key("key"), every("1m0s")), durable.Place{})
+	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
+	}
+}
+
+// A periodic job takes on another payload without losing its place in time.
+func insertNewPayload(b *bench) {
+	first := b.add(time.Hour, key("key"), every("1m0s"))
+	p := b.insert(job(time.Second, key("key"), every("1m0s"), func(j *durable.NewJob) {
+		j.Payload, j.Attempts, j.Timeout = []byte("2"), 9, time.Minute
+	}), durable.Place{})
+	got := b.get(first.ID)
+	if string(got.Payload) != "2" || got.Attempts != 9 || got.Timeout != time.Minute {
+		b.Errorf("job is %+v", got)
+	}
+	if !got.Due.Equal(first.Due) || !got.Anchor.Equal(first.Anchor) {
+		b.Errorf("due moved from %v to %v", first.Due, got.Due)
+	}
+	if !reflect.DeepEqual(p.Job, got) {
+		b.Errorf("Insert gave\n%+v, Get\n%+v", p.Job, got)
+	}
+}
+
+// A schedule that differs begins anew, and a node that has claimed the job
+// cannot confirm what it knew.
+func insertOtherSchedule(b *bench) {
+	node := b.node("a")
+	b.add(30*time.Second, key("key"), every("1m0s"))
+	claimed := b.claim(node)[0]
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Place{})
+	got := b.state(claimed.ID, durable.Waiting)
+	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) || !got.Occurrence.Equal(got.Due) {
+		b.Errorf("job is %+v", got)
+	}
+	if b.confirm(node, claimed) {
+		b.Error("the old claim was confirmed")
+	}
+}
+
+// A schedule that differs waits for the run in progress, which can be committed.
+func insertOtherScheduleDuringRun(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1m0s"))
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Place{})
+	b.state(j.ID, durable.Running)
+	if !b.settle(node, next(j, j.Due.Add(time.Minute)))[0] {
+		b.Fatal("the run was refused")
+	}
+	got := b.state(j.ID, durable.Waiting)
+	if want := p.Now.Add(time.Hour); !got.Due.Equal(want) || !got.Occurrence.Equal(want) || !got.NextDue.IsZero() {
+		b.Errorf("due %v, occurrence %v, want %v", got.Due, got.Occurrence, want)
+	}
+}
+
+// New jobs that are near are the node's at once, up to its limit: running if they
+// are due, claimed if they will be.
+func insertForNode(b *bench) {
+	place := durable.Place{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
+	jobs := []durable.NewJob{job(0), job(2 * time.Minute), job(30 * time.Second), job(0), job(0)}
+	placed := must(b.store.Insert(b.Context(), jobs, place))
+	want := []durable.State{durable.Running, durable.Waiting, durable.Claimed, durable.Running, durable.Waiting}
+	for i, p := range placed {
+		if p.ID != jobs[i].ID || p.State != want[i] || p.Held != want[i].Held() {
+			b.Errorf("job %d is %v, held %v; want %v", i, p.State, p.Held, want[i])
+		}
+		if p.Held && (p.Owner != "a" || p.Epoch != 1) {
+			b.Errorf("job %d belongs to %q with epoch %d", i, p.Owner, p.Epoch)
+		}
+		if running := p.State == durable.Running; running != (p.Attempt == 1) {
+			b.Errorf("job %d is in attempt %d", i, p.Attempt)
+		}
+		if got := b.get(p.ID); !reflect.DeepEqual(got, p.Job) {
+			b.Errorf("Insert gave\n%+v, Get\n%+v", p.Job, got)
+		}
+	}
+}
+
+// A node that is not alive gets nothing.
+func insertForDeadNode(b *bench) {
+	p := b.insert(job(0), durable.Place{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
+	if p.Held || p.State != durable.Waiting || p.Owner != "" {
+		b.Errorf("job is %+v", p)
+	}
+}

@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// What is not there is not found.
+func getUnknown(b *bench) {
+	if _, err := b.store.Get(b.Context(), durable.NewID()); !errors.Is(err, durable.ErrNotFound) {
+		b.Errorf("Get: %v", err)
+	}
+	if _, err := b.store.Find(b.Context(), "nothing"); !errors.Is(err, durable.ErrNotFound) {
+		b.Errorf("Find: %v", err)
+	}
+	if runs := must(b.store.Runs(b.Context(), durable.NewID(), 0, 10)); len(runs) != 0 {
+		b.Errorf("Runs gave %v", runs)
+	}
+}
+
+// Pages that follow each other give every job once, in the order of the IDs.
+func listPages(b *bench) {
+	var want []durable.ID
+	for range 7 {
+		want = append(want, b.add(time.Hour).ID)
+	}
+	slices.SortFunc(want, func(x, y durable.ID) int { return slices.Compare(x[:], y[:]) })
+	var got []durable.ID
+	for f := (durable.Filter{Limit: 3}); ; {
+		page := must(b.store.List(b.Context(), f))
+		if len(page) == 0 {
+			break
+		}
+		got = append(got, ids(page)...)
+		f.After = got[len(got)-1]
+	}
+	if !slices.Equal(got, want) {
+		b.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A filter gives what it says: by kind, by state, and by the beginning of a key,
+// in which no character is special.
+func listFilters(b *bench) {
+	var all []durable.Job
+	for i, k := range []string{"a%c", "abc", "a_c", "A%c", ""} {
+		all = append(all, b.add(time.Hour, key(k), func(j *durable.NewJob) { j.Kind = fmt.Sprint("kind", i%2) }))
+	}
+	b.change(all[1].ID, durable.OpCancel, durable.Applied)
+	b.change(all[2].ID, durable.OpPause, durable.Applied)
+	list := func(f durable.Filter) []durable.Job { return must(b.store.List(b.Context(), f)) }
+	b.same(list(durable.Filter{Prefix: "a%"}), all[0])
+	b.same(list(durable.Filter{Prefix: "a"}), all[:3]...)
+	b.same(list(durable.Filter{Kind: "kind1"}), all[1], all[3])
+	b.same(list(durable.Filter{States: []durable.State{durable.Canceled, durable.Paused}}), all[1], all[2])
+	b.same(list(durable.Filter{Kind: "kind0", States: []durable.State{durable.Waiting}, Prefix: "a"}), all[0])
+	b.same(list(durable.Filter{Kind: "nothing"}))
+}
+
+// The kinds are those of jobs that wait.
+func kindsWait(b *bench) {
+	for _, k := range []string{"b", "a", "b", "c"} {
+		j := b.add(time.Hour, func(j *durable.NewJob) { j.Kind = k })
+		if k == "c" {
+			b.change(j.ID, durable.OpCancel, durable.Applied)
+		}
+	}
+	if got := must(b.store.Kinds(b.Context())); !slices.Equal(got, []string{"a", "b"}) {
+		b.Errorf("kinds are %v", got)
+	}
+}
+
+// What was kept for long enough goes, with its history; the rest stays. A key is
+// free again then.
+func prune(b *bench) {
+	node := b.node("a")
+	done := b.running(node, key("key"))
+	b.settle(node, outcome(done))
+	canceled, waiting := b.add(time.Hour), b.add(time.Hour)
+	b.change(canceled.ID, durable.OpCancel, durable.Applied)
+
+	if n := must(b.store.Prune(b.Context(), durable.Retention{})); n != 0 {
+		b.Errorf("removed %d rows that are to be kept for ever", n)
+	}
+	b.ok(errOf(b.store.Prune(b.Context(), durable.Retention{Succeeded: time.Hour, Dead: time.Hour})))
+	b.state(done.ID, durable.Succeeded)
+	b.ok(errOf(b.store.Prune(b.Context(), durable.Retention{Succeeded: time.Nanosecond, Dead: time.Hour})))
+	if _, err := b.store.Get(b.Context(), done.ID); !errors.Is(err, durable.ErrNotFound) {
+		b.Errorf("the job that succeeded: %v", err)
+	}
+	if runs := must(b.store.Runs(b.Context(), done.ID, 0, 10)); len(runs) != 0 {
+		b.Errorf("its history is %v", runs)
+	}
+	b.state(canceled.ID, durable.Canceled)
+	b.state(waiting.ID, durable.Waiting)
+	if again := b.add(time.Hour, key("key")); again.ID == done.ID {
+		b.Error("the key was not free")
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }

@@ -1,0 +1,243 @@
+// Package storetest holds any durable.Store against what is demanded of one, as
+// testing/fstest does for file systems.
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// Run runs the suite. Each test gets a store from open, which must be empty, and
+// which open must arrange to close.
+func Run(t *testing.T, open func(t *testing.T) durable.Store) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(&bench{T: t, store: open(t)})
+		})
+	}
+}
+
+var tests = []struct {
+	name string
+	run  func(*bench)
+}{
+	{"InsertKeepsEveryField", insertKeepsEveryField},
+	{"InsertCountsDelayFromTheStoresClock", insertCountsDelay},
+	{"InsertTwiceAddsOnce", insertTwice},
+	{"InsertWithTakenKeyGivesTheFirst", insertTakenKey},
+	{"InsertWithKeyOfAnotherKindSaysSo", insertKindTaken},
+	{"InsertSamePeriodicKeepsItsTimes", insertSamePeriodic},
+	{"InsertNewPayloadKeepsItsTimes", insertNewPayload},
+	{"InsertOtherScheduleBeginsAnew", insertOtherSchedule},
+	{"InsertOtherScheduleDuringRunWaitsForItsEnd", insertOtherScheduleDuringRun},
+	{"InsertGivesNearJobsToTheNode", insertForNode},
+	{"InsertForDeadNodeWaits", insertForDeadNode},
+
+	{"ClaimTakesTheEarliest", claimEarliest},
+	{"ClaimTakesTheMoreUrgentFirst", claimUrgent},
+	{"ClaimLooksAheadNoFurtherThanAsked", claimAhead},
+	{"ClaimTakesOnlyKindsAsked", claimKinds},
+	{"ClaimObeysLimits", claimLimits},
+	{"ClaimGivesEachJobOnce", claimOnce},
+	{"ClaimOfDeadNodeGivesNothing", claimDeadNode},
+	{"ClaimedJobIsNotGivenAgain", claimNotAgain},
+
+	{"ConfirmMakesItRun", confirmRuns},
+	{"ConfirmTwiceCountsOneAttempt", confirmTwice},
+	{"ConfirmAfterCancelIsRefused", confirmAfterCancel},
+	{"SettleEndsTheJob", settleEnds},
+	{"SettleTwiceIsOneCommit", settleTwice},
+	{"SettleWithOldEpochIsRefused", settleOldEpoch},
+	{"SettleMakesTheNextOccurrenceWait", settleNext},
+	{"SettleKeepsTheLatestRuns", settleHistory},
+	{"SettleOfManyAnswersForEach", settleMany},
+	{"SettleKeepsBinaryResults", settleBinary},
+
+	{"BeatKeepsTheLease", beatKeeps},
+	{"BeatFreesWhatDeadNodesHold", beatFrees},
+	{"BeatTellsTheDeadNode", beatTellsDead},
+	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
+	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
+	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
+	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
+	{"LeaveFreesEverything", leaveFrees},
+
+	{"CancelOfWaitingIsFinal", cancelWaiting},
+	{"CancelOfRunningWaitsForItsEnd", cancelRunning},
+	{"CancelOfDoneIsTooLate", cancelDone},
+	{"ChangeOfUnknownJobIsNotFound", changeUnknown},
+	{"PausedJobIsNotClaimed", pauseAndResume},
+	{"PauseOfRunningWaitsForItsEnd", pauseRunning},
+	{"RescheduleMovesTheTime", reschedule},
+	{"RescheduleOfRunningPeriodicMovesTheNext", rescheduleRunning},
+	{"RunNowMakesItDue", runNow},
+	{"ReviveBringsTheDeadBack", revive},
+
+	{"GetAndFindKnowNothingUnknown", getUnknown},
+	{"ListGivesPages", listPages},
+	{"ListFilters", listFilters},
+	{"KindsAreThoseThatWait", kindsWait},
+	{"PruneRemovesWhatIsOld", prune},
+}
+
+const lease = time.Hour
+
+// bench is a store under test.
+type bench struct {
+	*testing.T
+	store durable.Store
+}
+
+// must gives v, and ends the test if there was an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("%T: %v", err, err))
+	}
+	return v
+}
+
+func (b *bench) ok(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// job gives a job that is due after the delay, which may be negative.
+func job(delay time.Duration, change ...func(*durable.NewJob)) durable.NewJob {
+	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: []byte(`{"a":1}`), Schedule: "once", Delay: delay, Attempts: 3}
+	for _, f := range change {
+		f(&j)
+	}
+	return j
+}
+
+func key(key string) func(*durable.NewJob) { return func(j *durable.NewJob) { j.Key = key } }
+
+func every(d string) func(*durable.NewJob) {
+	return func(j *durable.NewJob) { j.Schedule, j.Missed = "rate "+d, "coalesce" }
+}
+
+// add inserts a job that waits for any node.
+func (b *bench) add(delay time.Duration, change ...func(*durable.NewJob)) durable.Job {
+	b.Helper()
+	return b.insert(job(delay, change...), durable.Place{}).Job
+}
+
+func (b *bench) insert(j durable.NewJob, p durable.Place) durable.Placed {
+	b.Helper()
+	placed, err := b.store.Insert(b.Context(), []durable.NewJob{j}, p)
+	b.ok(err)
+	if len(placed) != 1 {
+		b.Fatalf("Insert of one job gave %d", len(placed))
+	}
+	return placed[0]
+}
+
+// node joins a node.
+func (b *bench) node(name string) string {
+	b.Helper()
+	now, err := b.store.Join(b.Context(), name, lease)
+	b.ok(err)
+	if now.IsZero() {
+		b.Fatal("Join gave no time")
+	}
+	return name
+}
+
+// claim claims up to ten jobs of kind k that are due within a minute.
+func (b *bench) claim(node string) []durable.Job {
+	b.Helper()
+	return b.claimBy(durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10, Kinds: []durable.KindLimit{{Kind: "k", Max: 10}}})
+}
+
+func (b *bench) claimBy(r durable.ClaimRequest) []durable.Job {
+	b.Helper()
+	claims, err := b.store.Claim(b.Context(), r)
+	b.ok(err)
+	if claims.Now.IsZero() {
+		b.Fatal("Claim gave no time")
+	}
+	return claims.Jobs
+}
+
+// running adds a job that is due and makes it the node's.
+func (b *bench) running(node string, change ...func(*durable.NewJob)) durable.Job {
+	b.Helper()
+	b.add(-time.Second, change...)
+	jobs := b.claim(node)
+	if len(jobs) != 1 || jobs[0].State != durable.Running {
+		b.Fatalf("claimed %+v, want one that runs", jobs)
+	}
+	return jobs[0]
+}
+
+// outcome gives the success of a run.
+func outcome(j durable.Job) durable.Outcome {
+	return durable.Outcome{
+		Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
+		Due: j.Due, Occurrence: j.Occurrence, Result: []byte("1"),
+		Run: durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Due, Finished: j.Due.Add(time.Second)},
+	}
+}
+
+// next gives the end of a run that another occurrence follows.
+func next(j durable.Job, due time.Time) durable.Outcome {
+	o := outcome(j)
+	o.State, o.Due, o.Occurrence = durable.Waiting, due, due
+	return o
+}
+
+func (b *bench) settle(node string, o ...durable.Outcome) []bool {
+	b.Helper()
+	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: o, History: 5})
+	b.ok(err)
+	if len(s.Committed) != len(o) {
+		b.Fatalf("Settle of %d outcomes gave %d answers", len(o), len(s.Committed))
+	}
+	return s.Committed
+}
+
+func (b *bench) confirm(node string, j durable.Job) bool {
+	b.Helper()
+	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Confirms: []durable.Ref{{ID: j.ID, Epoch: j.Epoch}}})
+	b.ok(err)
+	if len(s.Confirmed) != 1 {
+		b.Fatalf("Settle of one confirm gave %d answers", len(s.Confirmed))
+	}
+	return s.Confirmed[0]
+}
+
+func (b *bench) change(id durable.ID, op durable.Op, want durable.Answer) {
+	b.Helper()
+	b.changeBy(id, durable.Change{Op: op}, want)
+}
+
+func (b *bench) changeBy(id durable.ID, c durable.Change, want durable.Answer) {
+	b.Helper()
+	got, err := b.store.Change(b.Context(), id, c)
+	b.ok(err)
+	if got != want {
+		b.Fatalf("change %d was answered %q, want %q", c.Op, got, want)
+	}
+}
+
+func (b *bench) get(id durable.ID) durable.Job {
+	b.Helper()
+	j, err := b.store.Get(b.Context(), id)
+	b.ok(err)
+	return j
+}
+
+func (b *bench) state(id durable.ID, want durable.State) durable.Job {
+	b.Helper()
+	j := b.get(id)
+	if j.State != want {
+		b.Fatalf("job is %v, want %v", j.State, want)
+	}
+	return j
+}

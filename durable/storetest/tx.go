@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// RunTx holds a durable.TxStore against what is demanded of transactions. db is
+// another connection to its database.
+func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.DB)) {
+	t.Run("ScheduleTxIsThereWithTheCommit", func(t *testing.T) { scheduleTx(t, open) })
+	t.Run("CompleteTxIsOneWithTheEffect", func(t *testing.T) { completeTx(t, open) })
+	t.Run("CompleteTxOfAZombieIsRefused", func(t *testing.T) { completeTxZombie(t, open) })
+}
+
+func newJobs(t *testing.T, store durable.Store) *durable.Jobs {
+	return must(durable.New(durable.Config{Store: store, Poll: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}))
+}
+
+// run runs jobs until the test ends.
+func run(t *testing.T, jobs *durable.Jobs) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- jobs.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A job that was added in a transaction is there if that is committed, and was
+// never there if it is rolled back.
+func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	k := durable.Refer[int, int](newJobs(t, store), "k")
+	for _, commit := range []bool{false, true} {
+		tx := must(db.BeginTx(t.Context(), nil))
+		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
+		if commit {
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Get(t.Context(), id); commit != (err == nil) {
+			t.Errorf("commit %v: %v", commit, err)
+		}
+	}
+}
+
+// A handler's effect and the end of its run are committed together: a run that
+// fails after the commit is not repeated, one that fails before it is, and the
+// effect is there once.
+func completeTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	must(db.ExecContext(t.Context(), "create table effect (n integer)"))
+	jobs := newJobs(t, store)
+	tries := 0
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		tries++
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		if _, err := tx.ExecContext(ctx, "insert into effect values (1)"); err != nil {
+			return 0, err
+		}
+		if err := durable.CompleteTx(ctx, tx, n); err != nil {
+			return 0, err
+		}
+		if tries == 1 {
+			return 0, errors.New("before the commit")
+		}
+		if err := tx.Commit(); err != nil {
+			return 0, err
+		}
+		return 0, errors.New("after the commit")
+	}, durable.Backoff(time.Millisecond, time.Millisecond))
+	run(t, jobs)
+	id := must(k.Schedule(t.Context(), 0, 42))
+	if got := must(k.Await(t.Context(), id)); got != 42 {
+		t.Errorf("result %d", got)
+	}
+	effects := 0
+	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil {
+		t.Fatal(err)
+	}
+	if effects != 1 || tries != 2 {
+		t.Errorf("%d effects in %d tries", effects, tries)
+	}
+}
+
+// A run that is no longer its node's can't be completed.
+func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	refused := make(chan error, 1)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		job, _ := durable.Current(ctx)
+		if job.Attempt > 1 || job.Epoch > 1 {
+			return 0, nil
+		}
+		// What the store does when it takes this node for dead.
+		if err := store.Release(ctx, job.Owner, nil); err != nil {
+			return 0, err
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		refused <- durable.CompleteTx(ctx, tx, n)
+		return 0, nil
+	})
+	run(t, jobs)
+	id := must(k.Schedule(t.Context(), 0, 1))
+	if err := <-refused; !errors.Is(err, durable.ErrRefused) {
+		t.Errorf("CompleteTx: %v", err)
+	}
+	must(k.Await(t.Context(), id))
+}
