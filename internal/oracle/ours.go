@@ -1,0 +1,379 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// tick is how long a tick takes in virtual time.
+const tick = time.Second
+
+var errBody = errors.New("body failed")
+
+// run is one run of a program on our executors.
+type run struct {
+	*Program
+	shake *rand.Rand // nil, or the source of small disturbances
+	start time.Time
+
+	pool  *executor.Pool
+	sched *executor.ScheduledPool
+
+	mu     sync.Mutex
+	tasks  map[int]executor.Awaitable
+	of     map[executor.Runnable]int
+	events []event
+	hooks  [3]int // before, after, terminated
+	bodies int    // begun, those run by the submitter included
+	unrun  []int
+	late   map[int]bool // canceled when ours was complete already, and the JDK's was not
+}
+
+type event struct {
+	at   int
+	text string
+}
+
+// Ours runs the program in the present synctest bubble and gives the trace. If
+// shake is not nil, each duration and step is disturbed by less than a fifth of
+// a tick: a program whose trace that changes depends on a race, and says
+// nothing.
+func Ours(p *Program, shake *rand.Rand) string {
+	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}}
+	r.open()
+	for _, s := range p.Steps {
+		r.sleepUntil(s.At)
+		r.do(s)
+	}
+	r.sleepUntil(p.End)
+	r.note("stats %s", r.stats())
+	r.giveBack(r.pool.ShutdownNow())
+	r.pool.Close()
+	return r.trace()
+}
+
+func (r *run) open() {
+	keep := time.Duration(0)
+	if r.Keep {
+		keep = time.Hour
+	}
+	hooks := executor.Hooks{
+		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+			r.count(0)
+			return ctx
+		},
+		AfterTask:  func(context.Context, executor.TaskInfo, error) { r.count(1) },
+		Terminated: func() { r.count(2) },
+		OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+	}
+	reject := map[string]executor.RejectPolicy{
+		"abort":         executor.Abort,
+		"callerruns":    executor.CallerRuns,
+		"discard":       executor.Discard,
+		"discardoldest": executor.DiscardOldest,
+	}[r.Reject]
+	var err error
+	quiet := slog.New(slog.DiscardHandler)
+	if r.Scheduled {
+		policy := func(keep bool) executor.AfterShutdown {
+			if keep {
+				return executor.KeepAfterShutdown
+			}
+			return executor.DropAtShutdown
+		}
+		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
+			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
+			Delayed: policy(r.Delayed), Periodic: policy(r.Periodic),
+		})
+		if err == nil {
+			r.pool = r.sched.Pool
+		}
+	} else {
+		q := executor.Unbounded()
+		if n, ok := strings.CutPrefix(r.Queue, "bounded:"); ok {
+			size, _ := strconv.Atoi(n)
+			q = executor.Bounded(size)
+		} else if r.Queue == "handoff" {
+			q = executor.Handoff()
+		}
+		r.pool, err = executor.New(executor.Config{Core: r.Core, Max: r.Max, KeepAlive: keep, Queue: q, Reject: reject, Hooks: hooks, Logger: quiet})
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (r *run) do(s Step) {
+	ctx := context.Background()
+	d := func(i int) time.Duration { return r.long(s.Args[i]) }
+	var err error
+	switch s.Do {
+	case "submit":
+		f := executor.NewFuture(executor.Callable(r.body(s)))
+		r.keep(s.Task, f, f)
+		if err = r.pool.Execute(ctx, f); err != nil && r.Scheduled {
+			delete(r.tasks, s.Task) // the JDK throws, and there is no future
+		}
+	case "execute":
+		b := &plain{r, r.body(s)}
+		r.keep(s.Task, nil, b)
+		err = r.pool.Execute(ctx, b)
+	case "schedule":
+		f := executor.Schedule(ctx, r.sched, d(1), executor.Callable(r.body(s)))
+		if errors.Is(f.Err(), executor.ErrRejected) && r.Reject != "discard" {
+			err = f.Err() // the JDK throws, and there is no future
+		} else {
+			r.keep(s.Task, f, f)
+		}
+	case "rate", "delay":
+		var f *executor.ScheduledFuture[struct{}]
+		if s.Do == "rate" {
+			f, err = r.sched.AtFixedRate(ctx, d(1), d(2), r.periodic(s))
+		} else {
+			f, err = r.sched.WithFixedDelay(ctx, d(1), d(2), r.periodic(s))
+		}
+		if f != nil {
+			r.keep(s.Task, f, f)
+		}
+	case "cancel":
+		r.note("cancel %d %t", s.Task, r.cancel(s.Task, true))
+	case "abandon":
+		r.note("abandon %d %t", s.Task, r.cancel(s.Task, false))
+	case "remove":
+		r.note("remove %d %t", s.Task, r.remove(s.Task))
+	case "setcore":
+		r.note("setcore %t", r.pool.SetCore(s.Args[0]) == nil)
+	case "setmax":
+		r.note("setmax %t", r.pool.SetMax(s.Args[0]) == nil)
+	case "prestart":
+		if did := r.pool.Prestart(); !r.periodicWork() {
+			r.note("prestart %t", did)
+		}
+	case "prestartall":
+		if did := r.pool.PrestartAll(); !r.periodicWork() {
+			r.note("prestartall %d", did)
+		}
+	case "shutdown":
+		r.pool.Shutdown()
+	case "shutdownnow":
+		r.giveBack(r.pool.ShutdownNow())
+	case "setdelayed", "setperiodic":
+		a := executor.AfterShutdown(1 + s.Args[0])
+		if s.Do == "setdelayed" {
+			r.sched.SetDelayed(a)
+		} else {
+			r.sched.SetPeriodic(a)
+		}
+	case "stats":
+		time.Sleep(tick) // the JDK's counters follow
+		r.note("stats %s", r.stats())
+	}
+	if err != nil {
+		r.note("rejected %d", s.Task)
+	}
+}
+
+// plain is a Runnable without a future.
+type plain struct {
+	r    *run
+	body func(context.Context) error
+}
+
+func (p *plain) Run(ctx context.Context) error { return p.body(ctx) }
+
+// body gives the body of a task: it takes its time, and ends early if it is
+// interrupted, unless it is stubborn.
+func (r *run) body(s Step) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r.note("start %d", s.Task)
+		r.mu.Lock()
+		r.bodies++
+		r.mu.Unlock()
+		t := time.NewTimer(r.long(s.Args[0]))
+		defer t.Stop()
+		interrupted := ctx.Done()
+		if s.Body == "stubborn" {
+			interrupted = nil
+		}
+		select {
+		case <-t.C:
+		case <-interrupted:
+			r.note("interrupted %d", s.Task)
+			return ctx.Err()
+		}
+		r.note("end %d", s.Task)
+		if s.Body == "fail" {
+			return errBody
+		}
+		return nil
+	}
+}
+
+// periodic is body, for work that recurs: where the JDK's body throws, ours
+// panics, since an error does not end our schedules.
+func (r *run) periodic(s Step) func(context.Context) error {
+	body := r.body(s)
+	return func(ctx context.Context) error {
+		if err := body(ctx); err != nil {
+			panic(err)
+		}
+		return nil
+	}
+}
+
+func (r *run) keep(task int, f executor.Awaitable, what executor.Runnable) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of[what] = task
+	if f != nil {
+		r.tasks[task] = f
+	}
+}
+
+// cancel cancels a task. What ours has completed, where the JDK leaves it
+// pending, counts as canceled now.
+func (r *run) cancel(task int, interrupt bool) bool {
+	f := r.tasks[task]
+	if f == nil {
+		return false
+	}
+	if r.leftPending(task) && !r.late[task] {
+		r.late[task] = true
+		return true
+	}
+	if interrupt {
+		return f.Cancel()
+	}
+	return f.(interface{ Abandon() bool }).Abandon()
+}
+
+// leftPending reports whether the JDK would have left the task's future
+// pending: it was rejected, or given back by ShutdownNow.
+func (r *run) leftPending(id int) bool {
+	err := r.tasks[id].Err()
+	return errors.Is(err, executor.ErrRejected) || errors.Is(err, executor.ErrShutdown) && slices.Contains(r.unrun, id)
+}
+
+func (r *run) remove(task int) bool {
+	for what, t := range r.of {
+		if _, bare := what.(*plain); bare && r.Scheduled {
+			continue // the JDK has wrapped it and does not find it
+		}
+		if t == task {
+			return r.pool.Remove(what)
+		}
+	}
+	return false
+}
+
+func (r *run) giveBack(us []executor.Unrun) {
+	for _, u := range us {
+		task := r.of[u.Task()]
+		if _, bare := u.Task().(*plain); bare && r.Scheduled {
+			task = -1 // the JDK gives back what it has wrapped around it
+		}
+		r.unrun = append(r.unrun, task)
+	}
+}
+
+func (r *run) stats() string {
+	s := r.pool.Stats()
+	text := fmt.Sprintf("active=%d queued=%d", s.Active, s.Queued)
+	if r.periodicWork() {
+		return text
+	}
+	return text + fmt.Sprintf(" size=%d largest=%d", s.Workers, s.Largest)
+}
+
+// periodicWork reports whether the number of workers is left out of the trace;
+// Oracle.java says why.
+func (r *run) periodicWork() bool {
+	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Do == "rate" || s.Do == "delay" })
+}
+
+// trace gives what was observed, in an order that does not depend on which of
+// several workers came first within a tick.
+func (r *run) trace() string {
+	slices.SortStableFunc(r.events, func(a, b event) int {
+		if a.at != b.at {
+			return a.at - b.at
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	var b strings.Builder
+	for _, e := range r.events {
+		fmt.Fprintf(&b, "%d %s\n", e.at, e.text)
+	}
+	if r.Scheduled {
+		slices.Sort(r.unrun) // the JDK drains its heap in heap order
+	}
+	fmt.Fprintf(&b, "unrun %v\nhooks %v\n", r.unrun, r.hooks)
+	ids := make([]int, 0, len(r.tasks))
+	for id := range r.tasks {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		fmt.Fprintf(&b, "future %d %s\n", id, r.ending(id))
+	}
+	fmt.Fprintf(&b, "runs %d\n", r.bodies)
+	return b.String()
+}
+
+// ending names how a future ended. The JDK leaves those pending that ours
+// completes with ErrRejected or ErrShutdown, with one exception that it makes
+// itself: what Shutdown drops by policy it cancels.
+func (r *run) ending(id int) string {
+	if r.leftPending(id) {
+		if r.late[id] {
+			return "canceled"
+		}
+		return "pending"
+	}
+	return r.tasks[id].State().String()
+}
+
+func (r *run) count(hook int) {
+	r.mu.Lock()
+	r.hooks[hook]++
+	r.mu.Unlock()
+}
+
+func (r *run) note(format string, args ...any) {
+	at := int(math.Floor(time.Since(r.start).Seconds()/tick.Seconds() + 0.25))
+	r.mu.Lock()
+	r.events = append(r.events, event{at, fmt.Sprintf(format, args...)})
+	r.mu.Unlock()
+}
+
+// long gives n ticks, disturbed.
+func (r *run) long(n int) time.Duration {
+	d := time.Duration(n) * tick
+	if r.shake != nil && n > 0 {
+		r.mu.Lock()
+		d += time.Duration(r.shake.Int64N(int64(tick)/25)) - tick/50
+		r.mu.Unlock()
+	}
+	return d
+}
+
+func (r *run) sleepUntil(at int) {
+	d := time.Until(r.start.Add(time.Duration(at) * tick))
+	if r.shake != nil {
+		r.mu.Lock()
+		d += time.Duration(r.shake.Int64N(int64(tick) / 5))
+		r.mu.Unlock()
+	}
+	time.Sleep(d)
+}

@@ -1,0 +1,311 @@
+// The JDK's side of the oracle: reads programs from standard input, runs each
+// on java.util.concurrent, many at a time, and prints what could be observed.
+//
+//   java Oracle.java MILLISECONDS_PER_TICK PROGRAMS_AT_A_TIME
+//
+// A program is the text that package oracle prints, followed by a line "go N"
+// where N is its number. The answer is the trace, each line preceded by "N ".
+import java.io.*;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.atomic.*;
+
+public class Oracle {
+    static long tick;
+
+    public static void main(String[] args) throws Exception {
+        warmUp();
+        tick = Long.parseLong(args[0]) * 1_000_000L;
+        var drivers = Executors.newFixedThreadPool(Integer.parseInt(args[1]));
+        var in = new BufferedReader(new InputStreamReader(System.in));
+        var lines = new ArrayList<String>();
+        for (String line; (line = in.readLine()) != null; ) {
+            if (!line.startsWith("go ")) {
+                lines.add(line);
+                continue;
+            }
+            String number = line.substring(3);
+            var program = new ArrayList<>(lines);
+            lines.clear();
+            drivers.execute(() -> {
+                String out;
+                try {
+                    out = new Run(program).go();
+                } catch (Throwable t) {
+                    var w = new StringWriter();
+                    t.printStackTrace(new PrintWriter(w));
+                    out = "broken " + w;
+                }
+                var b = new StringBuilder();
+                for (String l : out.split("\n")) b.append(number).append(' ').append(l).append('\n');
+                synchronized (System.out) {
+                    System.out.print(b);
+                    System.out.println(number + " .");
+                    System.out.flush();
+                }
+            });
+        }
+        drivers.shutdown();
+    }
+
+    // Loads and compiles what the programs use, so that the first of them is not
+    // late.
+    static void warmUp() throws Exception {
+        tick = 100_000L;
+        var program = List.of("scheduled 1 0 unbounded abort true true true 20", "0 rate 0 1 0 3 stubborn",
+            "1 schedule 1 1 1 0 fail", "2 submit 2 1 0 0 ok", "2 execute 3 1 0 0 ok", "9 stats 0 0 0 0 ok",
+            "10 cancel 0 0 0 0 ok", "11 shutdown 0 0 0 0 ok");
+        var plain = new ArrayList<String>(List.of("pool 1 2 bounded:1 callerruns true true true 5"));
+        for (int i = 0; i < 6; i++) plain.add("0 submit " + i + " 1 0 0 ok");
+        plain.add("3 shutdownnow 0 0 0 0 ok");
+        for (int i = 0; i < 100; i++) {
+            new Run(program).go();
+            new Run(plain).go();
+        }
+    }
+
+    record Event(int at, String text) {}
+
+    static final class Run {
+        final List<String[]> steps = new ArrayList<>();
+        final String[] head;
+        final boolean scheduled;
+        final long start;
+        final Map<Integer, Future<?>> futures = new TreeMap<>();
+        final Map<Integer, Runnable> things = new HashMap<>();
+        final Map<Object, Integer> of = new IdentityHashMap<>();
+        final List<Event> events = new ArrayList<>();
+        final AtomicIntegerArray hooks = new AtomicIntegerArray(3);
+        final List<Integer> unrun = new ArrayList<>();
+        final AtomicInteger runs = new AtomicInteger();
+        final ThreadPoolExecutor pool;
+
+        Run(List<String> program) {
+            head = program.get(0).split(" ");
+            for (String l : program.subList(1, program.size())) steps.add(l.split(" "));
+            scheduled = head[0].equals("scheduled");
+            int core = Integer.parseInt(head[1]), max = Integer.parseInt(head[2]);
+            RejectedExecutionHandler policy = switch (head[4]) {
+                case "callerruns" -> new ThreadPoolExecutor.CallerRunsPolicy();
+                case "discard" -> new ThreadPoolExecutor.DiscardPolicy();
+                case "discardoldest" -> new ThreadPoolExecutor.DiscardOldestPolicy();
+                default -> new ThreadPoolExecutor.AbortPolicy();
+            };
+            RejectedExecutionHandler handler = (r, p) -> {
+                // Ours report a shut-down pool as an error whatever the policy,
+                // but for discard; the JDK drops the task without a word.
+                if (p.isShutdown() && !head[4].equals("discard")) throw new RejectedExecutionException();
+                policy.rejectedExecution(r, p);
+            };
+            long keep = head[5].equals("true") ? 3_600_000_000_000L : 0;
+            ThreadFactory quiet = r -> {
+                var t = new Thread(r);
+                t.setUncaughtExceptionHandler((thread, e) -> {});
+                t.setDaemon(true);
+                return t;
+            };
+            if (scheduled) {
+                var p = new ScheduledThreadPoolExecutor(core, quiet, handler) {
+                    @Override protected void beforeExecute(Thread t, Runnable r) { hooks.incrementAndGet(0); }
+                    @Override protected void afterExecute(Runnable r, Throwable t) { hooks.incrementAndGet(1); }
+                    @Override protected void terminated() { hooks.incrementAndGet(2); }
+                };
+                p.setKeepAliveTime(keep, TimeUnit.NANOSECONDS);
+                p.setRemoveOnCancelPolicy(true);
+                p.setExecuteExistingDelayedTasksAfterShutdownPolicy(head[6].equals("true"));
+                p.setContinueExistingPeriodicTasksAfterShutdownPolicy(head[7].equals("true"));
+                pool = p;
+            } else {
+                BlockingQueue<Runnable> queue = head[3].equals("handoff") ? new SynchronousQueue<>()
+                    : head[3].startsWith("bounded:") ? new ArrayBlockingQueue<>(Integer.parseInt(head[3].substring(8)))
+                    : new LinkedBlockingQueue<>();
+                pool = new ThreadPoolExecutor(core, max, keep, TimeUnit.NANOSECONDS, queue, quiet, handler) {
+                    @Override protected void beforeExecute(Thread t, Runnable r) { hooks.incrementAndGet(0); }
+                    @Override protected void afterExecute(Runnable r, Throwable t) { hooks.incrementAndGet(1); }
+                    @Override protected void terminated() { hooks.incrementAndGet(2); }
+                };
+            }
+            start = System.nanoTime();
+        }
+
+        String go() throws Exception {
+            for (String[] s : steps) {
+                sleepUntil(Integer.parseInt(s[0]));
+                step(s[1], Integer.parseInt(s[2]), Integer.parseInt(s[3]), Integer.parseInt(s[4]), Integer.parseInt(s[5]), s[6]);
+            }
+            sleepUntil(Integer.parseInt(head[8]));
+            note("stats " + stats());
+            giveBack(pool.shutdownNow());
+            pool.awaitTermination(1, TimeUnit.HOURS);
+            return trace();
+        }
+
+        void step(String op, int task, int a, int b, int c, String kind) throws InterruptedException {
+            var sched = scheduled ? (ScheduledThreadPoolExecutor) pool : null;
+            try {
+                switch (op) {
+                    case "submit" -> {
+                        if (scheduled) { // execute would wrap the task in another
+                            keep(task, sched.submit(() -> { body(task, a, kind); return null; }));
+                            return;
+                        }
+                        var f = new FutureTask<Void>(() -> { body(task, a, kind); return null; });
+                        keep(task, f, f);
+                        pool.execute(f);
+                    }
+                    case "execute" -> {
+                        Runnable r = () -> {
+                            try {
+                                body(task, a, kind);
+                            } catch (RuntimeException e) {
+                                // What a plain body returns as an error is no panic in ours.
+                            } catch (Exception e) {
+                            }
+                        };
+                        keep(task, r, null);
+                        pool.execute(r);
+                    }
+                    case "schedule" -> keep(task, sched.schedule(() -> { body(task, a, kind); return null; }, b * tick, TimeUnit.NANOSECONDS));
+                    case "rate" -> keep(task, sched.scheduleAtFixedRate(() -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
+                    case "delay" -> keep(task, sched.scheduleWithFixedDelay(() -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
+                    case "cancel", "abandon" -> {
+                        Future<?> f = futures.get(task);
+                        boolean done = f != null && f.cancel(op.equals("cancel"));
+                        // Ours takes a canceled task out of the queue at once.
+                        if (done && !scheduled) pool.remove((Runnable) f);
+                        note(op + " " + task + " " + done);
+                    }
+                    case "remove" -> {
+                        Runnable r = things.get(task);
+                        boolean done = r != null && pool.remove(r);
+                        // Ours completes what it removes.
+                        if (done && r instanceof Future<?> f) f.cancel(false);
+                        note("remove " + task + " " + done);
+                    }
+                    case "setcore" -> note("setcore " + tuned(() -> pool.setCorePoolSize(a)));
+                    case "setmax" -> note("setmax " + tuned(() -> pool.setMaximumPoolSize(a)));
+                    case "prestart" -> {
+                        boolean did = pool.prestartCoreThread();
+                        if (!periodic()) note("prestart " + did);
+                    }
+                    case "prestartall" -> {
+                        int did = pool.prestartAllCoreThreads();
+                        if (!periodic()) note("prestartall " + did);
+                    }
+                    case "shutdown" -> pool.shutdown();
+                    case "shutdownnow" -> giveBack(pool.shutdownNow());
+                    case "setdelayed" -> sched.setExecuteExistingDelayedTasksAfterShutdownPolicy(a == 0);
+                    case "setperiodic" -> sched.setContinueExistingPeriodicTasksAfterShutdownPolicy(a == 0);
+                    case "stats" -> {
+                        TimeUnit.NANOSECONDS.sleep(tick); // for the counters to follow
+                        note("stats " + stats());
+                    }
+                    default -> throw new IllegalArgumentException(op);
+                }
+            } catch (RejectedExecutionException e) {
+                note("rejected " + task);
+            }
+        }
+
+        boolean tuned(Runnable change) {
+            try {
+                change.run();
+                return true;
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
+        }
+
+        void body(int task, int ticks, String kind) throws Exception {
+            runs.incrementAndGet();
+            note("start " + task);
+            long until = System.nanoTime() + ticks * tick;
+            for (long left; (left = until - System.nanoTime()) > 0; ) {
+                try {
+                    TimeUnit.NANOSECONDS.sleep(left);
+                } catch (InterruptedException e) {
+                    if (!kind.equals("stubborn")) {
+                        note("interrupted " + task);
+                        throw e;
+                    }
+                }
+            }
+            note("end " + task);
+            if (kind.equals("fail")) throw new Exception("body failed");
+        }
+
+        void quietly(int task, int ticks, String kind) {
+            try {
+                body(task, ticks, kind);
+            } catch (Exception e) {
+                throw new RuntimeException(e);
+            }
+        }
+
+        void keep(int task, Future<?> f) { keep(task, (Runnable) f, f); }
+
+        void keep(int task, Runnable r, Future<?> f) {
+            things.put(task, r);
+            of.put(r, task);
+            if (f != null) futures.put(task, f);
+        }
+
+        void giveBack(List<Runnable> rs) {
+            for (Runnable r : rs) {
+                Integer task = of.get(r);
+                unrun.add(task == null ? -1 : task);
+            }
+        }
+
+        String stats() {
+            String s = "active=" + pool.getActiveCount() + " queued=" + pool.getQueue().size();
+            if (periodic()) return s;
+            return s + " size=" + pool.getPoolSize() + " largest=" + pool.getLargestPoolSize();
+        }
+
+        // Whenever a periodic task goes back into the queue the JDK starts another
+        // worker below the core size; ours has one at hand. So the number of
+        // workers is not compared where there is periodic work.
+        boolean periodic() {
+            return steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
+        }
+
+        String trace() {
+            var b = new StringBuilder();
+            synchronized (events) {
+                events.sort(Comparator.comparingInt(Event::at).thenComparing(Event::text));
+                for (Event e : events) b.append(e.at).append(' ').append(e.text).append('\n');
+            }
+            if (scheduled) Collections.sort(unrun);
+            b.append("unrun ").append(unrun.toString().replace(",", "")).append('\n');
+            b.append("hooks [").append(hooks.get(0)).append(' ').append(hooks.get(1)).append(' ').append(hooks.get(2)).append("]\n");
+            futures.forEach((id, f) -> b.append("future ").append(id).append(' ').append(ending(f)).append('\n'));
+            b.append("runs ").append(runs.get()).append('\n');
+            return b.toString();
+        }
+
+        String ending(Future<?> f) {
+            if (f.isCancelled()) return "canceled";
+            if (!f.isDone()) return "pending";
+            try {
+                f.get();
+                return "succeeded";
+            } catch (ExecutionException e) {
+                return "failed";
+            } catch (InterruptedException e) {
+                return "interrupted";
+            }
+        }
+
+        void note(String text) {
+            int at = (int) Math.floor((System.nanoTime() - start) / (double) tick + 0.25);
+            synchronized (events) {
+                events.add(new Event(at, text));
+            }
+        }
+
+        void sleepUntil(int at) throws InterruptedException {
+            for (long left; (left = start + at * tick - System.nanoTime()) > 0; ) TimeUnit.NANOSECONDS.sleep(left);
+        }
+    }
+}
