@@ -1,0 +1,66 @@
+package chart
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// A scale maps its bounds to the ends of the drawing, keeps the order, and has
+// ticks only within it.
+func TestScale(t *testing.T) {
+	for _, values := range [][]float64{{1, 10}, {0.003, 70_000}, {50}, {0, -1}, nil, {99, 101}} {
+		s := around(values, 100, 0)
+		if s.at(s.low) != 100 || math.Abs(s.at(s.high)) > 1e-9 {
+			t.Errorf("%v: the bounds are at %v and %v", values, s.at(s.low), s.at(s.high))
+		}
+		for _, v := range values {
+			if v > 0 && (s.at(v) < 0 || s.at(v) > 100) {
+				t.Errorf("%v: %v lies outside, at %v", values, v, s.at(v))
+			}
+		}
+		ts := s.ticks()
+		if len(ts) == 0 || len(ts) > 12 {
+			t.Errorf("%v: %d ticks", values, len(ts))
+		}
+		for i, tick := range ts {
+			if tick < s.low || tick > s.high || i > 0 && tick <= ts[i-1] {
+				t.Errorf("%v: ticks are %v within %v to %v", values, ts, s.low, s.high)
+			}
+		}
+	}
+}
+
+// Labels are short and say the value.
+func TestLabel(t *testing.T) {
+	for v, want := range map[float64]string{
+		0.002: "0.002", 0.5: "0.5", 1: "1", 2.5: "2.5", 140: "140", 1000: "1000", 20_000: "20 k", 3_000_000: "3 M",
+	} {
+		if got := label(v); got != want {
+			t.Errorf("label(%v) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+// A value that is missing has no mark, and breaks nothing.
+func TestMissingValues(t *testing.T) {
+	svg := string(Lines("a & b", []Panel{{
+		Title: "ns", X: "n", Ticks: []string{"1", "2", "3"},
+		Series: []Series{{Name: "one", Look: Look{Color: "#123456"}, Values: []float64{5, 0, 7}}},
+	}}))
+	if n := strings.Count(svg, "<circle"); n != 3 { // two values, one in the legend
+		t.Errorf("%d marks for two values and a legend", n)
+	}
+	if !strings.Contains(svg, "a &amp; b") {
+		t.Error("the title is not escaped")
+	}
+}
+
+// The reference, 1, is on the scale of ratios even if all series are far from
+// it.
+func TestRatiosShowTheReference(t *testing.T) {
+	svg := string(Ratios("t", "b", []string{"row"}, []Series{{Name: "slow", Values: []float64{50}}}))
+	if !strings.Contains(svg, ">1 ×<") || !strings.Contains(svg, "slow: 50 ×") && !strings.Contains(svg, "slow: 50") {
+		t.Errorf("the chart lacks 1 × or the value:\n%s", svg)
+	}
+}

@@ -1,0 +1,96 @@
+package chart
+
+import "fmt"
+
+// Series is one subject in a chart.
+type Series struct {
+	Name   string
+	Look   Look
+	Values []float64 // one for each tick of the x axis, or each row; 0 where there is none
+}
+
+// Panel is one diagram: values over a few numbers that grow.
+type Panel struct {
+	Title  string
+	X      string   // what the numbers are
+	Ticks  []string // the numbers
+	Series []Series
+}
+
+const (
+	panelWidth  = 300.0
+	panelHeight = 250.0
+	margin      = 50.0
+)
+
+// Lines draws panels side by side, with one legend: the series of all of them.
+func Lines(title string, panels []Panel) []byte {
+	c := &canvas{width: 20 + panelWidth*float64(len(panels))}
+	c.text(20, 28, "ink title", "start", title)
+	top := c.legend(merged(panels), 20, 52) + 24
+	for i, p := range panels {
+		c.panel(p, 20+panelWidth*float64(i), top)
+	}
+	c.height = top + panelHeight + 50
+	return c.finish(title)
+}
+
+// merged gives each series of the panels once.
+func merged(panels []Panel) []Series {
+	var all []Series
+	seen := map[string]bool{}
+	for _, p := range panels {
+		for _, s := range p.Series {
+			if !seen[s.Name] {
+				seen[s.Name] = true
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func (c *canvas) panel(p Panel, x, y float64) {
+	left, right, bottom := x+margin, x+panelWidth-14, y+panelHeight
+	var all []float64
+	for _, s := range p.Series {
+		all = append(all, s.Values...)
+	}
+	scale := around(all, bottom, y)
+	c.text(x+8, y-10, "ink", "start", p.Title)
+	for _, t := range scale.ticks() {
+		c.line(left, scale.at(t), right, scale.at(t), "grid")
+		c.text(left-6, scale.at(t)+4, "faint small", "end", label(t))
+	}
+	c.line(left, bottom, right, bottom, "axis")
+	const inset = 30.0
+	at := func(i int) float64 {
+		if len(p.Ticks) < 2 {
+			return (left + right) / 2
+		}
+		return left + inset + (right-left-2*inset)*float64(i)/float64(len(p.Ticks)-1)
+	}
+	for i, t := range p.Ticks {
+		c.text(at(i), bottom+17, "faint small", "middle", t)
+	}
+	c.text((left+right)/2, bottom+35, "faint small", "middle", p.X)
+	for i := range p.Series { // the first last, so that ours lies on top
+		s := p.Series[len(p.Series)-1-i]
+		var points []point
+		for i, v := range s.Values {
+			if v > 0 {
+				points = append(points, point{at(i), scale.at(v)})
+			}
+		}
+		width := 1.5
+		if s.Look.Bold {
+			width = 3
+		}
+		c.path(points, s.Look.Color, width)
+		for i, v := range s.Values {
+			if v > 0 {
+				c.mark(at(i), scale.at(v), s.Look, fmt.Sprintf("%s at %s: %s", s.Name, p.Ticks[i], label(v)))
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package drive
+
+import (
+	"sync/atomic"
+
+	"github.com/executor-go/executor/bench/workload"
+)
+
+// Pool runs the one task that it was opened with.
+type Pool interface {
+	Go()   // submits the task once; may be called by several goroutines
+	Wait() // waits until all that was submitted has run, and ends the pool
+}
+
+// Execute submits tasks and waits until all have run.
+func Execute(open func(workers int, task func()) Pool) Func {
+	run := func(p workload.Params) workload.Result {
+		var ran atomic.Int64
+		each := p.Tasks / p.Submitters
+		want := each * p.Submitters
+		pool := open(p.Workers, func() { ran.Add(1) })
+		m := begin()
+		share(p.Submitters, func(int) {
+			for range each {
+				pool.Go()
+			}
+		})
+		pool.Wait()
+		return workload.Result{Values: m.end(want), Ran: ran.Load(), Want: int64(want)}
+	}
+	return warmed(run)
+}
+
+// warmed does a tenth of the work first, so that the runtime has its threads
+// and its goroutines. (Java is warmed for longer, by Bench.java.)
+func warmed(run Func) Func {
+	return func(p workload.Params) workload.Result {
+		small := p
+		small.Tasks /= 10
+		if r := run(small); r.Check() != nil {
+			return r
+		}
+		return run(p)
+	}
+}
+
+// Futures submits the one task that it was opened with, and gives its result.
+type Futures[F any] struct {
+	Submit func() F
+	Get    func(F) int
+	Close  func()
+}
+
+// Submits makes the workloads that ask for results.
+func Submits[F any](open func(workers int, task func() int) Futures[F]) Can {
+	return Can{
+		workload.SubmitBatch:    warmed(func(p workload.Params) workload.Result { return submitBatch(p, open) }),
+		workload.SubmitPingpong: warmed(func(p workload.Params) workload.Result { return submitPingpong(p, open) }),
+	}
+}
+
+func submitBatch[F any](p workload.Params, open func(int, func() int) Futures[F]) workload.Result {
+	pool := open(p.Workers, func() int { return 1 })
+	defer pool.Close()
+	fs := make([]F, p.Tasks)
+	sum := 0
+	m := begin()
+	for i := range fs {
+		fs[i] = pool.Submit()
+	}
+	for _, f := range fs {
+		sum += pool.Get(f)
+	}
+	return workload.Result{Values: m.end(p.Tasks), Ran: int64(sum), Want: int64(p.Tasks)}
+}
+
+func submitPingpong[F any](p workload.Params, open func(int, func() int) Futures[F]) workload.Result {
+	pool := open(p.Workers, func() int { return 1 })
+	defer pool.Close()
+	sum := 0
+	m := begin()
+	for range p.Tasks {
+		sum += pool.Get(pool.Submit())
+	}
+	return workload.Result{Values: m.end(p.Tasks), Ran: int64(sum), Want: int64(p.Tasks)}
+}

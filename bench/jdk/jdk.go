@@ -1,0 +1,74 @@
+// Package jdk runs the workloads on the JDK: Bench.java, by the java on the
+// PATH, straight from its source.
+package jdk
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/executor-go/executor/bench/workload"
+)
+
+//go:embed Bench.java
+var source []byte
+
+// Java is a JDK that can run the program.
+type Java struct {
+	path    string // of java
+	dir     string // holds Bench.java; removed by Close
+	Version string
+}
+
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
+// Find looks for java on the PATH.
+func Find() (*Java, error) {
+	path, err := exec.LookPath("java")
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.Command(path, "-version").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("java -version: %w", err)
+	}
+	version := "unknown"
+	if m := quoted.FindSubmatch(out); m != nil {
+		version = string(m[1])
+	}
+	dir, err := os.MkdirTemp("", "bench-jdk")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Bench.java"), source, 0o644); err != nil {
+		return nil, err
+	}
+	return &Java{path, dir, version}, nil
+}
+
+// Close removes the program.
+func (j *Java) Close() { os.RemoveAll(j.dir) }
+
+// Command gives the command that does a workload, after it was repeated for
+// warmup, and prints its result.
+func (j *Java) Command(kind workload.Kind, p workload.Params, warmup time.Duration) []string {
+	busy := 0
+	if p.Busy {
+		busy = 1
+	}
+	command := []string{j.path, fmt.Sprintf("-Dwarmup=%d", warmup.Milliseconds()), filepath.Join(j.dir, "Bench.java"), string(kind)}
+	for _, arg := range []struct {
+		name  string
+		value int64
+	}{
+		{"tasks", int64(p.Tasks)}, {"workers", int64(p.Workers)}, {"submitters", int64(p.Submitters)},
+		{"pending", int64(p.Pending)}, {"period", int64(p.Period)}, {"length", int64(p.Length)}, {"busy", int64(busy)},
+	} {
+		command = append(command, fmt.Sprintf("%s=%d", arg.name, arg.value))
+	}
+	return command
+}

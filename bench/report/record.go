@@ -1,0 +1,88 @@
+package report
+
+import (
+	"time"
+
+	"github.com/executor-go/executor/bench/round"
+	"github.com/executor-go/executor/bench/subject"
+	"github.com/executor-go/executor/bench/workload"
+)
+
+// Record is one number of a report.
+type Record struct {
+	Workload string    `json:"workload"`
+	Subject  string    `json:"subject"`
+	Value    float64   `json:"value"` // the median of the samples
+	Unit     string    `json:"unit"`
+	Samples  []float64 `json:"samples"`
+}
+
+// Report is what one run of the program found.
+type Report struct {
+	Setting
+	Records []Record `json:"records"`
+	Failed  []string `json:"failed,omitempty"` // runs that gave no numbers
+}
+
+// Setting is where and how a report came about.
+type Setting struct {
+	Date     time.Time         `json:"date"`
+	Took     time.Duration     `json:"took"`
+	Rounds   int               `json:"rounds"`
+	Seed     uint64            `json:"seed"`
+	Quick    bool              `json:"quick"`
+	Machine  Machine           `json:"machine"`
+	Go       string            `json:"go"`
+	Java     string            `json:"java"`     // "" if there was none
+	Commit   string            `json:"commit"`   // with "+" if files were changed since
+	Versions map[string]string `json:"versions"` // of the rivals, by subject
+}
+
+// Machine is the computer.
+type Machine struct {
+	OS     string  `json:"os"`
+	CPU    string  `json:"cpu"`
+	Cores  int     `json:"cores"`
+	Memory float64 `json:"memory_gb"`
+}
+
+// New makes a report, its records in the order of the tables.
+func New(samples round.Samples, s Setting) *Report {
+	r := &Report{Setting: s}
+	for _, w := range workload.All() {
+		for _, o := range w.Outputs {
+			for _, sub := range subject.All() {
+				if vs := samples[round.Key{Workload: o.ID, Subject: sub.ID}]; len(vs) > 0 {
+					r.Records = append(r.Records, Record{o.ID, sub.ID, Median(vs), o.Unit, vs})
+				}
+			}
+		}
+	}
+	return r
+}
+
+func (r *Report) find(workload, subject string) (Record, bool) {
+	for _, rec := range r.Records {
+		if rec.Workload == workload && rec.Subject == subject {
+			return rec, true
+		}
+	}
+	return Record{}, false
+}
+
+// Value gives a record's value, and false if there is none.
+func (r *Report) Value(workload, subject string) (float64, bool) {
+	rec, ok := r.find(workload, subject)
+	return rec.Value, ok
+}
+
+// ratio gives what the subject takes in terms of what we take; false if either
+// is unknown, or ours is next to nothing.
+func (r *Report) ratio(workload, sub string) (float64, bool) {
+	v, ok := r.Value(workload, sub)
+	own, known := r.Value(workload, subject.Ours)
+	if !ok || !known || own < 0.05 {
+		return 0, false
+	}
+	return v / own, true
+}

@@ -1,0 +1,187 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/bench/report"
+	"github.com/executor-go/executor/bench/round"
+)
+
+// sample is a small report: at execute/2 we lose to channel workers and miss
+// one of two targets.
+func sample() *report.Report {
+	return report.New(round.Samples{
+		{Workload: "execute/2", Subject: "pond"}:            {200, 190, 230},
+		{Workload: "execute/2", Subject: "executor"}:        {90, 300, 100},
+		{Workload: "execute/2", Subject: "channel"}:         {50, 50, 50},
+		{Workload: "execute/8", Subject: "executor"}:        {80},
+		{Workload: "execute/8", Subject: "channel"}:         {79},
+		{Workload: "schedule-cancel", Subject: "executor"}:  {100},
+		{Workload: "schedule-cancel", Subject: "jdk"}:       {1500},
+		{Workload: "pending-bytes", Subject: "executor"}:    {111},
+		{Workload: "allocs-execute", Subject: "executor"}:   {0},
+		{Workload: "allocs-execute", Subject: "errgroup"}:   {1},
+		{Workload: "schedule-cancel/1k", Subject: "jdk"}:    {90},
+		{Workload: "schedule-cancel/10m", Subject: "jdk"}:   {170},
+		{Workload: "schedule-cancel/10k", Subject: "cron"}:  {1},
+		{Workload: "no such workload", Subject: "executor"}: {1},
+	}, report.Setting{
+		Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Took: time.Minute, Rounds: 3,
+		Go: "go1.26", Java: "17.0.1", Commit: "abc+", Versions: map[string]string{"pond": "v2.7.1"},
+		Machine: report.Machine{OS: "linux/amd64", CPU: "Some CPU", Cores: 2, Memory: 16},
+	})
+}
+
+// Records hold the median of their samples, and come in the order of the
+// tables: by workload, then by subject.
+func TestRecords(t *testing.T) {
+	var got []string
+	for _, rec := range sample().Records[:4] {
+		got = append(got, rec.Workload+" "+rec.Subject+" "+rec.Unit)
+	}
+	want := []string{"execute/2 executor ns/task", "execute/2 channel ns/task", "execute/2 pond ns/task", "allocs-execute executor allocations/task"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("records are %q, want %q", got, want)
+	}
+	if v, ok := sample().Value("execute/2", "executor"); !ok || v != 100 {
+		t.Errorf("value is %v, %v, want the median, 100", v, ok)
+	}
+}
+
+// A verdict compares our value with a multiple of the rival's, or with a number,
+// and is unknown if a record is missing.
+func TestVerdicts(t *testing.T) {
+	got := map[string]report.Verdict{}
+	for _, v := range sample().Verdicts() {
+		got[v.Workload+" "+v.Subject] = v
+	}
+	for _, c := range []struct {
+		target         string
+		known, reached bool
+		found          float64
+	}{
+		{"execute/2 pond", true, true, 0.5},
+		{"execute/2 channel", true, false, 2},
+		{"execute/8 pond", false, false, 80},
+		{"schedule-cancel jdk", true, true, 100.0 / 1500},
+		{"pending-bytes ", true, false, 111},
+		{"allocs-execute ", true, true, 0},
+	} {
+		v, ok := got[c.target]
+		if !ok || v.Known != c.known || v.Reached() != c.reached || v.Found != c.found {
+			t.Errorf("%s: %+v, reached %v; want %+v", c.target, v, v.Reached(), c)
+		}
+	}
+}
+
+// Losses are the records in which a rival is better by more than noise.
+func TestLosses(t *testing.T) {
+	want := []report.Loss{{Workload: "execute/2", Subject: "channel", Unit: "ns/task", Theirs: 50, Ours: 100}}
+	if got := sample().Losses(); !reflect.DeepEqual(got, want) {
+		t.Errorf("losses are %+v, want %+v", got, want)
+	}
+}
+
+// The page says where a rival is better, what was missed, and by how much.
+func TestMarkdown(t *testing.T) {
+	page := string(sample().Markdown())
+	for _, want := range []string{
+		"21 November 2026: Some CPU, 2 cores, 16 GB, linux/amd64, go1.26, JDK 17.0.1, commit abc+. 3 rounds",
+		"| execute/2 | ns/task | **100 ±52 %** | 50 (0.50×) | ",
+		"| schedule-cancel | ns/pair | **100** | 1,500 (15×) |",
+		"**channel and workers** is better at `execute/2` (50 against our 100 ns/task)",
+		"**pond** is better at none of these",
+		"| execute/2 | at most 1.4 × channel and workers | 2 | missed by 43 % |",
+		"| pending-bytes | at most 110 | 111 | missed by 1 % |",
+		"- **pond v2.7.1**: ",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "quick run") {
+		t.Error("the page calls a full run quick")
+	}
+}
+
+// Each line of a table of the page has as many cells as its head.
+func TestMarkdownTablesAreEven(t *testing.T) {
+	cells := 0
+	for _, line := range strings.Split(string(sample().Markdown()), "\n") {
+		switch n := strings.Count(line, "|"); {
+		case !strings.HasPrefix(line, "|"):
+			cells = 0
+		case cells == 0:
+			cells = n
+		case n != cells:
+			t.Errorf("%d cells instead of %d in %q", n, cells, line)
+		}
+	}
+}
+
+// Every chart is well-formed, whatever is missing, and refers to nothing
+// outside of itself.
+func TestCharts(t *testing.T) {
+	for _, r := range []*report.Report{sample(), report.New(nil, report.Setting{})} {
+		for name, svg := range r.Charts() {
+			d := xml.NewDecoder(bytes.NewReader(svg))
+			for {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			text := strings.Replace(string(svg), `xmlns="http://www.w3.org/2000/svg"`, "", 1)
+			for _, bad := range []string{"http", "NaN", "Inf", "@font-face", "<script"} {
+				if strings.Contains(text, bad) {
+					t.Errorf("%s has %q", name, bad)
+				}
+			}
+		}
+	}
+}
+
+// A report that was saved is loaded as it was, and rendered beside the others.
+func TestSaveAndRender(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "bench", "report"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	place, err := report.Locate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sample()
+	if err := place.Save(r); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := place.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(loaded, r) {
+		t.Errorf("loaded %+v, saved %+v", loaded, r)
+	}
+	var out strings.Builder
+	if err := place.Render(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "missed by 43 %") {
+		t.Errorf("the printed report lacks a missed target:\n%s", &out)
+	}
+	for _, name := range []string{"benchmarks.md", "benchmarks-ratios.svg", "benchmarks-pending.svg"} {
+		if _, err := os.Stat(filepath.Join(root, "docs", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/executor-go/executor/bench/subject"
+	"github.com/executor-go/executor/bench/workload"
+)
+
+// family is a table: the records of some kinds of work, and the subjects that
+// have any.
+type family struct {
+	title string
+	kinds []workload.Kind
+}
+
+var families = []family{
+	{"Pools", []workload.Kind{workload.Execute, workload.SubmitBatch, workload.SubmitPingpong}},
+	{"Schedules", []workload.Kind{
+		workload.ScheduleZero, workload.ScheduleRandom, workload.ScheduleCancel, workload.CancelRandom,
+		workload.Pending, workload.Fire, workload.Lateness, workload.Idle,
+	}},
+}
+
+// table is a family with numbers: a column for each subject.
+type table struct {
+	title    string
+	subjects []string
+	rows     []row
+}
+
+type row struct {
+	id, unit string
+	growth   bool
+	cells    []string
+}
+
+// tables gives the report as text. Each number of a rival comes with what it is
+// in terms of ours.
+func (r *Report) tables() []table {
+	var ts []table
+	for _, f := range families {
+		t := table{title: f.title}
+		for _, s := range subject.All() {
+			for _, o := range f.outputs() {
+				if _, ok := r.Value(o.ID, s.ID); ok {
+					t.subjects = append(t.subjects, s.ID)
+					break
+				}
+			}
+		}
+		for _, o := range f.outputs() {
+			line := row{id: o.ID, unit: o.Unit, growth: o.growth}
+			empty := true
+			for _, s := range t.subjects {
+				cell := r.cell(o.ID, s)
+				line.cells = append(line.cells, cell)
+				empty = empty && cell == ""
+			}
+			if !empty {
+				t.rows = append(t.rows, line)
+			}
+		}
+		if len(t.rows) > 0 {
+			ts = append(ts, t)
+		}
+	}
+	return ts
+}
+
+type output struct {
+	workload.Output
+	growth bool
+}
+
+// outputs gives what the family's workloads measure.
+func (f family) outputs() []output {
+	var os []output
+	for _, w := range workload.All() {
+		for _, k := range f.kinds {
+			if w.Kind == k {
+				for _, o := range w.Outputs {
+					os = append(os, output{o, w.Growth})
+				}
+			}
+		}
+	}
+	return os
+}
+
+func (r *Report) cell(workload, sub string) string {
+	rec, ok := r.find(workload, sub)
+	if !ok {
+		return ""
+	}
+	text := number(rec.Value)
+	if s := Spread(rec.Samples); s > doubtful {
+		text += fmt.Sprintf(" ±%.0f %%", 100*s)
+	}
+	if ratio, ok := r.ratio(workload, sub); ok && sub != subject.Ours {
+		text += fmt.Sprintf(" (%s)", times(ratio))
+	}
+	return text
+}
+
+// doubtful is the spread from which on it is shown beside a number.
+const doubtful = 0.10
+
+// number writes a value with about three digits, and commas.
+func number(v float64) string {
+	switch {
+	case v >= 100:
+		return workload.Grouped(int(v + .5))
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v == 0:
+		return "0"
+	}
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// times writes a ratio.
+func times(ratio float64) string {
+	if ratio >= 10 {
+		return workload.Grouped(int(ratio+.5)) + "×"
+	}
+	return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
+}
+
+// Print writes the tables and the verdicts for a terminal.
+func (r *Report) Print(out io.Writer) {
+	for _, t := range r.tables() {
+		fmt.Fprintf(out, "\n%s: median of %d, and what it is in terms of ours\n", t.title, r.Rounds)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(w, "\tunit\t%s\t\n", strings.Join(t.subjects, "\t"))
+		for _, line := range t.rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t\n", line.id, line.unit, strings.Join(line.cells, "\t"))
+		}
+		w.Flush()
+	}
+	fmt.Fprintf(out, "\nTargets\n")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, v := range r.Verdicts() {
+		if v.Known {
+			fmt.Fprintf(w, "%s\t%s\tis %s\t%s\n", v.Workload, v.bound(), number(v.Found), v.outcome())
+		}
+	}
+	w.Flush()
+	for _, f := range r.Failed {
+		fmt.Fprintln(out, "failed:", f)
+	}
+}

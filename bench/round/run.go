@@ -1,0 +1,113 @@
+package round
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/executor-go/executor/bench/jdk"
+	"github.com/executor-go/executor/bench/workload"
+)
+
+// Samples are the values of one record, a value for each round.
+type Samples map[Key][]float64
+
+// Key names a record.
+type Key struct{ Workload, Subject string }
+
+// Runner runs cells in child processes.
+type Runner struct {
+	Self  string    // the path of this program
+	Java  *jdk.Java // nil if there is none: its cells are left out
+	Quick bool
+	Log   io.Writer
+}
+
+// patience is the most time that a run may take.
+const patience = 10 * time.Minute
+
+// Run does all rounds and gives the samples, and what went wrong.
+func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64) (Samples, []error) {
+	samples := Samples{}
+	var failed []error
+	started := time.Now()
+	for round := range rounds {
+		for i, c := range Shuffled(cells, seed, round) {
+			if ctx.Err() != nil {
+				return samples, append(failed, ctx.Err())
+			}
+			result, err := r.cell(ctx, c)
+			for again := 0; again < 2 && errors.Is(err, workload.ErrUnfit); again++ {
+				result, err = r.cell(ctx, c)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", c.Name(), err)
+				failed = append(failed, err)
+				fmt.Fprintln(r.Log, "FAILED", err)
+				continue
+			}
+			for _, o := range c.Workload.Outputs {
+				if v, ok := result.Values[o.Key]; ok {
+					k := Key{o.ID, c.Subject.ID}
+					samples[k] = append(samples[k], v)
+				}
+			}
+			o := c.Workload.Outputs[0]
+			fmt.Fprintf(r.Log, "%5.0fs round %d/%d %3d/%d %-26s %-12s %12.1f %s\n", time.Since(started).Seconds(),
+				round+1, rounds, i+1, len(cells), o.ID, c.Subject.ID, result.Values[o.Key], o.Unit)
+		}
+	}
+	return samples, failed
+}
+
+// cell runs one cell in a new process.
+func (r *Runner) cell(ctx context.Context, c Cell) (result workload.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.Self, r.childArgs(c)...)
+	if c.Subject.ID == "jdk" {
+		warmup := 3 * time.Second
+		if r.Quick {
+			warmup = 500 * time.Millisecond
+		}
+		args := r.Java.Command(c.Workload.Kind, c.Params, warmup)
+		cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return result, fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()[:min(stderr.Len(), 500)]))
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+		return result, fmt.Errorf("unreadable result %q: %w", stdout.String(), err)
+	}
+	return result, result.Check()
+}
+
+func (r *Runner) childArgs(c Cell) []string {
+	args := []string{"-child", c.Workload.Name + " " + c.Subject.ID}
+	if r.Quick {
+		args = append(args, "-quick")
+	}
+	return args
+}
+
+// Child is what the child process does: one cell, whose result it prints.
+func Child(name string, quick bool) error {
+	cells := Cells(quick, func(c Cell) bool { return c.Name() == name })
+	if len(cells) != 1 {
+		return fmt.Errorf("no workload and subject %q", name)
+	}
+	c := cells[0]
+	do := c.Subject.Can[c.Workload.Kind]
+	if do == nil {
+		return fmt.Errorf("%s runs elsewhere", c.Subject.ID)
+	}
+	return json.NewEncoder(os.Stdout).Encode(do(c.Params))
+}

@@ -1,0 +1,41 @@
+package subject
+
+import (
+	"sync"
+
+	"github.com/panjf2000/ants/v2"
+
+	"github.com/executor-go/executor/bench/drive"
+)
+
+var antsPool = Subject{
+	ID: "ants", Title: "ants", Module: "github.com/panjf2000/ants/v2", Charts: true,
+	How:    "`NewPool(n)` with `Submit`, which waits for a free worker, and a WaitGroup, as in its README.",
+	Choose: "for very many goroutines whose stacks are to be reused.",
+	Can: executes(func(workers int, task func()) drive.Pool {
+		pool, err := ants.NewPool(workers)
+		must(err)
+		a := &antsTasks{pool: pool}
+		a.task = func() {
+			task()
+			a.running.Done()
+		}
+		return a
+	}),
+}
+
+type antsTasks struct {
+	pool    *ants.Pool
+	task    func()
+	running sync.WaitGroup
+}
+
+func (a *antsTasks) Go() {
+	a.running.Add(1)
+	must(a.pool.Submit(a.task))
+}
+
+func (a *antsTasks) Wait() {
+	a.running.Wait()
+	a.pool.Release()
+}

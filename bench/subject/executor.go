@@ -1,0 +1,64 @@
+package subject
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/bench/drive"
+)
+
+var ours = Subject{
+	ID: Ours, Title: "executor", Charts: true,
+	How: "`Fixed(n)` with `Go` for fire-and-forget and `Submit` for results; `Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. The context is `context.Background()`.",
+	Can: both(
+		executes(openOurPool),
+		drive.Submits(func(workers int, task func() int) drive.Futures[*executor.Future[int]] {
+			ctx := context.Background()
+			pool := executor.Fixed(workers)
+			fn := func(context.Context) (int, error) { return task(), nil }
+			return drive.Futures[*executor.Future[int]]{
+				Submit: func() *executor.Future[int] { return executor.Submit(ctx, pool, fn) },
+				Get: func(f *executor.Future[int]) int {
+					n, err := f.Get(ctx)
+					must(err)
+					return n
+				},
+				Close: func() { pool.Close() },
+			}
+		}),
+		drive.Schedules(func(workers int, task func()) drive.Timers[*executor.ScheduledFuture[struct{}]] {
+			ctx := context.Background()
+			pool := executor.Scheduled(workers)
+			fn := func(context.Context) (struct{}, error) { task(); return struct{}{}, nil }
+			return drive.Timers[*executor.ScheduledFuture[struct{}]]{
+				After: func(d time.Duration) *executor.ScheduledFuture[struct{}] {
+					return executor.Schedule(ctx, pool, d, fn)
+				},
+				Cancel: func(f *executor.ScheduledFuture[struct{}]) bool { return f.Cancel() },
+				Close:  func() { pool.ShutdownNow() },
+			}
+		}),
+		drive.Lateness(func(workers int, beats []*drive.Beat) func() {
+			ctx := context.Background()
+			pool := executor.Scheduled(workers)
+			for _, b := range beats {
+				_, err := pool.AtFixedRate(ctx, time.Until(b.First), b.Period, func(context.Context) error { b.Run(); return nil })
+				must(err)
+			}
+			return func() { pool.ShutdownNow() }
+		}),
+	),
+}
+
+type ourPool struct {
+	*executor.Pool
+	fn func(context.Context) error
+}
+
+func openOurPool(workers int, task func()) drive.Pool {
+	return ourPool{executor.Fixed(workers), func(context.Context) error { task(); return nil }}
+}
+
+func (p ourPool) Go()   { must(p.Pool.Go(context.Background(), p.fn)) }
+func (p ourPool) Wait() { p.Close() }

@@ -1,0 +1,60 @@
+package workload_test
+
+import (
+	"testing"
+
+	"github.com/executor-go/executor/bench/workload"
+)
+
+// No two outputs have the same id, and a workload is named by its own.
+func TestIDsAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range workload.All() {
+		for _, o := range w.Outputs {
+			if seen[o.ID] {
+				t.Errorf("%s comes twice", o.ID)
+			}
+			seen[o.ID] = true
+		}
+	}
+	for _, id := range []string{
+		"execute/2", "execute/8", "submit-batch", "submit-pingpong", "schedule-zero", "schedule-random",
+		"schedule-cancel", "schedule-cancel-contended", "cancel-random", "pending-bytes",
+		"lateness-idle-p50", "lateness-idle-p99", "lateness-busy-p99",
+		"schedule-cancel/10m", "pending-bytes/1k", "fire/100k", "execute/16", "execute-submitters/4",
+	} {
+		if !seen[id] {
+			t.Errorf("%s is missing", id)
+		}
+	}
+}
+
+// A run that did less than its work, or more, gives no numbers.
+func TestCheck(t *testing.T) {
+	values := map[string]float64{"ns": 1}
+	if err := (workload.Result{Values: values, Ran: 5, Want: 5}).Check(); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []workload.Result{
+		{Values: values, Ran: 4, Want: 5},
+		{Values: values, Ran: 6, Want: 5},
+		{Values: values, Unfit: "too late"},
+		{},
+	} {
+		if bad.Check() == nil {
+			t.Errorf("%+v passed", bad)
+		}
+	}
+}
+
+// Numbers are written briefly in ids, and with commas in words.
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int][2]string{
+		7: {"7", "7"}, 999: {"999", "999"}, 1000: {"1k", "1,000"}, 1500: {"1500", "1,500"},
+		100_000: {"100k", "100,000"}, 10_000_000: {"10m", "10,000,000"},
+	} {
+		if short, grouped := workload.Short(n), workload.Grouped(n); short != want[0] || grouped != want[1] {
+			t.Errorf("%d is written %s and %s, want %s and %s", n, short, grouped, want[0], want[1])
+		}
+	}
+}
