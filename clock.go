@@ -22,6 +22,9 @@ func (c clock) now() instant {
 	return instant{mono: int64(t.Sub(c.epoch)), wall: t.UnixNano()}
 }
 
+// elapsed gives the reading of the monotonic clock alone, which is cheaper.
+func (c clock) elapsed() int64 { return int64(time.Since(c.epoch)) }
+
 // on gives the reading of the one clock or the other.
 func (i instant) on(wall bool) int64 {
 	if wall {

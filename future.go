@@ -122,7 +122,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 		return nil
 	}
 	if p := f.attached(); p != nil {
-		p.forget(f.core()) // it need not wait any more
+		defer p.forget(f.core()) // it need not wait any more
 	}
 	return f.runBody(ctx, f.conclude).err
 }

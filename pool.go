@@ -260,7 +260,7 @@ func (p *Pool) attend(e entry) {
 	case e.task == nil:
 	case e.task.State().Done():
 		p.forget(e.task)
-	default:
+	case e.ctx.Done() != nil:
 		watch(e.bound(), e.ctx)
 	}
 }

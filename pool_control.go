@@ -42,9 +42,12 @@ func (p *Pool) forget(t *task) {
 	}
 	p.mu.queue.remove(t)
 	fresh := p.leftLocked(1, outcomeOf(t))
+	settled := p.mu.stage == StageRunning && p.mu.workers > 0 // nothing to tidy
 	p.mu.Unlock()
 	p.start(fresh)
-	p.tidy()
+	if !settled {
+		p.tidy()
+	}
 }
 
 // leftLocked accounts for n tasks that left the queue without being run.

@@ -173,7 +173,7 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		return p.quitLocked()
 	}
 	if w.since == 0 { // else it looked up, found nothing, and goes on being idle
-		w.since = p.clock.now().mono
+		w.since = p.clock.elapsed()
 	}
 	p.mu.idle.push(w)
 	fresh := p.unblockLocked() // may well hand it a task at once
@@ -236,7 +236,7 @@ func (p *Pool) armReaperLocked() {
 		return
 	}
 	p.mu.reaping = true
-	d := until(after(p.mu.idle.bottom.since, int64(p.mu.keepAlive)), p.clock.now().mono)
+	d := until(after(p.mu.idle.bottom.since, int64(p.mu.keepAlive)), p.clock.elapsed())
 	if p.mu.reaper == nil {
 		p.mu.reaper = time.AfterFunc(d, p.reap)
 	} else {
@@ -257,7 +257,7 @@ func (p *Pool) reap() {
 // those that have been idle for longest first, and sets the reaper for the
 // others. It is called whenever the rules have changed.
 func (p *Pool) retireLocked() {
-	now := p.clock.now().mono
+	now := p.clock.elapsed()
 	for w := p.mu.idle.bottom; w != nil; w = p.mu.idle.bottom {
 		over := p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
 			p.mu.workers > p.mu.max ||

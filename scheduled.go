@@ -131,7 +131,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 // [Pool.Execute]: a task that waits when ctx ends is canceled. Java: schedule.
 func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	return scheduleOnce(ctx, p, after(p.clock.now().mono, int64(delay)), false, fn, opts)
+	return scheduleOnce(ctx, p, after(p.clock.elapsed(), int64(delay)), false, fn, opts)
 }
 
 // At submits fn to run once, at the wall-clock time t; a time in the past
@@ -182,7 +182,7 @@ func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *ser
 	if s.period <= 0 {
 		return nil, invalid("%s: period is %v; it must be positive", where, s.period)
 	}
-	s.base = after(p.clock.now().mono, int64(initial))
+	s.base = after(p.clock.elapsed(), int64(initial))
 	return p.repeat(ctx, s, fn, opts)
 }
 
@@ -263,6 +263,6 @@ func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
 		b.core().attach(p, ctx)
 	}
 	t := b.core()
-	t.due = p.clock.now().mono
+	t.due = p.clock.elapsed()
 	return p.enter(entry{run: b, ctx: ctx, task: t})
 }

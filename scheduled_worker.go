@@ -23,8 +23,8 @@ func (p *Pool) placeLocked(e entry) *worker {
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()
 	}
-	if p.mu.idle.top != nil {
-		p.spreadLocked(p.nowLocked())
+	if p.mu.idle.top != nil && e.task.place == 0 {
+		p.spreadLocked(p.nowLocked()) // for any other the alarm is set
 	}
 	return nil
 }

@@ -200,9 +200,6 @@ func (a *aftermath) announce() {
 // watch cancels b, which waits in a queue, when the submitter's context ends.
 // Without it a canceled task would be noticed only when a worker takes it.
 func watch(b bound, ctx context.Context) {
-	if ctx.Done() == nil {
-		return
-	}
 	t := b.core()
 	unhook := context.AfterFunc(ctx, func() { b.expire(ended(ctx)) })
 	t.mu.Lock()
