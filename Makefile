@@ -22,6 +22,30 @@ ci: ## run all that must hold before a merge, on a fresh machine too
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	.ci/fuzz $(FUZZTIME)
 
+.PHONY: oracle
+oracle: ## compare 2000 random programs with the JDK's executors
+	go test -count=1 -v -run SameAsJDK -timeout 30m ./internal/oracle -oracle.programs 2000
+
+SOAK ?= 10m
+
+.PHONY: soak
+soak: ## record and judge histories in real time for SOAK (10m), under -race
+	EXECUTOR_SOAK=$(SOAK) go test -race -v -run Soak -timeout 0 ./internal/history
+
+.PHONY: mutants
+mutants: ## break the code on purpose, place by place, and see that the tests notice
+	go run ./internal/mutants
+
+QUICK ?=
+
+.PHONY: bench
+bench: ## measure us, the rivals and the JDK side by side; QUICK=1 takes two minutes
+	go run ./bench $(if $(QUICK),-quick)
+
+.PHONY: compare
+compare: ## hold the benchmarks against another revision: make compare BASE=rev
+	bench/compare $(BASE)
+
 .PHONY: cover
 cover: ## show what the core's tests cover, function by function
 	go test -coverpkg=./... -coverprofile=cover.out ./...

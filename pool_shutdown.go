@@ -59,6 +59,7 @@ func (p *Pool) ShutdownNow() []Unrun {
 	p.mu.Lock()
 	if p.mu.stage >= StageStop {
 		p.mu.Unlock()
+		p.cancel(ErrShutdown) // a body that its submitter runs may outlive the pool
 		return nil
 	}
 	p.mu.stage = StageStop

@@ -1,0 +1,196 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// Kinds is the number of kinds of pools: all presets, and all queues with all
+// policies.
+func Kinds() int { return len(presets) + len(queues)*len(policies) + len(policies) }
+
+var presets = []struct {
+	name string
+	pool func(n int) *executor.Pool
+}{
+	{"Fixed", executor.Fixed},
+	{"Single", func(int) *executor.Pool { return executor.Single() }},
+	{"Cached", func(int) *executor.Pool { return executor.Cached() }},
+	{"PerTask", func(int) *executor.Pool { return executor.PerTask() }},
+	{"Scheduled", nil},
+	{"SingleScheduled", nil},
+}
+
+var queues = []struct {
+	name  string
+	queue func(n int) executor.Queue
+}{
+	{"Unbounded", func(int) executor.Queue { return executor.Unbounded() }},
+	{"Bounded", executor.Bounded},
+	{"Handoff", func(int) executor.Queue { return executor.Handoff() }},
+	{"Prioritized", func(int) executor.Queue { return executor.Prioritized() }},
+}
+
+var policies = []struct {
+	name   string
+	policy executor.RejectPolicy
+}{
+	{"Abort", executor.Abort},
+	{"CallerRuns", executor.CallerRuns},
+	{"Discard", executor.Discard},
+	{"DiscardOldest", executor.DiscardOldest},
+	{"Block", executor.Block},
+	{"own", executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+		return executor.DiscardOldest.Reject(ctx, task, pool)
+	})},
+}
+
+// allow notes what the policy may do.
+func (w *World) allow(i int) {
+	switch policies[i].name {
+	case "CallerRuns":
+		w.CallerRuns = true
+	case "Discard", "DiscardOldest":
+		w.Discards = true
+	case "own":
+		w.Discards, w.Counts = true, true
+	}
+}
+
+// stage is a pool, and what is done to it.
+type stage struct {
+	World
+	rng   *rand.Rand
+	pool  *executor.Pool
+	sched *executor.ScheduledPool // the same, or nil
+
+	core, max  int
+	tuned      bool  // somebody changes sizes and times
+	fickle     []int // the policies that somebody sets, if any
+	submitters int
+	tasks      int    // of each
+	gentle     []bool // what each of those does who shut the pool down; both at least once is more
+	patience   time.Duration
+}
+
+// build draws a world of the kind, and makes its pool.
+func build(kind int, seed uint64, hooks executor.Hooks) *stage {
+	s := &stage{rng: rand.New(rand.NewPCG(seed, 0))}
+	s.Seed = seed
+	r := s.rng
+	s.submitters, s.tasks = 1+r.IntN(4), 10+r.IntN(50)
+	s.patience = time.Duration(r.IntN(3000)) * time.Microsecond
+	if r.IntN(2) == 0 {
+		s.patience = time.Hour // once all is submitted
+	}
+	s.gentle = [][]bool{{true}, {false}, {true, false}, {true, true}, {false, false}}[r.IntN(5)]
+	s.core, s.max = r.IntN(3), 0
+	s.max = max(1, s.core) + r.IntN(3)
+	s.Hooked, s.tuned = r.IntN(3) > 0, r.IntN(3) > 0
+	if r.IntN(4) == 0 { // one worker, left alone
+		s.core, s.max, s.tuned = 1, 1, false
+	}
+	if !s.Hooked {
+		hooks = executor.Hooks{}
+	}
+
+	kind %= Kinds()
+	if kind < len(presets) {
+		s.preset(kind)
+	} else if kind -= len(presets); kind < len(queues)*len(policies) {
+		s.plain(kind/len(policies), kind%len(policies), hooks)
+	} else {
+		s.scheduled(kind-len(queues)*len(policies), hooks)
+	}
+	if s.CallerRuns || s.tuned {
+		s.Orderly = false
+	}
+	return s
+}
+
+func (s *stage) preset(kind int) {
+	p := presets[kind]
+	s.Name, s.Hooked = p.name, false
+	switch n := max(1, s.core); p.name {
+	case "Scheduled":
+		s.sched = executor.Scheduled(s.core)
+		s.Orderly = s.core <= 1
+	case "SingleScheduled":
+		s.sched = executor.SingleScheduled()
+		s.tuned, s.Orderly = false, true
+	case "Single":
+		s.pool = p.pool(n)
+		s.tuned, s.Orderly = false, true
+	default:
+		s.pool = p.pool(n)
+		s.max = s.pool.Max()
+		s.Orderly = p.name == "Fixed" && n == 1
+	}
+	if s.sched != nil {
+		s.pool, s.Scheduled, s.Stops = s.sched.Pool, true, true
+		s.Retains = s.tuned
+	}
+}
+
+func (s *stage) plain(queue, policy int, hooks executor.Hooks) {
+	s.Name = queues[queue].name + ", " + policies[policy].name
+	s.Ranked = queues[queue].name == "Prioritized"
+	s.reject(policy)
+	c := executor.Config{
+		Core: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
+		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
+	}
+	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
+	s.Orderly = s.max == 1
+	s.pool = must(executor.New(c))
+}
+
+func (s *stage) scheduled(policy int, hooks executor.Hooks) {
+	s.Name = "NewScheduled, " + policies[policy].name
+	s.Scheduled = true
+	s.reject(policy)
+	c := executor.ScheduledConfig{
+		Core: s.core, Reject: policies[policy].policy, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
+		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond, RetainCanceled: s.rng.IntN(2) == 0,
+		Delayed: executor.AfterShutdown(s.rng.IntN(3)), Periodic: executor.AfterShutdown(s.rng.IntN(3)),
+	}
+	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
+	s.Retains = c.RetainCanceled || s.tuned
+	s.Drops = c.Delayed == executor.DropAtShutdown || s.fickle != nil
+	s.Stops = c.Periodic != executor.KeepAfterShutdown || s.fickle != nil
+	s.Orderly = s.core <= 1
+	s.sched = must(executor.NewScheduled(c))
+	s.pool = s.sched.Pool
+}
+
+// reject settles which policies the pool will have.
+func (s *stage) reject(first int) {
+	s.allow(first)
+	if s.rng.IntN(4) > 0 {
+		return
+	}
+	for range 2 {
+		i := s.rng.IntN(len(policies))
+		s.fickle = append(s.fickle, i)
+		s.allow(i)
+	}
+	s.fickle = append(s.fickle, first)
+	s.Name += " and others"
+}
+
+func (s *stage) String() string {
+	return fmt.Sprintf("%s, core %d, max %d, %d submitters of %d tasks, tuned %t, gentle %v after %v: %+v",
+		s.Name, s.core, s.max, s.submitters, s.tasks, s.tuned, s.gentle, s.patience, s.World)
+}
+
+func must[P any](p P, err error) P {
+	if err != nil {
+		panic(err)
+	}
+	return p
+}

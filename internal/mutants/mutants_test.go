@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every mutation still finds the text that it replaces.
+func TestMutationsApply(t *testing.T) {
+	for _, m := range all() {
+		if _, err := m.apply("../.."); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A mutation whose text is gone, or is there twice, is not made.
+func TestApply(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "f.go"), []byte("one two two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want, err string }{
+		{"one", "three", "three two two\n", ""},
+		{"four", "five", "", "is gone"},
+		{"two", "three", "", "occurs 2 times"},
+		{"one", "one", "", "changes nothing"},
+	} {
+		got, err := mutant{file: "f.go", what: "x", old: c.old, new: c.new}.apply(root)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q for %q: %q, %v; want %q, %q", c.new, c.old, got, err, c.want, c.err)
+		}
+	}
+}
+
+// The first test that failed is found in the output, and how it failed.
+func TestJudge(t *testing.T) {
+	for _, c := range []struct{ out, by, how string }{
+		{"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- FAIL: TestB (0.01s)\nFAIL\n", "TestB", ""},
+		{"=== RUN   TestA\n    a_test.go:1: no\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\nFAIL\n", "TestA", ""},
+		{"=== RUN   TestA\n=== RUN   TestA/sub\npanic: oh\n\ngoroutine 1 [running]:\n", "TestA", "panic"},
+		{"=== RUN   TestA\npanic: test timed out after 40s\n\trunning tests:\n", "TestA", "hangs"},
+		{"=== RUN   TestA\n--- FAIL: TestA (0.00s)\npanic: deadlock: all goroutines in bubble are blocked\n", "TestA", "deadlock"},
+		{"=== RUN   TestA\nWARNING: DATA RACE\n--- FAIL: TestA (0.00s)\n", "TestA", "data race"},
+	} {
+		if got := judge(c.out); got.by != c.by || got.how != c.how {
+			t.Errorf("judge(%q) = %q %q, want %q %q", c.out, got.by, got.how, c.by, c.how)
+		}
+	}
+}

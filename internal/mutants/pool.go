@@ -1,0 +1,186 @@
+package main
+
+// poolMutants break admission, control and the end of pools.
+var poolMutants = []mutant{
+	{
+		file: "pool.go", what: "a pool that is shut down takes tasks",
+		old: "	if p.mu.stage != StageRunning {\n\t\treturn nil, tooLate\n\t}\n",
+		new: "",
+	},
+	{
+		file: "pool.go", what: "growth: one worker more than Core",
+		old: "	if p.mu.workers < p.mu.core {\n\t\treturn p.hireForLocked",
+		new: "	if p.mu.workers <= p.mu.core {\n\t\treturn p.hireForLocked",
+	},
+	{
+		file: "pool.go", what: "growth: one worker more than Max",
+		old: "	if p.mu.workers < p.mu.max {\n\t\treturn p.hireForLocked",
+		new: "	if p.mu.workers <= p.mu.max {\n\t\treturn p.hireForLocked",
+	},
+	{
+		file: "pool.go", what: "growth: up to Max before the queue is used",
+		old: "	if p.mu.workers < p.mu.core {\n\t\treturn p.hireForLocked",
+		new: "	if p.mu.workers < p.mu.max {\n\t\treturn p.hireForLocked",
+	},
+	{
+		file: "pool.go", what: "a task is queued past the idle workers",
+		old: "if w := p.mu.idle.pop(); w != nil {",
+		new: "if w := p.mu.idle.pop(); w != nil && w.leave {",
+	},
+	{
+		file: "pool.go", what: "Core zero: nobody is hired for a task that waits",
+		old: "	if p.mu.workers > 0 {\n\t\treturn nil\n\t}\n\treturn p.hireLocked()",
+		new: "	return nil",
+	},
+	{
+		file: "pool.go", what: "a task that was completed on its way into the queue stays there",
+		old: "	case e.task.State().Done():\n\t\tp.forget(e.task)\n",
+		new: "	case e.task.State().Done():\n",
+	},
+	{
+		file: "pool.go", what: "a task that waits outlives its submitter's context",
+		old: "watch(e.bound(), e.ctx)",
+		new: "_ = watch",
+	},
+	{
+		file: "pool.go", what: "a submitter whose context has ended gets in",
+		old: "	if e.ctx.Err() != nil {\n\t\terr := ended(e.ctx)",
+		new: "	if e.ctx == nil {\n\t\terr := ended(e.ctx)",
+	},
+	{
+		file: "pool.go", what: "a worker's first task is not counted as active",
+		old: "	p.mu.submitted++\n\tp.mu.active++\n\tw := p.hireLocked()",
+		new: "	p.mu.submitted++\n\tw := p.hireLocked()",
+	},
+	{
+		file: "pool.go", what: "the lock of admission is dropped",
+		race: true,
+		old:  "	p.mu.Lock()\n\tw, verdict := p.admitLocked(e)\n\tpolicy := p.mu.reject\n\tp.mu.Unlock()",
+		new:  "	w, verdict := p.admitLocked(e)\n\tpolicy := p.mu.reject",
+	},
+	{
+		file: "pool_queue.go", what: "a bounded queue takes one more",
+		old: "q.limit >= 0 && q.Len() >= q.limit",
+		new: "q.limit > 0 && q.Len() > q.limit",
+	},
+	{
+		file: "pool_queue.go", what: "priorities are ignored",
+		old: "key = e.task.with.priority",
+		new: "key = 0",
+	},
+	{
+		file: "pool_control.go", what: "a task that ended stays active",
+		old: "	p.mu.active--\n\tif w.ran {",
+		new: "	if w.ran {",
+	},
+	{
+		file: "pool_control.go", what: "a task that was canceled while it waited is not counted",
+		old: "	p.mu.ended[out] += int64(n)\n",
+		new: "",
+	},
+	{
+		file: "pool_control.go", what: "the last worker is not told that nothing waits any more",
+		old: "		p.retireLocked() // the last worker has nothing to stay for\n",
+		new: "",
+	},
+	{
+		file: "pool_control.go", what: "room made by a cancellation is not given to who waits for it",
+		old: "	return p.unblockLocked()\n}\n\n// Remove takes",
+		new: "	return nil\n}\n\n// Remove takes",
+	},
+	{
+		file: "pool_control.go", what: "canceled tasks leave although they are to be retained",
+		old: "if t.place == unplaced || p.mu.retained && t.State() == Canceled {",
+		new: "if t.place == unplaced {",
+	},
+	{
+		file: "pool_control.go", what: "the future of a removed task stays pending",
+		old: "	found.end(Canceled, canceled(ErrCanceled))\n",
+		new: "",
+	},
+	{
+		file: "pool_control.go", what: "Remove takes the place of a task in another pool for one in this",
+		old: "if b, ok := task.(bound); ok && b.core().attached() == p {",
+		new: "if b, ok := task.(bound); ok && b.core().attached() != nil {",
+	},
+	{
+		file: "pool_control.go", what: "Remove removes all that are equal",
+		old: "if found.run == nil && e.is(task) {",
+		new: "if e.is(task) {",
+	},
+	{
+		file: "pool_control.go", what: "Prestart exceeds Core",
+		old: "for ; n > 0 && p.mu.workers < p.mu.core; n-- {",
+		new: "for ; n > 0 && p.mu.workers <= p.mu.core; n-- {",
+	},
+	{
+		file: "pool_control.go", what: "Prestart starts workers in a pool that has stopped",
+		old: "if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {",
+		new: "if p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {",
+	},
+	{
+		file: "pool_tuning.go", what: "a raised Core starts nobody for the tasks that wait",
+		old: "if grown > 0 {",
+		new: "if grown > 1<<30 {",
+	},
+	{
+		file: "pool_tuning.go", what: "a raised Max lets nobody in",
+		old: "	fresh := p.unblockLocked()\n\tif grown",
+		new: "	var fresh []*worker\n\tif grown",
+	},
+	{
+		file: "pool_tuning.go", what: "rules are changed before they are checked",
+		old: "	change(&r)\n",
+		new: "	change(&r)\n\tp.mu.rules = r\n",
+	},
+	{
+		file: "pool_shutdown.go", what: "Shutdown leaves blocked submitters waiting",
+		old: "		dropped = p.dropLocked()\n\t\tp.turnAwayLocked()\n",
+		new: "		dropped = p.dropLocked()\n",
+	},
+	{
+		file: "pool_shutdown.go", what: "Shutdown leaves idle workers waiting",
+		old: "		p.turnAwayLocked()\n\t\tp.retireLocked()\n\t}",
+		new: "		p.turnAwayLocked()\n\t}",
+	},
+	{
+		file: "pool_shutdown.go", what: "Shutdown does not drop what the policies say",
+		old: "		dropped = p.dropLocked()\n",
+		new: "",
+	},
+	{
+		file: "pool_shutdown.go", what: "ShutdownNow leaves the bodies' contexts alone",
+		old: "	p.cancel(ErrShutdown)\n",
+		new: "",
+	},
+	{
+		file: "pool_shutdown.go", what: "ShutdownNow does not count what it gives back",
+		old: "	p.mu.ended[canceledTask] += int64(len(waiting))\n",
+		new: "",
+	},
+	{
+		file: "pool_shutdown.go", what: "ShutdownNow leaves futures pending",
+		old: "b.end(Canceled, canceled(ErrShutdown)) && u.body != nil",
+		new: "u.body != nil",
+	},
+	{
+		file: "pool_shutdown.go", what: "termination does not wait for workers",
+		old: "p.mu.workers == 0 && p.mu.queue.len() == 0",
+		new: "p.mu.queue.len() == 0",
+	},
+	{
+		file: "pool_shutdown.go", what: "Terminated may be called twice",
+		old: "		p.mu.stage = StageTidying // nobody else gets here again\n",
+		new: "",
+	},
+	{
+		file: "pool_shutdown.go", what: "the terminated stage comes before the hook",
+		old: "	defer func() {\n\t\tp.mu.Lock()\n\t\tp.mu.stage = StageTerminated\n\t\tp.mu.Unlock()\n\t\tclose(p.terminated)\n\t}()\n\tp.callTerminated()",
+		new: "	p.mu.Lock()\n\tp.mu.stage = StageTerminated\n\tp.mu.Unlock()\n\tclose(p.terminated)\n\tp.callTerminated()",
+	},
+	{
+		file: "pool_shutdown.go", what: "the alarm of a pool without workers is not closed",
+		old: "		a.Close()\n",
+		new: "		_ = a\n",
+	},
+}

@@ -1,0 +1,85 @@
+package main
+
+// rejectMutants break the rejection policies.
+var rejectMutants = []mutant{
+	{
+		file: "reject.go", what: "Abort leaves the future pending",
+		old: "	err := p.rejected(why)\n\te.end(Failed, err)\n",
+		new: "	err := p.rejected(why)\n",
+	},
+	{
+		file: "reject.go", what: "Abort does not count",
+		old: "func (p *Pool) abort(e entry, why error) error {\n\tp.countRejected()\n",
+		new: "func (p *Pool) abort(e entry, why error) error {\n",
+	},
+	{
+		file: "reject.go", what: "Discard leaves the future pending",
+		old: "	e.end(Failed, p.rejected(why))\n",
+		new: "",
+	},
+	{
+		file: "reject.go", what: "CallerRuns runs tasks of a pool that is shut down",
+		old: "	if p.Stage() != StageRunning {\n\t\treturn p.abort(e, ErrShutdown)\n\t}\n",
+		new: "",
+	},
+	{
+		file: "reject.go", what: "CallerRuns lets a context live on after its task",
+		old: "		defer cancel(context.Canceled)\n\t\tp.tell(ctx, e)",
+		new: "		_ = cancel\n\t\tp.tell(ctx, e)",
+	},
+	{
+		file: "reject.go", what: "DiscardOldest leaves the oldest pending",
+		old: "	oldest.end(Failed, p.rejected(why))\n",
+		new: "",
+	},
+	{
+		file: "reject.go", what: "DiscardOldest drops one although there is room by now",
+		old: "	if verdict == saturated {\n\t\tvar ok bool",
+		new: "	if verdict != tooLate {\n\t\tvar ok bool",
+	},
+	{
+		file: "reject.go", what: "a task that a user's policy gives to one of ours is counted twice",
+		old: "	pool.mu.submitted-- // refuse",
+		new: "	// refuse",
+	},
+	{
+		file: "reject.go", what: "a refused task can't be given to another pool",
+		old: "		e.task.detach()\n",
+		new: "		_ = e.task.detach\n",
+	},
+	{
+		file: "reject.go", what: "the error of a user's policy does not reach the future",
+		old: "	decided = true\n\tif err != nil {\n\t\te.end(Failed, err)\n\t}",
+		new: "	decided = true",
+	},
+	{
+		file: "reject_block.go", what: "Block waits although there is room by now",
+		old: "	w, v := p.admitLocked(e) // there may be room by now\n",
+		new: "	var w *worker\n\tv := saturated\n",
+	},
+	{
+		file: "reject_block.go", what: "a submitter that gave up is admitted later",
+		old: "	p.mu.blocked.Remove(b.place)\n",
+		new: "",
+	},
+	{
+		file: "reject_block.go", what: "one submitter is admitted where there is room for more",
+		old: "for p.mu.blocked.Len() > 0 {",
+		new: "for len(fresh) == 0 && p.mu.blocked.Len() > 0 {",
+	},
+	{
+		file: "reject_block.go", what: "a submitter that gives up ignores that it was admitted",
+		old: "		return p.settled(e, <-b.decided) // decided in the same moment, and that stands",
+		new: "		return p.abort(e, ended(e.ctx))",
+	},
+	{
+		file: "reject_block.go", what: "submitters that are turned away are not told",
+		old: "		b.decided <- tooLate\n",
+		new: "		_ = b\n",
+	},
+	{
+		file: "reject_block.go", what: "the worker made for a blocked submitter is not started",
+		old: "			fresh = append(fresh, w)\n",
+		new: "			_ = fresh\n",
+	},
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// patience bounds the tests of one mutant. One that hangs is killed by it.
+const patience = 40 * time.Second
+
+// bystanders are tests that read the code or the documents, or do not depend on
+// the code. They say nothing of how the code behaves.
+const bystanders = "^(TestReadmeProgram|TestDocument.*|TestJavaNames.*|TestStatesDocument.*|TestConformance.*|TestImports.*|TestNoRequirements|TestTestSupport.*|TestFileLength|TestPackage.*|TestTestsDoNotSleep|TestGoroutinesHaveOwners)$"
+
+// runner tests mutants.
+type runner struct {
+	temp string // a directory of its own
+	skip string // further tests to leave out
+}
+
+// verdict is what became of a mutant.
+type verdict struct {
+	by  string // who noticed it; nobody if it is ""
+	how string // how, if not by failing
+	err error  // it could not be made
+}
+
+// sound reports whether the tests pass on the code as it is: otherwise they
+// would kill every mutant.
+func (r runner) sound(ms []mutant) bool {
+	var pkgs []string
+	for _, m := range ms {
+		if !slices.Contains(pkgs, m.pkg()) {
+			pkgs = append(pkgs, m.pkg())
+		}
+	}
+	for _, pkg := range pkgs {
+		if out, err := r.test(pkg, "", false); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants: the tests of %s fail on the code as it is (%v); mend it first:\n%s\n", pkg, judge(out).by, tail(out))
+			return false
+		}
+	}
+	return true
+}
+
+// try makes a mutant and tests it. i is its number.
+func (r runner) try(i int, m mutant) verdict {
+	text, err := m.apply(".")
+	if err != nil {
+		return verdict{err: err}
+	}
+	dir := filepath.Join(r.temp, fmt.Sprint(i))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return verdict{err: err}
+	}
+	broken := filepath.Join(dir, filepath.Base(m.file))
+	whole, err := filepath.Abs(m.file)
+	if err != nil {
+		return verdict{err: err}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{whole: broken}})
+	if err != nil {
+		return verdict{err: err}
+	}
+	plan := filepath.Join(dir, "overlay.json")
+	if err := errors.Join(os.WriteFile(broken, []byte(text), 0o644), os.WriteFile(plan, overlay, 0o644)); err != nil {
+		return verdict{err: err}
+	}
+	out, err := r.test(m.pkg(), plan, m.race)
+	switch {
+	case err == nil:
+		return verdict{}
+	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		return verdict{err: fmt.Errorf("does not compile:\n%s", tail(out))}
+	}
+	return judge(out)
+}
+
+// test runs the tests of a package and gives their output.
+func (r runner) test(pkg, overlay string, race bool) (string, error) {
+	skip := bystanders
+	if r.skip != "" {
+		skip += "|" + r.skip
+	}
+	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String(), "-skip=" + skip}
+	if overlay != "" {
+		args = append(args, "-overlay="+overlay)
+	}
+	if race {
+		args = append(args, "-race")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience) // for go itself
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var (
+	failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	begun   = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\S+)`)
+)
+
+// judge reads off the output of a run that failed which test was the first, and
+// how.
+func judge(out string) verdict {
+	var v verdict
+	if m := failure.FindStringSubmatchIndex(out); m != nil {
+		v.by = out[m[2]:m[3]]
+	} else if all := begun.FindAllStringSubmatch(out, -1); len(all) > 0 {
+		v.by, _, _ = strings.Cut(all[len(all)-1][1], "/") // it took the process with it
+	} else {
+		v.by = "the tests' start"
+	}
+	switch {
+	case strings.Contains(out, "panic: test timed out"):
+		v.how = "hangs"
+	case strings.Contains(out, "deadlock:"):
+		v.how = "deadlock"
+	case strings.Contains(out, "WARNING: DATA RACE"):
+		v.how = "data race"
+	case strings.Contains(out, "fatal error:"), strings.Contains(out, "\npanic: "):
+		v.how = "panic"
+	}
+	return v
+}
+
+// tail gives the end of an output.
+func tail(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+}

@@ -1,0 +1,195 @@
+package main
+
+// scheduledMutants break time: the delay queue, its alarm, series, policies.
+var scheduledMutants = []mutant{
+	{
+		file: "scheduled_queue.go", what: "a task that is due at this very instant waits",
+		old: "var most time.Duration = -1",
+		new: "var most time.Duration = 0",
+	},
+	{
+		file: "scheduled_queue.go", what: "tasks run before they are due",
+		old: "var most time.Duration = -1",
+		new: "var most time.Duration = -2",
+	},
+	{
+		file: "scheduled_queue.go", what: "of two clocks the less overdue comes first",
+		old: "over > most {",
+		new: "over >= 0 {",
+	},
+	{
+		file: "scheduled_queue.go", what: "the wall clock is trusted for ever",
+		old: "min(until(at, now.wall), recheck)",
+		new: "min(until(at, now.wall), recheck*1e6)",
+	},
+	{
+		file: "scheduled_queue.go", what: "a head on the wall clock sets no alarm",
+		old: "!any || w < d {",
+		new: "any && w < d {",
+	},
+	{
+		file: "scheduled_worker.go", what: "an alarm that is set is not set for an earlier head",
+		old: "if q.set != 0 && q.set <= at {",
+		new: "if q.set != 0 {",
+	},
+	{
+		file: "scheduled_worker.go", what: "an alarm that has gone off counts as set",
+		old: "	p.mu.delay.set = 0\n\tif !w.parked {",
+		new: "	if !w.parked {",
+	},
+	{
+		file: "scheduled_worker.go", what: "an alarm heard by a worker that has just got a task is lost",
+		old: "		p.spreadLocked(p.nowLocked())\n\t\tp.mu.Unlock()\n\t\t<-w.wake",
+		new: "		p.mu.Unlock()\n\t\t<-w.wake",
+	},
+	{
+		file: "scheduled_worker.go", what: "one worker takes what is due, one after the other",
+		old: "for p.mu.idle.top != nil {",
+		new: "for p.mu.idle.top != nil && p.mu.stage == StageStop {",
+	},
+	{
+		file: "scheduled_worker.go", what: "a new head sets no alarm",
+		old: "if p.mu.idle.top != nil && e.task.place == 0 {",
+		new: "if p.mu.idle.top != nil && e.task.place < 0 {",
+	},
+	{
+		file: "scheduled_worker.go", what: "who takes a task sets no alarm for the next",
+		old: "	p.armLocked(now)\n}\n\n// armLocked",
+		new: "}\n\n// armLocked",
+	},
+	{
+		file: "scheduled_worker.go", what: "Core zero: nobody waits for a scheduled task",
+		old: "if p.mu.workers < p.mu.core || p.mu.workers == 0 {",
+		new: "if p.mu.workers < p.mu.core {",
+	},
+	{
+		file: "scheduled_worker.go", what: "the last task gone, the workers of a pool that is shut down stay",
+		old: "		p.retireLocked() // nothing will come any more\n",
+		new: "",
+	},
+	{
+		file: "scheduled_worker.go", what: "a series goes on after Shutdown",
+		old: "if p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || p.mu.policies[periodic] != KeepAfterShutdown) {",
+		new: "if p.mu.stage == StageStop {",
+	},
+	{
+		file: "scheduled_worker.go", what: "a series goes on after ShutdownNow",
+		old: "if p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || p.mu.policies[periodic] != KeepAfterShutdown) {",
+		new: "if p.mu.stage != StageRunning && p.mu.policies[periodic] != KeepAfterShutdown {",
+	},
+	{
+		file: "scheduled_worker.go", what: "a new alarm is taken for one that is set",
+		old: "q.alarm, q.set = nil, 0",
+		new: "q.alarm = nil",
+	},
+	{
+		file: "scheduled_control.go", what: "a task that is due at Shutdown is dropped",
+		old: "case t.due <= now.on(t.wall):",
+		new: "case t.due < now.on(t.wall):",
+	},
+	{
+		file: "scheduled_control.go", what: "the policy for delayed tasks is asked for series",
+		old: "return p.mu.policies[periodic] == DropAtShutdown",
+		new: "return p.mu.policies[delayed] == DropAtShutdown",
+	},
+	{
+		file: "scheduled_control.go", what: "what is dropped is not counted",
+		old: "	p.mu.ended[canceledTask] += int64(len(dropped))\n",
+		new: "",
+	},
+	{
+		file: "scheduled_control.go", what: "a policy that changes after Shutdown has no effect",
+		old: "	if p.mu.stage == StageShutdown {\n\t\tdropped = p.dropLocked()",
+		new: "	if p.mu.stage == StageTerminated {\n\t\tdropped = p.dropLocked()",
+	},
+	{
+		file: "scheduled_task.go", what: "fixed rate counts from the end of the run",
+		old: "s.base = after(s.base, int64(s.period))\n\t\tif late",
+		new: "s.base = after(now.mono, int64(s.period))\n\t\tif late",
+	},
+	{
+		file: "scheduled_task.go", what: "fixed delay counts from when the run was due",
+		old: "s.base = after(now.mono, int64(s.period))",
+		new: "s.base = after(s.base, int64(s.period))",
+	},
+	{
+		file: "scheduled_task.go", what: "SkipMissed leaves the grid one period early",
+		old: "(int64(late) + int64(s.period) - 1) / int64(s.period)",
+		new: "int64(late) / int64(s.period)",
+	},
+	{
+		file: "scheduled_task.go", what: "a series runs once more than it may",
+		old: "s.times > 0 && n >= s.times",
+		new: "s.times > 0 && n > s.times",
+	},
+	{
+		file: "scheduled_task.go", what: "a panic does not end a series",
+		old: "	if run.abrupt {\n\t\treturn false, run\n\t}\n",
+		new: "",
+	},
+	{
+		file: "scheduled_task.go", what: "Done is a failure",
+		old: "		return false, ending{}\n\tdefault:",
+		new: "		return false, run\n\tdefault:",
+	},
+	{
+		file: "scheduled_task.go", what: "a trigger's times that have passed come all the same",
+		old: "			at, err = s.following(now.wall) // leave out what has passed\n",
+		new: "			_ = now\n",
+	},
+	{
+		file: "scheduled_task.go", what: "a trigger that does not get on is believed",
+		old: "if !at.IsZero() && !at.After(t) {",
+		new: "if !at.IsZero() && at.Before(t.Add(-1<<62)) {",
+	},
+	{
+		file: "scheduled_task.go", what: "a run that is due at the very end is left out",
+		old: "c.time(due, wall).After(s.end)",
+		new: "!c.time(due, wall).Before(s.end)",
+	},
+	{
+		file: "scheduled_task.go", what: "a decoration's time is asked for the first run only",
+		old: "		s.next = clock.in(d.Next(), t.wall)\n",
+		new: "		_ = d\n",
+	},
+	{
+		file: "scheduled_task.go", what: "jitter is left out",
+		old: "	s.next = after(s.base, jitter(s.jitter))",
+		new: "	s.next = s.base",
+	},
+	{
+		file: "scheduled_step.go", what: "a wall clock that is set back stops triggers",
+		old: "if back >= int64(stepBack) {",
+		new: "if back <= -int64(stepBack) {",
+	},
+	{
+		file: "scheduled_step.go", what: "a wall clock that is set back runs triggers at once",
+		old: "		t.series().stale = true\n",
+		new: "",
+	},
+	{
+		file: "scheduled_step.go", what: "a step of exactly three hours is a correction",
+		old: "if back >= int64(stepBack) {",
+		new: "if back > int64(stepBack) {",
+	},
+	{
+		file: "clock.go", what: "a negative delay is in the past",
+		old: "if d <= 0 {",
+		new: "if d == 0 {",
+	},
+	{
+		file: "clock.go", what: "a delay that is too long is in the past",
+		old: "if sum := t + d; sum > t {",
+		new: "if sum := t + d; sum != t {",
+	},
+	{
+		file: "clock.go", what: "a difference wraps round",
+		old: "if (a^b)&(a^d) >= 0 {",
+		new: "if a^a >= 0 {",
+	},
+	{
+		file: "clock.go", what: "a time beyond 2262 is in the past",
+		old: "	case s > math.MaxInt64/1_000_000_000-1:\n\t\treturn math.MaxInt64\n",
+		new: "",
+	},
+}

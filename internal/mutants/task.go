@@ -1,0 +1,192 @@
+package main
+
+// taskMutants break tasks and futures: their states, contexts and outcomes.
+var taskMutants = []mutant{
+	{
+		file: "task_state.go", what: "a task that is done begins",
+		old: "if t.State() != Pending || t.inBody || t.bodiless {",
+		new: "if t.State() == Running || t.inBody || t.bodiless {",
+	},
+	{
+		file: "task_state.go", what: "a promise begins",
+		old: "if t.State() != Pending || t.inBody || t.bodiless {",
+		new: "if t.State() != Pending || t.inBody {",
+	},
+	{
+		file: "task_state.go", what: "a pool takes a task that is in its body",
+		old: "if t.linked || t.inBody {",
+		new: "if t.linked {",
+	},
+	{
+		file: "task_state.go", what: "two pools take one task",
+		old: "if t.linked || t.inBody {",
+		new: "if t.inBody {",
+	},
+	{
+		file: "task_state.go", what: "a task that was refused stays linked",
+		old: "t.linked = false\n",
+		new: "",
+	},
+	{
+		file: "task_state.go", what: "a late outcome wins over the cancellation",
+		old: "won := !t.State().Done()",
+		new: "won := true",
+	},
+	{
+		file: "task_state.go", what: "the outcome is published after the state",
+		race: true,
+		old: `	if publish != nil {
+		publish()
+	}
+	var out aftermath`,
+		new: `	var out aftermath
+	if publish != nil {
+		t.state.Store(uint32(s))
+		publish()
+	}`,
+	},
+	{
+		file: "task_state.go", what: "a completed task stays in its queue",
+		old: "if pool != nil {\n\t\tpool.forget(t)",
+		new: "if pool != nil && !s.Done() {\n\t\tpool.forget(t)",
+	},
+	{
+		file: "task_state.go", what: "waiters wake before the task has left its queue",
+		old: "	if pool != nil {\n\t\tpool.forget(t) // before the waiters wake, so that they find it gone\n\t}\n\tout.announce()",
+		new: "	out.announce()\n\tif pool != nil {\n\t\tpool.forget(t)\n\t}",
+	},
+	{
+		file: "task_state.go", what: "a cancellation is forgotten if nobody had looked at the context",
+		old: "m.cause = interrupt\n",
+		new: "",
+	},
+	{
+		file: "task_state.go", what: "who asks for Done after the end waits for ever",
+		old: "	if t.done == nil {\n\t\tt.done = closed\n\t}\n",
+		new: "",
+	},
+	{
+		file: "task_state.go", what: "Done is not closed",
+		old: "close(a.done)",
+		new: "_ = a.done",
+	},
+	{
+		file: "task_state.go", what: "Join is not told that the body has returned",
+		old: "close(a.left)",
+		new: "_ = a.left",
+	},
+	{
+		file: "task_state.go", what: "the watch over the submitter's context is not taken down",
+		old: "a.unhook()\n",
+		new: "_ = a.unhook\n",
+	},
+	{
+		file: "task_state.go", what: "the watch over the submitter's context is taken down at once",
+		old: "unhook = unhook\n\t\tunhook = nil\n",
+		new: "unhook = unhook\n",
+	},
+	{
+		file: "task_state.go", what: "a canceled series goes on",
+		old: "again := t.State() == Running",
+		new: "again := true",
+	},
+	{
+		file: "task_state.go", what: "the run before has left its context to the next",
+		old: "m.run, m.cancel, m.cause = nil, nil, nil // those of the run before",
+		new: "m.cancel, m.cause = nil, nil",
+	},
+	{
+		file: "task.go", what: "Done takes no lock",
+		race: true,
+		old:  "func (t *task) Done() <-chan struct{} {\n\tt.mu.Lock()\n\tdefer t.mu.Unlock()\n",
+		new:  "func (t *task) Done() <-chan struct{} {\n",
+	},
+	{
+		file: "task.go", what: "a wait that is over by its context does not look at the outcome",
+		old: `	select {
+	case <-c:
+		return nil
+	default:
+		return ended(ctx)
+	}`,
+		new: "	return ended(ctx)",
+	},
+	{
+		file: "task.go", what: "callbacks on a task that is done are not called",
+		old: "		t.mu.Unlock()\n\t\tf()\n",
+		new: "		t.mu.Unlock()\n",
+	},
+	{
+		file: "context.go", what: "two that look at the same time get two contexts",
+		old: "	if m.run != nil {\n\t\twinner := m.run",
+		new: "	if m.run != nil && m.run == run {\n\t\twinner := m.run",
+	},
+	{
+		file: "context.go", what: "a context looked at after the body never ends",
+		old: "	case !t.inBody:\n\t\tend = context.Canceled\n",
+		new: "",
+	},
+	{
+		file: "context.go", what: "the first look after a cancellation finds a live context",
+		old: "	case m.cause != nil:\n\t\tend = m.cause\n",
+		new: "",
+	},
+	{
+		file: "context.go", what: "a body that begins after ShutdownNow has a live context",
+		old: "		cancel(ErrShutdown) // AfterFunc would do it some time later\n",
+		new: "		_ = cancel\n",
+	},
+	{
+		file: "context.go", what: "the pool keeps the contexts of bodies that have returned",
+		old: "		unhook()\n\t\tcancel(cause)",
+		new: "		_ = unhook\n\t\tcancel(cause)",
+	},
+	{
+		file: "context.go", what: "the pool's values outrank the submitter's",
+		old: `	if v := j.values.Value(key); v != nil {
+		return v
+	}
+	return j.Context.Value(key)`,
+		new: "	return j.Context.Value(key)",
+	},
+	{
+		file: "future.go", what: "Abandon ends the context",
+		old: "f.cancel(ErrCanceled, false, false, f.drop)",
+		new: "f.cancel(ErrCanceled, true, false, f.drop)",
+	},
+	{
+		file: "future.go", what: "a future that runs by hand stays in its queue",
+		old: "p.forget(f.core()) // it need not wait any more",
+		new: "_ = p",
+	},
+	{
+		file: "future.go", what: "a body that panics leaves its future pending",
+		old: "told = conclude(zero, abrupt(recover()))",
+		new: "told, _ = abrupt(recover()), zero",
+	},
+	{
+		file: "future.go", what: "a late value overwrites that of Complete",
+		old: "		if won {\n\t\t\tf.value = v\n\t\t}",
+		new: "		f.value = v",
+	},
+	{
+		file: "future.go", what: "a finished future keeps its body",
+		old: "			f.value = v\n\t\t}\n\t\tf.fn = nil",
+		new: "			f.value = v\n\t\t}",
+	},
+	{
+		file: "future.go", what: "a series that was canceled in its run keeps its body",
+		old: "	f.mu.Lock()\n\tf.drop()\n\tf.mu.Unlock()\n\treturn false",
+		new: "	return false",
+	},
+	{
+		file: "bulk.go", what: "InvokeAny leaves the losers alone",
+		old: "defer c.cancel()\n\tvar last error",
+		new: "var last error",
+	},
+	{
+		file: "bulk.go", what: "a future that is done wakes nobody",
+		old: "case c.wake <- struct{}{}:",
+		new: "case (chan struct{})(nil) <- struct{}{}:",
+	},
+}

@@ -1,0 +1,170 @@
+package main
+
+// workerMutants break workers: how they wait, leave, and run tasks.
+var workerMutants = []mutant{
+	{
+		file: "pool_worker.go", what: "a worker that was handed a task is not woken",
+		old: "	w.entry = e\n\tw.wake <- struct{}{}",
+		new: "	w.entry = e",
+	},
+	{
+		file: "pool_worker.go", what: "a worker that is dismissed is not woken",
+		old: "	w.leave = true\n\tw.wake <- struct{}{}",
+		new: "	w.leave = true",
+	},
+	{
+		file: "pool_worker.go", what: "a worker that is dismissed is not counted out",
+		old: "	p.mu.idle.remove(w)\n\tp.mu.workers--\n",
+		new: "	p.mu.idle.remove(w)\n",
+	},
+	{
+		file: "pool_worker.go", what: "a worker that leaves is not counted out",
+		old: "func (p *Pool) quitLocked() (step, []*worker) {\n\tp.mu.workers--\n",
+		new: "func (p *Pool) quitLocked() (step, []*worker) {\n",
+	},
+	{
+		file: "pool_worker.go", what: "the worker that leaves last does not terminate the pool",
+		old: "	if next == leaves {\n\t\tp.tidy()\n\t}\n",
+		new: "",
+	},
+	{
+		file: "pool_worker.go", what: "the last worker leaves tasks behind",
+		old: "return p.mu.workers > 1 || p.mu.queue.len() == 0",
+		new: "return true",
+	},
+	{
+		file: "pool_worker.go", what: "the last worker never leaves",
+		old: "return p.mu.workers > 1 || p.mu.queue.len() == 0",
+		new: "return p.mu.workers > 1",
+	},
+	{
+		file: "pool_worker.go", what: "busy workers above Max stay",
+		old: "p.mu.stage == StageStop || p.mu.workers > p.mu.max && p.expendableLocked()",
+		new: "p.mu.stage == StageStop",
+	},
+	{
+		file: "pool_worker.go", what: "core workers leave after KeepAlive",
+		old: "return p.mu.coreTimeout || p.mu.workers > p.mu.core",
+		new: "return p.mu.workers > 0",
+	},
+	{
+		file: "pool_worker.go", what: "a look in vain renews the time that a worker is idle",
+		old: "if w.since == 0 { // else",
+		new: "if w != nil { // else",
+	},
+	{
+		file: "pool_worker.go", what: "a place freed by a worker is not given to who waits for it",
+		old: "	return leaves, p.unblockLocked()",
+		new: "	return leaves, nil",
+	},
+	{
+		file: "pool_worker.go", what: "a place freed in the queue is not given to who waits for it",
+		old: "return works, p.unblockLocked()",
+		new: "return works, nil",
+	},
+	{
+		file: "pool_worker.go", what: "a worker that parks takes nobody in",
+		old: "fresh := p.unblockLocked() // may well hand it a task at once",
+		new: "var fresh []*worker",
+	},
+	{
+		file: "pool_worker.go", what: "KeepAlive is not watched",
+		old: "		p.armReaperLocked()\n\t\tp.listenLocked(w)",
+		new: "		p.listenLocked(w)",
+	},
+	{
+		file: "pool_worker.go", what: "the reaper leaves out who has been idle for exactly KeepAlive",
+		old: "until(now, w.since) >= p.mu.keepAlive",
+		new: "until(now, w.since) > p.mu.keepAlive",
+	},
+	{
+		file: "pool_worker.go", what: "a worker that is lowered away stays idle",
+		old: "			p.mu.workers > p.mu.max ||\n",
+		new: "",
+	},
+	{
+		file: "pool_worker.go", what: "the idle list loses whoever is above one that leaves",
+		old: "		w.next.prev = w.prev\n",
+		new: "		w.next.prev = nil\n",
+	},
+	{
+		file: "pool_worker.go", what: "the idle worker that waited longest is taken first",
+		old: "	w := l.top\n\tif w != nil {",
+		new: "	w := l.bottom\n\tif w != nil {",
+	},
+	{
+		file: "pool_worker.go", what: "a Goexit costs the pool a worker",
+		old: "if !returned && w.entry.run != nil {",
+		new: "if !returned && w.entry.run == nil {",
+	},
+	{
+		file: "pool_worker.go", what: "the last worker that quits leaves the alarm on",
+		old: "func (p *Pool) quitLocked() (step, []*worker) {\n\tp.mu.workers--\n\tif p.mu.workers == 0 {",
+		new: "func (p *Pool) quitLocked() (step, []*worker) {\n\tp.mu.workers--\n\tif p.mu.workers < 0 {",
+	},
+	{
+		file: "pool_worker.go", what: "the last worker that is dismissed leaves the alarm on",
+		old: "	p.mu.idle.remove(w)\n\tp.mu.workers--\n\tif p.mu.workers == 0 {",
+		new: "	p.mu.idle.remove(w)\n\tp.mu.workers--\n\tif p.mu.workers < 0 {",
+	},
+	{
+		file: "pool_worker.go", what: "a parked worker keeps the labels of its last task",
+		old: "	pprof.SetGoroutineLabels(w.labels) // a profile",
+		new: "	// a profile",
+	},
+	{
+		file: "pool_run.go", what: "a plain task runs although its context has ended",
+		old: "	if e.ctx.Err() != nil {\n\t\treturn canceledTask\n\t}\n",
+		new: "",
+	},
+	{
+		file: "pool_run.go", what: "a future runs although its context has ended",
+		old: "	t := e.task\n\tif e.ctx.Err() != nil {",
+		new: "	t := e.task\n\tif e.ctx == nil {",
+	},
+	{
+		file: "pool_run.go", what: "the future of a task whose BeforeTask failed stays pending",
+		old: "			e.bound().fail(end.err)\n",
+		new: "",
+	},
+	{
+		file: "pool_run.go", what: "the body runs although BeforeTask failed",
+		old: "		if end.err != nil {\n\t\t\treturn end\n\t\t}\n",
+		new: "",
+	},
+	{
+		file: "pool_run.go", what: "AfterTask is left out after a Goexit",
+		old: "	defer func() {\n\t\tif p.hooked || end.err != nil {\n\t\t\tp.after(ctx, w, e, info, end)\n\t\t}\n\t}()\n\tend = e.invoke(ctx)\n",
+		new: "	end = e.invoke(ctx)\n\tif p.hooked || end.err != nil {\n\t\tp.after(ctx, w, e, info, end)\n\t}\n",
+	},
+	{
+		file: "pool_run.go", what: "a panic in AfterTask gets out",
+		old: "	returned := false\n\tdefer func() {\n\t\tif !returned {\n\t\t\tp.report(ctx, info, abrupt(recover()))\n\t\t}\n\t}()\n\tp.hooks.AfterTask(ctx, info, end.err)\n\treturned = true",
+		new: "	p.hooks.AfterTask(ctx, info, end.err)",
+	},
+	{
+		file: "pool_run.go", what: "panics in futures are not counted",
+		old: "	} else if end.panicked() != nil {\n\t\tp.countPanic()\n\t}",
+		new: "	}",
+	},
+	{
+		file: "pool_run.go", what: "the panics of series go unreported",
+		old: "return carried || e.task.series() != nil",
+		new: "return carried",
+	},
+	{
+		file: "pool_run.go", what: "tasks run without their labels",
+		old: "	w.label(e.ctx)\n",
+		new: "",
+	},
+	{
+		file: "pool_run.go", what: "the context of a plain task lives on after it",
+		old: "		defer cancel(context.Canceled)\n\t\tctx = limited",
+		new: "		_ = cancel\n\t\tctx = limited",
+	},
+	{
+		file: "pool_run.go", what: "a series outlives its submitter's context",
+		old: "		e.bound().expire(ended(e.ctx)) // a series whose submitter is gone\n",
+		new: "",
+	},
+}
