@@ -4,120 +4,174 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
 )
 
-// Futures of different types can be handled together.
-func ExampleAwaitable() {
-	pool := executor.Fixed(2)
-	defer pool.Close()
-	ctx := context.Background()
-	name := executor.Submit(ctx, pool, func(context.Context) (string, error) { return "Ann", nil })
-	age := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, errors.New("not told") })
+// letter is a piece of work as a type of its own: unlike a function it can be
+// compared, and so be found in a queue.
+type letter struct{ to string }
 
-	for _, f := range []executor.Awaitable{name, age} {
-		f.Join(ctx)
-		fmt.Println(f.State(), f.Err())
-	}
-	// Output:
-	// succeeded <nil>
-	// failed not told
+func (l *letter) Run(context.Context) error {
+	fmt.Println("sent to", l.to)
+	return nil
 }
 
-// The outcome of a canceled task tells who canceled it.
-func ExampleCanceledError() {
-	pool := executor.Single()
-	defer pool.Close()
-	busy := make(chan struct{})
-	pool.Go(context.Background(), func(context.Context) error { <-busy; return nil })
-
-	request, gone := context.WithCancelCause(context.Background())
-	f := executor.Submit(request, pool, func(context.Context) (int, error) { return 1, nil })
-	gone(errors.New("the client hung up"))
-
-	_, err := f.Get(context.Background())
-	var c *executor.CanceledError
-	fmt.Println(errors.As(err, &c), errors.Is(err, context.Canceled))
-	fmt.Println(err)
-	close(busy)
-	// Output:
-	// true true
-	// executor: task canceled: context canceled: the client hung up
-}
-
-// A single worker runs tasks one after the other, so that what they share needs
-// no lock.
-func ExampleSingle() {
-	pool := executor.Single()
-	total := 0
-	for n := range 100 {
-		pool.Go(context.Background(), func(context.Context) error { total += n; return nil })
-	}
+func ExampleRunnable() {
+	pool := executor.Fixed(1)
+	pool.Execute(context.Background(), &letter{to: "ann"})
 	pool.Close()
-	fmt.Println(total)
-	// Output:
-	// 4950
+	// Output: sent to ann
 }
 
-// A cached pool has a worker for each task that can't wait.
-func ExampleCached() {
-	pool := executor.Cached()
-	ctx := context.Background()
-	ping, pong := make(chan int), make(chan int)
-	pool.Go(ctx, func(context.Context) error { pong <- <-ping + 1; return nil })
-	pool.Go(ctx, func(context.Context) error { ping <- 41; return nil })
-	fmt.Println(<-pong)
-	pool.Close()
-	// Output:
-	// 42
-}
-
-// PerTask is the go statement with futures, counters and an end.
-func ExamplePerTask() {
-	pool := executor.PerTask()
-	ctx := context.Background()
-	fs := executor.SubmitAll(ctx, pool,
-		func(context.Context) (int, error) { return 1, nil },
-		func(context.Context) (int, error) { return 2, nil },
-	)
-	pool.Close()
-	for _, f := range fs {
-		fmt.Println(f.Result())
-	}
-	// Output:
-	// 1 <nil>
-	// 2 <nil>
-}
-
-// A pool of users' requests: it grows under load, keeps a short queue, and
-// slows its submitters down when that is full.
-func ExampleConfig() {
-	pool, err := executor.New(executor.Config{
-		Name:      "requests",
-		Core:      2,
-		Max:       8,
-		KeepAlive: time.Minute,
-		Queue:     executor.Bounded(4),
-		Reject:    executor.Block,
+func ExampleFunc() {
+	hello := executor.Func(func(context.Context) error {
+		fmt.Println("hello")
+		return nil
 	})
-	if err != nil {
-		panic(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // bounds the wait, too
-	defer cancel()
-	var fs []*executor.Future[int]
-	for n := range 100 {
-		fs = append(fs, executor.Submit(ctx, pool, func(context.Context) (int, error) { return n, nil }))
+	pool := executor.Fixed(1)
+	pool.Execute(context.Background(), hello)
+	pool.Close()
+	// Output: hello
+}
+
+func ExampleOption() {
+	polite := []executor.Option{executor.Named("report"), executor.Timeout(time.Minute)}
+	pool := executor.Fixed(1)
+	f := executor.Submit(context.Background(), pool, func(ctx context.Context) (bool, error) {
+		_, bounded := ctx.Deadline()
+		return bounded, nil
+	}, polite...)
+	bounded, _ := f.Get(context.Background())
+	fmt.Println(f.Name(), bounded)
+	pool.Close()
+	// Output: report true
+}
+
+func ExamplePanicError() {
+	pool := executor.Fixed(1)
+	f := executor.Submit(context.Background(), pool, func(context.Context) (int, error) { panic("oh") })
+	_, err := f.Get(context.Background())
+	if perr, ok := errors.AsType[*executor.PanicError](err); ok {
+		fmt.Println(perr.Value, strings.Contains(string(perr.Stack), "ExamplePanicError"))
 	}
 	pool.Close()
-	sum := 0
-	for _, f := range fs {
-		n, _ := f.Result()
-		sum += n
+	// Output: oh true
+}
+
+func ExampleQueue() {
+	for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(100), executor.Handoff(), executor.Prioritized()} {
+		pool, err := executor.New(executor.Config{Core: 1, Max: 2, Queue: q})
+		if err != nil {
+			panic(err)
+		}
+		pool.Close()
 	}
-	fmt.Println(sum, pool.Stats().Rejected)
+	_, err := executor.New(executor.Config{Queue: executor.Bounded(0)})
+	fmt.Println(err)
+	// Output: executor: Bounded(0): must be at least 1; Handoff() is the queue without room
+}
+
+func ExampleRejectPolicy() {
+	shed := executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+		fmt.Println("too much to do")
+		return executor.Discard.Reject(ctx, task, pool)
+	})
+	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: shed})
+	release := make(chan struct{})
+	pool.Go(context.Background(), func(context.Context) error { <-release; return nil })
+	fmt.Println(pool.Go(context.Background(), func(context.Context) error { return nil }))
+	close(release)
+	pool.Close()
 	// Output:
-	// 4950 0
+	// too much to do
+	// <nil>
+}
+
+func ExampleState() {
+	f := executor.NewFuture(func(context.Context) (int, error) { return 0, errors.New("no") })
+	fmt.Println(f.State())
+	f.Run(context.Background())
+	fmt.Println(f.State(), f.State().Done())
+	// Output:
+	// pending
+	// failed true
+}
+
+func ExampleStage() {
+	pool := executor.Fixed(1)
+	fmt.Println(pool.Stage())
+	pool.Close()
+	fmt.Println(pool.Stage())
+	// Output:
+	// running
+	// terminated
+}
+
+func ExampleStats() {
+	pool := executor.Fixed(1)
+	pool.Go(context.Background(), func(context.Context) error { return nil })
+	pool.Go(context.Background(), func(context.Context) error { return context.Canceled })
+	pool.Close()
+	s := pool.Stats()
+	fmt.Println(s.Submitted, "=", s.Succeeded, "+", s.Failed, "of", s.Completed())
+	// Output: 2 = 1 + 1 of 2
+}
+
+func ExampleTaskInfo() {
+	pool, _ := executor.New(executor.Config{Name: "mail", Core: 1, Hooks: executor.Hooks{
+		AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
+			fmt.Println(info.Executor, info.Worker, info.Name, err)
+		},
+	}})
+	pool.Go(context.Background(), func(context.Context) error { return nil }, executor.Named("digest"))
+	pool.Close()
+	// Output: mail 1 digest <nil>
+}
+
+func ExampleUnrun() {
+	pool := executor.Fixed(1)
+	begun, release := make(chan struct{}), make(chan struct{})
+	pool.Go(context.Background(), func(context.Context) error { close(begun); <-release; return nil })
+	pool.Execute(context.Background(), &letter{to: "bob"})
+	<-begun
+
+	other := executor.Fixed(1)
+	for _, u := range pool.ShutdownNow() {
+		other.Execute(context.Background(), u)
+	}
+	other.Close()
+	close(release)
+	pool.Close()
+	// Output: sent to bob
+}
+
+func ExampleAfterShutdown() {
+	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+	f := executor.Schedule(context.Background(), pool, time.Hour, func(context.Context) (int, error) { return 1, nil })
+	pool.Close() // does not wait for an hour
+	fmt.Println(f.Err())
+	// Output: executor: task canceled: shut down
+}
+
+// loud is a decoration: it says when its task runs.
+type loud struct{ executor.ScheduledTask }
+
+func (l loud) Run(ctx context.Context) error {
+	fmt.Println("now")
+	return l.ScheduledTask.Run(ctx)
+}
+
+func ExampleScheduledTask() {
+	pool, _ := executor.NewScheduled(executor.ScheduledConfig{
+		Decorate: func(t executor.ScheduledTask) executor.ScheduledTask { return loud{t} },
+	})
+	f := executor.Schedule(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) { return 1, nil })
+	fmt.Println(f.Get(context.Background()))
+	pool.Close()
+	// Output:
+	// now
+	// 1 <nil>
 }
