@@ -156,7 +156,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "future.go", what: "a future that runs by hand stays in its queue",
-		old: "p.forget(f.core()) // it need not wait any more",
+		old: "defer p.forget(f.core()) // it need not wait any more",
 		new: "_ = p",
 	},
 	{
