@@ -66,11 +66,11 @@ type task struct {
 	place int   // where it waits in its pool's queue, or unplaced; under the pool's lock
 	due   int64 // when it is to run, on the pool's clock; under the pool's lock while queued
 
-	pool *Pool           // the pool that took it, or nil; under mu, set once
+	pool *Pool           // the pool that took it, or nil; under mu, set by attach, cleared by detach
 	ctx  context.Context // parent of the body's context; written by attach or, unlinked, by begin
 	done chan struct{}   // made by the first waiter, closed when done; under mu
 	err  error           // the outcome; written before the state is final, read after
-	with *traits         // nil for most tasks; fixed before the task is shared
+	with *traits         // nil for most tasks; fixed before the task is shared, but for detach
 	more *details        // nil for most tasks; the pointer and what it points to under mu
 }
 
