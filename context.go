@@ -18,7 +18,7 @@ var _ context.Context = (*taskContext)(nil)
 func (c *taskContext) task() *task { return (*task)(c) }
 
 // Deadline is the parent's: tasks with a timeout of their own are not viewed.
-func (c *taskContext) Deadline() (time.Time, bool) { return c.ctx.Deadline() }
+func (c *taskContext) Deadline() (time.Time, bool) { return c.task().context().Deadline() }
 
 func (c *taskContext) Done() <-chan struct{} { return c.task().look().Done() }
 
@@ -34,7 +34,7 @@ func (c *taskContext) Value(key any) any {
 	case dueKey:
 		return c.task().dueTime()
 	}
-	return c.ctx.Value(key)
+	return c.task().context().Value(key)
 }
 
 func (c *taskContext) String() string { return "executor.taskContext" }
@@ -60,7 +60,7 @@ func (t *task) look() context.Context {
 	m.run = run
 	var end error
 	switch {
-	case !t.inBody:
+	case !t.has(inBody):
 		end = context.Canceled
 	case m.cause != nil:
 		end = m.cause
@@ -77,8 +77,8 @@ func (t *task) look() context.Context {
 // derive makes the context of a body: the values and deadline of the parent,
 // ended by the parent, by the pool's ShutdownNow, and by the timeout.
 func (t *task) derive() (context.Context, context.CancelCauseFunc) {
-	timeout := t.timeout()
-	ctx, cancel := within(t.pool, withDue(t.ctx, t.dueTime()))
+	timeout := t.trait().timeout
+	ctx, cancel := within(t.pool, withDue(t.context(), t.dueTime()))
 	if timeout <= 0 {
 		return ctx, cancel
 	}
@@ -111,7 +111,7 @@ func within(p *Pool, parent context.Context) (context.Context, context.CancelCau
 // lasting gives a context with the values of parent, which has no Done channel,
 // and the life of the pool. It may be shared by many tasks.
 func (p *Pool) lasting(parent context.Context) context.Context {
-	if parent == context.Background() || parent == context.TODO() {
+	if isBackground(parent) {
 		return p.ctx
 	}
 	return &joined{p.ctx, parent}
@@ -171,5 +171,5 @@ func (t *task) dueTime() time.Time {
 	if t.due == 0 || t.pool == nil {
 		return time.Time{}
 	}
-	return t.pool.clock.time(t.due, t.wall)
+	return t.pool.clock.time(t.due, t.has(wallClock))
 }

@@ -41,7 +41,8 @@ func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Futu
 // Complete, Fail or Cancel. Java: CompletableFuture, as far as it is a Future.
 func NewPromise[T any]() *Future[T] {
 	f := new(Future[T])
-	f.place, f.bodiless = unplaced, true
+	f.place = unplaced
+	f.put(bodiless, 0)
 	return f
 }
 
@@ -58,7 +59,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 			return zero, err
 		}
 	}
-	return f.value, f.err
+	return f.value, f.outcome()
 }
 
 // Result gives the outcome without waiting; its error is [ErrNotDone] while
@@ -68,7 +69,7 @@ func (f *Future[T]) Result() (T, error) {
 		var zero T
 		return zero, ErrNotDone
 	}
-	return f.value, f.err
+	return f.value, f.outcome()
 }
 
 // Cancel completes the task as canceled: it leaves its queue at once, and a
@@ -110,7 +111,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	if f.borrow() {
 		end := f.runBody(ctx, f.conclude)
 		f.mu.Lock()
-		f.more.lentTo = end
+		f.more.loan.end = end
 		f.mu.Unlock()
 		return end.err
 	}
@@ -205,7 +206,7 @@ func (f *Future[T]) pause() bool {
 }
 
 func (f *Future[T]) invoke(ctx context.Context) ending {
-	if f.with != nil && f.with.decorated != nil {
+	if f.trait().decorated != nil {
 		return f.lend(ctx)
 	}
 	return f.runBody(ctx, f.conclude)
@@ -237,7 +238,7 @@ func (f *Future[T]) apart() func(context.Context) error {
 // drop lets go of the body of a task that will not run, and of all that the
 // body holds, even if the future is kept. The caller holds mu.
 func (f *Future[T]) drop() {
-	if !f.inBody {
+	if !f.has(inBody) {
 		f.fn = nil
 	}
 }

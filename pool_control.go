@@ -102,7 +102,7 @@ func (e entry) is(task Runnable) bool {
 	if e.origin() == task {
 		return true
 	}
-	return e.task != nil && e.task.with != nil && e.task.with.decorated == task
+	return e.task != nil && e.task.trait().decorated == task
 }
 
 // Purge takes all canceled tasks out of the queue and returns their number.

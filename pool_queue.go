@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"iter"
 
 	"github.com/executor-go/executor/internal/heap"
@@ -55,33 +54,7 @@ func (n bounded) backlog() (backlog, error) {
 }
 
 func (prioritized) backlog() (backlog, error) {
-	return &priorities{*heap.New[int64](entry.placed)}, nil
-}
-
-// entry is a task in a pool: a Runnable with the context it was submitted with
-// and, if it is bound to this pool, its core.
-type entry struct {
-	run  Runnable
-	ctx  context.Context
-	task *task
-}
-
-// placed is told where the task waits.
-func (e entry) placed(place int) {
-	if e.task != nil {
-		e.task.place = place
-	}
-}
-
-// bound gives the task of an entry that has one.
-func (e entry) bound() bound { return e.run.(bound) }
-
-// origin gives the object that was submitted.
-func (e entry) origin() Runnable {
-	if e.task != nil {
-		return e.bound().origin()
-	}
-	return e.run
+	return &priorities{*heap.New[int64](packed.placed)}, nil
 }
 
 // backlog is a queue as its pool uses it, under the pool's lock.
@@ -104,26 +77,35 @@ type backlog interface {
 
 // fifo is a backlog in order of arrival.
 type fifo struct {
-	ring.Ring[entry]
+	ring.Ring[packed]
 	limit int // -1 for none
 }
 
-func newFifo(limit int) *fifo { return &fifo{*ring.New(entry.placed), limit} }
+func newFifo(limit int) *fifo { return &fifo{*ring.New(packed.placed), limit} }
 
 func (q *fifo) push(e entry) bool {
 	if q.limit >= 0 && q.Len() >= q.limit {
 		return false
 	}
-	q.Push(e)
+	q.Push(e.pack())
 	return true
 }
 
-func (q *fifo) pop(instant) (entry, bool)                 { return q.Pop() }
-func (q *fifo) remove(t *task) entry                      { return q.Remove(t.place) }
-func (q *fifo) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
-func (q *fifo) drain() []entry                            { return q.Drain() }
-func (q *fifo) len() int                                  { return q.Len() }
-func (q *fifo) all() iter.Seq[entry]                      { return q.All() }
+func (q *fifo) pop(instant) (entry, bool) {
+	x, ok := q.Pop()
+	if !ok {
+		return entry{}, false
+	}
+	return x.unpack(), true
+}
+
+func (q *fifo) remove(t *task) entry { return q.Remove(int(t.place)).unpack() }
+func (q *fifo) removeFunc(match func(entry) bool) []entry {
+	return unpack(q.RemoveFunc(func(x packed) bool { return match(x.unpack()) }))
+}
+func (q *fifo) drain() []entry       { return unpack(q.Drain()) }
+func (q *fifo) len() int             { return q.Len() }
+func (q *fifo) all() iter.Seq[entry] { return unpacked(q.All()) }
 
 func (q *fifo) room() int {
 	if q.limit < 0 {
@@ -133,38 +115,42 @@ func (q *fifo) room() int {
 }
 
 // priorities is a backlog in order of priority, then of arrival.
-type priorities struct{ heap.Heap[int64, entry] }
+type priorities struct{ heap.Heap[int64, packed] }
 
 func (q *priorities) push(e entry) bool {
 	var key int64
-	if e.task != nil && e.task.with != nil {
-		key = e.task.with.priority
+	if e.task != nil {
+		key = e.task.trait().priority
 	}
-	q.Push(key, e)
+	q.Push(key, e.pack())
 	return true
 }
 
 func (q *priorities) pop(instant) (entry, bool) {
-	_, e, ok := q.Pop()
-	return e, ok
+	_, x, ok := q.Pop()
+	if !ok {
+		return entry{}, false
+	}
+	return x.unpack(), true
 }
 
 func (q *priorities) remove(t *task) entry {
-	_, e := q.Remove(t.place)
-	return e
+	_, x := q.Remove(int(t.place))
+	return x.unpack()
 }
 
-func (q *priorities) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
-func (q *priorities) drain() []entry                            { return q.Drain() }
-func (q *priorities) len() int                                  { return q.Len() }
-func (q *priorities) room() int                                 { return -1 }
-
+func (q *priorities) removeFunc(match func(entry) bool) []entry {
+	return unpack(q.RemoveFunc(func(x packed) bool { return match(x.unpack()) }))
+}
+func (q *priorities) drain() []entry { return unpack(q.Drain()) }
+func (q *priorities) len() int       { return q.Len() }
+func (q *priorities) room() int      { return -1 }
 func (q *priorities) all() iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for _, e := range q.All() {
-			if !yield(e) {
+	return unpacked(func(yield func(packed) bool) {
+		for _, x := range q.All() {
+			if !yield(x) {
 				return
 			}
 		}
-	}
+	})
 }

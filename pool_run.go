@@ -106,7 +106,7 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 	w.label(e.ctx)
 	var info TaskInfo
-	if p.hooked || e.task != nil && e.task.with != nil {
+	if p.hooked || e.task != nil && e.task.has(special) {
 		info = p.info(w, e) // before the run, which may set the time of the next
 	}
 	if p.hooks.BeforeTask != nil {
@@ -200,7 +200,7 @@ func (e entry) unwatched() bool {
 // decorated reports whether a task of the user's own is around this one. If it
 // panics after the body, no future shows that.
 func (e entry) decorated() bool {
-	return e.task != nil && e.task.with != nil && e.task.with.decorated != nil
+	return e.task != nil && e.task.trait().decorated != nil
 }
 
 // report makes a failure known that no future shows. A panic goes to OnPanic or

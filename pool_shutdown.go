@@ -84,7 +84,8 @@ func (p *Pool) ShutdownNow() []Unrun {
 // task was done already.
 func (e entry) giveBack() (Unrun, bool) {
 	if e.task == nil {
-		return Unrun{task: e.run, body: e.run.Run}, true
+		r := e.origin()
+		return Unrun{task: r, body: r.Run}, true
 	}
 	b := e.bound()
 	u := Unrun{task: b.origin(), body: b.apart(), name: e.task.Name()}

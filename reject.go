@@ -67,10 +67,7 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject serves policies of users that leave the decision to one of ours, for a
 // task that the pool has given them to decide about.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	e := entry{run: task, ctx: ctx}
-	if b, ok := task.(bound); ok && b.core().attach(pool, ctx) { // refuse detached it
-		e.task = b.core()
-	}
+	e := pool.bind(task, ctx) // refuse detached it
 	why := ErrSaturated
 	pool.mu.Lock()
 	pool.mu.submitted-- // refuse has counted it, and so will the policy or the admission

@@ -142,8 +142,8 @@ func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(conte
 }
 
 func scheduleOnce[T any](ctx context.Context, p *ScheduledPool, due int64, wall bool, fn func(context.Context) (T, error), opts []Option) *ScheduledFuture[T] {
-	f := newScheduledFuture(fn)
-	f.due, f.wall = due, wall
+	f := newScheduledFuture(wall, fn)
+	f.due = due
 	o, err := gather(delayed, opts)
 	switch {
 	case fn == nil:
@@ -221,14 +221,14 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 	if err != nil {
 		return nil, err
 	}
-	f := newScheduledFuture(func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
+	wall := s.rhythm == triggered
+	f := newScheduledFuture(wall, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
 	f.adopt(&o)
 	f.traits().series = s
-	f.wall = s.rhythm == triggered
 	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
 	f.due = after(s.base, jitter(o.jitter))
-	if s.isOver(p.clock, s.base, f.wall) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, f.wall))
+	if s.isOver(p.clock, s.base, wall) { // whatever the jitter
+		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, wall))
 	}
 	if err := p.schedule(ctx, f); err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
 	if p.decorate != nil {
 		if d := p.decorate(f); d != nil && d != ScheduledTask(f) {
 			t.traits().decorated = d
-			t.due = p.clock.in(d.Next(), t.wall)
+			t.due = p.clock.in(d.Next(), t.has(wallClock))
 		}
 	}
 	return p.enter(entry{run: f, ctx: ctx, task: t})

@@ -77,7 +77,7 @@ func (p *Pool) dropLocked() []entry {
 			return true
 		case t.series() != nil:
 			return p.mu.policies[periodic] == DropAtShutdown
-		case t.due <= now.on(t.wall):
+		case t.due <= now.on(t.has(wallClock)):
 			return false
 		}
 		return p.mu.policies[delayed] == DropAtShutdown

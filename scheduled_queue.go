@@ -39,7 +39,7 @@ func newDelayQueue() *delayQueue {
 }
 
 // settle is told where a task waits.
-func settle(b bound, place int) { b.core().place = place }
+func settle(b bound, place int) { b.core().place = int32(place) }
 
 func (q *delayQueue) heap(wall bool) *heap.Heap[int64, bound] {
 	if wall {
@@ -48,13 +48,8 @@ func (q *delayQueue) heap(wall bool) *heap.Heap[int64, bound] {
 	return &q.mono
 }
 
-func entryOf(b bound) entry {
-	t := b.core()
-	return entry{run: b, ctx: t.ctx, task: t} // linked, so that ctx does not change
-}
-
 func (q *delayQueue) push(e entry) bool {
-	q.heap(e.task.wall).Push(e.task.due, e.bound())
+	q.heap(e.task.has(wallClock)).Push(e.task.due, e.bound())
 	return true
 }
 
@@ -73,7 +68,7 @@ func (q *delayQueue) pop(now instant) (entry, bool) {
 		return entry{}, false
 	}
 	_, b, _ := best.Pop()
-	return entryOf(b), true
+	return boundEntry(b), true
 }
 
 // wait is how long to wait before it is worth to look again; false for ever.
@@ -89,12 +84,12 @@ func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 }
 
 func (q *delayQueue) remove(t *task) entry {
-	_, b := q.heap(t.wall).Remove(t.place)
-	return entryOf(b)
+	_, b := q.heap(t.has(wallClock)).Remove(int(t.place))
+	return boundEntry(b)
 }
 
 func (q *delayQueue) removeFunc(match func(entry) bool) []entry {
-	f := func(b bound) bool { return match(entryOf(b)) }
+	f := func(b bound) bool { return match(boundEntry(b)) }
 	return entries(append(q.mono.RemoveFunc(f), q.wall.RemoveFunc(f)...))
 }
 
@@ -103,7 +98,7 @@ func (q *delayQueue) drain() []entry { return entries(append(q.mono.Drain(), q.w
 func entries(bs []bound) []entry {
 	es := make([]entry, len(bs))
 	for i, b := range bs {
-		es[i] = entryOf(b)
+		es[i] = boundEntry(b)
 	}
 	return es
 }
@@ -115,7 +110,7 @@ func (q *delayQueue) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for _, wall := range [...]bool{false, true} {
 			for _, b := range q.heap(wall).All() {
-				if !yield(entryOf(b)) {
+				if !yield(boundEntry(b)) {
 					return
 				}
 			}

@@ -16,13 +16,13 @@ func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(
 
 // pushed puts a task into q, due at due.
 func pushed(p *Pool, q *delayQueue, due int64, wall bool, s *series) *task {
-	f := newScheduledFuture(func(context.Context) (struct{}, error) { return struct{}{}, nil })
-	f.due, f.wall = due, wall
+	f := newScheduledFuture(wall, func(context.Context) (struct{}, error) { return struct{}{}, nil })
+	f.due = due
 	if s != nil {
 		f.traits().series = s
 	}
 	f.attach(p, context.Background())
-	q.push(entry{run: f, ctx: f.ctx, task: f.core()})
+	q.push(entry{run: f, ctx: f.context(), task: f.core()})
 	return f.core()
 }
 
@@ -137,8 +137,7 @@ func TestWallClockSetBackDuringRun(t *testing.T) {
 		p := &Pool{clock: newClock()}
 		base := time.Now().Add(c.ahead)
 		s := &series{rhythm: triggered, trigger: everyHour{}, location: time.UTC, base: wallNanos(base)}
-		f := newScheduledFuture(func(context.Context) (struct{}, error) { return struct{}{}, nil })
-		f.wall = true
+		f := newScheduledFuture(true, func(context.Context) (struct{}, error) { return struct{}{}, nil })
 		f.traits().series = s
 		f.attach(p, context.Background())
 		if more, err := s.advance(f.core()); !more || err.err != nil {

@@ -14,9 +14,14 @@ import (
 // of them returned [Done]. Java: ScheduledFuture.
 type ScheduledFuture[T any] struct{ Future[T] }
 
-func newScheduledFuture[T any](fn func(context.Context) (T, error)) *ScheduledFuture[T] {
+// newScheduledFuture returns a future that follows the wall clock, or else the
+// monotonic one.
+func newScheduledFuture[T any](wall bool, fn func(context.Context) (T, error)) *ScheduledFuture[T] {
 	f := new(ScheduledFuture[T])
 	f.place, f.fn = unplaced, fn
+	if wall {
+		f.put(wallClock, 0)
+	}
 	return f
 }
 
@@ -30,7 +35,7 @@ func (f *ScheduledFuture[T]) Next() time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	next := p.clock.time(due, f.wall)
+	next := p.clock.time(due, f.has(wallClock))
 	if s := f.series(); s != nil && s.location != nil {
 		next = next.In(s.location)
 	}
@@ -44,7 +49,7 @@ func (f *ScheduledFuture[T]) Delay() time.Duration {
 	if !ok {
 		return 0
 	}
-	return until(due, p.clock.now().on(f.wall))
+	return until(due, p.clock.now().on(f.has(wallClock)))
 }
 
 func (f *ScheduledFuture[T]) dueNow() (int64, *Pool, bool) {
@@ -62,9 +67,7 @@ func (f *ScheduledFuture[T]) Runs() int64 {
 	if s := f.series(); s != nil {
 		return s.runs.Load()
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.begun && !f.inBody {
+	if bits := f.bits.Load(); bits&begun != 0 && bits&inBody == 0 {
 		return 1
 	}
 	return 0
@@ -80,7 +83,7 @@ func (f *ScheduledFuture[T]) LastError() error {
 		return nil
 	}
 	if f.State() == Failed && f.Runs() > 0 {
-		return f.err
+		return f.outcome()
 	}
 	return nil
 }
@@ -174,9 +177,9 @@ func (s *series) advance(t *task) (more bool, last ending) {
 	if s.isOver(clock, s.next, s.rhythm == triggered) {
 		return false, ending{}
 	}
-	if d := t.with.decorated; d != nil {
+	if d := t.trait().decorated; d != nil {
 		t.pool.postpone(t, s.next) // what the decoration's Next is likely to ask for
-		s.next = clock.in(d.Next(), t.wall)
+		s.next = clock.in(d.Next(), t.has(wallClock))
 	}
 	return true, ending{}
 }
@@ -220,11 +223,17 @@ func jitter(d time.Duration) int64 {
 // errNotRun is the outcome of a task whose decoration did not run it.
 var errNotRun = errors.New("executor: the decorated task returned without having called Run")
 
+// loan is the body of a decorated task, which lend offers to the decoration.
+type loan struct {
+	open bool   // the decoration was started and has not called Run yet
+	end  ending // how the body ended that the decoration has called
+}
+
 // lend has the user's decoration run the body.
 func (f *Future[T]) lend(ctx context.Context) (end ending) {
+	l := &loan{open: true}
 	f.mu.Lock()
-	m := f.moreLocked()
-	m.lent, m.lentTo = true, ending{}
+	f.more.loan = l
 	f.mu.Unlock()
 	returned := false
 	defer func() {
@@ -239,23 +248,25 @@ func (f *Future[T]) lend(ctx context.Context) (end ending) {
 			end = f.conclude(zero, end)
 		}
 	}()
-	end.err = f.with.decorated.Run(ctx)
+	end.err = f.trait().decorated.Run(ctx)
 	returned = true
-	if m.lentTo.abrupt {
-		end = m.lentTo // which Run could only pass on as an error
+	if l.end.abrupt {
+		end = l.end // which Run could only pass on as an error
 	}
 	return end
 }
 
 // borrow takes the body that lend offers, if it does.
 func (f *Future[T]) borrow() bool {
-	if f.with == nil || f.with.decorated == nil {
+	if f.trait().decorated == nil {
 		return false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	m := f.moreLocked()
-	lent := m.lent
-	m.lent = false
-	return lent
+	l := f.more.loan
+	if l == nil || !l.open {
+		return false
+	}
+	l.open = false
+	return true
 }

@@ -47,32 +47,45 @@ const unplaced = -1
 
 // task is the part of a Future that does not depend on the type of its result:
 // the state machine, its waiters, and the link to the pool that holds it. Its
-// transitions are the methods of task_state.go; nothing else writes state.
+// transitions are the methods of task_state.go; nothing else writes the state.
+//
+// A pending task is all that a pool has to remember of a timeout, a million
+// times over, so it holds what every task needs and leaves the rest to details.
 //
 // mu is a leaf: no other lock is taken and nothing of a user's is called under
 // it.
 type task struct {
-	mu       sync.Mutex
-	state    atomic.Uint32 // a State; written under mu, read anywhere
-	wall     bool          // due is in wall-clock nanoseconds; fixed before the task is shared
-	linked   bool          // attach was called; under mu
-	bodiless bool          // it is a promise; fixed before the task is shared
-	begun    bool          // its body was called; under mu
-
-	// inBody is true from begin until the body has returned, whatever becomes
-	// of the state meanwhile; under mu.
-	inBody bool
-
-	place int   // where it waits in its pool's queue, or unplaced; under the pool's lock
-	due   int64 // when it is to run, on the pool's clock; under the pool's lock while queued
-
-	pool *Pool           // the pool that took it, or nil; under mu, set by attach, cleared by detach
-	ctx  context.Context // parent of the body's context; written by attach or, unlinked, by begin
-	done chan struct{}   // made by the first waiter, closed when done; under mu
-	err  error           // the outcome; written before the state is final, read after
-	with *traits         // nil for most tasks; fixed before the task is shared, but for detach
-	more *details        // nil for most tasks; the pointer and what it points to under mu
+	mu    sync.Mutex
+	bits  atomic.Uint32 // a State and flags; written under mu or before the task is shared, read anywhere
+	place int32         // where it waits in its pool's queue, or unplaced; under the pool's lock
+	due   int64         // when it is to run, on the pool's clock; under the pool's lock while queued
+	pool  *Pool         // the pool that took it, or nil; under mu, set by attach, cleared by detach
+	done  chan struct{} // made by the first waiter, closed when done; under mu
+	more  *details      // nil for most tasks; written once, under mu or before the task is shared
 }
+
+// The low bits are a State. The flags say what else is known of a task; those
+// that speak of details are set once these are filled in, so that whoever finds
+// the flag may follow more without the lock.
+const (
+	stateBits uint32 = 1<<3 - 1
+
+	wallClock uint32 = 1 << (iota + 2) // due is in wall-clock nanoseconds; fixed before the task is shared
+	bodiless                           // it is a promise; fixed before the task is shared
+	special                            // traits are set; fixed before the task is shared
+	linked                             // attach was called
+	begun                              // its body was called
+	inBody                             // since begin, until the body has returned, whatever becomes of the state
+	withCtx                            // details.ctx is set
+	withErr                            // details.err is set
+)
+
+// has reports whether any of the flags is set.
+func (t *task) has(flags uint32) bool { return t.bits.Load()&flags != 0 }
+
+// put clears some flags, then sets others. The caller holds mu, or the task is
+// not shared yet.
+func (t *task) put(set, clear uint32) { t.bits.Store(t.bits.Load()&^clear | set) }
 
 // traits are what distinguishes a task from the simplest one. They are fixed
 // before the task is shared.
@@ -84,10 +97,13 @@ type traits struct {
 	decorated ScheduledTask // the user's task around this one
 }
 
-// details are what few tasks need in the course of their life.
+// details are what not every task needs. But for the traits they are under the
+// task's lock, or read after the flag that speaks of them.
 type details struct {
-	lent   bool                    // decorated was started and has not called Run yet
-	lentTo ending                  // how the body ended that decorated has called
+	traits
+	ctx    context.Context         // parent of the body's context; without it the parent is Background
+	err    error                   // the outcome; without it that of Cancel, or none
+	loan   *loan                   // of a decorated task
 	run    context.Context         // the body's context, once somebody looked at it
 	cancel context.CancelCauseFunc // ends run
 	cause  error                   // ended the body's context before anybody looked
@@ -107,38 +123,63 @@ func (t *task) moreLocked() *details {
 }
 
 // State tells where the task is in its life. Java: Future.state.
-func (t *task) State() State { return State(t.state.Load()) }
+func (t *task) State() State { return State(t.bits.Load() & stateBits) }
 
 // Name gives the name that [Named] gave to the task, or "".
-func (t *task) Name() string {
-	if t.with == nil {
-		return ""
+func (t *task) Name() string { return t.trait().name }
+
+// trait gives what distinguishes the task, to be read only.
+func (t *task) trait() *traits {
+	if t.has(special) {
+		return &t.more.traits
 	}
-	return t.with.name
+	return &ordinary
+}
+
+var ordinary traits
+
+// traits gives what distinguishes the task, to be set. The task must not be
+// shared yet.
+func (t *task) traits() *traits {
+	t.put(special, 0)
+	return &t.moreLocked().traits
 }
 
 // series gives the schedule of periodic work, nil for other tasks.
-func (t *task) series() *series {
-	if t.with == nil {
-		return nil
+func (t *task) series() *series { return t.trait().series }
+
+// context gives the parent of the body's context.
+func (t *task) context() context.Context {
+	if t.has(withCtx) {
+		return t.more.ctx
 	}
-	return t.with.series
+	return context.Background()
 }
 
-func (t *task) timeout() time.Duration {
-	if t.with == nil {
-		return 0
+// setContextLocked is for a task whose body is not running.
+func (t *task) setContextLocked(ctx context.Context) {
+	if isBackground(ctx) {
+		t.put(0, withCtx)
+		return
 	}
-	return t.with.timeout
+	t.moreLocked().ctx = ctx
+	t.put(withCtx, 0)
 }
 
-// traits gives what distinguishes the task, made at need. The task must not be
-// shared yet.
-func (t *task) traits() *traits {
-	if t.with == nil {
-		t.with = new(traits)
+// isBackground reports whether ctx says nothing, so that nobody need keep it.
+func isBackground(ctx context.Context) bool {
+	return ctx == context.Background() || ctx == context.TODO()
+}
+
+// outcome gives the error of a task that is done.
+func (t *task) outcome() error {
+	switch bits := t.bits.Load(); {
+	case bits&withErr != 0:
+		return t.more.err
+	case State(bits&stateBits) == Canceled:
+		return canceledByHand
 	}
-	return t.with
+	return nil
 }
 
 // Done gives a channel that is closed when the task is done, the same one each
@@ -166,7 +207,7 @@ func (t *task) Err() error {
 	if !t.State().Done() {
 		return ErrNotDone
 	}
-	return t.err
+	return t.outcome()
 }
 
 // OnDone arranges for f to be called once the task is done: by the goroutine
@@ -194,7 +235,7 @@ func (t *task) Join(ctx context.Context) error {
 		return err
 	}
 	t.mu.Lock()
-	if !t.inBody {
+	if !t.has(inBody) {
 		t.mu.Unlock()
 		return nil
 	}

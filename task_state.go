@@ -18,15 +18,20 @@ import "context"
 func (t *task) attach(p *Pool, ctx context.Context) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.linked || t.inBody {
+	if t.has(linked | inBody) {
 		return false
 	}
-	t.linked = true
-	t.pool = p
-	if !t.State().Done() || t.ctx == nil {
-		t.ctx = ctx // unless it is that of a body that has run
-	}
+	t.link(p, ctx)
 	return true
+}
+
+// link is attach for a task that nobody else knows of yet.
+func (t *task) link(p *Pool, ctx context.Context) {
+	t.pool = p
+	t.put(linked, 0)
+	if !t.has(begun) { // else it keeps the context of the body that has run
+		t.setContextLocked(ctx)
+	}
 }
 
 // detach undoes attach for a task that the pool does not take, so that it can
@@ -35,16 +40,13 @@ func (t *task) attach(p *Pool, ctx context.Context) bool {
 func (t *task) detach() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.begun {
+	if t.has(begun) {
 		return // somebody else runs it by hand
 	}
-	t.linked = false
-	t.pool, t.ctx = nil, nil
-	t.due, t.wall = 0, false
-	if t.with != nil {
-		with := *t.with
-		with.series, with.decorated = nil, nil
-		t.with = &with
+	t.pool, t.due = nil, 0
+	t.put(0, linked|wallClock|withCtx)
+	if t.has(special) {
+		t.more.series, t.more.decorated = nil, nil
 	}
 }
 
@@ -54,19 +56,19 @@ func (t *task) detach() {
 // this is one run of several, so that its context can't be the task itself.
 func (t *task) begin(parent context.Context, recurs bool) (context.Context, bool) {
 	t.mu.Lock()
-	if t.State() != Pending || t.inBody || t.bodiless {
+	bits := t.bits.Load()
+	if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {
 		t.mu.Unlock()
 		return nil, false
 	}
-	t.state.Store(uint32(Running))
-	t.inBody, t.begun = true, true
-	if !t.linked {
-		t.ctx = parent
+	if bits&linked == 0 {
+		t.setContextLocked(parent)
 	}
+	t.put(uint32(Running)|inBody|begun, stateBits)
 	if m := t.more; m != nil {
 		m.run, m.cancel, m.cause = nil, nil, nil // those of the run before
 	}
-	eager := recurs || t.timeout() > 0
+	eager := recurs || t.trait().timeout > 0
 	t.mu.Unlock()
 	if eager {
 		return t.look(), true
@@ -97,7 +99,7 @@ func (t *task) rest() bool {
 	out := t.leaveLocked()
 	again := t.State() == Running
 	if again {
-		t.state.Store(uint32(Pending))
+		t.put(uint32(Pending), stateBits)
 	}
 	t.mu.Unlock()
 	out.announce()
@@ -130,7 +132,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 		publish()
 	}
 	var out aftermath
-	if interrupt != nil && t.inBody {
+	if interrupt != nil && t.has(inBody) {
 		m := t.moreLocked()
 		m.cause = interrupt
 		out.cancel, out.cause = m.cancel, interrupt
@@ -147,7 +149,11 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 
 // settleLocked makes s the final state.
 func (t *task) settleLocked(s State, err error, out *aftermath) {
-	t.err = err
+	final := uint32(s)
+	if err != nil && err != canceledByHand {
+		t.moreLocked().err = err
+		final |= withErr
+	}
 	out.done = t.done
 	if t.done == nil {
 		t.done = closed
@@ -156,12 +162,12 @@ func (t *task) settleLocked(s State, err error, out *aftermath) {
 		out.onDone, out.unhook = m.onDone, m.unhook
 		m.onDone, m.unhook = nil, nil
 	}
-	t.state.Store(uint32(s))
+	t.put(final, stateBits)
 }
 
 // leaveLocked records that the body has returned.
 func (t *task) leaveLocked() (out aftermath) {
-	t.inBody = false
+	t.put(0, inBody)
 	if m := t.more; m != nil {
 		out.cancel, out.cause, out.left = m.cancel, context.Canceled, m.left
 		m.cancel, m.left = nil, nil

@@ -65,7 +65,7 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_queue.go", what: "priorities are ignored",
-		old: "key = e.task.with.priority",
+		old: "key = e.task.trait().priority",
 		new: "key = 0",
 	},
 	{

@@ -84,8 +84,8 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_control.go", what: "a task that is due at Shutdown is dropped",
-		old: "case t.due <= now.on(t.wall):",
-		new: "case t.due < now.on(t.wall):",
+		old: "case t.due <= now.on(t.has(wallClock)):",
+		new: "case t.due < now.on(t.has(wallClock)):",
 	},
 	{
 		file: "scheduled_control.go", what: "the policy for delayed tasks is asked for series",
@@ -149,7 +149,7 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_task.go", what: "a decoration's time is asked for the first run only",
-		old: "		s.next = clock.in(d.Next(), t.wall)\n",
+		old: "		s.next = clock.in(d.Next(), t.has(wallClock))\n",
 		new: "		_ = d\n",
 	},
 	{

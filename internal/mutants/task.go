@@ -4,28 +4,53 @@ package main
 var taskMutants = []mutant{
 	{
 		file: "task_state.go", what: "a task that is done begins",
-		old: "if t.State() != Pending || t.inBody || t.bodiless {",
-		new: "if t.State() == Running || t.inBody || t.bodiless {",
+		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {",
+		new: "if State(bits&stateBits) == Running || bits&(inBody|bodiless) != 0 {",
 	},
 	{
 		file: "task_state.go", what: "a promise begins",
-		old: "if t.State() != Pending || t.inBody || t.bodiless {",
-		new: "if t.State() != Pending || t.inBody {",
+		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {",
+		new: "if State(bits&stateBits) != Pending || bits&inBody != 0 {",
 	},
 	{
 		file: "task_state.go", what: "a pool takes a task that is in its body",
-		old: "if t.linked || t.inBody {",
-		new: "if t.linked {",
+		old: "if t.has(linked | inBody) {",
+		new: "if t.has(linked) {",
 	},
 	{
 		file: "task_state.go", what: "two pools take one task",
-		old: "if t.linked || t.inBody {",
-		new: "if t.inBody {",
+		old: "if t.has(linked | inBody) {",
+		new: "if t.has(inBody) {",
 	},
 	{
 		file: "task_state.go", what: "a task that was refused stays linked",
-		old: "t.linked = false\n",
-		new: "",
+		old: "t.put(0, linked|wallClock|withCtx)",
+		new: "t.put(0, wallClock|withCtx)",
+	},
+	{
+		file: "task_state.go", what: "a task that was refused keeps the context it was refused with",
+		old: "t.put(0, linked|wallClock|withCtx)",
+		new: "t.put(0, linked|wallClock)",
+	},
+	{
+		file: "task_state.go", what: "the outcome's error is not flagged",
+		old: "final |= withErr",
+		new: "_ = final",
+	},
+	{
+		file: "task.go", what: "the submitter's context is forgotten",
+		old: "t.put(withCtx, 0)",
+		new: "t.put(0, withCtx)",
+	},
+	{
+		file: "entry.go", what: "a Runnable loses the context it was submitted with",
+		old: "return entry{run: r, ctx: r.ctx}",
+		new: "return entry{run: r, ctx: context.Background()}",
+	},
+	{
+		file: "entry.go", what: "a future that another pool has is taken for this pool's",
+		old: "if _, ok := r.(bound); !ok && isBackground(ctx) {",
+		new: "if isBackground(ctx) {",
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",
@@ -123,7 +148,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "context.go", what: "a context looked at after the body never ends",
-		old: "	case !t.inBody:\n\t\tend = context.Canceled\n",
+		old: "	case !t.has(inBody):\n\t\tend = context.Canceled\n",
 		new: "",
 	},
 	{
