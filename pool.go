@@ -222,21 +222,14 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	if p.mu.delay != nil { // set once, by the constructor
 		return p.submitDelayed(ctx, r)
 	}
-	return p.enter(p.bind(r, ctx))
+	return p.enter(p.bind(r, ctx), ctx)
 }
 
-// bind makes the entry of a task that is submitted.
-func (p *Pool) bind(r Runnable, ctx context.Context) entry {
-	if b, ok := r.(bound); ok && b.core().attach(p, ctx) {
-		return entry{run: r, ctx: ctx, task: b.core()}
-	}
-	return newEntry(r, ctx)
-}
-
-// enter admits e, or has the rejection policy decide about it.
-func (p *Pool) enter(e entry) error {
-	if e.ctx.Err() != nil {
-		err := ended(e.ctx)
+// enter admits e, which was submitted with ctx, or has the rejection policy
+// decide about it.
+func (p *Pool) enter(e entry, ctx context.Context) error {
+	if ctx.Err() != nil {
+		err := ended(ctx)
 		e.end(Canceled, canceled(err))
 		return err
 	}
@@ -249,23 +242,25 @@ func (p *Pool) enter(e entry) error {
 	}
 	switch verdict {
 	case queued:
-		p.attend(e)
+		p.attend(e, ctx)
 		return nil
 	case taken:
 		return nil
 	}
-	return p.refuse(e, policy, verdict.reason())
+	return p.refuse(e, ctx, policy, verdict.reason())
 }
 
 // attend looks after a task that was just queued: it is to leave when the
 // submitter's context ends, and at once if it was completed on its way here.
-func (p *Pool) attend(e entry) {
-	switch {
-	case e.task == nil:
-	case e.task.State().Done():
-		p.forget(e.task)
-	case e.ctx.Done() != nil:
-		watch(e.bound(), e.ctx)
+func (p *Pool) attend(e entry, ctx context.Context) {
+	b, ok := e.bound()
+	if !ok {
+		return
+	}
+	if t := b.core(); t.State().Done() {
+		p.forget(t)
+	} else if ctx.Done() != nil {
+		watch(b, ctx)
 	}
 }
 

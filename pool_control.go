@@ -21,8 +21,8 @@ func (p *Pool) accountLocked(w *worker, out outcome) (dropped entry) {
 	w.ran, w.fine = false, false
 	if out == again {
 		switch {
-		case e.task.State().Done(): // canceled since
-			out = outcomeOf(e.task)
+		case e.task().State().Done(): // canceled since
+			out = outcomeOf(e.task())
 		case p.returnLocked(e):
 			return entry{}
 		default:
@@ -102,14 +102,18 @@ func (e entry) is(task Runnable) bool {
 	if e.origin() == task {
 		return true
 	}
-	return e.task != nil && e.task.trait().decorated == task
+	t := e.task()
+	return t != nil && t.trait().decorated == task
 }
 
 // Purge takes all canceled tasks out of the queue and returns their number.
 // There are none unless the pool retains them. Java: purge.
 func (p *Pool) Purge() int {
 	p.mu.Lock()
-	gone := p.mu.queue.removeFunc(func(e entry) bool { return e.task != nil && e.task.State() == Canceled })
+	gone := p.mu.queue.removeFunc(func(e entry) bool {
+		t := e.task()
+		return t != nil && t.State() == Canceled
+	})
 	fresh := p.leftLocked(len(gone), canceledTask)
 	p.mu.Unlock()
 	p.start(fresh)

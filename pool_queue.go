@@ -54,7 +54,7 @@ func (n bounded) backlog() (backlog, error) {
 }
 
 func (prioritized) backlog() (backlog, error) {
-	return &priorities{*heap.New[int64](packed.placed)}, nil
+	return &priorities{*heap.New[int64](entry.placed)}, nil
 }
 
 // backlog is a queue as its pool uses it, under the pool's lock.
@@ -77,35 +77,26 @@ type backlog interface {
 
 // fifo is a backlog in order of arrival.
 type fifo struct {
-	ring.Ring[packed]
+	ring.Ring[entry]
 	limit int // -1 for none
 }
 
-func newFifo(limit int) *fifo { return &fifo{*ring.New(packed.placed), limit} }
+func newFifo(limit int) *fifo { return &fifo{*ring.New(entry.placed), limit} }
 
 func (q *fifo) push(e entry) bool {
 	if q.limit >= 0 && q.Len() >= q.limit {
 		return false
 	}
-	q.Push(e.pack())
+	q.Push(e)
 	return true
 }
 
-func (q *fifo) pop(instant) (entry, bool) {
-	x, ok := q.Pop()
-	if !ok {
-		return entry{}, false
-	}
-	return x.unpack(), true
-}
-
-func (q *fifo) remove(t *task) entry { return q.Remove(int(t.place)).unpack() }
-func (q *fifo) removeFunc(match func(entry) bool) []entry {
-	return unpack(q.RemoveFunc(func(x packed) bool { return match(x.unpack()) }))
-}
-func (q *fifo) drain() []entry       { return unpack(q.Drain()) }
-func (q *fifo) len() int             { return q.Len() }
-func (q *fifo) all() iter.Seq[entry] { return unpacked(q.All()) }
+func (q *fifo) pop(instant) (entry, bool)                 { return q.Pop() }
+func (q *fifo) remove(t *task) entry                      { return q.Remove(int(t.place)) }
+func (q *fifo) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
+func (q *fifo) drain() []entry                            { return q.Drain() }
+func (q *fifo) len() int                                  { return q.Len() }
+func (q *fifo) all() iter.Seq[entry]                      { return q.All() }
 
 func (q *fifo) room() int {
 	if q.limit < 0 {
@@ -115,42 +106,38 @@ func (q *fifo) room() int {
 }
 
 // priorities is a backlog in order of priority, then of arrival.
-type priorities struct{ heap.Heap[int64, packed] }
+type priorities struct{ heap.Heap[int64, entry] }
 
 func (q *priorities) push(e entry) bool {
 	var key int64
-	if e.task != nil {
-		key = e.task.trait().priority
+	if t := e.task(); t != nil {
+		key = t.trait().priority
 	}
-	q.Push(key, e.pack())
+	q.Push(key, e)
 	return true
 }
 
 func (q *priorities) pop(instant) (entry, bool) {
-	_, x, ok := q.Pop()
-	if !ok {
-		return entry{}, false
-	}
-	return x.unpack(), true
+	_, e, ok := q.Pop()
+	return e, ok
 }
 
 func (q *priorities) remove(t *task) entry {
-	_, x := q.Remove(int(t.place))
-	return x.unpack()
+	_, e := q.Remove(int(t.place))
+	return e
 }
 
-func (q *priorities) removeFunc(match func(entry) bool) []entry {
-	return unpack(q.RemoveFunc(func(x packed) bool { return match(x.unpack()) }))
-}
-func (q *priorities) drain() []entry { return unpack(q.Drain()) }
-func (q *priorities) len() int       { return q.Len() }
-func (q *priorities) room() int      { return -1 }
+func (q *priorities) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
+func (q *priorities) drain() []entry                            { return q.Drain() }
+func (q *priorities) len() int                                  { return q.Len() }
+func (q *priorities) room() int                                 { return -1 }
+
 func (q *priorities) all() iter.Seq[entry] {
-	return unpacked(func(yield func(packed) bool) {
-		for _, x := range q.All() {
-			if !yield(x) {
+	return func(yield func(entry) bool) {
+		for _, e := range q.All() {
+			if !yield(e) {
 				return
 			}
 		}
-	})
+	}
 }

@@ -47,36 +47,42 @@ func final(err error) State {
 // run runs the task in the hands of w.
 func (p *Pool) run(w *worker) outcome {
 	e := w.entry
-	if e.task == nil {
-		return p.runPlain(w, e)
+	if b, ok := e.bound(); ok {
+		return p.runBound(w, e, b)
 	}
-	t := e.task
-	if e.ctx.Err() != nil {
-		e.bound().expire(ended(e.ctx))
+	return p.runPlain(w, e)
+}
+
+func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
+	t := b.core()
+	submitted := t.context()
+	if submitted.Err() != nil {
+		b.expire(ended(submitted))
 	}
-	if s := t.series(); s != nil && s.stale {
+	s := t.series()
+	if s != nil && s.stale {
 		s.stale = false
 		if more, last := s.restart(t); !more {
-			e.bound().end(final(last.err), last.err)
+			b.end(final(last.err), last.err)
 			if last.err != nil {
-				p.report(e.ctx, p.info(w, e), last)
+				p.report(submitted, p.info(w, e), last)
 			}
 		}
 		return outcomeOf(t)
 	}
-	ctx, ok := t.begin(e.ctx, t.series() != nil)
+	ctx, ok := t.begin(submitted, s != nil)
 	if !ok {
 		if !t.State().Done() {
 			return canceledTask // a promise, or somebody else runs it: the pool has no part in it
 		}
 		return outcomeOf(t)
 	}
-	if s := t.series(); s != nil {
+	if s != nil {
 		s.run.Add(1)
 	}
-	p.perform(ctx, w, e)
-	if e.ctx.Err() != nil {
-		e.bound().expire(ended(e.ctx)) // a series whose submitter is gone
+	p.perform(ctx, submitted, w, e)
+	if submitted.Err() != nil {
+		b.expire(ended(submitted)) // a series whose submitter is gone
 	}
 	return outcomeOf(t)
 }
@@ -84,10 +90,11 @@ func (p *Pool) run(w *worker) outcome {
 // runPlain runs a Runnable that has no life of its own. It costs no context if
 // the submitter's context never ends: the pool's own serves all of them.
 func (p *Pool) runPlain(w *worker, e entry) outcome {
-	if e.ctx.Err() != nil {
+	submitted := e.context()
+	if submitted.Err() != nil {
 		return canceledTask
 	}
-	ctx := withDue(e.ctx, time.Time{})
+	ctx := withDue(submitted, time.Time{})
 	if ctx.Done() == nil {
 		ctx = p.lasting(ctx)
 	} else {
@@ -95,7 +102,7 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 		defer cancel(context.Canceled)
 		ctx = limited
 	}
-	if p.perform(ctx, w, e).err != nil {
+	if p.perform(ctx, submitted, w, e).err != nil {
 		return failed
 	}
 	return succeeded
@@ -103,10 +110,10 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 
 // perform calls the body of e, with the hooks around it. No panic gets out of
 // it, but runtime.Goexit does.
-func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
-	w.label(e.ctx)
+func (p *Pool) perform(ctx, submitted context.Context, w *worker, e entry) (end ending) {
+	w.label(submitted)
 	var info TaskInfo
-	if p.hooked || e.task != nil && e.task.has(special) {
+	if t := e.task(); p.hooked || t != nil && t.has(special) {
 		info = p.info(w, e) // before the run, which may set the time of the next
 	}
 	if p.hooks.BeforeTask != nil {
@@ -129,8 +136,8 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 
 // invoke calls the body; a panic comes back as an error.
 func (e entry) invoke(ctx context.Context) (end ending) {
-	if e.task != nil {
-		return e.bound().invoke(ctx)
+	if b, ok := e.bound(); ok {
+		return b.invoke(ctx)
 	}
 	returned := false
 	defer func() {
@@ -152,8 +159,8 @@ func (p *Pool) before(ctx context.Context, info TaskInfo, e entry) (derived cont
 			return
 		}
 		end = abrupt(recover())
-		if e.task != nil {
-			e.bound().fail(end.err)
+		if b, ok := e.bound(); ok {
+			b.fail(end.err)
 		}
 		p.report(ctx, info, end)
 	}()
@@ -190,17 +197,19 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, info TaskInfo, end
 
 // unwatched reports whether nobody holds a future that would show an error.
 func (e entry) unwatched() bool {
-	if e.task == nil {
+	t := e.task()
+	if t == nil {
 		return true
 	}
 	_, carried := e.run.(*carrier)
-	return carried || e.task.series() != nil
+	return carried || t.series() != nil
 }
 
 // decorated reports whether a task of the user's own is around this one. If it
 // panics after the body, no future shows that.
 func (e entry) decorated() bool {
-	return e.task != nil && e.task.trait().decorated != nil
+	t := e.task()
+	return t != nil && t.trait().decorated != nil
 }
 
 // report makes a failure known that no future shows. A panic goes to OnPanic or
@@ -259,7 +268,7 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 	if w != nil {
 		info.Worker = w.number
 	}
-	if t := e.task; t != nil {
+	if t := e.task(); t != nil {
 		info.Name = t.Name()
 		info.Due = t.dueTime()
 		if s := t.series(); s != nil {

@@ -83,12 +83,12 @@ func (p *Pool) ShutdownNow() []Unrun {
 // giveBack completes the task of e as canceled and gives its body, unless the
 // task was done already.
 func (e entry) giveBack() (Unrun, bool) {
-	if e.task == nil {
+	b, ok := e.bound()
+	if !ok {
 		r := e.origin()
 		return Unrun{task: r, body: r.Run}, true
 	}
-	b := e.bound()
-	u := Unrun{task: b.origin(), body: b.apart(), name: e.task.Name()}
+	u := Unrun{task: b.origin(), body: b.apart(), name: b.core().Name()}
 	return u, b.end(Canceled, canceled(ErrShutdown)) && u.body != nil
 }
 

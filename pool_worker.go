@@ -116,8 +116,8 @@ func (p *Pool) work(w *worker) {
 // relieve carries on as a worker whose goroutine was lost in a task.
 func (p *Pool) relieve(w *worker) {
 	out := failed
-	if w.entry.task != nil {
-		out = outcomeOf(w.entry.task)
+	if t := w.entry.task(); t != nil {
+		out = outcomeOf(t)
 	} else if w.fine {
 		out = succeeded
 	}
@@ -135,7 +135,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()
 	p.start(fresh)
-	if dropped.task != nil {
+	if dropped.run != nil {
 		dropped.end(Canceled, canceled(ErrShutdown))
 	}
 	for next == waits {

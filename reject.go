@@ -59,7 +59,7 @@ var (
 // entry, so that a task that gets in after all is counted once.
 type policy struct {
 	name   string
-	refuse func(p *Pool, e entry, why error) error
+	refuse func(p *Pool, e entry, ctx context.Context, why error) error
 }
 
 func (r *policy) String() string { return "executor." + r.name }
@@ -76,17 +76,17 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 		why = ErrShutdown
 	}
 	pool.mu.Unlock()
-	return r.refuse(pool, e, why)
+	return r.refuse(pool, e, ctx, why)
 }
 
 // refuse has the policy decide about e, and completes its task if that fails.
-func (p *Pool) refuse(e entry, r RejectPolicy, why error) error {
+func (p *Pool) refuse(e entry, ctx context.Context, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
-		return own.refuse(p, e, why)
+		return own.refuse(p, e, ctx, why)
 	}
 	p.countRejected()
-	if e.task != nil {
-		e.task.detach()
+	if t := e.task(); t != nil {
+		t.detach()
 	}
 	decided := false
 	defer func() {
@@ -98,7 +98,7 @@ func (p *Pool) refuse(e entry, r RejectPolicy, why error) error {
 			}
 		}
 	}()
-	err := r.Reject(e.ctx, e.origin(), p)
+	err := r.Reject(ctx, e.origin(), p)
 	decided = true
 	if err != nil {
 		e.end(Failed, err)
@@ -115,29 +115,29 @@ func (p *Pool) countRejected() {
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
 
-func (p *Pool) abort(e entry, why error) error {
+func (p *Pool) abort(e entry, _ context.Context, why error) error {
 	p.countRejected()
 	err := p.rejected(why)
 	e.end(Failed, err)
 	return err
 }
 
-func (p *Pool) discard(e entry, why error) error {
+func (p *Pool) discard(e entry, _ context.Context, why error) error {
 	p.countRejected()
 	e.end(Failed, p.rejected(why))
 	return nil
 }
 
-func (p *Pool) callerRuns(e entry, why error) error {
+func (p *Pool) callerRuns(e entry, ctx context.Context, why error) error {
 	if p.Stage() != StageRunning {
-		return p.abort(e, ErrShutdown)
+		return p.abort(e, ctx, ErrShutdown)
 	}
 	p.countRejected()
-	if e.task == nil {
-		ctx, cancel := within(p, e.ctx)
+	if t := e.task(); t == nil {
+		ctx, cancel := within(p, ctx)
 		defer cancel(context.Canceled)
 		p.tell(ctx, e)
-	} else if ctx, ok := e.task.begin(e.ctx, false); ok {
+	} else if ctx, ok := t.begin(ctx, false); ok {
 		p.tell(ctx, e)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (p *Pool) tell(ctx context.Context, e entry) {
 	}
 }
 
-func (p *Pool) discardOldest(e entry, why error) error {
+func (p *Pool) discardOldest(e entry, ctx context.Context, why error) error {
 	p.mu.Lock()
 	var oldest entry
 	w, verdict := p.admitLocked(e)
@@ -166,17 +166,17 @@ func (p *Pool) discardOldest(e entry, why error) error {
 		go p.work(w)
 	}
 	oldest.end(Failed, p.rejected(why))
-	return p.settled(e, verdict)
+	return p.settled(e, ctx, verdict)
 }
 
 // settled ends a submission after a second attempt.
-func (p *Pool) settled(e entry, v verdict) error {
+func (p *Pool) settled(e entry, ctx context.Context, v verdict) error {
 	switch v {
 	case taken:
 		return nil
 	case queued:
-		p.attend(e)
+		p.attend(e, ctx)
 		return nil
 	}
-	return p.abort(e, v.reason())
+	return p.abort(e, ctx, v.reason())
 }

@@ -71,7 +71,7 @@ func (p *Pool) dropLocked() []entry {
 	}
 	now := p.clock.now()
 	dropped := p.mu.queue.removeFunc(func(e entry) bool {
-		t := e.task
+		t := e.task()
 		switch {
 		case t.State() == Canceled:
 			return true

@@ -49,7 +49,9 @@ func (q *delayQueue) heap(wall bool) *heap.Heap[int64, bound] {
 }
 
 func (q *delayQueue) push(e entry) bool {
-	q.heap(e.task.has(wallClock)).Push(e.task.due, e.bound())
+	b := e.run.(bound)
+	t := b.core()
+	q.heap(t.has(wallClock)).Push(t.due, b)
 	return true
 }
 
@@ -68,7 +70,7 @@ func (q *delayQueue) pop(now instant) (entry, bool) {
 		return entry{}, false
 	}
 	_, b, _ := best.Pop()
-	return boundEntry(b), true
+	return entry{b}, true
 }
 
 // wait is how long to wait before it is worth to look again; false for ever.
@@ -85,11 +87,11 @@ func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 
 func (q *delayQueue) remove(t *task) entry {
 	_, b := q.heap(t.has(wallClock)).Remove(int(t.place))
-	return boundEntry(b)
+	return entry{b}
 }
 
 func (q *delayQueue) removeFunc(match func(entry) bool) []entry {
-	f := func(b bound) bool { return match(boundEntry(b)) }
+	f := func(b bound) bool { return match(entry{b}) }
 	return entries(append(q.mono.RemoveFunc(f), q.wall.RemoveFunc(f)...))
 }
 
@@ -98,7 +100,7 @@ func (q *delayQueue) drain() []entry { return entries(append(q.mono.Drain(), q.w
 func entries(bs []bound) []entry {
 	es := make([]entry, len(bs))
 	for i, b := range bs {
-		es[i] = boundEntry(b)
+		es[i] = entry{b}
 	}
 	return es
 }
@@ -110,7 +112,7 @@ func (q *delayQueue) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for _, wall := range [...]bool{false, true} {
 			for _, b := range q.heap(wall).All() {
-				if !yield(boundEntry(b)) {
+				if !yield(entry{b}) {
 					return
 				}
 			}

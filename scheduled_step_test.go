@@ -22,7 +22,7 @@ func pushed(p *Pool, q *delayQueue, due int64, wall bool, s *series) *task {
 		f.traits().series = s
 	}
 	f.attach(p, context.Background())
-	q.push(entry{run: f, ctx: f.context(), task: f.core()})
+	q.push(entry{f})
 	return f.core()
 }
 
@@ -59,11 +59,11 @@ func TestWallClockSetForward(t *testing.T) {
 	now.mono += int64(recheck)
 	now.wall += int64(3 * time.Hour)
 	q.observe(now)
-	if e, ok := q.pop(now); !ok || e.task != day {
-		t.Fatalf("pop gives %v, %t, want the task of the wall clock", e.task, ok)
+	if e, ok := q.pop(now); !ok || e.task() != day {
+		t.Fatalf("pop gives %v, %t, want the task of the wall clock", e.task(), ok)
 	}
 	if e, ok := q.pop(now); ok {
-		t.Errorf("pop gives %v, a task of the monotonic clock that is not due", e.task)
+		t.Errorf("pop gives %v, a task of the monotonic clock that is not due", e.task())
 	}
 }
 
@@ -94,8 +94,8 @@ func TestWallClockSetBack(t *testing.T) {
 		if s.stale != c.stale {
 			t.Errorf("set back by %v: stale is %t, want %t", c.back, s.stale, c.stale)
 		}
-		if e, ok := q.pop(now); ok != c.stale || ok && e.task != cron {
-			t.Errorf("set back by %v: pop gives %v, %t", c.back, e.task, ok)
+		if e, ok := q.pop(now); ok != c.stale || ok && e.task() != cron {
+			t.Errorf("set back by %v: pop gives %v, %t", c.back, e.task(), ok)
 		}
 		if q.len() != 3 && !c.stale || once.place == unplaced || beat.place == unplaced {
 			t.Errorf("set back by %v: a task is gone", c.back)

@@ -23,7 +23,7 @@ func (p *Pool) placeLocked(e entry) *worker {
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()
 	}
-	if p.mu.idle.top != nil && e.task.place == 0 {
+	if p.mu.idle.top != nil && e.task().place == 0 {
 		p.spreadLocked(p.nowLocked()) // for any other the alarm is set
 	}
 	return nil
@@ -35,7 +35,8 @@ func (p *Pool) returnLocked(e entry) bool {
 	if p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || p.mu.policies[periodic] != KeepAfterShutdown) {
 		return false
 	}
-	e.task.due = e.task.series().next
+	t := e.task()
+	t.due = t.series().next
 	return p.mu.queue.push(e)
 }
 

@@ -34,18 +34,18 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool.go", what: "a task that was completed on its way into the queue stays there",
-		old: "	case e.task.State().Done():\n\t\tp.forget(e.task)\n",
-		new: "	case e.task.State().Done():\n",
+		old: "t.State().Done() {\n\t\tp.forget(t)\n",
+		new: "t.State().Done() {\n",
 	},
 	{
 		file: "pool.go", what: "a task that waits outlives its submitter's context",
-		old: "watch(e.bound(), e.ctx)",
+		old: "watch(b, ctx)",
 		new: "_ = watch",
 	},
 	{
 		file: "pool.go", what: "a submitter whose context has ended gets in",
-		old: "	if e.ctx.Err() != nil {\n\t\terr := ended(e.ctx)",
-		new: "	if e.ctx == nil {\n\t\terr := ended(e.ctx)",
+		old: "	if ctx.Err() != nil {\n\t\terr := ended(ctx)",
+		new: "	if ctx == nil {\n\t\terr := ended(ctx)",
 	},
 	{
 		file: "pool.go", what: "a worker's first task is not counted as active",
@@ -65,8 +65,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_queue.go", what: "priorities are ignored",
-		old: "key = e.task.trait().priority",
-		new: "key = 0",
+		old: "key = t.trait().priority",
+		new: "_ = t",
 	},
 	{
 		file: "pool_control.go", what: "a task that ended stays active",

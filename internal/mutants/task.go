@@ -44,13 +44,13 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "entry.go", what: "a Runnable loses the context it was submitted with",
-		old: "return entry{run: r, ctx: r.ctx}",
-		new: "return entry{run: r, ctx: context.Background()}",
+		old: "return r.ctx",
+		new: "return context.Background()",
 	},
 	{
 		file: "entry.go", what: "a future that another pool has is taken for this pool's",
-		old: "if _, ok := r.(bound); !ok && isBackground(ctx) {",
-		new: "if isBackground(ctx) {",
+		old: "if !b.core().attach(p, ctx) {",
+		new: "if b.core().attach(p, ctx); false {",
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",

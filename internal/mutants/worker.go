@@ -114,18 +114,18 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "a plain task runs although its context has ended",
-		old: "	if e.ctx.Err() != nil {\n\t\treturn canceledTask\n\t}\n",
+		old: "	if submitted.Err() != nil {\n\t\treturn canceledTask\n\t}\n",
 		new: "",
 	},
 	{
 		file: "pool_run.go", what: "a future runs although its context has ended",
-		old: "	t := e.task\n\tif e.ctx.Err() != nil {",
-		new: "	t := e.task\n\tif e.ctx == nil {",
+		old: "	submitted := t.context()\n\tif submitted.Err() != nil {",
+		new: "	submitted := t.context()\n\tif submitted == nil {",
 	},
 	{
 		file: "pool_run.go", what: "the future of a task whose BeforeTask failed stays pending",
-		old: "			e.bound().fail(end.err)\n",
-		new: "",
+		old: "			b.fail(end.err)\n",
+		new: "			_ = b\n",
 	},
 	{
 		file: "pool_run.go", what: "the body runs although BeforeTask failed",
@@ -149,12 +149,12 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "the panics of series go unreported",
-		old: "return carried || e.task.series() != nil",
+		old: "return carried || t.series() != nil",
 		new: "return carried",
 	},
 	{
 		file: "pool_run.go", what: "tasks run without their labels",
-		old: "	w.label(e.ctx)\n",
+		old: "	w.label(submitted)\n",
 		new: "",
 	},
 	{
@@ -164,7 +164,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "a series outlives its submitter's context",
-		old: "		e.bound().expire(ended(e.ctx)) // a series whose submitter is gone\n",
+		old: "		b.expire(ended(submitted)) // a series whose submitter is gone\n",
 		new: "",
 	},
 }
