@@ -20,7 +20,7 @@ type errand struct {
 }
 
 // bind makes the entry of a task that is submitted.
-func (p *Pool) bind(r Runnable, ctx context.Context) entry {
+func (p *Pool) bind(ctx context.Context, r Runnable) entry {
 	if b, ok := r.(bound); ok {
 		if !b.core().attach(p, ctx) {
 			return entry{&errand{r, ctx}}

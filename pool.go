@@ -222,12 +222,12 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	if p.mu.delay != nil { // set once, by the constructor
 		return p.submitDelayed(ctx, r)
 	}
-	return p.enter(p.bind(r, ctx), ctx)
+	return p.enter(ctx, p.bind(ctx, r))
 }
 
 // enter admits e, which was submitted with ctx, or has the rejection policy
 // decide about it.
-func (p *Pool) enter(e entry, ctx context.Context) error {
+func (p *Pool) enter(ctx context.Context, e entry) error {
 	if ctx.Err() != nil {
 		err := ended(ctx)
 		e.end(Canceled, canceled(err))
@@ -242,17 +242,17 @@ func (p *Pool) enter(e entry, ctx context.Context) error {
 	}
 	switch verdict {
 	case queued:
-		p.attend(e, ctx)
+		p.attend(ctx, e)
 		return nil
 	case taken:
 		return nil
 	}
-	return p.refuse(e, ctx, policy, verdict.reason())
+	return p.refuse(ctx, e, policy, verdict.reason())
 }
 
 // attend looks after a task that was just queued: it is to leave when the
 // submitter's context ends, and at once if it was completed on its way here.
-func (p *Pool) attend(e entry, ctx context.Context) {
+func (p *Pool) attend(ctx context.Context, e entry) {
 	b, ok := e.bound()
 	if !ok {
 		return

@@ -80,7 +80,7 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 	if s != nil {
 		s.run.Add(1)
 	}
-	p.perform(ctx, submitted, w, e)
+	p.perform(ctx, w, e)
 	if submitted.Err() != nil {
 		b.expire(ended(submitted)) // a series whose submitter is gone
 	}
@@ -90,19 +90,21 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 // runPlain runs a Runnable that has no life of its own. It costs no context if
 // the submitter's context never ends: the pool's own serves all of them.
 func (p *Pool) runPlain(w *worker, e entry) outcome {
-	submitted := e.context()
-	if submitted.Err() != nil {
-		return canceledTask
+	ctx := p.ctx
+	if r, ok := e.run.(*errand); ok {
+		if r.ctx.Err() != nil {
+			return canceledTask
+		}
+		ctx = withDue(r.ctx, time.Time{})
+		if ctx.Done() == nil {
+			ctx = p.lasting(ctx)
+		} else {
+			limited, cancel := within(p, ctx)
+			defer cancel(context.Canceled)
+			ctx = limited
+		}
 	}
-	ctx := withDue(submitted, time.Time{})
-	if ctx.Done() == nil {
-		ctx = p.lasting(ctx)
-	} else {
-		limited, cancel := within(p, ctx)
-		defer cancel(context.Canceled)
-		ctx = limited
-	}
-	if p.perform(ctx, submitted, w, e).err != nil {
+	if p.perform(ctx, w, e).err != nil {
 		return failed
 	}
 	return succeeded
@@ -110,8 +112,8 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 
 // perform calls the body of e, with the hooks around it. No panic gets out of
 // it, but runtime.Goexit does.
-func (p *Pool) perform(ctx, submitted context.Context, w *worker, e entry) (end ending) {
-	w.label(submitted)
+func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
+	w.label(e.context())
 	var info TaskInfo
 	if t := e.task(); p.hooked || t != nil && t.has(special) {
 		info = p.info(w, e) // before the run, which may set the time of the next

@@ -59,7 +59,7 @@ var (
 // entry, so that a task that gets in after all is counted once.
 type policy struct {
 	name   string
-	refuse func(p *Pool, e entry, ctx context.Context, why error) error
+	refuse func(p *Pool, ctx context.Context, e entry, why error) error
 }
 
 func (r *policy) String() string { return "executor." + r.name }
@@ -67,7 +67,7 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject serves policies of users that leave the decision to one of ours, for a
 // task that the pool has given them to decide about.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	e := pool.bind(task, ctx) // refuse detached it
+	e := pool.bind(ctx, task) // refuse detached it
 	why := ErrSaturated
 	pool.mu.Lock()
 	pool.mu.submitted-- // refuse has counted it, and so will the policy or the admission
@@ -76,13 +76,13 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 		why = ErrShutdown
 	}
 	pool.mu.Unlock()
-	return r.refuse(pool, e, ctx, why)
+	return r.refuse(pool, ctx, e, why)
 }
 
 // refuse has the policy decide about e, and completes its task if that fails.
-func (p *Pool) refuse(e entry, ctx context.Context, r RejectPolicy, why error) error {
+func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
-		return own.refuse(p, e, ctx, why)
+		return own.refuse(p, ctx, e, why)
 	}
 	p.countRejected()
 	if t := e.task(); t != nil {
@@ -115,22 +115,22 @@ func (p *Pool) countRejected() {
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
 
-func (p *Pool) abort(e entry, _ context.Context, why error) error {
+func (p *Pool) abort(_ context.Context, e entry, why error) error {
 	p.countRejected()
 	err := p.rejected(why)
 	e.end(Failed, err)
 	return err
 }
 
-func (p *Pool) discard(e entry, _ context.Context, why error) error {
+func (p *Pool) discard(_ context.Context, e entry, why error) error {
 	p.countRejected()
 	e.end(Failed, p.rejected(why))
 	return nil
 }
 
-func (p *Pool) callerRuns(e entry, ctx context.Context, why error) error {
+func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	if p.Stage() != StageRunning {
-		return p.abort(e, ctx, ErrShutdown)
+		return p.abort(ctx, e, ErrShutdown)
 	}
 	p.countRejected()
 	if t := e.task(); t == nil {
@@ -150,7 +150,7 @@ func (p *Pool) tell(ctx context.Context, e entry) {
 	}
 }
 
-func (p *Pool) discardOldest(e entry, ctx context.Context, why error) error {
+func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	p.mu.Lock()
 	var oldest entry
 	w, verdict := p.admitLocked(e)
@@ -166,17 +166,17 @@ func (p *Pool) discardOldest(e entry, ctx context.Context, why error) error {
 		go p.work(w)
 	}
 	oldest.end(Failed, p.rejected(why))
-	return p.settled(e, ctx, verdict)
+	return p.settled(ctx, e, verdict)
 }
 
 // settled ends a submission after a second attempt.
-func (p *Pool) settled(e entry, ctx context.Context, v verdict) error {
+func (p *Pool) settled(ctx context.Context, e entry, v verdict) error {
 	switch v {
 	case taken:
 		return nil
 	case queued:
-		p.attend(e, ctx)
+		p.attend(ctx, e)
 		return nil
 	}
-	return p.abort(e, ctx, v.reason())
+	return p.abort(ctx, e, v.reason())
 }

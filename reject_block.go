@@ -13,7 +13,7 @@ type blocked struct {
 func (b *blocked) moved(place int) { b.place = place }
 
 // block is the policy Block.
-func (p *Pool) block(e entry, ctx context.Context, _ error) error {
+func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	p.mu.Lock()
 	w, v := p.admitLocked(e) // there may be room by now
 	var b *blocked
@@ -26,22 +26,22 @@ func (p *Pool) block(e entry, ctx context.Context, _ error) error {
 		go p.work(w)
 	}
 	if b == nil {
-		return p.settled(e, ctx, v)
+		return p.settled(ctx, e, v)
 	}
 
 	select {
 	case v = <-b.decided:
-		return p.settled(e, ctx, v)
+		return p.settled(ctx, e, v)
 	case <-ctx.Done():
 	}
 	p.mu.Lock()
 	if b.place < 0 {
 		p.mu.Unlock()
-		return p.settled(e, ctx, <-b.decided) // decided in the same moment, and that stands
+		return p.settled(ctx, e, <-b.decided) // decided in the same moment, and that stands
 	}
 	p.mu.blocked.Remove(b.place)
 	p.mu.Unlock()
-	return p.abort(e, ctx, ended(ctx))
+	return p.abort(ctx, e, ended(ctx))
 }
 
 // unblockLocked admits submitters that wait, as long as there is room. It is

@@ -252,7 +252,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
 			t.due = p.clock.in(d.Next(), t.has(wallClock))
 		}
 	}
-	return p.enter(entry{f}, ctx)
+	return p.enter(ctx, entry{f})
 }
 
 // submitDelayed submits a task to run as soon as it can, in its turn.
@@ -264,5 +264,5 @@ func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
 	}
 	t := b.core()
 	t.due = p.clock.elapsed()
-	return p.enter(entry{b}, ctx)
+	return p.enter(ctx, entry{b})
 }

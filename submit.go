@@ -18,7 +18,14 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	if f.State().Done() {
 		return // it was misused
 	}
-	if err := ex.Execute(ctx, f); err != nil {
+	var err error
+	if p, ok := ex.(*Pool); ok && p.mu.delay == nil {
+		f.link(p, ctx) // needs no lock, since nobody else knows of f yet
+		err = p.enter(ctx, entry{f})
+	} else {
+		err = ex.Execute(ctx, f)
+	}
+	if err != nil {
 		f.end(Failed, err) // unless ex has said more
 	}
 }

@@ -159,7 +159,9 @@ func (t *task) context() context.Context {
 // setContextLocked is for a task whose body is not running.
 func (t *task) setContextLocked(ctx context.Context) {
 	if isBackground(ctx) {
-		t.put(0, withCtx)
+		if t.has(withCtx) {
+			t.put(0, withCtx)
+		}
 		return
 	}
 	t.moreLocked().ctx = ctx

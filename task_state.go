@@ -28,10 +28,10 @@ func (t *task) attach(p *Pool, ctx context.Context) bool {
 // link is attach for a task that nobody else knows of yet.
 func (t *task) link(p *Pool, ctx context.Context) {
 	t.pool = p
-	t.put(linked, 0)
 	if !t.has(begun) { // else it keeps the context of the body that has run
 		t.setContextLocked(ctx)
 	}
+	t.put(linked, 0)
 }
 
 // detach undoes attach for a task that the pool does not take, so that it can
@@ -81,13 +81,15 @@ func (t *task) begin(parent context.Context, recurs bool) (context.Context, bool
 func (t *task) finish(s State, err error, publish func(won bool)) {
 	t.mu.Lock()
 	out := t.leaveLocked()
-	won := !t.State().Done()
+	bits := t.bits.Load() &^ inBody
+	won := !State(bits & stateBits).Done()
 	if publish != nil {
 		publish(won)
 	}
 	if won {
-		t.settleLocked(s, err, &out)
+		bits = t.settleLocked(bits, s, err, &out)
 	}
+	t.bits.Store(bits)
 	t.mu.Unlock()
 	out.announce()
 }
@@ -97,10 +99,12 @@ func (t *task) finish(s State, err error, publish func(won bool)) {
 func (t *task) rest() bool {
 	t.mu.Lock()
 	out := t.leaveLocked()
-	again := t.State() == Running
+	bits := t.bits.Load() &^ inBody
+	again := State(bits&stateBits) == Running
 	if again {
-		t.put(uint32(Pending), stateBits)
+		bits = bits&^stateBits | uint32(Pending)
 	}
+	t.bits.Store(bits)
 	t.mu.Unlock()
 	out.announce()
 	return again
@@ -137,7 +141,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 		m.cause = interrupt
 		out.cancel, out.cause = m.cancel, interrupt
 	}
-	t.settleLocked(s, err, &out)
+	t.bits.Store(t.settleLocked(t.bits.Load(), s, err, &out))
 	pool := t.pool
 	t.mu.Unlock()
 	if pool != nil {
@@ -147,12 +151,13 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 	return true
 }
 
-// settleLocked makes s the final state.
-func (t *task) settleLocked(s State, err error, out *aftermath) {
-	final := uint32(s)
+// settleLocked gives the bits with s as the final state, for the caller to
+// store once.
+func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uint32 {
+	bits = bits&^stateBits | uint32(s)
 	if err != nil && err != canceledByHand {
 		t.moreLocked().err = err
-		final |= withErr
+		bits |= withErr
 	}
 	out.done = t.done
 	if t.done == nil {
@@ -162,12 +167,12 @@ func (t *task) settleLocked(s State, err error, out *aftermath) {
 		out.onDone, out.unhook = m.onDone, m.unhook
 		m.onDone, m.unhook = nil, nil
 	}
-	t.put(final, stateBits)
+	return bits
 }
 
-// leaveLocked records that the body has returned.
+// leaveLocked lets go of what belonged to the body, which has returned; the
+// caller clears inBody.
 func (t *task) leaveLocked() (out aftermath) {
-	t.put(0, inBody)
 	if m := t.more; m != nil {
 		out.cancel, out.cause, out.left = m.cancel, context.Canceled, m.left
 		m.cancel, m.left = nil, nil

@@ -9,8 +9,8 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "Abort does not count",
-		old: "func (p *Pool) abort(e entry, _ context.Context, why error) error {\n\tp.countRejected()\n",
-		new: "func (p *Pool) abort(e entry, _ context.Context, why error) error {\n",
+		old: "func (p *Pool) abort(_ context.Context, e entry, why error) error {\n\tp.countRejected()\n",
+		new: "func (p *Pool) abort(_ context.Context, e entry, why error) error {\n",
 	},
 	{
 		file: "reject.go", what: "Discard leaves the future pending",
@@ -19,7 +19,7 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "CallerRuns runs tasks of a pool that is shut down",
-		old: "	if p.Stage() != StageRunning {\n\t\treturn p.abort(e, ctx, ErrShutdown)\n\t}\n",
+		old: "	if p.Stage() != StageRunning {\n\t\treturn p.abort(ctx, e, ErrShutdown)\n\t}\n",
 		new: "",
 	},
 	{
@@ -69,8 +69,8 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject_block.go", what: "a submitter that gives up ignores that it was admitted",
-		old: "		return p.settled(e, ctx, <-b.decided) // decided in the same moment, and that stands",
-		new: "		return p.abort(e, ctx, ended(ctx))",
+		old: "		return p.settled(ctx, e, <-b.decided) // decided in the same moment, and that stands",
+		new: "		return p.abort(ctx, e, ended(ctx))",
 	},
 	{
 		file: "reject_block.go", what: "submitters that are turned away are not told",

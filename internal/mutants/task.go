@@ -34,8 +34,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "the outcome's error is not flagged",
-		old: "final |= withErr",
-		new: "_ = final",
+		old: "bits |= withErr",
+		new: "_ = bits",
 	},
 	{
 		file: "task.go", what: "the submitter's context is forgotten",
@@ -54,7 +54,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",
-		old: "won := !t.State().Done()",
+		old: "won := !State(bits & stateBits).Done()",
 		new: "won := true",
 	},
 	{
@@ -112,7 +112,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "a canceled series goes on",
-		old: "again := t.State() == Running",
+		old: "again := State(bits&stateBits) == Running",
 		new: "again := true",
 	},
 	{

@@ -114,7 +114,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "a plain task runs although its context has ended",
-		old: "	if submitted.Err() != nil {\n\t\treturn canceledTask\n\t}\n",
+		old: "		if r.ctx.Err() != nil {\n\t\t\treturn canceledTask\n\t\t}\n",
 		new: "",
 	},
 	{
@@ -154,13 +154,13 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "tasks run without their labels",
-		old: "	w.label(submitted)\n",
+		old: "	w.label(e.context())\n",
 		new: "",
 	},
 	{
 		file: "pool_run.go", what: "the context of a plain task lives on after it",
-		old: "		defer cancel(context.Canceled)\n\t\tctx = limited",
-		new: "		_ = cancel\n\t\tctx = limited",
+		old: "			defer cancel(context.Canceled)\n\t\t\tctx = limited",
+		new: "			_ = cancel\n\t\t\tctx = limited",
 	},
 	{
 		file: "pool_run.go", what: "a series outlives its submitter's context",
