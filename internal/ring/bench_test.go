@@ -1,25 +1,27 @@
 package ring_test
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/executor-go/executor/internal/ring"
 )
 
-// task is about as large as what a pool queues. Five words take more than twice
-// as long as six: the compiler copies an odd number of words with moves that
-// overlap, and the processor stalls on those.
-type task [6]uintptr
+// task is what a pool queues: an interface.
+type task interface{ Len() int }
+
+var one task = new(ring.Ring[int])
 
 // The cost of one element through a ring.
 func BenchmarkPushPop(b *testing.B) {
 	var r ring.Ring[task]
 	for range 100 {
-		r.Push(task{})
+		r.Push(one)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Push(task{1})
+		r.Push(one)
 		r.Pop()
 	}
 }
@@ -40,16 +42,44 @@ func BenchmarkPushRemove(b *testing.B) {
 	}
 }
 
-// A burst of three hundred and its end.
+// A burst and its end, for each element: short, as they come all the time, and
+// long.
 func BenchmarkBurst(b *testing.B) {
-	var r ring.Ring[task]
+	for _, n := range []int{300, 10_000, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			var r ring.Ring[task]
+			b.ReportAllocs()
+			for b.Loop() {
+				for range n {
+					r.Push(one)
+				}
+				for range n {
+					r.Pop()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+		})
+	}
+}
+
+// A long queue of which all but the oldest are removed in random order, for
+// each element.
+func BenchmarkRemoveAtRandom(b *testing.B) {
+	const n = 1_000_000
+	order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+	places := make([]int, n)
 	b.ReportAllocs()
 	for b.Loop() {
-		for range 300 {
-			r.Push(task{})
+		b.StopTimer()
+		var r ring.Ring[task]
+		r.Push(one)
+		for i := range places {
+			places[i] = r.Push(one)
 		}
-		for range 300 {
-			r.Pop()
+		b.StartTimer()
+		for _, i := range order {
+			r.Remove(places[i])
 		}
 	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
 }

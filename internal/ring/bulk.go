@@ -1,13 +1,38 @@
 package ring
 
-import "iter"
+import (
+	"iter"
+	"math/bits"
+)
+
+// places gives the elements with their places, the oldest first. The ring must
+// not change during the traversal.
+func (r *Ring[E]) places() iter.Seq2[int, E] {
+	return func(yield func(int, E) bool) {
+		for c := r.first; c != nil; c = c.next {
+			live := ^c.holes
+			if c == r.first {
+				live &= full << r.head
+			}
+			if c == r.last {
+				live &= full >> r.room // 0 if all is room
+			}
+			for ; live != 0; live &= live - 1 {
+				i := bits.TrailingZeros64(live)
+				if !yield(c.number*size+i, c.slots[i]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // All returns the elements, the oldest first, without copying them. The ring
 // must not change during the traversal.
 func (r *Ring[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) {
-		for p := r.head; p != r.tail; p++ {
-			if !r.isHole(p) && !yield(r.buf[r.index(p)]) {
+		for _, e := range r.places() {
+			if !yield(e) {
 				return
 			}
 		}
@@ -21,42 +46,33 @@ func (r *Ring[E]) All() iter.Seq[E] {
 // match is called once for each element, and for all of them before anything
 // changes: if it panics, the ring is as it was. It must not touch the ring.
 func (r *Ring[E]) RemoveFunc(match func(E) bool) []E {
-	var doomed []uint // positions, ascending
-	for p := r.head; p != r.tail; p++ {
-		if !r.isHole(p) && match(r.buf[r.index(p)]) {
-			doomed = append(doomed, p)
+	var doomed []int // places
+	for place, e := range r.places() {
+		if match(e) {
+			doomed = append(doomed, place)
 		}
 	}
 	if len(doomed) == 0 {
 		return nil
 	}
 	removed := make([]E, len(doomed))
-	for i, p := range doomed {
-		removed[i] = r.punch(p)
-	}
-	// Not by Remove, one by one: it may renumber what is left, and then the
-	// positions in doomed would name other elements.
-	r.relocate(r.fitting())
-	if r.moved != nil {
-		for _, e := range removed {
-			r.moved(e, -1)
-		}
+	for i, place := range doomed {
+		removed[i] = r.Remove(place)
 	}
 	return removed
 }
 
 // Drain removes all elements and returns them, the oldest first, nil if there
-// are none. The array is given back.
+// are none. All memory is given back.
 func (r *Ring[E]) Drain() []E {
-	if r.head == r.tail {
+	if r.n == 0 {
 		return nil
 	}
-	all := make([]E, 0, r.Len())
+	all := make([]E, 0, r.n)
 	for e := range r.All() {
 		all = append(all, e)
 	}
-	r.buf, r.hole, r.holes = nil, nil, 0
-	r.head = r.tail
+	*r = Ring[E]{moved: r.moved}
 	if r.moved != nil {
 		for _, e := range all {
 			r.moved(e, -1)

@@ -1,47 +1,88 @@
 package ring
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // Check reports the first invariant of r that does not hold.
 func (r *Ring[E]) Check() error {
-	if n := len(r.buf); n&(n-1) != 0 {
-		return fmt.Errorf("an array of %d slots", n)
-	}
-	span := r.tail - r.head
-	if span > uint(len(r.buf)) {
-		return fmt.Errorf("a span of %d in an array of %d", span, len(r.buf))
-	}
-	if span > 0 && (r.isHole(r.head) || r.isHole(r.tail-1)) {
-		return fmt.Errorf("a hole at an end of the span")
-	}
-	marks := 0
-	for _, word := range r.hole {
-		marks += bits.OnesCount64(word)
-	}
-	if marks != r.holes {
-		return fmt.Errorf("%d marks for %d holes", marks, r.holes)
+	if (r.first == nil) != (r.last == nil) || r.first == nil && r.room != 0 || r.head >= size && r.n > 0 || r.room > size {
+		return fmt.Errorf("ends %p and %p, head %d, room %d", r.first, r.last, r.head, r.room)
 	}
 	var zero E
-	for p := r.head; p != r.head+uint(len(r.buf)); p++ {
-		outside := p-r.head >= span
-		if !outside && !r.isHole(p) {
-			continue
+	elements, chunks := 0, 0
+	var prev *chunk[E]
+	for c := r.first; c != nil; prev, c = c, c.next {
+		chunks++
+		if c.prev != prev || c.next == nil && c != r.last {
+			return fmt.Errorf("chunk %d is not well linked", c.number)
 		}
-		if e := r.buf[r.index(p)]; any(e) != any(zero) {
-			return fmt.Errorf("position %d is not clear: %v", p, e)
+		if c.number >= len(r.table) || r.table[c.number] != c {
+			return fmt.Errorf("chunk %d is not in the table", c.number)
 		}
-		if i := r.index(p); outside && r.hole != nil && r.hole[i/64]&(1<<(i%64)) != 0 {
-			return fmt.Errorf("position %d outside of the span is marked as a hole", p)
+		live := 0
+		for i := range uint(size) {
+			hole := c.holes&(1<<i) != 0
+			ahead := c == r.last && i >= size-r.room
+			switch {
+			case ahead && hole:
+				return fmt.Errorf("slot %d of chunk %d is not taken yet, and a hole", i, c.number)
+			case !hole && !ahead && (c != r.first || i >= r.head):
+				live++
+				if c == r.first && live == 1 && i != r.head {
+					return fmt.Errorf("head is %d and the first element at %d", r.head, i)
+				}
+			case any(c.slots[i]) != any(zero):
+				return fmt.Errorf("slot %d of chunk %d is not clear: %v", i, c.number, c.slots[i])
+			}
 		}
+		if live == 0 && (c != r.last || r.room == 0) {
+			return fmt.Errorf("chunk %d has no elements and no room", c.number)
+		}
+		elements += live
+	}
+	if elements != r.n {
+		return fmt.Errorf("%d elements, %d counted", elements, r.n)
+	}
+	return r.checkShelf(chunks)
+}
+
+// checkShelf does it for the shelf of a ring of so many chunks.
+func (s *shelf[E]) checkShelf(chunks int) error {
+	numbered := 0
+	for _, c := range s.table {
+		if c != nil {
+			numbered++
+		}
+	}
+	if chunks != s.used || chunks != numbered {
+		return fmt.Errorf("%d chunks, %d with a number, %d counted", chunks, numbered, s.used)
+	}
+	if n := len(s.table); n > 0 && s.table[n-1] == nil {
+		return fmt.Errorf("the table ends with a free number")
+	}
+	for _, c := range s.table[len(s.table):cap(s.table)] {
+		if c != nil {
+			return fmt.Errorf("the table is not clear at its end")
+		}
+	}
+	var zero [size]E
+	spares := 0
+	for c := s.spare; c != nil; c = c.next {
+		spares++
+		if c.prev != nil || c.number != 0 || c.holes != 0 || any(c.slots) != any(zero) {
+			return fmt.Errorf("a spare chunk is not clear")
+		}
+	}
+	if spares != s.spares || spares > max(idle, s.used) {
+		return fmt.Errorf("%d chunks in reserve, %d counted, %d in use", spares, s.spares, s.used)
 	}
 	return nil
 }
 
-// Cap returns the size of the array.
-func (r *Ring[E]) Cap() int { return len(r.buf) }
+// Size is the number of slots of a chunk.
+const Size = size
 
-// StartAt moves the position of an empty ring.
-func (r *Ring[E]) StartAt(p uint) { r.head, r.tail = p, p }
+// Cap returns the number of slots, with those in reserve.
+func (r *Ring[E]) Cap() int { return (r.used + r.spares) * size }
+
+// Numbers returns the length of the table.
+func (r *Ring[E]) Numbers() int { return len(r.table) }

@@ -26,13 +26,12 @@ func TestRetainsNothing(t *testing.T) {
 	r.Remove(items[3].place)
 	r.Remove(items[7].place)
 	r.RemoveFunc(func(it *item) bool { return true })
-	items = push(16)
-	for _, it := range items[1:12] {
+	items = push(3 * ring.Size)
+	for _, it := range items[1 : 2*ring.Size] { // the rest of a chunk, and one or two whole
 		r.Remove(it.place)
 	}
-	first := len(gone) - 16
-	left := gone[: first+12 : first+12]
-	push(8) // closes the holes
+	first := len(gone) - 3*ring.Size
+	left := gone[: first+2*ring.Size : first+2*ring.Size]
 	clear(items)
 
 	runtime.GC()
@@ -51,7 +50,7 @@ func TestRetainsNothing(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// The array is given back when a million elements have left, whichever way
+// Memory is given back when a million elements have left, whichever way
 // they went.
 func TestReturnsMemory(t *testing.T) {
 	const n = 1_000_000
@@ -74,9 +73,54 @@ func TestReturnsMemory(t *testing.T) {
 			}
 			empty(r, items)
 			if r.Cap() > 1000 {
-				t.Errorf("an array of %d slots for %d elements", r.Cap(), r.Len())
+				t.Errorf("%d slots for %d elements", r.Cap(), r.Len())
+			}
+			if r.Numbers() > 1 {
+				t.Errorf("a table of %d chunks for %d elements", r.Numbers(), r.Len())
 			}
 		})
+	}
+}
+
+// While the oldest element stays, those after it that were removed take no
+// memory, though their places lie between it and the youngest.
+func TestOldestStays(t *testing.T) {
+	r := newItems()
+	r.Push(&item{})
+	for range 1000 {
+		var items []*item
+		for range 2 * ring.Size {
+			items = append(items, &item{})
+			r.Push(items[len(items)-1])
+		}
+		for _, it := range items {
+			r.Remove(it.place)
+		}
+	}
+	if r.Cap() > 1000 || r.Numbers() > 20 {
+		t.Errorf("%d slots and a table of %d chunks for one element", r.Cap(), r.Numbers())
+	}
+}
+
+// Traffic through a ring, however long it is, allocates nothing.
+func TestSteadyTraffic(t *testing.T) {
+	for _, length := range []int{0, 1, ring.Size, 1000, 50_000} {
+		var r ring.Ring[int]
+		traffic := func() {
+			for range 10 * ring.Size {
+				r.Push(1)
+				r.Pop()
+			}
+		}
+		for range length {
+			r.Push(0)
+		}
+		for range 300 {
+			traffic() // the table reaches its size
+		}
+		if n := testing.AllocsPerRun(100, traffic); n > 0 {
+			t.Errorf("%v allocations with %d elements", n, length)
+		}
 	}
 }
 

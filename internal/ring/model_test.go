@@ -1,7 +1,6 @@
 package ring_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -27,25 +26,38 @@ type model struct {
 	pushed int
 }
 
-// newModel returns a model whose ring begins at an odd position: so the span
-// lies across the end of the array, and where the counters wrap around.
-func newModel(t *testing.T, start uint) *model {
+// newModel returns a model whose ring has seen some elements, so that it begins
+// in the middle of a chunk.
+func newModel(t *testing.T, before int) *model {
 	m := &model{t: t, ring: newItems()}
-	m.ring.StartAt(start)
+	for range before {
+		m.ring.Push(&item{})
+		m.ring.Pop()
+	}
 	return m
 }
 
 // step does one operation, chosen by op, on both, and compares what it gives.
 func (m *model) step(op, arg byte) {
 	m.t.Helper()
+	many := 1 + int(op/16)*int(op/16) // 1 to 226: up to some chunks
 	switch op % 16 {
 	default:
-		it := &item{id: m.pushed}
-		m.pushed++
-		if got := m.ring.Push(it); got != it.place {
-			m.t.Fatalf("Push returned place %d, moved said %d", got, it.place)
+		m.push()
+	case 8:
+		for range many {
+			m.push()
 		}
-		m.list = append(m.list, it)
+	case 9:
+		for range many {
+			m.remove(int(arg))
+		}
+	case 10:
+		for range min(many, len(m.list)) {
+			it, _ := m.ring.Pop()
+			m.same([]*item{it}, m.list[:1])
+			m.list = m.list[1:]
+		}
 	case 0, 1, 2:
 		it, ok := m.ring.Pop()
 		if ok != (len(m.list) > 0) {
@@ -56,13 +68,7 @@ func (m *model) step(op, arg byte) {
 			m.list = m.list[1:]
 		}
 	case 3, 4, 5:
-		if len(m.list) == 0 {
-			return
-		}
-		i := int(arg) % len(m.list)
-		it := m.ring.Remove(m.list[i].place)
-		m.same([]*item{it}, m.list[i:i+1])
-		m.list = slices.Delete(m.list, i, i+1)
+		m.remove(int(arg))
 	case 6:
 		match := func(it *item) bool { return it.id%int(arg%7+2) == 0 }
 		var want []*item
@@ -80,6 +86,28 @@ func (m *model) step(op, arg byte) {
 		}
 	}
 	m.check()
+}
+
+func (m *model) push() {
+	m.t.Helper()
+	it := &item{id: m.pushed}
+	m.pushed++
+	if got := m.ring.Push(it); got != it.place {
+		m.t.Fatalf("Push returned place %d, moved said %d", got, it.place)
+	}
+	m.list = append(m.list, it)
+}
+
+// remove takes out the i-th element, counted round and round.
+func (m *model) remove(i int) {
+	m.t.Helper()
+	if len(m.list) == 0 {
+		return
+	}
+	i %= len(m.list)
+	it := m.ring.Remove(m.list[i].place)
+	m.same([]*item{it}, m.list[i:i+1])
+	m.list = slices.Delete(m.list, i, i+1)
 }
 
 // same checks that removed are those wanted, in order, and know it.
@@ -117,9 +145,9 @@ func TestAgreesWithList(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for _, start := range []uint{0, 5, math.MaxInt - 40, math.MaxUint - 40} {
-		for range 60 {
-			m := newModel(t, start)
+	for before := range ring.Size + 1 {
+		for range 4 {
+			m := newModel(t, before)
 			for range 300 {
 				m.step(byte(random.Uint32()), byte(random.Uint32()))
 			}
@@ -129,10 +157,11 @@ func TestAgreesWithList(t *testing.T) {
 
 // FuzzRing does what the input says, two bytes an operation.
 func FuzzRing(f *testing.F) {
-	f.Add(uint16(0), []byte{8, 0, 8, 0, 8, 0, 3, 1, 0, 0, 8, 0, 6, 0, 7, 0})
-	f.Add(uint16(16), []byte{8, 0, 8, 0, 3, 1, 3, 0})
-	f.Fuzz(func(t *testing.T, before uint16, ops []byte) {
-		m := newModel(t, -uint(before))
+	f.Add(byte(0), []byte{8, 0, 8, 0, 8, 0, 3, 1, 0, 0, 8, 0, 6, 0, 7, 0})
+	f.Add(byte(ring.Size-1), []byte{11, 0, 11, 0, 3, 1, 3, 0})
+	f.Add(byte(60), []byte{248, 0, 249, 40, 248, 0, 234, 0, 248, 0, 6, 0, 250, 0})
+	f.Fuzz(func(t *testing.T, before byte, ops []byte) {
+		m := newModel(t, int(before))
 		for ; len(ops) >= 2; ops = ops[2:] {
 			m.step(ops[0], ops[1])
 		}

@@ -1,101 +1,93 @@
-// Package ring is the first-in, first-out queue of this module: a circular
-// array that grows, with removal from the middle in constant time.
+// Package ring is the first-in, first-out queue of this module: a chain of
+// small arrays, with removal from the middle in constant time.
 //
 // It is a plain structure. It takes no locks; whoever owns a [Ring] guards it
 // with a lock of its own.
 package ring
 
-import (
-	"fmt"
-	"math"
-)
-
-const (
-	// smallest is the capacity of the first array; a power of two.
-	smallest = 16
-
-	// idle is the capacity up to which a ring keeps its array whatever its
-	// length, so that short bursts do not allocate each time they come round.
-	idle = 512
-)
+import "fmt"
 
 // Ring is a queue of elements E. The zero Ring is empty and ready to use, and
-// tells nobody about moves; [New] makes one that does. A Ring is not safe for
+// tells nobody about places; [New] makes one that does. A Ring is not safe for
 // concurrent use.
 //
-// Every element has a place, a number that grows from the oldest to the
-// youngest. An element removed from the middle leaves a hole, which later
-// operations step over.
+// Every element has a place, a number that is its own and the same for as long
+// as it is in the ring. Places are used again: none is larger than about twice
+// the largest number of elements that ever were in the ring at once.
+//
+// The elements lie in chunks, which come and go at the ends as in a ring buffer
+// of chunks. A circular array that doubles was here before: a push in a million
+// copied the million, and the array that it left behind had to be cleared when
+// it was made and again when it shrank, which was most of the cost of a queue
+// that comes and goes in bursts. See docs/decisions/0014.
 type Ring[E any] struct {
-	// buf is the array; its length is zero or a power of two. The element at
-	// position p lives in buf[p&(len(buf)-1)]. Everything outside of the span,
-	// and every hole, is zero: the array retains nothing that left.
-	buf []E
+	// first and last are the ends of the chain, nil if there is no chunk. Of
+	// the first, the slots below head have been left; of the last, the room
+	// slots at the end are not taken yet. The slot at head holds an element,
+	// unless the ring is empty.
+	first, last *chunk[E]
+	head        uint // always less than size
+	room        uint
 
-	// The span [head, tail) holds the elements and the holes among them. The
-	// positions count on for ever and wrap around without harm, since only
-	// their difference and their low bits matter. No hole is at either end: if
-	// the span is not empty, head and tail-1 are elements.
-	head, tail uint
+	n int // elements
 
-	// holes counts the holes. While it is zero, which is nearly always, nobody
-	// looks at hole. A flag in each slot would cost every push and pop a write,
-	// and a padded slot of memory.
-	holes int
-	hole  []uint64 // one bit for each index of buf; nil before the first hole
+	shelf[E]
 
 	moved func(e E, place int) // nil if nobody wants to know
 }
 
 // New returns an empty ring that reports places to moved: an element's place
-// when it is pushed, its new one if the ring has to close the holes, and -1
-// when it leaves. moved may be nil; it must not touch the ring.
+// when it is pushed, and -1 when it leaves. moved may be nil; it must not touch
+// the ring. It is called through a pointer, with the element, so a caller who
+// has its own way to the place is better served by a zero Ring and [Ring.Push].
 func New[E any](moved func(e E, place int)) *Ring[E] {
 	return &Ring[E]{moved: moved}
 }
 
 // Len returns the number of elements.
-func (r *Ring[E]) Len() int { return int(r.tail-r.head) - r.holes }
+func (r *Ring[E]) Len() int { return r.n }
 
 // Push adds e as the youngest element and returns its place, which holds until
-// moved names another.
+// e leaves.
 func (r *Ring[E]) Push(e E) (place int) {
-	if r.tail-r.head == uint(len(r.buf)) {
-		r.makeRoom()
+	if r.room == 0 {
+		r.extend()
 	}
-	p := r.tail
-	r.buf[r.index(p)] = e
-	r.tail++
+	c := r.last
+	i := (size - r.room) % size
+	c.slots[i] = e
+	r.room--
+	r.n++
+	place = c.number*size + int(i)
 	if r.moved != nil {
-		r.moved(e, placeOf(p))
+		r.moved(e, place)
 	}
-	return placeOf(p)
+	return place
 }
 
 // Peek returns the oldest element without removing it, or false if the ring is
 // empty.
 func (r *Ring[E]) Peek() (e E, ok bool) {
-	if r.head == r.tail {
+	if r.n == 0 {
 		return e, false
 	}
-	return r.buf[r.index(r.head)], true
+	return r.first.slots[r.head], true
 }
 
 // Pop removes the oldest element and returns it, or false if the ring is
 // empty.
 func (r *Ring[E]) Pop() (e E, ok bool) {
-	if r.head == r.tail {
+	if r.n == 0 {
 		return e, false
 	}
-	slot := &r.buf[r.index(r.head)]
+	c := r.first
+	slot := &c.slots[r.head%size]
 	e = *slot
 	*slot = *new(E)
+	r.n--
 	r.head++
-	if r.holes > 0 {
+	if r.head == size || c.holes != 0 {
 		r.trim()
-	}
-	if r.sparse() {
-		r.relocate(r.fitting())
 	}
 	if r.moved != nil {
 		r.moved(e, -1)
@@ -103,19 +95,21 @@ func (r *Ring[E]) Pop() (e E, ok bool) {
 	return e, true
 }
 
-// Remove removes the element at place and returns it, in constant time on
-// average. It panics if no element is there. Places change, so this is for
-// rings that report to moved.
+// Remove removes the element at place and returns it, in constant time. It
+// panics if no element is there.
 func (r *Ring[E]) Remove(place int) E {
-	offset := (uint(place) - r.head) & math.MaxInt
-	p := r.head + offset
-	if place < 0 || offset >= r.tail-r.head || r.isHole(p) {
+	c, i := r.find(place)
+	if c == nil {
 		panic(fmt.Sprintf("ring: no element at place %d", place))
 	}
-	e := r.punch(p)
-	r.trim()
-	if r.sparse() {
-		r.relocate(r.fitting())
+	e := c.slots[i]
+	c.slots[i] = *new(E)
+	c.holes |= 1 << i
+	r.n--
+	if c == r.first {
+		r.trim()
+	} else if c.holes == full {
+		r.unlink(c)
 	}
 	if r.moved != nil {
 		r.moved(e, -1)
@@ -123,10 +117,16 @@ func (r *Ring[E]) Remove(place int) E {
 	return e
 }
 
-// index returns where position p lives in buf.
-func (r *Ring[E]) index(p uint) uint { return p & uint(len(r.buf)-1) }
-
-// placeOf returns the position p as callers know it: never negative, since -1
-// stands for "gone". The bit this drops matters only where int has 32 bits,
-// and there Remove puts it back.
-func placeOf(p uint) int { return int(p & math.MaxInt) }
+// find returns the chunk and the index of the element at place, nil if there
+// is none.
+func (r *Ring[E]) find(place int) (c *chunk[E], i uint) {
+	number, i := uint(place)/size, uint(place)%size // a huge number if place is negative
+	if number >= uint(len(r.table)) {
+		return nil, 0
+	}
+	c = r.table[number]
+	if c == nil || c.holes&(1<<i) != 0 || c == r.first && i < r.head || c == r.last && i >= size-r.room {
+		return nil, 0
+	}
+	return c, i
+}

@@ -1,6 +1,7 @@
 package ring_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -43,8 +44,8 @@ func TestZeroRing(t *testing.T) {
 	}
 }
 
-// Elements leave in the order in which they came, while the array wraps around
-// and grows.
+// Elements leave in the order in which they came, across any number of
+// chunks.
 func TestFirstInFirstOut(t *testing.T) {
 	var r ring.Ring[int]
 	in, out := 0, 0
@@ -62,53 +63,45 @@ func TestFirstInFirstOut(t *testing.T) {
 	}
 }
 
-// An array that is full of holes closes them instead of growing, and tells the
-// elements their new places.
-func TestClosesHoles(t *testing.T) {
-	r := newItems()
-	var items []*item
-	for i := range 16 {
-		items = append(items, &item{id: i})
-		r.Push(items[i])
+// An element keeps its place, whatever leaves before, between and after.
+func TestPlacesStay(t *testing.T) {
+	var r ring.Ring[int]
+	var places []int
+	const n = 5 * ring.Size
+	for i := range n {
+		places = append(places, r.Push(i))
 	}
-	size := r.Cap()
-	for i := 1; i < 15; i += 2 {
-		r.Remove(items[i].place)
-	}
-	r.Remove(items[2].place)
-	for i := range 8 {
-		r.Push(&item{id: 100 + i})
-	}
-	if r.Cap() != size {
-		t.Errorf("an array of %d grew to %d for %d elements", size, r.Cap(), r.Len())
-	}
-	for e := range r.All() {
-		if got := r.Remove(e.place); got != e {
-			t.Fatalf("%v was at the place of %v", got, e)
+	for i := range n {
+		if i%7 != 3 {
+			r.Remove(places[i])
 		}
-		break
 	}
-	if err := r.Check(); err != nil {
-		t.Error(err)
+	for range 3 * ring.Size {
+		r.Push(-1)
+	}
+	for i := 3; i < n; i += 7 {
+		if got := r.Remove(places[i]); got != i {
+			t.Fatalf("%d was at the place of %d", got, i)
+		}
 	}
 }
 
-// An array with few holes grows, and closes them on the way.
-func TestGrowsOverHoles(t *testing.T) {
-	r := newItems()
-	var items []*item
-	for i := range 16 {
-		items = append(items, &item{id: i})
-		r.Push(items[i])
-	}
-	r.Remove(items[5].place)
-	r.Push(&item{id: 16})
-	if r.Cap() != 32 || r.Len() != 16 {
-		t.Errorf("%d elements in an array of %d", r.Len(), r.Cap())
-	}
-	for _, it := range slices.Collect(r.All()) {
-		if got := r.Remove(it.place); got != it {
-			t.Fatalf("%v was at the place of %v", got, it)
+// Places are used again: none is larger than about twice the largest number of
+// elements that were there at once, however long the ring lives and although
+// the oldest element stays.
+func TestPlacesAreSmall(t *testing.T) {
+	var r ring.Ring[int]
+	r.Push(0)
+	var places []int
+	for i := range 100_000 {
+		place := r.Push(i)
+		if place > 2*5*ring.Size {
+			t.Fatalf("place %d in a ring of %d elements", place, r.Len())
+		}
+		places = append(places, place)
+		if len(places) > 2*ring.Size {
+			r.Remove(places[0])
+			places = places[1:]
 		}
 	}
 }
@@ -122,7 +115,7 @@ func TestRemoveNothing(t *testing.T) {
 	hole := r.Push(2)
 	last := r.Push(3)
 	r.Remove(hole)
-	for _, place := range []int{-1, gone, hole, last + 1, last + 16} {
+	for _, place := range []int{-1, gone, hole, last + 1, last + ring.Size, math.MaxInt, math.MinInt} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -135,6 +128,24 @@ func TestRemoveNothing(t *testing.T) {
 	if got := popAll(&r); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("left over: %v", got)
 	}
+}
+
+// A place in a chunk that was given up names nothing.
+func TestRemoveNothingFromGoneChunk(t *testing.T) {
+	var r ring.Ring[int]
+	var places []int
+	for i := range 3 * ring.Size {
+		places = append(places, r.Push(i))
+	}
+	for i := range ring.Size {
+		r.Remove(places[ring.Size+i])
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Remove did not panic")
+		}
+	}()
+	r.Remove(places[ring.Size])
 }
 
 // After every element was removed by place, the ring goes on as before.
