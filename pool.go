@@ -86,9 +86,19 @@ type Pool struct {
 	mu poolState
 }
 
+// poolState is the state of a pool with its lock, which is two; see gate.
 type poolState struct {
-	sync.Mutex
-	stage Stage
+	gate gate
+	_    [64]byte // others use what follows, at the same time
+
+	// What a worker needs for its next task lies together.
+	crew   sync.Mutex
+	stream *stream // queue, if it is behind a gate; else nil
+	open   bool    // the gate is open, for those who hold crew alone
+	stage  Stage
+	runs   int64              // bodies that have run
+	ended  [numOutcomes]int64 // tasks that ended, by outcome
+
 	rules
 	queue backlog
 	delay *delayQueue // queue, if it is that of a ScheduledPool; else nil
@@ -102,10 +112,8 @@ type poolState struct {
 	reaper   *time.Timer                 // tells when the worker idle for longest may leave; nil before first use
 	reaping  bool                        // reaper is set
 	retained bool                        // canceled tasks stay in the queue until a worker meets them
-	ended    [numOutcomes]int64          // tasks that ended, by outcome
 	policies [periodic + 1]AfterShutdown // of a ScheduledPool, by kind of task
-
-	submitted, runs, panics int64
+	panics   int64
 }
 
 // rules are the parts of the configuration that can change while a pool runs.
@@ -174,6 +182,8 @@ func newPool(c Config, r rules, q backlog) *Pool {
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.mu.rules = r
 	p.mu.queue = q
+	p.mu.stream, _ = q.(*stream)
+	p.mu.gate.queue = p.mu.stream
 	p.mu.blocked = *ring.New((*blocked).moved)
 	return p
 }
@@ -233,6 +243,10 @@ func (p *Pool) enter(ctx context.Context, e entry) error {
 		e.end(Canceled, canceled(err))
 		return err
 	}
+	if p.mu.gate.admit(e) {
+		p.attend(ctx, e)
+		return nil
+	}
 	p.mu.Lock()
 	w, verdict := p.admitLocked(e)
 	policy := p.mu.reject
@@ -288,19 +302,19 @@ func (p *Pool) admitLocked(e entry) (*worker, verdict) {
 		return nil, tooLate
 	}
 	if p.mu.delay != nil {
-		p.mu.submitted++
+		p.mu.gate.submitted++
 		return p.placeLocked(e), queued
 	}
 	if p.mu.workers < p.mu.core {
 		return p.hireForLocked(e), taken
 	}
 	if w := p.mu.idle.pop(); w != nil { // nothing waits in the queue then
-		p.mu.submitted++
+		p.mu.gate.submitted++
 		p.handLocked(w, e)
 		return nil, taken
 	}
 	if p.mu.queue.push(e) {
-		p.mu.submitted++
+		p.mu.gate.submitted++
 		return p.ensureWorkerLocked(), queued
 	}
 	if p.mu.workers < p.mu.max {
@@ -311,7 +325,7 @@ func (p *Pool) admitLocked(e entry) (*worker, verdict) {
 
 // hireForLocked makes a worker whose first task is e.
 func (p *Pool) hireForLocked(e entry) *worker {
-	p.mu.submitted++
+	p.mu.gate.submitted++
 	p.mu.active++
 	w := p.hireLocked()
 	w.entry = e

@@ -15,22 +15,29 @@ func (p *Pool) accountLocked(w *worker, out outcome) (dropped entry) {
 		return entry{}
 	}
 	p.mu.active--
-	if w.ran {
-		p.mu.runs++
-	}
-	w.ran, w.fine = false, false
 	if out == again {
 		switch {
 		case e.task().State().Done(): // canceled since
 			out = outcomeOf(e.task())
 		case p.returnLocked(e):
-			return entry{}
 		default:
 			dropped, out = e, canceledTask
 		}
 	}
-	p.mu.ended[out]++
+	p.countLocked(w, out)
 	return dropped
+}
+
+// countLocked counts the run that w has just done, if it was one, and the end
+// of its task, unless it recurs.
+func (p *Pool) countLocked(w *worker, out outcome) {
+	if w.ran {
+		p.mu.runs++
+	}
+	w.ran, w.fine = false, false
+	if out < numOutcomes {
+		p.mu.ended[out]++
+	}
 }
 
 // forget takes a task that is done out of the queue, if it is there.

@@ -43,7 +43,7 @@ type (
 	prioritized struct{}
 )
 
-func (unbounded) backlog() (backlog, error) { return newFifo(-1), nil }
+func (unbounded) backlog() (backlog, error) { return newStream(), nil }
 func (handoff) backlog() (backlog, error)   { return newFifo(0), nil }
 
 func (n bounded) backlog() (backlog, error) {
@@ -75,16 +75,16 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
-// fifo is a backlog in order of arrival.
+// fifo is a backlog in order of arrival, with a limit.
 type fifo struct {
 	ring.Ring[entry]
-	limit int // -1 for none
+	limit int
 }
 
 func newFifo(limit int) *fifo { return &fifo{*ring.New(entry.placed), limit} }
 
 func (q *fifo) push(e entry) bool {
-	if q.limit >= 0 && q.Len() >= q.limit {
+	if q.Len() >= q.limit {
 		return false
 	}
 	q.Push(e)
@@ -98,12 +98,7 @@ func (q *fifo) drain() []entry                            { return q.Drain() }
 func (q *fifo) len() int                                  { return q.Len() }
 func (q *fifo) all() iter.Seq[entry]                      { return q.All() }
 
-func (q *fifo) room() int {
-	if q.limit < 0 {
-		return -1
-	}
-	return q.limit - q.Len()
-}
+func (q *fifo) room() int { return q.limit - q.Len() }
 
 // priorities is a backlog in order of priority, then of arrival.
 type priorities struct{ heap.Heap[int64, entry] }

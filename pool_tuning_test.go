@@ -182,6 +182,25 @@ func TestPoolLoweringMaxDismissesIdle(t *testing.T) {
 	})
 }
 
+// A busy worker above a lowered Max leaves after its task, though others wait.
+func TestPoolLoweringMaxDismissesBusy(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBlocker(t)
+		pool := newPool(t, executor.Config{Core: 3})
+		b.fill(t, pool, 10)
+		b.releaseOne()
+		settled(t, pool) // its worker has the next, so that tasks wait behind the gate
+		expect(t, "SetCore", pool.SetCore(1), nil)
+		expect(t, "SetMax", pool.SetMax(1), nil)
+		expect(t, "workers while all are busy", settled(t, pool).Workers, 3)
+		for _, left := range []int{2, 1, 1} {
+			b.releaseOne()
+			expect(t, "workers after a task", settled(t, pool).Workers, left)
+		}
+		b.release()
+	})
+}
+
 // Turning core timeout on lets core workers leave that are idle for long
 // enough, and turning it off again keeps those that are left.
 func TestPoolSetAllowCoreTimeout(t *testing.T) {

@@ -130,7 +130,12 @@ func (p *Pool) relieve(w *worker) {
 // one; it waits while there is none. It reports false if the worker must leave,
 // and has counted it out by then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
-	p.mu.Lock()
+	p.mu.crew.Lock()
+	if p.advance(w, out) {
+		p.mu.crew.Unlock()
+		return true
+	}
+	p.mu.lockGate()
 	dropped := p.accountLocked(w, out)
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()

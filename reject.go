@@ -70,7 +70,7 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	e := pool.bind(ctx, task) // refuse detached it
 	why := ErrSaturated
 	pool.mu.Lock()
-	pool.mu.submitted-- // refuse has counted it, and so will the policy or the admission
+	pool.mu.gate.submitted-- // refuse has counted it, and so will the policy or the admission
 	pool.mu.ended[rejectedTask]--
 	if pool.mu.stage != StageRunning {
 		why = ErrShutdown
@@ -108,7 +108,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 
 func (p *Pool) countRejected() {
 	p.mu.Lock()
-	p.mu.submitted++
+	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
 	p.mu.Unlock()
 }

@@ -48,7 +48,7 @@ func (p *Pool) Stats() Stats {
 		Largest:   p.mu.largest,
 		Queued:    p.mu.queue.len(),
 		Blocked:   p.mu.blocked.Len(),
-		Submitted: p.mu.submitted,
+		Submitted: p.mu.gate.submitted,
 		Succeeded: p.mu.ended[succeeded],
 		Failed:    p.mu.ended[failed],
 		Canceled:  p.mu.ended[canceledTask],

@@ -49,8 +49,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool.go", what: "a worker's first task is not counted as active",
-		old: "	p.mu.submitted++\n\tp.mu.active++\n\tw := p.hireLocked()",
-		new: "	p.mu.submitted++\n\tw := p.hireLocked()",
+		old: "	p.mu.gate.submitted++\n\tp.mu.active++\n\tw := p.hireLocked()",
+		new: "	p.mu.gate.submitted++\n\tw := p.hireLocked()",
 	},
 	{
 		file: "pool.go", what: "the lock of admission is dropped",
@@ -60,8 +60,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_queue.go", what: "a bounded queue takes one more",
-		old: "q.limit >= 0 && q.Len() >= q.limit",
-		new: "q.limit > 0 && q.Len() > q.limit",
+		old: "q.Len() >= q.limit",
+		new: "q.limit > 0 && q.Len() > q.limit || q.limit == 0",
 	},
 	{
 		file: "pool_queue.go", what: "priorities are ignored",
@@ -70,8 +70,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "a task that ended stays active",
-		old: "	p.mu.active--\n\tif w.ran {",
-		new: "	if w.ran {",
+		old: "	p.mu.active--\n\tif out == again {",
+		new: "	if out == again {",
 	},
 	{
 		file: "pool_control.go", what: "a task that was canceled while it waited is not counted",

@@ -39,7 +39,7 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "a task that a user's policy gives to one of ours is counted twice",
-		old: "	pool.mu.submitted-- // refuse",
+		old: "	pool.mu.gate.submitted-- // refuse",
 		new: "	// refuse",
 	},
 	{

@@ -1,0 +1,162 @@
+package executor
+
+import (
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/executor-go/executor/internal/ring"
+)
+
+// gate is the way into the queue of a pool that has all its workers at work. A
+// task that comes then can only wait, whatever else happens: so its submitter
+// need not meet the workers, who in the same moment take tasks from the other
+// end. Without the gate half of their time was spent in waiting for each other.
+//
+// The pool's lock is two: that of the gate and that of the workers. To hold the
+// pool's lock is to hold both, and it is the only way to change anything but
+// this:
+//
+//   - who holds the gate's lock, and finds it open, may push
+//   - who holds the workers' lock, and finds the gate open, may account for a
+//     task that has ended and pop from the half that nobody pushes to
+//
+// Neither changes whether the gate is open: that is decided anew each time the
+// pool's lock is released.
+type gate struct {
+	mu        sync.Mutex
+	open      atomic.Bool // written under the pool's lock
+	queue     *stream     // nil in a pool whose queue is not Unbounded: its gate stays closed
+	submitted int64       // counted by the pool as well as by the gate
+}
+
+// admit queues e if the gate is open.
+func (g *gate) admit(e entry) bool {
+	if !g.open.Load() {
+		return false
+	}
+	g.mu.Lock()
+	open := g.open.Load()
+	if open {
+		g.submitted++
+		g.queue.push(e)
+	}
+	g.mu.Unlock()
+	return open
+}
+
+// Lock takes the pool's lock.
+func (s *poolState) Lock() {
+	s.crew.Lock()
+	s.lockGate()
+}
+
+// lockGate makes the pool's lock of the workers'.
+func (s *poolState) lockGate() {
+	if s.gate.queue != nil {
+		s.gate.mu.Lock()
+	}
+}
+
+// Unlock releases the pool's lock.
+func (s *poolState) Unlock() {
+	if s.gate.queue != nil {
+		if open := s.busy(); open != s.open {
+			s.open = open
+			s.gate.open.Store(open)
+		}
+		s.gate.mu.Unlock()
+	}
+	s.crew.Unlock()
+}
+
+// busy reports whether all workers that there may be are at work, so that they
+// will look into the queue, and a new task can only go there.
+func (s *poolState) busy() bool {
+	return s.stage == StageRunning && s.workers > 0 && s.workers >= s.core && s.workers <= s.max && s.idle.top == nil
+}
+
+// advance is fetch for a worker that finds its next task behind an open gate.
+// The caller holds the workers' lock.
+func (p *Pool) advance(w *worker, out outcome) bool {
+	if !p.mu.open {
+		return false
+	}
+	e, ok := p.mu.stream.popBehind()
+	if !ok {
+		return false
+	}
+	if out == none {
+		p.mu.active++
+	} else {
+		p.countLocked(w, out)
+	}
+	w.entry, w.since = e, 0
+	return true
+}
+
+// stream is a backlog in order of arrival, without a limit, in two halves: one
+// to push to, one to pop from. When the latter is empty they change places.
+type stream struct {
+	halves [2]half
+	in     int // the half to push to; the other has what came before
+}
+
+// half has the entries of a stream whose place is odd, or even.
+type half struct {
+	ring.Ring[entry]
+	_ [64]byte // the halves are used by different processors
+}
+
+func newStream() *stream {
+	q := new(stream)
+	for i := range q.halves {
+		q.halves[i].Ring = *ring.New(func(e entry, place int) {
+			if place >= 0 {
+				place = 2*place + i
+			}
+			e.placed(place)
+		})
+	}
+	return q
+}
+
+func (q *stream) push(e entry) bool {
+	q.halves[q.in].Push(e)
+	return true
+}
+
+func (q *stream) pop(instant) (entry, bool) {
+	if e, ok := q.popBehind(); ok {
+		return e, true
+	}
+	q.in = 1 - q.in
+	return q.popBehind()
+}
+
+// popBehind takes the first entry of the half that nobody pushes to.
+func (q *stream) popBehind() (entry, bool) { return q.halves[1-q.in].Pop() }
+
+func (q *stream) remove(t *task) entry {
+	return q.halves[t.place%2].Remove(int(t.place / 2))
+}
+
+func (q *stream) removeFunc(match func(entry) bool) []entry {
+	return append(q.halves[1-q.in].RemoveFunc(match), q.halves[q.in].RemoveFunc(match)...)
+}
+
+func (q *stream) drain() []entry { return append(q.halves[1-q.in].Drain(), q.halves[q.in].Drain()...) }
+func (q *stream) len() int       { return q.halves[0].Len() + q.halves[1].Len() }
+func (q *stream) room() int      { return -1 }
+
+func (q *stream) all() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for _, h := range [...]int{1 - q.in, q.in} {
+			for e := range q.halves[h].All() {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
