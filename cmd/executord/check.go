@@ -30,8 +30,9 @@ perhaps not meant; they do not change the exit code.`),
 		Args: oneFile,
 	}
 	format := newFormat(cmd)
+	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		file, err := load(args[0], format.value)
+		file, err := load(args[0], format.value, store.name() != "")
 		if err != nil {
 			return err
 		}

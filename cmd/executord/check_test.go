@@ -89,8 +89,10 @@ func TestCommandLine(t *testing.T) {
 		{"run " + good + " --kill-after -1s", "", 2, "", "cannot be negative"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},
 		{"version", "", 0, "executord (devel)", ""},
-		{"", "", 0, "Available Commands:", ""},
+		{"", "", 0, "With a job file:\n", ""},
 		{"run --help", "", 0, "SIGINT, SIGTERM", ""},
+		{"jobs --help", "", 0, "executord jobs --store jobs.db", ""},
+		{"run-now", "", 2, "", "executord: run-now needs the name of a job, such as: executord run-now backup"},
 		{"check --help", "", 0, "next five times", ""},
 	}
 	for _, test := range tests {
@@ -109,7 +111,7 @@ func TestExamples(t *testing.T) {
 		t.Errorf("examples: %q", examples)
 	}
 	for _, example := range examples {
-		file, err := load(example, "auto")
+		file, err := load(example, "auto", false)
 		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
 			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
 		}
@@ -142,7 +144,7 @@ func TestManual(t *testing.T) {
 // A job that is due soon is what a newcomer sees first.
 func TestExamplesRunSoon(t *testing.T) {
 	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
-		file, err := load(example, "auto")
+		file, err := load(example, "auto", false)
 		if err != nil {
 			t.Fatal(err)
 		}

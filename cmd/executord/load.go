@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
@@ -43,28 +44,48 @@ func newFormat(cmd *cobra.Command) *choice {
 }
 
 // load reads a job file for run and check alike. On mistakes it prints all of
-// them, and what else there is to say about the file.
-func load(name, format string) (job.File, error) {
+// them, and what else there is to say about the file. With a store, more is a
+// mistake.
+func load(name, format string, stored bool) (job.File, error) {
+	file, err := parse(name, format, stored)
+	var all job.Mistakes
+	switch {
+	case err == nil:
+		return file, nil
+	case !errors.As(err, &all):
+		return job.File{}, &exitError{exitMistake, err.Error()}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	printNotes(os.Stderr, file.Notes)
+	count := "1 mistake"
+	if len(all) > 1 {
+		count = fmt.Sprintf("%d mistakes", len(all))
+	}
+	return job.File{}, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
+}
+
+// parse reads a job file. With mistakes, the error is a job.Mistakes, and of the
+// file there are the name and the notes.
+func parse(name, format string, stored bool) (job.File, error) {
 	shown, data, err := read(name)
 	if err != nil {
-		return job.File{}, &exitError{exitMistake, err.Error()}
+		return job.File{Name: shown}, err
 	}
 	parse := crontab.Parse
 	if format == "toml" || format == "auto" && strings.EqualFold(filepath.Ext(name), ".toml") {
 		parse = tomlfile.Parse
 	}
 	file, err := parse(shown, data)
-	if err == nil {
-		return file, nil
+	file.Name = shown
+	if err != nil {
+		return file, err
 	}
-	fmt.Fprintln(os.Stderr, err)
-	printNotes(os.Stderr, file.Notes)
-	count := "1 mistake"
-	var all job.Mistakes
-	if errors.As(err, &all) && len(all) > 1 {
-		count = fmt.Sprintf("%d mistakes", len(all))
+	if stored {
+		if found := roster.Check(file); len(found) > 0 {
+			return file, found
+		}
 	}
-	return job.File{}, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, shown)}
+	return file, nil
 }
 
 // read returns the bytes of a file, or of standard input for -, and how the

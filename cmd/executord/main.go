@@ -4,6 +4,13 @@
 //	executord check FILE     find mistakes; print when each job is due next
 //	executord version        print the version
 //
+// With run --store the jobs are kept in a file or in PostgreSQL, where these look
+// at them and act on them:
+//
+//	executord jobs                            list them
+//	executord runs [JOB...]                   show what has run
+//	executord cancel|pause|resume|run-now JOB...
+//
 // The manual is docs/executord.md in the repository.
 package main
 
@@ -19,7 +26,7 @@ import (
 // The exit codes. They are documented: do not change their meaning.
 const (
 	exitOK      = 0 // all is well; for run: everything had ended by itself
-	exitMistake = 1 // mistakes in the file, or it cannot be read, or the log is lost
+	exitMistake = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store
 	exitUsage   = 2 // the command line is wrong
 	exitCut     = 3 // runs had to be ended because executord was
 )
@@ -68,13 +75,26 @@ those of the user who starts it.`),
 		Example: strings.Trim(`
   executord check jobs.crontab
   executord run jobs.crontab
-  executord run jobs.toml --log json`, "\n"),
+  executord run jobs.toml --log json
+  executord run jobs.crontab --store jobs.db
+  executord jobs --store jobs.db`, "\n"),
 		SilenceUsage:  true, // a mistake is shown alone, not below a page of help
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCheck(), newVersion())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck())
+	addGroup(root, "store", "With a store, while daemons run or not:", append([]*cobra.Command{newJobs(), newRuns()}, newActs()...)...)
+	root.AddCommand(newVersion())
 	return root
+}
+
+// addGroup adds commands under a title of their own.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // oneFile is the argument of run and check.

@@ -13,6 +13,7 @@ import (
 	"runtime/pprof"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -23,7 +24,9 @@ const mainVariable = "EXECUTORD_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) == "" {
-		os.Exit(m.Run())
+		code := m.Run()
+		stopPostgres()
+		os.Exit(code)
 	}
 	code := execute(os.Args[1:])
 	if leak := leakedGoroutines(); leak != "" {
@@ -66,14 +69,17 @@ func marker(t *testing.T) string {
 }
 
 // leftProcesses returns the processes of the test that are alive.
-func leftProcesses(t *testing.T) []string {
+func leftProcesses(t *testing.T) []string { return leftMarked(marker(t)) }
+
+// leftMarked returns the processes with a marker that are alive.
+func leftMarked(marker string) []string {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
 	var left []string
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environs {
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(marker(t)+"\x00")) {
+		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(marker+"\x00")) {
 			command, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
 			left = append(left, filepath.Base(filepath.Dir(path))+" "+string(bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
 		}
@@ -126,7 +132,11 @@ type process struct {
 	log    []line    // what was taken from lines
 	stderr lockedBuilder
 	exited chan struct{}
+	marker string // of its own: a test may have several
 }
+
+// started counts the calls of startFile.
+var started atomic.Int64
 
 // lockedBuilder is a strings.Builder for a writer and a reader at once.
 type lockedBuilder struct {
@@ -156,6 +166,8 @@ func startFile(t *testing.T, file string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, lines: make(chan line, 100_000), exited: make(chan struct{})}
 	p.cmd = executord(t, append([]string{"run", file}, args...)...)
+	p.marker = fmt.Sprintf("%s#%d", marker(t), started.Add(1))
+	p.cmd.Env = append(p.cmd.Env, p.marker)
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -168,13 +180,8 @@ func startFile(t *testing.T, file string, args ...string) *process {
 	t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		<-p.exited
-		for _, left := range leftProcesses(t) {
+		for _, left := range p.killLeft() {
 			t.Errorf("a process is left: %s", left)
-			var pid int
-			fmt.Sscan(left, &pid)
-			if found, err := os.FindProcess(pid); err == nil {
-				found.Kill()
-			}
 		}
 		if t.Failed() {
 			for _, l := range p.log[max(0, len(p.log)-100):] {
@@ -185,6 +192,19 @@ func startFile(t *testing.T, file string, args ...string) *process {
 		}
 	})
 	return p
+}
+
+// killLeft kills the processes of its jobs that are alive, and returns them.
+func (p *process) killLeft() []string {
+	all := leftMarked(p.marker)
+	for _, left := range all {
+		var pid int
+		fmt.Sscan(left, &pid)
+		if found, err := os.FindProcess(pid); err == nil {
+			found.Kill()
+		}
+	}
+	return all
 }
 
 func (p *process) read(stdout io.Reader) {
@@ -249,7 +269,7 @@ func (p *process) wait() int {
 		}
 	}
 	<-p.exited
-	if left := leftProcesses(p.t); len(left) > 0 {
+	if left := leftMarked(p.marker); len(left) > 0 {
 		p.t.Errorf("processes are left: %q", left)
 	}
 	return p.cmd.ProcessState.ExitCode()

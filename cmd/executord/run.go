@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -10,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
 )
 
 func newRun() *cobra.Command {
@@ -26,15 +31,21 @@ counted and logged. The log goes to standard output, as text on a terminal and
 as JSON elsewhere, with one line at the start and at the end of each run, and
 one for each line that a job writes.
 
+With --store the jobs are kept in a file, or in PostgreSQL, with the history of
+their runs: what was due while no daemon ran is made up for, once. Daemons that
+share a store and a namespace share the jobs: each time at which one is due is
+run by one of them.
+
 Signals
   SIGINT, SIGTERM   the first: no new runs; exit when those that run have ended
                     the second: end them, children too: SIGTERM, then SIGKILL
                     the third: SIGKILL at once
-  SIGHUP            is ignored: FILE is read once, start executord again instead
+  SIGHUP            with --store: read FILE again
+                    without: is ignored, start executord again instead
 
 Exit codes
   0  everything had ended by itself
-  1  there are mistakes in FILE, it cannot be read, or the log is lost
+  1  there are mistakes in FILE, it or the store cannot be read, or the log is lost
   2  the command line is wrong
   3  runs had to be ended, by a second signal or by --drain-timeout`),
 		Args: oneFile,
@@ -45,13 +56,27 @@ Exit codes
 	patience := cmd.Flags().Duration("drain-timeout", 0, "how long the runs that go on may take after the first signal; 0 means no limit")
 	grace := cmd.Flags().Duration("kill-after", 10*time.Second, "how long a run that is told to end may take, before it is killed")
 
+	store := newStoreFlag(cmd, "keep the jobs in a file, which is made if it is not there, or in postgres://user@host/database")
+	namespace := newNamespaceFlag(cmd, "what the jobs of this file go by in the store; the default is the name of FILE without its ending")
+	lease := cmd.Flags().Duration("lease", 5*time.Second, "how long after a daemon's last sign of life others that share the store take over what it ran")
+
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *patience < 0 || *grace < 0 {
 			return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
 		}
-		file, err := load(args[0], format.value)
+		shared, err := newShared(store.name(), *namespace, args[0], *lease)
 		if err != nil {
 			return err
+		}
+		file, err := load(args[0], format.value, shared != nil)
+		if err != nil {
+			return err
+		}
+		if shared != nil {
+			if shared.Store, shared.Name, err = openStore(store.name(), true); err != nil {
+				return &exitError{exitMistake, err.Error()}
+			}
+			defer shared.Store.Close()
 		}
 
 		ends, drain, release := watchSignals()
@@ -61,10 +86,28 @@ Exit codes
 			lost.Store(true)
 			drain(fmt.Errorf("the log cannot be written: %w", err))
 		})
-		defer answerHangups(log, file.Name)()
+		again := make(chan job.File)
+		defer answerHangups(func(quit <-chan struct{}) {
+			if shared == nil || args[0] == "-" {
+				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
+				return
+			}
+			if file, ok := reload(log, args[0], format.value); ok {
+				select {
+				case again <- file:
+				case <-quit:
+				}
+			}
+		})()
+		if shared != nil {
+			shared.Again = again
+		}
 
-		sum, err := daemon.New(daemon.Config{File: file, Log: log, Grace: *grace, Patience: *patience}).Run(ends)
+		sum, err := daemon.New(daemon.Config{File: file, Log: log, Grace: *grace, Patience: *patience, Shared: shared}).Run(ends)
 		if err != nil {
+			if shared != nil {
+				err = fmt.Errorf("the store %s: %w", shared.Name, err)
+			}
 			return &exitError{exitMistake, err.Error()}
 		}
 		code := exitOK
@@ -85,4 +128,41 @@ Exit codes
 		return &exitError{code, ""} // the log has said it
 	}
 	return cmd
+}
+
+// newShared checks what the command line says about a store. It is nil without
+// one.
+func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shared, error) {
+	if store == "" {
+		if namespace != "" {
+			return nil, fmt.Errorf("--namespace is for jobs in a store: %s", storeMend)
+		}
+		return nil, nil
+	}
+	if lease < time.Second {
+		return nil, fmt.Errorf("--lease %v: it must be 1s or more", lease)
+	}
+	if namespace == "" {
+		if namespace = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)); !roster.ValidNamespace(namespace) || file == "-" {
+			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, roster.NamespaceMend)
+		}
+	}
+	return &daemon.Shared{Namespace: namespace, Lease: lease}, checkNamespace(namespace)
+}
+
+// reload reads the file again. With a mistake in it, all stays as it is.
+func reload(log *slog.Logger, name, format string) (job.File, bool) {
+	file, err := parse(name, format, true)
+	if err == nil {
+		return file, true
+	}
+	const what = "file not read again"
+	var all job.Mistakes
+	if !errors.As(err, &all) {
+		log.Error(what, "why", err.Error())
+	}
+	for _, m := range all {
+		log.Error(what, "line", m.Line, "why", m.What, "mend", m.Mend)
+	}
+	return job.File{}, false
 }

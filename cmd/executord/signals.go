@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -76,10 +74,10 @@ func describe(n int, sig os.Signal) string {
 	return [...]string{"", "second ", "third "}[n] + name
 }
 
-// answerHangups tells who sends SIGHUP, as one does to daemons that read their
-// file again, that this one does not. Without it the signal would end
-// executord and leave its jobs alone.
-func answerHangups(log *slog.Logger, file string) (release func()) {
+// answerHangups calls answer for each SIGHUP, which is sent to daemons so that
+// they read their file again. Without it the signal would end executord and
+// leave its jobs alone. Answer gives up when quit is closed.
+func answerHangups(answer func(quit <-chan struct{})) (release func()) {
 	if signal.Ignored(syscall.SIGHUP) {
 		return func() {} // nohup
 	}
@@ -91,7 +89,7 @@ func answerHangups(log *slog.Logger, file string) (release func()) {
 		for {
 			select {
 			case <-got:
-				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file))
+				answer(quit)
 			case <-quit:
 				return
 			}

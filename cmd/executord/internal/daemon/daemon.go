@@ -33,6 +33,9 @@ type Config struct {
 	// Patience is how long a drain waits for the runs that go on, before it
 	// ends them. Zero means: as long as they take.
 	Patience time.Duration
+
+	// Shared, if not nil, has the jobs kept in a store.
+	Shared *Shared
 }
 
 // Ends tells a daemon to end, in three steps of growing force. The cause of
@@ -51,6 +54,7 @@ type Daemon struct {
 	scheduled  *executor.ScheduledPool // says when a job is due
 	runs       *executor.Pool          // one task for each run; a job has at most one
 	supervisor *process.Supervisor
+	node       *node // the part in the jobs of a store, nil without one
 }
 
 // New returns a daemon that does nothing yet.
@@ -65,18 +69,15 @@ func New(c Config) *Daemon {
 // Run in a program, and nothing else that starts processes.
 func (d *Daemon) Run(ends Ends) (Summary, error) {
 	defer d.supervisor.Adopt()()
-	if err := d.start(); err != nil {
+	if err := d.start(ends.Stop); err != nil {
 		return Summary{}, err
 	}
 
 	// These act at once, even while a line of the log waits for its reader.
-	defer context.AfterFunc(ends.Stop, func() { d.runs.ShutdownNow() })()
+	defer context.AfterFunc(ends.Stop, d.stop)()
 	defer context.AfterFunc(ends.Kill, d.supervisor.Kill)()
 
-	select {
-	case <-ends.Drain.Done():
-	case <-ends.Stop.Done():
-	}
+	d.await(ends)
 	d.drain(ends)
 	for _, stray := range d.supervisor.EndStrays() {
 		d.Log.Warn("process ended", "pid", stray.PID, "name", job.Printable(stray.Name),
@@ -85,8 +86,27 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 	return d.summarize(), nil
 }
 
-// start makes the pools and schedules the jobs.
-func (d *Daemon) start() error {
+// await waits for the end, and reads the file again whenever it is told to.
+func (d *Daemon) await(ends Ends) {
+	var again <-chan job.File // nil without a store: such a daemon reads its file once
+	if d.Shared != nil {
+		again = d.Shared.Again
+	}
+	for {
+		select {
+		case <-ends.Drain.Done():
+			return
+		case <-ends.Stop.Done():
+			return
+		case file := <-again:
+			d.node.reload(ends.Stop, file) // a drain lets it finish
+		}
+	}
+}
+
+// start makes the pools and schedules the jobs. With a store, that is for those
+// that run at the start; the others are brought there.
+func (d *Daemon) start(ctx context.Context) error {
 	var err error
 	// Dispatching never waits for a job, so one worker keeps all in time.
 	if d.scheduled, err = executor.NewScheduled(executor.ScheduledConfig{
@@ -101,17 +121,61 @@ func (d *Daemon) start() error {
 		return err
 	}
 
-	d.Log.Info("executord started", "file", d.File.Name, "jobs", len(d.File.Jobs))
+	started := []any{"file", d.File.Name, "jobs", len(d.File.Jobs)}
+	if d.Shared != nil {
+		if d.node, err = newNode(d); err != nil {
+			return err
+		}
+		started = append(started, "store", d.Shared.Name, "namespace", d.Shared.Namespace)
+	}
+	d.Log.Info("executord started", started...)
 	for _, note := range d.File.Notes {
 		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "mend", note.Mend)
 	}
 	began := time.Now()
+	if d.node != nil {
+		if err := d.node.start(ctx); err != nil {
+			return err
+		}
+	}
 	for _, j := range d.File.Jobs {
+		if d.node != nil && !j.Schedule.AtStart {
+			continue
+		}
 		e := newEntry(d, j)
 		d.entries = append(d.entries, e)
 		e.schedule(began)
 	}
 	return nil
+}
+
+// stop ends what runs.
+func (d *Daemon) stop() {
+	if d.node != nil {
+		d.node.stop()
+	}
+	d.runs.ShutdownNow()
+}
+
+// running says how many runs go on.
+func (d *Daemon) running() int {
+	n := d.runs.Stats().Active
+	if d.node != nil {
+		n += int(d.node.running.Load())
+	}
+	return n
+}
+
+// ended waits until no run goes on, or ctx ends, and reports which.
+func (d *Daemon) ended(ctx context.Context) bool {
+	if d.node != nil {
+		select {
+		case <-d.node.ended:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return d.runs.AwaitTermination(ctx) == nil
 }
 
 // drain waits for the runs that go on, and ends them if it has to.
@@ -121,19 +185,22 @@ func (d *Daemon) start() error {
 func (d *Daemon) drain(ends Ends) {
 	d.scheduled.Close()
 	d.runs.Shutdown()
-	d.Log.Info("draining", "why", why(ends.Drain, ends.Stop), "running", d.runs.Stats().Active)
+	if d.node != nil {
+		d.node.leave()
+	}
+	d.Log.Info("draining", "why", why(ends.Drain, ends.Stop), "running", d.running())
 
 	stop, release := ends.Stop, context.CancelFunc(func() {})
 	if d.Patience > 0 {
 		stop, release = context.WithTimeoutCause(ends.Stop, d.Patience, errPatience)
 	}
 	defer release()
-	if d.runs.AwaitTermination(stop) == nil {
+	if d.ended(stop) {
 		return
 	}
-	d.Log.Warn("stopping", "why", why(stop), "running", d.runs.Stats().Active, "grace", d.Grace)
-	d.runs.ShutdownNow()
-	<-d.runs.Terminated()
+	d.Log.Warn("stopping", "why", why(stop), "running", d.running(), "grace", d.Grace)
+	d.stop()
+	d.ended(context.Background())
 }
 
 // why gives the cause of the first context that has ended.

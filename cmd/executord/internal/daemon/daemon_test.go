@@ -60,7 +60,7 @@ func TestEnvironment(t *testing.T) {
 	e := newEntry(d, job.Job{Name: "backup", Command: job.Command{
 		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "EXECUTORD_JOB=mine"},
 	}})
-	r := &run{entry: e, number: 3, due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	r := &run{entry: e, job: e.job, number: 3, due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	got := make(map[string]string)
 	for _, variable := range r.environment() {
 		name, value, _ := strings.Cut(variable, "=")

@@ -92,7 +92,7 @@ func (e *entry) arrive(due time.Time) {
 	if e.job.Timeout > 0 {
 		opts = append(opts, executor.Timeout(e.job.Timeout))
 	}
-	r := &run{entry: e, number: number, due: due, log: e.log.With("run", number)}
+	r := &run{entry: e, job: e.job, number: number, due: due, log: e.log.With("run", number)}
 	err := e.daemon.runs.Go(context.Background(), r.execute, opts...)
 	if err != nil {
 		// The pool has no limit, so it can only be the second signal, which

@@ -11,19 +11,25 @@ import (
 // defaultPath is for a daemon that was started without a PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+// StoreVariable names the store, unless the command line does. The commands do
+// not get it.
+const StoreVariable = "EXECUTORD_STORE"
+
 // environment returns the environment of the run. Later entries win:
 //
 //  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of the file
-//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE
+//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE, with a store more
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the
 // environment is where the configuration is, and its loss is what people trip
 // over most when they move a command to cron.
 func (r *run) environment() []string {
-	env := slices.Clone(os.Environ())
+	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, StoreVariable+"=") // it may have a password, and jobs print their environment
+	})
 	for _, missing := range [...]struct{ name, value string }{
 		{"PATH", defaultPath},
 		{"HOME", self().HomeDir},
@@ -38,11 +44,12 @@ func (r *run) environment() []string {
 		env = append(env, "SHELL="+shell)
 	}
 	env = append(env, r.job.Command.Env...)
-	return append(env,
+	env = append(env,
 		"EXECUTORD_JOB="+r.job.Name,
 		"EXECUTORD_RUN="+strconv.Itoa(r.number),
 		"EXECUTORD_DUE="+stamp(r.due),
 	)
+	return append(env, r.extra...)
 }
 
 // self returns the user who runs the daemon. A container may run under a

@@ -9,14 +9,19 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
 )
 
 // run is one run of a job.
 type run struct {
 	*entry
+	job    job.Job
 	number int
 	due    time.Time
 	log    *slog.Logger
+	node   string   // what the daemon is called in the store, if there is one
+	extra  []string // variables besides those that all runs have
+	tail   *tail    // of stderr, if somebody wants it
 }
 
 // errPatience is why the runs are ended when a drain takes too long.
@@ -30,47 +35,86 @@ func (r *run) execute(ctx context.Context) error {
 	defer func() { r.finish(failed, cut) }() // also after a panic: the job must not count as running for ever
 
 	late := time.Since(r.due)
+	result := r.command(ctx, late)
+	outcome := outcomeOf(result, context.Cause(ctx))
+	failed, cut = outcome != ok, outcome == stopped
+	// The line is written before the job is idle again, so that in the log the
+	// end of a run comes before the start of the next.
+	r.report(result, outcome, late, r.skips())
+	return nil
+}
+
+// command runs the command.
+func (r *run) command(ctx context.Context, late time.Duration) process.Result {
 	c := r.job.Command
 	args := c.Args
 	if len(args) == 0 {
 		args = []string{c.Shell, "-c", c.Script}
 	}
-	result := r.daemon.supervisor.Run(ctx, process.Command{
+	return r.daemon.supervisor.Run(ctx, process.Command{
 		Args:  args,
 		Env:   r.environment(),
 		Dir:   c.Dir,
 		Stdin: c.Stdin,
 	}, process.Observer{
 		Started: func(pid int) {
-			r.log.Info("run started", "due", stamp(r.due), "late", late, "pid", pid)
+			attrs := []any{"due", stamp(r.due), "late", late, "pid", pid}
+			if r.node != "" {
+				attrs = append(attrs, "node", r.node)
+			}
+			r.log.Info("run started", attrs...)
 		},
 		Output: r.output,
 	})
+}
 
-	timeout := result.Stopped && errors.Is(context.Cause(ctx), executor.ErrTimeout)
-	failed, cut = !result.OK(), result.Stopped && !timeout
-	// The line is written before the job is idle again, so that in the log the
-	// end of a run comes before the start of the next.
-	r.report(result, late, timeout, r.skips())
-	return nil
+// outcome is how a run ended, in one word. The words are documented.
+type outcome string
+
+const (
+	ok         outcome = "ok"
+	failed     outcome = "failed"
+	notStarted outcome = "not started" // never in a log, where it is a message of its own
+	timeout    outcome = "timeout"
+	stopped    outcome = "stopped"  // executord ended and did not wait
+	canceled   outcome = "canceled" // in the store, by somebody
+	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
+)
+
+// outcomeOf gives the outcome, cause being why the run's context has ended, if
+// it has.
+func outcomeOf(result process.Result, cause error) outcome {
+	switch {
+	case result.Err != nil:
+		return notStarted
+	case result.Stopped && errors.Is(cause, executor.ErrTimeout):
+		return timeout
+	case result.Stopped && errors.Is(cause, durable.ErrLeaseLost):
+		return lost
+	case result.Stopped && errors.Is(cause, executor.ErrCanceled):
+		return canceled
+	case result.Stopped:
+		return stopped
+	case !result.OK():
+		return failed
+	}
+	return ok
 }
 
 // report logs the end of the run.
-func (r *run) report(result process.Result, late time.Duration, timeout bool, skips int) {
-	if result.Err != nil {
+func (r *run) report(result process.Result, outcome outcome, late time.Duration, skips int) {
+	if outcome == notStarted {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "why", result.Err.Error(), "skipped", skips)
 		return
 	}
-	level, outcome := slog.LevelInfo, "ok"
-	switch {
-	case timeout:
-		level, outcome = slog.LevelError, "timeout"
-	case result.Stopped:
-		level, outcome = slog.LevelError, "stopped"
-	case !result.OK():
-		level, outcome = slog.LevelError, "failed"
+	level := slog.LevelError
+	switch outcome {
+	case ok:
+		level = slog.LevelInfo
+	case canceled:
+		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{slog.String("outcome", outcome), slog.Int("exit", result.Code)}
+	attrs := []slog.Attr{slog.String("outcome", string(outcome)), slog.Int("exit", result.Code)}
 	if result.Signal != "" {
 		attrs[1] = slog.String("signal", result.Signal)
 	}
@@ -101,6 +145,9 @@ func aftermath(result process.Result) string {
 // output logs one line that the command wrote. The line itself is the message,
 // as what people look for in a log is what their programs say.
 func (r *run) output(stream process.Stream, line []byte, more bool) {
+	if r.tail != nil && stream == process.Stderr {
+		r.tail.add(line)
+	}
 	attrs := []slog.Attr{slog.String("stream", string(stream))}
 	if more {
 		attrs = append(attrs, slog.Bool("more", true))

@@ -8,8 +8,12 @@ type Summary struct {
 
 // summarize logs the counts of each job and returns their sum.
 func (d *Daemon) summarize() Summary {
-	sum := Summary{Jobs: len(d.entries)}
-	for _, e := range d.entries {
+	all := d.entries
+	if d.node != nil {
+		all = append(all, d.node.all()...)
+	}
+	sum := Summary{Jobs: len(all)}
+	for _, e := range all {
 		e.mu.Lock()
 		c := e.mu.Counts
 		e.mu.Unlock()

@@ -115,3 +115,40 @@ func TestReboot(t *testing.T) {
 		}
 	}
 }
+
+// The daemon's own zone has the name that it has everywhere, or Local if it is
+// not known.
+func TestZoneName(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(local *time.Location) { time.Local = local }(time.Local)
+	for _, test := range []struct {
+		tz    string
+		local *time.Location
+		want  string
+	}{
+		{"Europe/Berlin", berlin, "Europe/Berlin"},
+		{":Europe/Berlin", berlin, "Europe/Berlin"},
+		{"", time.UTC, "UTC"},
+		{"Europe/Berlin", time.FixedZone("", 3600), "Local"}, // not what package time says
+		{"Nowhere/Else", time.UTC, "Local"},
+		{"/no/such/file", time.UTC, "UTC"},
+	} {
+		t.Setenv("TZ", test.tz)
+		time.Local = time.FixedZone("Local", 0)
+		*time.Local = *test.local
+		s, e := ParseSchedule("@daily", time.Local)
+		if e != nil {
+			t.Fatal(e)
+		}
+		if got := s.ZoneName(); got != test.want {
+			t.Errorf("TZ=%s: %s, want %s", test.tz, got, test.want)
+		}
+	}
+	s, _ := ParseSchedule("@daily", berlin)
+	if got := s.ZoneName(); got != "Europe/Berlin" {
+		t.Errorf("a zone that is named: %s", got)
+	}
+}

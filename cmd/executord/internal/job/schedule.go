@@ -82,6 +82,26 @@ func explain(err error) *ScheduleError {
 // Every returns the distance of @every, 0 for all other schedules.
 func (s Schedule) Every() time.Duration { return s.every }
 
+// Calendar returns the times of a schedule that has no Every, read in the zone
+// of that name unless the text names one.
+func (s Schedule) Calendar(zone string) (cron.Schedule, error) {
+	loc, err := LoadZone(zone)
+	if err != nil {
+		return cron.Schedule{}, err
+	}
+	return cron.ParseIn(s.Text, loc)
+}
+
+// ZoneName returns the name of the zone the schedule is read in. For the
+// daemon's own it is the name that the zone has on any machine, if it has one,
+// else Local.
+func (s Schedule) ZoneName() string {
+	if loc := s.Location(); loc != time.Local {
+		return loc.String()
+	}
+	return localZone()
+}
+
 // Location returns the zone the schedule is read in.
 func (s Schedule) Location() *time.Location { return s.times.Location() }
 

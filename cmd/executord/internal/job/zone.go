@@ -2,6 +2,9 @@ package job
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	_ "time/tzdata" // so that zones are known in images without a zone database
@@ -21,4 +24,43 @@ func LoadZone(name string) (*time.Location, error) {
 		return nil, fmt.Errorf("there is no time zone %q", name)
 	}
 	return loc, nil
+}
+
+// localZone returns the name of the daemon's own zone, Local if it is not known.
+// It looks where package time does, which keeps it to itself.
+func localZone() string {
+	name, set := os.LookupEnv("TZ")
+	if !set {
+		name = "/etc/localtime"
+	}
+	name = strings.TrimPrefix(name, ":")
+	if filepath.IsAbs(name) {
+		path, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			path = "" // there is no such file: UTC
+		} else if _, after, found := strings.Cut(filepath.ToSlash(path), "/zoneinfo/"); found {
+			path = after
+		} else {
+			return "Local"
+		}
+		name = path
+	}
+	loc, err := time.LoadLocation(name) // UTC for ""
+	if err != nil || !sameClock(loc) {
+		return "Local"
+	}
+	return loc.String()
+}
+
+// sameClock reports whether a zone has the offsets of the local one, in the
+// months around now.
+func sameClock(loc *time.Location) bool {
+	for month := range 24 {
+		t := time.Now().AddDate(0, month-12, 0)
+		_, there := t.In(loc).Zone()
+		if _, here := t.In(time.Local).Zone(); here != there {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+)
+
+// act is one way of changing jobs in a store.
+type act struct {
+	use, short, long string
+
+	// do does it, and tells what became of it. The text is about the job as it
+	// was just before.
+	do func(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error)
+}
+
+func newActs() []*cobra.Command {
+	var all []*cobra.Command
+	for _, a := range []act{
+		{"cancel", "Cancel jobs in a store", `
+cancel keeps the jobs named from running, for good: also when a daemon is started
+whose file has them. A run that goes on is told to end, as by a timeout. resume
+brings a job back.`, cancelJob},
+		{"pause", "Keep jobs in a store from running until they are resumed", `
+pause keeps the jobs named from running until resume, also when a daemon is
+started whose file has them. A run that goes on may end.`, pauseJob},
+		{"resume", "Let jobs in a store run again", `
+resume lets jobs that are paused go on: at their next time, or at once if a time
+has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
+for their next time.`, resumeJob},
+		{"run-now", "Make jobs in a store due at once", `
+run-now makes the jobs named due at once: some daemon runs them. Their schedules
+go on afterwards. A job that is paused is so no longer.`, runJobNow},
+	} {
+		all = append(all, newAct(a))
+	}
+	return all
+}
+
+func newAct(a act) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   a.use + " JOB...",
+		Short: a.short,
+		Long: strings.TrimSpace(a.long) + `
+
+It prints a line for each job. The exit code is 0 if all was done, or will be
+when a run has ended; it is 1 if a job is not there, or it was too late.`,
+		Example: "  executord " + a.use + " --store jobs.db backup",
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return fmt.Errorf("%s needs the name of a job, such as: executord %s backup", a.use, a.use)
+			}
+			return nil
+		},
+	}
+	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	namespace := newNamespaceFlag(cmd, "in which the jobs are, if there are several")
+	cmd.RunE = func(_ *cobra.Command, names []string) error {
+		if err := checkNamespace(*namespace); err != nil {
+			return err
+		}
+		return store.visit(func(ctx context.Context, v visitor) error {
+			entries, missing := v.find(ctx, *namespace, names)
+			if missing != nil && !isMistake(missing) {
+				return missing
+			}
+			done := missing == nil
+			for _, e := range entries {
+				answer, text, err := a.do(ctx, v, e)
+				if err != nil {
+					return fmt.Errorf("job %s: %w", e.Name, err)
+				}
+				if answer == durable.NotFound {
+					text = "it was removed a moment ago"
+				}
+				fmt.Printf("%s: %s\n", e.Name, text)
+				done = done && (answer == durable.Applied || answer == durable.Deferred)
+			}
+			if missing != nil {
+				return missing
+			}
+			if !done {
+				return &exitError{exitMistake, ""}
+			}
+			return nil
+		})
+	}
+	return cmd
+}
+
+func cancelJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+	answer, err := v.jobs.Cancel(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "canceled", err
+	case durable.Deferred:
+		return answer, "canceled; its run on " + on(e) + " is told to end", err
+	}
+	return answer, "too late: it is " + listed{e, nil}.state() + " already", err
+}
+
+func pauseJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+	answer, err := v.jobs.Pause(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "paused", err
+	case durable.Deferred:
+		return answer, "will be paused when its run on " + on(e) + " has ended", err
+	}
+	return answer, "too late: it is " + listed{e, nil}.state(), err
+}
+
+func resumeJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+	if e.Spec.Off {
+		return durable.TooLate, "too late: it was removed from its file; put it back there, and start a daemon or send it SIGHUP", nil
+	}
+	if e.State == durable.Canceled || e.State == durable.Dead {
+		if err := roster.Bring(ctx, v.jobs, v.store, e); err != nil {
+			return durable.TooLate, "", err
+		}
+		return durable.Applied, "brought back; " + v.nextTime(ctx, e), nil
+	}
+	answer, err := v.jobs.Resume(ctx, e.ID)
+	switch answer {
+	case durable.Applied:
+		return answer, "resumed; " + v.nextTime(ctx, e), err
+	case durable.Deferred:
+		return answer, "resumed; it will not be paused after its run on " + on(e), err
+	}
+	return answer, "too late: it is " + listed{e, nil}.state() + ", not paused", err
+}
+
+func runJobNow(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+	if e.Spec.Off {
+		return durable.TooLate, "too late: it was removed from its file", nil
+	}
+	answer, err := v.jobs.RunNow(ctx, e.ID)
+	switch {
+	case answer == durable.Applied && e.State == durable.Paused:
+		return answer, "due now, and no longer paused", err
+	case answer == durable.Applied:
+		return answer, "due now", err
+	case e.State == durable.Canceled || e.State == durable.Dead:
+		return answer, "too late: it is " + e.State.String() + "; executord resume brings it back", err
+	case e.State == durable.Running:
+		return answer, "too late: it is running, on " + on(e), err
+	}
+	return answer, "too late: it has begun, or it is over", err
+}
+
+// on gives the node on which a job is running, as far as that is known.
+func on(e roster.Entry) string {
+	if e.Owner == "" {
+		return "some node"
+	}
+	return job.Printable(e.Owner)
+}
+
+// nextTime says when a job is due next.
+func (v visitor) nextTime(ctx context.Context, e roster.Entry) string {
+	row, err := v.jobs.Get(ctx, e.ID)
+	if err != nil {
+		return "its next time is not known"
+	}
+	e.Job = row
+	switch next := (listed{e, nil}).next(); {
+	case next.IsZero():
+		return "there is no next time"
+	case next.Before(time.Now()):
+		return "due at once"
+	default:
+		return "due " + showInstant(next, e.Spec.Location())
+	}
+}
+
+// find gives the jobs of the names given, of all if there are none. A name may
+// have its namespace before it: shop/backup. If some are not there, it gives
+// the others, and an exitError.
+func (v visitor) find(ctx context.Context, namespace string, names []string) ([]roster.Entry, error) {
+	all, err := roster.List(ctx, v.store, namespace)
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var found []roster.Entry
+	var missing []string
+	for _, name := range names {
+		var match []roster.Entry
+		var known []string
+		for _, e := range all {
+			if known = append(known, e.Name); e.Name == name || called(e, true) == name {
+				match = append(match, e)
+			}
+		}
+		switch len(match) {
+		case 0:
+			missing = append(missing, v.notFound(name, namespace, known))
+		case 1:
+			if !slices.ContainsFunc(found, func(e roster.Entry) bool { return e.ID == match[0].ID }) {
+				found = append(found, match[0])
+			}
+		default:
+			missing = append(missing, fmt.Sprintf("%s: there are several: say %s or %s", name, called(match[0], true), called(match[1], true)))
+		}
+	}
+	if len(missing) > 0 {
+		return found, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
+	}
+	return found, nil
+}
+
+func (v visitor) notFound(name, namespace string, known []string) string {
+	text := fmt.Sprintf("%s: there is no such job in %s", job.Printable(name), v.shown)
+	if namespace != "" {
+		text = fmt.Sprintf("%s: there is no such job in namespace %s of %s", job.Printable(name), namespace, v.shown)
+	}
+	if like := job.Closest(name, known); like != "" {
+		text += "; is it " + like + "?"
+	}
+	return text
+}
+
+func isMistake(err error) bool {
+	_, ok := err.(*exitError)
+	return ok
+}

@@ -1,0 +1,197 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+)
+
+// Shared says how the jobs of a file are kept in a store, where other daemons
+// may share them.
+type Shared struct {
+	Store     durable.Store
+	Name      string // of the store, as it may be shown
+	Namespace string
+	Lease     time.Duration   // as in durable.Config
+	Again     <-chan job.File // what is to be instead of Config.File
+}
+
+const (
+	// keptRuns is how many runs are kept of each job. It is documented.
+	keptRuns = 1000
+
+	// leastWorkers is how many runs a daemon can have at once, if its file does
+	// not have more jobs than that: others may have brought more to the store.
+	leastWorkers = 64
+
+	// patience is how long bringing a file to the store may take.
+	patience = 30 * time.Second
+)
+
+// forEver has a daemon remove nothing from the store. A job that somebody has
+// canceled would come back with the next start of a daemon if it were forgotten,
+// and jobs of other programs may be in the store, with their own rules.
+var forEver = durable.Retention{Succeeded: -1, Dead: -1, History: -1}
+
+// node is the daemon's part in the jobs of a store: it claims those that are
+// due, and runs them.
+//
+//	store            durable.Jobs                 node          process
+//	due ──▶ claimed ──▶ confirmed, at its time ──▶ handle ──▶ Supervisor.Run
+//	  ◀── next occurrence, history ◀── outcome ◀──┘
+//
+// A job is a row there, and a row runs once at a time, in all daemons together.
+// So there is no dispatching as without a store: the handler waits for the run.
+type node struct {
+	daemon *Daemon
+	roster roster.Roster
+	pool   *executor.ScheduledPool // has a worker for each run
+
+	leaving context.Context // ends with the drain's begin
+	leave   context.CancelFunc
+	ended   chan struct{} // closed when the node has left, and no run goes on
+	running atomic.Int64
+
+	// mu is a leaf lock.
+	mu struct {
+		sync.Mutex
+		entries map[string]*entry // those in the file, and those that were run
+		order   []*entry
+	}
+}
+
+func newNode(d *Daemon) (*node, error) {
+	n := &node{daemon: d, ended: make(chan struct{})}
+	n.leaving, n.leave = context.WithCancel(context.Background())
+	n.mu.entries = make(map[string]*entry)
+	var err error
+	if n.pool, err = executor.NewScheduled(executor.ScheduledConfig{
+		Name: "executord store", Core: workers(d.File), KeepAlive: time.Minute, AllowCoreTimeout: true, Logger: d.Log,
+	}); err != nil {
+		return nil, err
+	}
+	jobs, err := durable.New(durable.Config{
+		Store: d.Shared.Store, Executor: n.pool, Lease: d.Shared.Lease, Drain: math.MaxInt64, // drain does that
+		Keep: forEver, History: keptRuns,
+		Logger: slog.New(reported{d.Log.Handler()}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.roster = roster.Roster{Namespace: d.Shared.Namespace, Store: d.Shared.Store, Jobs: jobs}
+	n.roster.Kind = durable.Handle(jobs, roster.Kind(d.Shared.Namespace), n.handle)
+	return n, nil
+}
+
+func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }
+
+// reported leaves out what a daemon has in its log already, in other words: that
+// a run has failed, and that there will not be another attempt.
+type reported struct{ slog.Handler }
+
+func (h reported) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "durable: a job failed for good" {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// start brings the file to the store, and begins to take part.
+func (n *node) start(ctx context.Context) error {
+	if err := n.bring(ctx, n.daemon.File); err != nil {
+		return err
+	}
+	go func() { // ends after leave or stop; Run waits for ended
+		defer close(n.ended)
+		n.roster.Jobs.Run(n.leaving)
+		n.pool.ShutdownNow()
+		<-n.pool.Terminated()
+	}()
+	return nil
+}
+
+// stop ends the runs that go on. They are begun again, here or elsewhere.
+func (n *node) stop() {
+	n.leave()
+	n.pool.ShutdownNow()
+}
+
+// reload brings another file to the store.
+func (n *node) reload(ctx context.Context, file job.File) {
+	log := n.daemon.Log
+	log.Info("file read again", "file", file.Name, "jobs", len(file.Jobs))
+	for _, note := range file.Notes {
+		log.Warn("note on the file", "line", note.Line, "what", note.What, "mend", note.Mend)
+	}
+	if err := n.pool.SetCore(workers(file)); err != nil {
+		log.Error("the number of workers stays as it is", "why", err.Error())
+	}
+	if err := n.bring(ctx, file); err != nil {
+		log.Error("the file is not in the store, or in part", "why", err.Error(), "mend", "send SIGHUP again, when the store answers")
+	}
+}
+
+// bring makes the store have the jobs of the file.
+func (n *node) bring(ctx context.Context, file job.File) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
+		if s.Action == roster.Remove {
+			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store")
+			return
+		}
+		n.entry(s.Name).announce(s)
+	})
+}
+
+// announce logs what became of a job in the store.
+func (e *entry) announce(s roster.Step) {
+	schedule := s.Job.Schedule.Text
+	if s.Err != nil {
+		e.log.Error("job not scheduled", "schedule", schedule, "why", s.Err.Error())
+		return
+	}
+	switch s.Now.State {
+	case durable.Paused, durable.Canceled, durable.Dead, durable.Succeeded:
+		e.log.Warn("job does not run", "schedule", schedule, "store", string(s.Action), "state", s.Now.State.String(),
+			"mend", "executord resume "+s.Name)
+	default:
+		e.log.Info("job scheduled", "schedule", schedule, "store", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
+	}
+}
+
+// next is when a job is due next, as far as that is known.
+func next(e roster.Entry) time.Time {
+	if !e.NextDue.IsZero() {
+		return e.NextDue
+	}
+	return e.Due
+}
+
+// entry gives the entry of the job of that name.
+func (n *node) entry(name string) *entry {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e := n.mu.entries[name]
+	if e == nil {
+		e = newEntry(n.daemon, job.Job{Name: name})
+		n.mu.entries[name] = e
+		n.mu.order = append(n.mu.order, e)
+	}
+	return e
+}
+
+// all gives the entries, in the order in which they came up.
+func (n *node) all() []*entry {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.mu.order
+}

@@ -1,0 +1,205 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+)
+
+// errJitter is the error of an attempt that never came to its command. It is not
+// a permanent one: the occurrence is tried again, soon and without jitter.
+var errJitter = errors.New("not started: executord ended while the jitter's time went by")
+
+// sharedRun is a run of a job of a store.
+type sharedRun struct {
+	run
+	part *node
+	row  durable.Job // when it began
+	spec roster.Spec
+
+	// The clock is the store's, which may differ from this machine's: it was base
+	// or a little later when ours was began.
+	base, began time.Time
+}
+
+// handle runs a job that is due, and returns when it has ended. An error that is
+// not permanent has the occurrence tried again.
+func (n *node) handle(ctx context.Context, spec roster.Spec) (struct{}, error) {
+	row, _ := durable.Current(ctx)
+	if spec.Off {
+		return struct{}{}, roster.ErrIdle
+	}
+	e, ours := roster.Read(row)
+	if !ours {
+		return struct{}{}, durable.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
+	}
+	r := &sharedRun{part: n, row: row, spec: spec, base: row.Due, began: time.Now()}
+	if row.Updated.After(row.Due) {
+		r.base = row.Updated // it was due when it was claimed
+	}
+	number := int(row.Runs) + 1
+	r.run = run{
+		entry: n.entry(e.Name), job: spec.Job(e.Name), number: number, due: row.Occurrence.In(spec.Location()),
+		node:  row.Owner,
+		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
+		tail:  new(tail),
+	}
+	r.log = r.entry.log.With("run", number)
+	if row.Attempt > 1 {
+		r.log = r.log.With("attempt", row.Attempt)
+	}
+	return struct{}{}, r.execute(ctx)
+}
+
+// now gives the time of the store, or one a little earlier.
+func (r *sharedRun) now() time.Time { return r.base.Add(time.Since(r.began)) }
+
+// execute runs the command and accounts for it, in the log and to the store.
+func (r *sharedRun) execute(ctx context.Context) error {
+	r.noteMissed()
+	if r.job.Jitter > 0 && r.row.Attempt <= 1 {
+		if err := r.part.pause(ctx, rand.N(r.job.Jitter)); err != nil {
+			return err
+		}
+	}
+	r.part.running.Add(1)
+	defer r.part.running.Add(-1)
+	r.mu.Lock()
+	r.mu.Runs++
+	r.mu.Unlock()
+	bad, cut := true, false
+	defer func() { r.finish(bad, cut) }()
+
+	runCtx, cancel := ctx, context.CancelFunc(func() {})
+	if r.job.Timeout > 0 {
+		runCtx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
+	}
+	defer cancel()
+	late := max(time.Since(r.due), 0)
+	result := r.command(runCtx, late)
+	outcome := outcomeOf(result, context.Cause(runCtx))
+	bad, cut = outcome != ok, outcome == stopped
+	r.report(result, outcome, late, r.settle(ctx, outcome))
+	return r.verdict(result, outcome)
+}
+
+// pause waits, unless the daemon ends or the run is canceled meanwhile.
+func (n *node) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-n.leaving.Done():
+		return errJitter
+	case <-ctx.Done():
+		return fmt.Errorf("not started: %w", context.Cause(ctx))
+	}
+}
+
+// noteMissed counts the times before this one at which no daemon was there: the
+// job runs once for all of them.
+func (r *sharedRun) noteMissed() {
+	if r.row.Attempt > 1 || !r.row.Due.Before(r.row.Occurrence) {
+		return
+	}
+	if n, _ := passed(roster.Times(r.row), r.row.Due, r.row.Occurrence); n >= 0 {
+		r.mu.Lock()
+		r.mu.Missed += n + 1 // Due itself is one of them
+		r.mu.Unlock()
+		r.entry.log.Warn("runs missed", "count", n+1, "first", stamp(r.row.Due.In(r.spec.Location())),
+			"why", "no daemon ran them when they were due")
+	}
+}
+
+// passed counts the times after one and before another, up to mostMissed of
+// them, and gives the next one.
+func passed(times job.Trigger, after, before time.Time) (n int, next time.Time) {
+	if times == nil {
+		return 0, time.Time{}
+	}
+	next = times.Next(after)
+	for !next.IsZero() && next.Before(before) && n < mostMissed {
+		n++
+		next = times.Next(next)
+	}
+	if n == mostMissed {
+		next = times.Next(before)
+	}
+	return n, next
+}
+
+// settle sees to what has happened to the job in the store while it ran. It
+// leaves out the times that passed during the run, and returns how many they
+// were: left to itself, the store would have the job run again at once.
+//
+// If the store does not answer, the job is as it would be without this.
+func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	jobs := r.part.roster.Jobs
+	row, err := jobs.Get(ctx, r.row.ID)
+	if err == nil && row.Epoch == r.row.Epoch {
+		e, _ := roster.Read(row)
+		switch {
+		case e.Spec.Off:
+			err = r.part.roster.Retire(ctx, row.ID)
+		case o == stopped || o == lost: // it is begun again at once
+		case row.NextDue.IsZero() && row.Schedule == r.row.Schedule: // else somebody has decided when it runs next
+			var next time.Time
+			if skipped, next = passed(roster.Times(row), r.row.Occurrence, r.now()); skipped > 0 && !next.IsZero() {
+				_, err = jobs.Reschedule(ctx, row.ID, next)
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		r.log.Warn("the store did not answer at the end of the run", "why", err.Error())
+		return 0
+	case skipped > 0:
+		first := roster.Times(row).Next(r.row.Occurrence)
+		r.mu.Lock()
+		r.mu.Skipped += skipped
+		r.mu.Unlock()
+		r.entry.log.Warn("runs skipped", "count", skipped, "first", stamp(first.In(r.spec.Location())),
+			"why", "the run before was still going on", "running", r.number)
+	}
+	return skipped
+}
+
+// verdict gives what stands in the history: nil, or an error with what there is
+// to know. What failed is not tried again before its next time, as without a
+// store; what was cut short by this daemon is, which package durable sees to.
+func (r *sharedRun) verdict(result process.Result, o outcome) error {
+	var text string
+	switch {
+	case o == ok:
+		return nil
+	case o == notStarted:
+		text = "not started: " + result.Err.Error()
+	case o == timeout:
+		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
+	case o != failed:
+		text = string(o) + ": it was ended while it ran"
+	case result.Signal != "":
+		text = "killed by " + result.Signal
+	default:
+		text = fmt.Sprintf("exit status %d", result.Code)
+	}
+	if note := aftermath(result); note != "" {
+		text += " (" + note + ")"
+	}
+	if written := r.tail.String(); written != "" {
+		text += "\n" + written
+	}
+	return durable.Permanent(errors.New(text))
+}

@@ -1,0 +1,388 @@
+package roster_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/crontab"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// jobs reads a crontab.
+func jobs(t *testing.T, text string) []job.Job {
+	t.Helper()
+	file, err := crontab.Parse("tab", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Jobs
+}
+
+// What a file says of a job is what a daemon gets that has it from a store.
+func TestSpecKeepsAll(t *testing.T) {
+	file, err := tomlfile.Parse("jobs.toml", []byte(`
+[[job]]
+name = "list"
+schedule = "@every 90s"
+command = ["a", "b c"]
+stdin = "one\ntwo"
+dir = "/tmp"
+timeout = "5m"
+jitter = "30s"
+env = { A = "1", B = "ü\u0001" }
+
+[[job]]
+name = "text"
+schedule = "30 2 * * *"
+timezone = "Europe/Berlin"
+shell = "/bin/bash"
+command = 'echo "<&>"'
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range file.Jobs {
+		text, err := json.Marshal(roster.NewSpec(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec roster.Spec
+		if err := json.Unmarshal(text, &spec); err != nil {
+			t.Fatal(err)
+		}
+		got := spec.Job(want.Name)
+		if spec.Schedule != want.Schedule.Text || spec.Zone != want.Schedule.ZoneName() {
+			t.Errorf("%s: schedule %q in %q", want.Name, spec.Schedule, spec.Zone)
+		}
+		got.Line, got.Schedule = want.Line, want.Schedule
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// The spec of a job is the same text in all versions, so that a new executord
+// does not take the jobs of an old one for changed.
+func TestSpecText(t *testing.T) {
+	text, _ := json.Marshal(roster.NewSpec(jobs(t, "CRON_TZ=UTC\nA=1\n# name: x\n@daily echo%in\n")[0]))
+	want := `{"schedule":"@daily","zone":"UTC","shell":"/bin/sh","script":"echo","stdin":"in\n","env":["A=1"]}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+// Only what has the key and the kind of a job of executord is one.
+func TestRead(t *testing.T) {
+	for _, test := range []struct {
+		key, kind, namespace, name string
+	}{
+		{"executord/shop/backup", "executord/shop", "shop", "backup"},
+		{"executord/shop/a/b", "executord/shop", "shop", "a/b"},
+		{"executord/shop/backup", "email", "", ""},
+		{"executord/shop", "executord/shop", "", ""},
+		{"welcome/17", "email", "", ""},
+	} {
+		e, ok := roster.Read(durable.Job{Key: test.key, Kind: test.kind, Payload: []byte("{}")})
+		if ok != (test.name != "") || e.Namespace != test.namespace || e.Name != test.name {
+			t.Errorf("%s, %s: %q %q %t", test.key, test.kind, e.Namespace, e.Name, ok)
+		}
+	}
+}
+
+// The times of a row are those of its schedule, on the grid of a fixed rate.
+func TestTimes(t *testing.T) {
+	at := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		schedule    string
+		after, want time.Time
+	}{
+		{"rate 1m0s", at.Add(-90 * time.Second), at.Add(-time.Minute)},
+		{"rate 1m0s", at.Add(-time.Minute), at},
+		{"rate 1m0s", at, at.Add(time.Minute)},
+		{"rate 1m0s", at.Add(59 * time.Second), at.Add(time.Minute)},
+		{"cron CRON_TZ=Europe/Berlin 30 2 * * *", at, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)}, // 3:00 on the wall
+	} {
+		times := roster.Times(durable.Job{Schedule: test.schedule, Anchor: at})
+		if got := times.Next(test.after); !got.Equal(test.want) {
+			t.Errorf("%s: after %v comes %v, want %v", test.schedule, test.after, got, test.want)
+		}
+	}
+	if times := roster.Times(durable.Job{Schedule: "once"}); times != nil {
+		t.Errorf("once has times: %v", times)
+	}
+}
+
+// bench is a store with a daemon's part, in a bubble.
+type bench struct {
+	t *testing.T
+	*roster.Roster
+	runs    chan time.Time // begun
+	hold    chan struct{}  // what a run waits for
+	stopped func()
+}
+
+func newBench(t *testing.T, run bool) *bench {
+	store := memory.New()
+	b := &bench{t: t, runs: make(chan time.Time, 1000), hold: make(chan struct{})}
+	close(b.hold)
+	j, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Roster = &roster.Roster{Namespace: "shop", Store: store, Jobs: j}
+	b.Kind = durable.Handle(j, roster.Kind("shop"), func(ctx context.Context, s roster.Spec) (struct{}, error) {
+		if s.Off {
+			return struct{}{}, roster.ErrIdle
+		}
+		b.runs <- time.Now()
+		select {
+		case <-b.hold:
+			return struct{}{}, nil
+		case <-ctx.Done():
+			return struct{}{}, context.Cause(ctx)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if run {
+			j.Run(ctx)
+		}
+	}()
+	b.stopped = func() { cancel(); <-ended; store.Close() }
+	return b
+}
+
+// apply brings a crontab to the store and gives what was done, by name.
+func (b *bench) apply(text string) map[string]roster.Action {
+	b.t.Helper()
+	did := make(map[string]roster.Action)
+	err := b.Apply(b.t.Context(), jobs(b.t, text), func(s roster.Step) {
+		did[s.Name] = s.Action
+		if s.Err != nil {
+			b.t.Errorf("%s: %v", s.Name, s.Err)
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return did
+}
+
+func (b *bench) job(name string) roster.Entry {
+	b.t.Helper()
+	row, err := b.Store.Find(b.t.Context(), roster.Key("shop", name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	e, ok := roster.Read(row)
+	if !ok {
+		b.t.Fatalf("%s is not one of ours", name)
+	}
+	return e
+}
+
+func (b *bench) didRun() int {
+	n := len(b.runs)
+	for range n {
+		<-b.runs
+	}
+	return n
+}
+
+func (b *bench) want(did map[string]roster.Action, want map[string]roster.Action) {
+	b.t.Helper()
+	if !reflect.DeepEqual(did, want) {
+		b.t.Errorf("did %v, want %v", did, want)
+	}
+}
+
+const (
+	hourly = "# name: a\n@hourly echo a\n"
+	other  = "# name: b\n@every 10m echo b\n"
+)
+
+// A file that is brought again changes nothing: no times, and no rights to run.
+func TestApplyTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		b.want(b.apply(hourly+other+"@reboot echo up\n"), map[string]roster.Action{"a": roster.Add, "b": roster.Add})
+		first := []roster.Entry{b.job("a"), b.job("b")}
+		time.Sleep(7 * time.Minute)
+		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Keep})
+		if second := []roster.Entry{b.job("a"), b.job("b")}; !reflect.DeepEqual(first, second) {
+			t.Errorf("they were %+v\nand are %+v", first, second)
+		}
+	})
+}
+
+// A command that changed leaves the times as they are, and a schedule that
+// changed begins anew.
+func TestApplyChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		b.apply(other)
+		due := b.job("b").Due
+		time.Sleep(7 * time.Minute)
+		b.want(b.apply("# name: b\n@every 10m echo c\n"), map[string]roster.Action{"b": roster.Change})
+		if e := b.job("b"); !e.Due.Equal(due) || e.Spec.Script != "echo c" {
+			t.Errorf("due %v, %q; it was %v", e.Due, e.Spec.Script, due)
+		}
+		b.want(b.apply("# name: b\n@every 20m echo c\n"), map[string]roster.Action{"b": roster.Change})
+		if e := b.job("b"); !e.Due.Equal(time.Now().Add(20 * time.Minute)) {
+			t.Errorf("due %v, now it is %v", e.Due, time.Now())
+		}
+	})
+}
+
+// What is not in the file any more does not run; put back, it waits for its next
+// time, and does not run before.
+func TestRemoveAndRestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		defer b.stopped()
+		time.Sleep(30 * time.Second)
+		b.apply(hourly + other)
+		b.want(b.apply(hourly), map[string]roster.Action{"a": roster.Keep, "b": roster.Remove})
+		if e := b.job("b"); e.State != durable.Canceled || !e.Removed() {
+			t.Errorf("removed, it is %v", e.State)
+		}
+		b.want(b.apply(hourly), map[string]roster.Action{"a": roster.Keep})
+		time.Sleep(24 * time.Minute)
+		if n := b.didRun(); n != 0 {
+			t.Errorf("%d runs of a job that was removed", n)
+		}
+
+		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Restore})
+		if e := b.job("b"); e.State.Done() || e.State == durable.Paused || e.Spec.Off {
+			t.Errorf("put back, it is %v, off: %t", e.State, e.Spec.Off)
+		}
+		time.Sleep(5*time.Minute + 50*time.Second)
+		if n := b.didRun(); n != 0 {
+			t.Errorf("%d runs before the next time", n)
+		}
+		time.Sleep(20 * time.Second)
+		if n := b.didRun(); n != 1 {
+			t.Errorf("%d runs at the next time", n)
+		}
+		runs, err := b.Jobs.History(t.Context(), b.job("b").ID, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs[1:] {
+			if !roster.IsIdle(r) {
+				t.Errorf("in the history: %+v", r)
+			}
+		}
+	})
+}
+
+// A run goes on when its job is removed, and the job is not run again; put back
+// during the run, it is as if nothing had been.
+func TestRemoveWhileRunning(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, true)
+			defer b.stopped()
+			b.hold = make(chan struct{})
+			b.apply(other)
+			time.Sleep(10*time.Minute + time.Second)
+			b.want(b.apply("@reboot true\n"), map[string]roster.Action{"b": roster.Remove})
+			time.Sleep(time.Minute) // many beats
+			if back {
+				b.want(b.apply(other), map[string]roster.Action{"b": roster.Restore})
+			}
+			close(b.hold)
+			time.Sleep(time.Hour)
+			e := b.job("b")
+			runs, _ := b.Jobs.History(t.Context(), e.ID, 0, 100)
+			if first := runs[len(runs)-1]; first.Verdict != durable.RunSucceeded || first.Finished.Sub(first.Started) < time.Minute {
+				t.Errorf("the run ended as %+v", first)
+			}
+			if n := b.didRun(); back != (n == 7) || !back && n != 1 || e.Removed() == back {
+				t.Errorf("put back: %t; runs: %d, %v", back, n, e.State)
+			}
+		})
+	}
+}
+
+// A job that somebody has canceled or paused stays so, however often its file is
+// brought, until it is brought back: then it waits for its next time.
+func TestCanceledStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, true)
+		defer b.stopped()
+		time.Sleep(time.Minute)
+		b.apply(hourly + other)
+		if _, err := b.Jobs.Cancel(t.Context(), b.job("a").ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Jobs.Pause(t.Context(), b.job("b").ID); err != nil {
+			t.Fatal(err)
+		}
+		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Keep})
+		if a, b := b.job("a").State, b.job("b").State; a != durable.Canceled || b != durable.Paused {
+			t.Errorf("they are %v and %v", a, b)
+		}
+		time.Sleep(2 * time.Hour)
+		if n := b.didRun(); n != 0 {
+			t.Errorf("%d runs", n)
+		}
+		if err := roster.Bring(t.Context(), b.Jobs, b.Store, b.job("a")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(58 * time.Minute)
+		if n := b.didRun(); n != 0 {
+			t.Errorf("%d runs before the next time", n)
+		}
+		time.Sleep(time.Hour)
+		if n := b.didRun(); n != 1 {
+			t.Errorf("%d runs in the next hour", n)
+		}
+	})
+}
+
+// A job that a store can't take is an error for itself alone, and what it was
+// before does not run any more.
+func TestTooLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		b.apply(hourly + other)
+		large := jobs(t, hourly+other)
+		large[0].Command.Script = strings.Repeat("x", durable.MaxPayload)
+		wrong := make(map[string]bool)
+		if err := b.Apply(t.Context(), large, func(s roster.Step) { wrong[s.Name] = s.Err != nil }); err != nil {
+			t.Fatal(err)
+		}
+		if !wrong["a"] || wrong["b"] || !b.job("a").Removed() {
+			t.Errorf("errors: %v; a is %v", wrong, b.job("a").State)
+		}
+	})
+}
+
+// Zones and prefixes come through: the store has the times that the file means.
+func TestZones(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it is midnight in UTC, January 2000
+		b := newBench(t, false)
+		defer b.stopped()
+		b.apply("# name: utc\nCRON_TZ=UTC\n0 12 * * * x\n# name: tokyo\nCRON_TZ=Asia/Tokyo\n0 12 * * * x\n# name: word\n@daily x\n")
+		for name, hour := range map[string]int{"utc": 12, "tokyo": 3, "word": 15} {
+			if due := b.job(name).Due; due.Hour() != hour {
+				t.Errorf("%s is due at %v", name, due)
+			}
+		}
+	})
+}

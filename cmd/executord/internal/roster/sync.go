@@ -1,0 +1,234 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable"
+)
+
+// Action is what has to be done about a job to bring a store in line with a
+// file.
+type Action string
+
+const (
+	Add     Action = "new"
+	Keep    Action = "unchanged" // its times go on
+	Change  Action = "changed"   // its times go on, unless its schedule is another
+	Restore Action = "put back"  // it was removed from the file, and is there again
+	Remove  Action = "removed"
+)
+
+// Step is one action.
+type Step struct {
+	Action
+	Name string
+	Job  *job.Job // what is to be, nil for Remove
+	Was  *Entry   // what is, nil for Add
+
+	// After Apply:
+	Now Entry // what has become of it
+	Err error // why it is not in the store, if that is for this job alone
+}
+
+// Plan says what has to be done so that the store, which has the entries given,
+// has the jobs given. Those that run AtStart are not kept in a store.
+func Plan(jobs []job.Job, have []Entry) []Step {
+	there := make(map[string]*Entry, len(have))
+	for i := range have {
+		there[have[i].Name] = &have[i]
+	}
+	var steps []Step
+	wanted := make(map[string]bool, len(jobs))
+	for i := range jobs {
+		if jobs[i].Schedule.AtStart {
+			continue
+		}
+		wanted[jobs[i].Name] = true
+		step := Step{Name: jobs[i].Name, Job: &jobs[i], Was: there[jobs[i].Name]}
+		switch {
+		case step.Was == nil:
+			step.Action = Add
+		case step.Was.Spec.Off:
+			step.Action = Restore
+		case string(step.Was.Payload) == string(NewSpec(jobs[i]).encode()):
+			step.Action = Keep
+		default:
+			step.Action = Change
+		}
+		steps = append(steps, step)
+	}
+	for i := range have {
+		e := &have[i]
+		if !wanted[e.Name] && (e.State != durable.Canceled || !e.Spec.Off) && e.State != durable.Succeeded {
+			steps = append(steps, Step{Action: Remove, Name: e.Name, Was: e})
+		}
+	}
+	return steps
+}
+
+// Roster is the jobs of a namespace in a store.
+type Roster struct {
+	Namespace string
+	Store     durable.Store
+	Jobs      *durable.Jobs
+	Kind      *durable.Kind[Spec, struct{}]
+}
+
+// Apply brings the store in line with a file, and calls done after each step. It
+// gives an error if the store failed it: then it may be called again.
+func (r *Roster) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
+	have, err := List(ctx, r.Store, r.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, s := range Plan(jobs, have) {
+		err := r.do(ctx, &s)
+		if errors.Is(err, executor.ErrInvalid) || errors.Is(err, durable.ErrKeyTaken) {
+			s.Err, err = err, nil
+			if s.Was != nil { // as it can't be what it is to be, it must not stay what it was
+				err = r.remove(ctx, *s.Was)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", s.Name, err)
+		}
+		done(s)
+	}
+	return nil
+}
+
+func (r *Roster) do(ctx context.Context, s *Step) error {
+	var id durable.ID
+	var err error
+	switch s.Action {
+	case Remove:
+		id, err = s.Was.ID, r.remove(ctx, *s.Was)
+	case Restore:
+		id, err = restore(ctx, r.Jobs, func(off bool) (durable.ID, error) { return r.register(ctx, *s.Job, off) })
+	default:
+		id, err = r.register(ctx, *s.Job, false)
+	}
+	if err != nil {
+		return err
+	}
+	row, err := r.Store.Get(ctx, id)
+	if errors.Is(err, durable.ErrNotFound) {
+		return nil // pruned a moment ago
+	}
+	s.Now, _ = Read(row)
+	return err
+}
+
+// register adds a job, or gives the one that is there the properties of this
+// one.
+func (r *Roster) register(ctx context.Context, j job.Job, off bool) (durable.ID, error) {
+	spec, key := NewSpec(j), Key(r.Namespace, j.Name)
+	spec.Off = off
+	if every := j.Schedule.Every(); every > 0 {
+		return r.Kind.AtFixedRate(ctx, key, every, every, spec)
+	}
+	times, err := j.Schedule.Calendar(spec.Zone)
+	if err != nil {
+		return durable.ID{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
+	}
+	return r.Kind.On(ctx, key, times, spec)
+}
+
+// again is register for a job of which nothing changes but whether it is off.
+func again(ctx context.Context, store durable.Store, e Entry, off bool) (durable.ID, error) {
+	e.Spec.Off = off
+	placed, err := store.Insert(ctx, []durable.NewJob{{
+		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
+		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout,
+	}}, durable.Place{})
+	if err != nil {
+		return durable.ID{}, err
+	}
+	return placed[0].ID, nil
+}
+
+// remove cancels a job that is not in the file any more. A run of it that goes
+// on is left to end, which Cancel would not do: it is paused after the
+// run, and whoever runs it calls Retire.
+func (r *Roster) remove(ctx context.Context, e Entry) error {
+	if _, err := again(ctx, r.Store, e, true); err != nil {
+		return err
+	}
+	answer, err := r.Jobs.Pause(ctx, e.ID) // tells whether it runs, and does no harm
+	if err == nil && answer == durable.Applied {
+		_, err = r.Jobs.Cancel(ctx, e.ID)
+	}
+	return err
+}
+
+// Retire cancels a job that is off, from within its run: the job is canceled
+// when that ends. Jobs.Cancel would end the run as well.
+func (r *Roster) Retire(ctx context.Context, id durable.ID) error {
+	_, err := r.Store.Change(ctx, id, durable.Change{Op: durable.OpCancel})
+	return err
+}
+
+// Bring makes a job that is canceled or dead wait again, for its next time.
+func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) error {
+	_, err := restore(ctx, jobs, func(off bool) (durable.ID, error) { return again(ctx, store, e, off) })
+	return err
+}
+
+// errCrossed is what restore gives up with.
+var errCrossed = errors.New("somebody cancels the job again and again")
+
+// restore makes a job wait for its next time that is canceled, dead, or off.
+// Others may do the same at the same time; who dies at it leaves the job off.
+func restore(ctx context.Context, jobs *durable.Jobs, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+	for range 20 {
+		id, err := tryRestore(ctx, jobs, register)
+		if err != nil {
+			return id, err
+		}
+		// If it was removed while it ran, Retire may have come in between.
+		row, err := jobs.Get(ctx, id)
+		if err != nil || row.State != durable.Canceled && row.State != durable.Dead && row.Wish != durable.WishCancel {
+			return id, err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return durable.ID{}, errCrossed
+}
+
+// tryRestore is restore, unless the job is canceled meanwhile.
+//
+// To be revived is to be due at once, and who is due at once is run by some
+// daemon before it can be paused. So it is off meanwhile: such a run is Idle.
+func tryRestore(ctx context.Context, jobs *durable.Jobs, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+	id, err := register(true)
+	if err != nil {
+		return id, err
+	}
+	if _, err := jobs.Revive(ctx, id); err != nil {
+		return id, err
+	}
+	if _, err := jobs.Pause(ctx, id); err != nil {
+		return id, err
+	}
+	row, err := jobs.Get(ctx, id)
+	if err != nil {
+		return id, err
+	}
+	if times := Times(row); times != nil {
+		if next := times.Next(time.Now()); !next.IsZero() {
+			if _, err := jobs.Reschedule(ctx, id, next); err != nil {
+				return id, err
+			}
+		}
+	}
+	if _, err := register(false); err != nil {
+		return id, err
+	}
+	_, err = jobs.Resume(ctx, id)
+	return id, err
+}

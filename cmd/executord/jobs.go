@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+)
+
+func newJobs() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List the jobs in a store",
+		Long: strings.TrimSpace(`
+jobs lists the jobs that daemons keep in a store, with when each is due next, and
+how its last run ended. Times are in the job's own time zone.
+
+States
+  waiting   for its next time
+  claimed   as waiting, and a daemon has it in hand, since its time is near
+  running   see NODE for where
+  paused    it does not run until executord resume
+  canceled  by executord cancel; executord resume brings it back
+  dead      the daemons that ran it were lost, time after time; resume tries again
+  ended     there is no next time
+  removed   it is not in its file any more (with --all)`),
+		Example: strings.Trim(`
+  executord jobs --store jobs.db
+  executord jobs --store postgres://app@db/app --json`, "\n"),
+		Args: cobra.NoArgs,
+	}
+	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")
+	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
+	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := checkNamespace(*namespace); err != nil {
+			return err
+		}
+		return store.visit(func(ctx context.Context, v visitor) error {
+			entries, err := roster.List(ctx, v.store, *namespace)
+			if err != nil {
+				return err
+			}
+			var list []listed
+			for _, e := range entries {
+				if e.Removed() && !*all {
+					continue
+				}
+				last, err := v.lastRun(ctx, e)
+				if err != nil {
+					return err
+				}
+				list = append(list, listed{e, last})
+			}
+			if *asJSON {
+				return printJSON(list)
+			}
+			return printJobs(os.Stdout, list)
+		})
+	}
+	return cmd
+}
+
+func newNamespaceFlag(cmd *cobra.Command, usage string) *string {
+	return cmd.Flags().String("namespace", "", usage)
+}
+
+func checkNamespace(name string) error {
+	if name != "" && !roster.ValidNamespace(name) {
+		return fmt.Errorf("--namespace %q: %s", name, roster.NamespaceMend)
+	}
+	return nil
+}
+
+// lastRun gives the latest run of a job, nil if it never ran.
+func (v visitor) lastRun(ctx context.Context, e roster.Entry) (*durable.Run, error) {
+	runs, err := v.history(ctx, e, 1)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	return &runs[0], nil
+}
+
+// listed is one job of the list.
+type listed struct {
+	roster.Entry
+	last *durable.Run
+}
+
+// state gives the state in the words of the manual.
+func (l listed) state() string {
+	switch {
+	case l.Removed():
+		return "removed"
+	case l.State == durable.Succeeded:
+		return "ended"
+	case l.State == durable.Running && l.Spec.Off:
+		return "running, then removed"
+	case l.State == durable.Running && l.Wish == durable.WishCancel:
+		return "running, then canceled"
+	case l.State == durable.Running && l.Wish == durable.WishPause:
+		return "running, then paused"
+	}
+	return l.State.String()
+}
+
+// next gives when the job is due next, the zero Time if nobody knows or it is
+// not to run.
+func (l listed) next() time.Time {
+	switch {
+	case l.State.Done(), l.State == durable.Paused:
+		return time.Time{}
+	case l.State != durable.Running:
+		return l.Due
+	case l.Wish != durable.NoWish:
+		return time.Time{}
+	case !l.NextDue.IsZero():
+		return l.NextDue
+	}
+	if times := roster.Times(l.Job); times != nil {
+		return times.Next(time.Now())
+	}
+	return time.Time{}
+}
+
+// printJobs writes the table.
+func printJobs(w io.Writer, list []listed) error {
+	if len(list) == 0 {
+		fmt.Fprintln(os.Stderr, "there are no jobs")
+		return nil
+	}
+	full := severalNamespaces(list)
+	var table strings.Builder
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tSCHEDULE\tSTATE\tNEXT\tLAST RUN\tNODE")
+	for _, l := range list {
+		next, last, node := "-", "never", ""
+		if at := l.next(); !at.IsZero() {
+			next = showInstant(at, l.Spec.Location())
+		}
+		if l.last != nil {
+			last = showInstant(l.last.Started, l.Spec.Location()) + " " + outcome(*l.last)
+		}
+		if l.Owner != "" {
+			node = l.Owner
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", l.called(full), job.Printable(l.Spec.Schedule), l.state(), next, last, job.Printable(node))
+	}
+	t.Flush()
+	_, err := io.WriteString(w, trimLines(table.String()))
+	return err
+}
+
+// trimLines takes off the blanks with which a tabwriter fills an empty last
+// column.
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func severalNamespaces(list []listed) bool {
+	for _, l := range list {
+		if l.Namespace != list[0].Namespace {
+			return true
+		}
+	}
+	return false
+}
+
+func (l listed) called(full bool) string { return called(l.Entry, full) }
+
+// called gives the name of a job, with its namespace if there are several.
+func called(e roster.Entry, full bool) string {
+	if full {
+		return e.Namespace + "/" + e.Name
+	}
+	return e.Name
+}
+
+// showInstant writes a time to the second, in a zone.
+func showInstant(t time.Time, loc *time.Location) string {
+	return t.In(loc).Format("2006-01-02 15:04:05 -07:00")
+}
+
+// outcome gives how a run ended, in one word: the log's, as far as the history
+// has it.
+func outcome(r durable.Run) string {
+	switch r.Verdict {
+	case durable.RunSucceeded:
+		return "ok"
+	case durable.RunFailed:
+		if strings.HasPrefix(r.Error, "timeout: ") {
+			return "timeout"
+		}
+	}
+	return r.Verdict.String()
+}
+
+// jobJSON is a job as --json has it. The variables of a job are not in it: they
+// may be secret.
+type jobJSON struct {
+	Namespace string     `json:"namespace"`
+	Job       string     `json:"job"`
+	ID        durable.ID `json:"id"`
+	Schedule  string     `json:"schedule"`
+	Zone      string     `json:"zone"`
+	Command   string     `json:"command"`
+	State     string     `json:"state"`
+	Next      *time.Time `json:"next"`
+	Node      string     `json:"node,omitempty"`
+	Attempt   int        `json:"attempt"`
+	Runs      int64      `json:"runs"`
+	Error     string     `json:"error,omitempty"`
+	Last      *runJSON   `json:"last_run"`
+}
+
+func (l listed) MarshalJSON() ([]byte, error) {
+	j := jobJSON{
+		Namespace: l.Namespace, Job: l.Name, ID: l.ID, Schedule: l.Spec.Schedule, Zone: l.Spec.Zone,
+		Command: l.Spec.Job(l.Name).Command.String(), State: l.state(),
+		Node: l.Owner, Attempt: l.Attempt, Runs: l.Runs, Error: reason(l.Error),
+	}
+	if at := l.next().In(l.Spec.Location()); !at.IsZero() {
+		j.Next = &at
+	}
+	if l.last != nil {
+		j.Last = newRunJSON(l.Entry, *l.last)
+	}
+	return json.Marshal(j)
+}
+
+// printJSON writes a line for each thing.
+func printJSON[T any](list []T) error {
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	for _, one := range list {
+		if err := out.Encode(one); err != nil {
+			return &exitError{exitMistake, err.Error()}
+		}
+	}
+	return nil
+}

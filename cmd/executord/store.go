@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// storeFlag is the flag --store, and what stands for it in the environment.
+type storeFlag struct{ cmd *cobra.Command }
+
+const storeMend = "name a file, as in --store jobs.db, or a database, as in --store postgres://user@host/database"
+
+func newStoreFlag(cmd *cobra.Command, usage string) storeFlag {
+	cmd.Flags().String("store", "", usage+"; the default is in "+daemon.StoreVariable)
+	return storeFlag{cmd}
+}
+
+// name gives the store that was asked for, "" for none.
+func (f storeFlag) name() string {
+	if flag := f.cmd.Flags().Lookup("store"); flag.Changed {
+		return flag.Value.String()
+	}
+	return os.Getenv(daemon.StoreVariable)
+}
+
+// visitTimeout bounds what the commands ask of a store that only visit it.
+const visitTimeout = 30 * time.Second
+
+// visit opens a store that is there, and calls fn with it.
+func (f storeFlag) visit(fn func(context.Context, visitor) error) error {
+	name := f.name()
+	if name == "" {
+		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), storeMend, daemon.StoreVariable)
+	}
+	store, shown, err := openStore(name, false)
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	defer store.Close()
+	jobs, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), visitTimeout)
+	defer cancel()
+	err = fn(ctx, visitor{store, jobs, shown})
+	var exit *exitError
+	if err != nil && !errors.As(err, &exit) {
+		return &exitError{exitMistake, fmt.Sprintf("the store %s: %s", shown, err)}
+	}
+	return err
+}
+
+// visitor is a command that looks at a store and acts on it.
+type visitor struct {
+	store durable.Store
+	jobs  *durable.Jobs
+	shown string // the store's name, as it may be shown
+}
+
+// openStore opens a store, and gives the name by which it may be shown: a
+// password is never in it, nor in an error. Unless create is true, it must be
+// there already, and must have been a store before: a name that is mistyped is
+// no reason to make tables.
+func openStore(name string, create bool) (store durable.Store, shown string, err error) {
+	scheme, _, isURL := strings.Cut(name, "://")
+	switch {
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+		return openDatabase(name, create)
+	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
+		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + storeMend) // not shown: it may have a password
+	case strings.Contains(name, "=") && (strings.Contains(name, " ") || strings.Contains(name, "password")):
+		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
+	case name == "":
+		return nil, "", errors.New("the name of the store is empty: " + storeMend)
+	}
+	store, err = openFile(name, create)
+	return store, name, err
+}
+
+// openFile opens a store in a file.
+func openFile(name string, create bool) (durable.Store, error) {
+	if err := lookAtFile(name, create); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(name)
+	if err != nil {
+		return nil, explainStore(name, err)
+	}
+	return store, nil
+}
+
+// sqliteMagic is how a file of SQLite begins.
+const sqliteMagic = "SQLite format 3\x00"
+
+// lookAtFile says why a file can't be a store, and makes a new one.
+func lookAtFile(name string, create bool) error {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !create:
+		return fmt.Errorf("there is no store %s: check the name; executord run --store makes one", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return makeFile(name)
+	case err != nil:
+		return fmt.Errorf("the store %s: %w", name, cause(err))
+	case info.IsDir():
+		return fmt.Errorf("the store %s is a directory: name a file in it", name)
+	}
+	head, err := readHead(name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the store %s: %w", name, cause(err))
+	case head == "" && create:
+		return nil
+	case head == "":
+		return fmt.Errorf("the store %s is empty: no daemon has used it", name)
+	case head != sqliteMagic:
+		return fmt.Errorf("%s is no store: it is not a file of SQLite", name)
+	case create:
+		return nil
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: abs}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(2000)"}
+	ready, err := isStore("sqlite", dsn.String(), "select count(*) from sqlite_master where name = 'executor_schema'")
+	if err != nil {
+		return explainStore(name, err)
+	}
+	if !ready {
+		return fmt.Errorf("%s is no store: it is a file of SQLite that no daemon has used", name)
+	}
+	return nil
+}
+
+// makeFile makes an empty file, which nobody but the user may read: commands and
+// their variables are in it, and who can write it can have commands run.
+func makeFile(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the store %s cannot be made: there is no directory %s", name, filepath.Dir(name))
+	case err != nil:
+		return fmt.Errorf("the store %s cannot be made: %w", name, cause(err))
+	}
+	return f.Close()
+}
+
+func readHead(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := [len(sqliteMagic)]byte{}
+	n, err := io.ReadFull(f, head[:])
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return string(head[:n]), err
+}
+
+// isStore asks a database whether it has tables of package durable.
+func isStore(driver, dsn, query string) (bool, error) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), visitTimeout)
+	defer cancel()
+	n := 0
+	err = db.QueryRowContext(ctx, query).Scan(&n)
+	return n > 0, err
+}
+
+// openDatabase opens a store in PostgreSQL.
+func openDatabase(name string, create bool) (durable.Store, string, error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		// What is wrong is not said: it may be a part of the password.
+		return nil, "", errors.New("the store's URL cannot be read: a character such as # / ? @ in the password is written as %23 %2F %3F %40")
+	}
+	secret := secrets(u)
+	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
+	hide := func(err error) error {
+		text := explainStore(shown, err).Error()
+		for _, s := range append([]string{name}, secret...) {
+			text = strings.ReplaceAll(text, s, "xxxxx")
+		}
+		return errors.New(text)
+	}
+	if !create {
+		ready, err := isStore("pgx", name, "select count(*) from pg_catalog.pg_class where oid = to_regclass('executor_schema')")
+		if err != nil {
+			return nil, "", hide(err)
+		}
+		if !ready {
+			return nil, "", fmt.Errorf("%s is no store: no daemon has used that database, or it was in another schema", shown)
+		}
+	}
+	store, err := postgres.Open(name)
+	if err != nil {
+		return nil, "", hide(err)
+	}
+	return store, shown, nil
+}
+
+// secrets gives what must not be shown of a URL, longest first.
+func secrets(u *url.URL) []string {
+	var all []string
+	add := func(s string) {
+		// Passwords of one or two letters would make any text unreadable.
+		if len(s) > 2 {
+			all = append(all, s)
+		}
+	}
+	password, _ := u.User.Password()
+	_, raw, _ := strings.Cut(u.User.String(), ":")
+	add(raw)
+	add(password)
+	for _, key := range []string{"password", "sslpassword"} {
+		add(u.Query().Get(key))
+	}
+	return all
+}
+
+// explainStore says why a store can't be opened.
+func explainStore(shown string, err error) error {
+	text := err.Error()
+	switch {
+	case errors.Is(err, durable.ErrNewerSchema):
+		text = "it was brought up to date by a newer executord: use that one, or a newer one, here as well"
+	case strings.Contains(text, "SQLITE_BUSY") || strings.Contains(text, "database is locked"):
+		text = "another process has it locked"
+	case strings.Contains(text, "SQLITE_READONLY") || strings.Contains(text, "readonly database") || strings.Contains(text, "unable to open database file"):
+		text = "it may not be written, nor the directory it is in: run executord as the user whose it is"
+	default:
+		text = strings.TrimPrefix(text, "durable/postgres: ")
+		text = strings.TrimPrefix(text, "durable/sqlite: ")
+		text = strings.TrimPrefix(text, fmt.Sprintf("%q: ", shown))
+	}
+	return fmt.Errorf("the store %s: %s", shown, text)
+}
+
+// cause gives what is wrong with a file, without its name.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The commands that act on a store say in plain words what became of it, and
+// the exit code tells whether it is done.
+func TestActs(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		p := start(t, "# name: nightly\n30 2 * * * echo ran\n# name: other\n@daily true\n", "--store", store)
+		p.until("job scheduled", "job", "other")
+		state := func(want string) {
+			t.Helper()
+			if got := jobNamed(t, store, "nightly")["state"]; got != want {
+				t.Errorf("it is %v, want %s", got, want)
+			}
+		}
+		next := jobNamed(t, store, "nightly")["next"]
+
+		told(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		state("paused")
+		told(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		told(t, store, 0, "nightly: resumed; due ", "resume", "nightly")
+		told(t, store, 1, "nightly: too late: it is waiting, not paused\n", "resume", "nightly")
+		told(t, store, 0, "nightly: canceled\n", "cancel", "tab/nightly")
+		state("canceled")
+		told(t, store, 1, "nightly: too late: it is canceled already\n", "cancel", "nightly")
+		told(t, store, 1, "nightly: too late: it is canceled\n", "pause", "nightly")
+		told(t, store, 1, "nightly: too late: it is canceled; executord resume brings it back\n", "run-now", "nightly")
+		told(t, store, 0, "nightly: brought back; due ", "resume", "nightly")
+		state("waiting")
+		if got := jobNamed(t, store, "nightly")["next"]; got != next {
+			t.Errorf("next at %v, and after all that at %v", next, got)
+		}
+		if all := asked(t, store, "runs"); len(all) != 0 {
+			t.Errorf("there are runs: %v", all)
+		}
+
+		told(t, store, 0, "nightly: due now\n", "run-now", "nightly")
+		p.until("ran")
+		p.until("run ended", "job", "nightly", "outcome", "ok")
+		told(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
+		told(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
+		p.end()
+		if got := jobNamed(t, store, "nightly")["next"]; got != next {
+			t.Errorf("next at %v, and after run-now at %v", next, got)
+		}
+	})
+}
+
+// A run that goes on is ended by cancel, and not by pause; both hold from then
+// on, also for a daemon that is started afterwards.
+func TestActsOnRunning(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		fifo := filepath.Join(t.TempDir(), "go")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file := write(t, "tab", "# name: long\n@every 500ms exec sleep 1000\n# name: short\n@every 500ms read x <"+fifo+"\n")
+		p := startFile(t, file, "--store", store)
+		for seen := map[any]bool{}; len(seen) < 2; {
+			seen[p.until("run started")["job"]] = true
+		}
+		told(t, store, 1, "long: too late: it is running, on ", "run-now", "long")
+		told(t, store, 0, "long: will be paused when its run on ", "pause", "long")
+		told(t, store, 0, "long: resumed; it will not be paused ", "resume", "long")
+		told(t, store, 0, "short: will be paused when its run on ", "pause", "short")
+		told(t, store, 0, "long: canceled; its run on ", "cancel", "long")
+		p.until("run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
+		if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // short goes on only now
+			t.Fatal(err)
+		}
+		for jobNamed(t, store, "short")["state"] != "paused" {
+			time.Sleep(20 * time.Millisecond)
+		}
+		p.end()
+		p.want(1, "run ended", "job", "short", "outcome", "ok")
+
+		q := startFile(t, file, "--store", store)
+		q.until("job does not run", "job", "long", "state", "canceled")
+		q.until("job does not run", "job", "short", "state", "paused")
+		told(t, store, 0, "long: brought back; due ", "resume", "long")
+		told(t, store, 0, "short: resumed; ", "resume", "short")
+		q.until("run started", "job", "long")
+		q.signal(syscall.SIGTERM)
+		q.until("draining")
+		q.signal(syscall.SIGTERM)
+		q.wait()
+		runs := asked(t, store, "runs", "long")
+		if len(runs) != 1 || runs[0]["outcome"] != "canceled" {
+			t.Errorf("runs: %v", runs)
+		}
+	})
+}

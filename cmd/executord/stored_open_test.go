@@ -1,0 +1,169 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A store that cannot be used is an error that says why, and is left as it is.
+// Only run makes one.
+func TestStoreMustBeThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	tab := file("tab", "@daily true\n")
+	foreign := filepath.Join(dir, "foreign.db")
+	db, err := sql.Open("sqlite", foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("create table mine (x)"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+
+	jobs, run := []string{"jobs"}, []string{"run", tab}
+	for _, test := range []struct {
+		args  []string
+		store string
+		want  string // %s is the store
+	}{
+		{jobs, filepath.Join(dir, "none.db"), "there is no store %s: check the name; executord run --store makes one"},
+		{[]string{"runs", "x"}, filepath.Join(dir, "none.db"), "there is no store %s: check the name"},
+		{[]string{"cancel", "x"}, filepath.Join(dir, "none.db"), "there is no store %s: check the name"},
+		{jobs, file("empty.db", ""), "the store %s is empty: no daemon has used it"},
+		{jobs, foreign, "%s is no store: it is a file of SQLite that no daemon has used"},
+		{jobs, tab, "%s is no store: it is not a file of SQLite"},
+		{run, tab, "%s is no store: it is not a file of SQLite"},
+		{jobs, dir, "the store %s is a directory: name a file in it"},
+		{run, dir, "the store %s is a directory: name a file in it"},
+		{run, dir + "/no/jobs.db", "the store %s cannot be made: there is no directory " + dir + "/no"},
+		{run, "mysql://me:" + password + "@db/x", "the store is neither a file nor a PostgreSQL database: name a file"},
+		{run, ":memory:", "the store is neither a file nor a PostgreSQL database: name a file"},
+		{run, "file:jobs.db", "the store is neither a file nor a PostgreSQL database: name a file"},
+		{run, "host=db password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
+		{run, "postgres://me:a#b/c@db/x", "the store's URL cannot be read: a character such as # / ? @ in the password is written as %%23"},
+	} {
+		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
+		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
+		if code != exitMistake || !strings.HasPrefix(stderr, want) || strings.Contains(stderr, password) {
+			t.Errorf("%q on %s: exit code %d, %q; want %q", test.args, test.store, code, stderr, want)
+		}
+	}
+	for _, name := range []string{"none.db", "no"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+	if db, err = sql.Open("sqlite", foreign); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tables := 0
+	if err := db.QueryRow("select count(*) from sqlite_master").Scan(&tables); err != nil || tables != 1 {
+		t.Errorf("the foreign file has %d tables now, error %v", tables, err)
+	}
+}
+
+// Without a store, the commands that need one say so, and the exit code is that
+// of a wrong command line.
+func TestStoreIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"jobs"}, {"runs"}, {"pause", "x"}, {"jobs", "--store", ""}} {
+		if _, stderr, code := output(t, "", args...); code != exitUsage || !strings.Contains(stderr, "needs a store") {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr)
+		}
+	}
+	for _, args := range [][]string{
+		{"run", "tab", "--namespace", "x"},
+		{"run", "-", "--store", "x.db"},
+		{"run", ".crontab", "--store", "x.db"},
+		{"run", "tab", "--store", "x.db", "--namespace", "a/b"},
+		{"run", "tab", "--store", "x.db", "--lease", "10ms"},
+		{"runs", "--store", "x.db", "-n", "0"},
+		{"cancel", "--store", "x.db"},
+	} {
+		if _, stderr, code := output(t, "", args...); code != exitUsage {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+// Only its user may read or write a store that run makes.
+func TestStoreIsPrivate(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := start(t, "@daily true\n", "--store", store)
+	p.until("job scheduled")
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(store + suffix); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("jobs.db%s: %v, %v", suffix, info.Mode(), err)
+		}
+	}
+	p.end()
+}
+
+// A store of a newer executord is refused, by all commands, with what to do.
+func TestNewerStore(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		p := start(t, "@daily true\n", "--store", store)
+		p.until("job scheduled")
+		p.end()
+		driver := "sqlite"
+		if strings.HasPrefix(store, "postgres:") {
+			driver = "pgx"
+		}
+		db, err := sql.Open(driver, store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec("update executor_schema set version = 1000"); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"jobs"}, {"run", write(t, "tab", "@daily true\n")}, {"run-now", "true"}} {
+			_, stderr, code := output(t, "", append(args, "--store", store)...)
+			if code != exitMistake || !strings.Contains(stderr, "by a newer executord: use that one, or a newer one") {
+				t.Errorf("%q: exit code %d, %q", args, code, stderr)
+			}
+		}
+	})
+}
+
+// With a store, more is a mistake in a file: names that change with its lines,
+// and bytes that are no text. check finds it too.
+func TestMistakesForStores(t *testing.T) {
+	t.Parallel()
+	file := write(t, "tab", "@daily /opt/a/sync\n@daily /opt/b/sync\n# name: latin\n@daily echo \xe4\n")
+	if _, stderr, code := output(t, "", "check", file); code != 0 {
+		t.Errorf("without a store: exit code %d, %q", code, stderr)
+	}
+	store := newStoreFile(t)
+	for _, command := range []string{"check", "run"} {
+		_, stderr, code := output(t, "", command, file, "--store", store)
+		for _, want := range []string{
+			file + ":1: the job is called sync:1, after its line, and a store needs a name that stays\n    @daily /opt/a/sync\n    mend: write a line such as # name: sync-1 above it\n",
+			file + ":2: the job is called sync:2",
+			file + ":4: the job has bytes that are not UTF-8, and a store keeps text only\n",
+			"executord: 3 mistakes in " + file + "\n",
+		} {
+			if code != exitMistake || !strings.Contains(stderr, want) {
+				t.Errorf("%s: exit code %d, %q; want %q", command, code, stderr, want)
+			}
+		}
+	}
+	if _, err := os.Stat(store); err == nil {
+		t.Error("the store was made")
+	}
+}

@@ -1,0 +1,256 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Two daemons that share a store and a file run each occurrence of each job
+// once, together.
+func TestTwoDaemons(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		out := t.TempDir()
+		var tab strings.Builder
+		for _, name := range []string{"a", "b", "c"} {
+			tab.WriteString("# name: " + name + "\n@every 200ms echo $EXECUTORD_DUE >>" + out + "/" + name + "\n")
+		}
+		file := write(t, "tab", tab.String())
+		// A machine that is busy must not look like a daemon that is dead.
+		p := startFile(t, file, "--store", store, "--lease", "30s")
+		q := startFile(t, file, "--store", store, "--lease", "30s")
+		for _, name := range []string{"a", "b", "c"} {
+			p.until("job scheduled", "job", name)
+			q.until("job scheduled", "job", name)
+		}
+		// Long enough that each has its part, wherever the first ones went.
+		time.Sleep(3 * time.Second)
+		p.end() // one after the other: while one drains the other goes on
+		q.until("run ended")
+		time.Sleep(time.Second)
+		q.end()
+		for _, name := range []string{"a", "b", "c"} {
+			due := dues(t, filepath.Join(out, name))
+			for i, at := range due[1:] {
+				if d := at.Sub(due[i]); d <= 0 || d%(200*time.Millisecond) != 0 {
+					t.Errorf("%s: due at %v after %v", name, at, due[i])
+				}
+			}
+			if len(due) < 10 || len(due) != len(p.starts(name))+len(q.starts(name)) {
+				t.Errorf("%s ran %d times; the logs have %d and %d", name, len(due), len(p.starts(name)), len(q.starts(name)))
+			}
+		}
+	})
+}
+
+// After kill -9 another daemon begins again what was running, within seconds, as
+// its next attempt, and the history tells of the loss.
+func TestTakeOver(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		flag := filepath.Join(t.TempDir(), "second")
+		file := write(t, "tab", "# name: long\n@every 500ms test -e "+flag+" || { echo up; exec sleep 1000; }\n# name: tick\n@every 200ms true\n")
+		p := startFile(t, file, "--store", store, "--lease", "2s")
+		run := p.until("run started", "job", "long")
+		p.until("up")
+		q := startFile(t, file, "--store", store, "--lease", "2s")
+		q.until("job scheduled", "job", "tick")
+
+		if err := os.WriteFile(flag, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		p.signal(syscall.SIGKILL)
+		<-p.exited
+		p.killLeft() // nobody else does
+
+		again := q.until("run started", "job", "long", "due", run["due"])
+		if again["attempt"] != 2.0 || again["run"] != run["run"].(float64)+1 {
+			t.Errorf("begun again: %v", again)
+		}
+		if took := time.Since(killed); took > 10*time.Second {
+			t.Errorf("begun again only %v after the kill, with a lease of two seconds", took)
+		}
+		q.until("run ended", "job", "long", "run", again["run"], "outcome", "ok")
+		q.until("run ended", "job", "tick")
+		q.end()
+		runs := asked(t, store, "runs", "long", "-n", "1000")
+		last := runs[len(runs)-1]
+		if last["outcome"] != "lost" || last["run"] != run["run"] || last["node"] == runs[len(runs)-2]["node"] {
+			t.Errorf("of the run that was lost: %v; of the next: %v", last, runs[len(runs)-2])
+		}
+	})
+}
+
+// A run that is ended because its daemon is, is begun again by another one: the
+// same attempt, and nothing of it in the history.
+func TestGivenBack(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		flag := filepath.Join(t.TempDir(), "second")
+		file := write(t, "tab", "# name: long\n@every 500ms test -e "+flag+" || { echo up; exec sleep 1000; }\n")
+		p := startFile(t, file, "--store", store, "--drain-timeout", "50ms")
+		run := p.until("run started", "job", "long")
+		p.until("up")
+		if err := os.WriteFile(flag, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGTERM)
+		if code := p.wait(); code != exitCut {
+			t.Errorf("exit code %d", code)
+		}
+		p.want(1, "run ended", "job", "long", "outcome", "stopped")
+
+		q := startFile(t, file, "--store", store)
+		again := q.until("run started", "job", "long")
+		if again["run"] != run["run"] || again["attempt"] != nil {
+			t.Errorf("first %v, then %v", run, again)
+		}
+		q.until("run ended", "job", "long", "run", again["run"], "outcome", "ok")
+		q.end()
+		for _, r := range asked(t, store, "runs", "long") {
+			if r["outcome"] != "ok" {
+				t.Errorf("in the history: %v", r)
+			}
+		}
+	})
+}
+
+// What waits for the end of its jitter when the daemon ends is run later, and
+// not held up the end.
+func TestJitterIsCutShort(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	file := write(t, "jobs.toml", "[[job]]\nname = \"late\"\nschedule = \"@every 1s\"\njitter = \"1000h\"\ncommand = \"echo ran\"\n")
+	p := startFile(t, file, "--store", store)
+	p.until("job scheduled", "job", "late")
+	for jobNamed(t, store, "late")["state"] != "running" {
+		time.Sleep(20 * time.Millisecond)
+	}
+	p.end()
+	p.want(0, "ran")
+	q := startFile(t, file, "--store", store)
+	q.until("run started", "job", "late", "attempt", 2)
+	q.until("ran")
+	q.end()
+}
+
+// Daemons of two files, in one store, leave each other's jobs alone.
+func TestTwoNamespaces(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		p := startFile(t, write(t, "web.crontab", "# name: same\n@every 100ms echo web\n"), "--store", store)
+		p.until("web")
+		q := startFile(t, write(t, "db.crontab", "# name: same\n@every 100ms echo db\n"), "--store", store)
+		q.until("db")
+		q.until("db")
+		p.until("web")
+		p.end()
+		q.end()
+		p.want(0, "db")
+		q.want(0, "web")
+		p.want(0, "job removed")
+		q.want(0, "job removed")
+
+		told(t, store, 1, "executord: same: there are several: say ", "pause", "same")
+		told(t, store, 0, "same: paused\n", "pause", "db/same")
+		told(t, store, 0, "same: paused\n", "pause", "same", "--namespace", "web")
+	})
+}
+
+// A file that is read again changes the store: new jobs come, others go, and
+// what is the same goes on. With a mistake in it, all stays as it is.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	file := write(t, "tab", "# name: stays\n@every 100ms echo one\n# name: goes\n@every 100ms true\n# name: changes\n@every 100ms echo old\n")
+	p := startFile(t, file, "--store", store)
+	p.until("old")
+	rewrite := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+	}
+	rewrite("61 * * * * true\n")
+	p.until("file not read again", "line", 1)
+	p.until("run ended", "job", "goes")
+
+	rewrite("# name: stays\n@every 100ms echo one\n# name: changes\n@every 100ms echo new\n# name: comes\n@every 100ms true\n")
+	p.until("job scheduled", "job", "stays", "store", "unchanged")
+	p.until("job scheduled", "job", "changes", "store", "changed")
+	p.until("job scheduled", "job", "comes", "store", "new")
+	p.until("job removed", "job", "goes")
+	p.until("run ended", "job", "comes")
+	p.until("new")
+	p.until("run ended", "job", "stays") // by now, what had begun of the job removed has ended
+	removed := len(p.log)
+	for range 3 {
+		p.until("run ended", "job", "stays")
+	}
+
+	rewrite("# name: goes\n@every 100ms echo back\n")
+	p.until("file read again")
+	for _, l := range p.log[removed:] {
+		if l.is("run started", "job", "goes") {
+			t.Errorf("ran while it was removed: %v", l)
+		}
+	}
+	p.until("job scheduled", "job", "goes", "store", "put back")
+	p.until("back")
+	for seen := map[any]bool{}; len(seen) < 3; {
+		seen[p.until("job removed")["job"]] = true
+	}
+	p.end()
+	starts := p.starts("goes")
+	for i, at := range starts[1:] {
+		if d := at.Sub(starts[i]); d <= 0 || d%(100*time.Millisecond) != 0 {
+			t.Errorf("goes was due at %v after %v: not on its grid", at, starts[i])
+		}
+	}
+	for name, want := range map[string]string{"stays": "removed", "changes": "removed", "comes": "removed", "goes": "waiting"} {
+		if got := jobNamed(t, store, name)["state"]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if all := asked(t, store, "jobs"); len(all) != 1 {
+		t.Errorf("without --all: %v", all)
+	}
+}
+
+// A run of a job that is removed from its file meanwhile ends by itself, and is
+// the last.
+func TestRemovedWhileItRuns(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		fifo := filepath.Join(t.TempDir(), "go")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file := write(t, "tab", "# name: long\n@every 300ms echo up; read x <"+fifo+"; echo done\n")
+		p := startFile(t, file, "--store", store)
+		p.until("up")
+		if err := os.WriteFile(file, []byte("# name: other\n@daily true\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+		p.until("job removed", "job", "long")
+		if got := jobNamed(t, store, "long")["state"]; got != "running, then removed" {
+			t.Errorf("it is %v", got)
+		}
+		time.Sleep(2500 * time.Millisecond) // a beat comes by, which would tell of a cancellation
+		if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+		p.until("done")
+		p.until("run ended", "job", "long", "outcome", "ok")
+		p.end()
+		if got := jobNamed(t, store, "long"); got["state"] != "removed" || got["last_run"].(map[string]any)["outcome"] != "ok" {
+			t.Errorf("it is %v", got)
+		}
+		if all := asked(t, store, "runs", "long"); len(all) != 1 {
+			t.Errorf("runs: %v", all)
+		}
+	})
+}
