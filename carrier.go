@@ -16,6 +16,11 @@ func newCarrier(r Runnable) *carrier {
 	return c
 }
 
+func (c *carrier) fail(err error) {
+	c.unbegin()
+	c.finish(Failed, err, nil)
+}
+
 // Run is never called by the pool; it makes a carrier bound.
 func (c *carrier) Run(ctx context.Context) error { return c.run.Run(ctx) }
 
@@ -33,7 +38,6 @@ func (c *carrier) invoke(ctx context.Context) (end ending) {
 }
 
 func (c *carrier) end(s State, err error) bool        { return c.settle(s, err, nil) }
-func (c *carrier) fail(err error)                     { c.finish(Failed, err, nil) }
 func (c *carrier) expire(cause error) bool            { return c.cancel(cause, false, true, nil) }
 func (c *carrier) origin() Runnable                   { return c.run }
 func (c *carrier) apart() func(context.Context) error { return c.run.Run }

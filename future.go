@@ -118,7 +118,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	if f.series() != nil && f.attached() != nil {
 		return nil
 	}
-	ctx, ok := f.begin(ctx, false)
+	ctx, ok := f.begin(nil, ctx, false)
 	if !ok {
 		return nil
 	}
@@ -131,9 +131,10 @@ func (f *Future[T]) Run(ctx context.Context) error {
 // RunAndReset runs the body like Run, but if the body returns nil the task is
 // pending again, its value discarded, and RunAndReset reports true. An error or
 // a panic fails the task. It reports false, too, if the task was canceled
-// meanwhile, or could not be run. Java: FutureTask.runAndReset.
+// meanwhile, or could not be run; a task that was given to a pool is never run
+// by it, but by that pool. Java: FutureTask.runAndReset.
 func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
-	ctx, ok := f.begin(ctx, true)
+	ctx, ok := f.begin(nil, ctx, true)
 	if !ok {
 		return false
 	}
@@ -215,6 +216,7 @@ func (f *Future[T]) invoke(ctx context.Context) ending {
 func (f *Future[T]) end(s State, err error) bool { return f.settle(s, err, f.drop) }
 
 func (f *Future[T]) fail(err error) {
+	f.unbegin()
 	f.finish(Failed, err, func(bool) { f.fn = nil })
 }
 

@@ -62,15 +62,10 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 	s := t.series()
 	if s != nil && s.stale {
 		s.stale = false
-		if more, last := s.restart(t); !more {
-			b.end(final(last.err), last.err)
-			if last.err != nil {
-				p.report(submitted, p.info(w, e), last)
-			}
-		}
+		p.restart(submitted, w, e, b)
 		return outcomeOf(t)
 	}
-	ctx, ok := t.begin(submitted, s != nil)
+	ctx, ok := t.begin(p, submitted, s != nil)
 	if !ok {
 		if !t.State().Done() {
 			return canceledTask // a promise, or somebody else runs it: the pool has no part in it
@@ -85,6 +80,22 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 		b.expire(ended(submitted)) // a series whose submitter is gone
 	}
 	return outcomeOf(t)
+}
+
+// restart finds a new time for a series after the wall clock was set back. It
+// ends the series if there is none, or if the trigger does not tell.
+func (p *Pool) restart(ctx context.Context, w *worker, e entry, b bound) {
+	more, last := false, ending{ErrGoexit, true}
+	defer func() {
+		if more {
+			return
+		}
+		b.end(final(last.err), last.err)
+		if last.err != nil {
+			p.report(ctx, p.info(w, e), last)
+		}
+	}()
+	more, last = b.core().series().restart(b.core())
 }
 
 // runPlain runs a Runnable that has no life of its own. It costs no context if

@@ -23,19 +23,28 @@ type worker struct {
 	prev, next *worker
 }
 
-// idleList is a stack of parked workers: the one that parked last is taken
+// idleList is a stack of parked workers: the one that became idle last is taken
 // first, so that the others can grow old and leave.
 type idleList struct{ top, bottom *worker }
 
+// push adds w below those that became idle after it: it may have looked up in
+// vain meanwhile.
 func (l *idleList) push(w *worker) {
 	w.parked = true
 	w.prev = l.top
-	if l.top != nil {
-		l.top.next = w
+	for w.prev != nil && w.prev.since > w.since {
+		w.next, w.prev = w.prev, w.prev.prev
+	}
+	if w.prev != nil {
+		w.prev.next = w
 	} else {
 		l.bottom = w
 	}
-	l.top = w
+	if w.next != nil {
+		w.next.prev = w
+	} else {
+		l.top = w
+	}
 }
 
 // pop gives the worker that parked last, or nil.

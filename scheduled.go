@@ -248,8 +248,8 @@ func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
 	t.attach(p.Pool, ctx)
 	if p.decorate != nil {
 		if d := p.decorate(f); d != nil && d != ScheduledTask(f) {
-			t.traits().decorated = d
-			t.due = p.clock.in(d.Next(), t.has(wallClock))
+			t.decorate(d) // d may have shown t to others
+			p.postpone(t, p.clock.in(d.Next(), t.has(wallClock)))
 		}
 	}
 	return p.enter(ctx, entry{f})

@@ -254,3 +254,24 @@ func TestScheduledTaskInfo(t *testing.T) {
 		})
 	}
 }
+
+// A series whose submitter's context ends during a run ends with that run, not
+// when the next one is due.
+func TestSeriesEndsWithRunDuringWhichParentEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := cored(t, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f, err := p.AtFixedRate(ctx, 0, time.Hour, func(context.Context) error {
+			time.Sleep(time.Minute)
+			return nil
+		})
+		expect(t, "error of AtFixedRate", err, nil)
+		elapse(time.Second)
+		cancel()
+		stateIs(t, "the series during the run", f, executor.Running)
+		elapse(time.Minute)
+		stateIs(t, "the series after the run", f, executor.Canceled)
+		expect(t, "queued", addsUp(t, p).Queued, 0)
+	})
+}

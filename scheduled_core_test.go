@@ -128,6 +128,47 @@ func TestCoreZeroKeepAlive(t *testing.T) {
 	})
 }
 
+// Tasks without delay go to the worker that became idle last, so that those
+// above Core grow old and leave, though there is always something to do.
+func TestScheduledSurplusWorkersLeave(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := scheduledPool(t, executor.ScheduledConfig{Core: 3, KeepAlive: 10 * time.Second})
+		p.PrestartAll()
+		synctest.Wait()
+		if err := p.SetCore(1); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 { // taken in turns, each worker would be busy every 9 s
+			expect(t, fmt.Sprint("workers after ", 3*i, " s"), settled(t, p).Workers, []int{3, 3, 3, 3, 1}[i])
+			mustGo(t, p.Pool, schedNop)
+			time.Sleep(3 * time.Second)
+		}
+	})
+}
+
+// Whichever idle worker the alarm has woken, all the others are still found for
+// the tasks that come meanwhile.
+func TestScheduledIdleWorkersAreFound(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := cored(t, 3)
+		for range 3 { // one after the other, so that the first has waited longest
+			p.Prestart()
+			elapse(time.Second)
+		}
+		block := newBlocker(t)
+		in := func(d time.Duration) *executor.ScheduledFuture[int] {
+			return executor.Schedule(t.Context(), p, d, block.value)
+		}
+		in(time.Second).Cancel()
+		elapse(time.Second) // the first worker hears the alarm in vain, so that another will next time
+		for i, d := range []time.Duration{time.Second, 0, 0} {
+			in(d)
+			elapse(time.Second)
+			expect(t, "tasks that run", block.started.Load(), int64(i+1))
+		}
+	})
+}
+
 // Below Core each task starts a worker, however many are idle; above it none
 // does, however many tasks wait.
 func TestScheduledCoreBoundsWorkers(t *testing.T) {

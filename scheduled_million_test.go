@@ -32,9 +32,12 @@ func TestMillionTasks(t *testing.T) {
 
 	// The workers are held until all tasks are there: from then on each worker
 	// has to take them in order.
-	gate := make(chan struct{})
+	held, gate := make(chan struct{}), make(chan struct{})
 	for range 2 {
-		mustGo(t, p.Pool, func(context.Context) error { <-gate; return nil })
+		mustGo(t, p.Pool, func(context.Context) error { held <- struct{}{}; <-gate; return nil })
+	}
+	for range 2 {
+		<-held
 	}
 	var last [2]struct { // by worker, and its own
 		due   time.Time
@@ -42,9 +45,9 @@ func TestMillionTasks(t *testing.T) {
 	}
 	ran := make([]atomic.Int32, n)
 	fs := make([]*executor.ScheduledFuture[int], n)
-	start := time.Now().Add(time.Duration(n) * 4 * time.Microsecond)
+	start := time.Now().Add(time.Duration(n) * 2 * time.Microsecond)
 	for i := range fs {
-		due := start.Add(rand.N(time.Duration(n) * 2 * time.Microsecond))
+		due := start.Add(rand.N(time.Duration(n) * 4 * time.Microsecond))
 		fs[i] = executor.Schedule(context.Background(), p, time.Until(due), func(ctx context.Context) (int, error) {
 			ran[i].Add(1)
 			before, due := &last[ctx.Value(workerKey{}).(int)-1], executor.Due(ctx)
@@ -61,20 +64,26 @@ func TestMillionTasks(t *testing.T) {
 	expect(t, "queued", p.Stats().Queued, n)
 	full := heapInUse() - before
 	time.Sleep(time.Until(start))
-	close(gate)
 
+	// All have canceled some before the workers begin.
 	canceled := make([]bool, n)
-	var wg sync.WaitGroup
+	var wg, ready sync.WaitGroup
+	ready.Add(4)
 	for g := range 4 {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(rand.Uint64(), 0))
-			for _, i := range r.Perm(n / 4) {
+			for k, i := range r.Perm(n / 4) {
 				if i = 4*i + g; r.IntN(2) == 0 {
 					canceled[i] = fs[i].Cancel()
+				}
+				if k == n/100 {
+					ready.Done()
 				}
 			}
 		})
 	}
+	ready.Wait()
+	close(gate)
 	wg.Wait()
 	p.Close()
 

@@ -17,20 +17,11 @@ type scheduleModel struct {
 	seq      int
 	busy     *modelTask    // what the worker runs
 	until    time.Duration // when it will be done with that
-	log      []modelRun
+	log      []programRun
 	retain   bool
 	shut     bool
 	delayed  executor.AfterShutdown
 	periodic executor.AfterShutdown
-}
-
-// modelRun is one run of a task: the task's number, when it began, and when it
-// was due.
-type modelRun struct {
-	task      int
-	began     time.Duration
-	due       time.Duration
-	runNumber int64
 }
 
 // rhythmKind is how the tasks of a program find their times.
@@ -111,7 +102,7 @@ func (m *scheduleModel) advance(now time.Duration) {
 		m.now = max(m.now, t.due)
 		m.busy, m.until = t, m.now+t.work
 		t.state = executor.Running
-		m.log = append(m.log, modelRun{t.number, m.now, t.due, t.runs + 1})
+		m.log = append(m.log, programRun{t.number, m.now, t.due, t.runs + 1})
 	}
 	m.now = now
 }

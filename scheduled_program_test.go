@@ -1,26 +1,17 @@
 package executor_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
-	"os"
-	"slices"
-	"strconv"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
 )
 
-// program runs a sequence of calls on a pool and on the model of it.
-type program struct {
-	t     *testing.T
-	code  []byte
-	begin time.Time
+// scheduledProgram is a program of calls on a scheduled pool.
+type scheduledProgram struct {
+	program
 	pool  *executor.ScheduledPool
 	model *scheduleModel
 	tasks []*anyFuture
@@ -28,31 +19,16 @@ type program struct {
 	// crowd is the mode with several workers. Bodies take no time then, so that
 	// the times of runs are still certain, though not the order among equals.
 	crowd bool
-
-	mu  sync.Mutex
-	log []modelRun
 }
 
-// next reads a number below n.
-func (p *program) next(n int) int {
-	if len(p.code) == 0 {
-		return 0
-	}
-	b := p.code[0]
-	p.code = p.code[1:]
-	return int(b) % n
-}
-
-func (p *program) ms(n int) time.Duration { return time.Duration(p.next(n)) * time.Millisecond }
-
-func (p *program) afterShutdown() executor.AfterShutdown {
+func (p *scheduledProgram) afterShutdown() executor.AfterShutdown {
 	return executor.KeepAfterShutdown + executor.AfterShutdown(p.next(2))
 }
 
-// runProgram runs code and compares order and times of all runs, and what each
+// runSchedule runs code and compares order and times of all runs, and what each
 // call returned.
-func runProgram(t *testing.T, code []byte) {
-	p := &program{t: t, code: code, begin: time.Now(), model: new(scheduleModel)}
+func runSchedule(t *testing.T, code []byte) {
+	p := &scheduledProgram{program: newProgram(t, code), model: new(scheduleModel)}
 	mode := p.next(4)
 	p.crowd, p.model.retain = mode&1 != 0, mode&2 != 0
 	p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
@@ -60,17 +36,10 @@ func runProgram(t *testing.T, code []byte) {
 		Core: p.next(2), RetainCanceled: p.model.retain, Delayed: p.model.delayed, Periodic: p.model.periodic,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})
-	for ops := 0; len(p.code) > 0 && ops < 300 && !t.Failed(); ops++ {
-		p.step()
-		p.settle()
-	}
-	for range 40 {
-		time.Sleep(time.Millisecond)
-		p.settle()
-	}
+	p.play(40, p.step, p.compare)
 }
 
-func (p *program) step() {
+func (p *scheduledProgram) step() {
 	switch op := p.next(24); op {
 	case 0, 1, 2, 3, 4:
 		p.submit(onceKind)
@@ -102,7 +71,7 @@ func (p *program) step() {
 }
 
 // reconsider changes the policies or, rarely, shuts the pool down.
-func (p *program) reconsider() {
+func (p *scheduledProgram) reconsider() {
 	switch p.next(4) {
 	case 0:
 		if !p.model.shut {
@@ -122,7 +91,7 @@ func (p *program) reconsider() {
 	}
 }
 
-func (p *program) withdraw(op, i int) {
+func (p *scheduledProgram) withdraw(op, i int) {
 	f, m := p.tasks[i], p.model.tasks[i]
 	switch op {
 	case 11, 12:
@@ -134,7 +103,7 @@ func (p *program) withdraw(op, i int) {
 	}
 }
 
-func (p *program) submit(kind rhythmKind) {
+func (p *scheduledProgram) submit(kind rhythmKind) {
 	m := &modelTask{kind: kind, endAt: int64(1 + p.next(4))}
 	delay := p.ms(12)
 	wall := kind == onceKind && p.next(4) == 0
@@ -154,9 +123,7 @@ func (p *program) submit(kind rhythmKind) {
 	run := int64(0)
 	body := func(ctx context.Context) error {
 		run++
-		p.mu.Lock()
-		p.log = append(p.log, modelRun{number, time.Since(p.begin), executor.Due(ctx).Sub(p.begin), run})
-		p.mu.Unlock()
+		p.note(programRun{task: number, due: executor.Due(ctx).Sub(p.begin), number: run})
 		time.Sleep(m.work)
 		if run != m.endAt {
 			return nil
@@ -201,20 +168,10 @@ func (p *program) submit(kind rhythmKind) {
 	p.model.add(m)
 }
 
-// settle lets the pool come to rest, and compares it with the model.
-func (p *program) settle() {
-	synctest.Wait()
+// compare holds the pool, which is at rest, against the model.
+func (p *scheduledProgram) compare() {
 	p.model.advance(time.Since(p.begin))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.crowd {
-		order := func(a, b modelRun) int { return cmp.Or(cmp.Compare(a.began, b.began), cmp.Compare(a.task, b.task)) }
-		slices.SortFunc(p.log, order)
-		slices.SortFunc(p.model.log, order)
-	}
-	if !slices.Equal(p.log, p.model.log) {
-		p.t.Fatalf("after %v the pool ran\n%v, the model\n%v", p.model.now, p.log, p.model.log)
-	}
+	p.sameRuns(p.model.log, p.crowd)
 	for i, f := range p.tasks {
 		m := p.model.tasks[i]
 		if f.State() != m.state || f.Runs() != m.runs {
@@ -232,28 +189,7 @@ func (p *program) settle() {
 // Whatever sequence of calls a pool gets, its runs are those of a simple model,
 // in the same order and at the same times, and so are the answers. A failing
 // seed is repeated by EXECUTOR_SEED=n.
-func TestScheduledModel(t *testing.T) {
-	n := scale(400)
-	seed := rand.Uint64()
-	if s := os.Getenv("EXECUTOR_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-		n = 1
-	}
-	for range n {
-		r := rand.New(rand.NewPCG(seed, 0))
-		code := make([]byte, 20+r.IntN(600))
-		for i := range code {
-			code[i] = byte(r.Uint32())
-		}
-		if bubble(t, func(t *testing.T) { runProgram(t, code) }); t.Failed() {
-			t.Fatalf("EXECUTOR_SEED=%d", seed)
-		}
-		seed = r.Uint64()
-	}
-}
+func TestScheduledModel(t *testing.T) { playRandom(t, 400, 620, runSchedule) }
 
 // FuzzScheduled is TestScheduledModel for programs that the fuzzer finds.
 func FuzzScheduled(f *testing.F) {
@@ -261,6 +197,6 @@ func FuzzScheduled(f *testing.F) {
 	f.Add([]byte{1, 0, 1, 0, 8, 2, 1, 0, 3, 0, 2, 16, 4, 20, 5, 17, 0, 20, 5})
 	f.Add([]byte{2, 1, 0, 1, 10, 1, 5, 0, 3, 9, 2, 0, 21, 5, 13, 0, 15, 22, 4})
 	f.Fuzz(func(t *testing.T, code []byte) {
-		bubble(t, func(t *testing.T) { runProgram(t, code) })
+		bubble(t, func(t *testing.T) { runSchedule(t, code) })
 	})
 }

@@ -136,3 +136,22 @@ func TestScheduledAwaitTerminationGivesUp(t *testing.T) {
 		d.check(t, "x@1h0m0s")
 	})
 }
+
+// A task whose BeforeTask hook failed has not run: neither its future nor the
+// pool counts a run, be it periodic or not.
+func TestRunsWithoutBody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },
+		}})
+		once := executor.Schedule(t.Context(), p, time.Second, schedNopValue)
+		again, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, schedNop)
+		elapse(time.Minute)
+		for what, f := range map[string]*executor.ScheduledFuture[struct{}]{"one run": once, "series": again} {
+			expect(t, what+": state", f.State(), executor.Failed)
+			expect(t, what+": runs", f.Runs(), 0)
+			expect(t, what+": last error", f.LastError(), nil)
+		}
+		expect(t, "runs of the pool", p.Stats().Runs, 0)
+	})
+}

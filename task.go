@@ -72,7 +72,7 @@ const (
 
 	wallClock uint32 = 1 << (iota + 2) // due is in wall-clock nanoseconds; fixed before the task is shared
 	bodiless                           // it is a promise; fixed before the task is shared
-	special                            // traits are set; fixed before the task is shared
+	special                            // details.traits are set; fixed before the task is queued
 	linked                             // attach was called
 	begun                              // its body was called
 	inBody                             // since begin, until the body has returned, whatever becomes of the state
@@ -88,7 +88,7 @@ func (t *task) has(flags uint32) bool { return t.bits.Load()&flags != 0 }
 func (t *task) put(set, clear uint32) { t.bits.Store(t.bits.Load()&^clear | set) }
 
 // traits are what distinguishes a task from the simplest one. They are fixed
-// before the task is shared.
+// before the task is shared or, of a decorated one, queued.
 type traits struct {
 	name      string
 	timeout   time.Duration // bounds each run; 0 is none

@@ -50,14 +50,25 @@ func (t *task) detach() {
 	}
 }
 
+// decorate makes d the user's task around this one.
+func (t *task) decorate(d ScheduledTask) {
+	t.mu.Lock()
+	t.moreLocked().decorated = d
+	t.put(special, 0)
+	t.mu.Unlock()
+}
+
 // begin moves a pending task to running and gives the context for its body; it
 // reports whether the body is to run. A task that is linked to a pool keeps the
 // context that it was submitted with, another gets parent. recurs says that
-// this is one run of several, so that its context can't be the task itself.
-func (t *task) begin(parent context.Context, recurs bool) (context.Context, bool) {
+// this is one run of several, so that its context can't be the task itself. p
+// is the pool that runs it, nil for a run by hand: then a task that is linked is
+// not run as one run of several, since its pool may meet it meanwhile, and after
+// that nobody would run it again.
+func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Context, bool) {
 	t.mu.Lock()
 	bits := t.bits.Load()
-	if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {
+	if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 || recurs && p == nil && bits&linked != 0 {
 		t.mu.Unlock()
 		return nil, false
 	}
@@ -74,6 +85,13 @@ func (t *task) begin(parent context.Context, recurs bool) (context.Context, bool
 		return t.look(), true
 	}
 	return (*taskContext)(t), true
+}
+
+// unbegin records that the body was not called after all.
+func (t *task) unbegin() {
+	t.mu.Lock()
+	t.put(0, begun)
+	t.mu.Unlock()
 }
 
 // finish records that the body has returned, and completes the task with the

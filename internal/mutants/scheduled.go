@@ -15,7 +15,7 @@ var scheduledMutants = []mutant{
 	{
 		file: "scheduled_queue.go", what: "of two clocks the less overdue comes first",
 		old: "over > most {",
-		new: "over >= 0 {",
+		new: "over >= 0 && (best == nil || over < most) {",
 	},
 	{
 		file: "scheduled_queue.go", what: "the wall clock is trusted for ever",

@@ -4,13 +4,13 @@ package main
 var taskMutants = []mutant{
 	{
 		file: "task_state.go", what: "a task that is done begins",
-		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {",
-		new: "if State(bits&stateBits) == Running || bits&(inBody|bodiless) != 0 {",
+		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 || ",
+		new: "if State(bits&stateBits) == Running || bits&(inBody|bodiless) != 0 || ",
 	},
 	{
 		file: "task_state.go", what: "a promise begins",
-		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 {",
-		new: "if State(bits&stateBits) != Pending || bits&inBody != 0 {",
+		old: "if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 || ",
+		new: "if State(bits&stateBits) != Pending || bits&inBody != 0 || ",
 	},
 	{
 		file: "task_state.go", what: "a pool takes a task that is in its body",

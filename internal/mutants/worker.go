@@ -110,7 +110,7 @@ var workerMutants = []mutant{
 	{
 		file: "pool_worker.go", what: "a parked worker keeps the labels of its last task",
 		old: "	pprof.SetGoroutineLabels(w.labels) // a profile",
-		new: "	// a profile",
+		new: "	_ = pprof.SetGoroutineLabels // a profile",
 	},
 	{
 		file: "pool_run.go", what: "a plain task runs although its context has ended",

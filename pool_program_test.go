@@ -1,48 +1,27 @@
 package executor_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
 )
 
-// crewProgram runs a sequence of calls on a pool and on the model of it.
+// crewProgram is a program of calls on a pool.
 type crewProgram struct {
-	t     *testing.T
-	code  []byte
-	begin time.Time
+	program
 	pool  *executor.Pool
 	model *crewModel
 	tasks []*executor.Future[int]
-
-	mu  sync.Mutex
-	log []crewRun
-}
-
-// next reads a number below n.
-func (p *crewProgram) next(n int) int {
-	if len(p.code) == 0 {
-		return 0
-	}
-	b := p.code[0]
-	p.code = p.code[1:]
-	return int(b) % n
 }
 
 // runCrew runs code and compares order and times of all runs, what each call
 // returned, and the counters after it.
 func runCrew(t *testing.T, code []byte) {
-	p := &crewProgram{t: t, code: code, begin: time.Now(), model: new(crewModel)}
+	p := &crewProgram{program: newProgram(t, code), model: new(crewModel)}
 	m := p.model
 	c := executor.Config{}
 	m.core = p.next(3)
@@ -64,14 +43,7 @@ func runCrew(t *testing.T, code []byte) {
 	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard, executor.DiscardOldest}[p.next(4)]
 	c.Core, c.Max, c.Reject = m.core, m.max, m.policy
 	p.pool = newPool(t, c)
-	for ops := 0; len(p.code) > 0 && ops < 300 && !t.Failed(); ops++ {
-		p.step()
-		p.settle()
-	}
-	for range 20 {
-		time.Sleep(time.Millisecond)
-		p.settle()
-	}
+	p.play(20, p.step, p.compare)
 }
 
 func (p *crewProgram) step() {
@@ -110,7 +82,7 @@ func (p *crewProgram) step() {
 			p.shutdownNow()
 		}
 	case 15, 16, 17, 18, 19:
-		time.Sleep(time.Duration(p.next(4)) * time.Millisecond)
+		time.Sleep(p.ms(4))
 	}
 }
 
@@ -130,12 +102,10 @@ func (p *crewProgram) shutdownNow() {
 }
 
 func (p *crewProgram) submit() {
-	m := &crewTask{work: time.Duration(p.next(4)) * time.Millisecond, priority: p.next(3), sour: p.next(5) == 0}
+	m := &crewTask{work: p.ms(4), priority: p.next(3), sour: p.next(5) == 0}
 	number := len(p.tasks)
 	f := executor.NewFuture(func(context.Context) (int, error) {
-		p.mu.Lock()
-		p.log = append(p.log, crewRun{time.Since(p.begin), number})
-		p.mu.Unlock()
+		p.note(programRun{task: number})
 		time.Sleep(m.work)
 		if m.sour {
 			return 0, errors.New("sour")
@@ -147,21 +117,11 @@ func (p *crewProgram) submit() {
 	expect(p.t, "accepted", err == nil, p.model.submit(m))
 }
 
-// settle lets the pool come to rest, and compares it with the model.
-func (p *crewProgram) settle() {
-	synctest.Wait()
+// compare holds the pool, which is at rest, against the model.
+func (p *crewProgram) compare() {
 	m := p.model
 	m.advance(time.Since(p.begin))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if m.max > 1 || m.policy == executor.CallerRuns {
-		order := func(a, b crewRun) int { return cmp.Or(cmp.Compare(a.began, b.began), cmp.Compare(a.task, b.task)) }
-		slices.SortFunc(p.log, order)
-		slices.SortFunc(m.log, order)
-	}
-	if !slices.Equal(p.log, m.log) {
-		p.t.Fatalf("after %v the pool ran\n%v, the model\n%v", m.now, p.log, m.log)
-	}
+	p.sameRuns(m.log, m.max > 1 || m.policy == executor.CallerRuns)
 	for i, f := range p.tasks {
 		if want := m.tasks[i].state; f.State() != want {
 			p.t.Fatalf("after %v task %d is %v, in the model %v", m.now, i, f.State(), want)
@@ -184,28 +144,7 @@ func (p *crewProgram) settle() {
 // Whatever sequence of calls a pool gets, its runs are those of a simple model,
 // in the same order and at the same times, and so are the answers, the counters
 // and the number of workers. A failing seed is repeated by EXECUTOR_SEED=n.
-func TestPoolModel(t *testing.T) {
-	n := scale(400)
-	seed := rand.Uint64()
-	if s := os.Getenv("EXECUTOR_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-		n = 1
-	}
-	for range n {
-		r := rand.New(rand.NewPCG(seed, 0))
-		code := make([]byte, 20+r.IntN(400))
-		for i := range code {
-			code[i] = byte(r.Uint32())
-		}
-		if bubble(t, func(t *testing.T) { runCrew(t, code) }); t.Failed() {
-			t.Fatalf("EXECUTOR_SEED=%d", seed)
-		}
-		seed = r.Uint64()
-	}
-}
+func TestPoolModel(t *testing.T) { playRandom(t, 400, 420, runCrew) }
 
 // FuzzPool is TestPoolModel for programs that the fuzzer finds.
 func FuzzPool(f *testing.F) {

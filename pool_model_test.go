@@ -25,15 +25,8 @@ type crewModel struct {
 	busy    []*crewTask // what the workers run, in order of until
 	inline  *crewTask   // what the submitter runs
 
-	log                                            []crewRun
+	log                                            []programRun
 	submitted, succeeded, failed, canceled, turned int64
-}
-
-// crewRun is the beginning of a run. Runs that begin at the same time are in no
-// order, unless there is one worker.
-type crewRun struct {
-	began time.Duration
-	task  int
 }
 
 type crewTask struct {
@@ -113,7 +106,7 @@ func (m *crewModel) admit(t *crewTask) bool {
 
 func (m *crewModel) begin(t *crewTask) {
 	t.state, t.until = executor.Running, m.now+t.work
-	m.log = append(m.log, crewRun{m.now, t.number})
+	m.log = append(m.log, programRun{task: t.number, began: m.now})
 }
 
 func (m *crewModel) start(t *crewTask) {

@@ -1,0 +1,95 @@
+package alarm
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// What the helper does shows in nothing but the lateness of wake-ups, which no
+// test can rely on. So these look at the instants that it keeps: an alarm that
+// is not helped is as late as an ordinary timer.
+
+// helper makes the waker of an alarm.
+func helper(t *testing.T) *waker {
+	t.Helper()
+	w := newWaker()
+	if w == nil {
+		t.Skip("this system has no timer descriptors")
+	}
+	t.Cleanup(w.close)
+	return w
+}
+
+// instants gives what is wanted, and what the descriptor is armed for.
+func (w *waker) instants() (wanted, armed int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mu.wanted, w.mu.armed
+}
+
+// expired waits until the descriptor, armed for that instant, has gone off and
+// been read, and gives what it is armed for then. It gives up after a while.
+func (w *waker) expired(armed int64) int64 {
+	for begin := time.Now(); time.Since(begin) < 10*time.Second; runtime.Gosched() {
+		if _, now := w.instants(); now != armed {
+			return now
+		}
+	}
+	return armed
+}
+
+// A descriptor that goes off for a setting that was replaced is armed again, for
+// the setting that replaced it.
+func TestDescriptorIsArmedAgain(t *testing.T) {
+	w := helper(t)
+	for range 1000 {
+		w.set(time.Millisecond)
+		_, early := w.instants()
+		w.set(time.Hour)
+		wanted, armed := w.instants()
+		if armed != early {
+			continue // it went off before it was replaced
+		}
+		if got := w.expired(early); got != wanted {
+			t.Errorf("armed for %v, want %v", time.Duration(got), time.Duration(wanted))
+		}
+		return
+	}
+	t.Error("a later setting arms the descriptor")
+}
+
+// A descriptor that has gone off for good is armed by the next setting.
+func TestDescriptorIsArmedByNextSetting(t *testing.T) {
+	w := helper(t)
+	w.set(time.Microsecond)
+	early, _ := w.instants()
+	if got := w.expired(early); got != never {
+		t.Errorf("armed for %v after it went off", time.Duration(got))
+	}
+	w.set(time.Hour)
+	if wanted, armed := w.instants(); armed != wanted {
+		t.Errorf("armed for %v, want %v", time.Duration(armed), time.Duration(wanted))
+	}
+}
+
+// A setting arms the descriptor if it is earlier than what that is armed for,
+// and only then.
+func TestDescriptorIsArmedForEarliest(t *testing.T) {
+	w := helper(t)
+	w.set(2 * time.Hour)
+	_, first := w.instants()
+	w.set(time.Hour)
+	wanted, second := w.instants()
+	if second != wanted || second >= first {
+		t.Errorf("armed for %v, want %v; before it was %v", time.Duration(second), time.Duration(wanted), time.Duration(first))
+	}
+	w.set(2 * time.Hour)
+	if _, third := w.instants(); third != second {
+		t.Errorf("armed for %v by a later setting, want %v", time.Duration(third), time.Duration(second))
+	}
+	w.stop()
+	if wanted, fourth := w.instants(); wanted != never || fourth != second {
+		t.Errorf("wanted %v, armed for %v after stop, want never and %v", time.Duration(wanted), time.Duration(fourth), time.Duration(second))
+	}
+}
