@@ -104,25 +104,12 @@ type stream struct {
 
 // half has the entries of a stream whose place is odd, or even.
 type half struct {
-	ring.Ring[entry]
-	_ [64]byte // the halves are used by different processors
-}
-
-func newStream() *stream {
-	q := new(stream)
-	for i := range q.halves {
-		q.halves[i].Ring = *ring.New(func(e entry, place int) {
-			if place >= 0 {
-				place = 2*place + i
-			}
-			e.placed(place)
-		})
-	}
-	return q
+	ring ring.Ring[entry]
+	_    [64]byte // the halves are used by different processors
 }
 
 func (q *stream) push(e entry) bool {
-	q.halves[q.in].Push(e)
+	e.placed(2*q.halves[q.in].ring.Push(e) + q.in)
 	return true
 }
 
@@ -135,24 +122,44 @@ func (q *stream) pop(instant) (entry, bool) {
 }
 
 // popBehind takes the first entry of the half that nobody pushes to.
-func (q *stream) popBehind() (entry, bool) { return q.halves[1-q.in].Pop() }
+func (q *stream) popBehind() (entry, bool) {
+	e, ok := q.halves[1-q.in].ring.Pop()
+	e.placed(unplaced)
+	return e, ok
+}
 
 func (q *stream) remove(t *task) entry {
-	return q.halves[t.place%2].Remove(int(t.place / 2))
+	e := q.halves[t.place%2].ring.Remove(int(t.place / 2))
+	t.place = unplaced
+	return e
 }
 
-func (q *stream) removeFunc(match func(entry) bool) []entry {
-	return append(q.halves[1-q.in].RemoveFunc(match), q.halves[q.in].RemoveFunc(match)...)
+// inOrder gives the halves, the older first.
+func (q *stream) inOrder() [2]*ring.Ring[entry] {
+	return [...]*ring.Ring[entry]{&q.halves[1-q.in].ring, &q.halves[q.in].ring}
 }
 
-func (q *stream) drain() []entry { return append(q.halves[1-q.in].Drain(), q.halves[q.in].Drain()...) }
-func (q *stream) len() int       { return q.halves[0].Len() + q.halves[1].Len() }
-func (q *stream) room() int      { return -1 }
+func (q *stream) removeFunc(match func(entry) bool) (removed []entry) {
+	for _, r := range q.inOrder() {
+		removed = append(removed, left(r.RemoveFunc(match)...)...)
+	}
+	return removed
+}
+
+func (q *stream) drain() (drained []entry) {
+	for _, r := range q.inOrder() {
+		drained = append(drained, left(r.Drain()...)...)
+	}
+	return drained
+}
+
+func (q *stream) len() int  { return q.halves[0].ring.Len() + q.halves[1].ring.Len() }
+func (q *stream) room() int { return -1 }
 
 func (q *stream) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
-		for _, h := range [...]int{1 - q.in, q.in} {
-			for e := range q.halves[h].All() {
+		for _, r := range q.inOrder() {
+			for e := range r.All() {
 				if !yield(e) {
 					return
 				}

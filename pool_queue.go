@@ -43,14 +43,14 @@ type (
 	prioritized struct{}
 )
 
-func (unbounded) backlog() (backlog, error) { return newStream(), nil }
-func (handoff) backlog() (backlog, error)   { return newFifo(0), nil }
+func (unbounded) backlog() (backlog, error) { return new(stream), nil }
+func (handoff) backlog() (backlog, error)   { return &fifo{limit: 0}, nil }
 
 func (n bounded) backlog() (backlog, error) {
 	if n < 1 {
 		return nil, invalid("Bounded(%d): must be at least 1; Handoff() is the queue without room", int(n))
 	}
-	return newFifo(int(n)), nil
+	return &fifo{limit: int(n)}, nil
 }
 
 func (prioritized) backlog() (backlog, error) {
@@ -77,59 +77,79 @@ type backlog interface {
 
 // fifo is a backlog in order of arrival, with a limit.
 type fifo struct {
-	ring.Ring[entry]
+	ring  ring.Ring[entry]
 	limit int
 }
 
-func newFifo(limit int) *fifo { return &fifo{*ring.New(entry.placed), limit} }
-
 func (q *fifo) push(e entry) bool {
-	if q.Len() >= q.limit {
+	if q.ring.Len() >= q.limit {
 		return false
 	}
-	q.Push(e)
+	e.placed(q.ring.Push(e))
 	return true
 }
 
-func (q *fifo) pop(instant) (entry, bool)                 { return q.Pop() }
-func (q *fifo) remove(t *task) entry                      { return q.Remove(int(t.place)) }
-func (q *fifo) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
-func (q *fifo) drain() []entry                            { return q.Drain() }
-func (q *fifo) len() int                                  { return q.Len() }
-func (q *fifo) all() iter.Seq[entry]                      { return q.All() }
+func (q *fifo) pop(instant) (entry, bool) {
+	e, ok := q.ring.Pop()
+	e.placed(unplaced)
+	return e, ok
+}
 
-func (q *fifo) room() int { return q.limit - q.Len() }
+func (q *fifo) remove(t *task) entry {
+	e := q.ring.Remove(int(t.place))
+	t.place = unplaced
+	return e
+}
+
+func (q *fifo) removeFunc(match func(entry) bool) []entry { return left(q.ring.RemoveFunc(match)...) }
+func (q *fifo) drain() []entry                            { return left(q.ring.Drain()...) }
+func (q *fifo) len() int                                  { return q.ring.Len() }
+func (q *fifo) room() int                                 { return q.limit - q.ring.Len() }
+func (q *fifo) all() iter.Seq[entry]                      { return q.ring.All() }
+
+// left tells tasks that they have left their queue.
+func left(es ...entry) []entry {
+	for _, e := range es {
+		e.placed(unplaced)
+	}
+	return es
+}
 
 // priorities is a backlog in order of priority, then of arrival.
-type priorities struct{ heap.Heap[int64, entry] }
+type priorities struct{ heap heap.Queue[int64, entry] }
 
 func (q *priorities) push(e entry) bool {
 	var key int64
 	if t := e.task(); t != nil {
 		key = t.trait().priority
 	}
-	q.Push(key, e)
+	e.placed(q.heap.Push(key, e))
 	return true
 }
 
 func (q *priorities) pop(instant) (entry, bool) {
-	_, e, ok := q.Pop()
+	_, e, ok := q.heap.Pop()
+	e.placed(unplaced)
 	return e, ok
 }
 
 func (q *priorities) remove(t *task) entry {
-	_, e := q.Remove(int(t.place))
+	_, e := q.heap.Remove(int(t.place))
+	t.place = unplaced
 	return e
 }
 
-func (q *priorities) removeFunc(match func(entry) bool) []entry { return q.RemoveFunc(match) }
-func (q *priorities) drain() []entry                            { return q.Drain() }
-func (q *priorities) len() int                                  { return q.Len() }
-func (q *priorities) room() int                                 { return -1 }
+func (q *priorities) removeFunc(match func(entry) bool) []entry {
+	return left(q.heap.RemoveFunc(match)...)
+}
+
+func (q *priorities) drain() []entry { return left(q.heap.Drain()...) }
+func (q *priorities) len() int       { return q.heap.Len() }
+func (q *priorities) room() int      { return -1 }
 
 func (q *priorities) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
-		for _, e := range q.All() {
+		for _, e := range q.heap.All() {
 			if !yield(e) {
 				return
 			}

@@ -245,7 +245,7 @@ type scheduled interface {
 // schedule submits a task whose time is set.
 func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
 	t := f.core()
-	t.attach(p.Pool, ctx)
+	t.link(p.Pool, ctx)
 	if p.decorate != nil {
 		if d := p.decorate(f); d != nil && d != ScheduledTask(f) {
 			t.decorate(d) // d may have shown t to others

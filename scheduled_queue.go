@@ -23,25 +23,23 @@ const recheck = 30 * time.Second
 // receives: there is nobody to depose or to promote, and whoever schedules a
 // new head sets the alarm without waking a worker.
 type delayQueue struct {
-	mono, wall heap.Heap[int64, bound]
+	mono, wall heap.Queue[int64, entry]
 
 	alarm *alarm.Alarm   // nil while there is no worker
 	spent []*alarm.Alarm // to be closed by tidy
 	set   int64          // when alarm goes off, on the monotonic clock; 0 if it is not set
 
-	// ahead is by how much the wall clock was ahead of the monotonic one when
-	// it was last looked at.
+	// seen is the last reading of the clocks, ahead by how much the wall clock
+	// was ahead of the monotonic one then.
+	seen  instant
 	ahead int64
 }
 
 func newDelayQueue() *delayQueue {
-	return &delayQueue{mono: *heap.New[int64](settle), wall: *heap.New[int64](settle)}
+	return &delayQueue{mono: *heap.New[int64](entry.placed), wall: *heap.New[int64](entry.placed)}
 }
 
-// settle is told where a task waits.
-func settle(b bound, place int) { b.core().place = int32(place) }
-
-func (q *delayQueue) heap(wall bool) *heap.Heap[int64, bound] {
+func (q *delayQueue) heap(wall bool) *heap.Queue[int64, entry] {
 	if wall {
 		return &q.wall
 	}
@@ -49,18 +47,20 @@ func (q *delayQueue) heap(wall bool) *heap.Heap[int64, bound] {
 }
 
 func (q *delayQueue) push(e entry) bool {
-	b := e.run.(bound)
-	t := b.core()
-	q.heap(t.has(wallClock)).Push(t.due, b)
+	t := e.task()
+	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, e))
 	return true
 }
 
+// leads reports whether t, which waits, is the first on its clock.
+func (q *delayQueue) leads(t *task) bool { return q.heap(t.has(wallClock)).First() == int(t.place) }
+
 // pop gives the task that is overdue by most.
 func (q *delayQueue) pop(now instant) (entry, bool) {
-	var best *heap.Heap[int64, bound]
+	var best *heap.Queue[int64, entry]
 	var most time.Duration = -1
 	for _, wall := range [...]bool{false, true} {
-		if due, _, ok := q.heap(wall).Peek(); ok {
+		if due, ok := q.heap(wall).Least(); ok {
 			if over := until(now.on(wall), due); over > most {
 				best, most = q.heap(wall), over
 			}
@@ -69,15 +69,23 @@ func (q *delayQueue) pop(now instant) (entry, bool) {
 	if best == nil {
 		return entry{}, false
 	}
-	_, b, _ := best.Pop()
-	return entry{b}, true
+	_, e, _ := best.Pop()
+	e.placed(unplaced)
+	return e, true
+}
+
+// overdue reports whether a task was due at the last look at the clock, and none
+// waits for the wall clock, which may have been set back since.
+func (q *delayQueue) overdue() bool {
+	due, ok := q.mono.Least()
+	return ok && due <= q.seen.mono && q.wall.Len() == 0
 }
 
 // wait is how long to wait before it is worth to look again; false for ever.
 func (q *delayQueue) wait(now instant) (time.Duration, bool) {
-	due, _, any := q.mono.Peek()
+	due, any := q.mono.Least()
 	d := until(due, now.mono)
-	if at, _, ok := q.wall.Peek(); ok {
+	if at, ok := q.wall.Least(); ok {
 		if w := min(until(at, now.wall), recheck); !any || w < d {
 			d, any = w, true
 		}
@@ -86,23 +94,17 @@ func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 }
 
 func (q *delayQueue) remove(t *task) entry {
-	_, b := q.heap(t.has(wallClock)).Remove(int(t.place))
-	return entry{b}
+	_, e := q.heap(t.has(wallClock)).Remove(int(t.place))
+	t.place = unplaced
+	return e
 }
 
 func (q *delayQueue) removeFunc(match func(entry) bool) []entry {
-	f := func(b bound) bool { return match(entry{b}) }
-	return entries(append(q.mono.RemoveFunc(f), q.wall.RemoveFunc(f)...))
+	return left(append(q.mono.RemoveFunc(match), q.wall.RemoveFunc(match)...)...)
 }
 
-func (q *delayQueue) drain() []entry { return entries(append(q.mono.Drain(), q.wall.Drain()...)) }
-
-func entries(bs []bound) []entry {
-	es := make([]entry, len(bs))
-	for i, b := range bs {
-		es[i] = entry{b}
-	}
-	return es
+func (q *delayQueue) drain() []entry {
+	return left(append(q.mono.Drain(), q.wall.Drain()...)...)
 }
 
 func (q *delayQueue) len() int  { return q.mono.Len() + q.wall.Len() }
@@ -111,8 +113,8 @@ func (q *delayQueue) room() int { return -1 }
 func (q *delayQueue) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for _, wall := range [...]bool{false, true} {
-			for _, b := range q.heap(wall).All() {
-				if !yield(entry{b}) {
+			for _, e := range q.heap(wall).All() {
+				if !yield(e) {
 					return
 				}
 			}

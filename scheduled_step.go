@@ -12,7 +12,7 @@ const stepBack = 3 * time.Hour
 func (q *delayQueue) observe(now instant) {
 	ahead := now.wall - now.mono
 	back := q.ahead - ahead
-	q.ahead = ahead
+	q.seen, q.ahead = now, ahead
 	if back >= int64(stepBack) {
 		q.renew()
 	}
@@ -21,10 +21,10 @@ func (q *delayQueue) observe(now instant) {
 // renew makes every task that waits for a trigger due at once, but as stale: a
 // worker will ask the trigger again, without the lock, instead of running it.
 func (q *delayQueue) renew() {
-	for _, b := range q.wall.RemoveFunc(func(b bound) bool { return b.core().series() != nil }) {
-		t := b.core()
+	for _, e := range q.wall.RemoveFunc(func(e entry) bool { return e.task().series() != nil }) {
+		t := e.task()
 		t.series().stale = true
 		t.due = 1
-		q.wall.Push(t.due, b)
+		q.push(e)
 	}
 }

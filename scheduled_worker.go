@@ -5,13 +5,20 @@ import "github.com/executor-go/executor/internal/alarm"
 // This file is what a scheduled pool does apart from any pool: tasks enter by
 // their time, and idle workers wait for it.
 
-// nowLocked reads the clock if the pool's queue depends on it.
+// nowLocked gives an instant that says which task is next. It reads the clocks
+// if the pool's queue depends on them, but not while workers are behind: what
+// was due at the last reading is due. If somebody is idle the reading is new,
+// since an alarm may be set by it.
 func (p *Pool) nowLocked() instant {
-	if p.mu.delay == nil {
+	q := p.mu.delay
+	if q == nil {
 		return instant{}
 	}
+	if p.mu.idle.top == nil && q.overdue() {
+		return q.seen
+	}
 	now := p.clock.now()
-	p.mu.delay.observe(now)
+	q.observe(now)
 	return now
 }
 
@@ -23,7 +30,7 @@ func (p *Pool) placeLocked(e entry) *worker {
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()
 	}
-	if p.mu.idle.top != nil && e.task().place == 0 {
+	if p.mu.idle.top != nil && p.mu.delay.leads(e.task()) {
 		p.spreadLocked(p.nowLocked()) // for any other the alarm is set
 	}
 	return nil
@@ -43,7 +50,7 @@ func (p *Pool) returnLocked(e entry) bool {
 // spreadLocked hands tasks that are due to idle workers, and sets the alarm for
 // the next one. Every worker that leaves the queue with a task does this first.
 func (p *Pool) spreadLocked(now instant) {
-	if p.mu.delay == nil {
+	if p.mu.delay == nil || p.mu.idle.top == nil {
 		return
 	}
 	for p.mu.idle.top != nil {

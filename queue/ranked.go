@@ -8,7 +8,7 @@ import (
 
 // ranked is the shelf of a queue in order of a key.
 type ranked[T any, K cmp.Ordered] struct {
-	heap   heap.Heap[K, entry[T]]
+	heap   heap.Queue[K, entry[T]]
 	ticket uint64 // of the next element
 }
 
@@ -42,4 +42,4 @@ func (s *ranked[T, K]) snapshot() []entry[T] {
 func (s *ranked[T, K]) remove(match func(entry[T]) bool) int { return len(s.heap.RemoveFunc(match)) }
 
 // clear gives up the array as well; Drain would sort it first.
-func (s *ranked[T, K]) clear() { s.heap = heap.Heap[K, entry[T]]{} }
+func (s *ranked[T, K]) clear() { s.heap = heap.Queue[K, entry[T]]{} }

@@ -1,18 +1,21 @@
 package heap_test
 
 import (
+	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"weak"
 
 	"github.com/executor-go/executor/internal/heap"
 )
 
-func popAll[K int | float64, E any](h *heap.Heap[K, E]) (keys []K, elems []E) {
+func popAll[K int | float64, E any](q *heap.Queue[K, E]) (keys []K, elems []E) {
 	for {
-		k, e, ok := h.Pop()
+		k, e, ok := q.Pop()
 		if !ok {
 			return keys, elems
 		}
@@ -23,21 +26,22 @@ func popAll[K int | float64, E any](h *heap.Heap[K, E]) (keys []K, elems []E) {
 // An element removed from the middle may be replaced by one that belongs above
 // the gap (JDK-8370887).
 func TestRemoveSiftsUp(t *testing.T) {
-	h := newItems()
+	q := newItems()
+	q.Push(1000, nil) // keeps all that follow from the lane
 	var doomed *item
 	for id, key := range []int{10, 100, 20, 30, 40, 110, 120, 130, 140, 25} {
 		it := &item{key: key, id: id}
-		h.Push(key, it)
+		it.place = q.Push(key, it)
 		if key == 110 {
 			doomed = it
 		}
 	}
-	h.Remove(doomed.index)
-	if err := h.Check(); err != nil {
+	q.Remove(doomed.place)
+	if err := q.Check(); err != nil {
 		t.Error(err)
 	}
-	keys, _ := popAll(h)
-	if want := []int{10, 20, 25, 30, 40, 100, 120, 130, 140}; !slices.Equal(keys, want) {
+	keys, _ := popAll(q)
+	if want := []int{10, 20, 25, 30, 40, 100, 120, 130, 140, 1000}; !slices.Equal(keys, want) {
 		t.Errorf("popped %v, want %v", keys, want)
 	}
 }
@@ -47,36 +51,36 @@ func TestRemoveSiftsUp(t *testing.T) {
 func TestAscendingOrderAfterRemoval(t *testing.T) {
 	for doomed := range 11 {
 		for shift := range 11 {
-			h := newItems()
+			q := newItems()
 			var items []*item
 			for i := range 11 {
 				it := &item{key: (i*7 + shift) % 11}
 				items = append(items, it)
-				h.Push(it.key, it)
+				it.place = q.Push(it.key, it)
 			}
-			h.Remove(items[doomed].index)
-			if keys, _ := popAll(h); !slices.IsSorted(keys) || len(keys) != 10 {
+			q.Remove(items[doomed].place)
+			if keys, _ := popAll(q); !slices.IsSorted(keys) || len(keys) != 10 {
 				t.Errorf("after removing %d: %v", items[doomed].key, keys)
 			}
 		}
 	}
 }
 
-// The zero Heap is empty and usable.
-func TestZeroHeap(t *testing.T) {
-	var h heap.Heap[int, string]
-	if _, _, ok := h.Peek(); ok {
-		t.Error("Peek of an empty heap gave an element")
+// The zero Queue is empty and usable.
+func TestZeroQueue(t *testing.T) {
+	var q heap.Queue[int, string]
+	if _, _, ok := q.Peek(); ok {
+		t.Error("Peek of an empty queue gave an element")
 	}
-	if _, _, ok := h.Pop(); ok {
-		t.Error("Pop of an empty heap gave an element")
+	if _, _, ok := q.Pop(); ok {
+		t.Error("Pop of an empty queue gave an element")
 	}
-	if h.Len() != 0 || h.Drain() != nil || h.RemoveFunc(func(string) bool { return true }) != nil {
-		t.Error("empty heap is not empty")
+	if q.Len() != 0 || q.Drain() != nil || q.RemoveFunc(func(string) bool { return true }) != nil {
+		t.Error("empty queue is not empty")
 	}
-	h.Push(2, "b")
-	h.Push(1, "a")
-	if k, e, ok := h.Peek(); !ok || k != 1 || e != "a" {
+	q.Push(2, "b")
+	q.Push(1, "a")
+	if k, e, ok := q.Peek(); !ok || k != 1 || e != "a" {
 		t.Errorf("Peek = %v, %q, %v", k, e, ok)
 	}
 }
@@ -84,12 +88,12 @@ func TestZeroHeap(t *testing.T) {
 // Elements under equal keys leave in order of arrival, also those that a
 // RemoveFunc has passed over.
 func TestTiesInOrderOfArrival(t *testing.T) {
-	var h heap.Heap[int, int]
+	var q heap.Queue[int, int]
 	for i := range 1000 {
-		h.Push(i%3, i)
+		q.Push(i%3, i)
 	}
-	h.RemoveFunc(func(i int) bool { return i%7 == 0 })
-	_, elems := popAll(&h)
+	q.RemoveFunc(func(i int) bool { return i%7 == 0 })
+	_, elems := popAll(&q)
 	last := [3]int{-1, -1, -1}
 	for _, i := range elems {
 		if i < last[i%3] {
@@ -99,74 +103,183 @@ func TestTiesInOrderOfArrival(t *testing.T) {
 	}
 }
 
-// NaN is an ordinary key, less than any number.
-func TestNaN(t *testing.T) {
-	var h heap.Heap[float64, int]
-	for i, k := range []float64{1, math.NaN(), math.Inf(-1), math.NaN(), 0} {
-		h.Push(k, i)
+// What comes in order takes the lane, also among equal keys, and leaves it in
+// that order with what is in the heap in between.
+func TestLane(t *testing.T) {
+	var q heap.Queue[int, int]
+	for i := range 1000 {
+		q.Push(i/2*10, i)
 	}
-	_, elems := popAll(&h)
-	if want := []int{1, 3, 2, 4, 0}; !slices.Equal(elems, want) {
-		t.Errorf("popped %v, want %v", elems, want)
+	if q.Lane() != 1000 {
+		t.Errorf("%d of 1000 in the lane", q.Lane())
+	}
+	for i := range 100 {
+		q.Push((99-i)*10, 1000+i) // after their equals
+		q.Push(i*10+5, 2000+i)
+	}
+	keys, elems := popAll(&q)
+	if !slices.IsSorted(keys) || len(keys) != 1200 {
+		t.Errorf("popped %v", keys)
+	}
+	if want := []int{0, 1, 1099, 2000, 2, 3, 1098, 2001}; !slices.Equal(elems[:8], want) {
+		t.Errorf("popped %v, want %v", elems[:8], want)
 	}
 }
 
-// Remove and Key of an index without an element panic and change nothing.
-func TestOutOfRange(t *testing.T) {
-	var h heap.Heap[int, int]
-	h.Push(1, 1)
-	for name, do := range map[string]func(){
-		"Remove(1)":  func() { h.Remove(1) },
-		"Remove(-1)": func() { h.Remove(-1) },
-		"Key(1)":     func() { h.Key(1) },
-	} {
+// A few elements that are due long after all others do not keep those from the
+// lane for long.
+func TestLaneOpensAgain(t *testing.T) {
+	var q heap.Queue[int, int]
+	for i := range heap.Patience {
+		q.Push(1000+i, -1)
+	}
+	for i := range heap.Patience + 100 {
+		q.Push(i, i)
+	}
+	if q.Lane() != 101 {
+		t.Errorf("%d in the lane", q.Lane())
+	}
+	for i := range heap.Patience + 100 {
+		if _, got, _ := q.Pop(); got != i {
+			t.Fatalf("popped %d, want %d", got, i)
+		}
+	}
+}
+
+// Nobody is sent from the lane if many are in it, or if what comes out of order
+// does not come in a row.
+func TestLaneStays(t *testing.T) {
+	var long, mixed heap.Queue[int, int]
+	for i := range heap.Patience + 1 {
+		long.Push(1000+i, i)
+	}
+	for i := range 10 * heap.Patience {
+		long.Push(-i, i)
+		mixed.Push(1000+i, i)
+		mixed.Push(-i, i)
+	}
+	if long.Lane() != heap.Patience+1 || mixed.Lane() != 10*heap.Patience {
+		t.Errorf("%d and %d in the lanes", long.Lane(), mixed.Lane())
+	}
+}
+
+// Elements under equal keys leave in order of arrival also if the arrivals are
+// counted anew while they wait, in the lane and in the heap.
+func TestTiesAcrossRecount(t *testing.T) {
+	for n := range 40 {
+		var q heap.Queue[int, int]
+		q.RecountIn(n)
+		want := [2][]int{}
+		for i := range 40 {
+			key := i / 3 % 2
+			q.Push(key, i)
+			want[key] = append(want[key], i)
+		}
+		if _, elems := popAll(&q); !slices.Equal(elems, slices.Concat(want[0], want[1])) {
+			t.Errorf("counted anew after %d: popped %v, want %v", n, elems, want)
+		}
+	}
+}
+
+// An element that stays when nearly all others leave is told its new place, and
+// nobody is told anything before.
+func TestTellsNewPlaces(t *testing.T) {
+	told := map[int]int{}
+	q := heap.New[int](func(e, place int) { told[e] = place })
+	for i := range 1000 {
+		q.Push(i%2*i, i) // half to the lane and half to the heap
+	}
+	for range 500 {
+		q.Pop()
+	}
+	if len(told) > 0 {
+		t.Errorf("told %v", told)
+	}
+	for q.Len() > 10 {
+		q.Pop()
+	}
+	if len(told) == 0 {
+		t.Fatal("told nothing")
+	}
+	for _, want := range slices.Collect(elements(q)) {
+		if _, got := q.Remove(told[want]); got != want {
+			t.Errorf("%d was at the place of %d", got, want)
+		}
+	}
+}
+
+// NaN is an ordinary key, less than any number and equal to itself, in the lane
+// and in the heap.
+func TestNaN(t *testing.T) {
+	nan := math.NaN()
+	for _, blocker := range []float64{nan, math.Inf(1)} {
+		var q heap.Queue[float64, int]
+		q.Push(blocker, -1)
+		for i, k := range []float64{nan, nan, nan, nan, nan, nan, 1, nan, math.Inf(-1), nan, 0} {
+			q.Push(k, i)
+		}
+		_, elems := popAll(&q)
+		elems = slices.DeleteFunc(elems, func(e int) bool { return e < 0 })
+		if want := []int{0, 1, 2, 3, 4, 5, 7, 9, 8, 10, 6}; !slices.Equal(elems, want) {
+			t.Errorf("after %v: popped %v, want %v", blocker, elems, want)
+		}
+	}
+}
+
+// Remove of a place without an element panics and changes nothing.
+func TestRemoveNothing(t *testing.T) {
+	var q heap.Queue[int, int]
+	gone := q.Push(0, 0)
+	q.Push(2, 2)
+	q.Pop()
+	for _, place := range []int{gone, 2, -1, math.MinInt, math.MaxInt} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s did not panic", name)
+				if why := fmt.Sprint(recover()); !strings.HasPrefix(why, "heap: no element") {
+					t.Errorf("Remove(%d) panicked with %q", place, why)
 				}
 			}()
-			do()
+			q.Remove(place)
 		}()
 	}
-	if h.Len() != 1 {
+	if q.Len() != 1 {
 		t.Error("a refused removal removed something")
 	}
 }
 
-// A predicate that panics leaves the heap as it was.
+// A predicate that panics leaves the queue as it was.
 func TestRemoveFuncPanics(t *testing.T) {
-	h := newItems()
+	q := newItems()
 	for i := range 20 {
-		h.Push(i, &item{key: i})
+		q.Push(i, &item{key: i})
 	}
-	before := slices.Collect(values(h))
+	before := slices.Collect(elements(q))
 	func() {
 		defer func() {
 			if recover() == nil {
 				t.Error("panic was swallowed")
 			}
 		}()
-		h.RemoveFunc(func(it *item) bool {
+		q.RemoveFunc(func(it *item) bool {
 			if it.key == 15 {
 				panic("boom")
 			}
 			return true
 		})
 	}()
-	if !slices.Equal(before, slices.Collect(values(h))) {
-		t.Error("heap has changed")
+	if !slices.Equal(before, slices.Collect(elements(q))) {
+		t.Error("queue has changed")
 	}
 }
 
 // A predicate is asked once for each element.
 func TestRemoveFuncAsksOnce(t *testing.T) {
-	var h heap.Heap[int, int]
+	var q heap.Queue[int, int]
 	for i := range 100 {
-		h.Push(-i, i)
+		q.Push(-i, i)
 	}
 	asked := map[int]int{}
-	h.RemoveFunc(func(i int) bool { asked[i]++; return i%2 == 0 })
+	q.RemoveFunc(func(i int) bool { asked[i]++; return i%2 == 0 })
 	for i := range 100 {
 		if asked[i] != 1 {
 			t.Errorf("asked %d times about %d", asked[i], i)
@@ -176,32 +289,37 @@ func TestRemoveFuncAsksOnce(t *testing.T) {
 
 // A traversal may stop early.
 func TestAllStops(t *testing.T) {
-	var h heap.Heap[int, int]
-	h.Push(1, 1)
-	h.Push(2, 2)
-	for range h.All() {
+	var q heap.Queue[int, int]
+	q.Push(1, 1)
+	q.Push(2, 2)
+	for range q.All() {
 		break
 	}
 }
 
 // An element that left can be collected at once, whichever way it went.
 func TestRetainsNothing(t *testing.T) {
-	h := newItems()
+	q := newItems()
 	var gone []weak.Pointer[item]
-	push := func(n int) {
-		for i := range n {
-			it := &item{key: i}
+	var items []*item
+	push := func(keys ...int) {
+		for _, key := range keys {
+			it := &item{key: key}
 			gone = append(gone, weak.Make(it))
-			h.Push(i, it)
+			it.place = q.Push(key, it)
+			items = append(items, it)
 		}
 	}
-	push(8)
-	h.Pop()
-	h.Remove(3)
-	h.Remove(h.Len() - 1)
-	h.RemoveFunc(func(it *item) bool { return true })
-	push(8)
-	h.Drain()
+	push(0, 1, 2, 3, 4, 1, 2, 3, 4) // five to the lane and four to the heap
+	q.Pop()
+	q.Pop()
+	q.Remove(items[3].place)
+	q.Remove(items[8].place)
+	q.Remove(items[7].place)
+	q.RemoveFunc(func(it *item) bool { return true })
+	push(0, 1, 2, 3, 1, 2, 3)
+	q.Drain()
+	clear(items)
 
 	runtime.GC()
 	for i, p := range gone {
@@ -209,51 +327,54 @@ func TestRetainsNothing(t *testing.T) {
 			t.Errorf("element %d is retained", i)
 		}
 	}
-	runtime.KeepAlive(h)
+	runtime.KeepAlive(q)
 }
 
-// The array is given back when a million elements have left, whichever way
-// they went.
+// Memory is given back when many elements have left, whichever way they
+// went and came.
 func TestReturnsMemory(t *testing.T) {
-	const n = 1_000_000
-	for name, empty := range map[string]func(*heap.Heap[int, int]){
-		"Drain":      func(h *heap.Heap[int, int]) { h.Drain() },
-		"RemoveFunc": func(h *heap.Heap[int, int]) { h.RemoveFunc(func(i int) bool { return i > 0 }) },
-		"Remove": func(h *heap.Heap[int, int]) { // from the end; Pop would take long under -race
-			for h.Len() > 0 {
-				h.Remove(h.Len() - 1)
+	const n = 300_000
+	for name, empty := range map[string]func(*heap.Queue[int, int]){
+		"Drain":      func(q *heap.Queue[int, int]) { q.Drain() },
+		"RemoveFunc": func(q *heap.Queue[int, int]) { q.RemoveFunc(func(i int) bool { return i > 0 }) },
+		"Remove": func(q *heap.Queue[int, int]) { // Pop would take long under -race
+			for place := n - 1; place >= n/2; place-- {
+				q.Remove(place)
 			}
+			q.RemoveFunc(func(int) bool { return true })
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var h heap.Heap[int, int]
-			for i := range n {
-				h.Push(i, i)
-			}
-			empty(&h)
-			if h.Cap() > 1000 {
-				t.Errorf("an array of %d slots for %d elements", h.Cap(), h.Len())
-			}
-		})
+		for order, sign := range map[string]int{"lane": 1, "heap": -1} {
+			t.Run(name+"/"+order, func(t *testing.T) {
+				var q heap.Queue[int, int]
+				for i := range n {
+					q.Push(sign*i, i)
+				}
+				empty(&q)
+				if q.Cap() > 2000 {
+					t.Errorf("%d slots for %d elements", q.Cap(), q.Len())
+				}
+			})
+		}
 	}
 }
 
-// A heap that grows and shrinks around one size, whichever that is, does not
+// A queue that grows and shrinks around one size, whichever that is, does not
 // allocate each time.
 func TestDoesNotThrash(t *testing.T) {
 	for size := 1; size < 3000; size += 23 {
-		var h heap.Heap[int, int]
+		var q heap.Queue[int, int]
 		for i := range size {
-			h.Push(i, i)
+			q.Push(i, i)
 		}
-		for h.Len() > size/2 {
-			h.Pop()
+		for q.Len() > size/2 {
+			q.Pop()
 		}
 		n := testing.AllocsPerRun(20, func() {
-			h.Push(1, 1)
-			h.Push(1, 1)
-			h.Pop()
-			h.Pop()
+			q.Push(1, 1)
+			q.Push(1, 1)
+			q.Pop()
+			q.Pop()
 		})
 		if n > 0 {
 			t.Fatalf("%v allocations in pushing and popping around %d", n, size/2)
@@ -261,10 +382,10 @@ func TestDoesNotThrash(t *testing.T) {
 	}
 }
 
-func values(h *heap.Heap[int, *item]) func(func(*item) bool) {
-	return func(yield func(*item) bool) {
-		for _, it := range h.All() {
-			if !yield(it) {
+func elements[K int, E any](q *heap.Queue[K, E]) iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for _, e := range q.All() {
+			if !yield(e) {
 				return
 			}
 		}

@@ -12,59 +12,61 @@ import (
 // item is an element that knows its place, as a scheduled task does.
 type item struct {
 	key, id int
-	index   int
+	place   int
 	_       [2]int // too large for the runtime to pack with others
 }
 
-func newItems() *heap.Heap[int, *item] {
-	return heap.New[int](func(it *item, index int) { it.index = index })
+func newItems() *heap.Queue[int, *item] {
+	return heap.New[int](func(it *item, place int) { it.place = place })
 }
 
-// model drives a heap and a sorted list side by side.
+// model drives a queue and a sorted list side by side.
 type model struct {
 	t      *testing.T
-	heap   *heap.Heap[int, *item]
+	queue  *heap.Queue[int, *item]
 	sorted []*item // by key, then id
 	pushed int
 }
 
-func newModel(t *testing.T) *model { return &model{t: t, heap: newItems()} }
+// newModel returns a model whose queue counts its arrivals anew after so many.
+func newModel(t *testing.T, recount int) *model {
+	m := &model{t: t, queue: newItems()}
+	m.queue.RecountIn(recount)
+	return m
+}
 
 // step does one operation, chosen by op, on both, and compares what it gives.
 func (m *model) step(op, arg byte) {
 	m.t.Helper()
+	many := 1 + int(op/16)*int(op/16) // 1 to 226
 	switch op % 16 {
 	default:
-		it := &item{key: int(arg % 32), id: m.pushed}
-		m.pushed++
-		if got := m.heap.Push(it.key, it); got != it.index {
-			m.t.Fatalf("Push returned index %d, moved said %d", got, it.index)
+		m.push(int(arg % 32))
+	case 8: // in order
+		for i := range many {
+			m.push(int(arg) + i/2)
 		}
-		m.sorted = append(m.sorted, it)
-		slices.SortStableFunc(m.sorted, func(a, b *item) int { return cmp.Compare(a.key, b.key) })
-	case 0, 1, 2:
-		k, it, ok := m.heap.Pop()
-		if ok != (len(m.sorted) > 0) {
-			m.t.Fatalf("Pop = %v with %d elements", ok, len(m.sorted))
+	case 9: // out of order
+		for i := range many {
+			m.push((int(arg) + i*i) % 64)
 		}
-		if ok {
-			m.left(k, it, m.sorted[0])
-			m.sorted = m.sorted[1:]
+	case 10:
+		for range many {
+			m.remove(int(arg))
+		}
+	case 0, 1:
+		m.pop()
+	case 2:
+		for range many {
+			m.pop()
 		}
 	case 3, 4, 5:
-		if len(m.sorted) == 0 {
-			return
-		}
-		i := int(arg) % len(m.sorted)
-		want := m.sorted[i]
-		if k := m.heap.Key(want.index); k != want.key {
-			m.t.Fatalf("Key(%d) = %d, want %d", want.index, k, want.key)
-		}
-		k, it := m.heap.Remove(want.index)
-		m.left(k, it, want)
-		m.sorted = slices.Delete(m.sorted, i, i+1)
+		m.remove(int(arg))
 	case 6:
 		match := func(it *item) bool { return it.id%int(arg%7+2) == 0 }
+		if arg > 200 { // nearly all
+			match = func(it *item) bool { return it.id%16 != 0 }
+		}
 		var want []*item
 		m.sorted = slices.DeleteFunc(m.sorted, func(it *item) bool {
 			if match(it) {
@@ -72,73 +74,113 @@ func (m *model) step(op, arg byte) {
 			}
 			return match(it)
 		})
-		m.same(m.heap.RemoveFunc(match), want)
+		m.same(m.queue.RemoveFunc(match), want)
 	case 7:
-		if arg%8 > 0 { // rarely, or the heap would never be large
+		if arg%8 > 0 { // rarely, or the queue would never be long
 			return
 		}
-		all := m.heap.Drain()
+		all := m.queue.Drain()
 		if !slices.Equal(all, m.sorted) {
 			m.t.Fatalf("Drain gave another order than the list")
 		}
-		m.same(all, m.sorted)
 		m.sorted = nil
 	}
 	m.check()
 }
 
-// left checks that it left, and is what the model gives.
-func (m *model) left(k int, it, want *item) {
+func (m *model) push(key int) {
 	m.t.Helper()
-	if it != want || k != want.key || it.index != -1 {
-		m.t.Fatalf("got %d %v, want %d %v, gone", k, it, want.key, want)
+	it := &item{key: key, id: m.pushed}
+	m.pushed++
+	it.place = m.queue.Push(key, it)
+	i, _ := slices.BinarySearchFunc(m.sorted, key+1, func(it *item, key int) int { return cmp.Compare(it.key, key) })
+	m.sorted = slices.Insert(m.sorted, i, it)
+}
+
+func (m *model) pop() {
+	m.t.Helper()
+	k, it, ok := m.queue.Pop()
+	if ok != (len(m.sorted) > 0) {
+		m.t.Fatalf("Pop = %v with %d elements", ok, len(m.sorted))
+	}
+	if ok {
+		m.left(k, it, m.sorted[0])
+		m.sorted = m.sorted[1:]
 	}
 }
 
-// same checks that removed are those wanted, in any order, and know it.
+// remove takes out the i-th element, counted round and round.
+func (m *model) remove(i int) {
+	m.t.Helper()
+	if len(m.sorted) == 0 {
+		return
+	}
+	i %= len(m.sorted)
+	want := m.sorted[i]
+	k, it := m.queue.Remove(want.place)
+	m.left(k, it, want)
+	m.sorted = slices.Delete(m.sorted, i, i+1)
+}
+
+// left checks that what left is what the model gives.
+func (m *model) left(k int, it, want *item) {
+	m.t.Helper()
+	if it != want || k != want.key {
+		m.t.Fatalf("got %d %v, want %d %v", k, it, want.key, want)
+	}
+}
+
+// same checks that removed are those wanted, in any order.
 func (m *model) same(removed, want []*item) {
 	m.t.Helper()
-	if len(removed) != len(want) {
-		m.t.Fatalf("removed %d, want %d", len(removed), len(want))
-	}
-	for _, it := range removed {
-		if !slices.Contains(want, it) || it.index != -1 {
-			m.t.Fatalf("removed %v, one of %v gone wanted", it, want)
-		}
+	byID := func(a, b *item) int { return cmp.Compare(a.id, b.id) }
+	slices.SortFunc(removed, byID)
+	slices.SortFunc(want, byID)
+	if !slices.Equal(removed, want) {
+		m.t.Fatalf("removed %v, want %v", removed, want)
 	}
 }
 
 func (m *model) check() {
 	m.t.Helper()
-	if err := m.heap.Check(); err != nil {
+	if err := m.queue.Check(); err != nil {
 		m.t.Fatal(err)
 	}
-	if m.heap.Len() != len(m.sorted) {
-		m.t.Fatalf("Len = %d, want %d", m.heap.Len(), len(m.sorted))
+	if m.queue.Len() != len(m.sorted) {
+		m.t.Fatalf("Len = %d, want %d", m.queue.Len(), len(m.sorted))
 	}
-	if k, it, ok := m.heap.Peek(); ok && (it != m.sorted[0] || k != it.key) {
-		m.t.Fatalf("Peek = %d %v, want %v", k, it, m.sorted[0])
+	k, it, ok := m.queue.Peek()
+	first := m.queue.First()
+	switch {
+	case ok != (len(m.sorted) > 0):
+		m.t.Fatalf("Peek = %v with %d elements", ok, len(m.sorted))
+	case ok && (it != m.sorted[0] || k != it.key || first != it.place):
+		m.t.Fatalf("Peek = %d %v, First = %d, want %v", k, it, first, m.sorted[0])
+	case !ok && first != -1:
+		m.t.Fatalf("First = %d of no element", first)
 	}
-	index := 0
-	for k, it := range m.heap.All() {
-		if it.index != index || it.key != k {
-			m.t.Fatalf("at %d under key %d: %v", index, k, it)
+	seen := make(map[int]bool) // by place: no two elements have the same
+	for k, it := range m.queue.All() {
+		if seen[it.place] || it.key != k {
+			m.t.Fatalf("under key %d: %v", k, it)
 		}
-		index++
+		seen[it.place] = true
 	}
-	if index != len(m.sorted) {
-		m.t.Fatalf("All gave %d elements, want %d", index, len(m.sorted))
+	for _, it := range m.sorted {
+		if !seen[it.place] {
+			m.t.Fatalf("All left out %v", it)
+		}
 	}
 }
 
-// Whatever is done to a heap, it agrees with a sorted list and keeps its
+// Whatever is done to a queue, it agrees with a sorted list and keeps its
 // invariants after every step.
 func TestAgreesWithSortedList(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
-		m := newModel(t)
+	for range 60 {
+		m := newModel(t, random.IntN(3000))
 		for range 300 {
 			m.step(byte(random.Uint32()), byte(random.Uint32()))
 		}
@@ -147,10 +189,11 @@ func TestAgreesWithSortedList(t *testing.T) {
 
 // FuzzHeap does what the input says, two bytes an operation.
 func FuzzHeap(f *testing.F) {
-	f.Add([]byte{8, 10, 8, 100, 8, 20, 8, 30, 8, 40, 8, 110, 8, 120, 8, 130, 8, 140, 8, 25, 3, 5, 0, 0, 0, 0})
-	f.Add([]byte{9, 1, 9, 1, 9, 1, 6, 0, 7, 0})
-	f.Fuzz(func(t *testing.T, ops []byte) {
-		m := newModel(t)
+	f.Add(byte(9), []byte{11, 10, 11, 100, 11, 20, 11, 30, 11, 40, 11, 110, 11, 120, 11, 130, 11, 140, 11, 25, 3, 5, 0, 0, 0, 0})
+	f.Add(byte(3), []byte{11, 1, 11, 1, 11, 1, 6, 0, 7, 0})
+	f.Add(byte(200), []byte{248, 7, 249, 3, 248, 60, 249, 9, 11, 0, 3, 5, 6, 255, 242, 0, 250, 2, 7, 8})
+	f.Fuzz(func(t *testing.T, recount byte, ops []byte) {
+		m := newModel(t, int(recount))
 		for ; len(ops) >= 2; ops = ops[2:] {
 			m.step(ops[0], ops[1])
 		}

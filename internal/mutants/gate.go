@@ -54,13 +54,13 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "pool_gate.go", what: "the queue is given back youngest first",
-		old: "append(q.halves[1-q.in].Drain(), q.halves[q.in].Drain()...)",
-		new: "append(q.halves[q.in].Drain(), q.halves[1-q.in].Drain()...)",
+		old: "{&q.halves[1-q.in].ring, &q.halves[q.in].ring}",
+		new: "{&q.halves[q.in].ring, &q.halves[1-q.in].ring}",
 	},
 	{
-		file: "pool_gate.go", what: "the queue is shown without what came last",
-		old: "[...]int{1 - q.in, q.in}",
-		new: "[...]int{1 - q.in}",
+		file: "pool_gate.go", what: "the queue is shown with the wrong half",
+		old: "			for e := range r.All() {",
+		new: "			for e := range q.halves[1-q.in].ring.All() {",
 	},
 	{
 		file: "pool_gate.go", what: "a worker's first task behind the gate is not counted as active",

@@ -60,8 +60,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_queue.go", what: "a bounded queue takes one more",
-		old: "q.Len() >= q.limit",
-		new: "q.limit > 0 && q.Len() > q.limit || q.limit == 0",
+		old: "q.ring.Len() >= q.limit",
+		new: "q.limit > 0 && q.ring.Len() > q.limit || q.limit == 0",
 	},
 	{
 		file: "pool_queue.go", what: "priorities are ignored",
