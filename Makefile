@@ -29,8 +29,8 @@ oracle: ## compare 2000 random programs with the JDK's executors
 SOAK ?= 10m
 
 .PHONY: soak
-soak: ## record and judge histories in real time for SOAK (10m), under -race
-	EXECUTOR_SOAK=$(SOAK) go test -race -v -run Soak -timeout 0 ./internal/history
+soak: ## record and judge histories in real time for SOAK (10m), under -race; then durable jobs among faults, and beside an open transaction
+	EXECUTOR_SOAK=$(SOAK) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./internal/history ./durable/internal/faults
 
 .PHONY: mutants
 mutants: ## break the code on purpose, place by place, and see that the tests notice

@@ -122,10 +122,14 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	return ids, nil
 }
 
-// now gives the time of the database's clock as far as this program knows it.
-func (j *Jobs) now() time.Time {
-	if n := j.node(); n != nil {
-		return n.clock.now()
+// now gives the time of the database's clock: a node knows it, others ask.
+func (j *Jobs) now(ctx context.Context) (time.Time, error) {
+	if n := j.node(); n != nil && n.clock.known() {
+		return n.clock.now(), nil
 	}
-	return time.Now().UTC()
+	now, err := j.store.Now(ctx)
+	if err != nil {
+		return now, fmt.Errorf("durable: schedule: %w", err)
+	}
+	return now, nil
 }

@@ -35,8 +35,9 @@ func (n *node) beatLoop(ctx context.Context) {
 		}
 		n.heard(sent, pulse.Now)
 		if !pulse.Alive {
-			n.jobs.log().Warn("durable: this node was declared dead; it joins again under a new name", "node", n.name())
+			dead := n.name()
 			n.lose()
+			n.jobs.log().Warn("durable: this node was declared dead; it joins again under a new name", "node", dead)
 			if !n.join(ctx) {
 				return
 			}
@@ -56,11 +57,14 @@ func (n *node) beatLoop(ctx context.Context) {
 // renew notes that the beat sent at that time was heard.
 func (n *node) renew(sent time.Time) {
 	n.renewed.Store(int64(sent.Sub(n.clock.base)))
+	if n.leaseLeft() <= 0 {
+		return // the answer took too long to be of use
+	}
 	n.mu.Lock()
 	was := n.mu.fenced
 	n.mu.fenced = false
 	if was {
-		n.mu.orphans = true // what fence gave up is still this node's in the database
+		n.mu.orphans++ // what fence gave up is still this node's in the database
 	}
 	n.mu.Unlock()
 	if was {
@@ -79,12 +83,13 @@ func (n *node) fence() {
 	if n.leaseLeft() > 0 {
 		return // renewed just now
 	}
-	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 	n.mu.Lock()
 	n.mu.fenced = true
 	n.dropWaitingLocked(0)
 	n.mu.Unlock()
 	n.cancelAll(ErrLeaseLost)
+	// Last, since a log may be slow.
+	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 }
 
 // lose gives up all that the node held: it is another's, or will be.

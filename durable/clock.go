@@ -8,6 +8,10 @@ import (
 // clockJump is the change of the database's clock that counts as a jump.
 const clockJump = 100 * time.Millisecond
 
+// clockNoise is by how much the clock as a node knows it may go back because the
+// quickest answer has left the sample, while the database's has not.
+const clockNoise = time.Millisecond
+
 // storeClock is the clock of the database as a node knows it: the monotonic
 // clock of this machine and an offset. This machine's wall clock plays no part,
 // so that it may be wrong by any amount.
@@ -60,12 +64,21 @@ func (c *storeClock) observe(sent, received, store time.Time) time.Duration {
 	c.mu.samples[c.mu.n%len(c.mu.samples)] = low
 	c.mu.n++
 	c.mu.offset = low
-	for _, s := range c.mu.samples[:min(c.mu.n, len(c.mu.samples))] {
+	for i, s := range c.mu.samples[:min(c.mu.n, len(c.mu.samples))] {
+		if s > high {
+			// A clock that was put back leaves bounds behind that are too great.
+			c.mu.samples[i], s = low, low
+		}
 		c.mu.offset = max(c.mu.offset, s)
 	}
-	// A clock that is being slewed back leaves bounds behind that are too great.
-	c.mu.offset = min(c.mu.offset, high)
 	return jump
+}
+
+// known reports whether the store has spoken.
+func (c *storeClock) known() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.n > 0
 }
 
 // now gives the time of the store.

@@ -3,6 +3,8 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -152,6 +154,62 @@ func TestLimitOfKind(t *testing.T) {
 		}
 		if d := time.Since(begun); d > 11*time.Second {
 			t.Errorf("20 jobs of a second, two at a time, took %v", d)
+		}
+	})
+}
+
+// No more jobs of a kind run at the same time on all nodes together than its
+// global limit says, as many do as it says while there are enough, the more urgent
+// first, and other kinds are not held up.
+func TestGlobalLimitOfKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var mu sync.Mutex
+		var running, most int
+		var order []durable.Priority
+		var slow *durable.Kind[string, string]
+		var quick *durable.Kind[string, string]
+		for range 3 {
+			jobs := newJobs(t, store)
+			slow = durable.Handle(jobs, "slow", func(ctx context.Context, _ string) (string, error) {
+				j, _ := durable.Current(ctx)
+				mu.Lock()
+				running++
+				most = max(most, running)
+				order = append(order, j.Priority)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				running--
+				mu.Unlock()
+				return "", nil
+			}, durable.GlobalLimit(2))
+			quick = durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
+			start(t, jobs)
+			time.Sleep(100 * time.Millisecond)
+		}
+		low := durable.Refer[string, string](newJobs(t, store), "slow") // from elsewhere
+		ids := must(low.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))
+		ids = append(ids, must(low.ScheduleAll(t.Context(), 0, make([]string, 4), durable.WithPriority(durable.High)))...)
+		begun := time.Now()
+		for range 6 { // from here, where a node could have them at once
+			ids = append(ids, must(slow.Schedule(t.Context(), 0, "", durable.WithPriority(durable.Low))))
+		}
+		for range 50 {
+			at := time.Now()
+			must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
+			if d := time.Since(at); d > 100*time.Millisecond {
+				t.Errorf("a quick one took %v", d)
+			}
+		}
+		for _, id := range ids {
+			must(slow.Await(t.Context(), id))
+		}
+		if d := time.Since(begun); most != 2 || d > 13*time.Second {
+			t.Errorf("20 jobs of a second took %v, up to %d at the same time; want two", d, most)
+		}
+		if want := slices.Repeat([]durable.Priority{durable.High}, 4); !slices.Equal(order[:4], want) {
+			t.Errorf("the priorities in order were %v", order)
 		}
 	})
 }

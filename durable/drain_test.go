@@ -178,3 +178,32 @@ func TestBusyNodeGivesBack(t *testing.T) {
 		}
 	})
 }
+
+// What the pool declines while something else is just being given back is given
+// back as well.
+func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		pool := executor.Scheduled(1)
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+		start(t, jobs)
+		synctest.Wait()
+		early := must(k.Schedule(t.Context(), 400*time.Millisecond, ""))
+		time.Sleep(300 * time.Millisecond)
+		late := must(k.Schedule(t.Context(), 1200*time.Millisecond, ""))
+		pool.Close() // the first is declined when it is confirmed, and given back by the next look
+		line.mu.Lock()
+		line.late = map[string]time.Duration{"release": 2 * time.Second} // during which the other is declined
+		line.mu.Unlock()
+		time.Sleep(1700 * time.Millisecond)
+		if a := must(jobs.Cancel(t.Context(), early)); a != durable.Applied { // or it would come again, and be given back with the other
+			t.Fatalf("Cancel: %v", a)
+		}
+		time.Sleep(20 * time.Second)
+		if j := must(store.Get(t.Context(), late)); j.State.Held() && time.Since(j.Updated) > 5*time.Second {
+			t.Errorf("nobody runs it, and nobody else can: %+v", j)
+		}
+	})
+}

@@ -20,8 +20,8 @@ var (
 	// same job by now, and what this run returns is likely to be refused.
 	ErrLeaseLost = errors.New("durable: node lost its lease")
 
-	// ErrRefused is returned by CompleteTx if the run is no longer this node's:
-	// the transaction must be rolled back.
+	// ErrRefused is returned by CompleteTx if the run is no longer this node's,
+	// or was completed before: the transaction must be rolled back.
 	ErrRefused = errors.New("durable: run is no longer this node's")
 
 	// ErrDead is matched by the outcome of a job that failed for good.

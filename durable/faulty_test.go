@@ -107,8 +107,14 @@ func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.C
 	return c, err
 }
 
-func (f *faulty) Release(ctx context.Context, node string, keep []durable.ID) error {
-	return f.do("release", func() error { return f.Store.Release(ctx, node, keep) })
+func (f *faulty) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
+	err = f.do("release", func() (err error) { left, err = f.Store.Release(ctx, node, keep); return err })
+	return left, err
+}
+
+func (f *faulty) Now(ctx context.Context) (t time.Time, err error) {
+	err = f.do("now", func() (err error) { t, err = f.Store.Now(ctx); return err })
+	return t.Add(f.skew), err
 }
 
 func (f *faulty) Settle(ctx context.Context, b durable.Batch) (s durable.Settled, err error) {

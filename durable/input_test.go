@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,6 +92,7 @@ func TestHandleTwicePanics(t *testing.T) {
 		func() { durable.Handle(jobs, "k", fn) },
 		func() { durable.Handle[int, int](jobs, "nil", nil) },
 		func() { durable.Handle(jobs, "limit", fn, durable.Limit(0)) },
+		func() { durable.Handle(jobs, "global limit", fn, durable.GlobalLimit(0)) },
 		func() { durable.Handle(jobs, "backoff", fn, durable.Backoff(2, 1)) },
 	} {
 		func() {
@@ -124,11 +126,36 @@ func TestIdleNodeIsCheap(t *testing.T) {
 		jobs := newJobs(t, line)
 		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
 		start(t, jobs)
-		time.Sleep(time.Second)
+		time.Sleep(1500 * time.Millisecond) // between two ticks
 		before := line.count()
 		time.Sleep(time.Minute)
 		if n := line.count() - before; n > 121 {
 			t.Errorf("%d calls in a minute", n)
+		}
+	})
+}
+
+// heap is a store with much to remove.
+type heap struct {
+	durable.Store
+	left atomic.Int64
+}
+
+func (h *heap) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	n := min(h.left.Load(), 2000) // as much as a store removes in one call
+	h.left.Add(-n)
+	return int(n), nil
+}
+
+// However much has been kept for long enough, it is removed within some minutes.
+func TestPruneGoesOnWhileThereIsMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &heap{Store: memory.New()}
+		store.left.Store(1_000_000)
+		start(t, newJobs(t, store))
+		time.Sleep(5 * time.Minute)
+		if n := store.left.Load(); n > 0 {
+			t.Errorf("%d rows are left", n)
 		}
 	})
 }

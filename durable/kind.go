@@ -13,7 +13,8 @@ import (
 // kind is what a program knows of a kind of job.
 type kind struct {
 	name       string
-	limit      int // 0 for none
+	limit      int // on this node; 0 for none
+	global     int // on all nodes together; 0 for none
 	first, max time.Duration
 	// handle decodes, calls the user's function, and encodes.
 	handle func(ctx context.Context, payload []byte) (result []byte, err error)
@@ -144,7 +145,11 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 	if err != nil {
 		return ID{}, err
 	}
-	first := tt.next(time.Time{}, k.jobs.now(), time.Time{})
+	now, err := k.jobs.now(ctx)
+	if err != nil {
+		return ID{}, err
+	}
+	first := tt.next(time.Time{}, now, time.Time{})
 	if first.IsZero() {
 		return ID{}, invalid("trigger %q: it has no time", text)
 	}

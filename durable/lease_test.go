@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -159,6 +160,69 @@ func TestLateClaimIsNotBegun(t *testing.T) {
 		if d.count() != 1 {
 			t.Errorf("it was begun %d times", d.count())
 		}
+	})
+}
+
+// What was confirmed, and waits for a worker, does not begin once the lease is
+// over: not even in the moment in which it ends, when the node is about to notice.
+func TestConfirmedJobIsNotBegunWithoutLease(t *testing.T) {
+	for range 30 { // what happens first in that moment is left to chance
+		synctest.Test(t, func(t *testing.T) {
+			line := newFaulty(memory.New())
+			pool := executor.Scheduled(1)
+			t.Cleanup(pool.Close)
+			jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
+			var d diary
+			busy := durable.Handle(jobs, "busy", func(ctx context.Context, work time.Duration) (int, error) {
+				time.Sleep(work)
+				return 0, nil
+			})
+			k := durable.Handle(jobs, "k", d.handler)
+			start(t, jobs)
+			synctest.Wait() // it has joined, and beats in a second
+			must(busy.Schedule(t.Context(), 0, 2500*time.Millisecond))
+			synctest.Wait()
+			id := must(k.Schedule(t.Context(), 0, ""))
+			if j := must(jobs.Get(t.Context(), id)); j.State != durable.Running {
+				t.Fatalf("job is %v", j.State)
+			}
+			line.down()
+			time.Sleep(10 * time.Second)
+			if d.count() != 0 {
+				t.Error("it was begun without a lease")
+			}
+			line.up()
+			must(k.Await(t.Context(), id))
+			if d.count() != 1 {
+				t.Errorf("it was begun %d times", d.count())
+			}
+		})
+	}
+}
+
+// A beat that is answered too late to be of use does not let the node go on.
+func TestLateBeatIsNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		line.mu.Lock()
+		line.late = map[string]time.Duration{"beat": 2900 * time.Millisecond}
+		line.mu.Unlock()
+		time.Sleep(3 * time.Second) // fenced, since the beat of a second ago is not answered
+		id := must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(20 * time.Second)
+		if j := must(jobs.Get(t.Context(), id)); d.count() != 0 || j.Epoch != 0 {
+			t.Errorf("without a lease it was begun %d times; job is %+v", d.count(), j)
+		}
+		line.mu.Lock()
+		line.late = nil
+		line.mu.Unlock()
+		must(k.Await(t.Context(), id))
 	})
 }
 

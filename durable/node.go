@@ -59,9 +59,12 @@ type node struct {
 		begun    int       // runs begun since lastFull
 		lastFull time.Time // when a claim was last as large as it could be
 		more     bool      // there may be more to claim
-		// orphans says that the database may hold jobs for this node that it does
-		// not know. They are released when no insert is in flight.
-		orphans   bool
+		// orphans counts the events after which the database may hold jobs for this
+		// node that it does not know. They are released when no insert is in flight;
+		// what happens during the release is for the next. stuck says that the
+		// last one could not free all, and is to be repeated.
+		orphans   int
+		stuck     bool
 		inserting int
 		fenced    bool // the lease may be over: nothing is claimed or begun
 		draining  bool
@@ -170,7 +173,7 @@ func (n *node) ahead() time.Duration {
 // nothing is released, or the new ones would be, as nobody knows them yet.
 func (n *node) beginInsert(jobs []NewJob) Place {
 	for i := range jobs {
-		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 {
+		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 || k.global > 0 {
 			return Place{}
 		}
 	}
@@ -180,7 +183,7 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 	if n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead {
 		free = maxHeld - n.mu.ahead
 	}
-	if n.mu.fenced || n.mu.draining || n.mu.orphans || free <= 0 {
+	if n.mu.fenced || n.mu.draining || n.mu.orphans > 0 || free <= 0 {
 		return Place{}
 	}
 	n.mu.inserting++
@@ -210,10 +213,10 @@ func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
 	if p.Node != "" {
 		n.mu.inserting--
 		if err != nil {
-			n.mu.orphans = true
+			n.mu.orphans++
 		}
 	}
-	look := near || n.mu.orphans
+	look := near || n.mu.orphans > 0
 	n.mu.Unlock()
 	if look {
 		n.wake()

@@ -40,7 +40,8 @@ func WithPriority(p Priority) Option {
 }
 
 // Attempts says how often an occurrence is tried before the job is dead, or, if
-// it is periodic, before the schedule goes on without it. The default is 12.
+// it is periodic, before the schedule goes on without it; if the last attempt is
+// lost with its node, the job is dead in any case. The default is 12.
 func Attempts(n int) Option {
 	return func(j *NewJob) error {
 		if n < 1 || n > 1000 {
@@ -96,14 +97,32 @@ func checkName(what, s string, limit int) error {
 // HandlerOption changes one property of a kind, in this program.
 type HandlerOption func(*kind) error
 
-// Limit bounds how many jobs of the kind this node holds at the same time. The
-// default is no bound but the workers of the pool.
+// Limit bounds how many jobs of the kind this node holds at the same time; for
+// all nodes together there is GlobalLimit. The default is no bound but the
+// workers of the pool.
 func Limit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
 			return invalid("limit %d of kind %q: it must be positive", n, k.name)
 		}
 		k.limit = n
+		return nil
+	}
+}
+
+// GlobalLimit bounds how many jobs of the kind all nodes together hold at the
+// same time. A job that is claimed ahead of its time, by up to Config.Poll and a
+// quarter, has its place already. The database counts: a node that was declared
+// dead has no places, so that with one that lost its lease and goes on all the same
+// there may be more for a moment. All programs must say the same n; where they
+// do not, each goes by its own. A place that one node frees, and has no work for, is
+// seen by another at its next look. The default is no bound.
+func GlobalLimit(n int) HandlerOption {
+	return func(k *kind) error {
+		if n < 1 {
+			return invalid("global limit %d of kind %q: it must be positive", n, k.name)
+		}
+		k.global = n
 		return nil
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// busyPause is how long a node waits that found another one claiming jobs of a
+// kind that is limited for all: some claims.
+const busyPause = 5 * time.Millisecond
+
 // pollLoop claims until ctx ends.
 func (n *node) pollLoop(ctx context.Context) {
 	outage := n.outage("claim")
@@ -26,6 +30,7 @@ func (n *node) pollLoop(ctx context.Context) {
 		}
 		if tick {
 			n.giveBackLate()
+			n.retryStuck()
 		}
 		err := n.look(ctx)
 		if ctx.Err() != nil {
@@ -68,12 +73,15 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	claims, err := n.jobs.store.Claim(opCtx, req)
 	if err != nil {
 		n.mu.Lock()
-		n.mu.orphans = true // it may have been claimed all the same
+		n.mu.orphans++ // it may have been claimed all the same
 		n.mu.Unlock()
 		return false, err
 	}
 	n.heard(sent, claims.Now)
-	full := len(claims.Jobs) >= req.Limit
+	if claims.Busy {
+		time.AfterFunc(busyPause, n.wake)
+	}
+	full := claims.More
 	again = full && slices.ContainsFunc(claims.Jobs, func(j Job) bool { return j.State == Claimed })
 	n.mu.Lock()
 	if full && !again {
@@ -94,7 +102,7 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.fenced || n.mu.draining || n.mu.orphans {
+	if n.mu.fenced || n.mu.draining || n.mu.orphans > 0 {
 		return ClaimRequest{}, false
 	}
 	if n.mu.due > n.mu.budget/2 && n.mu.due > 0 {
@@ -108,11 +116,12 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
 	for _, name := range names {
 		most := free
-		if k := n.jobs.kind(name); k.limit > 0 {
+		k := n.jobs.kind(name)
+		if k.limit > 0 {
 			most = min(most, k.limit-n.mu.perKind[name])
 		}
 		if most > 0 {
-			req.Kinds = append(req.Kinds, KindLimit{name, most})
+			req.Kinds = append(req.Kinds, KindLimit{name, most, k.global})
 		}
 	}
 	return req, len(req.Kinds) > 0
@@ -121,11 +130,11 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 // release frees in the database what this node holds there but not here.
 func (n *node) release(ctx context.Context) error {
 	n.mu.Lock()
-	if !n.mu.orphans || n.mu.inserting > 0 || n.mu.fenced {
+	if n.mu.orphans == 0 || n.mu.inserting > 0 || n.mu.fenced {
 		n.mu.Unlock()
 		return nil
 	}
-	name := n.mu.name
+	name, seen := n.mu.name, n.mu.orphans
 	keep := make([]ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
 		keep = append(keep, id)
@@ -133,13 +142,25 @@ func (n *node) release(ctx context.Context) error {
 	n.mu.Unlock()
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
-	if err := n.jobs.store.Release(opCtx, name, keep); err != nil {
+	left, err := n.jobs.store.Release(opCtx, name, keep)
+	if err != nil {
 		return err
 	}
 	n.mu.Lock()
-	n.mu.orphans = false
+	n.mu.orphans -= seen
+	n.mu.stuck = left
 	n.mu.Unlock()
 	return nil
+}
+
+// retryStuck has what the last release could not free released again.
+func (n *node) retryStuck() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.mu.stuck {
+		n.mu.stuck = false
+		n.mu.orphans++
+	}
 }
 
 // giveBackLate gives back jobs that have been waiting for a worker for longer
@@ -184,14 +205,27 @@ func (n *node) listenLoop(ctx context.Context) {
 	}
 }
 
+// pruneMore is how much a prune must have removed for the next to follow soon.
+const pruneMore = 1000
+
 // pruneLoop removes once a minute, at a time of its own, what has been kept for
-// long enough, and warns of jobs that nobody here handles.
+// long enough, and warns of jobs that nobody here handles. As long as there is much
+// it goes on, piece by piece: or more would be added than removed.
 func (n *node) pruneLoop(ctx context.Context) {
 	outage := n.outage("prune")
 	warned := make(map[string]bool)
-	for sleep(ctx, 45*time.Second+rand.N(30*time.Second)) {
+	removed := 0
+	for {
+		pause := 45*time.Second + rand.N(30*time.Second)
+		if removed >= pruneMore {
+			pause = 200 * time.Millisecond
+		}
+		if !sleep(ctx, pause) {
+			return
+		}
 		opCtx, cancel := n.opContext(ctx)
-		_, err := n.jobs.store.Prune(opCtx, n.jobs.cfg.Keep)
+		var err error
+		removed, err = n.jobs.store.Prune(opCtx, n.jobs.cfg.Keep)
 		if err == nil {
 			err = n.warnUnknown(opCtx, warned)
 		}

@@ -46,7 +46,7 @@ func (n *node) hold(name string, jobs []Job) {
 	n.mu.Lock()
 	for i := range jobs {
 		if n.mu.name != name || n.mu.fenced || n.mu.draining {
-			n.mu.orphans = true
+			n.mu.orphans++
 			break
 		}
 		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
@@ -104,7 +104,7 @@ func (r *run) fire(turn int, left time.Duration) {
 		defer n.mu.Unlock()
 		if !r.begun && !r.dropped && r.armed == turn {
 			n.dropLocked(r)
-			n.mu.orphans = true
+			n.mu.orphans++
 			n.jobs.log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
 		}
 	})
@@ -149,10 +149,16 @@ func (r *run) begin(ctx context.Context, turn int) {
 	if !r.dropped && !r.begun && n.leaseLeft() <= 0 {
 		// A process that was stopped wakes with its lease long over.
 		n.dropLocked(r)
-		n.mu.orphans = true
+		n.mu.orphans++
 	}
 	if r.dropped || r.begun || r.armed != turn {
 		n.mu.Unlock()
+		return
+	}
+	if n.clock.until(r.job.Due) > clockNoise {
+		// The store's clock was put back since the timer was set.
+		n.mu.Unlock()
+		r.arm()
 		return
 	}
 	*r.countLocked()--
@@ -189,7 +195,7 @@ func (r *run) settled(o *Outcome, ok bool) {
 	n.dropLocked(r)
 	n.mu.Unlock()
 	n.jobs.notify(r.job.ID)
-	if r.kind.limit > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {
+	if r.kind.limit > 0 || r.kind.global > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {
 		n.wake() // there is room for another one, or the next occurrence is near
 	}
 }
@@ -227,7 +233,7 @@ func (n *node) dropWaitingLocked(keep int) {
 			continue
 		}
 		n.dropLocked(r)
-		n.mu.orphans = true
+		n.mu.orphans++
 	}
 }
 

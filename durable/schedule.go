@@ -196,7 +196,10 @@ func (tt timetable) occurrence(p policy, anchor, t, now time.Time) (time.Time, b
 	// The latest max of those missed: as there is no way back on a trigger, walk
 	// from t with max of them in hand.
 	if tt.rate > 0 {
-		return maxTime(t, last.Add(-time.Duration(p.max-1)*tt.rate)), true
+		if last.Sub(t)/tt.rate < time.Duration(p.max) {
+			return t, true // max periods may be more than a Duration can hold
+		}
+		return last.Add(-time.Duration(p.max-1) * tt.rate), true
 	}
 	window := []time.Time{t}
 	for n := tt.next(anchor, t, now); !n.IsZero() && !n.After(now); n = tt.next(anchor, n, now) {

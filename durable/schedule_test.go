@@ -280,3 +280,27 @@ func TestMissedOccurrences(t *testing.T) {
 		}
 	}
 }
+
+// A policy that catches up with everything does so whatever the period: the
+// number of periods times their length may be more than a Duration holds.
+func TestCatchUpWithLongPeriods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const day = 24 * time.Hour
+		store := memory.New()
+		jobs := newJobs(t, store)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		begun := time.Now().UTC().Round(0)
+		must(k.AtFixedRate(t.Context(), "key", day, day, "", durable.OnMissed(durable.CatchUp(1<<20))))
+		time.Sleep(3*day + time.Hour)
+		start(t, jobs)
+		time.Sleep(time.Minute)
+		var got []time.Duration
+		for _, j := range d.all() {
+			got = append(got, j.Occurrence.Sub(begun))
+		}
+		if want := []time.Duration{day, 2 * day, 3 * day}; !slices.Equal(got, want) {
+			t.Errorf("ran for %v, want %v", got, want)
+		}
+	})
+}

@@ -13,11 +13,19 @@ const maxBatch = 1000
 type entry struct {
 	*run
 	outcome *Outcome
+	locked  int // how often its row was locked
+}
+
+// lockedPause gives how long an entry waits whose row somebody else has locked:
+// mostly that is the claim of another node that came too late, over in a moment.
+func lockedPause(times int) time.Duration {
+	return min(2*time.Millisecond<<min(times, 9), time.Second)
 }
 
 // A settler commits confirms and outcomes in groups: while one commit is under
 // way the next group gathers. An entry stays until the store has answered for it;
-// an answer that is lost is asked for again.
+// an answer that is lost is asked for again. One that the store can't answer for
+// does not hold up the others: it is put at the end of the queue.
 type settler struct {
 	n    *node
 	kick chan struct{} // one slot: there is something in pending
@@ -33,11 +41,11 @@ func newSettler(n *node) *settler {
 }
 
 func (s *settler) confirm(r *run)            { s.add(entry{run: r}) }
-func (s *settler) outcome(r *run, o Outcome) { s.add(entry{r, &o}) }
+func (s *settler) outcome(r *run, o Outcome) { s.add(entry{run: r, outcome: &o}) }
 
-func (s *settler) add(e entry) {
+func (s *settler) add(e ...entry) {
 	s.mu.Lock()
-	s.mu.pending = append(s.mu.pending, e)
+	s.mu.pending = append(s.mu.pending, e...)
 	s.mu.Unlock()
 	select {
 	case s.kick <- struct{}{}:
@@ -72,20 +80,18 @@ func (s *settler) loop(ctx context.Context) {
 	}
 }
 
-// commit commits a group, however long it takes. A group that fails again and
-// again is taken apart, in case one entry is to blame.
+// commit commits a group, or puts it back. A group that fails again and again is
+// taken apart, in case one entry is to blame.
 func (s *settler) commit(ctx context.Context, o *outage, group []entry) {
-	for ctx.Err() == nil {
-		if o.over(s.try(ctx, group)) {
-			return
-		}
-		if o.failed >= 5 && len(group) > 1 {
-			half := len(group) / 2
-			s.commit(ctx, o, group[:half])
-			s.commit(ctx, o, group[half:])
-			return
-		}
+	for ctx.Err() == nil && !o.over(s.try(ctx, group)) {
 		o.wait(ctx)
+		if o.failed >= 5 {
+			rest := len(group) / 2
+			s.add(group[rest:]...)
+			if group = group[:rest]; len(group) == 0 {
+				return
+			}
+		}
 	}
 }
 
@@ -106,13 +112,26 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 		return err
 	}
 	s.n.heard(sent, answer.Now)
+	locked := make(map[Ref]bool, len(answer.Locked))
+	for _, ref := range answer.Locked {
+		locked[ref] = true
+	}
 	for _, e := range group {
+		var ok bool
 		if e.outcome == nil {
-			e.confirmed(answer.Confirmed[0])
-			answer.Confirmed = answer.Confirmed[1:]
+			ok, answer.Confirmed = answer.Confirmed[0], answer.Confirmed[1:]
 		} else {
-			e.settled(e.outcome, answer.Committed[0])
-			answer.Committed = answer.Committed[1:]
+			ok, answer.Committed = answer.Committed[0], answer.Committed[1:]
+		}
+		switch {
+		case locked[e.ref()]:
+			pause := lockedPause(e.locked)
+			e.locked++
+			time.AfterFunc(pause, func() { s.add(e) })
+		case e.outcome == nil:
+			e.confirmed(ok)
+		default:
+			e.settled(e.outcome, ok)
 		}
 	}
 	return nil

@@ -13,6 +13,9 @@ import (
 // method may be repeated after an error that left its outcome unknown. A method
 // that changes a job leaves it alone unless its epoch is the one expected.
 type Store interface {
+	// Now gives the store's time.
+	Now(ctx context.Context) (time.Time, error)
+
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A
 	// job whose ID is there already is not added again. One whose Key is there
 	// stands for the job that has it: see Placed.
@@ -25,6 +28,11 @@ type Store interface {
 	// and is told so. It also declares every other node dead whose lease has ended, and frees
 	// what those held: it waits again, after [ReapDelay], or is dead if its last
 	// attempt was running; such a run is in the history as lost.
+	//
+	// If the lease of the node that beats has itself ended, then the store was
+	// away, or its clock has jumped: the leases of all the others that have ended
+	// begin anew, and nobody is declared dead. A lease that ends later than it
+	// could have been granted now, since the clock was put back, is cut down.
 	Beat(ctx context.Context, node string, lease time.Duration) (Pulse, error)
 
 	// Leave removes a node and frees what it holds.
@@ -34,10 +42,12 @@ type Store interface {
 	Claim(ctx context.Context, r ClaimRequest) (Claims, error)
 
 	// Release frees what a node holds except keep, as if it had never been
-	// claimed: an attempt that was counted is taken back.
-	Release(ctx context.Context, node string, keep []ID) error
+	// claimed: an attempt that was counted is taken back. It does not wait for
+	// transactions of others: left says that some of it could not be freed now.
+	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
-	// Settle confirms claims and commits the outcomes of runs.
+	// Settle confirms claims and commits the outcomes of runs. It does not wait
+	// for transactions of others, see Settled.Locked.
 	Settle(ctx context.Context, b Batch) (Settled, error)
 
 	// Change does what a user asks of a job.
@@ -77,6 +87,9 @@ type Listener interface {
 
 // A TxStore is a Store that can work in a transaction of its caller.
 type TxStore interface {
+	// GetTx gives the job as tx sees it, or ErrNotFound, and keeps everybody
+	// else from changing it until tx ends.
+	GetTx(ctx context.Context, tx *sql.Tx, id ID) (Job, error)
 	InsertTx(ctx context.Context, tx *sql.Tx, jobs []NewJob) ([]Placed, error)
 	SettleTx(ctx context.Context, tx *sql.Tx, b Batch) (Settled, error)
 }
@@ -150,12 +163,20 @@ type ClaimRequest struct {
 type KindLimit struct {
 	Kind string
 	Max  int
+	// Global, if not 0, is how many of the kind may be held by all nodes
+	// together once these have been claimed.
+	Global int
 }
 
 // Claims are jobs that the node has now, with their new epochs.
 type Claims struct {
 	Now  time.Time
 	Jobs []Job
+	// More says that there may be more of what was asked for.
+	More bool
+	// Busy says that a kind with a Global limit was left out because another
+	// node is claiming of it: there may be more in a moment.
+	Busy bool
 }
 
 // Batch is a group commit of one node.
@@ -192,6 +213,9 @@ type Settled struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool
+	// Locked are the entries of which neither is known yet, since somebody
+	// else's transaction has their rows: they are to be asked for again.
+	Locked []Ref
 }
 
 // Op is what a Change does.

@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -12,8 +13,8 @@ import (
 // it the handler commits tx and returns. If tx is not committed, the run ends as
 // the handler says, as always.
 //
-// ErrRefused says that the run is no longer this node's: the handler must roll tx
-// back.
+// ErrRefused says that the run is no longer this node's, or was completed before:
+// the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
 	c, ok := ctx.Value(currentKey{}).(current)
 	if !ok {
@@ -26,6 +27,17 @@ func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
 	data, err := encode("result", result, MaxResult)
 	if err != nil {
 		return err
+	}
+	// The outcome of this very run may have been committed before, by a
+	// transaction whose commit seemed to fail. Settle would take that for a
+	// repetition; here there is an effect that would be there twice.
+	switch job, err := store.GetTx(ctx, tx, c.job.ID); {
+	case errors.Is(err, ErrNotFound):
+		return ErrRefused
+	case err != nil:
+		return fmt.Errorf("durable: complete: %w", err)
+	case job.State != Running || job.Epoch != c.job.Epoch:
+		return ErrRefused
 	}
 	tt, err := parseTimetable(c.job.Schedule, c.n.jobs.cfg.Triggers)
 	if err != nil {

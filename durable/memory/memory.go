@@ -17,15 +17,22 @@ import (
 )
 
 // A Store is a durable.Store. Its clock is time.Now, which in a bubble of
-// testing/synctest is the bubble's.
+// testing/synctest is the bubble's, and what Shift adds to it.
 type Store struct {
 	mu struct {
 		sync.Mutex
+		shift  time.Duration
 		jobs   map[durable.ID]*durable.Job
 		keys   map[string]durable.ID
 		runs   map[durable.ID][]durable.Run // ascending
-		leases map[string]time.Time
+		leases map[string]lease
 	}
+}
+
+// lease is that of a node.
+type lease struct {
+	until  time.Time
+	length time.Duration
 }
 
 // New returns an empty store.
@@ -34,17 +41,34 @@ func New() *Store {
 	s.mu.jobs = make(map[durable.ID]*durable.Job)
 	s.mu.keys = make(map[string]durable.ID)
 	s.mu.runs = make(map[durable.ID][]durable.Run)
-	s.mu.leases = make(map[string]time.Time)
+	s.mu.leases = make(map[string]lease)
 	return s
 }
 
-func now() time.Time { return time.Now().UTC().Round(0).Truncate(time.Microsecond) }
+// Shift puts the store's clock forward by d, or back if d is negative, as somebody
+// may do with that of a database.
+func (s *Store) Shift(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.shift += d
+}
+
+// Now gives the store's time.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nowLocked(), nil
+}
+
+func (s *Store) nowLocked() time.Time {
+	return time.Now().Add(s.mu.shift).UTC().Round(0).Truncate(time.Microsecond)
+}
 
 // Insert adds jobs.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := now()
+	now := s.nowLocked()
 	_, alive := s.mu.leases[p.Node]
 	held := 0
 	placed := make([]durable.Placed, len(jobs))
@@ -73,24 +97,31 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 }
 
 // Join adds a node.
-func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
+func (s *Store) Join(ctx context.Context, node string, length time.Duration) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := now()
-	s.mu.leases[node] = now.Add(lease)
+	now := s.nowLocked()
+	s.mu.leases[node] = lease{now.Add(length), length}
 	return now, nil
 }
 
 // Beat renews a lease, and frees what dead nodes hold.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (durable.Pulse, error) {
+func (s *Store) Beat(ctx context.Context, node string, length time.Duration) (durable.Pulse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pulse := durable.Pulse{Now: now()}
-	if _, pulse.Alive = s.mu.leases[node]; pulse.Alive {
-		s.mu.leases[node] = pulse.Now.Add(lease)
+	pulse := durable.Pulse{Now: s.nowLocked()}
+	mine, ok := s.mu.leases[node]
+	if pulse.Alive = ok; ok {
+		s.mu.leases[node] = lease{pulse.Now.Add(length), length}
 	}
-	for name, until := range s.mu.leases {
-		if name != node && until.Before(pulse.Now) {
+	late := ok && mine.until.Before(pulse.Now)
+	for name, l := range s.mu.leases {
+		begin := lease{pulse.Now.Add(l.length), l.length}
+		switch over := l.until.Before(pulse.Now); {
+		case name == node:
+		case over && late, l.until.After(begin.until.Add(time.Second)):
+			s.mu.leases[name] = begin
+		case over:
 			delete(s.mu.leases, name)
 		}
 	}
@@ -113,26 +144,27 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (dur
 
 // Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
-	if err := s.Release(ctx, node, nil); err != nil {
-		return err
-	}
+	_, err := s.Release(ctx, node, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.mu.leases, node)
-	return nil
+	return err
 }
 
 // Claim gives waiting jobs to a node.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	claims := durable.Claims{Now: now()}
+	claims := durable.Claims{Now: s.nowLocked()}
 	if _, alive := s.mu.leases[r.Node]; !alive {
 		return claims, nil
 	}
 	room := make(map[string]int)
 	for _, k := range r.Kinds {
 		room[k.Kind] = k.Max
+		if k.Global > 0 {
+			room[k.Kind] = min(k.Max, k.Global-s.heldLocked(k.Kind))
+		}
 	}
 	var near []*durable.Job
 	for _, j := range s.mu.jobs {
@@ -150,26 +182,38 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			claims.Jobs = append(claims.Jobs, *j)
 		}
 	}
+	claims.More = len(claims.Jobs) >= r.Limit
 	return claims, nil
 }
 
+// heldLocked counts the jobs of a kind that nodes hold.
+func (s *Store) heldLocked(kind string) int {
+	n := 0
+	for _, j := range s.mu.jobs {
+		if j.Kind == kind && j.State.Held() {
+			n++
+		}
+	}
+	return n
+}
+
 // Release frees what a node holds, except keep.
-func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) error {
+func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.mu.jobs {
 		if j.State.Held() && j.Owner == node && !slices.Contains(keep, j.ID) {
-			rules.Release(j, now())
+			rules.Release(j, s.nowLocked())
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // Settle confirms claims and commits outcomes.
 func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer := durable.Settled{Now: now()}
+	answer := durable.Settled{Now: s.nowLocked()}
 	for _, ref := range b.Confirms {
 		j := s.mu.jobs[ref.ID]
 		ok := j != nil && j.Epoch == ref.Epoch && j.State.Held()
@@ -202,7 +246,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	if j == nil {
 		return durable.NotFound, nil
 	}
-	return rules.Change(j, c, now()), nil
+	return rules.Change(j, c, s.nowLocked()), nil
 }
 
 // Get gives a job.
@@ -275,7 +319,7 @@ func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, n := now(), 0
+	now, n := s.nowLocked(), 0
 	for id, j := range s.mu.jobs {
 		keep := r.Dead
 		if j.State == durable.Succeeded {

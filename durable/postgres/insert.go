@@ -19,7 +19,7 @@ import (
 // lasts to the commit, so that the node can't be declared dead, and what it holds
 // be freed, with these jobs overlooked.
 const insertJobs = `with node as materialized (
-		select id from executor_node where id = $1 for key share
+		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
 		select ` + clock + ` as now, (select id from node) as node
 	), v as (
@@ -108,9 +108,15 @@ func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []dura
 		if err != nil {
 			return err
 		}
-		there, err := lock(ctx, tx, "id = $1", uuid(n.ID))
+		// What runs once is not amended: its row is not locked, or it could not be
+		// settled until the caller's transaction ends.
+		look := lock
+		if n.Schedule == "once" {
+			look = get
+		}
+		there, err := look(ctx, tx, "id = $1", uuid(n.ID))
 		if err == nil && there == nil {
-			if there, err = lock(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
+			if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
 				err = fmt.Errorf("durable/postgres: key %q was taken a moment ago and is free now; try again", n.Key)
 			}
 			if err == nil && rules.Amend(there, n, now) {
@@ -129,7 +135,12 @@ const selectJob = "select " + row.Columns + " from executor_job "
 
 // lock reads and locks one job; it is nil if there is none.
 func lock(ctx context.Context, tx *sql.Tx, where string, arg any) (*durable.Job, error) {
-	j, err := row.Scan(tx.QueryRowContext(ctx, selectJob+"where "+where+" for update", arg))
+	return get(ctx, tx, where+" for update", arg)
+}
+
+// get reads one job; it is nil if there is none.
+func get(ctx context.Context, tx *sql.Tx, where string, arg any) (*durable.Job, error) {
+	j, err := row.Scan(tx.QueryRowContext(ctx, selectJob+"where "+where, arg))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

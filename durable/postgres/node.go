@@ -7,18 +7,37 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/row"
-	"github.com/executor-go/executor/durable/internal/rules"
 )
+
+// Now gives the server's time.
+func (s *Store) Now(ctx context.Context) (time.Time, error) { return serverTime(ctx, s.db) }
 
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
 	var now int64
 	err := s.db.QueryRowContext(ctx, `with n as materialized (select `+clock+` as now)
-		insert into executor_node select $1, n.now + $2 from n
-		on conflict (id) do update set lease_until = excluded.lease_until
+		insert into executor_node (id, lease_until, lease) select $1, n.now + $2, $2 from n
+		on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease
 		returning lease_until - $2`, node, lease.Microseconds()).Scan(&now)
 	return row.Time(now), err
 }
+
+// beat renews a lease, and mends those of others after a jump of the clock. The
+// sub-selects see the leases as they were before it. A row whose lease_until is 0
+// is a tombstone, see bury.
+const beat = `with n as materialized (select ` + clock + ` as now),
+	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),
+	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning id),
+	mended as (
+		update executor_node set lease_until = n.now + lease from n where id in (
+			select x.id from executor_node x, n, me where x.id <> $1 and x.lease_until > 0 and x.lease > 0
+				and (me.late and x.lease_until < n.now or x.lease_until > n.now + x.lease + 1000000)
+			for update of x skip locked)
+	)
+	select n.now, exists (select from renewed),
+		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
+		exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1)
+	from n`
 
 // Beat renews a lease, and frees what dead nodes hold. As long as nobody is dead
 // and nothing is to be canceled it is one statement.
@@ -26,12 +45,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (dur
 	var p durable.Pulse
 	var now int64
 	var dead, wanted bool
-	err := s.db.QueryRowContext(ctx, `with n as materialized (select `+clock+` as now),
-		renewed as (update executor_node set lease_until = n.now + $2 from n where id = $1 returning id)
-		select n.now, exists (select from renewed),
-			exists (select from executor_node where id <> $1 and lease_until < n.now),
-			exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1)
-		from n`, node, lease.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted)
+	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted)
 	if err != nil {
 		return p, err
 	}
@@ -55,35 +69,63 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (dur
 	return p, nil
 }
 
-// reap frees what nodes hold that are not there any more. The two statements
-// have a snapshot each: the second sees what a node claimed up to the moment in
-// which the first removed it.
+// reapJobs frees what nodes hold that are not there any more: rules.Reap in one
+// statement, however much it is, as it must be done well within the lease of the
+// node that does it.
+const reapJobs = `with n as materialized (select ` + clock + ` as now),
+	o as materialized (
+		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started
+		from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
+		for update skip locked
+	), u as (
+		update executor_job j set
+			state = case when o.was = 1 then 0 when j.attempt >= j.attempts then 4 when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
+			due = case when o.was = 1 or j.attempt >= j.attempts then j.due when j.next_due <> 0 then j.next_due
+				when j.attempt < 2 then n.now else n.now + (1000000::bigint << least(j.attempt - 2, 6)) end,
+			occurrence = case when o.was = 2 and j.attempt < j.attempts and j.next_due <> 0 then j.next_due else j.occurrence end,
+			attempt = case when o.was = 2 and j.attempt < j.attempts and j.next_due <> 0 then 0 else j.attempt end,
+			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, updated = n.now,
+			error = case when o.was = 1 then j.error else 'durable: node ' || o.node || ' was lost' end
+		from o, n where j.id = o.id
+		returning o.*, j.runs, j.error, n.now
+	), added as (
+		insert into executor_run (` + row.RunColumns + `)
+		select id, runs, run_occurrence, run_attempt, held, node, started, now, 4, error from u where was = 2
+	) select count(*) from u`
+
+// bury leaves a tombstone for each node of which something could not be freed,
+// since a transaction of somebody else has its row: it is not alive, but it is not
+// forgotten, and the next beat tries again.
+const bury = `insert into executor_node (id, lease_until, lease)
+	select distinct owner, 0, 0 from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
+	on conflict do nothing`
+
+// reap removes nodes whose lease is over, and frees what they held. Nothing here
+// waits for anybody: a node that was stopped in the middle of a transaction must
+// not stop those that free its jobs. Each statement has a snapshot of its own: the
+// second sees what a node claimed up to the moment in which the first removed it.
 func reap(ctx context.Context, tx *sql.Tx, node string) (int, error) {
-	if _, err := tx.ExecContext(ctx, "delete from executor_node where id <> $1 and lease_until < "+clock, node); err != nil {
+	if _, err := tx.ExecContext(ctx, `delete from executor_node where id in (
+		select id from executor_node where id <> $1 and lease_until < `+clock+` for update skip locked)`, node); err != nil {
 		return 0, err
 	}
-	orphans, err := row.ScanAll(tx.QueryContext(ctx, selectJob+`j where state in (1, 2)
-		and not exists (select from executor_node where id = j.owner) order by id for update`))
-	if err != nil || len(orphans) == 0 {
+	freed := 0
+	if err := tx.QueryRowContext(ctx, reapJobs).Scan(&freed); err != nil {
 		return 0, err
 	}
-	now, err := serverTime(ctx, tx)
-	if err != nil {
+	if _, err := tx.ExecContext(ctx, bury); err != nil {
 		return 0, err
 	}
-	for i := range orphans {
-		if run, ok := rules.Reap(&orphans[i], now); ok {
-			_, err := tx.ExecContext(ctx, "insert into executor_run ("+row.RunColumns+") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", row.RunValues(&run, uuid(run.Job))...)
-			if err != nil {
-				return 0, err
-			}
-		}
-		if err := put(ctx, tx, &orphans[i]); err != nil {
-			return 0, err
-		}
+	if freed == 0 {
+		return 0, nil
 	}
-	_, err = tx.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
-	return len(orphans), err
+	return freed, tell(ctx, tx)
+}
+
+// tell wakes the nodes when tx is committed.
+func tell(ctx context.Context, q querier) error {
+	_, err := q.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
+	return err
 }
 
 // Leave removes a node.
@@ -93,92 +135,47 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 		if _, err := tx.ExecContext(ctx, "delete from executor_node where id = $1", node); err != nil {
 			return err
 		}
-		return release(ctx, tx, node, nil)
+		left, err := release(ctx, tx, node, nil)
+		if err == nil && left {
+			_, err = tx.ExecContext(ctx, bury)
+		}
+		return err
 	})
 }
 
 // Release frees what a node holds, except keep.
-func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error { return release(ctx, tx, node, keep) })
+func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
+	err = s.inTx(ctx, func(tx *sql.Tx) (err error) {
+		left, err = release(ctx, tx, node, keep)
+		return err
+	})
+	return left, err
 }
 
-func release(ctx context.Context, tx *sql.Tx, node string, keep []durable.ID) error {
-	held, err := row.ScanAll(tx.QueryContext(ctx, selectJob+`where state in (1, 2) and owner = $1
-		and not (id = any($2::uuid[])) order by id for update`, node, uuids(keep)))
-	if err != nil || len(held) == 0 {
-		return err
-	}
-	now, err := serverTime(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for i := range held {
-		rules.Release(&held[i], now)
-		if err := put(ctx, tx, &held[i]); err != nil {
-			return err
-		}
-	}
-	_, err = tx.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
-	return err
-}
-
-// claimJobs looks into the index once for each priority and kind, the most urgent
-// first, and stops when it has enough. The lock on the node's row is for the same
-// reason as in insertJobs. A kind may be over its limit by what other priorities
-// gave; what is over is left.
-var claimJobs = `with node as materialized (
-		select id from executor_node where id = $1 for key share
-	), n as materialized (
-		select ` + clock + ` as now
-	), pick as materialized (
-		select id, most, row_number() over (partition by kind order by priority desc, due) as place from (
-		select j.id, j.due, k.kind, k.priority, k.most
-		from (
-			select p.priority, k.kind, k.most, k.ord
-			from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), unnest('{1,0,-1}'::smallint[]) as p (priority)
-			order by p.priority desc, k.ord offset 0
-		) k
-		cross join lateral (
-			select id, due from executor_job
-			where state = 0 and kind = k.kind and priority = k.priority
-				and due <= (select now + $2 from n) and exists (select from node)
-			order by due limit k.most for update skip locked
-		) j
-		limit $4) few
+// releaseJobs is rules.Release in one statement.
+const releaseJobs = `with n as materialized (select ` + clock + ` as now),
+	o as materialized (
+		select id from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])) for update skip locked
 	), u as (
 		update executor_job j set
-			state = case when j.due <= n.now + $3 then 2 else 1 end,
-			attempt = j.attempt + (j.due <= n.now + $3)::int,
-			owner = $1, epoch = j.epoch + 1, updated = n.now
-		from pick, n where j.id = pick.id and pick.place <= pick.most
-		returning j.*
-	) select ` + row.Columns + `, n.now from u, n
-	union all
-	select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
-		0, 0, 0, '', 0, 0, 0, 0, '', null, 0, 0, n.now from n`
+			state = case j.wish when 1 then 5 when 2 then 6 else 0 end,
+			due = case when j.next_due <> 0 then j.next_due else j.due end,
+			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
+			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = 2)::int end,
+			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
+		from o, n where j.id = o.id
+		returning j.id
+	) select count(*) from u`
 
-// Claim gives waiting jobs to a node.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
-	var c durable.Claims
-	kinds, most := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds))
-	for i, k := range r.Kinds {
-		kinds[i], most[i] = k.Kind, int64(k.Max)
+func release(ctx context.Context, tx *sql.Tx, node string, keep []durable.ID) (left bool, err error) {
+	freed := 0
+	if err := tx.QueryRowContext(ctx, releaseJobs, node, uuids(keep)).Scan(&freed); err != nil {
+		return false, err
 	}
-	rows, err := s.db.QueryContext(ctx, claimJobs, r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most)
-	if err != nil {
-		return c, err
+	err = tx.QueryRowContext(ctx, "select exists (select from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])))",
+		node, uuids(keep)).Scan(&left)
+	if err == nil && freed > 0 {
+		err = tell(ctx, tx)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var now int64
-		j, err := row.Scan(rows, &now)
-		if err != nil {
-			return c, err
-		}
-		c.Now = row.Time(now)
-		if j.ID != (durable.ID{}) { // the last row is there for the time, even if there is no job
-			c.Jobs = append(c.Jobs, j)
-		}
-	}
-	return c, rows.Err()
+	return left, err
 }

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,8 @@ const openTimeout = 30 * time.Second
 type Store struct {
 	config *pgx.ConnConfig
 	db     *sql.DB
+	users  *sql.DB  // what DB gives
+	limits sync.Map // the kinds that have a row in executor_limit
 }
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs,
@@ -50,24 +53,25 @@ func Open(dsn string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
-	s := &Store{config: config, db: stdlib.OpenDB(*config)}
+	s := &Store{config: config, db: stdlib.OpenDB(*config), users: stdlib.OpenDB(*config)}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	if err := migrate(ctx, s.db); err != nil {
-		s.db.Close()
+		s.Close()
 		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, err)
 	}
 	return s, nil
 }
 
-// DB gives the store's connections, for the transactions of ScheduleTx and
-// CompleteTx. Any other *sql.DB on the same database does as well.
-func (s *Store) DB() *sql.DB { return s.db }
+// DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
+// other *sql.DB on the same database does as well. They are not the store's own:
+// a node must be able to renew its lease however many transactions are open.
+func (s *Store) DB() *sql.DB { return s.users }
 
 // Close closes the connections.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.users.Close()) }
 
 // Listen calls wake on each notification.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
@@ -120,9 +124,15 @@ func (s *Store) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 }
 
 // broken reports whether err is a deadlock or a failure to serialize.
-func broken(err error) bool {
+func broken(err error) bool { return code(err) == "40P01" || code(err) == "40001" }
+
+// code gives what the server calls the error, "" if it is not the server's.
+func code(err error) string {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001")
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
 }
 
 func uuid(id durable.ID) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }

@@ -60,6 +60,16 @@ var migrations = []string{
 		primary key (job, seq)
 	) with (autovacuum_vacuum_scale_factor = 0.02);
 	create index executor_run_finished on executor_run using brin (finished);`,
+
+	// Limits for all nodes: what is held is counted by kind. And what is needed
+	// to mend leases after a jump of the clock.
+	`drop index executor_job_owner;
+	create index executor_job_owner on executor_job (owner, kind) where state in (1, 2);
+	create table executor_limit (
+		kind text collate "C" primary key,
+		turn bigint not null
+	) with (fillfactor = 10);
+	alter table executor_node add column lease bigint not null default 0;`,
 }
 
 // migrate brings the schema up to date. Programs that do so at the same time wait

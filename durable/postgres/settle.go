@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -12,25 +13,65 @@ import (
 
 // Settle confirms claims and commits outcomes.
 func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-	return settle(ctx, s.db, b)
+	a, err := settle(ctx, s.db, b, patient)
+	if code(err) == "55P03" { // lock_not_available
+		a, err = settle(ctx, s.db, b, picky)
+	}
+	return a, err
+}
+
+// GetTx gives a job as the caller's transaction sees it, and locks it.
+func (s *Store) GetTx(ctx context.Context, tx *sql.Tx, id durable.ID) (durable.Job, error) {
+	j, err := lock(ctx, tx, "id = $1", uuid(id))
+	if err == nil && j == nil {
+		err = durable.ErrNotFound
+	}
+	if err != nil {
+		return durable.Job{}, err
+	}
+	return *j, nil
 }
 
 // SettleTx settles in the caller's transaction.
 func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (durable.Settled, error) {
-	return settle(ctx, tx, b)
+	return settle(ctx, tx, b, picky)
 }
 
-func settle(ctx context.Context, q querier, b durable.Batch) (durable.Settled, error) {
+// statements are those of settle. A transaction that somebody leaves open must
+// not hold up the jobs of which it has nothing. So the patient ones wait for a row
+// for a moment only, long enough for a claim of another node that came too late for
+// it, and then fail as a whole; the picky ones leave out what is locked, and
+// look every row up twice for it.
+type statements struct{ confirm, commit string }
+
+var (
+	patient = statements{
+		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in (1, 2)", ""),
+		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = 2", ""),
+	}
+	picky = statements{
+		confirm: confirmRuns("", "from l j_, n where j.id = j_.id", `l as materialized (
+			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in (1, 2) for no key update of j skip locked),`),
+		commit: commitRuns("", "from l o, n where j.id = o.job", `l as materialized (
+			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = 2 for no key update of j skip locked),`),
+	}
+)
+
+// patience bounds, for the statement of which it is a part, how long it waits for
+// a row.
+const patience = ", set_config('lock_timeout', '20ms', true) as patience"
+
+func settle(ctx context.Context, q querier, b durable.Batch, with statements) (durable.Settled, error) {
 	var a durable.Settled
 	var err error
 	now := int64(0)
 	if len(b.Confirms) > 0 {
-		if a.Confirmed, err = confirm(ctx, q, b.Confirms, &now); err != nil {
+		if err = confirm(ctx, q, with.confirm, b.Confirms, &a, &now); err != nil {
 			return a, err
 		}
 	}
 	if len(b.Outcomes) > 0 {
-		if a.Committed, err = commit(ctx, q, b, &now); err != nil {
+		if err = commit(ctx, q, with.commit, b, &a, &now); err != nil {
 			return a, err
 		}
 	}
@@ -38,19 +79,31 @@ func settle(ctx context.Context, q querier, b durable.Batch) (durable.Settled, e
 	return a, nil
 }
 
-// confirm makes claims run. Each element of the answer is for one of refs.
-func confirm(ctx context.Context, q querier, refs []durable.Ref, now *int64) ([]bool, error) {
+// confirmRuns gives the statement that makes claims run.
+func confirmRuns(more, from, lock string) string {
+	return `with n as materialized (select ` + clock + ` as now` + more + `),
+	r as (select * from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)),
+	` + lock + ` u as (
+		update executor_job j set attempt = j.attempt + (j.state = 1)::int, state = 2, updated = n.now
+		` + from + `
+		returning j_.ord
+	) select u.ord, n.now from n left join u on true`
+}
+
+func confirm(ctx context.Context, q querier, statement string, refs []durable.Ref, a *durable.Settled, now *int64) error {
 	ids, epochs := make([]pgtype.UUID, len(refs)), make([]int64, len(refs))
 	for i, ref := range refs {
 		ids[i], epochs[i] = uuid(ref.ID), ref.Epoch
 	}
-	return answers(len(refs), now)(q.QueryContext(ctx, `with n as materialized (select `+clock+` as now),
-		r as (select * from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)),
-		u as (
-			update executor_job j set attempt = j.attempt + (j.state = 1)::int, state = 2, updated = n.now
-			from r, n where j.id = r.id and j.epoch = r.epoch and j.state in (1, 2)
-			returning r.ord
-		) select u.ord, n.now from n left join u on true`, ids, epochs))
+	var err error
+	if a.Confirmed, err = answers(len(refs), now)(q.QueryContext(ctx, statement, ids, epochs)); err != nil {
+		return err
+	}
+	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
+		if state.Held() {
+			a.Locked = append(a.Locked, refs[i])
+		}
+	})
 }
 
 // answers reads rows of a place, counted from 1, and the time.
@@ -74,13 +127,15 @@ func answers(n int, now *int64) func(*sql.Rows, error) ([]bool, error) {
 	}
 }
 
-// commitRuns ends runs: rules.Settle in one statement, and the history with it.
-const commitRuns = `with n as materialized (select ` + clock + ` as now),
+// commitRuns gives the statement that ends runs: rules.Settle in one, and the
+// history with it.
+func commitRuns(more, from, lock string) string {
+	return `with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
 		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
 			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[])
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
-	), u as (
+	), ` + lock + ` u as (
 		update executor_job j set
 			state = case when o.state <> 0 or j.wish = 0 then o.state when j.wish = 1 then 5 else 6 end,
 			due = case when o.state = 0 and j.next_due <> 0 then j.next_due else o.due end,
@@ -88,7 +143,7 @@ const commitRuns = `with n as materialized (select ` + clock + ` as now),
 			attempt = case when o.state = 0 and j.next_due <> 0 then 0 else o.attempt end,
 			wish = 0, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
 			runs = j.runs + o.recorded::int, updated = n.now
-		from o, n where j.id = o.job and j.epoch = o.epoch and j.state = 2
+		` + from + `
 		returning j.runs, o.*
 	), added as (
 		insert into executor_run (` + row.RunColumns + `)
@@ -97,9 +152,10 @@ const commitRuns = `with n as materialized (select ` + clock + ` as now),
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
 	) select u.ord, n.now from n left join u on true`
+}
 
-// commit commits outcomes. Each element of the answer is for one of them.
-func commit(ctx context.Context, q querier, b durable.Batch, now *int64) ([]bool, error) {
+// commit commits outcomes.
+func commit(ctx context.Context, q querier, statement string, b durable.Batch, a *durable.Settled, now *int64) error {
 	n := len(b.Outcomes)
 	var (
 		ids                                                = make([]pgtype.UUID, n)
@@ -116,36 +172,46 @@ func commit(ctx context.Context, q querier, b durable.Batch, now *int64) ([]bool
 		runs[i], runAttempts[i], verdicts[i] = row.Micros(o.Run.Occurrence), int32(o.Run.Attempt), int16(o.Run.Verdict)
 		started[i], finished[i] = row.Micros(o.Run.Started), row.Micros(o.Run.Finished)
 	}
-	yes, err := answers(n, now)(q.QueryContext(ctx, commitRuns, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,
+	var err error
+	a.Committed, err = answers(n, now)(q.QueryContext(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,
 		runs, runAttempts, started, finished, verdicts, b.Node, b.History))
-	if err != nil {
-		return nil, err
-	}
-	return yes, earlier(ctx, q, ids, epochs, yes)
-}
-
-// earlier answers for those outcomes that were committed by an earlier call whose
-// answer was lost: all else that ends a run makes the epoch go up. It is a
-// statement of its own for the sake of a snapshot of its own.
-func earlier(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, yes []bool) error {
-	all := true
-	for _, y := range yes {
-		all = all && y
-	}
-	if all {
-		return nil
-	}
-	var now int64
-	before, err := answers(len(yes), &now)(q.QueryContext(ctx, `select r.ord, 0
-		from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
-		join executor_job j on j.id = r.id and j.epoch = r.epoch and j.state <> 2`, ids, epochs))
 	if err != nil {
 		return err
 	}
-	for i := range yes {
-		yes[i] = yes[i] || before[i]
+	return unknown(ctx, q, ids, epochs, a.Committed, func(i int, state durable.State) {
+		if state == durable.Running {
+			a.Locked = append(a.Locked, b.Outcomes[i].Ref)
+		} else {
+			// An earlier call committed it, whose answer was lost: all else
+			// that ends a run makes the epoch go up.
+			a.Committed[i] = true
+		}
+	})
+}
+
+// unknown looks at the jobs of the entries that were not done, and have the epoch
+// expected. It is a statement of its own for the sake of a snapshot of its own.
+func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, done []bool, found func(i int, state durable.State)) error {
+	if !slices.Contains(done, false) {
+		return nil
 	}
-	return nil
+	rows, err := q.QueryContext(ctx, `select r.ord, j.state from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
+		join executor_job j on j.id = r.id and j.epoch = r.epoch`, ids, epochs)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ord int
+		var state durable.State
+		if err := rows.Scan(&ord, &state); err != nil {
+			return err
+		}
+		if !done[ord-1] {
+			found(ord-1, state)
+		}
+	}
+	return rows.Err()
 }
 
 // pruneLimit is the most rows of each sort that one call of Prune removes.

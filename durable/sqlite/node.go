@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -9,11 +10,15 @@ import (
 	"github.com/executor-go/executor/durable/internal/rules"
 )
 
+// Now gives the store's time.
+func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), nil }
+
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
 	return do(ctx, s.writer, func(q *querier) (time.Time, error) {
 		t := now()
-		_, err := q.exec("insert into executor_node values (?, ?) on conflict (id) do update set lease_until = excluded.lease_until", node, micros(t.Add(lease)))
+		_, err := q.exec(`insert into executor_node (id, lease_until, lease) values (?, ?, ?)
+			on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease`, node, micros(t.Add(lease)), lease.Microseconds())
 		return t, err
 	})
 }
@@ -25,7 +30,13 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (dur
 
 func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) {
 	p := durable.Pulse{Now: now()}
-	n, err := q.exec("update executor_node set lease_until = ? where id = ?", micros(p.Now.Add(lease)), node)
+	// Other leases are mended, if the clock has jumped, by what this one was.
+	_, err := q.exec(`update executor_node set lease_until = ?1 + lease where id <> ?2 and lease > 0
+		and (lease_until > ?1 + lease + 1000000 or lease_until < ?1 and (select lease_until < ?1 from executor_node where id = ?2))`, micros(p.Now), node)
+	if err != nil {
+		return p, err
+	}
+	n, err := q.exec("update executor_node set lease_until = ?, lease = ? where id = ?", micros(p.Now.Add(lease)), lease.Microseconds(), node)
 	if err != nil {
 		return p, err
 	}
@@ -70,8 +81,8 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 }
 
 // Release frees what a node holds, except keep.
-func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) error {
-	return s.writer.do(ctx, func(q *querier) error { return q.release(node, keep) })
+func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
+	return false, s.writer.do(ctx, func(q *querier) error { return q.release(node, keep) })
 }
 
 func (q *querier) release(node string, keep []durable.ID) error {
@@ -94,6 +105,11 @@ func (q *querier) release(node string, keep []durable.ID) error {
 	return nil
 }
 
+// heldOfKind counts what all nodes hold of a kind: one look into the index for
+// each node.
+const heldOfKind = `select count(*) from executor_node n cross join executor_job j
+	where j.state in (1, 2) and j.owner = n.id and j.kind = ?`
+
 // Claim gives waiting jobs to a node. Each priority of each kind is one look
 // into the index.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
@@ -101,6 +117,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 }
 
 func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
+	r.Kinds = slices.Clone(r.Kinds)
 	c := durable.Claims{Now: now()}
 	alive, err := q.alive(r.Node)
 	if err != nil || !alive {
@@ -108,6 +125,15 @@ func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
 	}
 	ahead, lead := micros(c.Now.Add(r.Ahead)), micros(c.Now.Add(r.Lead))
 	taken := make(map[string]int)
+	for i, k := range r.Kinds {
+		if k.Global > 0 {
+			held := 0
+			if err := q.row(heldOfKind, []any{k.Kind}, &held); err != nil {
+				return c, err
+			}
+			r.Kinds[i].Max = min(k.Max, k.Global-held)
+		}
+	}
 	for p := durable.High; p >= durable.Low; p-- {
 		for _, k := range r.Kinds {
 			limit := min(k.Max-taken[k.Kind], r.Limit-len(c.Jobs))
@@ -125,5 +151,6 @@ func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
 			c.Jobs = append(c.Jobs, jobs...)
 		}
 	}
+	c.More = len(c.Jobs) >= r.Limit
 	return c, nil
 }

@@ -56,6 +56,16 @@ var migrations = []string{
 		error text not null
 	);
 	create unique index executor_run_job on executor_run (job, seq);`,
+
+	// Limits for all nodes: what is held is counted by kind. And what is needed
+	// to mend leases after a jump of the clock. The predicate of a partial index
+	// is a range, since an in-list has each statement that writes build two
+	// temporary trees.
+	`drop index executor_job_owner;
+	create index executor_job_owner on executor_job (owner, kind) where state in (1, 2);
+	drop index executor_job_over;
+	create index executor_job_over on executor_job (state, updated) where state >= 3 and state <= 5;
+	alter table executor_node add column lease integer not null default 0;`,
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

@@ -76,6 +76,12 @@ func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, 
 // pruneLimit is the most rows of each sort that one call of Prune removes.
 const pruneLimit = 2000
 
+// pruneJobs removes jobs by the index of those that are over. SQLite does not see
+// that a job in one of these states is in an index of all of them: what the index
+// was made with must be said once more, or it looks at each job there is.
+const pruneJobs = `delete from executor_job where rowid in
+	(select rowid from executor_job where state = ? and state >= 3 and state <= 5 and updated < ? limit ?) returning id`
+
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
@@ -86,8 +92,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			if keep == micros(t) {
 				continue // for ever
 			}
-			ids, err := q.ids(`delete from executor_job where rowid in
-				(select rowid from executor_job where state = ? and updated < ? limit ?) returning id`, int64(state), keep, pruneLimit)
+			ids, err := q.ids(pruneJobs, int64(state), keep, pruneLimit)
 			if err != nil {
 				return removed, err
 			}

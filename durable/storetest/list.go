@@ -9,6 +9,16 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
+// The store's time is the same, whoever asks for it.
+func nowBetween(b *bench) {
+	before := b.insert(job(0), durable.Place{}).Now
+	now := must(b.store.Now(b.Context()))
+	after := b.insert(job(0), durable.Place{}).Now
+	if now.Before(before) || now.After(after) {
+		b.Errorf("%v is not between %v and %v", now, before, after)
+	}
+}
+
 // What is not there is not found.
 func getUnknown(b *bench) {
 	if _, err := b.store.Get(b.Context(), durable.NewID()); !errors.Is(err, durable.ErrNotFound) {

@@ -120,11 +120,93 @@ func beatTellsCanceled(b *bench) {
 	}
 }
 
+// wished gives jobs that run, and of which was asked, meanwhile, what was asked of
+// none, to be canceled, to be paused, and to be moved to the time returned.
+func (b *bench) wished(node string, attempts int) (jobs []durable.Job, to time.Time) {
+	to = time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
+	for _, k := range []string{"nothing", "cancel", "pause", "move"} {
+		jobs = append(jobs, b.running(node, key(node+k), every("1h0m0s"), func(j *durable.NewJob) { j.Attempts = attempts }))
+	}
+	b.change(jobs[1].ID, durable.OpCancel, durable.Deferred)
+	b.change(jobs[2].ID, durable.OpPause, durable.Deferred)
+	b.changeBy(jobs[3].ID, durable.Change{Op: durable.OpReschedule, Due: to}, durable.Deferred)
+	return jobs, to
+}
+
+// What was asked of a running job is done when its node dies, unless that was its
+// last attempt.
+func beatFulfills(b *bench) {
+	alive := b.node("z")
+	for _, attempts := range []int{1, 3} {
+		node := b.node("node" + string(rune('0'+attempts)))
+		jobs, to := b.wished(node, attempts)
+		b.die(node)
+		b.beat(alive, lease)
+		for i, want := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused, durable.Waiting} {
+			due, occurrence, attempt := b.get(jobs[i].ID).Updated, jobs[i].Occurrence, 1
+			if i == 3 {
+				due, occurrence, attempt = to, to, 0
+			}
+			if attempts == 1 {
+				want, due, occurrence, attempt = durable.Dead, jobs[i].Due, jobs[i].Occurrence, 1
+			}
+			got := b.state(jobs[i].ID, want)
+			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Wish != durable.NoWish || !got.NextDue.IsZero() {
+				b.Errorf("job %s of %d attempts is %+v", got.Key, attempts, got)
+			}
+		}
+	}
+}
+
+// What was asked of a running job is done when it is given back.
+func releaseFulfills(b *bench) {
+	node := b.node("a")
+	jobs, to := b.wished(node, 3)
+	b.ok(errOf(b.store.Release(b.Context(), node, nil)))
+	for i, want := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused, durable.Waiting} {
+		got := b.state(jobs[i].ID, want)
+		due := jobs[i].Due
+		if i == 3 {
+			due = to
+		}
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(due) || got.Attempt != 0 || got.Wish != durable.NoWish || !got.NextDue.IsZero() || got.Error != "" {
+			b.Errorf("job %s is %+v", got.Key, got)
+		}
+	}
+}
+
+// pass waits until the store's clock has gone on.
+func (b *bench) pass() {
+	for begun := must(b.store.Now(b.Context())); must(b.store.Now(b.Context())).Sub(begun) < 10*time.Microsecond; {
+	}
+}
+
+// A node that comes too late itself, since the store was away or its clock has
+// jumped, does not take others for dead; when it comes again it does.
+func beatLate(b *bench) {
+	const moment = time.Microsecond
+	for _, node := range []string{"a", "b"} {
+		must(b.store.Join(b.Context(), node, moment))
+	}
+	b.running("b")
+	b.pass()
+	if p := b.beat("a", lease); !p.Alive || p.Freed != 0 {
+		b.Errorf("pulse is %+v", p)
+	}
+	b.pass()
+	if p := b.beat("a", lease); !p.Alive || p.Freed != 1 {
+		b.Errorf("pulse is %+v", p)
+	}
+	if p := b.beat("b", lease); p.Alive {
+		b.Error("the other node is alive")
+	}
+}
+
 // A job that is given back has lost no attempt, and its old holding is over.
 func releaseTakesBack(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
-	b.ok(b.store.Release(b.Context(), node, nil))
+	b.ok(errOf(b.store.Release(b.Context(), node, nil)))
 	got := b.state(j.ID, durable.Waiting)
 	if got.Attempt != 0 || got.Owner != "" || got.Epoch <= j.Epoch || !got.Due.Equal(j.Due) || got.Runs != 0 {
 		b.Errorf("job is %+v", got)
@@ -138,7 +220,7 @@ func releaseTakesBack(b *bench) {
 func releaseKeeps(b *bench) {
 	first, second := b.node("a"), b.node("b")
 	keep, give, other := b.running(first), b.running(first), b.running(second)
-	b.ok(b.store.Release(b.Context(), first, []durable.ID{keep.ID}))
+	b.ok(errOf(b.store.Release(b.Context(), first, []durable.ID{keep.ID})))
 	b.state(keep.ID, durable.Running)
 	b.state(other.ID, durable.Running)
 	b.state(give.ID, durable.Waiting)

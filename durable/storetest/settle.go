@@ -89,7 +89,7 @@ func settleTwice(b *bench) {
 func settleOldEpoch(b *bench) {
 	zombie, heir := b.node("a"), b.node("b")
 	j := b.running(zombie)
-	b.ok(b.store.Release(b.Context(), zombie, nil))
+	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
 	k := b.claim(heir)[0]
 	if k.Epoch <= j.Epoch {
 		b.Fatalf("epoch went from %d to %d", j.Epoch, k.Epoch)

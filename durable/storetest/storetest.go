@@ -45,6 +45,10 @@ var tests = []struct {
 	{"ClaimGivesEachJobOnce", claimOnce},
 	{"ClaimOfDeadNodeGivesNothing", claimDeadNode},
 	{"ClaimedJobIsNotGivenAgain", claimNotAgain},
+	{"ClaimSaysIfThereIsMore", claimMore},
+	{"ClaimObeysGlobalLimits", globalLimit},
+	{"ClaimObeysPriorityWithinGlobalLimit", globalLimitOrder},
+	{"ClaimsTogetherObeyGlobalLimits", globalLimitTogether},
 
 	{"ConfirmMakesItRun", confirmRuns},
 	{"ConfirmTwiceCountsOneAttempt", confirmTwice},
@@ -62,8 +66,11 @@ var tests = []struct {
 	{"BeatTellsTheDeadNode", beatTellsDead},
 	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
 	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
+	{"BeatDoesWhatWasWishedOfTheLost", beatFulfills},
+	{"BeatOfALateNodeSparesTheOthers", beatLate},
 	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
 	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
+	{"ReleaseDoesWhatWasWished", releaseFulfills},
 	{"LeaveFreesEverything", leaveFrees},
 
 	{"CancelOfWaitingIsFinal", cancelWaiting},
@@ -77,6 +84,7 @@ var tests = []struct {
 	{"RunNowMakesItDue", runNow},
 	{"ReviveBringsTheDeadBack", revive},
 
+	{"NowIsBetweenOtherAnswers", nowBetween},
 	{"GetAndFindKnowNothingUnknown", getUnknown},
 	{"ListGivesPages", listPages},
 	{"ListFilters", listFilters},

@@ -16,6 +16,7 @@ import (
 func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.DB)) {
 	t.Run("ScheduleTxIsThereWithTheCommit", func(t *testing.T) { scheduleTx(t, open) })
 	t.Run("CompleteTxIsOneWithTheEffect", func(t *testing.T) { completeTx(t, open) })
+	t.Run("CompleteTxAgainIsRefused", func(t *testing.T) { completeTxAgain(t, open) })
 	t.Run("CompleteTxOfAZombieIsRefused", func(t *testing.T) { completeTxZombie(t, open) })
 }
 
@@ -100,6 +101,45 @@ func completeTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 	}
 }
 
+// A handler that repeats its transaction, since the commit seemed to fail, is
+// refused if it had not: the effect is there once.
+func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	must(db.ExecContext(t.Context(), "create table effect (n integer)"))
+	jobs := newJobs(t, store)
+	refused := make(chan error, 2)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		for range 2 {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return 0, err
+			}
+			defer tx.Rollback()
+			if _, err := tx.ExecContext(ctx, "insert into effect values (1)"); err != nil {
+				return 0, err
+			}
+			err = durable.CompleteTx(ctx, tx, n)
+			if refused <- err; err != nil {
+				return 0, err
+			}
+			if err := tx.Commit(); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	})
+	run(t, jobs)
+	id := must(k.Schedule(t.Context(), 0, 42))
+	must(k.Await(t.Context(), id))
+	if first, second := <-refused, <-refused; first != nil || !errors.Is(second, durable.ErrRefused) {
+		t.Errorf("CompleteTx: %v, and then %v", first, second)
+	}
+	effects := 0
+	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil || effects != 1 {
+		t.Errorf("%d effects: %v", effects, err)
+	}
+}
+
 // A run that is no longer its node's can't be completed.
 func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 	store, db := open(t)
@@ -111,7 +151,7 @@ func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, *sql.D
 			return 0, nil
 		}
 		// What the store does when it takes this node for dead.
-		if err := store.Release(ctx, job.Owner, nil); err != nil {
+		if _, err := store.Release(ctx, job.Owner, nil); err != nil {
 			return 0, err
 		}
 		tx, err := db.BeginTx(ctx, nil)

@@ -1,5 +1,6 @@
 // Package pgtest starts PostgreSQL servers for tests, from the binaries of the
-// machine, each in a directory of its own.
+// machine, each in a directory of its own. The variable EXECUTOR_PGBIN names the
+// directory of other binaries: initdb and postgres are all that it must have.
 package pgtest
 
 import (
@@ -15,10 +16,12 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // ErrMissing says that the machine has no PostgreSQL.
-var ErrMissing = errors.New("PostgreSQL is not installed: no initdb in the path or in /usr/lib/postgresql; on Debian: apt-get install postgresql")
+var ErrMissing = errors.New("PostgreSQL is not installed: no initdb in the path or in /usr/lib/postgresql, and EXECUTOR_PGBIN is not set; on Debian: apt-get install postgresql")
 
 // Server is a server that runs on this machine, listening at a port of 127.0.0.1.
 type Server struct {
@@ -55,8 +58,15 @@ func Start(settings ...string) (*Server, error) {
 	return s, nil
 }
 
-// binaries gives the directory of initdb, of the newest version there is.
+// binaries gives the directory of initdb: the one that was asked for, else that
+// of the newest version there is.
 func binaries() (string, error) {
+	if dir := os.Getenv("EXECUTOR_PGBIN"); dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+			return "", fmt.Errorf("EXECUTOR_PGBIN: %w", err) // never another version instead
+		}
+		return dir, nil
+	}
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
 			return filepath.Dir(path), nil
@@ -141,12 +151,8 @@ func (s *Server) Restart() error {
 	}
 	s.cmd = cmd
 	for range 300 {
-		ready, err := s.command("pg_isready", "-q", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port))
-		if err != nil {
-			return err
-		}
-		if ready.Run() == nil {
-			return nil
+		if conn, err := pgx.Connect(context.Background(), s.DSN(0)); err == nil {
+			return conn.Close(context.Background())
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -197,12 +203,13 @@ func Main(run func() int, server **Server, settings ...string) int {
 
 // Schema makes a schema of its own for a test, and gives the dsn that names it.
 func (s *Server) Schema(ctx context.Context, name string, port int) (string, error) {
-	cmd, err := s.command("psql", "-q", "-v", "ON_ERROR_STOP=1", s.DSN(0), "-c", fmt.Sprintf("create schema %q", name))
+	conn, err := pgx.Connect(ctx, s.DSN(0))
 	if err != nil {
 		return "", err
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("psql: %w\n%s", err, out)
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "create schema "+pgx.Identifier{name}.Sanitize()); err != nil {
+		return "", err
 	}
 	return s.DSN(port) + "&search_path=" + name, nil
 }

@@ -1,0 +1,53 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// What a killed process was running begins elsewhere; the log says how soon, with
+// the default lease.
+func TestFailover(t *testing.T) {
+	for name, newStore := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DURABLE_TEST_DEFAULTS", "1")
+			f := newFleet(t, newStore(t))
+			store, err := openStore(f.store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			jobs, err := durable.New(durable.Config{Store: store})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := make(chan time.Time, 1)
+			tick := durable.Refer[time.Duration, int](jobs, "tick")
+			if _, err := tick.Schedule(t.Context(), 0, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			victim := f.start()
+			<-f.first
+			durable.Handle(jobs, "tick", func(context.Context, time.Duration) (int, error) {
+				begun <- time.Now()
+				return 0, nil
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- jobs.Run(ctx) }()
+			victim.end(syscall.SIGKILL)
+			killed := time.Now()
+			t.Logf("%.2fs from kill -9 to the run elsewhere", (<-begun).Sub(killed).Seconds())
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,293 @@
+package durable_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// jumps are those that a database's clock makes in these tests: by hand, at a
+// failover, by a step of NTP that counts as a jump, and by one that does not.
+var jumps = []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, 50 * time.Millisecond, -50 * time.Millisecond}
+
+// moment is a run as it looked from the store.
+type moment struct {
+	job   durable.Job
+	begun time.Time // on the store's clock
+}
+
+// chronicle notes runs with the store's time.
+type chronicle struct {
+	store *memory.Store
+	mu    sync.Mutex
+	runs  []moment
+}
+
+func (c *chronicle) handler(ctx context.Context, work time.Duration) (int, error) {
+	j, _ := durable.Current(ctx)
+	now, err := c.store.Now(ctx)
+	c.mu.Lock()
+	c.runs = append(c.runs, moment{j, now})
+	c.mu.Unlock()
+	time.Sleep(work)
+	return 0, err
+}
+
+// begun gives when each job's only run began, on the store's clock.
+func (c *chronicle) begun(t *testing.T) map[durable.ID]time.Time {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begun := make(map[durable.ID]time.Time)
+	for _, r := range c.runs {
+		if !begun[r.job.ID].IsZero() {
+			t.Errorf("job %s was begun twice", r.job.ID)
+		}
+		begun[r.job.ID] = r.begun
+		if r.begun.Before(r.job.Due) {
+			t.Errorf("the job due at %v was begun %v early", r.job.Due, r.job.Due.Sub(r.begun))
+		}
+	}
+	return begun
+}
+
+// The database's clock is put forward or back while jobs are pending: those far
+// away, those claimed ahead and those about to be confirmed. Each begins once, never
+// before its time on that clock, and no later than a look after it, if the clock
+// is then past it, else at its time.
+func TestPendingJobsFollowTheClockOfTheDatabase(t *testing.T) {
+	for _, jump := range jumps {
+		t.Run(jump.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &chronicle{store: memory.New()}
+				jobs := newJobs(t, c.store)
+				k := durable.Handle(jobs, "k", c.handler)
+				start(t, jobs)
+				synctest.Wait()
+				base := time.Now().UTC()
+				for _, d := range []time.Duration{30 * time.Millisecond, 40 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, 30 * time.Minute, 2 * time.Hour} {
+					must(k.Schedule(t.Context(), d, 0))
+				}
+				time.Sleep(2 * time.Millisecond)
+				c.store.Shift(jump)
+				jumped := must(c.store.Now(t.Context()))
+				time.Sleep(4 * time.Hour)
+				begun := c.begun(t)
+				all := must(jobs.List(t.Context(), durable.Filter{}))
+				if len(begun) != len(all) {
+					t.Fatalf("%d of %d jobs were begun", len(begun), len(all))
+				}
+				for _, j := range all {
+					// What fell due by the jump, or just after it, is late by no more
+					// than the next word from the store.
+					latest := j.Due.Add(time.Second + 50*time.Millisecond)
+					if jumped.After(j.Due) {
+						latest = jumped.Add(time.Second + 50*time.Millisecond)
+					} else if j.Due.Sub(jumped) > 2*time.Second {
+						latest = j.Due
+					}
+					if at := begun[j.ID]; at.After(latest) {
+						t.Errorf("the job for %v was begun %v late", j.Due.Sub(base), at.Sub(latest))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A node learns from any answer that the clock of the database has jumped: what it
+// has claimed far ahead begins then, and not by the clock as it was. The log says
+// so, once.
+func TestJumpIsNoticed(t *testing.T) {
+	for jump, late := range map[time.Duration]time.Duration{time.Hour: 0, -time.Hour: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &chronicle{store: memory.New()}
+			log := new(logLines)
+			jobs := newJobs(t, c.store, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 20*time.Second, log.logger() })
+			k := durable.Handle(jobs, "k", c.handler)
+			start(t, jobs)
+			synctest.Wait()
+			begun := time.Now()
+			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
+			c.store.Shift(jump)
+			must(k.Await(t.Context(), id))
+			took := time.Since(begun)
+			if late == 0 && took > 1100*time.Millisecond || late > 0 && took < late+10*time.Second {
+				t.Errorf("after a jump by %v it took %v", jump, took)
+			}
+			c.begun(t)
+			if n := log.count("clock of the database jumped"); n != 1 {
+				t.Errorf("the log says %d times that the clock jumped by %v", n, jump)
+			}
+		})
+	}
+}
+
+// A clock that is put back by less than what counts as a jump makes nothing begin
+// early: what is confirmed already waits for its time again.
+func TestSmallStepBackIsNoticedAtTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &chronicle{store: memory.New()}
+		jobs := newJobs(t, c.store)
+		k := durable.Handle(jobs, "k", c.handler)
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0)) // running at once, for the database
+		time.Sleep(5 * time.Millisecond)
+		c.store.Shift(-50 * time.Millisecond)
+		must(k.Schedule(t.Context(), time.Hour, 0)) // whose answer has the time
+		must(k.Await(t.Context(), id))
+		c.begun(t)
+	})
+}
+
+// A clock that is put back a little while answers take long is not taken for
+// later than it is: nothing begins early.
+func TestSmallStepBackOnASlowLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &chronicle{store: memory.New()}
+		line := newFaulty(c.store)
+		jobs := newJobs(t, line)
+		k := durable.Handle(jobs, "k", c.handler)
+		start(t, jobs)
+		time.Sleep(5 * time.Second)
+		c.store.Shift(-90 * time.Millisecond)
+		line.set(func(op string) (error, error) { time.Sleep(40 * time.Millisecond); return nil, nil }) // on its way there
+		for range 20 {
+			must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(c.begun(t)); n != 20 {
+			t.Errorf("%d of 20 were begun", n)
+		}
+	})
+}
+
+// A jump of the database's clock ends no lease: what runs goes on, on all nodes,
+// is run once and committed once.
+func TestJumpOfTheDatabaseDisturbsNoRun(t *testing.T) {
+	for _, jump := range jumps {
+		t.Run(jump.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &chronicle{store: memory.New()}
+				var k *durable.Kind[time.Duration, int]
+				for range 3 {
+					jobs := newJobs(t, c.store)
+					k = durable.Handle(jobs, "k", c.handler)
+					start(t, jobs)
+					time.Sleep(300 * time.Millisecond) // beats at different moments
+				}
+				ids := must(k.ScheduleAll(t.Context(), 0, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second}))
+				time.Sleep(2 * time.Second)
+				c.store.Shift(jump)
+				for _, id := range ids {
+					must(k.Await(t.Context(), id))
+					if j := must(c.store.Get(t.Context(), id)); j.Runs != 1 || j.Attempt != 1 {
+						t.Errorf("job is %+v", j)
+					}
+				}
+				c.begun(t)
+			})
+		})
+	}
+}
+
+// A node that dies is replaced as soon as ever, although the database's clock was
+// put back an hour just before.
+func TestDeadNodeIsReplacedAfterTheClockWasPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		cut := newJobs(t, line)
+		begun := make(chan struct{})
+		k := durable.Handle(cut, "k", func(ctx context.Context, _ string) (string, error) {
+			close(begun)
+			<-ctx.Done()
+			return "", ctx.Err()
+		})
+		start(t, cut)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		<-begun
+		heir := newJobs(t, store)
+		k2 := durable.Handle(heir, "k", func(context.Context, string) (string, error) { return "heir", nil })
+		start(t, heir)
+		time.Sleep(100 * time.Millisecond)
+		line.down()
+		store.Shift(-time.Hour)
+		at := time.Now()
+		if got := must(k2.Await(t.Context(), id)); got != "heir" {
+			t.Errorf("result %q", got)
+		}
+		if took := time.Since(at); took > 6*time.Second {
+			t.Errorf("the heir took %v", took)
+		}
+	})
+}
+
+// A schedule keeps its grid through jumps of the database's clock: forward, what
+// was jumped over is coalesced; back, nothing is run again.
+func TestScheduleKeepsItsGridThroughJumps(t *testing.T) {
+	for _, jump := range jumps[:2] {
+		synctest.Test(t, func(t *testing.T) {
+			c := &chronicle{store: memory.New()}
+			jobs := newJobs(t, c.store)
+			k := durable.Handle(jobs, "k", c.handler)
+			start(t, jobs)
+			synctest.Wait()
+			must(k.AtFixedRate(t.Context(), "rate", time.Minute, time.Minute, 0))
+			must(k.On(t.Context(), "cron", cron.MustParse("CRON_TZ=UTC */5 * * * *"), 0))
+			time.Sleep(10*time.Minute + 30*time.Second)
+			c.store.Shift(jump)
+			time.Sleep(2 * time.Hour)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			seen := make(map[string]bool)
+			for _, r := range c.runs {
+				at := r.job.Key + r.job.Occurrence.String()
+				if seen[at] {
+					t.Errorf("%s was run twice", at)
+				}
+				if seen[at] = true; r.begun.Before(r.job.Occurrence) {
+					t.Errorf("%s was begun %v early", at, r.job.Occurrence.Sub(r.begun))
+				}
+			}
+			want := 130 + 26 // two hours and ten minutes in real time
+			if jump < 0 {
+				want -= 60 + 12 // an hour is there twice
+			}
+			if n := len(c.runs); n < want-2 || n > want+2 {
+				t.Errorf("%d runs, want %d", n, want)
+			}
+		})
+	}
+}
+
+// The clock of the machine may be wrong by an hour, and put right while the
+// program runs: all times are the database's, also the first of a schedule, and
+// also in a program that is no node.
+func TestFirstTimeIsOnTheClockOfTheDatabase(t *testing.T) {
+	for _, node := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			store.Shift(90 * time.Minute)
+			jobs := newJobs(t, store)
+			k := durable.Refer[int, int](jobs, "k")
+			if node {
+				start(t, jobs)
+				synctest.Wait()
+			}
+			now := must(store.Now(t.Context()))
+			id := must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC 0 * * * *"), 0))
+			if j, want := must(jobs.Get(t.Context(), id)), now.Truncate(time.Hour).Add(time.Hour); !j.Due.Equal(want) {
+				t.Errorf("at %v it is due first at %v, want %v", now, j.Due, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+// lookJobs is one look into the index.
+const lookJobs = `
+			select id, due from executor_job
+			where state = 0 and kind = k.kind and priority = k.priority
+				and due <= (select now + $2 from n) and exists (select from node)
+			order by due limit k.most for update skip locked
+		`
+
+// These look into the index once for each priority and kind, the most urgent
+// first, and stops when it has enough. The lock on the node's row is for the same
+// reason as in insertJobs. Kinds that are limited to less than the whole claim are
+// looked at in all priorities, as what one gives counts against the next; what is
+// too much is left.
+//
+// A kind with a limit for all nodes is claimed by one node at a time, who has
+// counted what all hold. Its row in executor_limit is the lock, which nobody
+// waits for, and turn goes up with each claim: if the row that is locked has
+// another turn than the snapshot shows, somebody has claimed since the snapshot was
+// taken, so that the count is too old. That makes it one statement, that a node
+// which is stopped can't leave half done.
+var (
+	claimBounded = claimJobs(`asked as (
+			select * from unnest($5::text[], $6::bigint[], $7::bigint[]) with ordinality as a (kind, most, global, ord)
+		), mine as materialized (
+			select kind, turn from executor_limit where kind in (select kind from asked where global > 0) for update skip locked
+		), free as materialized (
+			select a.kind, a.ord, case when a.global = 0 then a.most else least(a.most, a.global - (
+				select count(*) from executor_node m join executor_job h on h.owner = m.id where h.state in (1, 2) and h.kind = a.kind)) end as most
+			from asked a where a.global = 0
+				or exists (select from mine join executor_limit seen on seen.kind = mine.kind and seen.turn = mine.turn where mine.kind = a.kind)
+		), looks as materialized (
+			select p.priority, f.kind, f.most, f.ord from free f, unnest('{1,0,-1}'::smallint[]) as p (priority) where f.most > 0
+		), plenty as materialized (
+			select j.id, j.due, k.priority, k.ord
+			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
+			limit $4
+		), bounded as materialized (
+			select j.id, j.due, k.priority, k.ord, k.most, row_number() over (partition by k.kind order by k.priority desc, j.due) as place
+			from looks k cross join lateral (`+lookJobs+`) j
+			where k.most < $4
+		), pick as materialized (
+			select id from (
+				select id, due, priority, ord from plenty union all select id, due, priority, ord from bounded where place <= most
+			) x order by priority desc, ord, due limit $4
+		)`, `, turned as (
+			update executor_limit set turn = turn + 1 where kind in (select kind from mine intersect select kind from u)
+		)`, "(select count(*) from free) < (select count(*) from asked)")
+
+	// claimPlenty is claimBounded for kinds without a limit.
+	claimPlenty = claimJobs(`pick as materialized (
+			select j.id
+			from (
+				select p.priority, k.kind, k.most, k.ord
+				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), unnest('{1,0,-1}'::smallint[]) as p (priority)
+				order by p.priority desc, k.ord offset 0
+			) k cross join lateral (`+lookJobs+`) j
+			limit $4
+		)`, "", "false")
+)
+
+// claimJobs gives the statement that claims what pick has picked.
+func claimJobs(pick, turned, busy string) string {
+	return `with node as materialized (
+			select id from executor_node where id = $1 and lease_until > 0 for key share
+		), n as materialized (
+			select ` + clock + ` as now
+		), ` + pick + `, u as (
+			update executor_job j set
+				state = case when j.due <= n.now + $3 then 2 else 1 end,
+				attempt = j.attempt + (j.due <= n.now + $3)::int,
+				owner = $1, epoch = j.epoch + 1, updated = n.now
+			from pick, n where j.id = pick.id
+			returning j.*
+		)` + turned + ` select ` + row.Columns + `, n.now, false, false from u, n
+		union all
+		select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
+			0, 0, 0, '', 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, (select count(*) from pick) >= $4 from n`
+}
+
+// Claim gives waiting jobs to a node.
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+	var c durable.Claims
+	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
+	bounded := false
+	for i, k := range r.Kinds {
+		bounded = bounded || k.Max < r.Limit || k.Global > 0
+		kinds[i], most[i], global[i] = k.Kind, int64(k.Max), int64(k.Global)
+		if k.Global > 0 {
+			if err := s.lockable(ctx, k.Kind); err != nil {
+				return c, err
+			}
+		}
+	}
+	statement, args := claimPlenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most}
+	if bounded {
+		statement, args = claimBounded, append(args, global)
+	}
+	rows, err := s.db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return c, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var now int64
+		var busy, more bool
+		j, err := row.Scan(rows, &now, &busy, &more)
+		if err != nil {
+			return c, err
+		}
+		if j.ID != (durable.ID{}) {
+			c.Jobs = append(c.Jobs, j)
+			continue
+		}
+		c.Now, c.Busy, c.More = row.Time(now), busy, more // the last row is there for these
+	}
+	return c, rows.Err()
+}
+
+// lockable sees to it that the kind has a row in executor_limit.
+func (s *Store) lockable(ctx context.Context, kind string) error {
+	if _, ok := s.limits.Load(kind); ok {
+		return nil
+	}
+	_, err := s.db.ExecContext(ctx, "insert into executor_limit (kind, turn) values ($1, 0) on conflict do nothing", kind)
+	if err == nil {
+		s.limits.Store(kind, true)
+	}
+	return err
+}

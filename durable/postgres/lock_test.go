@@ -1,0 +1,201 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// must gives v, and ends the test if there was an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// soon gives a context that ends before a node would lose its lease.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// claimed gives jobs that are the node's, due when they are Running, else ahead.
+func claimed(t *testing.T, store *postgres.Store, node string, n int, ahead time.Duration) []durable.Job {
+	t.Helper()
+	must(store.Join(t.Context(), node, time.Hour))
+	var jobs []durable.NewJob
+	for range n {
+		jobs = append(jobs, durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: ahead, Attempts: 3})
+	}
+	must(store.Insert(t.Context(), jobs, durable.Place{}))
+	c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: node, Ahead: time.Hour, Limit: n, Kinds: []durable.KindLimit{{Kind: "k", Max: n}}}))
+	if len(c.Jobs) != n {
+		t.Fatalf("claimed %d jobs, want %d", len(c.Jobs), n)
+	}
+	return c.Jobs
+}
+
+// leave opens a transaction that has locked a row and does nothing more, until
+// the function returned is called.
+func leaveOpen(t *testing.T, store *postgres.Store, query string, args ...any) (end func()) {
+	t.Helper()
+	tx := must(store.DB().BeginTx(context.WithoutCancel(t.Context()), nil))
+	if _, err := tx.Exec(query, args...); err != nil {
+		t.Fatal(err)
+	}
+	end = func() { tx.Rollback() }
+	t.Cleanup(end)
+	return end
+}
+
+const lockJob = "select from executor_job where id = $1 for update"
+
+func uuidText(j durable.Job) string { return j.ID.String() }
+
+// A transaction that was left open on one job's row does not keep others of the
+// same group from being confirmed and committed; that one is told apart, and is
+// done when the transaction is over.
+func TestLockedJobIsSettledLater(t *testing.T) {
+	for what, ahead := range map[string]time.Duration{"confirm": time.Minute, "commit": 0} {
+		t.Run(what, func(t *testing.T) {
+			store := open(t, dsn(t))
+			jobs := claimed(t, store, "a", 3, ahead)
+			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
+			b := durable.Batch{Node: "a", History: 10}
+			for _, j := range jobs {
+				if what == "confirm" {
+					b.Confirms = append(b.Confirms, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+				} else {
+					b.Outcomes = append(b.Outcomes, durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded, Due: j.Due, Occurrence: j.Occurrence})
+				}
+			}
+			for _, want := range []struct {
+				done   string
+				locked int
+			}{{"[true false true]", 1}, {"[true true true]", 0}} {
+				s, err := store.Settle(soon(t), b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				done := fmt.Sprint(append(s.Confirmed, s.Committed...))
+				if done != want.done || len(s.Locked) != want.locked || want.locked == 1 && s.Locked[0].ID != jobs[1].ID {
+					t.Errorf("done %v, locked %v, want %v", done, s.Locked, want)
+				}
+				end()
+			}
+		})
+	}
+}
+
+// A transaction that was left open on a job of a dead node does not keep the
+// others of its jobs from being freed, nor nodes from renewing their leases; that
+// job is freed when the transaction is over, however long that takes.
+func TestLockedJobOfDeadNodeIsFreedLater(t *testing.T) {
+	for _, departure := range []string{"dies", "leaves"} {
+		t.Run(departure, func(t *testing.T) {
+			store := open(t, dsn(t))
+			jobs := claimed(t, store, "dead", 3, 0)
+			must(store.Join(t.Context(), "alive", time.Hour))
+			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
+			if departure == "dies" {
+				must(store.Beat(t.Context(), "dead", -time.Second))
+				if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || !p.Alive || p.Freed != 2 {
+					t.Fatalf("pulse is %+v: %v", p, err)
+				}
+			} else if err := store.Leave(soon(t), "dead"); err != nil {
+				t.Fatal(err)
+			}
+			if c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: "dead", Limit: 9, Kinds: []durable.KindLimit{{Kind: "k", Max: 9}}})); len(c.Jobs) != 0 {
+				t.Errorf("the dead node claimed %d jobs", len(c.Jobs))
+			}
+			if p, err := store.Beat(soon(t), "dead", time.Hour); err != nil || p.Alive {
+				t.Errorf("the dead node's pulse is %+v: %v", p, err)
+			}
+			if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 0 {
+				t.Errorf("pulse is %+v: %v", p, err)
+			}
+			end()
+			if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 1 {
+				t.Errorf("pulse is %+v: %v", p, err)
+			}
+			if got := must(store.Get(t.Context(), jobs[1].ID)); got.State != durable.Waiting || got.Owner != "" {
+				t.Errorf("job is %+v", got)
+			}
+		})
+	}
+}
+
+// A transaction that was left open on a dead node's own row, as of a claim whose
+// client was stopped, does not keep nodes from renewing their leases.
+func TestLockedDeadNodeIsBuriedLater(t *testing.T) {
+	store := open(t, dsn(t))
+	claimed(t, store, "dead", 1, 0)
+	must(store.Join(t.Context(), "alive", time.Hour))
+	must(store.Beat(t.Context(), "dead", -time.Second))
+	end := leaveOpen(t, store, "select from executor_node where id = 'dead' for key share")
+	if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || !p.Alive || p.Freed != 0 {
+		t.Errorf("pulse is %+v: %v", p, err)
+	}
+	end()
+	if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 1 {
+		t.Errorf("pulse is %+v: %v", p, err)
+	}
+}
+
+// What can't be given back, since a transaction was left open on its row, is told;
+// all else is given back.
+func TestLockedJobIsReleasedLater(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := claimed(t, store, "a", 3, 0)
+	end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
+	for _, want := range []bool{true, false} {
+		left, err := store.Release(soon(t), "a", []durable.ID{jobs[0].ID})
+		if err != nil || left != want {
+			t.Errorf("left %v, want %v: %v", left, want, err)
+		}
+		end()
+	}
+	for i, want := range []durable.State{durable.Running, durable.Waiting, durable.Waiting} {
+		if got := must(store.Get(t.Context(), jobs[i].ID)); got.State != want {
+			t.Errorf("job %d is %v, want %v", i, got.State, want)
+		}
+	}
+}
+
+// A key that is taken leaves the job that has it free to be settled, though the
+// transaction that asked for the key stays open.
+func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
+	store := open(t, dsn(t))
+	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
+	must(store.Join(t.Context(), "a", time.Hour))
+	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1}))[0]
+	tx := must(store.DB().BeginTx(t.Context(), nil))
+	defer tx.Rollback()
+	j.ID = durable.NewID()
+	if p := must(store.InsertTx(t.Context(), tx, []durable.NewJob{j})); p[0].ID != held.ID {
+		t.Errorf("got %v, want %v", p[0].ID, held.ID)
+	}
+	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due, Occurrence: held.Occurrence}
+	if s, err := store.Settle(soon(t), durable.Batch{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Transactions of handlers take no connection from the store, however many are
+// open: a node must be able to renew its lease.
+func TestHandlersTransactionsLeaveTheStoreAlone(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	for range 20 {
+		leaveOpen(t, store, "select 1")
+	}
+	if p, err := store.Beat(soon(t), "a", time.Hour); err != nil || !p.Alive {
+		t.Errorf("pulse is %+v: %v", p, err)
+	}
+}

@@ -1,0 +1,52 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// A database of the first version is brought up to date with all that is in it.
+func TestFirstSchemaIsMigrated(t *testing.T) {
+	dsn := dsn(t)
+	store := open(t, dsn)
+	j := claimed(t, store, "a", 1, 0)[0]
+	for _, statement := range []string{
+		"drop table executor_limit", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "update executor_schema set version = 1",
+	} {
+		must(store.DB().Exec(statement))
+	}
+	migrated := open(t, dsn)
+	must(migrated.Join(t.Context(), "b", time.Hour))
+	if p := must(migrated.Beat(t.Context(), "b", time.Hour)); p.Freed != 0 || !p.Alive {
+		t.Errorf("pulse is %+v", p)
+	}
+	if p := must(migrated.Beat(t.Context(), "a", time.Hour)); !p.Alive {
+		t.Error("the node of the older program was taken for dead")
+	}
+	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Running || got.Owner != "a" {
+		t.Errorf("job is %+v", got)
+	}
+}
+
+// A lease that ends later than it can, since the server's clock was put back, is
+// cut down by the next beat of another node: its owner may be dead.
+func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "dead", time.Minute))
+	must(store.Join(t.Context(), "alive", time.Minute))
+	must(store.DB().Exec("update executor_node set lease_until = lease_until + 3600000000"))
+	p := must(store.Beat(t.Context(), "alive", time.Minute))
+	var until int64
+	if err := store.DB().QueryRow("select lease_until from executor_node where id = 'dead'").Scan(&until); err != nil {
+		t.Fatal(err)
+	}
+	if left := time.UnixMicro(until).Sub(p.Now); left != time.Minute {
+		t.Errorf("the lease ends in %v", left)
+	}
+}
+
+var _ durable.TxStore = (*postgres.Store)(nil)

@@ -1,0 +1,92 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// picky is a store that treats the outcome of one job in a way of its own.
+type picky struct {
+	durable.Store
+	mu     sync.Mutex
+	id     durable.ID
+	locked bool // somebody else has locked its row; else the store fails at it
+}
+
+func (p *picky) pick(id durable.ID, locked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.id, p.locked = id, locked
+}
+
+func (p *picky) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(b.Outcomes, func(o durable.Outcome) bool { return o.ID == p.id })
+	if i < 0 {
+		return p.Store.Settle(ctx, b)
+	}
+	if !p.locked {
+		return durable.Settled{}, errors.New("this one can't be settled")
+	}
+	ref := b.Outcomes[i].Ref
+	b.Outcomes = slices.Concat(b.Outcomes[:i], b.Outcomes[i+1:])
+	s, err := p.Store.Settle(ctx, b)
+	if err == nil {
+		s.Committed = slices.Insert(s.Committed, i, false)
+		s.Locked = append(s.Locked, ref)
+	}
+	return s, err
+}
+
+// An outcome that the store can't take, because somebody else has locked its row
+// or for a reason of its own, does not hold up the others; it is committed when it
+// can be.
+func TestOutcomeThatCannotBeSettledHoldsUpNoOther(t *testing.T) {
+	for what, locked := range map[string]bool{"Locked": true, "Failing": false} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &picky{Store: memory.New()}
+				jobs := newJobs(t, store)
+				k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 1, nil })
+				stop := start(t, jobs)
+				synctest.Wait()
+				first := must(k.Schedule(t.Context(), time.Second, 1))
+				store.pick(first, locked)
+				rest := must(k.ScheduleAll(t.Context(), time.Second, make([]int, 50)))
+				begun := time.Now()
+				for _, id := range rest {
+					must(k.Await(t.Context(), id))
+				}
+				if d := time.Since(begun); d > 15*time.Second {
+					t.Errorf("the others took %v", d)
+				}
+				time.Sleep(10 * time.Minute)
+				for range 10 { // others come and go meanwhile
+					begun := time.Now()
+					must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 1))))
+					if d := time.Since(begun); d > 5*time.Second {
+						t.Errorf("a later one took %v", d)
+					}
+				}
+				if j := must(jobs.Get(t.Context(), first)); j.State != durable.Running || j.Runs != 0 {
+					t.Errorf("job is %+v", j)
+				}
+				store.pick(durable.ID{}, false)
+				must(k.Await(t.Context(), first))
+				if j := must(jobs.Get(t.Context(), first)); j.Runs != 1 {
+					t.Errorf("it has been run %d times", j.Runs)
+				}
+				stop()
+			})
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// execute runs statements on a connection of its own.
+func execute(t *testing.T, store *sqlite.Store, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A file of the first version is brought up to date with all that is in it.
+func TestFirstSchemaIsMigrated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Join(t.Context(), "a", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}
+	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "delete from executor_schema where version = 2")
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if store, err = sqlite.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, node := range []string{"a", "b"} {
+		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := store.Beat(t.Context(), node, time.Hour); err != nil || !p.Alive || p.Freed != 0 {
+			t.Errorf("pulse is %+v: %v", p, err)
+		}
+	}
+	if got, err := store.Get(t.Context(), j.ID); err != nil || got.State != durable.Running || got.Owner != "a" {
+		t.Errorf("job is %+v: %v", got, err)
+	}
+}
+
+// A lease that ends later than it can, since the clock was put back, is cut down
+// by the next beat of another node: its owner may be dead.
+func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
+	store := open(t)
+	for _, node := range []string{"dead", "alive"} {
+		if _, err := store.Join(t.Context(), node, 40*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(t, store, "update executor_node set lease_until = lease_until + 3600000000")
+	if _, err := store.Beat(t.Context(), "alive", 40*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, store, "create table t (n integer check (n = 0))", // an error, unless it is 0
+		"insert into t select count(*) from executor_node where lease_until - lease > strftime('%s', 'now') * 1000000 + 60000000")
+}
+
+var _ durable.TxStore = (*sqlite.Store)(nil)
