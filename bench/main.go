@@ -1,5 +1,5 @@
 // Bench measures executor, its rivals in Go and the JDK side by side in one
-// run, and writes what it finds:
+// run, with a database too, and writes what it finds:
 //
 //	go run ./bench            everything, five rounds: the better part of an hour
 //	go run ./bench -quick     smaller, one round: under two minutes
@@ -18,10 +18,12 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/pprof"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/executor-go/executor/bench/jdk"
+	"github.com/executor-go/executor/bench/postgres"
 	"github.com/executor-go/executor/bench/report"
 	"github.com/executor-go/executor/bench/round"
 )
@@ -98,9 +100,19 @@ func run() error {
 		defer java.Close()
 		runner.Java, javaVersion = java, java.Version
 	}
-	cells := round.Cells(f.quick, func(c round.Cell) bool {
-		return only.MatchString(c.Workload.Name) && on.MatchString(c.Subject.ID) && (runner.Java != nil || c.Subject.ID != "jdk")
-	})
+	wanted := func(c round.Cell) bool {
+		return only.MatchString(c.Workload.Name) && on.MatchString(c.Subject.ID)
+	}
+	postgresVersion := ""
+	if slices.ContainsFunc(round.Cells(f.quick, wanted), func(c round.Cell) bool { return c.Subject.Postgres }) {
+		if server, err := postgres.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: no usable PostgreSQL, so all that is kept in one is left out:", err)
+		} else {
+			defer server.Close()
+			runner.Postgres, postgresVersion = server, server.Version
+		}
+	}
+	cells := round.Cells(f.quick, func(c round.Cell) bool { return wanted(c) && runner.Can(c.Subject) })
 	if len(cells) == 0 {
 		return fmt.Errorf("no workload matches -run %q -on %q", f.only, f.on)
 	}
@@ -112,7 +124,7 @@ func run() error {
 	}
 	r := report.New(samples, report.Setting{
 		Date: started.UTC().Truncate(time.Second), Took: time.Since(started).Round(time.Second),
-		Rounds: f.rounds, Seed: f.seed, Quick: f.quick, Java: javaVersion,
+		Rounds: f.rounds, Seed: f.seed, Quick: f.quick, Java: javaVersion, Postgres: postgresVersion,
 	}.Here(ctx, place))
 	for _, err := range failed {
 		r.Failed = append(r.Failed, err.Error())

@@ -40,6 +40,9 @@ func (r *Report) Charts() map[string][]byte {
 func (r *Report) ratios() []byte {
 	var ids []string
 	for _, f := range families {
+		if f.apart {
+			continue
+		}
 		for _, o := range f.outputs() {
 			if _, ok := r.ratio(o.ID, subject.Ours); ok && !o.growth && o.Unit != "MB" {
 				ids = append(ids, o.ID)

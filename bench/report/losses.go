@@ -20,8 +20,8 @@ const noise = 0.03
 func (r *Report) Losses() []Loss {
 	var ls []Loss
 	for _, rec := range r.Records {
-		own, ok := r.Value(rec.Workload, subject.Ours)
-		if ok && rec.Subject != subject.Ours && rec.Value < own*(1-noise) {
+		own, ok := r.Value(rec.Workload, reference(rec.Workload))
+		if s, _ := subject.Find(rec.Subject); ok && !s.Own && rec.Value < own*(1-noise) {
 			ls = append(ls, Loss{rec.Workload, rec.Subject, rec.Unit, rec.Value, own})
 		}
 	}
@@ -41,7 +41,7 @@ func (r *Report) confession() []string {
 		switch {
 		case len(parts) > 0:
 			lines = append(lines, fmt.Sprintf("**%s** is better at %s. Choose it %s", s.Title, strings.Join(parts, ", "), s.Choose))
-		case s.ID != subject.Ours && r.took(s.ID):
+		case !s.Own && r.took(s.ID):
 			lines = append(lines, fmt.Sprintf("**%s** is better at none of these. Choose it %s", s.Title, s.Choose))
 		}
 	}

@@ -32,8 +32,12 @@ func (r *Report) opening(b *strings.Builder) {
 	if r.Java != "" {
 		java = "JDK " + r.Java
 	}
-	fmt.Fprintf(b, "Measured on %s: %s, %d cores, %.0f GB, %s, %s, %s, commit %s. %d round%s in %s.\n\n",
-		r.Date.Format("2 January 2006"), r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS, r.Go, java, r.Commit,
+	postgres := "no PostgreSQL was there, so all that is kept in one is missing"
+	if r.Postgres != "" {
+		postgres = "PostgreSQL " + r.Postgres
+	}
+	fmt.Fprintf(b, "Measured on %s: %s, %d cores, %.0f GB, %s, %s, %s, %s, commit %s. %d round%s in %s.\n\n",
+		r.Date.Format("2 January 2006"), r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS, r.Go, java, postgres, r.Commit,
 		r.Rounds, plural(r.Rounds), r.Took)
 	if r.Quick {
 		b.WriteString("**This was a quick run**: the sizes are a tenth of those described and some are left out. It shows that everything works, not how fast.\n\n")
@@ -95,7 +99,8 @@ func (r *Report) workloads(b *strings.Builder) {
 		fmt.Fprintf(b, "- %s: %s\n", strings.Join(ids, ", "), w.Words)
 	}
 	b.WriteString("\nEvery subject is given one and the same task again and again, in its own form, so that what is measured is the subject. " +
-		"Tasks count their runs, and a run whose count is wrong gives no numbers. The collector runs with its defaults.\n")
+		"Tasks count their runs, and a run whose count is wrong gives no numbers. The collector runs with its defaults. " +
+		"The PostgreSQL server is started for the run, on the same machine, with its settings as they come: each commit is on the disk. Each run has a database of its own in it.\n")
 }
 
 func (r *Report) subjects(b *strings.Builder) {
@@ -105,7 +110,7 @@ func (r *Report) subjects(b *strings.Builder) {
 		if s.ID == "jdk" {
 			version = r.Java
 		}
-		if s.ID == subject.Ours {
+		if s.Own {
 			version = ""
 		}
 		name := s.Title

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/bench/round"
@@ -34,6 +35,7 @@ type Setting struct {
 	Machine  Machine           `json:"machine"`
 	Go       string            `json:"go"`
 	Java     string            `json:"java"`     // "" if there was none
+	Postgres string            `json:"postgres"` // "" if there was none
 	Commit   string            `json:"commit"`   // with "+" if files were changed since
 	Versions map[string]string `json:"versions"` // of the rivals, by subject
 }
@@ -76,11 +78,25 @@ func (r *Report) Value(workload, subject string) (float64, bool) {
 	return rec.Value, ok
 }
 
+// references gives, for what a workload measures, the subject that the others are
+// compared with.
+var references = sync.OnceValue(func() map[string]string {
+	refs := map[string]string{}
+	for _, w := range workload.All() {
+		for _, o := range w.Outputs {
+			refs[o.ID] = subject.Reference(w.Kind)
+		}
+	}
+	return refs
+})
+
+func reference(id string) string { return references()[id] }
+
 // ratio gives what the subject takes in terms of what we take; false if either
 // is unknown, or ours is next to nothing.
 func (r *Report) ratio(workload, sub string) (float64, bool) {
 	v, ok := r.Value(workload, sub)
-	own, known := r.Value(workload, subject.Ours)
+	own, known := r.Value(workload, reference(workload))
 	if !ok || !known || own < 0.05 {
 		return 0, false
 	}

@@ -91,11 +91,42 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// Jobs in a database are compared with ours in the same database, and our own
+// others are no rivals.
+func TestDurableReference(t *testing.T) {
+	r := report.New(round.Samples{
+		{Workload: "durable-throughput", Subject: "executor-postgres"}:         {40},
+		{Workload: "durable-throughput", Subject: "executor-sqlite"}:           {20},
+		{Workload: "durable-throughput", Subject: "river"}:                     {100},
+		{Workload: "durable-lateness-local-p50", Subject: "executor-postgres"}: {0.5},
+		{Workload: "durable-lateness-local-p50", Subject: "executor-sqlite"}:   {0.4},
+		{Workload: "durable-lateness-local-p50", Subject: "river"}:             {2000},
+		{Workload: "durable-insert", Subject: "executor-postgres"}:             {30},
+		{Workload: "durable-insert", Subject: "river"}:                         {20},
+	}, report.Setting{Postgres: "15.18"})
+	want := []report.Loss{{Workload: "durable-insert", Subject: "river", Unit: "µs/job", Theirs: 20, Ours: 30}}
+	if got := r.Losses(); !reflect.DeepEqual(got, want) {
+		t.Errorf("losses are %+v, want %+v", got, want)
+	}
+	page := string(r.Markdown())
+	for _, want := range []string{
+		"PostgreSQL 15.18",
+		"| durable-throughput | µs/job | **40** | 20 (0.50×) | 100 (2.50×) |",
+		"| durable-lateness-local-p50 | ms | **0.5** | 0.4 (0.80×) | 2,000 (4,000×) |",
+		"**River** is better at `durable-insert` (20 against our 30 µs/job)",
+		"| durable-throughput | at most 1 × River | 0.4 | reached |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // The page says where a rival is better, what was missed, and by how much.
 func TestMarkdown(t *testing.T) {
 	page := string(sample().Markdown())
 	for _, want := range []string{
-		"21 November 2026: Some CPU, 2 cores, 16 GB, linux/amd64, go1.26, JDK 17.0.1, commit abc+. 3 rounds",
+		"21 November 2026: Some CPU, 2 cores, 16 GB, linux/amd64, go1.26, JDK 17.0.1, no PostgreSQL was there, so all that is kept in one is missing, commit abc+. 3 rounds",
 		"| execute/2 | ns/task | **100 ±52 %** | 50 (0.50×) | ",
 		"| schedule-cancel | ns/pair | **100** | 1,500 (15×) |",
 		"**channel and workers** is better at `execute/2` (50 against our 100 ns/task)",

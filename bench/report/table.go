@@ -16,14 +16,16 @@ import (
 type family struct {
 	title string
 	kinds []workload.Kind
+	apart bool // not in the chart of ratios, whose rows have other subjects
 }
 
 var families = []family{
-	{"Pools", []workload.Kind{workload.Execute, workload.SubmitBatch, workload.SubmitPingpong}},
-	{"Schedules", []workload.Kind{
+	{title: "Pools", kinds: []workload.Kind{workload.Execute, workload.SubmitBatch, workload.SubmitPingpong}},
+	{title: "Schedules", kinds: []workload.Kind{
 		workload.ScheduleZero, workload.ScheduleRandom, workload.ScheduleCancel, workload.CancelRandom,
 		workload.Pending, workload.Fire, workload.Lateness, workload.Idle,
 	}},
+	{title: "Jobs in a database", kinds: []workload.Kind{workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle}, apart: true},
 }
 
 // table is a family with numbers: a column for each subject.
@@ -101,7 +103,7 @@ func (r *Report) cell(workload, sub string) string {
 	if s := Spread(rec.Samples); s > doubtful {
 		text += fmt.Sprintf(" ±%.0f %%", 100*s)
 	}
-	if ratio, ok := r.ratio(workload, sub); ok && sub != subject.Ours {
+	if ratio, ok := r.ratio(workload, sub); ok && sub != reference(workload) {
 		text += fmt.Sprintf(" (%s)", times(ratio))
 	}
 	return text

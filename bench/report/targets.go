@@ -34,6 +34,9 @@ func Targets() []Target {
 		{"pending-rss/10m", 1100, "", ""},
 		{"idle-wakeups", 1.3, "goroutine", ""}, {"idle-cpu", 1.3, "goroutine", ""},
 		{"allocs-execute", 0.01, "", ""}, {"allocs-schedule-cancel", 1.01, "", ""}, {"allocs-submit", 2.01, "", ""},
+		{"durable-throughput", 50, "", ""}, {"durable-throughput", 1, "river", ""},
+		{"durable-lateness-local-p50", 0.8, "", ""}, {"durable-lateness-local-p99", 3, "", ""},
+		{"durable-idle-statements", 2, "", ""},
 	}
 }
 
@@ -55,7 +58,7 @@ func (r *Report) Verdicts() []Verdict {
 	var vs []Verdict
 	for _, t := range Targets() {
 		v := Verdict{Target: t}
-		v.Found, v.Known = r.Value(t.Workload, subject.Ours)
+		v.Found, v.Known = r.Value(t.Workload, reference(t.Workload))
 		if t.Subject != "" {
 			than := t.Than
 			if than == "" {

@@ -48,7 +48,7 @@ func TestOursIsEverywhere(t *testing.T) {
 			subjects[c.Workload.Name] = append(subjects[c.Workload.Name], c.Subject.ID)
 		}
 		for _, w := range workload.All() {
-			if _, ok := w.Size(quick); ok && (!slices.Contains(subjects[w.Name], subject.Ours) || len(subjects[w.Name]) < 2) {
+			if _, ok := w.Size(quick); ok && (!slices.Contains(subjects[w.Name], subject.Reference(w.Kind)) || len(subjects[w.Name]) < 2) {
 				t.Errorf("%s, quick %v, runs on %v only", w.Name, quick, subjects[w.Name])
 			}
 		}
@@ -58,9 +58,11 @@ func TestOursIsEverywhere(t *testing.T) {
 // Every target names records that there are.
 func TestTargetsExist(t *testing.T) {
 	exists := map[round.Key]bool{}
+	ours := map[string]string{}
 	for _, c := range round.Cells(false, all) {
 		for _, o := range c.Workload.Outputs {
 			exists[round.Key{Workload: o.ID, Subject: c.Subject.ID}] = true
+			ours[o.ID] = subject.Reference(c.Workload.Kind)
 		}
 	}
 	for _, target := range report.Targets() {
@@ -68,9 +70,24 @@ func TestTargetsExist(t *testing.T) {
 		if than == "" {
 			than = target.Workload
 		}
-		if !exists[round.Key{Workload: target.Workload, Subject: subject.Ours}] ||
+		if !exists[round.Key{Workload: target.Workload, Subject: ours[target.Workload]}] ||
 			target.Subject != "" && !exists[round.Key{Workload: than, Subject: target.Subject}] {
 			t.Errorf("%+v compares what is not measured", target)
 		}
+	}
+}
+
+// Where there is neither Java nor PostgreSQL, that which needs them is left out
+// and nothing else.
+func TestLeavesOutWhatIsMissing(t *testing.T) {
+	var runner round.Runner
+	var missing []string
+	for _, s := range subject.All() {
+		if !runner.Can(s) {
+			missing = append(missing, s.ID)
+		}
+	}
+	if want := []string{"jdk", "executor-postgres", "river"}; !slices.Equal(missing, want) {
+		t.Errorf("%q are left out, want %q", missing, want)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/bench/jdk"
+	"github.com/executor-go/executor/bench/postgres"
+	"github.com/executor-go/executor/bench/subject"
 	"github.com/executor-go/executor/bench/workload"
 )
 
@@ -23,10 +25,16 @@ type Key struct{ Workload, Subject string }
 
 // Runner runs cells in child processes.
 type Runner struct {
-	Self  string    // the path of this program
-	Java  *jdk.Java // nil if there is none: its cells are left out
-	Quick bool
-	Log   io.Writer
+	Self     string           // the path of this program
+	Java     *jdk.Java        // nil if there is none
+	Postgres *postgres.Server // nil if there is none
+	Quick    bool
+	Log      io.Writer
+}
+
+// Can reports whether what the subject needs is there.
+func (r *Runner) Can(s subject.Subject) bool {
+	return (s.ID != "jdk" || r.Java != nil) && (!s.Postgres || r.Postgres != nil)
 }
 
 // patience is the most time that a run may take.
@@ -78,6 +86,9 @@ func (r *Runner) cell(ctx context.Context, c Cell) (result workload.Result, err 
 		}
 		args := r.Java.Command(c.Workload.Kind, c.Params, warmup)
 		cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+	}
+	if r.Postgres != nil {
+		cmd.Env = append(os.Environ(), r.Postgres.Env())
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

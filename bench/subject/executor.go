@@ -9,7 +9,7 @@ import (
 )
 
 var ours = Subject{
-	ID: Ours, Title: "executor", Charts: true,
+	ID: Ours, Title: "executor", Own: true, Charts: true,
 	How: "`Fixed(n)` with `Go` for fire-and-forget and `Submit` for results; `Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. The context is `context.Background()`.",
 	Can: both(
 		executes(openOurPool),

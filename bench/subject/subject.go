@@ -10,8 +10,18 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Ours is the id of the subject that the others are compared with.
+// Ours is the id of the subject that the others are compared with; where the work
+// is with a database, it is OursDurable.
 const Ours = "executor"
+
+// Reference gives the id of the subject that the others are compared with in a
+// kind of work.
+func Reference(k workload.Kind) string {
+	if k.Durable() {
+		return OursDurable
+	}
+	return Ours
+}
 
 // Subject is one of the things that are compared.
 type Subject struct {
@@ -21,6 +31,9 @@ type Subject struct {
 	How    string // how it is used here, which is what its documentation recommends for the load
 	Choose string // when one would choose it rather than us
 	Can    drive.Can
+
+	Own      bool // it is one of ours, not a rival
+	Postgres bool // it needs a PostgreSQL server
 
 	// Charts lets it appear in the charts of cost as the work grows.
 	Charts bool
@@ -45,6 +58,7 @@ func All() []Subject {
 		ours, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
+		durablePostgres, durableSQLite, riverQueue,
 	}
 }
 

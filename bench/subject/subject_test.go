@@ -1,9 +1,13 @@
 package subject_test
 
 import (
+	"errors"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/bench/postgres"
 	"github.com/executor-go/executor/bench/subject"
 	"github.com/executor-go/executor/bench/workload"
 )
@@ -11,13 +15,21 @@ import (
 // Every subject really runs, or cancels, all tasks of each kind of work that it
 // claims to do.
 func TestSubjectsDoTheirWork(t *testing.T) {
+	missing := usePostgres(t)
 	small := workload.Params{Tasks: 200, Workers: 2, Submitters: 2, Pending: 50, Period: time.Millisecond}
 	for _, s := range subject.All() {
 		for kind, do := range s.Can {
-			if do == nil || kind == workload.Lateness || kind == workload.Idle || kind == workload.Fire {
-				continue // another program's, or a matter of real time
+			switch kind {
+			case workload.Lateness, workload.Idle, workload.Fire, workload.DurableLateness, workload.DurableIdle:
+				continue // a matter of real time
+			}
+			if do == nil {
+				continue // another program's
 			}
 			t.Run(s.ID+"/"+string(kind), func(t *testing.T) {
+				if s.Postgres && missing != nil {
+					t.Skip(missing)
+				}
 				r := do(small)
 				if err := r.Check(); err != nil {
 					t.Error(err)
@@ -30,10 +42,26 @@ func TestSubjectsDoTheirWork(t *testing.T) {
 	}
 }
 
+// usePostgres starts a server, which the subjects find by the environment. It
+// gives an error where there is none.
+func usePostgres(t *testing.T) error {
+	server, err := postgres.Start()
+	if errors.Is(err, postgres.ErrMissing) && os.Getenv("CI") == "" {
+		return err
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	name, value, _ := strings.Cut(server.Env(), "=")
+	t.Setenv(name, value)
+	return nil
+}
+
 // Every subject says how it is used and, but for ours, when to choose it.
 func TestSubjectsAreDescribed(t *testing.T) {
 	for _, s := range subject.All() {
-		if s.Title == "" || s.How == "" || s.Choose == "" && s.ID != subject.Ours {
+		if s.Title == "" || s.How == "" || s.Choose == "" && !s.Own {
 			t.Errorf("%s lacks a description", s.ID)
 		}
 		if found, ok := subject.Find(s.ID); !ok || found.Title != s.Title {

@@ -2,12 +2,13 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // All gives every workload, in the order of the documentation.
 func All() []Workload {
-	return append(main(), growth()...)
+	return slices.Concat(main(), growth(), durable())
 }
 
 const million = 1_000_000

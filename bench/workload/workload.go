@@ -25,7 +25,17 @@ const (
 	Fire           Kind = "fire"
 	Lateness       Kind = "lateness"
 	Idle           Kind = "idle"
+
+	// With a database.
+	DurableThroughput Kind = "durable-throughput"
+	DurableLateness   Kind = "durable-lateness"
+	DurableIdle       Kind = "durable-idle"
 )
+
+// Durable reports whether it is work with a database.
+func (k Kind) Durable() bool {
+	return k == DurableThroughput || k == DurableLateness || k == DurableIdle
+}
 
 // Params are the numbers of a workload. Those that mean nothing to a kind are
 // zero.
@@ -35,6 +45,7 @@ type Params struct {
 	Submitters int           // goroutines or threads that submit
 	Pending    int           // tasks that wait meanwhile
 	Period     time.Duration // of periodic tasks
+	Delay      time.Duration // from adding a job to when it is due
 	Length     time.Duration // how long to watch
 	Busy       bool          // all cores are saturated by work that is not the subject's
 }

@@ -22,6 +22,7 @@ func TestIDsAreUnique(t *testing.T) {
 		"schedule-cancel", "schedule-cancel-contended", "cancel-random", "pending-bytes",
 		"lateness-idle-p50", "lateness-idle-p99", "lateness-busy-p99",
 		"schedule-cancel/10m", "pending-bytes/1k", "fire/100k", "execute/16", "execute-submitters/4",
+		"durable-throughput", "durable-insert", "durable-lateness-local-p50", "durable-lateness-local-p99", "durable-idle-statements",
 	} {
 		if !seen[id] {
 			t.Errorf("%s is missing", id)

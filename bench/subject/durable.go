@@ -1,0 +1,112 @@
+package subject
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/bench/drive"
+	pg "github.com/executor-go/executor/bench/postgres"
+	"github.com/executor-go/executor/bench/workload"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// OursDurable is the id of the subject that the others are compared with where
+// the work is with a database.
+const OursDurable = "executor-postgres"
+
+var durablePostgres = Subject{
+	ID: OursDurable, Title: "executor on PostgreSQL", Own: true, Postgres: true,
+	How: "`durable.Handle` on `Scheduled(n)`, all settings as they come. Jobs are added by `ScheduleAll` and by `At`. The result and a line of history are kept for each job beside its payload.",
+	Can: drive.Durable(func(workers int, watched bool, task func(time.Time)) drive.Jobs {
+		dsn, drop, err := pg.Open(context.Background())
+		must(err)
+		through, statements, unwatch := watch(dsn, watched)
+		store, err := postgres.Open(through)
+		must(err)
+		jobs := openDurable(store, workers, task)
+		jobs.Statements = statements
+		jobs.Close = func() {
+			must(store.Close())
+			unwatch()
+			drop()
+		}
+		return jobs
+	}),
+}
+
+var durableSQLite = Subject{
+	ID: "executor-sqlite", Title: "executor on SQLite", Own: true,
+	How: "the same in a file, with `synchronous=FULL`.",
+	Can: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+		dir, err := os.MkdirTemp("", "bench-sqlite")
+		must(err)
+		store, err := sqlite.Open(filepath.Join(dir, "jobs.db"))
+		must(err)
+		jobs := openDurable(store, workers, task)
+		jobs.Close = func() {
+			must(store.Close())
+			os.RemoveAll(dir)
+		}
+		return jobs
+	}), workload.DurableThroughput, workload.DurableLateness),
+}
+
+// watch gives a dsn that leads to the same database, through a line that counts
+// if that is wanted.
+func watch(dsn string, watched bool) (through string, statements func() int64, unwatch func()) {
+	if !watched {
+		return dsn, nil, func() {}
+	}
+	through, wire, err := pg.Watch(dsn)
+	must(err)
+	return through, wire.Statements, wire.Close
+}
+
+func openDurable(store durable.Store, workers int, task func(due time.Time)) drive.Jobs {
+	ctx := context.Background()
+	pool := executor.Scheduled(workers)
+	jobs, err := durable.New(durable.Config{Store: store, Executor: pool, Logger: slog.New(slog.DiscardHandler)})
+	must(err)
+	kind := durable.Handle(jobs, "mail", func(ctx context.Context, _ drive.Mail) (int, error) {
+		job, _ := durable.Current(ctx)
+		task(job.Due)
+		return 1, nil
+	})
+	count := func(limit int, states ...durable.State) int {
+		list, err := jobs.List(ctx, durable.Filter{States: states, Limit: limit})
+		must(err)
+		return len(list)
+	}
+	return drive.Jobs{
+		Add: func(n int, delay time.Duration) {
+			mails := make([]drive.Mail, n)
+			for i := range mails {
+				mails[i] = drive.AMail
+			}
+			_, err := kind.ScheduleAll(ctx, delay, mails)
+			must(err)
+		},
+		At: func(due time.Time) {
+			_, err := kind.At(ctx, due, drive.AMail)
+			must(err)
+		},
+		Start: func() (stop func()) {
+			running, cancel := context.WithCancel(ctx)
+			ended := make(chan error, 1)
+			go func() { ended <- jobs.Run(running) }()
+			return func() {
+				cancel()
+				must(<-ended)
+				pool.Close()
+			}
+		},
+		Waiting: func(limit int) int { return count(limit, durable.Waiting) },
+		Done:    func(limit int) int { return count(limit, durable.Succeeded) },
+	}
+}
