@@ -22,7 +22,7 @@ type errand struct {
 // bind makes the entry of a task that is submitted.
 func (p *Pool) bind(ctx context.Context, r Runnable) entry {
 	if b, ok := r.(bound); ok {
-		if !b.core().attach(p, ctx) {
+		if !b.core().attach(p, ctx, 0) {
 			return entry{&errand{r, ctx}}
 		}
 	} else if !isBackground(ctx) {

@@ -207,7 +207,7 @@ func (f *Future[T]) pause() bool {
 }
 
 func (f *Future[T]) invoke(ctx context.Context) ending {
-	if f.trait().decorated != nil {
+	if f.decorated() != nil {
 		return f.lend(ctx)
 	}
 	return f.runBody(ctx, f.conclude)

@@ -302,6 +302,9 @@ func (p *Pool) admitLocked(e entry) (*worker, verdict) {
 		return nil, tooLate
 	}
 	if p.mu.delay != nil {
+		if p.mu.queue.len() >= most {
+			return nil, saturated
+		}
 		p.mu.gate.submitted++
 		return p.placeLocked(e), queued
 	}

@@ -20,6 +20,22 @@ func enqueue(ctx context.Context, pool *executor.Pool, task executor.Runnable) <
 	return result
 }
 
+// Where there is room for several submitters at once, they all get in.
+func TestBlockLetsInAsManyAsFit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.Block)
+		mustGo(t, pool, block.run)
+		for range 3 {
+			enqueue(t.Context(), pool, executor.Func(block.run))
+		}
+		expect(t, "SetMax", pool.SetMax(3), nil)
+		s := settled(t, pool)
+		expect(t, "Blocked", s.Blocked, 1)
+		expect(t, "Workers", s.Workers, 3)
+		block.release()
+	})
+}
+
 // With Block, submitters wait while there is no room, and get in one by one, in
 // the order in which they came.
 func TestBlockIsFair(t *testing.T) {

@@ -43,7 +43,7 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 // forget takes a task that is done out of the queue, if it is there.
 func (p *Pool) forget(t *task) {
 	p.mu.Lock()
-	if t.place == unplaced || p.mu.retained && t.State() == Canceled {
+	if t.attached() != p || t.place == unplaced || p.mu.retained && t.State() == Canceled {
 		p.mu.Unlock()
 		return
 	}
@@ -110,7 +110,7 @@ func (e entry) is(task Runnable) bool {
 		return true
 	}
 	t := e.task()
-	return t != nil && t.trait().decorated == task
+	return t != nil && t.decorated() == task
 }
 
 // Purge takes all canceled tasks out of the queue and returns their number.

@@ -36,13 +36,12 @@ func (g *gate) admit(e entry) bool {
 		return false
 	}
 	g.mu.Lock()
-	open := g.open.Load()
-	if open {
+	admitted := g.open.Load() && g.queue.push(e)
+	if admitted {
 		g.submitted++
-		g.queue.push(e)
 	}
 	g.mu.Unlock()
-	return open
+	return admitted
 }
 
 // Lock takes the pool's lock.
@@ -109,7 +108,11 @@ type half struct {
 }
 
 func (q *stream) push(e entry) bool {
-	e.placed(2*q.halves[q.in].ring.Push(e) + q.in)
+	r := &q.halves[q.in].ring
+	if r.Len() >= most {
+		return false
+	}
+	e.placed(2*r.Push(e) + q.in)
 	return true
 }
 
@@ -131,7 +134,21 @@ func (q *stream) popBehind() (entry, bool) {
 func (q *stream) remove(t *task) entry {
 	e := q.halves[t.place%2].ring.Remove(int(t.place / 2))
 	t.place = unplaced
+	q.closeRanks()
 	return e
+}
+
+// closeRanks fills halves anew that are full of holes.
+func (q *stream) closeRanks() {
+	for i := range q.halves {
+		r := &q.halves[i].ring
+		if !r.Sparse() {
+			continue
+		}
+		for _, e := range r.Drain() {
+			e.placed(2*r.Push(e) + i)
+		}
+	}
 }
 
 // inOrder gives the halves, the older first.
@@ -143,6 +160,7 @@ func (q *stream) removeFunc(match func(entry) bool) (removed []entry) {
 	for _, r := range q.inOrder() {
 		removed = append(removed, left(r.RemoveFunc(match)...)...)
 	}
+	q.closeRanks()
 	return removed
 }
 

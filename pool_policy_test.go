@@ -150,6 +150,19 @@ func TestCallerRunsIsCanceled(t *testing.T) {
 	})
 }
 
+// The context of a task that CallerRuns ran has ended when the submission
+// returns, as that of any task has.
+func TestCallerRunsEndsContext(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.CallerRuns)
+		mustGo(t, pool, block.run)
+		var seen context.Context
+		mustGo(t, pool, func(ctx context.Context) error { seen = ctx; return ctx.Err() })
+		expect(t, "error of the context", seen.Err(), context.Canceled)
+		block.release()
+	})
+}
+
 // Goexit in a body that CallerRuns runs ends the submitter's goroutine, as it
 // says, and the future fails.
 func TestCallerRunsGoexit(t *testing.T) {

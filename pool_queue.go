@@ -75,6 +75,10 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
+// most is how many tasks a queue holds that is without a limit: 134 million. A
+// place must fit into the 32 bits that a task has for it, holes included.
+const most = 1 << 27
+
 // fifo is a backlog in order of arrival, with a limit.
 type fifo struct {
 	ring  ring.Ring[entry]
@@ -98,14 +102,29 @@ func (q *fifo) pop(instant) (entry, bool) {
 func (q *fifo) remove(t *task) entry {
 	e := q.ring.Remove(int(t.place))
 	t.place = unplaced
+	q.closeRanks()
 	return e
 }
 
-func (q *fifo) removeFunc(match func(entry) bool) []entry { return left(q.ring.RemoveFunc(match)...) }
-func (q *fifo) drain() []entry                            { return left(q.ring.Drain()...) }
-func (q *fifo) len() int                                  { return q.ring.Len() }
-func (q *fifo) room() int                                 { return q.limit - q.ring.Len() }
-func (q *fifo) all() iter.Seq[entry]                      { return q.ring.All() }
+func (q *fifo) removeFunc(match func(entry) bool) []entry {
+	removed := left(q.ring.RemoveFunc(match)...)
+	q.closeRanks()
+	return removed
+}
+
+// closeRanks fills the queue anew if it is full of holes.
+func (q *fifo) closeRanks() {
+	if q.ring.Sparse() {
+		for _, e := range q.ring.Drain() {
+			e.placed(q.ring.Push(e))
+		}
+	}
+}
+
+func (q *fifo) drain() []entry       { return left(q.ring.Drain()...) }
+func (q *fifo) len() int             { return q.ring.Len() }
+func (q *fifo) room() int            { return q.limit - q.ring.Len() }
+func (q *fifo) all() iter.Seq[entry] { return q.ring.All() }
 
 // left tells tasks that they have left their queue.
 func left(es ...entry) []entry {
@@ -122,6 +141,9 @@ func (q *priorities) push(e entry) bool {
 	var key int64
 	if t := e.task(); t != nil {
 		key = t.trait().priority
+	}
+	if q.heap.Len() >= most {
+		return false
 	}
 	e.placed(q.heap.Push(key, e))
 	return true

@@ -222,7 +222,7 @@ func (e entry) unwatched() bool {
 // panics after the body, no future shows that.
 func (e entry) decorated() bool {
 	t := e.task()
-	return t != nil && t.trait().decorated != nil
+	return t != nil && t.decorated() != nil
 }
 
 // report makes a failure known that no future shows. A panic goes to OnPanic or

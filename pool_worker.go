@@ -13,6 +13,8 @@ type worker struct {
 	entry  entry            // the task in hand; entry.run is nil if there is none
 	wake   chan struct{}    // holds at most one token: something was handed over, or leave is set
 	leave  bool             // dismissed while parked
+	taken  bool             // entry is being run; the worker's own
+	gone   bool             // counted out; the worker's own
 	ran    bool             // the body of entry was begun; the worker's own
 	fine   bool             // the body of entry returned nil; the worker's own
 	tick   <-chan time.Time // the alarm of a scheduled pool; set when it parks
@@ -99,40 +101,51 @@ func (p *Pool) dismissLocked(w *worker) {
 	w.wake <- struct{}{}
 }
 
-// work is a worker's life.
+// work is a worker's life, or the rest of it.
 func (p *Pool) work(w *worker) {
 	if w.labels == nil {
 		w.labels = workerLabels(p.name, w.number)
 	}
 	returned := false
 	defer func() {
-		// A body or hook called runtime.Goexit, which nothing can stop: another
-		// goroutine goes on as this worker, unless it was on its way out.
-		if !returned && w.entry.run != nil {
-			go p.relieve(w)
+		// A user's function called runtime.Goexit, which nothing can stop:
+		// another goroutine goes on as this worker.
+		if !returned && !w.gone {
+			go p.work(w)
 		}
 	}()
 	out := none
-	if w.entry.run != nil {
-		out = p.run(w)
+	switch {
+	case w.taken:
+		out = w.lost()
+	case w.entry.run != nil:
+		out = p.take(w)
 	}
 	for p.fetch(w, out) {
-		out = p.run(w)
+		out = p.take(w)
 	}
 	returned = true
 }
 
-// relieve carries on as a worker whose goroutine was lost in a task.
-func (p *Pool) relieve(w *worker) {
-	out := failed
+// take runs the task in the hands of w, and remembers that it does, should the
+// goroutine be lost.
+func (p *Pool) take(w *worker) outcome {
+	w.taken = true
+	out := p.run(w)
+	w.taken = false
+	return out
+}
+
+// lost tells how the task ended in which a goroutine of w was lost.
+func (w *worker) lost() outcome {
+	w.taken = false
 	if t := w.entry.task(); t != nil {
-		out = outcomeOf(t)
-	} else if w.fine {
-		out = succeeded
+		return outcomeOf(t)
 	}
-	if p.fetch(w, out) {
-		p.work(w)
+	if w.fine {
+		return succeeded
 	}
+	return failed
 }
 
 // fetch accounts for the task that w has just run, if any, and gets the next
@@ -145,17 +158,19 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		return true
 	}
 	p.mu.lockGate()
-	dropped := p.accountLocked(w, out)
+	if dropped := p.accountLocked(w, out); dropped.run != nil {
+		p.mu.Unlock()
+		dropped.end(Canceled, canceled(ErrShutdown)) // before w has another task, which it might lose here
+		p.mu.Lock()
+	}
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()
 	p.start(fresh)
-	if dropped.run != nil {
-		dropped.end(Canceled, canceled(ErrShutdown))
-	}
 	for next == waits {
 		next = p.park(w)
 	}
 	if next == leaves {
+		w.gone = true
 		p.tidy()
 	}
 	return next == works

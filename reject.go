@@ -84,10 +84,13 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, e, why)
 	}
-	p.countRejected()
+	p.mu.Lock()
+	p.mu.gate.submitted++
+	p.mu.ended[rejectedTask]++
 	if t := e.task(); t != nil {
-		t.detach()
+		t.detach() // under the pool's lock, so that who holds it and finds the link may use place and due
 	}
+	p.mu.Unlock()
 	decided := false
 	defer func() {
 		if !decided {

@@ -257,12 +257,11 @@ func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
 
 // submitDelayed submits a task to run as soon as it can, in its turn.
 func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
+	due := p.clock.elapsed()
 	b, ok := r.(bound)
-	if !ok || !b.core().attach(p, ctx) {
+	if !ok || !b.core().attach(p, ctx, due) {
 		b = newCarrier(r)
-		b.core().attach(p, ctx)
+		b.core().attach(p, ctx, due)
 	}
-	t := b.core()
-	t.due = p.clock.elapsed()
 	return p.enter(ctx, entry{b})
 }

@@ -24,7 +24,7 @@ func pushed(p *Pool, q *delayQueue, due int64, wall bool, s *series) *task {
 	if s != nil {
 		f.traits().series = s
 	}
-	f.attach(p, context.Background())
+	f.attach(p, context.Background(), f.due)
 	q.push(entry{f})
 	return f.core()
 }
@@ -142,7 +142,7 @@ func TestWallClockSetBackDuringRun(t *testing.T) {
 		s := &series{rhythm: triggered, trigger: everyHour{}, location: time.UTC, base: wallNanos(base)}
 		f := newScheduledFuture(true, func(context.Context) (struct{}, error) { return struct{}{}, nil })
 		f.traits().series = s
-		f.attach(p, context.Background())
+		f.attach(p, context.Background(), f.due)
 		if more, err := s.advance(f.core()); !more || err.err != nil {
 			t.Fatalf("advance gives %t, %v", more, err)
 		}

@@ -59,7 +59,7 @@ func (f *ScheduledFuture[T]) dueNow() (int64, *Pool, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return f.due, p, true
+	return f.due, p, f.attached() == p
 }
 
 // Runs gives the number of runs that have ended.
@@ -177,7 +177,7 @@ func (s *series) advance(t *task) (more bool, last ending) {
 	if s.isOver(clock, s.next, s.rhythm == triggered) {
 		return false, ending{}
 	}
-	if d := t.trait().decorated; d != nil {
+	if d := t.decorated(); d != nil {
 		t.pool.postpone(t, s.next) // what the decoration's Next is likely to ask for
 		s.next = clock.in(d.Next(), t.has(wallClock))
 	}
@@ -248,7 +248,7 @@ func (f *Future[T]) lend(ctx context.Context) (end ending) {
 			end = f.conclude(zero, end)
 		}
 	}()
-	end.err = f.trait().decorated.Run(ctx)
+	end.err = f.decorated().Run(ctx)
 	returned = true
 	if l.end.abrupt {
 		end = l.end // which Run could only pass on as an error
@@ -258,7 +258,7 @@ func (f *Future[T]) lend(ctx context.Context) (end ending) {
 
 // borrow takes the body that lend offers, if it does.
 func (f *Future[T]) borrow() bool {
-	if f.trait().decorated == nil {
+	if f.decorated() == nil {
 		return false
 	}
 	f.mu.Lock()

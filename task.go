@@ -57,7 +57,7 @@ const unplaced = -1
 type task struct {
 	mu    sync.Mutex
 	bits  atomic.Uint32 // a State and flags; written under mu or before the task is shared, read anywhere
-	place int32         // where it waits in its pool's queue, or unplaced; under the pool's lock
+	place int32         // where it waits in its pool's queue, or unplaced; under that pool's lock
 	due   int64         // when it is to run, on the pool's clock; under the pool's lock while queued
 	pool  *Pool         // the pool that took it, or nil; under mu, set by attach, cleared by detach
 	done  chan struct{} // made by the first waiter, closed when done; under mu
@@ -70,7 +70,7 @@ type task struct {
 const (
 	stateBits uint32 = 1<<3 - 1
 
-	wallClock uint32 = 1 << (iota + 2) // due is in wall-clock nanoseconds; fixed before the task is shared
+	wallClock uint32 = 1 << (iota + 2) // due is in wall-clock nanoseconds; fixed before the task is shared, cleared by detach
 	bodiless                           // it is a promise; fixed before the task is shared
 	special                            // details.traits are set; fixed before the task is queued
 	linked                             // attach was called
@@ -78,6 +78,7 @@ const (
 	inBody                             // since begin, until the body has returned, whatever becomes of the state
 	withCtx                            // details.ctx is set
 	withErr                            // details.err is set
+	stray                              // detach was called: series and decorated are of no account
 )
 
 // has reports whether any of the flags is set.
@@ -146,7 +147,20 @@ func (t *task) traits() *traits {
 }
 
 // series gives the schedule of periodic work, nil for other tasks.
-func (t *task) series() *series { return t.trait().series }
+func (t *task) series() *series {
+	if t.has(stray) {
+		return nil
+	}
+	return t.trait().series
+}
+
+// decorated gives the user's task around this one, nil if there is none.
+func (t *task) decorated() ScheduledTask {
+	if t.has(stray) {
+		return nil
+	}
+	return t.trait().decorated
+}
 
 // context gives the parent of the body's context.
 func (t *task) context() context.Context {

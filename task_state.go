@@ -14,13 +14,14 @@ import "context"
 // attach links a task to the pool it is given to. It reports false for a task
 // that is running by hand, or is given to a second executor, or to the same one
 // again: to that one it is a plain Runnable, which does nothing if it has run by
-// then.
-func (t *task) attach(p *Pool, ctx context.Context) bool {
+// then. due is when the task is to run, on the pool's clock.
+func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.has(linked | inBody) {
 		return false
 	}
+	t.due = due
 	t.link(p, ctx)
 	return true
 }
@@ -36,7 +37,8 @@ func (t *task) link(p *Pool, ctx context.Context) {
 
 // detach undoes attach for a task that the pool does not take, so that it can
 // be given to another. Its schedule was the pool's, so that elsewhere it has one
-// run.
+// run. The caller holds the pool's lock: who holds it, and finds the task
+// attached, may use its place and its time.
 func (t *task) detach() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,10 +46,7 @@ func (t *task) detach() {
 		return // somebody else runs it by hand
 	}
 	t.pool, t.due = nil, 0
-	t.put(0, linked|wallClock|withCtx)
-	if t.has(special) {
-		t.more.series, t.more.decorated = nil, nil
-	}
+	t.put(stray, linked|wallClock)
 }
 
 // decorate makes d the user's task around this one.
@@ -173,7 +172,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 // store once.
 func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uint32 {
 	bits = bits&^stateBits | uint32(s)
-	if err != nil && err != canceledByHand {
+	if err != nil && (s != Canceled || err != canceledByHand) {
 		t.moreLocked().err = err
 		bits |= withErr
 	}

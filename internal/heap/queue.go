@@ -86,6 +86,13 @@ func (q *Queue[K, E]) Push(key K, e E) (place int) {
 	return int(p)
 }
 
+// closeRanks fills the lane anew, without the holes.
+func (q *Queue[K, E]) closeRanks() {
+	for _, s := range q.lane.Drain() {
+		q.home[s.place()] = inLane | uint32(q.lane.Push(s))
+	}
+}
+
 // reopen empties the lane, so that a few slots that are far ahead do not close
 // it to all that come before them.
 func (q *Queue[K, E]) reopen() {
@@ -159,6 +166,9 @@ func (q *Queue[K, E]) Remove(place int) (K, E) {
 	var s slot[K]
 	if at := q.at(place); at&inLane != 0 {
 		s = q.lane.Remove(int(at &^ inLane))
+		if q.lane.Sparse() {
+			q.closeRanks()
+		}
 	} else {
 		s = q.slots[at]
 		q.removeAt(int(at))

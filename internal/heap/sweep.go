@@ -58,6 +58,9 @@ func (q *Queue[K, E]) RemoveFunc(match func(E) bool) []E {
 		}
 		removed[i] = q.take(place)
 	}
+	if q.lane.Sparse() {
+		q.closeRanks()
+	}
 
 	// What is left of the heap moves up and is in no order: sift down every
 	// inner node, the last first.

@@ -29,8 +29,8 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "pool_gate.go", what: "a task that waits for the gate does not look again",
-		old: "	g.mu.Lock()\n\topen := g.open.Load()",
-		new: "	g.mu.Lock()\n\topen := true",
+		old: "admitted := g.open.Load() && g.queue.push(e)",
+		new: "admitted := g.queue.push(e)",
 	},
 	{
 		file: "pool_gate.go", what: "what comes by the gate is not counted",
@@ -60,7 +60,7 @@ var gateMutants = []mutant{
 	{
 		file: "pool_gate.go", what: "the queue is shown with the wrong half",
 		old: "			for e := range r.All() {",
-		new: "			for e := range q.halves[1-q.in].ring.All() {",
+		new: "			_ = r\n\t\t\tfor e := range q.halves[1-q.in].ring.All() {",
 	},
 	{
 		file: "pool_gate.go", what: "a worker's first task behind the gate is not counted as active",

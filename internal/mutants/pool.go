@@ -90,8 +90,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "canceled tasks leave although they are to be retained",
-		old: "if t.place == unplaced || p.mu.retained && t.State() == Canceled {",
-		new: "if t.place == unplaced {",
+		old: "t.place == unplaced || p.mu.retained && t.State() == Canceled {",
+		new: "t.place == unplaced {",
 	},
 	{
 		file: "pool_control.go", what: "the future of a removed task stays pending",

@@ -24,13 +24,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "a task that was refused stays linked",
-		old: "t.put(0, linked|wallClock|withCtx)",
-		new: "t.put(0, wallClock|withCtx)",
-	},
-	{
-		file: "task_state.go", what: "a task that was refused keeps the context it was refused with",
-		old: "t.put(0, linked|wallClock|withCtx)",
-		new: "t.put(0, linked|wallClock)",
+		old: "t.put(stray, linked|wallClock)",
+		new: "t.put(stray, wallClock)",
 	},
 	{
 		file: "task_state.go", what: "the outcome's error is not flagged",
@@ -49,8 +44,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "entry.go", what: "a future that another pool has is taken for this pool's",
-		old: "if !b.core().attach(p, ctx) {",
-		new: "if b.core().attach(p, ctx); false {",
+		old: "if !b.core().attach(p, ctx, 0) {",
+		new: "if b.core().attach(p, ctx, 0); false {",
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",
@@ -66,7 +61,7 @@ var taskMutants = []mutant{
 	var out aftermath`,
 		new: `	var out aftermath
 	if publish != nil {
-		t.state.Store(uint32(s))
+		t.put(uint32(s), stateBits)
 		publish()
 	}`,
 	},

@@ -24,7 +24,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "the worker that leaves last does not terminate the pool",
-		old: "	if next == leaves {\n\t\tp.tidy()\n\t}\n",
+		old: "		w.gone = true\n\t\tp.tidy()\n",
 		new: "",
 	},
 	{
@@ -94,7 +94,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "a Goexit costs the pool a worker",
-		old: "if !returned && w.entry.run != nil {",
+		old: "if !returned && !w.gone {",
 		new: "if !returned && w.entry.run == nil {",
 	},
 	{

@@ -146,3 +146,27 @@ func TestDoesNotThrash(t *testing.T) {
 		}
 	}
 }
+
+// A ring of few elements in many chunks is sparse, so that its owner can fill it
+// anew; after that it is not.
+func TestSparse(t *testing.T) {
+	const size = 64 // elements of a chunk
+	var r ring.Ring[int]
+	for i := range 1000 * size {
+		r.Push(i)
+	}
+	if r.Sparse() {
+		t.Error("a full ring is sparse")
+	}
+	r.RemoveFunc(func(e int) bool { return e%size != 0 })
+	if !r.Sparse() {
+		t.Errorf("%d elements in a thousand chunks are not sparse", r.Len())
+	}
+	last := 0
+	for _, e := range r.Drain() {
+		last = r.Push(e)
+	}
+	if r.Sparse() || last >= 2*1000 {
+		t.Errorf("filled anew: sparse is %t, the last place is %d", r.Sparse(), last)
+	}
+}

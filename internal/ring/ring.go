@@ -12,8 +12,10 @@ import "fmt"
 // concurrent use.
 //
 // Every element has a place, a number that is its own and the same for as long
-// as it is in the ring. Places are used again: none is larger than about twice
-// the largest number of elements that ever were in the ring at once.
+// as it is in the ring. Places are used again, and holes are not: where few
+// elements are left in many chunks, the ring is Sparse, and its owner may fill it
+// anew. If that is done each time, no place is larger than about four times the
+// largest number of elements that ever were in the ring at once.
 //
 // The elements lie in chunks, which come and go at the ends as in a ring buffer
 // of chunks. A circular array that doubles was here before: a push in a million
@@ -116,6 +118,10 @@ func (r *Ring[E]) Remove(place int) E {
 	}
 	return e
 }
+
+// Sparse reports whether three quarters of the ring are holes. It takes constant
+// time.
+func (r *Ring[E]) Sparse() bool { return r.used > idle && r.used*size > 4*r.n }
 
 // find returns the chunk and the index of the element at place, nil if there
 // is none.

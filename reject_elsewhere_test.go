@@ -1,0 +1,83 @@
+package executor_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// A task that Decorate showed to others may be asked for its time while the
+// pool turns it away.
+func TestRejectedTaskIsListed(t *testing.T) {
+	var listing sync.WaitGroup
+	p := scheduledPool(t, executor.ScheduledConfig{
+		Core:   1,
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			begun := make(chan struct{})
+			listing.Go(func() {
+				task.Next()
+				close(begun)
+				for range 1000 {
+					task.Next()
+				}
+			})
+			<-begun
+			return task
+		},
+	})
+	p.Shutdown()
+	for range 20 {
+		p.AtFixedRate(context.Background(), time.Hour, time.Hour, func(context.Context) error { return nil })
+	}
+	listing.Wait()
+}
+
+// A future that is canceled while one pool hands it on to another leaves the
+// tasks of the first alone.
+func TestCanceledOnItsWayToAnotherPool(t *testing.T) {
+	second := newPool(t, executor.Config{Core: 1})
+	first := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+		Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return second.Execute(ctx, task)
+		})})
+	hold := make(chan struct{})
+	t.Cleanup(func() { close(hold) })
+	wait := func(context.Context) error { <-hold; return nil }
+	first.Go(context.Background(), wait)
+	second.Go(context.Background(), wait)
+	victim := executor.Submit(context.Background(), first, constant(1))
+
+	stop := make(chan struct{})
+	var noise sync.WaitGroup
+	for _, p := range []*executor.Pool{first, second} {
+		for range 2 {
+			noise.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						p.Stats()
+					}
+				}
+			})
+		}
+	}
+	defer noise.Wait()
+	defer close(stop)
+	end := time.Now().Add(500 * time.Millisecond)
+	for i := 0; time.Now().Before(end); i++ {
+		f := executor.NewFuture(constant(1))
+		var cancel sync.WaitGroup
+		cancel.Go(func() { f.Cancel() })
+		first.Execute(context.Background(), f)
+		cancel.Wait()
+		if s := first.Stats(); s.Queued != 1 {
+			t.Fatalf("after %d futures: %d tasks wait in the first pool, want the victim, which is %v", i, s.Queued, victim.State())
+		}
+	}
+}
