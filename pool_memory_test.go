@@ -93,3 +93,31 @@ func TestPoolRetainsNothing(t *testing.T) {
 		})
 	}
 }
+
+// A pool does not keep the context of a body that has returned, though the body
+// looked at it and nobody has canceled its parent.
+func TestPoolLetsGoOfContexts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		cancelable := context.WithCancel // whose function nobody calls
+		submit := func(use func(ctx context.Context, body func(context.Context) error)) weak.Pointer[burden] {
+			held := new(burden)
+			ctx, _ := cancelable(context.WithValue(context.Background(), &pool, held))
+			use(ctx, func(ctx context.Context) error { return ctx.Err() })
+			return weak.Make(held)
+		}
+		plain := submit(func(ctx context.Context, body func(context.Context) error) { pool.Go(ctx, body) })
+		future := submit(func(ctx context.Context, body func(context.Context) error) {
+			executor.Submit(ctx, pool, executor.Callable(body))
+		})
+		synctest.Wait()
+		runtime.GC()
+		if plain.Value() != nil {
+			t.Error("the context of a Runnable is still reachable")
+		}
+		if future.Value() != nil {
+			t.Error("the context of a task is still reachable")
+		}
+		runtime.KeepAlive(pool)
+	})
+}
