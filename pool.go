@@ -81,20 +81,20 @@ type Pool struct {
 
 	// mu guards all that follows. State, worker count and queue change together
 	// under it, so that an accepted task always has a worker to run it, and
-	// nothing needs a second look. It is a leaf: user code never runs and no
-	// other lock is taken under it.
+	// nothing needs a second look. User code never runs under it, and of other
+	// locks only those are taken that are leaves: a task's and the alarm's.
 	mu poolState
 }
 
 // poolState is the state of a pool with its lock, which is two; see gate.
 type poolState struct {
 	gate gate
-	_    [64]byte // others use what follows, at the same time
+	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
 	crew   sync.Mutex
-	stream *stream // queue, if it is behind a gate; else nil
-	open   bool    // the gate is open, for those who hold crew alone
+	stream *stream // the gate's queue, as seen from here; nil without one
+	open   bool    // the same as gate.open, as seen from here
 	stage  Stage
 	runs   int64              // bodies that have run
 	ended  [numOutcomes]int64 // tasks that ended, by outcome

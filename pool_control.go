@@ -2,6 +2,7 @@ package executor
 
 import (
 	"iter"
+	"math"
 	"reflect"
 )
 
@@ -155,7 +156,7 @@ func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
 
 // PrestartAll starts workers until there are Core of them, and returns how many
 // it started. Java: prestartAllCoreThreads.
-func (p *Pool) PrestartAll() int { return p.prestart(int(^uint(0) >> 1)) }
+func (p *Pool) PrestartAll() int { return p.prestart(math.MaxInt) }
 
 func (p *Pool) prestart(n int) int {
 	p.mu.Lock()

@@ -30,6 +30,10 @@ type gate struct {
 	submitted int64       // counted by the pool as well as by the gate
 }
 
+// cacheLine keeps apart what different processors write at the same time. Some
+// have lines of 128 bytes, and lose a little.
+type cacheLine [64]byte
+
 // admit queues e if the gate is open.
 func (g *gate) admit(e entry) bool {
 	if !g.open.Load() {
@@ -76,7 +80,8 @@ func (s *poolState) busy() bool {
 }
 
 // advance is fetch for a worker that finds its next task behind an open gate.
-// The caller holds the workers' lock.
+// The caller holds the workers' lock. No task recurs in such a pool, so that the
+// one that has ended only has to be counted.
 func (p *Pool) advance(w *worker, out outcome) bool {
 	if !p.mu.open {
 		return false
@@ -104,7 +109,7 @@ type stream struct {
 // half has the entries of a stream whose place is odd, or even.
 type half struct {
 	ring ring.Ring[entry]
-	_    [64]byte // the halves are used by different processors
+	_    cacheLine // different processors use the halves
 }
 
 func (q *stream) push(e entry) bool {

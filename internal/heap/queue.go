@@ -23,9 +23,9 @@ const patience = 64
 // Keys are compared as [cmp.Compare] does, so a NaN is less than any number.
 //
 // The order of the elements is kept apart from the elements. What is sorted are
-// slots: a key, the number of the arrival, the place of the element. Four of
-// them fill a cache line, they hold no pointers, and to move one is a copy and
-// a note of where it is now. A heap of the elements themselves was here before,
+// slots: a key, the number of the arrival, the place of the element. Under keys
+// of 64 bits four of them fill a cache line and hold no pointers, and to move one
+// is a copy and a note of where it is now. A heap of the elements themselves was here before,
 // which told each element of each of its moves: that touches, at every level,
 // the memory of a task that nobody asked for, and took twice the time to fill
 // and to empty.
