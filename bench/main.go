@@ -118,14 +118,14 @@ func run() error {
 	}
 
 	started := time.Now()
-	samples, failed := runner.Run(ctx, cells, f.rounds, f.seed)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	samples, rounds, failed := runner.Run(ctx, cells, f.rounds, f.seed)
+	if rounds == 0 {
+		return ctx.Err() // interrupted; after a complete round there is something to report
 	}
 	r := report.New(samples, report.Setting{
 		Date: started.UTC().Truncate(time.Second), Took: time.Since(started).Round(time.Second),
-		Rounds: f.rounds, Seed: f.seed, Quick: f.quick, Java: javaVersion, Postgres: postgresVersion,
-	}.Here(ctx, place))
+		Rounds: rounds, Seed: f.seed, Quick: f.quick, Java: javaVersion, Postgres: postgresVersion,
+	}.Here(context.WithoutCancel(ctx), place))
 	for _, err := range failed {
 		r.Failed = append(r.Failed, err.Error())
 	}

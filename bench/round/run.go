@@ -40,19 +40,22 @@ func (r *Runner) Can(s subject.Subject) bool {
 // patience is the most time that a run may take.
 const patience = 10 * time.Minute
 
-// Run does all rounds and gives the samples, and what went wrong.
-func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64) (Samples, []error) {
-	samples := Samples{}
+// Run does all rounds and gives the samples, how many rounds they are of, and
+// what went wrong. If ctx ends meanwhile they are those of the rounds that were
+// complete.
+func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64) (Samples, int, []error) {
+	all := Samples{}
 	var failed []error
 	started := time.Now()
 	for round := range rounds {
+		samples := Samples{} // of this round
 		for i, c := range Shuffled(cells, seed, round) {
-			if ctx.Err() != nil {
-				return samples, append(failed, ctx.Err())
-			}
 			result, err := r.cell(ctx, c)
 			for again := 0; again < 2 && errors.Is(err, workload.ErrUnfit); again++ {
 				result, err = r.cell(ctx, c)
+			}
+			if ctx.Err() != nil {
+				return all, round, failed
 			}
 			if err != nil {
 				err = fmt.Errorf("%s: %w", c.Name(), err)
@@ -70,8 +73,11 @@ func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64)
 			fmt.Fprintf(r.Log, "%5.0fs round %d/%d %3d/%d %-26s %-12s %12.1f %s\n", time.Since(started).Seconds(),
 				round+1, rounds, i+1, len(cells), o.ID, c.Subject.ID, result.Values[o.Key], o.Unit)
 		}
+		for k, values := range samples {
+			all[k] = append(all[k], values...)
+		}
 	}
-	return samples, failed
+	return all, rounds, failed
 }
 
 // cell runs one cell in a new process.
