@@ -78,3 +78,37 @@ func TestContextLookedAtByTwo(t *testing.T) {
 		}
 	})
 }
+
+// silentContext ends without telling those who watch it.
+type silentContext struct {
+	context.Context
+	over bool
+}
+
+func (c *silentContext) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (c *silentContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
+func (c *silentContext) Err() error {
+	if c.over {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A worker asks for the end of the submitter's context itself: the watch over it
+// may be late.
+func TestContextThatEndedUnnoticed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		ctx, ran := &silentContext{Context: context.Background()}, false
+		f := executor.Submit(ctx, pool, func(context.Context) (int, error) { ran = true; return 1, nil })
+		ctx.over = true
+		block.release()
+		synctest.Wait()
+		expect(t, "State", f.State(), executor.Canceled)
+		expect(t, "ran", ran, false)
+	})
+}

@@ -150,6 +150,26 @@ func TestCallerRunsIsCanceled(t *testing.T) {
 	})
 }
 
+// DiscardOldest drops nothing if there is room by the time that it is asked.
+func TestDiscardOldestFindsRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var gone, stays *executor.Future[int]
+		makesRoom := executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			gone.Cancel()
+			return executor.DiscardOldest.Reject(ctx, task, pool)
+		})
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2), Reject: makesRoom})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		stays = executor.Submit(t.Context(), pool, value(1))
+		gone = executor.Submit(t.Context(), pool, value(2))
+		late := executor.Submit(t.Context(), pool, value(3))
+		expect(t, "State of the oldest", stays.State(), executor.Pending)
+		expect(t, "State of the late one", late.State(), executor.Pending)
+		block.release()
+	})
+}
+
 // The context of a task that CallerRuns ran has ended when the submission
 // returns, as that of any task has.
 func TestCallerRunsEndsContext(t *testing.T) {

@@ -61,8 +61,7 @@ var taskMutants = []mutant{
 	var out aftermath`,
 		new: `	var out aftermath
 	if publish != nil {
-		t.put(uint32(s), stateBits)
-		publish()
+		defer publish()
 	}`,
 	},
 	{
