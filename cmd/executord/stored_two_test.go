@@ -126,10 +126,7 @@ func TestJitterIsCutShort(t *testing.T) {
 	store := newStoreFile(t)
 	file := write(t, "jobs.toml", "[[job]]\nname = \"late\"\nschedule = \"@every 1s\"\njitter = \"1000h\"\ncommand = \"echo ran\"\n")
 	p := startFile(t, file, "--store", store)
-	p.until("job scheduled", "job", "late")
-	for jobNamed(t, store, "late")["state"] != "running" {
-		time.Sleep(20 * time.Millisecond)
-	}
+	p.until("run delayed", "job", "late", "why", "jitter")
 	p.end()
 	p.want(0, "ran")
 	q := startFile(t, file, "--store", store)

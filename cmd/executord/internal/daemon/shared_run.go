@@ -67,7 +67,7 @@ func (r *sharedRun) now() time.Time { return r.base.Add(time.Since(r.began)) }
 func (r *sharedRun) execute(ctx context.Context) error {
 	r.noteMissed()
 	if r.job.Jitter > 0 && r.row.Attempt <= 1 {
-		if err := r.part.pause(ctx, rand.N(r.job.Jitter)); err != nil {
+		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
 			return err
 		}
 	}
@@ -92,14 +92,15 @@ func (r *sharedRun) execute(ctx context.Context) error {
 	return r.verdict(result, outcome)
 }
 
-// pause waits, unless the daemon ends or the run is canceled meanwhile.
-func (n *node) pause(ctx context.Context, d time.Duration) error {
+// delay waits, unless the daemon ends or the run is canceled meanwhile.
+func (r *sharedRun) delay(ctx context.Context, d time.Duration) error {
+	r.log.Info("run delayed", "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "why", "jitter")
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return nil
-	case <-n.leaving.Done():
+	case <-r.part.leaving.Done():
 		return errJitter
 	case <-ctx.Done():
 		return fmt.Errorf("not started: %w", context.Cause(ctx))
