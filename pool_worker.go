@@ -197,8 +197,7 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		p.spreadLocked(now)
 		return works, p.unblockLocked()
 	}
-	if p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
-		p.mu.keepAlive == 0 && p.surplusLocked() && p.expendableLocked() {
+	if p.excusedLocked(0) {
 		return p.quitLocked()
 	}
 	if w.since == 0 { // else it looked up, found nothing, and goes on being idle
@@ -225,6 +224,15 @@ func (p *Pool) quitLocked() (step, []*worker) {
 // surplusLocked reports whether not all workers are to stay for ever.
 func (p *Pool) surplusLocked() bool {
 	return p.mu.coreTimeout || p.mu.workers > p.mu.core
+}
+
+// excusedLocked reports whether a worker that has had no task for so long may
+// leave.
+func (p *Pool) excusedLocked(idle time.Duration) bool {
+	over := p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
+		p.mu.workers > p.mu.max ||
+		p.surplusLocked() && idle >= p.mu.keepAlive
+	return over && p.expendableLocked()
 }
 
 // expendableLocked reports whether a worker may leave without leaving tasks
@@ -288,10 +296,7 @@ func (p *Pool) reap() {
 func (p *Pool) retireLocked() {
 	now := p.clock.elapsed()
 	for w := p.mu.idle.bottom; w != nil; w = p.mu.idle.bottom {
-		over := p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
-			p.mu.workers > p.mu.max ||
-			p.surplusLocked() && until(now, w.since) >= p.mu.keepAlive
-		if !over || !p.expendableLocked() {
+		if !p.excusedLocked(until(now, w.since)) {
 			break
 		}
 		p.dismissLocked(w)

@@ -53,7 +53,7 @@ func Open(dsn string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
-	s := &Store{config: config, db: stdlib.OpenDB(*config), users: stdlib.OpenDB(*config)}
+	s := &Store{config: config, db: stdlib.OpenDB(*config, stdlib.OptionShouldPing(longIdle)), users: stdlib.OpenDB(*config)}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
@@ -63,6 +63,14 @@ func Open(dsn string) (*Store, error) {
 		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, err)
 	}
 	return s, nil
+}
+
+// longIdle has a connection pinged before it is used only if nobody has used it
+// for longer than a node does that has nothing to do. The driver's second would
+// nearly double what such a node asks of the database. A connection that turns
+// out to be lost is an outage of one look.
+func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
+	return p.IdleDuration > 5*time.Second
 }
 
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any

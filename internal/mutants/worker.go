@@ -74,12 +74,12 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "the reaper leaves out who has been idle for exactly KeepAlive",
-		old: "until(now, w.since) >= p.mu.keepAlive",
-		new: "until(now, w.since) > p.mu.keepAlive",
+		old: "idle >= p.mu.keepAlive",
+		new: "idle > p.mu.keepAlive",
 	},
 	{
 		file: "pool_worker.go", what: "a worker that is lowered away stays idle",
-		old: "			p.mu.workers > p.mu.max ||\n",
+		old: "		p.mu.workers > p.mu.max ||\n",
 		new: "",
 	},
 	{
