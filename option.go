@@ -115,16 +115,16 @@ func SkipMissed() Option {
 }
 
 // gather evaluates the options for a task of the kind k.
-func gather(k taskKind, opts []Option) (options, error) {
+func gather(k taskKind, opts []Option) (*options, error) {
 	if len(opts) == 0 {
-		return options{}, nil // and no allocation
+		return &noOptions, nil
 	}
-	var o options
+	o := new(options)
 	for _, opt := range opts {
 		if opt == nil {
 			return o, invalid("nil Option")
 		}
-		opt(&o)
+		opt(o)
 	}
 	if o.err == nil && o.needs > k {
 		o.reject("%s does not apply to a task that runs %s", o.owner, [...]string{"once and at once", "once"}[k])
@@ -132,13 +132,16 @@ func gather(k taskKind, opts []Option) (options, error) {
 	return o, o.err
 }
 
+// noOptions is not written to.
+var noOptions options
+
 // configure evaluates the options of a task that is not shared yet.
 func (t *task) configure(k taskKind, opts []Option) error {
 	o, err := gather(k, opts)
 	if err != nil {
 		return err
 	}
-	t.adopt(&o)
+	t.adopt(o)
 	return nil
 }
 

@@ -41,10 +41,11 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 	}
 }
 
-// forget takes a task that is done out of the queue, if it is there.
+// forget takes a task that is done, and was given to p, out of the queue, if it
+// is there.
 func (p *Pool) forget(t *task) {
 	p.mu.Lock()
-	if t.attached() != p || t.place == unplaced || p.mu.retained && t.State() == Canceled {
+	if t.has(stray) && t.attached() != p || t.place == unplaced || p.mu.retained && t.State() == Canceled {
 		p.mu.Unlock()
 		return
 	}

@@ -149,9 +149,9 @@ func scheduleOnce[T any](ctx context.Context, p *ScheduledPool, due int64, wall 
 	case fn == nil:
 		err = ErrNilTask
 	case err == nil:
-		f.adopt(&o)
+		f.adopt(o)
 		f.due = after(f.due, jitter(o.jitter))
-		p.schedule(ctx, f)
+		p.schedule(ctx, f.core(), entry{f})
 		return f
 	}
 	f.end(Failed, err)
@@ -223,36 +223,30 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 	}
 	wall := s.rhythm == triggered
 	f := newScheduledFuture(wall, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
-	f.adopt(&o)
+	f.adopt(o)
 	f.traits().series = s
 	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
 	f.due = after(s.base, jitter(o.jitter))
 	if s.isOver(p.clock, s.base, wall) { // whatever the jitter
 		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, wall))
 	}
-	if err := p.schedule(ctx, f); err != nil {
+	if err := p.schedule(ctx, f.core(), entry{f}); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// scheduled is a ScheduledFuture of any type.
-type scheduled interface {
-	bound
-	ScheduledTask
-}
-
 // schedule submits a task whose time is set.
-func (p *ScheduledPool) schedule(ctx context.Context, f scheduled) error {
-	t := f.core()
+func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
 	t.link(p.Pool, ctx)
 	if p.decorate != nil {
-		if d := p.decorate(f); d != nil && d != ScheduledTask(f) {
+		f := e.run.(ScheduledTask)
+		if d := p.decorate(f); d != nil && d != f {
 			t.decorate(d) // d may have shown t to others
 			p.postpone(t, p.clock.in(d.Next(), t.has(wallClock)))
 		}
 	}
-	return p.enter(ctx, entry{f})
+	return p.enter(ctx, e)
 }
 
 // submitDelayed submits a task to run as soon as it can, in its turn.

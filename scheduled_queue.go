@@ -47,13 +47,24 @@ func (q *delayQueue) heap(wall bool) *heap.Queue[int64, entry] {
 }
 
 func (q *delayQueue) push(e entry) bool {
-	t := e.task()
-	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, e))
+	q.add(e.task(), e)
 	return true
 }
 
-// leads reports whether t, which waits, is the first on its clock.
-func (q *delayQueue) leads(t *task) bool { return q.heap(t.has(wallClock)).First() == int(t.place) }
+// add adds the entry of t.
+func (q *delayQueue) add(t *task, e entry) {
+	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, e))
+}
+
+// covers reports whether the alarm sees to t, which waits: it goes off in time,
+// and whoever hears it looks for all that is due.
+func (q *delayQueue) covers(t *task) bool {
+	if t.has(wallClock) {
+		first, _ := q.wall.Least()
+		return first < t.due
+	}
+	return q.set != 0 && q.set <= t.due
+}
 
 // pop gives the task that is overdue by most.
 func (q *delayQueue) pop(now instant) (entry, bool) {

@@ -26,12 +26,13 @@ func (p *Pool) nowLocked() instant {
 // somebody will take it in time: a new worker below Core, the only one if there
 // is none, else one that is idle, now or when the alarm goes off.
 func (p *Pool) placeLocked(e entry) *worker {
-	p.mu.queue.push(e)
+	t := e.task()
+	p.mu.delay.add(t, e)
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()
 	}
-	if p.mu.idle.top != nil && p.mu.delay.leads(e.task()) {
-		p.spreadLocked(p.nowLocked()) // for any other the alarm is set
+	if p.mu.idle.top != nil && !p.mu.delay.covers(t) {
+		p.spreadLocked(p.nowLocked())
 	}
 	return nil
 }

@@ -150,14 +150,11 @@ func (m *model) check() {
 		m.t.Fatalf("Len = %d, want %d", m.queue.Len(), len(m.sorted))
 	}
 	k, it, ok := m.queue.Peek()
-	first := m.queue.First()
 	switch {
 	case ok != (len(m.sorted) > 0):
 		m.t.Fatalf("Peek = %v with %d elements", ok, len(m.sorted))
-	case ok && (it != m.sorted[0] || k != it.key || first != it.place):
-		m.t.Fatalf("Peek = %d %v, First = %d, want %v", k, it, first, m.sorted[0])
-	case !ok && first != -1:
-		m.t.Fatalf("First = %d of no element", first)
+	case ok && (it != m.sorted[0] || k != it.key):
+		m.t.Fatalf("Peek = %d %v, want %v", k, it, m.sorted[0])
 	}
 	seen := make(map[int]bool) // by place: no two elements have the same
 	for k, it := range m.queue.All() {

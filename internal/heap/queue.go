@@ -115,15 +115,6 @@ func (q *Queue[K, E]) first() (s slot[K], lane bool) {
 	return s, lane
 }
 
-// First returns the place of the least element, -1 if the queue is empty.
-func (q *Queue[K, E]) First() (place int) {
-	if q.n == 0 {
-		return -1
-	}
-	s, _ := q.first()
-	return int(s.place())
-}
-
 // Least returns the least key, false if the queue is empty.
 func (q *Queue[K, E]) Least() (key K, ok bool) {
 	if q.n == 0 {

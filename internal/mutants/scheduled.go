@@ -49,8 +49,8 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_worker.go", what: "a new head sets no alarm",
-		old: "if p.mu.idle.top != nil && p.mu.delay.leads(e.task()) {",
-		new: "if p.mu.idle.top != nil && !p.mu.delay.leads(e.task()) {",
+		old: "if p.mu.idle.top != nil && !p.mu.delay.covers(t) {",
+		new: "if p.mu.idle.top != nil && p.mu.delay.covers(t) {",
 	},
 	{
 		file: "scheduled_worker.go", what: "who takes a task sets no alarm for the next",
