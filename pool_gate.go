@@ -54,6 +54,18 @@ func (s *poolState) Lock() {
 	s.lockGate()
 }
 
+// lockCrew takes the workers' lock. Other workers hold it for some tens of
+// nanoseconds at a time, and a Mutex that is found taken waits for longer than
+// that before it looks again.
+func (s *poolState) lockCrew() {
+	for range 4 {
+		if s.crew.TryLock() {
+			return
+		}
+	}
+	s.crew.Lock()
+}
+
 // lockGate makes the pool's lock of the workers'.
 func (s *poolState) lockGate() {
 	if s.gate.queue != nil {
