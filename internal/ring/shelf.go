@@ -21,13 +21,12 @@ type shelf[E any] struct {
 
 // take gives an empty chunk with a number.
 func (s *shelf[E]) take() *chunk[E] {
-	c := s.spare
-	if c == nil {
-		c = new(chunk[E])
-	} else {
-		s.spare, c.next = c.next, nil
-		s.spares--
+	if s.spare == nil {
+		s.stock()
 	}
+	c := s.spare
+	s.spare, c.next = c.next, nil
+	s.spares--
 
 	// Look for a free number if at least half of them are: then a round through
 	// the table finds more free numbers than others, and a search takes
@@ -47,6 +46,17 @@ func (s *shelf[E]) take() *chunk[E] {
 			return c
 		}
 	}
+}
+
+// stock makes a chunk to spare, or two if there are many: half the allocations.
+func (s *shelf[E]) stock() {
+	if s.used < idle {
+		s.spare, s.spares = new(chunk[E]), 1
+		return
+	}
+	pair := new([2]chunk[E])
+	pair[0].next = &pair[1]
+	s.spare, s.spares = &pair[0], 2
 }
 
 // release takes back a chunk whose slots are zero.
