@@ -124,6 +124,9 @@ func (l line) is(msg string, attrs ...any) bool {
 	return true
 }
 
+// patience is how long a test waits for what has to come.
+const patience = time.Minute
+
 // process is a running executord.
 type process struct {
 	t      *testing.T
@@ -226,10 +229,11 @@ func (p *process) read(stdout io.Reader) {
 	p.cmd.Wait()
 }
 
-// until reads the log up to a line, which has to come soon.
+// until reads the log up to a line, which has to come. The limit is no claim: it
+// only ends a test that waits for nothing, on a machine however busy.
 func (p *process) until(msg string, attrs ...any) line {
 	p.t.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(patience)
 	for {
 		select {
 		case l, ok := <-p.lines:
@@ -246,6 +250,18 @@ func (p *process) until(msg string, attrs ...any) line {
 	}
 }
 
+// after is until, for a line that may be among those taken already: it looks at
+// them first, but for the first n. It is for lines that come in any order.
+func (p *process) after(n int, msg string, attrs ...any) line {
+	p.t.Helper()
+	for _, l := range p.log[n:] {
+		if l.is(msg, attrs...) {
+			return l
+		}
+	}
+	return p.until(msg, attrs...)
+}
+
 func (p *process) signal(sig os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(sig); err != nil {
@@ -257,7 +273,7 @@ func (p *process) signal(sig os.Signal) {
 // the exit code. No process of a job may be left then.
 func (p *process) wait() int {
 	p.t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(patience)
 	for open := true; open; {
 		select {
 		case l, ok := <-p.lines:

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A run logs one line at its start, one for each line it writes, and one at its
@@ -33,7 +31,7 @@ func TestRunIsLogged(t *testing.T) {
 		t.Errorf("end %v", end)
 	}
 	for _, key := range []string{"took", "late"} {
-		if seconds, ok := end[key].(float64); !ok || seconds <= 0 || seconds > 10 {
+		if seconds, ok := end[key].(float64); !ok || seconds <= 0 || seconds > patience.Seconds() {
 			t.Errorf("%s is %v, want seconds", key, end[key])
 		}
 	}
@@ -73,13 +71,8 @@ const stubborn = `trap '' TERM; (sleep 1000; sleep 1000) & setsid sh -c 'echo es
 // and grandchildren too.
 func TestSecondSignal(t *testing.T) {
 	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n# name: obedient\n@reboot echo ready; exec sleep 1000\n", "--kill-after", "100ms")
-	seen := map[string]bool{}
-	for len(seen) < 3 {
-		l := <-p.lines
-		p.log = append(p.log, l)
-		if msg, _ := l["msg"].(string); msg == "up" || msg == "escaped" || msg == "ready" {
-			seen[msg] = true
-		}
+	for _, msg := range []string{"up", "escaped", "ready"} {
+		p.after(0, msg)
 	}
 	p.signal(syscall.SIGTERM)
 	p.until("draining", "running", 2)
@@ -87,7 +80,7 @@ func TestSecondSignal(t *testing.T) {
 	if code := p.wait(); code != exitCut {
 		t.Errorf("exit code %d, want %d", code, exitCut)
 	}
-	p.want(1, "stopping", "why", "second SIGINT", "running", 2)
+	p.want(1, "stopping", "why", "second SIGINT") // one of the two may have ended by then
 	p.want(1, "run ended", "job", "stubborn", "outcome", "stopped", "signal", "SIGKILL")
 	p.want(1, "run ended", "job", "obedient", "outcome", "stopped", "signal", "SIGTERM")
 	p.want(0, "never")
@@ -101,7 +94,7 @@ func TestThirdSignal(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.until("draining", "running", 1)
 	p.signal(syscall.SIGTERM)
-	p.until("stopping")
+	p.until("stopping", "running", 1)
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitCut {
 		t.Errorf("exit code %d, want %d", code, exitCut)
@@ -147,14 +140,15 @@ func TestOverlap(t *testing.T) {
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if skipped := p.count("run skipped", "job", "slow", "running", 1); end["skipped"] != float64(skipped) {
+	// What comes due while the end is being logged is skipped too, but not in it.
+	if skipped := p.count("run skipped", "job", "slow", "running", 1); end["skipped"].(float64) < 3 || end["skipped"].(float64) > float64(skipped) {
 		t.Errorf("the end says that %v were skipped, the log has %d", end["skipped"], skipped)
 	}
 	p.want(1, "job summary", "job", "slow", "runs", 2, "skipped", p.count("run skipped", "job", "slow"))
 }
 
-// A run that takes longer than its timeout is ended with all its processes, and
-// the job goes on to its next.
+// A run that takes longer than its timeout is ended with all its processes, also
+// those that do not want to, and the job goes on to its next.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	p := startTOML(t, `
@@ -162,10 +156,12 @@ func TestTimeout(t *testing.T) {
 name = "slow"
 schedule = "@every 200ms"
 timeout = "150ms"
-command = "`+"trap '' TERM; sleep 1000 & sleep 1000; true"+`"
+command = "`+"trap '' TERM; echo stubborn; sleep 1000 & sleep 1000; true"+`"
 `, "--kill-after", "50ms")
-	p.until("run ended", "job", "slow", "run", 1, "outcome", "timeout", "signal", "SIGKILL")
-	p.until("run ended", "job", "slow", "run", 2, "outcome", "timeout", "signal", "SIGKILL")
+	for range 2 { // a timeout that is over before the trap is set does not count
+		run := p.until("stubborn", "job", "slow")["run"]
+		p.until("run ended", "job", "slow", "run", run, "outcome", "timeout", "signal", "SIGKILL")
+	}
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d: a timeout is no reason for it", code)
@@ -249,32 +245,6 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// When nobody reads the log any more, executord ends in order.
-func TestLostLog(t *testing.T) {
-	cmd := executord(t, "run", write(t, "tab", "@every 100ms trap 'exit 0' TERM; echo tick\n"), "--log", "text")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	first, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || !strings.Contains(first, `msg="executord started"`) {
-		t.Errorf("first line %q, error %v", first, err)
-	}
-	stdout.Close()
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.Contains(stderr.String(), "nobody reads the log") {
-		t.Errorf("exit code %d, stderr %q", code, &stderr)
-	}
-	if left := leftProcesses(t); len(left) > 0 {
-		t.Errorf("processes are left: %q", left)
-	}
-}
-
 // With a mistake in the file nothing is started.
 func TestMistakeStartsNothing(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
@@ -284,46 +254,5 @@ func TestMistakeStartsNothing(t *testing.T) {
 		"executord: 2 mistakes in " + file + "\n"
 	if stdout != "" || stderr != want || code != exitMistake {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant:\n%s", code, stdout, stderr, want)
-	}
-}
-
-// A reader who has stopped reading the log keeps executord from saying good-bye,
-// but not from ending what runs, nor from ending.
-func TestStuckLog(t *testing.T) {
-	t.Parallel()
-	cmd := executord(t, "run", write(t, "tab", "@reboot "+stubborn+"\n@reboot yes\n"), "--kill-after", "1h")
-	stdout, err := cmd.StdoutPipe() // nobody reads on, once the jobs run
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for in := bufio.NewReaderSize(stdout, 1); ; {
-		text, err := in.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(text, `"msg":"up"`) {
-			break
-		}
-	}
-	for range 3 {
-		cmd.Process.Signal(syscall.SIGTERM)
-	}
-	// Signals that come at once can be taken for one, so there may be more to
-	// send, until it has ended.
-	done := make(chan struct{})
-	go func() { cmd.Process.Wait(); close(done) }()
-	for ended := false; !ended; {
-		select {
-		case <-done:
-			ended = true
-		case <-time.After(100 * time.Millisecond):
-			cmd.Process.Signal(syscall.SIGTERM)
-		}
-	}
-	if left := leftProcesses(t); len(left) > 0 {
-		t.Errorf("processes are left: %q", left)
 	}
 }

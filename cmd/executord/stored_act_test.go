@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The commands that act on a store say in plain words what became of it, and
@@ -35,7 +34,7 @@ func TestActs(t *testing.T) {
 		told(t, store, 1, "nightly: too late: it is canceled\n", "pause", "nightly")
 		told(t, store, 1, "nightly: too late: it is canceled; executord resume brings it back\n", "run-now", "nightly")
 		told(t, store, 0, "nightly: brought back; due ", "resume", "nightly")
-		state("waiting")
+		untilState(t, store, "nightly", "waiting") // the daemon may have to be done with it first
 		if got := jobNamed(t, store, "nightly")["next"]; got != next {
 			t.Errorf("next at %v, and after all that at %v", next, got)
 		}
@@ -65,9 +64,8 @@ func TestActsOnRunning(t *testing.T) {
 		}
 		file := write(t, "tab", "# name: long\n@every 500ms exec sleep 1000\n# name: short\n@every 500ms read x <"+fifo+"\n")
 		p := startFile(t, file, "--store", store)
-		for seen := map[any]bool{}; len(seen) < 2; {
-			seen[p.until("run started")["job"]] = true
-		}
+		p.after(0, "run started", "job", "long")
+		p.after(0, "run started", "job", "short")
 		told(t, store, 1, "long: too late: it is running, on ", "run-now", "long")
 		told(t, store, 0, "long: will be paused when its run on ", "pause", "long")
 		told(t, store, 0, "long: resumed; it will not be paused ", "resume", "long")
@@ -77,9 +75,7 @@ func TestActsOnRunning(t *testing.T) {
 		if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // short goes on only now
 			t.Fatal(err)
 		}
-		for jobNamed(t, store, "short")["state"] != "paused" {
-			time.Sleep(20 * time.Millisecond)
-		}
+		untilState(t, store, "short", "paused")
 		p.end()
 		p.want(1, "run ended", "job", "short", "outcome", "ok")
 

@@ -107,8 +107,12 @@ func TestStoreIsPrivate(t *testing.T) {
 	p := start(t, "@daily true\n", "--store", store)
 	p.until("job scheduled")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if info, err := os.Stat(store + suffix); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("jobs.db%s: %v, %v", suffix, info.Mode(), err)
+		info, err := os.Stat(store + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("jobs.db%s: %v", suffix, info.Mode())
 		}
 	}
 	p.end()

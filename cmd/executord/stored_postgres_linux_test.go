@@ -63,15 +63,15 @@ func TestDatabaseRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(own.stop)
-	store := own.url("")
+	t.Cleanup(own.Stop)
+	store := databaseURL(own)
 	p := start(t, "# name: tick\n@every 200ms true\n# name: long\n@every 200ms echo up; exec sleep 1000\n", "--store", store, "--lease", "1s")
 	p.until("up")
 	p.until("run ended", "job", "tick", "run", 2)
-	own.kill()
+	own.Kill()
 	p.until("durable: the store does not answer; will go on trying")
 	p.until("run ended", "job", "long", "outcome", "lost") // another daemon could have it by now
-	if err := own.start(); err != nil {
+	if err := own.Restart(); err != nil {
 		t.Fatal(err)
 	}
 	p.until("durable: the store answers again")

@@ -3,10 +3,8 @@ package postgres_test
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/executor-go/executor/durable"
@@ -18,8 +16,6 @@ import (
 // server is shared by the tests; each has a schema of its own.
 var server *pgtest.Server
 
-var schemas atomic.Int64
-
 func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
 }
@@ -27,14 +23,7 @@ func TestMain(m *testing.M) {
 // dsn gives the name of a schema that is empty.
 func dsn(t *testing.T) string {
 	t.Helper()
-	if server == nil {
-		t.Skip(pgtest.ErrMissing)
-	}
-	dsn, err := server.Schema(t.Context(), fmt.Sprint("s", schemas.Add(1)), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dsn
+	return server.Schema(t)
 }
 
 // open opens a store, which is closed at the end of the test.

@@ -161,17 +161,8 @@ func (n *node) end(s syscall.Signal) {
 // stores gives the name of a new store of each sort.
 func stores(t *testing.T) map[string]func(t *testing.T) string {
 	return map[string]func(t *testing.T) string{
-		"sqlite": func(t *testing.T) string { return filepath.Join(t.TempDir(), "jobs.db") },
-		"postgres": func(t *testing.T) string {
-			if server == nil {
-				t.Skip(pgtest.ErrMissing)
-			}
-			dsn, err := server.Schema(t.Context(), fmt.Sprint("s", time.Now().UnixNano()), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return dsn
-		},
+		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "jobs.db") },
+		"postgres": func(t *testing.T) string { return server.Schema(t) },
 	}
 }
 

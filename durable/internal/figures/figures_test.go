@@ -39,14 +39,7 @@ func each(b *testing.B, run func(b *testing.B, store durable.Store)) {
 		run(b, store)
 	})
 	b.Run("postgres", func(b *testing.B) {
-		if server == nil {
-			b.Skip(pgtest.ErrMissing)
-		}
-		dsn, err := server.Schema(b.Context(), fmt.Sprint("b", rand.Uint64()), 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		store, err := postgres.Open(dsn)
+		store, err := postgres.Open(server.Schema(b))
 		if err != nil {
 			b.Fatal(err)
 		}
