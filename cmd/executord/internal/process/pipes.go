@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -15,27 +16,55 @@ const (
 	// maxLine is the longest line that is passed on in one piece.
 	maxLine = 16 << 10
 
-	// pipeGrace is how long output is still read when the group is gone but
-	// something that left it holds the pipe.
+	// pipeGrace is how long output is still waited for when the group is gone
+	// but something that left it holds the pipe.
 	pipeGrace = 250 * time.Millisecond
+
+	// pipeSize is how much a pipe holds at most, on all systems by default.
+	pipeSize = 64 << 10
 )
+
+// source is the end of a pipe that is read, by one goroutine.
+type source struct {
+	*os.File
+	ending atomic.Bool // the run's processes are gone: finish waits
+	left   int         // what is read after that, at most: what they can have left in the pipe
+}
+
+// Read ends soon after the run, but not before all is read that the run has
+// written. So the grace is only for waiting, and not for the time in which
+// lines that were read wait for the reader of the log.
+func (s *source) Read(b []byte) (int, error) {
+	if !s.ending.Load() {
+		return s.File.Read(b)
+	}
+	if s.left <= 0 {
+		return 0, io.EOF
+	}
+	s.SetReadDeadline(time.Now().Add(pipeGrace))
+	n, err := s.File.Read(b)
+	s.left -= n
+	return n, err
+}
 
 // pipes are the ends that stay with the caller. They are made here, and not by
 // package exec, whose Wait would wait for whoever still holds a pipe.
 type pipes struct {
-	stdout, stderr, stdin *os.File // stdin is nil if there is no input
-	child                 []*os.File
-	reading               sync.WaitGroup // copies out of stdout and stderr
-	writing               sync.WaitGroup // copies into stdin
+	stdout, stderr source
+	stdin          *os.File // nil if there is no input
+	child          []*os.File
+	reading        sync.WaitGroup // copies out of stdout and stderr
+	writing        sync.WaitGroup // copies into stdin
 }
 
 // attach gives cmd its three standard streams.
 func attach(cmd *exec.Cmd, stdin string) (*pipes, error) {
 	p := new(pipes)
+	p.stdout.left, p.stderr.left = pipeSize, pipeSize
 	var errs [3]error
 	var ends [3]*os.File // the child's
-	p.stdout, ends[1], errs[1] = os.Pipe()
-	p.stderr, ends[2], errs[2] = os.Pipe()
+	p.stdout.File, ends[1], errs[1] = os.Pipe()
+	p.stderr.File, ends[2], errs[2] = os.Pipe()
 	if stdin != "" {
 		ends[0], p.stdin, errs[0] = os.Pipe()
 	}
@@ -65,8 +94,8 @@ func (p *pipes) closeChildEnds() {
 
 // copy begins to move data. The goroutines it starts are waited for by finish.
 func (p *pipes) copy(out Output, stdin string) {
-	p.reading.Go(func() { copyLines(p.stdout, Stdout, out) })
-	p.reading.Go(func() { copyLines(p.stderr, Stderr, out) })
+	p.reading.Go(func() { copyLines(&p.stdout, Stdout, out) })
+	p.reading.Go(func() { copyLines(&p.stderr, Stderr, out) })
 	if p.stdin != nil {
 		p.writing.Go(func() {
 			io.WriteString(p.stdin, stdin) // a command need not read its input
@@ -82,10 +111,10 @@ func (p *pipes) finish() {
 		p.stdin.Close() // wakes the writer, if nobody reads
 	}
 	p.writing.Wait()
-	stop := time.Now().Add(pipeGrace)
-	for _, f := range []*os.File{p.stdout, p.stderr} {
-		if f.SetReadDeadline(stop) != nil {
-			f.Close() // pipes have no deadlines here (Windows)
+	for _, s := range []*source{&p.stdout, &p.stderr} {
+		s.ending.Store(true)
+		if s.SetReadDeadline(time.Now().Add(pipeGrace)) != nil {
+			s.Close() // pipes have no deadlines here (Windows)
 		}
 	}
 	p.reading.Wait()
@@ -93,7 +122,7 @@ func (p *pipes) finish() {
 }
 
 func (p *pipes) close() {
-	for _, f := range []*os.File{p.stdout, p.stderr, p.stdin} {
+	for _, f := range []*os.File{p.stdout.File, p.stderr.File, p.stdin} {
 		if f != nil {
 			f.Close()
 		}
