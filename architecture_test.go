@@ -25,13 +25,15 @@ const modulePath = "github.com/executor-go/executor"
 // floor says which packages of the core each of them may import; "." is the
 // root. Each arrow points to the right only, so that there is no way back.
 var floor = map[string][]string{
-	".":              {"queue", "internal/alarm", "internal/heap", "internal/ring"},
-	"queue":          {"internal/heap", "internal/ring"},
+	".":              {"queue", "internal/alarm", "internal/heap", "internal/ring", "internal/turnstile"},
+	"queue":          {"internal/heap", "internal/ring", "internal/turnstile"},
 	"cron":           {},
 	"executortest":   {".", "queue"},
 	"internal/alarm": {},
 	"internal/heap":  {"internal/ring"},
 	"internal/ring":  {},
+
+	"internal/turnstile": {},
 
 	// For tests of the others; nobody here imports them.
 	"internal/history":  {"."},

@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/executor-go/executor/internal/ring"
+	"github.com/executor-go/executor/internal/turnstile"
 )
 
 // Config says what a pool is to be. The zero Config is that of as many workers
@@ -92,7 +92,7 @@ type poolState struct {
 	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
-	crew   sync.Mutex
+	crew   turnstile.Mutex
 	stream *stream // the gate's queue, as seen from here; nil without one
 	open   bool    // the same as gate.open, as seen from here
 	stage  Stage

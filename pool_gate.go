@@ -2,10 +2,10 @@ package executor
 
 import (
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/executor-go/executor/internal/ring"
+	"github.com/executor-go/executor/internal/turnstile"
 )
 
 // gate is the way into the queue of a pool that has all its workers at work. A
@@ -24,7 +24,7 @@ import (
 // Neither changes whether the gate is open: that is decided anew each time the
 // pool's lock is released.
 type gate struct {
-	mu        sync.Mutex
+	mu        turnstile.Mutex
 	open      atomic.Bool // written under the pool's lock
 	queue     *stream     // nil in a pool whose queue is not Unbounded: its gate stays closed
 	submitted int64       // counted by the pool as well as by the gate
@@ -52,18 +52,6 @@ func (g *gate) admit(e entry) bool {
 func (s *poolState) Lock() {
 	s.crew.Lock()
 	s.lockGate()
-}
-
-// lockCrew takes the workers' lock. Other workers hold it for some tens of
-// nanoseconds at a time, and a Mutex that is found taken waits for longer than
-// that before it looks again.
-func (s *poolState) lockCrew() {
-	for range 4 {
-		if s.crew.TryLock() {
-			return
-		}
-	}
-	s.crew.Lock()
 }
 
 // lockGate makes the pool's lock of the workers'.
