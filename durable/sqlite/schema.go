@@ -70,7 +70,11 @@ var migrations = []string{
 
 // migrate brings the schema up to date, under the lock of a writer.
 func migrate(ctx context.Context, conn *sql.Conn) (err error) {
-	if _, err := conn.ExecContext(ctx, "begin immediate"); err != nil {
+	begin := func() error {
+		_, err := conn.ExecContext(ctx, "begin immediate")
+		return err
+	}
+	if err := whileBusy(begin); err != nil {
 		return err
 	}
 	defer func() {

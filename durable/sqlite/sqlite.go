@@ -21,9 +21,6 @@ import (
 	"github.com/executor-go/executor/durable/internal/row"
 )
 
-// busyTimeout is how long a writer waits for another process's.
-const busyTimeout = 2 * time.Second
-
 // Option changes how a file is opened.
 type Option func(*settings)
 
@@ -67,23 +64,17 @@ func open(path string, opts []Option) (*Store, error) {
 		opt(&set)
 	}
 	s := &Store{path: path}
-	if s.write, err = sql.Open("sqlite", dsn(abs, set.synchronous, "journal_mode(WAL)")); err != nil {
+	if s.write, err = sql.Open("sqlite", dsn(abs)); err != nil {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
-	ctx := context.Background()
-	conn, err := s.write.Conn(ctx)
-	if err == nil {
-		err = migrate(ctx, conn)
-	}
-	if err == nil {
-		_, err = conn.ExecContext(ctx, "pragma busy_timeout = 0") // from now on see writer.begin
-	}
+	conn, err := ready(context.Background(), s.write, set.synchronous)
 	if err != nil {
 		s.write.Close()
 		return nil, err
 	}
-	if s.read, err = sql.Open("sqlite", dsn(abs, set.synchronous, "query_only(1)")); err != nil {
+	if s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")); err != nil {
+		conn.Close()
 		s.write.Close()
 		return nil, err
 	}
@@ -96,15 +87,35 @@ func open(path string, opts []Option) (*Store, error) {
 	return s, nil
 }
 
+// ready gives the writer's connection, to a file that is in WAL mode and has the
+// tables.
+func ready(ctx context.Context, db *sql.DB, synchronous string) (*sql.Conn, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = whileBusy(func() error {
+		_, err := conn.ExecContext(ctx, "pragma journal_mode = wal; pragma synchronous = "+synchronous)
+		return err
+	})
+	if err == nil {
+		err = migrate(ctx, conn)
+	}
+	if err != nil {
+		conn.Close() // the closing of db would leave it open
+		return nil, err
+	}
+	return conn, nil
+}
+
+// sqlWaits has SQLite wait for other processes. The writer's connection is
+// without it: see whileBusy.
+var sqlWaits = fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())
+
 // dsn gives the name of a connection. Its transactions begin as writers, since
 // one that turns into a writer midway can't wait for another.
-func dsn(path, synchronous string, pragmas ...string) string {
-	q := url.Values{"_txlock": {"immediate"}}
-	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
-	q.Add("_pragma", "synchronous("+synchronous+")")
-	for _, p := range pragmas {
-		q.Add("_pragma", p)
-	}
+func dsn(path string, pragmas ...string) string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
@@ -116,7 +127,7 @@ func (s *Store) DSN() string {
 	if err != nil {
 		abs = s.path
 	}
-	return dsn(abs, "FULL", "journal_mode(WAL)")
+	return dsn(abs, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
 }
 
 // Close closes the file. Calls that are under way end first.

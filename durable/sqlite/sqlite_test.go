@@ -67,7 +67,7 @@ func TestOpenDeclines(t *testing.T) {
 	}
 }
 
-// A file of a newer program is left alone.
+// A file of a newer program is left alone, and closed.
 func TestNewerSchemaIsDeclined(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	store, err := sqlite.Open(path)
@@ -83,6 +83,9 @@ func TestNewerSchemaIsDeclined(t *testing.T) {
 	}
 	if _, err := sqlite.Open(path); !errors.Is(err, durable.ErrNewerSchema) || !strings.Contains(err.Error(), "1000") {
 		t.Error(err)
+	}
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) { // whoever is the last to close the file removes it
+		t.Errorf("the file is still open: %v", err)
 	}
 }
 

@@ -5,10 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
-	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	executor "github.com/executor-go/executor"
 )
@@ -145,17 +141,9 @@ func (w *writer) commit(group []*call) {
 	}
 }
 
-// begin waits for its turn among the processes that share the file. SQLite's own
-// way of waiting sleeps for up to a tenth of a second between two looks, so that
-// those who wait are late, and starve beside one that is busy.
+// begin waits for its turn among the processes that share the file.
 func (w *writer) begin() error {
-	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(time.Millisecond) {
-		err := w.exec("begin immediate")
-		var busy *sqlite.Error
-		if !errors.As(err, &busy) || busy.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
-			return err
-		}
-	}
+	return whileBusy(func() error { return w.exec("begin immediate") })
 }
 
 // run runs one call. A panic is the call's error: the others must not suffer.
