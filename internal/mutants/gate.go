@@ -75,6 +75,16 @@ var gateMutants = []mutant{
 	{
 		file: "pool_gate.go", what: "the pool's lock leaves the gate unlocked",
 		old: "	s.crew.Lock()\n\ts.lockGate()\n",
-		new: "	s.crew.Lock()\n\tif s.gate.queue != nil {\n\t\ts.gate.mu.TryLock()\n\t}\n",
+		new: "	s.crew.Lock()\n",
+	},
+	{
+		file: "internal/turnstile/turnstile.go", what: "who has waited goes without the lock",
+		old: "	m.inner.Lock()\n\tm.door.Unlock()",
+		new: "	m.door.Unlock()",
+	},
+	{
+		file: "internal/turnstile/turnstile.go", what: "who has waited leaves the door shut",
+		old: "	m.inner.Lock()\n\tm.door.Unlock()",
+		new: "	m.inner.Lock()",
 	},
 }

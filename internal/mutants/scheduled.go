@@ -53,6 +53,26 @@ var scheduledMutants = []mutant{
 		new: "if p.mu.idle.top != nil && p.mu.delay.covers(t) {",
 	},
 	{
+		file: "scheduled_queue.go", what: "an alarm that is not set sees to what comes",
+		old: "return q.set != 0 && q.set <= t.due",
+		new: "return q.set <= t.due",
+	},
+	{
+		file: "scheduled_queue.go", what: "an alarm that goes off too late sees to what comes",
+		old: "return q.set != 0 && q.set <= t.due",
+		new: "return q.set != 0",
+	},
+	{
+		file: "scheduled_queue.go", what: "who is first on the wall clock is not seen to",
+		old: "return first < t.due",
+		new: "return first <= t.due",
+	},
+	{
+		file: "pool_control.go", what: "a pool looks for a task that another has by now",
+		old: "t.has(stray) && t.attached() != p || ",
+		new: "",
+	},
+	{
 		file: "scheduled_worker.go", what: "who takes a task sets no alarm for the next",
 		old: "	p.armLocked(now)\n}\n\n// armLocked",
 		new: "}\n\n// armLocked",

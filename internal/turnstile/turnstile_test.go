@@ -1,6 +1,7 @@
 package turnstile_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -29,22 +30,33 @@ func TestExclusion(t *testing.T) {
 	}
 }
 
-// A lock that one goroutine holds another may release, and then those who wait
-// go on, however many there are.
-func TestHandover(t *testing.T) {
+// Nobody gets in while the lock is held, however many wait, and all of them do
+// when it is released, be it by another goroutine.
+func TestWaiting(t *testing.T) {
 	var m turnstile.Mutex
-	m.Lock()
 	var wg sync.WaitGroup
+	in := 0
+	m.Lock()
 	for range 8 {
 		wg.Go(func() {
 			m.Lock()
+			in++
 			go m.Unlock()
 		})
+	}
+	for range 1000 {
+		runtime.Gosched() // they wait, or are about to
+	}
+	if in != 0 {
+		t.Errorf("%d are in", in)
 	}
 	m.Unlock()
 	wg.Wait()
 	m.Lock() // after the last of them
-	m.Unlock()
+	defer m.Unlock()
+	if in != 8 {
+		t.Errorf("%d of 8 were in", in)
+	}
 }
 
 // The cost of a short section, alone and in a crowd, beside that of a plain
