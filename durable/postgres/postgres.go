@@ -46,14 +46,17 @@ type Store struct {
 // schema of the search path; their names begin with "executor_".
 //
 // Behind a pooler that gives a connection to each transaction, such as
-// PgBouncer, add default_query_exec_mode=exec to the dsn. Notifications do not
-// pass it; jobs that another node adds may begin up to Config.Poll late then.
+// PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not
+// listen to notifications then, as they do not pass it: jobs that another node
+// adds may begin up to Config.Poll late.
 func Open(dsn string) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
-	s := &Store{config: config, db: stdlib.OpenDB(*config, stdlib.OptionShouldPing(longIdle)), users: stdlib.OpenDB(*config)}
+	quiet := config.Copy()
+	quiet.OnNotification = discard
+	s := &Store{config: config, db: stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle)), users: stdlib.OpenDB(*quiet)}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
@@ -73,6 +76,11 @@ func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return p.IdleDuration > 5*time.Second
 }
 
+// discard drops what comes to a connection on which nobody waits for it: a pooler
+// may have had another client listen on the session that is behind it now. The
+// driver would keep it for as long as the connection lasts.
+func discard(*pgconn.PgConn, *pgconn.Notification) {}
+
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
 // other *sql.DB on the same database does as well. They are not the store's own:
 // a node must be able to renew its lease however many transactions are open.
@@ -81,8 +89,14 @@ func (s *Store) DB() *sql.DB { return s.users }
 // Close closes the connections.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.users.Close()) }
 
-// Listen calls wake on each notification.
+// Listen calls wake on each notification. If the dsn says that nothing outlasts
+// a transaction, it only waits: the session that was made to listen would be
+// given to others, and what is notified to them.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
+	if mode := s.config.DefaultQueryExecMode; mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
 	if err != nil {
 		return err

@@ -26,6 +26,9 @@ func dsn(t *testing.T) string {
 	return server.Schema(t)
 }
 
+// pooled is what a dsn has behind a pooler that pools transactions.
+const pooled = "&default_query_exec_mode=exec"
+
 // open opens a store, which is closed at the end of the test.
 func open(t *testing.T, dsn string) *postgres.Store {
 	t.Helper()
@@ -49,7 +52,11 @@ func TestConformance(t *testing.T) {
 // It does so, too, without statements that outlive a transaction, as behind a
 // pooler.
 func TestConformanceBehindPooler(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)+"&default_query_exec_mode=exec") })
+	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)+pooled) })
+	storetest.RunTx(t, func(t *testing.T) (durable.Store, *sql.DB) {
+		store := open(t, dsn(t)+pooled)
+		return store, store.DB()
+	})
 }
 
 // Transactions of the caller do what is demanded of them.
