@@ -42,7 +42,9 @@
 //
 // A node looks for jobs once a second and claims what is due before its next
 // look; it then waits for the exact time in memory. A job is confirmed in the
-// database just before it begins, so that one that was canceled does not.
+// database just before it begins, so that one that was canceled does not; and one
+// that makes up for occurrences that were missed is for the same one if another
+// node has to begin it again.
 //
 // The clock is the database's. That of the machine may be wrong by any amount.
 //

@@ -123,6 +123,11 @@ func (f *faulty) Settle(ctx context.Context, b durable.Batch) (s durable.Settled
 			o := &b.Outcomes[i]
 			o.Due, o.Occurrence = o.Due.Add(-f.skew), o.Occurrence.Add(-f.skew)
 		}
+		for i := range b.Confirms {
+			if c := &b.Confirms[i]; !c.Occurrence.IsZero() {
+				c.Occurrence = c.Occurrence.Add(-f.skew)
+			}
+		}
 		s, err = f.Store.Settle(ctx, b)
 		return err
 	})

@@ -49,9 +49,10 @@ type node struct {
 		name string // of this incarnation; the database knows the node by it
 		held map[ID]*run
 		// ahead is how many of held are claimed and not confirmed, due how many are
-		// confirmed and have not begun; perKind counts all of them.
-		ahead, due int
-		perKind    map[string]int
+		// confirmed and wait for their time or a worker, postponed how many wait for
+		// the store to have their occurrence; perKind counts all of them.
+		ahead, due, postponed int
+		perKind               map[string]int
 		// budget is how many may be due here and wait for a worker. It doubles when half of it was begun
 		// in no time and there is more, and falls back when they have to wait, so
 		// that other nodes get them.

@@ -37,21 +37,30 @@ func Current(ctx context.Context) (Job, bool) {
 	return Job{}, false
 }
 
-// perform does the run and says what is to follow.
-func (r *run) perform(ctx context.Context) Outcome {
+// perform does the run and says what is to follow. Or it does nothing and gives
+// the occurrence that the run is for, if the store has to have that first.
+func (r *run) perform(ctx context.Context) (o *Outcome, moved time.Time) {
 	started := r.n.clock.now()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
-		return r.conclude(ctx, tt, nil, err, started)
+		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
 	}
-	if r.job.Attempt <= 1 {
+	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
+	if r.job.Attempt <= 1 && !cutShort {
 		p, err := parsePolicy(r.job.Missed)
 		if err != nil {
-			return r.conclude(ctx, tt, nil, err, started)
+			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
 		}
-		var ok bool
-		if r.job.Occurrence, ok = tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started); !ok {
-			return r.follow(tt, r.ending(RunSkipped, started, nil))
+		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started)
+		t = ceilMicros(t)
+		switch {
+		case !ok:
+			r.job.Occurrence = t
+			return new(r.follow(tt, r.ending(RunSkipped, started, nil))), time.Time{}
+		case !t.Equal(r.job.Occurrence) && !r.decided:
+			// What was decided stays so, or a schedule that is quicker than the
+			// store would never run.
+			return nil, t
 		}
 	}
 	if r.job.Timeout > 0 {
@@ -60,7 +69,7 @@ func (r *run) perform(ctx context.Context) Outcome {
 		defer cancel()
 	}
 	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r}))
-	return r.conclude(ctx, tt, result, err, started)
+	return new(r.conclude(ctx, tt, result, err, started)), time.Time{}
 }
 
 // call calls the handler. A panic and a Goexit are errors.

@@ -172,7 +172,7 @@ func (n *node) giveBackLate() {
 	late := 0
 	now := n.clock.now()
 	for _, r := range n.mu.held {
-		if !r.begun && now.Sub(maxTime(r.job.Due, r.since)) > n.jobs.cfg.Poll {
+		if !r.begun && !r.asked && now.Sub(maxTime(r.job.Due, r.since)) > n.jobs.cfg.Poll {
 			late++
 		}
 	}

@@ -12,6 +12,11 @@ import (
 //
 //	claimed -> confirmed -> begun -> settled
 //
+// One that makes up for occurrences that were missed may turn out, when it is
+// begun, to be for another occurrence than the store has. Then it is put off,
+// until it is confirmed with that one: whoever has to begin it again, because this
+// node was lost, begins the same.
+//
 // It may be dropped on the way, because it is another's or is given back. What
 // was under way for it then finds it dropped, and does nothing.
 type run struct {
@@ -23,6 +28,8 @@ type run struct {
 
 	// These are guarded by n.mu.
 	begun, dropped bool
+	asked          bool                    // a confirm is under way; its answer arms the run
+	decided        bool                    // the store has the occurrence that the run is for
 	wantCancel     bool                    // somebody asked for the job to be canceled
 	cancel         context.CancelCauseFunc // of the handler's context, once begun
 	armed          int                     // goes up when a timer or task is set; older ones do nothing
@@ -33,8 +40,11 @@ func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
 
 // countLocked gives the count that a run is part of until it has begun.
 func (r *run) countLocked() *int {
-	if r.job.State == Claimed {
+	switch {
+	case r.job.State == Claimed:
 		return &r.n.mu.ahead
+	case r.asked:
+		return &r.n.mu.postponed
 	}
 	return &r.n.mu.due
 }
@@ -69,12 +79,12 @@ func (n *node) hold(name string, jobs []Job) {
 // without the lock, since a pool that is shut down completes the task at once.
 func (r *run) arm() {
 	n := r.n
-	left := n.clock.until(r.job.Due)
 	n.mu.Lock()
-	if r.dropped || r.begun {
+	if r.dropped || r.begun || r.asked {
 		n.mu.Unlock()
 		return
 	}
+	left := n.clock.until(r.timeLocked())
 	r.armed++
 	turn := r.armed
 	if r.job.State == Claimed {
@@ -87,6 +97,16 @@ func (r *run) arm() {
 	}
 	n.mu.Unlock()
 	r.fire(turn, left)
+}
+
+// timeLocked gives when the run may begin. Due alone says so, unless the
+// occurrence was moved and the store's clock has been put back since. One that
+// was begun before, by a node that was lost, does not wait for it again.
+func (r *run) timeLocked() time.Time {
+	if r.job.State == Running && r.job.Attempt <= 1 {
+		return maxTime(r.job.Due, r.job.Occurrence)
+	}
+	return r.job.Due
 }
 
 // fire gives the run to the pool, to begin when it is due.
@@ -113,15 +133,41 @@ func (r *run) fire(turn int, left time.Duration) {
 // confirm asks the database whether the job is still this node's to begin.
 func (r *run) confirm(turn int) {
 	r.n.mu.Lock()
-	current := !r.dropped && r.armed == turn
+	current := !r.dropped && !r.asked && r.armed == turn
+	if current {
+		r.asked = true
+	}
 	r.n.mu.Unlock()
 	if current {
-		r.n.settler.confirm(r)
+		r.n.settler.confirm(r, time.Time{})
 	}
 }
 
+// postpone takes back that the run was begun, and asks the database to have it
+// stand for that occurrence. The worker does not wait for the answer: it may be
+// long in coming, if somebody has locked the job's row.
+func (r *run) postpone(occurrence time.Time) {
+	n := r.n
+	n.mu.Lock()
+	if r.dropped {
+		n.mu.Unlock()
+		return
+	}
+	r.begun, r.cancel, r.asked = false, nil, true
+	n.mu.begun--
+	*r.countLocked()++
+	if n.mu.fenced || n.mu.draining {
+		n.dropLocked(r) // as all else was that had not begun
+		n.mu.orphans++
+		n.mu.Unlock()
+		return
+	}
+	n.mu.Unlock()
+	n.settler.confirm(r, occurrence)
+}
+
 // confirmed is called with the answer.
-func (r *run) confirmed(ok bool) {
+func (r *run) confirmed(ok bool, occurrence time.Time) {
 	n := r.n
 	n.mu.Lock()
 	if !ok {
@@ -132,8 +178,14 @@ func (r *run) confirmed(ok bool) {
 		return
 	}
 	*r.countLocked()--
-	r.job.State = Running
-	r.job.Attempt++
+	r.asked = false
+	if r.job.State == Claimed {
+		r.job.State = Running
+		r.job.Attempt++
+	}
+	if !occurrence.IsZero() {
+		r.job.Occurrence, r.decided = occurrence, true
+	}
 	*r.countLocked()++
 	n.mu.Unlock()
 	r.arm()
@@ -155,7 +207,7 @@ func (r *run) begin(ctx context.Context, turn int) {
 		n.mu.Unlock()
 		return
 	}
-	if n.clock.until(r.job.Due) > clockNoise {
+	if n.clock.until(r.timeLocked()) > clockNoise {
 		// The store's clock was put back since the timer was set.
 		n.mu.Unlock()
 		r.arm()
@@ -175,13 +227,18 @@ func (r *run) begin(ctx context.Context, turn int) {
 		n.wake()
 	}
 	var o *Outcome
+	var moved time.Time
 	defer func() {
+		if !moved.IsZero() {
+			r.postpone(moved)
+			return
+		}
 		if o == nil { // the handler called runtime.Goexit
 			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.now()))
 		}
 		n.settler.outcome(r, *o)
 	}()
-	o = new(r.perform(ctx))
+	o, moved = r.perform(ctx)
 }
 
 // settled is called when the database has answered: the outcome is committed, or

@@ -12,8 +12,9 @@ const maxBatch = 1000
 // entry is one thing to be committed: a confirm, if it has no outcome.
 type entry struct {
 	*run
-	outcome *Outcome
-	locked  int // how often its row was locked
+	occurrence time.Time // of a confirm; zero is the one that the store has
+	outcome    *Outcome
+	locked     int // how often its row was locked
 }
 
 // lockedPause gives how long an entry waits whose row somebody else has locked:
@@ -40,8 +41,8 @@ func newSettler(n *node) *settler {
 	return &settler{n: n, kick: make(chan struct{}, 1)}
 }
 
-func (s *settler) confirm(r *run)            { s.add(entry{run: r}) }
-func (s *settler) outcome(r *run, o Outcome) { s.add(entry{run: r, outcome: &o}) }
+func (s *settler) confirm(r *run, occurrence time.Time) { s.add(entry{run: r, occurrence: occurrence}) }
+func (s *settler) outcome(r *run, o Outcome)            { s.add(entry{run: r, outcome: &o}) }
 
 func (s *settler) add(e ...entry) {
 	s.mu.Lock()
@@ -99,7 +100,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 	b := Batch{Node: s.n.name(), History: s.n.jobs.cfg.History}
 	for _, e := range group {
 		if e.outcome == nil {
-			b.Confirms = append(b.Confirms, e.ref())
+			b.Confirms = append(b.Confirms, Confirm{e.ref(), e.occurrence})
 		} else {
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		}
@@ -129,7 +130,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 			e.locked++
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:
-			e.confirmed(ok)
+			e.confirmed(ok, e.occurrence)
 		default:
 			e.settled(e.outcome, ok)
 		}

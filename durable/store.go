@@ -182,12 +182,21 @@ type Claims struct {
 // Batch is a group commit of one node.
 type Batch struct {
 	Node string
-	// Confirms are claimed jobs that are to become Running. One that is running
-	// already with this epoch counts as confirmed.
-	Confirms []Ref
+	// Confirms are claimed jobs that are to become Running, and running ones whose
+	// occurrence is to change. One that is running already with this epoch counts
+	// as confirmed.
+	Confirms []Confirm
 	Outcomes []Outcome
 	// History is how many runs are kept of each job; 0 keeps none.
 	History int
+}
+
+// Confirm asks whether a job is still the node's to begin.
+type Confirm struct {
+	Ref
+	// Occurrence, unless zero, becomes the job's: it is the one that the run is
+	// for, so that it is the same for whoever has to begin it again.
+	Occurrence time.Time
 }
 
 // Outcome is the end of a run and what is to follow.

@@ -282,3 +282,35 @@ func TestRemovedWhileItRuns(t *testing.T) {
 		}
 	})
 }
+
+// A run that makes up for times that were missed keeps its due time when another
+// daemon begins it again: by that it is known to be the same.
+func TestTakeOverKeepsDue(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		dir := t.TempDir()
+		file := write(t, "tab", "# name: long\n@every 500ms cd "+dir+"; test -e first || exit 0; test -e second || { echo up; exec sleep 1000; }\n")
+		before := startFile(t, file, "--store", store)
+		before.until("run ended", "job", "long")
+		before.end()
+		if err := os.WriteFile(filepath.Join(dir, "first"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1200 * time.Millisecond) // downtime
+		p := startFile(t, file, "--store", store, "--lease", "2s")
+		p.until("runs missed", "job", "long")
+		run := p.until("run started", "job", "long")
+		p.until("up")
+		if err := os.WriteFile(filepath.Join(dir, "second"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGKILL)
+		<-p.exited
+		p.killLeft() // nobody else does
+
+		q := startFile(t, file, "--store", store, "--lease", "2s")
+		if again := q.until("run started", "job", "long"); again["attempt"] != 2.0 || again["due"] != run["due"] {
+			t.Errorf("first %v, then %v", run, again)
+		}
+		q.end()
+	})
+}

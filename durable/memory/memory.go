@@ -214,12 +214,11 @@ func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer := durable.Settled{Now: s.nowLocked()}
-	for _, ref := range b.Confirms {
-		j := s.mu.jobs[ref.ID]
-		ok := j != nil && j.Epoch == ref.Epoch && j.State.Held()
-		if ok && j.State == durable.Claimed {
-			j.State, j.Updated = durable.Running, answer.Now
-			j.Attempt++
+	for _, c := range b.Confirms {
+		j := s.mu.jobs[c.ID]
+		ok := j != nil && j.Epoch == c.Epoch && j.State.Held()
+		if ok {
+			rules.Confirm(j, c, answer.Now)
 		}
 		answer.Confirmed = append(answer.Confirmed, ok)
 	}

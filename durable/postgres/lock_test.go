@@ -70,7 +70,7 @@ func TestLockedJobIsSettledLater(t *testing.T) {
 			b := durable.Batch{Node: "a", History: 10}
 			for _, j := range jobs {
 				if what == "confirm" {
-					b.Confirms = append(b.Confirms, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+					b.Confirms = append(b.Confirms, durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}})
 				} else {
 					b.Outcomes = append(b.Outcomes, durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded, Due: j.Due, Occurrence: j.Occurrence})
 				}

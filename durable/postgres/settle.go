@@ -79,29 +79,31 @@ func settle(ctx context.Context, q querier, b durable.Batch, with statements) (d
 	return a, nil
 }
 
-// confirmRuns gives the statement that makes claims run.
+// confirmRuns gives the statement that makes claims run: rules.Confirm in one.
 func confirmRuns(more, from, lock string) string {
 	return `with n as materialized (select ` + clock + ` as now` + more + `),
-	r as (select * from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)),
+	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
-		update executor_job j set attempt = j.attempt + (j.state = 1)::int, state = 2, updated = n.now
+		update executor_job j set attempt = j.attempt + (j.state = 1)::int, state = 2,
+			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
 		returning j_.ord
 	) select u.ord, n.now from n left join u on true`
 }
 
-func confirm(ctx context.Context, q querier, statement string, refs []durable.Ref, a *durable.Settled, now *int64) error {
-	ids, epochs := make([]pgtype.UUID, len(refs)), make([]int64, len(refs))
-	for i, ref := range refs {
-		ids[i], epochs[i] = uuid(ref.ID), ref.Epoch
+func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.Settled, now *int64) error {
+	n := len(confirms)
+	ids, epochs, occurrences := make([]pgtype.UUID, n), make([]int64, n), make([]int64, n)
+	for i, c := range confirms {
+		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, row.Micros(c.Occurrence)
 	}
 	var err error
-	if a.Confirmed, err = answers(len(refs), now)(q.QueryContext(ctx, statement, ids, epochs)); err != nil {
+	if a.Confirmed, err = answers(n, now)(q.QueryContext(ctx, statement, ids, epochs, occurrences)); err != nil {
 		return err
 	}
 	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
 		if state.Held() {
-			a.Locked = append(a.Locked, refs[i])
+			a.Locked = append(a.Locked, confirms[i].Ref)
 		}
 	})
 }

@@ -20,9 +20,8 @@ func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (dura
 
 func (q *querier) settle(b durable.Batch) (durable.Settled, error) {
 	a := durable.Settled{Now: now()}
-	for _, ref := range b.Confirms {
-		n, err := q.exec(`update executor_job set attempt = attempt + (state = 1), state = 2, updated = ?
-			where id = ? and epoch = ? and state in (1, 2)`, micros(a.Now), ref.ID[:], ref.Epoch)
+	for _, c := range b.Confirms {
+		n, err := q.exec(confirmJob, micros(c.Occurrence), micros(a.Now), c.ID[:], c.Epoch)
 		if err != nil {
 			return a, err
 		}
@@ -37,6 +36,11 @@ func (q *querier) settle(b durable.Batch) (durable.Settled, error) {
 	}
 	return a, nil
 }
+
+// confirmJob is rules.Confirm in one statement.
+const confirmJob = `update executor_job set attempt = attempt + (state = 1), state = 2,
+	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
+	where id = ?3 and epoch = ?4 and state in (1, 2)`
 
 // settleJob ends a run: rules.Settle in one statement.
 const settleJob = `update executor_job set

@@ -48,6 +48,102 @@ func confirmAfterCancel(b *bench) {
 	b.state(j.ID, durable.Canceled)
 }
 
+// The occurrence that a confirm names becomes that of the job, whether it was
+// claimed or runs already, and nothing else changes by it; without one the job's
+// stays. Of several jobs each gets its own.
+func confirmOccurrence(b *bench) {
+	node := b.node("a")
+	b.add(30*time.Second, key("claimed"), every("1h0m0s"))
+	b.add(-3*time.Hour, key("running"), every("1h0m0s"))
+	b.add(-4*time.Hour, key("as it is"), every("1h0m0s"))
+	jobs := b.claim(node)
+	if len(jobs) != 3 {
+		b.Fatalf("claimed %d jobs", len(jobs))
+	}
+	batch := durable.Batch{Node: node}
+	for i := range jobs {
+		j := &jobs[i]
+		c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}}
+		if j.Key != "as it is" {
+			c.Occurrence = j.Occurrence.Add(time.Hour + time.Microsecond)
+			j.Occurrence = c.Occurrence
+		}
+		batch.Confirms = append(batch.Confirms, c)
+		j.State, j.Attempt = durable.Running, 1
+	}
+	for range 2 { // the answer of the first may have been lost
+		s, err := b.store.Settle(b.Context(), batch)
+		b.ok(err)
+		if !reflect.DeepEqual(s.Confirmed, []bool{true, true, true}) {
+			b.Fatalf("confirmed %v", s.Confirmed)
+		}
+		for _, want := range jobs {
+			got := b.get(want.ID)
+			want.Updated = got.Updated
+			if !reflect.DeepEqual(got, want) {
+				b.Errorf("%s is\n%+v, want\n%+v", want.Key, got, want)
+			}
+		}
+	}
+}
+
+// The occurrence of a node whose right to the job is over, because it has another
+// one or has ended, does not become the job's.
+func confirmOldEpoch(b *bench) {
+	zombie, heir := b.node("a"), b.node("b")
+	j := b.running(zombie, key("key"), every("1h0m0s"))
+	refused := func() {
+		b.Helper()
+		before := b.get(j.ID)
+		if b.confirmFor(zombie, j, j.Occurrence.Add(time.Hour)) {
+			b.Error("confirmed")
+		}
+		if after := b.get(j.ID); !reflect.DeepEqual(before, after) {
+			b.Errorf("job was\n%+v, is\n%+v", before, after)
+		}
+	}
+	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
+	refused()
+	k := b.claim(heir)[0]
+	refused()
+	b.settle(heir, next(k, k.Due.Add(time.Hour)))
+	refused()
+	j = k // its own epoch, but it has ended
+	refused()
+}
+
+// The occurrence that was confirmed is that of the lost run in the history, and
+// the one to be run again; so it is for a job that was given back.
+func confirmedOccurrenceStays(b *bench) {
+	alive := b.node("z")
+	node := b.node("a")
+	j := b.running(node, key("lost"), every("1h0m0s"))
+	want := j.Occurrence.Add(5 * time.Hour)
+	if !b.confirmFor(node, j, want) {
+		b.Fatal("refused")
+	}
+	b.die(node)
+	b.beat(alive, lease)
+	if got := b.state(j.ID, durable.Waiting); got.Attempt != 1 || !got.Occurrence.Equal(want) {
+		b.Errorf("job is %+v", got)
+	}
+	runs := must(b.store.Runs(b.Context(), j.ID, 0, 10))
+	if len(runs) != 1 || runs[0].Verdict != durable.RunLost || !runs[0].Occurrence.Equal(want) {
+		b.Errorf("history is %+v", runs)
+	}
+	b.change(j.ID, durable.OpPause, durable.Applied)
+
+	k := b.running(alive, key("given back"), every("1h0m0s"))
+	want = k.Occurrence.Add(5 * time.Hour)
+	if !b.confirmFor(alive, k, want) {
+		b.Fatal("refused")
+	}
+	b.ok(errOf(b.store.Release(b.Context(), alive, nil)))
+	if got := b.state(k.ID, durable.Waiting); got.Attempt != 0 || !got.Occurrence.Equal(want) || !got.Due.Equal(k.Due) {
+		b.Errorf("job is %+v", got)
+	}
+}
+
 // The outcome of a run ends the job and is in its history.
 func settleEnds(b *bench) {
 	node := b.node("a")

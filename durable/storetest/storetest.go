@@ -53,6 +53,9 @@ var tests = []struct {
 	{"ConfirmMakesItRun", confirmRuns},
 	{"ConfirmTwiceCountsOneAttempt", confirmTwice},
 	{"ConfirmAfterCancelIsRefused", confirmAfterCancel},
+	{"ConfirmStoresTheOccurrence", confirmOccurrence},
+	{"ConfirmWithOldEpochChangesNothing", confirmOldEpoch},
+	{"ConfirmedOccurrenceOutlivesTheNode", confirmedOccurrenceStays},
 	{"SettleEndsTheJob", settleEnds},
 	{"SettleTwiceIsOneCommit", settleTwice},
 	{"SettleWithOldEpochIsRefused", settleOldEpoch},
@@ -212,7 +215,14 @@ func (b *bench) settle(node string, o ...durable.Outcome) []bool {
 
 func (b *bench) confirm(node string, j durable.Job) bool {
 	b.Helper()
-	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Confirms: []durable.Ref{{ID: j.ID, Epoch: j.Epoch}}})
+	return b.confirmFor(node, j, time.Time{})
+}
+
+// confirmFor confirms a run for that occurrence.
+func (b *bench) confirmFor(node string, j durable.Job, occurrence time.Time) bool {
+	b.Helper()
+	c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Occurrence: occurrence}
+	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Confirms: []durable.Confirm{c}})
 	b.ok(err)
 	if len(s.Confirmed) != 1 {
 		b.Fatalf("Settle of one confirm gave %d answers", len(s.Confirmed))

@@ -45,6 +45,18 @@ func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
 	j.Updated = now
 }
 
+// Confirm makes a job run that its node holds.
+func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
+	if j.State == durable.Claimed {
+		j.State = durable.Running
+		j.Attempt++
+	}
+	if !c.Occurrence.IsZero() {
+		j.Occurrence = c.Occurrence
+	}
+	j.Updated = now
+}
+
 // Amend gives the job that has a key the properties of a new one with the same
 // key, and reports whether anything has changed.
 func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {

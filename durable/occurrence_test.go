@@ -1,0 +1,354 @@
+package durable_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// confirming is a store that tells of each confirm which changes an occurrence,
+// before and after it is done.
+type confirming struct {
+	*memory.Store
+	before, after func(durable.Batch)
+
+	mu       sync.Mutex
+	locked   durable.ID // somebody else has locked its row
+	confirms []durable.Confirm
+}
+
+func (c *confirming) lock(id durable.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.locked = id
+}
+
+// moved gives how many confirms there were that change an occurrence, of how many.
+func (c *confirming) moved() (n, all int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.confirms {
+		if !one.Occurrence.IsZero() {
+			n++
+		}
+	}
+	return n, len(c.confirms)
+}
+
+func (c *confirming) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	moves := slices.ContainsFunc(b.Confirms, func(one durable.Confirm) bool { return !one.Occurrence.IsZero() })
+	if moves && c.before != nil {
+		c.before(b)
+	}
+	c.mu.Lock()
+	c.confirms = append(c.confirms, b.Confirms...)
+	i := slices.IndexFunc(b.Confirms, func(one durable.Confirm) bool { return one.ID == c.locked })
+	c.mu.Unlock()
+	var ref durable.Ref
+	if i >= 0 {
+		ref = b.Confirms[i].Ref
+		b.Confirms = slices.Concat(b.Confirms[:i], b.Confirms[i+1:])
+	}
+	s, err := c.Store.Settle(ctx, b)
+	if err == nil && i >= 0 {
+		s.Confirmed = slices.Insert(s.Confirmed, i, false)
+		s.Locked = append(s.Locked, ref)
+	}
+	if moves && c.after != nil {
+		c.after(b)
+	}
+	return s, err
+}
+
+// neglected gives a store with an hourly job that nobody has run for ten hours
+// and the time given, and when it was added.
+func neglected(t *testing.T, store durable.Store, and time.Duration, opts ...durable.Option) (id durable.ID, added time.Time) {
+	t.Helper()
+	k := durable.Refer[string, string](newJobs(t, store), "k")
+	added = time.Now().UTC().Round(0)
+	id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", opts...))
+	time.Sleep(10*time.Hour + and)
+	return id, added
+}
+
+// A run that makes up for times that were missed is for the same time when its
+// node is lost and another one begins it again, though the next time has come
+// meanwhile; and that is the one which the history has.
+func TestLostRunKeepsItsOccurrence(t *testing.T) {
+	for name, test := range map[string]struct {
+		missed durable.Missed
+		want   time.Duration // since the job was added
+	}{
+		"Coalesce": {durable.Coalesce(), 10 * time.Hour},
+		"Skip":     {durable.Skip(time.Hour), 10 * time.Hour},
+		"CatchUp":  {durable.CatchUp(3), 8 * time.Hour},
+	} {
+		for _, schedule := range []string{"rate", "cron"} {
+			t.Run(name+"/"+schedule, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memory.New()
+					added := time.Now().UTC().Round(0)
+					k := durable.Refer[string, string](newJobs(t, store), "k")
+					var id durable.ID
+					if schedule == "rate" {
+						id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(test.missed)))
+					} else {
+						id = must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC 0 * * * *"), "", durable.OnMissed(test.missed)))
+					}
+					time.Sleep(11*time.Hour - 2*time.Second)
+
+					line := newFaulty(store)
+					lost := newJobs(t, line)
+					var d diary
+					durable.Handle(lost, "k", func(ctx context.Context, _ string) (string, error) {
+						d.note(ctx)
+						line.down()
+						<-ctx.Done()
+						return "", context.Cause(ctx)
+					})
+					start(t, lost)
+					synctest.Wait()
+					if d.count() != 1 {
+						t.Fatalf("%d runs", d.count())
+					}
+					heir := newJobs(t, store)
+					durable.Handle(heir, "k", d.handler)
+					start(t, heir)
+					time.Sleep(10 * time.Second) // past the next occurrence
+					runs := d.all()
+					if len(runs) < 2 || runs[1].Attempt != 2 {
+						t.Fatalf("runs are %+v", runs)
+					}
+					for i, j := range runs[:2] {
+						if got := j.Occurrence.Sub(added); got != test.want {
+							t.Errorf("attempt %d is for %v, want %v", i+1, got, test.want)
+						}
+					}
+					history := must(heir.History(t.Context(), id, 0, 10))
+					if first := history[len(history)-1]; first.Verdict != durable.RunLost || first.Occurrence.Sub(added) != test.want {
+						t.Errorf("the history begins with %+v, want a lost run for %v", first, test.want)
+					}
+					line.up()
+				})
+			})
+		}
+	}
+}
+
+// A run for the time that the store has anyway asks no more of the store than to
+// be confirmed, once at most.
+func TestOccurrenceThatIsStoredIsNotStoredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		jobs := newJobs(t, store)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		must(k.AtFixedRate(t.Context(), "key", 0, time.Second, ""))
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(10*time.Second + time.Second/2)
+		if moved, all := store.moved(); d.count() != 12 || moved != 0 || all > 12 {
+			t.Errorf("%d runs, %d confirms, %d of them with an occurrence", d.count(), all, moved)
+		}
+	})
+}
+
+// A run that is no longer its node's when its occurrence is to be stored does not
+// begin; whoever has the job then runs it, in its first attempt.
+func TestRunWhoseOccurrenceIsRefusedDoesNotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		var once sync.Once
+		store.before = func(b durable.Batch) {
+			once.Do(func() { must(store.Release(t.Context(), b.Node, nil)) })
+		}
+		neglected(t, store, time.Minute)
+		jobs := newJobs(t, store)
+		var d diary
+		durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(10 * time.Second)
+		if runs := d.all(); len(runs) != 1 || runs[0].Epoch != 3 || runs[0].Attempt != 1 {
+			t.Errorf("runs are %+v, want one by the third right", runs)
+		}
+	})
+}
+
+// A job whose occurrence can't be stored, since somebody else has locked its row,
+// occupies no worker meanwhile, and is run when the row is free.
+func TestLockedOccurrenceHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		id, _ := neglected(t, store, time.Minute)
+		store.lock(id)
+		pool := executor.Scheduled(1)
+		t.Cleanup(pool.Close)
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(time.Second)
+		other := must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(5 * time.Second)
+		if runs := d.all(); len(runs) != 1 || runs[0].ID != other {
+			t.Errorf("while it is locked, runs are %+v", runs)
+		}
+		store.lock(durable.ID{})
+		time.Sleep(5 * time.Second)
+		if runs := d.all(); len(runs) != 2 || runs[1].ID != id {
+			t.Errorf("afterwards, runs are %+v", runs)
+		}
+	})
+}
+
+// A node that is told to end while an occurrence is being stored leaves the job
+// to the next one, which begins it in its first attempt.
+func TestDrainWhileOccurrenceIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		_, added := neglected(t, store, time.Minute)
+		var once sync.Once
+		store.after = func(durable.Batch) { once.Do(func() { time.Sleep(time.Second) }) }
+		var d diary
+		jobs := newJobs(t, store)
+		durable.Handle(jobs, "k", d.handler)
+		stop := start(t, jobs)
+		time.Sleep(time.Second / 2) // the store has done it, and not answered yet
+		stop()
+		if d.count() != 0 {
+			t.Fatal("it was begun")
+		}
+		next := newJobs(t, store)
+		durable.Handle(next, "k", d.handler)
+		start(t, next)
+		time.Sleep(time.Second)
+		if runs := d.all(); len(runs) != 1 || runs[0].Attempt != 1 || !runs[0].Occurrence.Equal(added.Add(10*time.Hour)) {
+			t.Errorf("runs are %+v", runs)
+		}
+	})
+}
+
+// hourly is a trigger that takes a second to say when, if it is slow.
+type hourly struct{ slow *atomic.Bool }
+
+func (h hourly) Next(t time.Time) time.Time {
+	if h.slow.Load() {
+		time.Sleep(time.Second)
+	}
+	return t.Truncate(time.Hour).Add(time.Hour)
+}
+
+// A node that is told to end while it decides for which occurrence a run is does
+// not begin it; the next one does, in its first attempt.
+func TestDrainWhileOccurrenceIsDecided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		h := hourly{new(atomic.Bool)}
+		named := func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"hourly": h} }
+		var d diary
+		jobs := newJobs(t, store, named)
+		k := durable.Handle(jobs, "k", d.handler)
+		must(k.On(t.Context(), "key", durable.NamedTrigger("hourly"), ""))
+		time.Sleep(3*time.Hour + time.Minute)
+		h.slow.Store(true)
+		stop := start(t, jobs)
+		time.Sleep(time.Second / 2)
+		stop()
+		h.slow.Store(false)
+		if d.count() != 0 {
+			t.Fatal("it was begun")
+		}
+		next := newJobs(t, store, named)
+		durable.Handle(next, "k", d.handler)
+		start(t, next)
+		time.Sleep(time.Second)
+		if runs := d.all(); len(runs) != 1 || runs[0].Attempt != 1 {
+			t.Errorf("runs are %+v", runs)
+		}
+	})
+}
+
+// An occurrence that is being stored when the store's clock jumps is not asked for
+// again.
+func TestJumpWhileOccurrenceIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		_, added := neglected(t, store, time.Minute)
+		store.before = func(durable.Batch) { time.Sleep(time.Second) }
+		var d diary
+		jobs := newJobs(t, store)
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(time.Second / 2)
+		store.Shift(30 * time.Minute)
+		must(k.Schedule(t.Context(), 10*time.Hour, "")) // by whose answer the node learns of it
+		time.Sleep(time.Second)
+		synctest.Wait()
+		moved, _ := store.moved()
+		if runs := d.all(); moved != 1 || len(runs) != 1 || !runs[0].Occurrence.Equal(added.Add(10*time.Hour)) {
+			t.Errorf("%d confirms, runs are %+v", moved, runs)
+		}
+	})
+}
+
+// A run whose occurrence has been stored does not begin before that, though the
+// store's clock is put back meanwhile.
+func TestStoredOccurrenceIsNotBegunEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &confirming{Store: memory.New()}
+		var once sync.Once
+		store.before = func(durable.Batch) { once.Do(func() { store.Shift(-20 * time.Minute) }) }
+		neglected(t, store, 10*time.Minute)
+		jobs := newJobs(t, store)
+		c := chronicle{store: store.Store}
+		durable.Handle(jobs, "k", func(ctx context.Context, _ string) (int, error) { return c.handler(ctx, 0) })
+		start(t, jobs)
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		if len(c.runs) != 1 {
+			t.Fatalf("%d runs", len(c.runs))
+		}
+		if r := c.runs[0]; r.begun.Before(r.job.Occurrence) {
+			t.Errorf("it was begun %v early", r.job.Occurrence.Sub(r.begun))
+		}
+	})
+}
+
+// A confirm that is under way when the store's clock jumps is not asked for again:
+// the run counts as one attempt.
+func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs := newJobs(t, line)
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			time.Sleep(time.Second)
+			return "", nil
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
+		line.set(func(op string) (error, error) {
+			if op == "settle" {
+				time.Sleep(50 * time.Millisecond)
+			}
+			return nil, nil
+		})
+		time.Sleep(890 * time.Millisecond) // it is being confirmed
+		store.Shift(200 * time.Millisecond)
+		must(k.Schedule(t.Context(), time.Hour, "")) // by whose answer the node learns of it
+		must(k.Await(t.Context(), id))
+		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 || runs[0].Attempt != 1 {
+			t.Errorf("history is %+v", runs)
+		}
+	})
+}
