@@ -5,7 +5,18 @@ import (
 	"time"
 )
 
-// beatLoop renews the lease at each third of it, so that one beat may be lost.
+// beatPause is the time between two beats: of three in a lease one may be lost. By
+// default it is a little less than Config.Poll, so that a beat comes before the
+// look for which it can stand.
+func (n *node) beatPause() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
+
+// beatLoop renews the lease.
+//
+// Each beat asks whether a look would find anything. If not, it has been that look,
+// and poll puts off its own: so a node that has nothing to do makes one call where
+// there would be two. What a beat finds it leaves to the look, which comes when it
+// would have come, as it does if a beat fails or is slow: a claim may take long,
+// and must not hold up the lease, nor a beat the claims.
 //
 // The node fences itself: once five sixths of the lease are over since the last
 // beat that succeeded was sent, it cancels its handlers, and begins and claims
@@ -16,16 +27,17 @@ func (n *node) beatLoop(ctx context.Context) {
 	defer fence.Stop()
 	outage := n.outage("beat")
 	for {
-		pause := n.jobs.cfg.Lease / 3
+		pause := n.beatPause()
 		if outage.failed > 0 {
 			pause = min(pause, outage.delay())
 		}
 		if !sleep(ctx, pause) {
 			return
 		}
+		watch := n.watch()
 		sent := time.Now()
 		opCtx, cancel := n.opContext(ctx)
-		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease)
+		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
 		cancel()
 		if ctx.Err() != nil {
 			return
@@ -51,7 +63,26 @@ func (n *node) beatLoop(ctx context.Context) {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
 			n.wake()
 		}
+		if len(watch.Kinds) > 0 && !pulse.Due {
+			select {
+			case n.quiet <- sent:
+			default: // poll is looking
+			}
+		}
 	}
+}
+
+// watch gives what a look would claim now.
+func (n *node) watch() Watch {
+	req, ok := n.request(false)
+	if !ok {
+		return Watch{}
+	}
+	w := Watch{Ahead: req.Ahead}
+	for _, k := range req.Kinds {
+		w.Kinds = append(w.Kinds, k.Kind)
+	}
+	return w
 }
 
 // renew notes that the beat sent at that time was heard.

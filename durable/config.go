@@ -24,8 +24,8 @@ type Config struct {
 	Name string
 
 	// Lease is how long after a node's last sign of life the others wait until
-	// they take over its jobs. A node gives a sign each third of it. It must be
-	// at least 100ms; the default, 0, is 3s.
+	// they take over its jobs. A node gives a sign at each three tenths of it. It
+	// must be at least 100ms; the default, 0, is 3s.
 	Lease time.Duration
 
 	// Poll is how often a node looks for jobs. What falls due up to the next

@@ -41,6 +41,16 @@ func (f *faulty) down()      { f.set(func(string) (error, error) { return errDow
 func (f *faulty) up()        { f.set(nil) }
 func (f *faulty) count() int { f.mu.Lock(); defer f.mu.Unlock(); return f.calls["all"] }
 
+// callsOf gives how many calls there were of that sort.
+func (f *faulty) callsOf(op string) int { f.mu.Lock(); defer f.mu.Unlock(); return f.calls[op] }
+
+// delay sets how long the answers to calls of that sort take.
+func (f *faulty) delay(op string, d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = map[string]time.Duration{op: d}
+}
+
 func (f *faulty) do(op string, call func() error) error {
 	f.mu.Lock()
 	fault := f.fault
@@ -88,8 +98,8 @@ func (f *faulty) Join(ctx context.Context, node string, lease time.Duration) (t 
 	return t.Add(f.skew), err
 }
 
-func (f *faulty) Beat(ctx context.Context, node string, lease time.Duration) (p durable.Pulse, err error) {
-	err = f.do("beat", func() (err error) { p, err = f.Store.Beat(ctx, node, lease); return err })
+func (f *faulty) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (p durable.Pulse, err error) {
+	err = f.do("beat", func() (err error) { p, err = f.Store.Beat(ctx, node, lease, w); return err })
 	p.Now = p.Now.Add(f.skew)
 	return p, err
 }

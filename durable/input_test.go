@@ -119,22 +119,6 @@ func TestIDRoundTrip(t *testing.T) {
 	}
 }
 
-// A node that has nothing to do asks the store no more than twice a second.
-func TestIdleNodeIsCheap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		line := newFaulty(memory.New())
-		jobs := newJobs(t, line)
-		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
-		start(t, jobs)
-		time.Sleep(1500 * time.Millisecond) // between two ticks
-		before := line.count()
-		time.Sleep(time.Minute)
-		if n := line.count() - before; n > 121 {
-			t.Errorf("%d calls in a minute", n)
-		}
-	})
-}
-
 // heap is a store with much to remove.
 type heap struct {
 	durable.Store

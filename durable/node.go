@@ -22,7 +22,7 @@ const maxHeld = 1024
 // it, all started and awaited by run:
 //
 //	poll    claims what is due before its next look, and gives back
-//	beat    renews the lease
+//	beat    renews the lease, and looks in poll's stead while there is nothing
 //	settle  commits confirms and outcomes in groups
 //	tell    listens to the store's hints, and prunes
 //
@@ -34,8 +34,9 @@ type node struct {
 	pool    *executor.ScheduledPool
 	clock   *storeClock
 	settler *settler
-	wakeup  chan struct{} // one slot: poll is to look now
-	prefix  string        // of the node's names
+	wakeup  chan struct{}  // one slot: poll is to look now
+	quiet   chan time.Time // to poll: when a beat was sent that found nothing to claim
+	prefix  string         // of the node's names
 
 	// renewed is when the beat that renewed the lease last was sent, in
 	// nanoseconds since clock.base.
@@ -79,7 +80,7 @@ func newNode(j *Jobs, pool *executor.ScheduledPool) *node {
 		name, _ = os.Hostname()
 	}
 	n := &node{
-		jobs: j, pool: pool, clock: newStoreClock(), wakeup: make(chan struct{}, 1),
+		jobs: j, pool: pool, clock: newStoreClock(), wakeup: make(chan struct{}, 1), quiet: make(chan time.Time),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
 	}
 	n.settler = newSettler(n)

@@ -17,13 +17,15 @@ func (n *node) pollLoop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		tick := false
+		tick := true
+		var quiet time.Time // when a beat looked in our stead
 		select {
 		case <-ctx.Done():
 			return
 		case <-n.wakeup:
+			tick = false
+		case quiet = <-n.quiet:
 		case <-timer.C:
-			tick = true
 		}
 		if ctx.Err() != nil {
 			return
@@ -32,25 +34,28 @@ func (n *node) pollLoop(ctx context.Context) {
 			n.giveBackLate()
 			n.retryStuck()
 		}
-		err := n.look(ctx)
+		claim := quiet.IsZero() || outage.failed > 0
+		err := n.look(ctx, claim)
 		if ctx.Err() != nil {
 			return
 		}
 		switch {
 		case !outage.over(err):
 			timer.Reset(outage.delay())
+		case !claim:
+			timer.Reset(n.jobs.cfg.Poll - time.Since(quiet))
 		case tick:
 			timer.Reset(n.jobs.cfg.Poll)
 		}
 	}
 }
 
-// look releases what is to be released, and claims as much as there is room for:
-// first no more than the workers can begin soon, so that other nodes get their
-// part of a backlog; then, if that reached what is not due yet, as much as may be
-// claimed ahead, since that must be here in time.
-func (n *node) look(ctx context.Context) error {
-	if err := n.release(ctx); err != nil {
+// look releases what is to be released, and claims, if claim says so, as much as
+// there is room for: first no more than the workers can begin soon, so that other
+// nodes get their part of a backlog; then, if that reached what is not due yet, as
+// much as may be claimed ahead, since that must be here in time.
+func (n *node) look(ctx context.Context, claim bool) error {
+	if err := n.release(ctx); err != nil || !claim {
 		return err
 	}
 	for ahead := false; ; ahead = true {

@@ -24,16 +24,17 @@ type Store interface {
 	// Join adds a node with a lease that ends after the given time.
 	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
 
-	// Beat renews a node's lease. A node that has been declared dead stays dead,
-	// and is told so. It also declares every other node dead whose lease has ended, and frees
-	// what those held: it waits again, after [ReapDelay], or is dead if its last
-	// attempt was running; such a run is in the history as lost.
+	// Beat renews a node's lease, and says whether a job that w asks for is there.
+	// A node that has been declared dead stays dead, and is told so. Beat also
+	// declares every other node dead whose lease has ended, and frees what those
+	// held: it waits again, after [ReapDelay], or is dead if its last attempt was
+	// running; such a run is in the history as lost.
 	//
 	// If the lease of the node that beats has itself ended, then the store was
 	// away, or its clock has jumped: the leases of all the others that have ended
 	// begin anew, and nobody is declared dead. A lease that ends later than it
 	// could have been granted now, since the clock was put back, is cut down.
-	Beat(ctx context.Context, node string, lease time.Duration) (Pulse, error)
+	Beat(ctx context.Context, node string, lease time.Duration, w Watch) (Pulse, error)
 
 	// Leave removes a node and frees what it holds.
 	Leave(ctx context.Context, node string) error
@@ -136,12 +137,20 @@ type Placed struct {
 	KindTaken bool
 }
 
+// Watch is what a heartbeat looks for: a job of one of the kinds that waits and is
+// due within Ahead, so that a Claim would find it. The zero Watch is for nothing.
+type Watch struct {
+	Kinds []string
+	Ahead time.Duration
+}
+
 // Pulse is the answer to a heartbeat.
 type Pulse struct {
 	Now      time.Time
 	Alive    bool  // false: the node was declared dead, and holds nothing
 	Canceled []Ref // running jobs of this node that are to be canceled
 	Freed    int   // jobs of dead nodes that this beat has freed
+	Due      bool  // the job that the Watch asks for is there; those just freed may not count
 }
 
 // Ref names one holding of a job.

@@ -105,11 +105,16 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 	return now, nil
 }
 
-// Beat renews a lease, and frees what dead nodes hold.
-func (s *Store) Beat(ctx context.Context, node string, length time.Duration) (durable.Pulse, error) {
+// Beat renews a lease, frees what dead nodes hold, and looks for a job.
+func (s *Store) Beat(ctx context.Context, node string, length time.Duration, w durable.Watch) (durable.Pulse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pulse := durable.Pulse{Now: s.nowLocked()}
+	for _, j := range s.mu.jobs {
+		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
+			pulse.Due = true
+		}
+	}
 	mine, ok := s.mu.leases[node]
 	if pulse.Alive = ok; ok {
 		s.mu.leases[node] = lease{pulse.Now.Add(length), length}

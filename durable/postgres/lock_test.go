@@ -104,8 +104,8 @@ func TestLockedJobOfDeadNodeIsFreedLater(t *testing.T) {
 			must(store.Join(t.Context(), "alive", time.Hour))
 			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
 			if departure == "dies" {
-				must(store.Beat(t.Context(), "dead", -time.Second))
-				if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || !p.Alive || p.Freed != 2 {
+				must(store.Beat(t.Context(), "dead", -time.Second, durable.Watch{}))
+				if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 2 {
 					t.Fatalf("pulse is %+v: %v", p, err)
 				}
 			} else if err := store.Leave(soon(t), "dead"); err != nil {
@@ -114,14 +114,14 @@ func TestLockedJobOfDeadNodeIsFreedLater(t *testing.T) {
 			if c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: "dead", Limit: 9, Kinds: []durable.KindLimit{{Kind: "k", Max: 9}}})); len(c.Jobs) != 0 {
 				t.Errorf("the dead node claimed %d jobs", len(c.Jobs))
 			}
-			if p, err := store.Beat(soon(t), "dead", time.Hour); err != nil || p.Alive {
+			if p, err := store.Beat(soon(t), "dead", time.Hour, durable.Watch{}); err != nil || p.Alive {
 				t.Errorf("the dead node's pulse is %+v: %v", p, err)
 			}
-			if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 0 {
+			if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 0 {
 				t.Errorf("pulse is %+v: %v", p, err)
 			}
 			end()
-			if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 1 {
+			if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
 				t.Errorf("pulse is %+v: %v", p, err)
 			}
 			if got := must(store.Get(t.Context(), jobs[1].ID)); got.State != durable.Waiting || got.Owner != "" {
@@ -137,13 +137,13 @@ func TestLockedDeadNodeIsBuriedLater(t *testing.T) {
 	store := open(t, dsn(t))
 	claimed(t, store, "dead", 1, 0)
 	must(store.Join(t.Context(), "alive", time.Hour))
-	must(store.Beat(t.Context(), "dead", -time.Second))
+	must(store.Beat(t.Context(), "dead", -time.Second, durable.Watch{}))
 	end := leaveOpen(t, store, "select from executor_node where id = 'dead' for key share")
-	if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || !p.Alive || p.Freed != 0 {
+	if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 	end()
-	if p, err := store.Beat(soon(t), "alive", time.Hour); err != nil || p.Freed != 1 {
+	if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 }
@@ -195,7 +195,7 @@ func TestHandlersTransactionsLeaveTheStoreAlone(t *testing.T) {
 	for range 20 {
 		leaveOpen(t, store, "select 1")
 	}
-	if p, err := store.Beat(soon(t), "a", time.Hour); err != nil || !p.Alive {
+	if p, err := store.Beat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 }

@@ -22,9 +22,9 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	return row.Time(now), err
 }
 
-// beat renews a lease, and mends those of others after a jump of the clock. The
-// sub-selects see the leases as they were before it. A row whose lease_until is 0
-// is a tombstone, see bury.
+// beat renews a lease, mends those of others after a jump of the clock, and looks
+// for a job as lookJobs does. The sub-selects see the leases as they were before it.
+// A row whose lease_until is 0 is a tombstone, see bury.
 const beat = `with n as materialized (select ` + clock + ` as now),
 	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),
 	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning id),
@@ -36,16 +36,19 @@ const beat = `with n as materialized (select ` + clock + ` as now),
 	)
 	select n.now, exists (select from renewed),
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
-		exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1)
+		exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1),
+		exists (select from unnest($3::text[]) as k (kind), unnest('{1,0,-1}'::smallint[]) as p (priority), lateral (
+			select from executor_job where state = 0 and kind = k.kind and priority = p.priority
+				and due <= (select now + $4 from n) order by due limit 1) j)
 	from n`
 
-// Beat renews a lease, and frees what dead nodes hold. As long as nobody is dead
-// and nothing is to be canceled it is one statement.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (durable.Pulse, error) {
+// Beat renews a lease, frees what dead nodes hold, and looks for a job. As long as
+// nobody is dead and nothing is to be canceled it is one statement.
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
 	var p durable.Pulse
 	var now int64
 	var dead, wanted bool
-	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted)
+	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &p.Due)
 	if err != nil {
 		return p, err
 	}

@@ -21,10 +21,10 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 	migrated := open(t, dsn)
 	must(migrated.Join(t.Context(), "b", time.Hour))
-	if p := must(migrated.Beat(t.Context(), "b", time.Hour)); p.Freed != 0 || !p.Alive {
+	if p := must(migrated.Beat(t.Context(), "b", time.Hour, durable.Watch{})); p.Freed != 0 || !p.Alive {
 		t.Errorf("pulse is %+v", p)
 	}
-	if p := must(migrated.Beat(t.Context(), "a", time.Hour)); !p.Alive {
+	if p := must(migrated.Beat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
 	}
 	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Running || got.Owner != "a" {
@@ -39,7 +39,7 @@ func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
 	must(store.Join(t.Context(), "dead", time.Minute))
 	must(store.Join(t.Context(), "alive", time.Minute))
 	must(store.DB().Exec("update executor_node set lease_until = lease_until + 3600000000"))
-	p := must(store.Beat(t.Context(), "alive", time.Minute))
+	p := must(store.Beat(t.Context(), "alive", time.Minute, durable.Watch{}))
 	var until int64
 	if err := store.DB().QueryRow("select lease_until from executor_node where id = 'dead'").Scan(&until); err != nil {
 		t.Fatal(err)

@@ -23,9 +23,31 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	})
 }
 
-// Beat renews a lease, and frees what dead nodes hold.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (durable.Pulse, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.Pulse, error) { return q.beat(node, lease) })
+// Beat renews a lease, frees what dead nodes hold, and looks for a job.
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.Pulse, error) {
+		p, err := q.beat(node, lease)
+		if err == nil {
+			p.Due, err = q.due(w, p.Now)
+		}
+		return p, err
+	})
+}
+
+// dueJob is one look into the index.
+const dueJob = "select exists (select 1 from executor_job where state = 0 and kind = ? and priority = ? and due <= ?)"
+
+// due reports whether a job that w asks for is there.
+func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
+	for p := durable.High; p >= durable.Low; p-- {
+		for _, kind := range w.Kinds {
+			found := false
+			if err := q.row(dueJob, []any{kind, int64(p), micros(now.Add(w.Ahead))}, &found); err != nil || found {
+				return found, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) {

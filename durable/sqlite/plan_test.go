@@ -9,12 +9,25 @@ import (
 // Jobs that are over are found by their index: to prune does not cost more where
 // more jobs wait.
 func TestPruneUsesIndex(t *testing.T) {
+	usesIndex(t, "executor_job_over (state=? AND updated<?)", pruneJobs, 3, 1, 1)
+}
+
+// A beat finds by the index whether a job is due: it does not cost more where more
+// jobs wait.
+func TestBeatUsesIndex(t *testing.T) {
+	usesIndex(t, "executor_job_due (kind=? AND priority=? AND due<?)", dueJob, "k", 0, 1)
+}
+
+// usesIndex sees to it that a statement does not read all jobs, but those that it
+// finds in the index in that way.
+func usesIndex(t *testing.T, way, statement string, args ...any) {
+	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	rows, err := s.read.Query("explain query plan "+pruneJobs, 3, 1, 1)
+	rows, err := s.read.Query("explain query plan "+statement, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +41,7 @@ func TestPruneUsesIndex(t *testing.T) {
 		}
 		plan += step + "\n"
 	}
-	if rows.Err() != nil || !strings.Contains(plan, "executor_job_over (state=? AND updated<?)") || strings.Contains(plan, "SCAN executor_job") {
+	if rows.Err() != nil || !strings.Contains(plan, way) || strings.Contains(plan, "SCAN executor_job") {
 		t.Errorf("the plan is\n%s%v", plan, rows.Err())
 	}
 }

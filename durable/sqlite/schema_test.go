@@ -52,7 +52,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := store.Beat(t.Context(), node, time.Hour); err != nil || !p.Alive || p.Freed != 0 {
+		if p, err := store.Beat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
 			t.Errorf("pulse is %+v: %v", p, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
 		}
 	}
 	execute(t, store, "update executor_node set lease_until = lease_until + 3600000000")
-	if _, err := store.Beat(t.Context(), "alive", 40*time.Hour); err != nil {
+	if _, err := store.Beat(t.Context(), "alive", 40*time.Hour, durable.Watch{}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, store, "create table t (n integer check (n = 0))", // an error, unless it is 0

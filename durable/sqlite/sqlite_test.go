@@ -155,7 +155,7 @@ func TestCallGivenUp(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := store.Beat(t.Context(), "node", time.Hour); err != nil || !p.Alive {
+	if p, err := store.Beat(t.Context(), "node", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("Beat: %+v, %v", p, err)
 	}
 }

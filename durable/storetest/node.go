@@ -8,7 +8,7 @@ import (
 
 func (b *bench) beat(node string, lease time.Duration) durable.Pulse {
 	b.Helper()
-	p, err := b.store.Beat(b.Context(), node, lease)
+	p, err := b.store.Beat(b.Context(), node, lease, durable.Watch{})
 	b.ok(err)
 	if p.Now.IsZero() {
 		b.Fatal("Beat gave no time")
@@ -235,4 +235,35 @@ func leaveFrees(b *bench) {
 	if p := b.beat(node, lease); p.Alive {
 		b.Error("the node is alive")
 	}
+}
+
+// A beat finds a job if a claim would: of the kinds and within the time asked for,
+// and not one that is paused or has been claimed.
+func beatLooks(b *bench) {
+	node := b.node("a")
+	looks := func(want bool, ahead time.Duration, kinds ...string) {
+		b.Helper()
+		p, err := b.store.Beat(b.Context(), node, lease, durable.Watch{Kinds: kinds, Ahead: ahead})
+		b.ok(err)
+		if !p.Alive || p.Due != want {
+			b.Errorf("within %v of %v: pulse is %+v, want Due %v", ahead, kinds, p, want)
+		}
+	}
+	looks(false, time.Hour, "k")
+	for _, p := range []durable.Priority{durable.Low, durable.Normal, durable.High} {
+		j := b.add(30*time.Second, func(j *durable.NewJob) { j.Priority = p })
+		looks(true, time.Minute, "k")
+		looks(true, time.Minute, "other", "k")
+		looks(false, 0, "k")
+		looks(false, time.Minute, "other")
+		looks(false, time.Minute)
+		b.change(j.ID, durable.OpPause, durable.Applied)
+		looks(false, time.Minute, "k")
+		b.change(j.ID, durable.OpResume, durable.Applied)
+		looks(true, time.Minute, "k")
+		b.same(b.claim(node), j)
+		looks(false, time.Minute, "k")
+	}
+	b.add(-time.Second)
+	looks(true, 0, "k")
 }

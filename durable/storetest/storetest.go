@@ -71,6 +71,7 @@ var tests = []struct {
 	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
 	{"BeatDoesWhatWasWishedOfTheLost", beatFulfills},
 	{"BeatOfALateNodeSparesTheOthers", beatLate},
+	{"BeatLooksAsAClaimWould", beatLooks},
 	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
 	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
 	{"ReleaseDoesWhatWasWished", releaseFulfills},

@@ -1,0 +1,4 @@
+package postgres
+
+// Beat is the statement of a beat.
+const Beat = beat

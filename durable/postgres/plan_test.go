@@ -1,0 +1,27 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// A beat finds by the index whether a job is due: it does not cost more where more
+// jobs wait.
+func TestBeatUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	later := time.Now().Add(24 * time.Hour).UnixMicro()
+	must(store.DB().Exec(`insert into executor_job (`+row.Columns+`)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, '', null, 0, 0
+		from generate_series(1, 20000) i`, later))
+	must(store.DB().Exec("analyze executor_job"))
+	must(store.Join(t.Context(), "a", time.Hour))
+	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.Beat, "a", time.Hour.Microseconds(), []string{"k", "other"}, time.Minute.Microseconds()))
+	plan := strings.Join(must(row.Strings(rows, nil)), "\n")
+	if !strings.Contains(plan, "using executor_job_due") || strings.Contains(plan, "Seq Scan on executor_job ") {
+		t.Errorf("the plan is\n%s", plan)
+	}
+}
