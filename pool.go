@@ -92,12 +92,12 @@ type poolState struct {
 	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
-	crew   turnstile.Mutex
-	stream *stream // the gate's queue, as seen from here; nil without one
-	open   bool    // the same as gate.open, as seen from here
-	stage  Stage
-	runs   int64              // bodies that have run
-	ended  [numOutcomes]int64 // tasks that ended, by outcome
+	crew  turnstile.Mutex
+	ends  twoEnded // the gate's queue, as seen from here; nil without one
+	open  bool     // the same as gate.open, as seen from here
+	stage Stage
+	runs  int64              // bodies that have run
+	ended [numOutcomes]int64 // tasks that ended, by outcome
 
 	rules
 	queue backlog
@@ -182,8 +182,8 @@ func newPool(c Config, r rules, q backlog) *Pool {
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	p.mu.rules = r
 	p.mu.queue = q
-	p.mu.stream, _ = q.(*stream)
-	p.mu.gate.queue = p.mu.stream
+	p.mu.ends, _ = q.(twoEnded)
+	p.mu.gate.queue = p.mu.ends
 	p.mu.blocked = *ring.New((*blocked).moved)
 	return p
 }
@@ -243,12 +243,13 @@ func (p *Pool) enter(ctx context.Context, e entry) error {
 		e.end(Canceled, canceled(err))
 		return err
 	}
-	if p.mu.gate.admit(e) {
-		p.attend(ctx, e)
+	t := e.task() // not found out anew by each of the following
+	if p.mu.gate.admit(e, t) {
+		p.attend(ctx, e, t)
 		return nil
 	}
 	p.mu.Lock()
-	w, verdict := p.admitLocked(e)
+	w, verdict := p.admitLocked(e, t)
 	policy := p.mu.reject
 	p.mu.Unlock()
 	if w != nil {
@@ -256,7 +257,7 @@ func (p *Pool) enter(ctx context.Context, e entry) error {
 	}
 	switch verdict {
 	case queued:
-		p.attend(ctx, e)
+		p.attend(ctx, e, t)
 		return nil
 	case taken:
 		return nil
@@ -266,15 +267,13 @@ func (p *Pool) enter(ctx context.Context, e entry) error {
 
 // attend looks after a task that was just queued: it is to leave when the
 // submitter's context ends, and at once if it was completed on its way here.
-func (p *Pool) attend(ctx context.Context, e entry) {
-	b, ok := e.bound()
-	if !ok {
-		return
-	}
-	if t := b.core(); t.State().Done() {
+func (p *Pool) attend(ctx context.Context, e entry, t *task) {
+	switch {
+	case t == nil:
+	case t.State().Done():
 		p.forget(t)
-	} else if ctx.Done() != nil {
-		watch(b, ctx)
+	case ctx.Done() != nil:
+		watch(e.run.(bound), ctx)
 	}
 }
 
@@ -297,7 +296,7 @@ func (v verdict) reason() error {
 
 // admitLocked is the four steps. It counts the task exactly if it admits it. A
 // worker that it returns must be started by the caller, without the lock.
-func (p *Pool) admitLocked(e entry) (*worker, verdict) {
+func (p *Pool) admitLocked(e entry, t *task) (*worker, verdict) {
 	if p.mu.stage != StageRunning {
 		return nil, tooLate
 	}
@@ -306,7 +305,7 @@ func (p *Pool) admitLocked(e entry) (*worker, verdict) {
 			return nil, saturated
 		}
 		p.mu.gate.submitted++
-		return p.placeLocked(e), queued
+		return p.placeLocked(e, t), queued
 	}
 	if p.mu.workers < p.mu.core {
 		return p.hireForLocked(e), taken

@@ -19,15 +19,33 @@ import (
 //
 //   - who holds the gate's lock, and finds it open, may push
 //   - who holds the workers' lock, and finds the gate open, may account for a
-//     task that has ended and pop from the half that nobody pushes to
+//     task that has ended and pop from the other end
 //
 // Neither changes whether the gate is open: that is decided anew each time the
 // pool's lock is released.
 type gate struct {
 	mu        turnstile.Mutex
 	open      atomic.Bool // written under the pool's lock
-	queue     *stream     // nil in a pool whose queue is not Unbounded: its gate stays closed
+	queue     twoEnded    // nil in a pool whose queue has no two ends: its gate stays closed
 	submitted int64       // counted by the pool as well as by the gate
+}
+
+// twoEnded is a backlog whose two ends can be used at the same time: join is for
+// who holds the gate's lock, serve for who holds the workers', turn for who holds
+// both, and so is every method of backlog.
+type twoEnded interface {
+	// join is push of the entry of t, which may have none, or reports that it has
+	// to come by the other way.
+	join(e entry, t *task) bool
+	// serve is pop, if what comes next is known without a look at what has joined
+	// since the last turn. That it reports false says nothing.
+	serve() (entry, bool)
+	// turn hands what has joined over to the end that serves. It is quick.
+	turn(now instant)
+	// settle, which must follow a turn, is for the end that serves.
+	settle()
+	// gather is turn and settle at the present instant, or an earlier one.
+	gather()
 }
 
 // cacheLine keeps apart what different processors write at the same time. Some
@@ -35,12 +53,12 @@ type gate struct {
 type cacheLine [64]byte
 
 // admit queues e if the gate is open.
-func (g *gate) admit(e entry) bool {
+func (g *gate) admit(e entry, t *task) bool {
 	if !g.open.Load() {
 		return false
 	}
 	g.mu.Lock()
-	admitted := g.open.Load() && g.queue.push(e)
+	admitted := g.open.Load() && g.queue.join(e, t)
 	if admitted {
 		g.submitted++
 	}
@@ -48,7 +66,8 @@ func (g *gate) admit(e entry) bool {
 	return admitted
 }
 
-// Lock takes the pool's lock.
+// Lock takes the pool's lock. Behind a gate that is closed nobody is, nor can
+// come, since it takes the workers' lock to open it; then that is enough.
 func (s *poolState) Lock() {
 	s.crew.Lock()
 	s.lockGate()
@@ -56,18 +75,19 @@ func (s *poolState) Lock() {
 
 // lockGate makes the pool's lock of the workers'.
 func (s *poolState) lockGate() {
-	if s.gate.queue != nil {
+	if s.open {
 		s.gate.mu.Lock()
+		s.ends.gather()
 	}
 }
 
 // Unlock releases the pool's lock.
 func (s *poolState) Unlock() {
-	if s.gate.queue != nil {
-		if open := s.busy(); open != s.open {
-			s.open = open
-			s.gate.open.Store(open)
-		}
+	was := s.open
+	if s.open = s.ends != nil && s.busy(); s.open != was {
+		s.gate.open.Store(s.open)
+	}
+	if was {
 		s.gate.mu.Unlock()
 	}
 	s.crew.Unlock()
@@ -80,15 +100,16 @@ func (s *poolState) busy() bool {
 }
 
 // advance is fetch for a worker that finds its next task behind an open gate.
-// The caller holds the workers' lock. No task recurs in such a pool, so that the
-// one that has ended only has to be counted.
+// The caller holds the workers' lock. A task that recurs needs the pool's.
 func (p *Pool) advance(w *worker, out outcome) bool {
-	if !p.mu.open {
+	if !p.mu.open || out == again {
 		return false
 	}
-	e, ok := p.mu.stream.popBehind()
+	e, ok := p.mu.ends.serve()
 	if !ok {
-		return false
+		if e, ok = p.turn(); !ok {
+			return false
+		}
 	}
 	if out == none {
 		p.mu.active++
@@ -99,94 +120,66 @@ func (p *Pool) advance(w *worker, out outcome) bool {
 	return true
 }
 
-// stream is a backlog in order of arrival, without a limit, in two halves: one
-// to push to, one to pop from. When the latter is empty they change places.
-type stream struct {
-	halves [2]half
-	in     int // the half to push to; the other has what came before
+// turn is serve after a look at what has joined. While that is put in its place
+// others may join again.
+func (p *Pool) turn() (entry, bool) {
+	var now instant
+	if p.mu.delay != nil {
+		now = p.clock.now()
+	}
+	p.mu.gate.mu.Lock()
+	p.mu.ends.turn(now)
+	p.mu.gate.mu.Unlock()
+	p.mu.ends.settle()
+	return p.mu.ends.serve()
 }
 
-// half has the entries of a stream whose place is odd, or even.
-type half struct {
-	ring ring.Ring[entry]
-	_    cacheLine // different processors use the halves
-}
+// stream is a backlog in order of arrival, without a limit.
+type stream struct{ line ring.Pair[entry] }
 
-func (q *stream) push(e entry) bool {
-	r := &q.halves[q.in].ring
-	if r.Len() >= most {
+func (q *stream) push(e entry) bool { return q.join(e, e.task()) }
+
+func (q *stream) join(e entry, t *task) bool {
+	if q.line.Pushed() >= most {
 		return false
 	}
-	e.placed(2*r.Push(e) + q.in)
+	place := q.line.Push(e)
+	if t != nil {
+		t.place = int32(place)
+	}
 	return true
 }
 
 func (q *stream) pop(instant) (entry, bool) {
-	if e, ok := q.popBehind(); ok {
-		return e, true
-	}
-	q.in = 1 - q.in
-	return q.popBehind()
-}
-
-// popBehind takes the first entry of the half that nobody pushes to.
-func (q *stream) popBehind() (entry, bool) {
-	e, ok := q.halves[1-q.in].ring.Pop()
+	e, ok := q.line.Pop()
 	e.placed(unplaced)
 	return e, ok
 }
 
+func (q *stream) serve() (entry, bool) {
+	e, ok := q.line.Shift()
+	e.placed(unplaced)
+	return e, ok
+}
+
+func (q *stream) turn(instant) { q.line.Turn() }
+func (q *stream) settle()      {}
+func (q *stream) gather()      { q.line.Turn() }
+
 func (q *stream) remove(t *task) entry {
-	e := q.halves[t.place%2].ring.Remove(int(t.place / 2))
+	e := q.line.Remove(int(t.place))
 	t.place = unplaced
-	q.closeRanks()
+	q.line.CloseRanks(entry.placed)
 	return e
 }
 
-// closeRanks fills halves anew that are full of holes.
-func (q *stream) closeRanks() {
-	for i := range q.halves {
-		r := &q.halves[i].ring
-		if !r.Sparse() {
-			continue
-		}
-		for _, e := range r.Drain() {
-			e.placed(2*r.Push(e) + i)
-		}
-	}
-}
-
-// inOrder gives the halves, the older first.
-func (q *stream) inOrder() [2]*ring.Ring[entry] {
-	return [...]*ring.Ring[entry]{&q.halves[1-q.in].ring, &q.halves[q.in].ring}
-}
-
-func (q *stream) removeFunc(match func(entry) bool) (removed []entry) {
-	for _, r := range q.inOrder() {
-		removed = append(removed, left(r.RemoveFunc(match)...)...)
-	}
-	q.closeRanks()
+func (q *stream) removeFunc(match func(entry) bool) []entry {
+	removed := left(q.line.RemoveFunc(match)...)
+	q.line.CloseRanks(entry.placed)
 	return removed
 }
 
-func (q *stream) drain() (drained []entry) {
-	for _, r := range q.inOrder() {
-		drained = append(drained, left(r.Drain()...)...)
-	}
-	return drained
-}
-
-func (q *stream) len() int  { return q.halves[0].ring.Len() + q.halves[1].ring.Len() }
-func (q *stream) room() int { return -1 }
-
-func (q *stream) all() iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for _, r := range q.inOrder() {
-			for e := range r.All() {
-				if !yield(e) {
-					return
-				}
-			}
-		}
-	}
-}
+func (q *stream) drain() []entry       { return left(q.line.Drain()...) }
+func (q *stream) len() int             { return q.line.Len() }
+func (q *stream) room() int            { return -1 }
+func (q *stream) all() iter.Seq[entry] { return q.line.All() }

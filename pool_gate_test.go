@@ -17,7 +17,7 @@ func TestGateIsLookedAtUnderItsLock(t *testing.T) {
 		g.open.Store(true)
 		g.mu.Lock()
 		admitted := make(chan bool)
-		go func() { admitted <- g.admit(entry{Func(func(context.Context) error { return nil })}) }()
+		go func() { admitted <- g.admit(entry{Func(func(context.Context) error { return nil })}, nil) }()
 		runtime.Gosched() // mostly, it waits for the lock by now
 		g.open.Store(false)
 		g.mu.Unlock()

@@ -75,9 +75,10 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
-// most is how many tasks a queue holds that is without a limit: 134 million. A
-// place must fit into the 32 bits that a task has for it, holes included.
-const most = 1 << 27
+// most is how many tasks a queue holds that is without a limit, or each end of
+// one that has two: 67 million. A place must fit into the 32 bits that a task has
+// for it, holes included.
+const most = 1 << 26
 
 // fifo is a backlog in order of arrival, with a limit.
 type fifo struct {
@@ -156,7 +157,7 @@ func (q *priorities) pop(instant) (entry, bool) {
 }
 
 func (q *priorities) remove(t *task) entry {
-	_, e := q.heap.Remove(int(t.place))
+	e := q.heap.Remove(int(t.place))
 	t.place = unplaced
 	return e
 }

@@ -156,12 +156,12 @@ func (p *Pool) tell(ctx context.Context, e entry) {
 func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	p.mu.Lock()
 	var oldest entry
-	w, verdict := p.admitLocked(e)
+	w, verdict := p.admitLocked(e, e.task())
 	if verdict == saturated {
 		var ok bool
 		if oldest, ok = p.mu.queue.pop(instant{}); ok {
 			p.mu.ended[rejectedTask]++
-			w, verdict = p.admitLocked(e)
+			w, verdict = p.admitLocked(e, e.task())
 		}
 	}
 	p.mu.Unlock()
@@ -178,7 +178,7 @@ func (p *Pool) settled(ctx context.Context, e entry, v verdict) error {
 	case taken:
 		return nil
 	case queued:
-		p.attend(ctx, e)
+		p.attend(ctx, e, e.task())
 		return nil
 	}
 	return p.abort(ctx, e, v.reason())

@@ -15,7 +15,7 @@ func (b *blocked) moved(place int) { b.place = place }
 // block is the policy Block.
 func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	p.mu.Lock()
-	w, v := p.admitLocked(e) // there may be room by now
+	w, v := p.admitLocked(e, e.task()) // there may be room by now
 	var b *blocked
 	if v == saturated {
 		b = &blocked{entry: e, decided: make(chan verdict, 1)}
@@ -50,7 +50,7 @@ func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 func (p *Pool) unblockLocked() (fresh []*worker) {
 	for p.mu.blocked.Len() > 0 {
 		b, _ := p.mu.blocked.Peek()
-		w, v := p.admitLocked(b.entry)
+		w, v := p.admitLocked(b.entry, b.entry.task())
 		if v == saturated {
 			break
 		}

@@ -102,6 +102,10 @@ type Trigger interface {
 type ScheduledPool struct {
 	*Pool
 	decorate func(ScheduledTask) ScheduledTask
+
+	// Whoever submits reads what is above. A smaller object would lie in one
+	// cache line with others, of which one may be a counter of the tasks' own.
+	_ [112]byte
 }
 
 // NewScheduled returns a scheduled pool, without any worker yet, or an error
@@ -123,7 +127,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	p.mu.retained = c.RetainCanceled
 	p.mu.policies[delayed] = c.Delayed.or(KeepAfterShutdown)
 	p.mu.policies[periodic] = c.Periodic.or(DropAtShutdown)
-	return &ScheduledPool{p, c.Decorate}, nil
+	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
 // Schedule submits fn to run once, after delay; a negative delay counts as

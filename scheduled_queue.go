@@ -33,6 +33,8 @@ type delayQueue struct {
 	// was ahead of the monotonic one then.
 	seen  instant
 	ahead int64
+
+	full bool // there were too many tasks at the last turn
 }
 
 func newDelayQueue() *delayQueue {
@@ -54,6 +56,43 @@ func (q *delayQueue) push(e entry) bool {
 // add adds the entry of t.
 func (q *delayQueue) add(t *task, e entry) {
 	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, e))
+}
+
+// join adds the entry of t unless it follows the wall clock, or might belong before a task
+// that can be served.
+func (q *delayQueue) join(e entry, t *task) bool {
+	if q.full || q.mono.Joined() >= most || t.has(wallClock) {
+		return false
+	}
+	place, ok := q.mono.Join(t.due, e)
+	if ok && place != heap.Unplaced { // else it may be told its place already
+		t.place = int32(place)
+	}
+	return ok
+}
+
+// serve gives a task that was due at the last look at the clock, unless one is
+// that waits for the wall clock, which may have been set back since.
+func (q *delayQueue) serve() (entry, bool) {
+	if at, ok := q.wall.Least(); ok && at <= q.seen.wall {
+		return entry{}, false
+	}
+	e, ok := q.mono.Serve()
+	e.placed(unplaced)
+	return e, ok
+}
+
+func (q *delayQueue) turn(now instant) {
+	q.observe(now)
+	q.mono.Turn(now.mono)
+	q.full = q.len() >= most
+}
+
+func (q *delayQueue) settle() { q.mono.Settle() }
+
+func (q *delayQueue) gather() {
+	q.turn(q.seen)
+	q.settle()
 }
 
 // covers reports whether the alarm sees to t, which waits: it goes off in time,
@@ -105,7 +144,7 @@ func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 }
 
 func (q *delayQueue) remove(t *task) entry {
-	_, e := q.heap(t.has(wallClock)).Remove(int(t.place))
+	e := q.heap(t.has(wallClock)).Remove(int(t.place))
 	t.place = unplaced
 	return e
 }

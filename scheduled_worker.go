@@ -25,8 +25,7 @@ func (p *Pool) nowLocked() instant {
 // placeLocked puts e into the delay queue, due or not, and sees to it that
 // somebody will take it in time: a new worker below Core, the only one if there
 // is none, else one that is idle, now or when the alarm goes off.
-func (p *Pool) placeLocked(e entry) *worker {
-	t := e.task()
+func (p *Pool) placeLocked(e entry, t *task) *worker {
 	p.mu.delay.add(t, e)
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()

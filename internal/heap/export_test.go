@@ -4,107 +4,107 @@ import "fmt"
 
 // Check reports the first invariant of q that does not hold.
 func (q *Queue[K, E]) Check() error {
-	if n := len(q.slots); n > 0 && n < root {
+	if err := q.lane.check(); err != nil {
+		return err
+	}
+	return q.tree.check(q.arrivals)
+}
+
+func (l *lane[K, E]) check() error {
+	var zero ticket[K, E]
+	for _, unplaced := range [...][]ticket[K, E]{l.joined, l.taken} {
+		for _, t := range unplaced[len(unplaced):cap(unplaced)] {
+			if any(t) != any(zero) {
+				return fmt.Errorf("%v was settled and is still here", t)
+			}
+		}
+	}
+	var last ticket[K, E]
+	first := true
+	for t := range l.line.All() {
+		if t.arrival() >= l.arrivals || t.place() != 0 {
+			return fmt.Errorf("%v arrived as one of %d", t, l.arrivals)
+		}
+		if !first && t.before(&last.slot) {
+			return fmt.Errorf("%v is in the lane behind %v", t, last)
+		}
+		last, first = t, false
+	}
+	if !first && last.key > l.newest {
+		return fmt.Errorf("%v is in the lane, of which %v is the newest", last, l.newest)
+	}
+	return nil
+}
+
+func (t *tree[K, E]) check(arrivals uint64) error {
+	if n := len(t.slots); n > 0 && n < root {
 		return fmt.Errorf("an array of %d slots has no room for what is below the root", n)
 	}
-	n := 0
-	at := func(s slot[K], home uint32) error {
-		n++
-		if s.seq>>placeBits >= q.arrivals {
-			return fmt.Errorf("slot %v arrived as one of %d", s, q.arrivals)
-		}
-		if p := s.place(); p >= uint32(len(q.home)) || q.home[p] != home {
-			return fmt.Errorf("slot %v at %#x is not known to be there", s, home)
-		}
-		return nil
-	}
-	for i := range q.slots {
-		s := q.slots[i]
+	for i, s := range t.slots {
 		if i < root {
 			if s != (slot[K]{}) {
 				return fmt.Errorf("slot %d below the root is used", i)
 			}
 			continue
 		}
-		if err := at(s, uint32(i)); err != nil {
-			return err
+		if s.arrival() >= arrivals {
+			return fmt.Errorf("slot %v arrived as one of %d", s, arrivals)
 		}
-		if parent := i/arity + 2; i > root && s.before(&q.slots[parent]) {
-			return fmt.Errorf("slot %d (key %v) is before its parent %d (key %v)", i, s.key, parent, q.slots[parent].key)
+		if p := s.place(); p >= uint32(len(t.home)) || t.home[p] != uint32(i) {
+			return fmt.Errorf("slot %v at %#x is not known to be there", s, i)
+		}
+		if parent := i/arity + 2; i > root && s.before(&t.slots[parent]) {
+			return fmt.Errorf("slot %d (key %v) is before its parent %d (key %v)", i, s.key, parent, t.slots[parent].key)
 		}
 	}
-	for i, s := range q.slots[len(q.slots):cap(q.slots)] {
+	for i, s := range t.slots[len(t.slots):cap(t.slots)] {
 		if s != (slot[K]{}) {
-			return fmt.Errorf("slot %d past the end is not clear: %v", len(q.slots)+i, s)
+			return fmt.Errorf("slot %d past the end is not clear: %v", len(t.slots)+i, s)
 		}
 	}
-	if err := q.checkLane(at); err != nil {
-		return err
+	if n := max(root, len(t.slots)) - root; n != t.n {
+		return fmt.Errorf("%d slots, %d counted", n, t.n)
 	}
-	if n != q.n {
-		return fmt.Errorf("%d slots, %d counted", n, q.n)
-	}
-	return q.checkStore()
+	return t.checkPlaces()
 }
 
-// checkLane does it for the lane.
-func (q *Queue[K, E]) checkLane(at func(s slot[K], home uint32) error) error {
-	var last slot[K]
-	first := true
-	for s := range q.lane.All() {
-		home := q.home[s.place()]
-		if home&inLane == 0 {
-			return fmt.Errorf("slot %v is in the lane and not known to be", s)
-		}
-		if err := at(s, home); err != nil {
-			return err
-		}
-		if !first && s.before(&last) {
-			return fmt.Errorf("slot %v is in the lane behind %v", s, last)
-		}
-		last, first = s, false
-	}
-	if !first && last.key > q.newest {
-		return fmt.Errorf("slot %v is in the lane, of which %v is the newest", last, q.newest)
-	}
-	return nil
-}
-
-// checkStore does it for the store.
-func (s *store[E]) checkStore() error {
-	if len(s.home) != len(s.elems) {
-		return fmt.Errorf("%d homes for %d places", len(s.home), len(s.elems))
+func (t *tree[K, E]) checkPlaces() error {
+	if len(t.home) != len(t.elems) {
+		return fmt.Errorf("%d homes for %d places", len(t.home), len(t.elems))
 	}
 	var zero E
 	free := 0
-	for next := s.free; next != 0; next = s.home[next-1] &^ isFree {
+	for next := t.free; next != 0; next = t.home[next-1] &^ isFree {
 		free++
-		if s.home[next-1]&isFree == 0 || free > len(s.home) {
+		if t.home[next-1]&isFree == 0 || free > len(t.home) {
 			return fmt.Errorf("the list of free places comes to one that is not, or does not end")
 		}
 	}
-	if free+s.n != len(s.home) {
-		return fmt.Errorf("%d places, %d elements, %d free", len(s.home), s.n, free)
+	if free+t.n != len(t.home) {
+		return fmt.Errorf("%d places, %d elements, %d free", len(t.home), t.n, free)
 	}
-	for p, home := range s.home {
-		if home&isFree != 0 && any(s.elems[p]) != any(zero) {
-			return fmt.Errorf("place %d is not clear: %v", p, s.elems[p])
+	for p, home := range t.home {
+		if home&isFree != 0 && any(t.elems[p]) != any(zero) {
+			return fmt.Errorf("place %d is not clear: %v", p, t.elems[p])
 		}
 	}
-	if s.sparse() {
-		return fmt.Errorf("%d elements in a store for %d", s.n, cap(s.elems))
+	if t.sparse() {
+		return fmt.Errorf("%d elements in a tree for %d", t.n, cap(t.elems))
 	}
 	return nil
 }
+
+// MaxJoined is how many may be unplaced.
+const MaxJoined = maxJoined
 
 // Patience is how many may come out of order.
 const Patience = patience
 
-// Cap returns the number of elements for which there is memory.
-func (q *Queue[K, E]) Cap() int { return max(cap(q.slots), cap(q.elems)) }
+// Cap returns the number of elements for which there is memory in the tree.
+func (q *Queue[K, E]) Cap() int { return max(cap(q.tree.slots), cap(q.tree.elems)) }
 
 // Lane returns the length of the lane.
-func (q *Queue[K, E]) Lane() int { return q.lane.Len() }
+func (q *Queue[K, E]) Lane() int { return q.line.Len() }
 
 // RecountIn makes the queue count its arrivals anew after n more.
 func (q *Queue[K, E]) RecountIn(n int) { q.arrivals = maxArrivals - uint64(n) }

@@ -184,25 +184,43 @@ func TestTiesAcrossRecount(t *testing.T) {
 // An element that stays when nearly all others leave is told its new place, and
 // nobody is told anything before.
 func TestTellsNewPlaces(t *testing.T) {
-	told := map[int]int{}
-	q := heap.New[int](func(e, place int) { told[e] = place })
+	where := map[int]int{}
+	told := 0
+	q := heap.New[int](func(e, place int) { where[e] = place; told++ })
 	for i := range 1000 {
-		q.Push(i%2*i, i) // half to the lane and half to the heap
+		where[i] = q.Push(i%2*i, i) // half to the lane and half to the heap
 	}
-	for range 500 {
+	for range 400 {
 		q.Pop()
 	}
-	if len(told) > 0 {
-		t.Errorf("told %v", told)
+	if told > 0 {
+		t.Errorf("told %d", told)
 	}
 	for q.Len() > 10 {
 		q.Pop()
 	}
-	if len(told) == 0 {
+	if told == 0 {
 		t.Fatal("told nothing")
 	}
 	for _, want := range slices.Collect(elements(q)) {
-		if _, got := q.Remove(told[want]); got != want {
+		if got := q.Remove(where[want]); got != want {
+			t.Errorf("%d was at the place of %d", got, want)
+		}
+	}
+}
+
+// Those that leave the lane for the heap are told so.
+func TestTellsWhoLeavesTheLane(t *testing.T) {
+	where := map[int]int{}
+	q := heap.New[int](func(e, place int) { where[e] = place })
+	push := func(key, e int) { where[e] = q.Push(key, e) }
+	push(1000, -1)
+	push(1001, -2)
+	for i := range heap.Patience {
+		push(i, i)
+	}
+	for _, want := range []int{-2, -1} {
+		if got := q.Remove(where[want]); got != want {
 			t.Errorf("%d was at the place of %d", got, want)
 		}
 	}
@@ -229,13 +247,14 @@ func TestNaN(t *testing.T) {
 // Remove of a place without an element panics and changes nothing.
 func TestRemoveNothing(t *testing.T) {
 	var q heap.Queue[int, int]
-	gone := q.Push(0, 0)
+	lane, tree := q.Push(1, 1), q.Push(0, 0)
 	q.Push(2, 2)
 	q.Pop()
-	for _, place := range []int{gone, 2, -1, math.MinInt, math.MaxInt} {
+	q.Pop()
+	for _, place := range []int{lane, tree, 100, 101, -1, -2, math.MinInt, math.MaxInt} {
 		func() {
 			defer func() {
-				if why := fmt.Sprint(recover()); !strings.HasPrefix(why, "heap: no element") {
+				if why := fmt.Sprint(recover()); !strings.Contains(why, ": no element at place") {
 					t.Errorf("Remove(%d) panicked with %q", place, why)
 				}
 			}()
@@ -330,32 +349,31 @@ func TestRetainsNothing(t *testing.T) {
 	runtime.KeepAlive(q)
 }
 
-// Memory is given back when many elements have left, whichever way they
-// went and came.
+// Memory of the tree is given back when many elements have left, whichever way
+// they went.
 func TestReturnsMemory(t *testing.T) {
 	const n = 300_000
-	for name, empty := range map[string]func(*heap.Queue[int, int]){
-		"Drain":      func(q *heap.Queue[int, int]) { q.Drain() },
-		"RemoveFunc": func(q *heap.Queue[int, int]) { q.RemoveFunc(func(i int) bool { return i > 0 }) },
-		"Remove": func(q *heap.Queue[int, int]) { // Pop would take long under -race
-			for place := n - 1; place >= n/2; place-- {
+	for name, empty := range map[string]func(q *heap.Queue[int, int], places []int){
+		"Drain":      func(q *heap.Queue[int, int], _ []int) { q.Drain() },
+		"RemoveFunc": func(q *heap.Queue[int, int], _ []int) { q.RemoveFunc(func(i int) bool { return i > 0 }) },
+		"Remove": func(q *heap.Queue[int, int], places []int) { // Pop would take long under -race
+			for _, place := range places[n/2:] {
 				q.Remove(place)
 			}
 			q.RemoveFunc(func(int) bool { return true })
 		},
 	} {
-		for order, sign := range map[string]int{"lane": 1, "heap": -1} {
-			t.Run(name+"/"+order, func(t *testing.T) {
-				var q heap.Queue[int, int]
-				for i := range n {
-					q.Push(sign*i, i)
-				}
-				empty(&q)
-				if q.Cap() > 2000 {
-					t.Errorf("%d slots for %d elements", q.Cap(), q.Len())
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			places := make([]int, n)
+			q := heap.New[int](func(e, place int) { places[e] = place })
+			for i := range n {
+				places[i] = q.Push(-i, i) // all but the first to the tree
+			}
+			empty(q, places)
+			if q.Cap() > 2000 {
+				t.Errorf("%d slots for %d elements", q.Cap(), q.Len())
+			}
+		})
 	}
 }
 

@@ -1,32 +1,42 @@
-package heap
+package heap_test
 
-import "testing"
+import (
+	"testing"
 
-// A lane of which few elements are left closes ranks.
+	"github.com/executor-go/executor/internal/heap"
+)
+
+// The elements of a lane that has few left are told their new places.
 func TestLaneClosesRanks(t *testing.T) {
-	where := make([]int, 64_000) // by element
-	for name, remove := range map[string]func(q *Queue[int, int], odd func(int) bool){
-		"one by one": func(q *Queue[int, int], odd func(int) bool) {
-			for e := range where {
-				if odd(e) {
+	const n = 64_000
+	stays := func(e int) bool { return e%64 == 0 }
+	for name, remove := range map[string]func(q *heap.Queue[int, int], where []int){
+		"one by one": func(q *heap.Queue[int, int], where []int) {
+			for e := range n {
+				if !stays(e) {
 					q.Remove(where[e])
 				}
 			}
 		},
-		"together": func(q *Queue[int, int], odd func(int) bool) { q.RemoveFunc(odd) },
+		"together": func(q *heap.Queue[int, int], _ []int) {
+			q.RemoveFunc(func(e int) bool { return !stays(e) })
+		},
 	} {
-		q := New[int, int](func(e, place int) { where[e] = place })
-		for i := range 64_000 {
-			where[i] = q.Push(i, i)
-		}
-		remove(q, func(e int) bool { return e%64 != 0 })
-		if q.lane.Sparse() {
-			t.Errorf("%s: the lane of %d elements is sparse", name, q.lane.Len())
-		}
-		for want := range 1000 {
-			if _, e, ok := q.Pop(); !ok || e != 64*want {
-				t.Fatalf("%s: Pop gives %d, %t, want %d", name, e, ok, 64*want)
+		t.Run(name, func(t *testing.T) {
+			where, told := make([]int, n), 0
+			q := heap.New[int](func(e, place int) { where[e] = place; told++ })
+			for e := range n {
+				where[e] = q.Push(e, e)
 			}
-		}
+			remove(q, where)
+			if told == 0 {
+				t.Error("told nothing")
+			}
+			for e := 0; e < n; e += 64 {
+				if got := q.Remove(where[e]); got != e {
+					t.Fatalf("%d is at the place of %d", got, e)
+				}
+			}
+		})
 	}
 }

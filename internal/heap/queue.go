@@ -1,68 +1,41 @@
 package heap
 
-import (
-	"cmp"
-
-	"github.com/executor-go/executor/internal/ring"
-)
-
-// patience is how many elements in a row may be too early for the lane before
-// it is given to them, if no more than that are in it. A lane that is longer has
-// proved its use.
-const patience = 64
+import "cmp"
 
 // Queue is a priority queue of elements E under keys K: the least key first
 // and, among equal keys, the first that came. The zero Queue is empty and ready
 // to use; [New] makes one that says when it gives out new places. A Queue
-// is not safe for concurrent use.
+// is not safe for concurrent use, but its two ends can be used at the same time,
+// see [Queue.Join].
 //
 // Every element has a place, a number that is its own for as long as it is in
-// the queue. Places are used again: none is larger than about the largest
-// number of elements that were there at once.
+// the queue. Places are used again: none is larger than about eight times the
+// largest number of elements that were there at once.
 //
 // Keys are compared as [cmp.Compare] does, so a NaN is less than any number.
 //
-// The order of the elements is kept apart from the elements. What is sorted are
-// slots: a key, the number of the arrival, the place of the element. Under keys
-// of 64 bits four of them fill a cache line and hold no pointers, and to move one
-// is a copy and a note of where it is now. A heap of the elements themselves was here before,
-// which told each element of each of its moves: that touches, at every level,
-// the memory of a task that nobody asked for, and took twice the time to fill
-// and to empty.
-//
-// Slots are in a heap or in the lane. The lane is a ring of slots in order: an
+// An element is in the lane or in the tree. The lane is a queue in order: an
 // element whose key is not less than that of the lane's youngest joins it at
 // its end, in constant time, and leaves it in constant time. So go tasks
 // without a delay, timeouts that are all equally long, and the beats of
-// periodic tasks; whatever comes out of order goes to the heap.
+// periodic tasks; whatever comes out of order goes to the tree, a heap.
 type Queue[K cmp.Ordered, E any] struct {
-	// slots is a 4-ary min-heap whose root is at index root; what is below is
-	// unused. Every slot knows the place of its element, and home[place] knows
-	// the slot: as an index of slots, or as a place in lane, marked by inLane.
-	slots []slot[K]
+	lane[K, E]
+	tree[K, E]
 
-	// lane is sorted, and no slot in it is after lane's youngest, of which
-	// newest is the key; if that has left, newest is still not less than any
-	// key in it.
-	lane   ring.Ring[slot[K]]
-	newest K
-	late   int // how many in a row came out of order
-
-	store[E]
-
-	// arrivals numbers the pushes since the last recount.
-	arrivals uint64
+	moved func(e E, place int) // nil if nobody wants to know
 }
 
 // New returns an empty queue that reports new places to moved. An element
-// gets its place from Push; it gets another if the queue has shrunk to a small
-// part of what it was and closes ranks. moved must not touch the queue.
+// gets its place from Push, Join or Settle; it gets another if it leaves the
+// lane for the tree, or if the queue has shrunk to a small part of what it was
+// and closes ranks. moved must not touch the queue.
 func New[K cmp.Ordered, E any](moved func(e E, place int)) *Queue[K, E] {
-	return &Queue[K, E]{store: store[E]{moved: moved}}
+	return &Queue[K, E]{moved: moved}
 }
 
 // Len returns the number of elements.
-func (q *Queue[K, E]) Len() int { return q.n }
+func (q *Queue[K, E]) Len() int { return q.line.Len() + q.tree.n }
 
 // Push adds e under key and returns its place, which holds until moved names
 // another.
@@ -70,101 +43,115 @@ func (q *Queue[K, E]) Push(key K, e E) (place int) {
 	if q.arrivals == maxArrivals {
 		q.recount()
 	}
-	p := q.put(e)
-	s := slot[K]{key, q.arrivals<<placeBits | uint64(p)}
-	q.arrivals++
-	if q.lane.Len() > 0 && cmp.Less(key, q.newest) {
-		if q.late++; q.late < patience || q.lane.Len() > patience {
-			q.push(s)
-			return int(p)
+	if q.line.Len() > 0 && cmp.Less(key, q.newest) {
+		if q.late++; !q.impatient() {
+			return q.tree.push(q.number(key), e)
 		}
 		q.reopen()
 	}
-	q.late = 0
-	q.newest = key
-	q.home[p] = inLane | uint32(q.lane.Push(s))
-	return int(p)
+	q.alone = false // the key may be within the limit
+	return q.lane.push(key, e)
 }
 
-// closeRanks fills the lane anew, without the holes.
-func (q *Queue[K, E]) closeRanks() {
-	for _, s := range q.lane.Drain() {
-		q.home[s.place()] = inLane | uint32(q.lane.Push(s))
-	}
-}
-
-// reopen empties the lane, so that a few slots that are far ahead do not close
-// it to all that come before them.
-func (q *Queue[K, E]) reopen() {
-	for {
-		s, ok := q.lane.Pop()
-		if !ok {
-			return
+// first gives the least element's slot, nil if the queue is empty, and its
+// ticket if it is in the lane.
+func (q *Queue[K, E]) first() (s *slot[K], t *ticket[K, E]) {
+	s = q.tree.least()
+	if q.line.Turn() {
+		if t = q.line.First(); s == nil || t.before(s) {
+			return &t.slot, t
 		}
-		q.push(s)
 	}
-}
-
-// first returns the least slot, and whether it is in the lane. The queue is
-// not empty.
-func (q *Queue[K, E]) first() (s slot[K], lane bool) {
-	s, lane = q.lane.Peek()
-	if len(q.slots) > root && (!lane || q.slots[root].before(&s)) {
-		return q.slots[root], false
-	}
-	return s, lane
+	return s, nil
 }
 
 // Least returns the least key, false if the queue is empty.
 func (q *Queue[K, E]) Least() (key K, ok bool) {
-	if q.n == 0 {
+	s, _ := q.first()
+	if s == nil {
 		return key, false
 	}
-	s, _ := q.first()
 	return s.key, true
 }
 
 // Peek returns the least element and its key without removing it, or false
 // if the queue is empty.
 func (q *Queue[K, E]) Peek() (key K, e E, ok bool) {
-	if q.n == 0 {
+	s, t := q.first()
+	switch {
+	case s == nil:
 		return key, e, false
+	case t != nil:
+		return s.key, t.elem, true
 	}
-	s, _ := q.first()
-	return s.key, q.elems[s.place()], true
+	return s.key, q.tree.elems[s.place()], true
 }
 
 // Pop removes the least element and returns it with its key, or false if the
 // queue is empty.
 func (q *Queue[K, E]) Pop() (key K, e E, ok bool) {
-	if q.n == 0 {
+	s, t := q.first()
+	switch {
+	case s == nil:
 		return key, e, false
+	case t != nil:
+		next, _ := q.line.Pop()
+		return next.key, next.elem, true
 	}
-	s, lane := q.first()
-	if lane {
-		q.lane.Pop()
-	} else {
-		q.removeAt(root)
-	}
-	e = q.take(s.place())
-	q.fit()
-	return s.key, e, true
+	key = s.key
+	return key, q.popTree(), true
 }
 
-// Remove removes the element at place and returns it with its key. It panics
-// if no element is there.
-func (q *Queue[K, E]) Remove(place int) (K, E) {
-	var s slot[K]
-	if at := q.at(place); at&inLane != 0 {
-		s = q.lane.Remove(int(at &^ inLane))
-		if q.lane.Sparse() {
-			q.closeRanks()
-		}
-	} else {
-		s = q.slots[at]
-		q.removeAt(int(at))
-	}
-	e := q.take(uint32(place))
-	q.fit()
-	return s.key, e
+func (q *Queue[K, E]) popTree() E {
+	e := q.tree.pop()
+	q.fitTree()
+	return e
 }
+
+// Remove removes the element at place and returns it. It panics if no element
+// is there.
+func (q *Queue[K, E]) Remove(place int) E {
+	if place&1 == 0 {
+		e := q.tree.remove(place >> 1)
+		q.fitTree()
+		return e
+	}
+	t := q.line.Remove(place >> 1)
+	q.fitLane()
+	return t.elem
+}
+
+// reopen empties the lane, so that a few elements that are far ahead do not
+// close it to all that come before them.
+func (q *Queue[K, E]) reopen() {
+	for _, t := range q.line.Drain() {
+		q.tell(t.elem, q.tree.push(t.slot, t.elem))
+	}
+	q.late, q.newest = 0, *new(K)
+}
+
+// impatient reports whether the lane is to be given to those who come now.
+func (q *Queue[K, E]) impatient() bool { return q.late >= patience && q.line.Len() <= patience }
+
+// fitTree closes ranks in the tree, if it is nearly empty.
+func (q *Queue[K, E]) fitTree() {
+	if q.tree.sparse() {
+		q.tree.shrink(q.tell)
+	}
+}
+
+// fitLane does it in the lane.
+func (q *Queue[K, E]) fitLane() {
+	q.line.CloseRanks(func(t ticket[K, E], place int) { q.tell(t.elem, laneAt(place)) })
+}
+
+// tell tells an element its new place.
+func (q *Queue[K, E]) tell(e E, place int) {
+	if q.moved != nil {
+		q.moved(e, place)
+	}
+}
+
+// Places in the lane are odd, those in the tree even.
+func laneAt(place int) int    { return place<<1 | 1 }
+func treeAt(place uint32) int { return int(place) << 1 }

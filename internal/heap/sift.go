@@ -30,6 +30,8 @@ type slot[K cmp.Ordered] struct {
 
 func (s *slot[K]) place() uint32 { return uint32(s.seq % maxPlaces) }
 
+func (s *slot[K]) arrival() uint64 { return s.seq >> placeBits }
+
 // before reports whether s leaves before t. No two slots are equal, since
 // arrivals differ. It is written so that the only branch is whether keys are
 // equal, which rarely surprises the processor: for keys at random, a branch on
@@ -42,60 +44,51 @@ func (s *slot[K]) before(t *slot[K]) bool {
 	return cmp.Less(s.key, t.key)
 }
 
-// push adds s to the heap.
-func (q *Queue[K, E]) push(s slot[K]) {
-	if len(q.slots) == 0 {
-		q.slots = append(q.slots, make([]slot[K], root, 2*arity)...)
-	}
-	q.slots = append(q.slots, s)
-	q.up(len(q.slots)-1, s)
-}
-
 // removeAt takes the slot at i out of the heap.
-func (q *Queue[K, E]) removeAt(i int) {
-	n := len(q.slots) - 1
-	last := q.slots[n]
-	q.slots[n] = slot[K]{} // a key may hold a string
-	q.slots = q.slots[:n]
+func (t *tree[K, E]) removeAt(i int) {
+	n := len(t.slots) - 1
+	last := t.slots[n]
+	t.slots[n] = slot[K]{} // a key may hold a string
+	t.slots = t.slots[:n]
 
 	// The last slot fills the gap. It comes from another branch of the tree and
 	// so may belong above the gap as well as below it; sifting only down leaves
 	// the heap out of order (JDK-8370887).
 	switch {
 	case i == n:
-	case i > root && last.before(&q.slots[i/arity+2]):
-		q.up(i, last)
+	case i > root && last.before(&t.slots[i/arity+2]):
+		t.up(i, last)
 	default:
-		q.down(i, last)
+		t.down(i, last)
 	}
 }
 
 // up sets s at i or above, moving larger ancestors down. The slot at i is free.
-func (q *Queue[K, E]) up(i int, s slot[K]) {
+func (t *tree[K, E]) up(i int, s slot[K]) {
 	for i > root {
 		parent := i/arity + 2
-		if !s.before(&q.slots[parent]) {
+		if !s.before(&t.slots[parent]) {
 			break
 		}
-		q.set(i, q.slots[parent])
+		t.set(i, t.slots[parent])
 		i = parent
 	}
-	q.set(i, s)
+	t.set(i, s)
 }
 
 // down sets s at i or below, moving smaller descendants up. The slot at i is
 // free.
-func (q *Queue[K, E]) down(i int, s slot[K]) {
+func (t *tree[K, E]) down(i int, s slot[K]) {
 	for {
 		first := arity*i - 2*arity
-		if first >= len(q.slots) {
+		if first >= len(t.slots) {
 			break
 		}
 		least := first
-		if first+arity <= len(q.slots) {
+		if first+arity <= len(t.slots) {
 			// A tournament, in place of one after the other, again for the sake
 			// of the processor: the first two games don't wait for each other.
-			c := q.slots[first : first+arity : first+arity]
+			c := t.slots[first : first+arity : first+arity]
 			a, b := 0, 2
 			if c[1].before(&c[0]) {
 				a = 1
@@ -108,23 +101,33 @@ func (q *Queue[K, E]) down(i int, s slot[K]) {
 			}
 			least += a
 		} else {
-			for child := first + 1; child < len(q.slots); child++ {
-				if q.slots[child].before(&q.slots[least]) {
+			for child := first + 1; child < len(t.slots); child++ {
+				if t.slots[child].before(&t.slots[least]) {
 					least = child
 				}
 			}
 		}
-		if !q.slots[least].before(&s) {
+		if !t.slots[least].before(&s) {
 			break
 		}
-		q.set(i, q.slots[least])
+		t.set(i, t.slots[least])
 		i = least
 	}
-	q.set(i, s)
+	t.set(i, s)
+}
+
+// heapify sifts down every inner node, the last first, of slots that are in no
+// order.
+func (t *tree[K, E]) heapify() {
+	if n := len(t.slots); n > root+1 {
+		for i := (n-1)/arity + 2; i >= root; i-- {
+			t.down(i, t.slots[i])
+		}
+	}
 }
 
 // set is the only writer of a live slot, so that home is always right.
-func (q *Queue[K, E]) set(i int, s slot[K]) {
-	q.slots[i] = s
-	q.home[s.place()] = uint32(i)
+func (t *tree[K, E]) set(i int, s slot[K]) {
+	t.slots[i] = s
+	t.home[s.place()] = uint32(i)
 }

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// places gives the places of all elements with their keys: first those in the
-// heap, then those in the lane.
-func (q *Queue[K, E]) places() iter.Seq2[K, uint32] {
-	return func(yield func(K, uint32) bool) {
-		for i := root; i < len(q.slots); i++ {
-			if !yield(q.slots[i].key, q.slots[i].place()) {
-				return
-			}
-		}
-		for s := range q.lane.All() {
-			if !yield(s.key, s.place()) {
+// All returns the elements with their keys, in no particular order, without
+// copying them. The queue must not change during the traversal.
+func (q *Queue[K, E]) All() iter.Seq2[K, E] {
+	return func(yield func(K, E) bool) {
+		for t := range q.tickets() {
+			if !yield(t.key, t.elem) {
 				return
 			}
 		}
 	}
 }
 
-// All returns the elements with their keys, in no particular order, without
-// copying them. The queue must not change during the traversal.
-func (q *Queue[K, E]) All() iter.Seq2[K, E] {
-	return func(yield func(K, E) bool) {
-		for k, place := range q.places() {
-			if !yield(k, q.elems[place]) {
+// tickets gives all elements: first those in the tree, with their places, then
+// those in the lane.
+func (q *Queue[K, E]) tickets() iter.Seq[ticket[K, E]] {
+	return func(yield func(ticket[K, E]) bool) {
+		for s := range q.tree.all() {
+			if !yield(ticket[K, E]{s, q.tree.elems[s.place()]}) {
+				return
+			}
+		}
+		for t := range q.line.All() {
+			if !yield(t) {
 				return
 			}
 		}
@@ -42,69 +42,52 @@ func (q *Queue[K, E]) All() iter.Seq2[K, E] {
 // match is called once for each element, and for all of them before anything
 // changes: if it panics, the queue is as it was. It must not touch the queue.
 func (q *Queue[K, E]) RemoveFunc(match func(E) bool) []E {
-	var doomed []uint32
-	for _, place := range q.places() {
-		if match(q.elems[place]) {
-			doomed = append(doomed, place)
+	var inTree []uint32
+	for s := range q.tree.all() {
+		if match(q.tree.elems[s.place()]) {
+			inTree = append(inTree, s.place())
 		}
 	}
-	if len(doomed) == 0 {
-		return nil
+	var removed []E
+	for _, t := range q.line.RemoveFunc(func(t ticket[K, E]) bool { return match(t.elem) }) {
+		removed = append(removed, t.elem)
 	}
-	removed := make([]E, len(doomed))
-	for i, place := range doomed {
-		if at := q.home[place]; at&inLane != 0 {
-			q.lane.Remove(int(at &^ inLane))
-		}
-		removed[i] = q.take(place)
+	if len(inTree) > 0 {
+		removed = append(removed, q.tree.takeAll(inTree)...)
 	}
-	if q.lane.Sparse() {
-		q.closeRanks()
-	}
-
-	// What is left of the heap moves up and is in no order: sift down every
-	// inner node, the last first.
-	n := min(root, len(q.slots))
-	for i := n; i < len(q.slots); i++ {
-		if s := q.slots[i]; q.home[s.place()]&isFree == 0 {
-			q.set(n, s)
-			n++
-		}
-	}
-	clear(q.slots[n:])
-	q.slots = q.slots[:n]
-	if n > root+1 {
-		for i := (n-1)/arity + 2; i >= root; i-- {
-			q.down(i, q.slots[i])
-		}
-	}
-	q.fit()
+	q.fitLane()
+	q.fitTree()
 	return removed
 }
 
 // Drain removes all elements and returns them in order, nil if there are none.
 // All memory is given back.
 func (q *Queue[K, E]) Drain() []E {
-	if q.n == 0 {
-		return nil
+	var all []E
+	for _, t := range q.sorted() {
+		all = append(all, t.elem)
 	}
-	all := make([]E, q.n)
-	for i, s := range q.sorted() {
-		all[i] = q.elems[s.place()]
-	}
-	*q = Queue[K, E]{arrivals: q.arrivals, store: store[E]{moved: q.moved}}
+	*q = Queue[K, E]{lane: lane[K, E]{arrivals: q.arrivals}, moved: q.moved}
 	return all
 }
 
-// sorted returns all slots in order. It may use the array of the heap, which
-// is of no use then.
-func (q *Queue[K, E]) sorted() []slot[K] {
-	all := append(q.slots[min(root, len(q.slots)):], q.lane.Drain()...)
-	slices.SortFunc(all, func(s, t slot[K]) int {
-		if s.before(&t) {
+// sorted gives all elements in order.
+func (q *Queue[K, E]) sorted() []ticket[K, E] {
+	all := slices.AppendSeq(make([]ticket[K, E], 0, q.Len()), q.tickets())
+	slices.SortFunc(all, func(a, b ticket[K, E]) int {
+		if a.before(&b.slot) {
 			return -1
 		}
 		return 1
 	})
 	return all
+}
+
+// recount numbers the arrivals anew, from 0. All elements go to the lane.
+func (q *Queue[K, E]) recount() {
+	all := q.sorted()
+	*q = Queue[K, E]{moved: q.moved}
+	for _, t := range all {
+		q.tell(t.elem, q.lane.push(t.key, t.elem))
+	}
 }

@@ -29,8 +29,8 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "pool_gate.go", what: "a task that waits for the gate does not look again",
-		old: "admitted := g.open.Load() && g.queue.push(e)",
-		new: "admitted := g.queue.push(e)",
+		old: "admitted := g.open.Load() && g.queue.join(e, t)",
+		new: "admitted := g.queue.join(e, t)",
 	},
 	{
 		file: "pool_gate.go", what: "what comes by the gate is not counted",
@@ -38,29 +38,29 @@ var gateMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "pool_gate.go", what: "the halves do not change places",
-		old: "	q.in = 1 - q.in\n",
+		file: "internal/ring/pair.go", what: "the halves do not change places",
+		old: "	p.in = 1 - p.in\n",
 		new: "",
 	},
 	{
-		file: "pool_gate.go", what: "the younger half is popped first",
-		old: "	if e, ok := q.popBehind(); ok {\n\t\treturn e, true\n\t}\n\tq.in",
-		new: "	q.in",
+		file: "internal/ring/pair.go", what: "the younger half is popped first",
+		old: "	if out.Len() > 0 {\n\t\treturn true\n\t}\n\tp.in",
+		new: "	p.in",
 	},
 	{
-		file: "pool_gate.go", what: "a task is looked for in the wrong half",
-		old: "q.halves[t.place%2]",
-		new: "q.halves[1-t.place%2]",
+		file: "internal/ring/pair.go", what: "a task is looked for in the wrong half",
+		old: "p.halves[place&1]",
+		new: "p.halves[1-place&1]",
 	},
 	{
-		file: "pool_gate.go", what: "the queue is given back youngest first",
-		old: "{&q.halves[1-q.in].ring, &q.halves[q.in].ring}",
-		new: "{&q.halves[q.in].ring, &q.halves[1-q.in].ring}",
+		file: "internal/ring/pair.go", what: "the queue is given back youngest first",
+		old: "append(p.out().Drain(), p.halves[p.in].ring.Drain()...)",
+		new: "append(p.halves[p.in].ring.Drain(), p.out().Drain()...)",
 	},
 	{
-		file: "pool_gate.go", what: "the queue is shown with the wrong half",
-		old: "			for e := range r.All() {",
-		new: "			_ = r\n\t\t\tfor e := range q.halves[1-q.in].ring.All() {",
+		file: "internal/ring/pair.go", what: "the queue is shown with the wrong half",
+		old: "range [...]int{1 - p.in, p.in}",
+		new: "range [...]int{1 - p.in, 1 - p.in}",
 	},
 	{
 		file: "pool_gate.go", what: "a worker's first task behind the gate is not counted as active",
@@ -86,5 +86,40 @@ var gateMutants = []mutant{
 		file: "internal/turnstile/turnstile.go", what: "who has waited leaves the door shut",
 		old: "	m.inner.Lock()\n\tm.door.Unlock()",
 		new: "	m.inner.Lock()",
+	},
+	{
+		file: "pool_gate.go", what: "a task that recurs stays behind the gate",
+		old: " || out == again {",
+		new: " {",
+	},
+	{
+		file: "pool_gate.go", what: "the pool's lock leaves what has joined where it is",
+		old: "		s.ends.gather()\n",
+		new: "",
+	},
+	{
+		file: "pool_gate.go", what: "what was handed over gets no place",
+		old: "	p.mu.ends.settle()\n",
+		new: "",
+	},
+	{
+		file: "scheduled_queue.go", what: "a task for a time of day joins the others",
+		old: "q.mono.Joined() >= most || t.has(wallClock) {",
+		new: "q.mono.Joined() >= most {",
+	},
+	{
+		file: "scheduled_queue.go", what: "a task that is due by the wall clock is passed over",
+		old: "ok && at <= q.seen.wall {\n\t\treturn entry{}, false",
+		new: "ok && at < 0 {\n\t\treturn entry{}, false",
+	},
+	{
+		file: "internal/ring/pair.go", what: "the places of the halves are the same",
+		old: ".ring.Push(e) + p.in }",
+		new: ".ring.Push(e) }",
+	},
+	{
+		file: "internal/ring/pair.go", what: "halves close ranks in silence",
+		old: "				tell(e, 2*r.Push(e)+i)\n",
+		new: "				r.Push(e)\n",
 	},
 }

@@ -34,12 +34,12 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool.go", what: "a task that was completed on its way into the queue stays there",
-		old: "t.State().Done() {\n\t\tp.forget(t)\n",
-		new: "t.State().Done() {\n",
+		old: "	case t.State().Done():\n\t\tp.forget(t)\n",
+		new: "	case t.State().Done():\n",
 	},
 	{
 		file: "pool.go", what: "a task that waits outlives its submitter's context",
-		old: "watch(b, ctx)",
+		old: "watch(e.run.(bound), ctx)",
 		new: "_ = watch",
 	},
 	{
@@ -55,8 +55,8 @@ var poolMutants = []mutant{
 	{
 		file: "pool.go", what: "the lock of admission is dropped",
 		race: true,
-		old:  "	p.mu.Lock()\n\tw, verdict := p.admitLocked(e)\n\tpolicy := p.mu.reject\n\tp.mu.Unlock()",
-		new:  "	w, verdict := p.admitLocked(e)\n\tpolicy := p.mu.reject",
+		old:  "	p.mu.Lock()\n\tw, verdict := p.admitLocked(e, t)\n\tpolicy := p.mu.reject\n\tp.mu.Unlock()",
+		new:  "	w, verdict := p.admitLocked(e, t)\n\tpolicy := p.mu.reject",
 	},
 	{
 		file: "pool_queue.go", what: "a bounded queue takes one more",

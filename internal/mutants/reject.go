@@ -54,7 +54,7 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject_block.go", what: "Block waits although there is room by now",
-		old: "	w, v := p.admitLocked(e) // there may be room by now\n",
+		old: "	w, v := p.admitLocked(e, e.task()) // there may be room by now\n",
 		new: "	var w *worker\n\tv := saturated\n",
 	},
 	{

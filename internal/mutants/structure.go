@@ -4,13 +4,13 @@ package main
 var structureMutants = []mutant{
 	{
 		file: "internal/heap/sift.go", what: "removal from the middle sifts down only",
-		old: "case i > root && last.before(&q.slots[i/arity+2]):",
+		old: "case i > root && last.before(&t.slots[i/arity+2]):",
 		new: "case i < 0:",
 	},
 	{
 		file: "internal/heap/sift.go", what: "removal from the middle does not sift down",
-		old: "		q.down(i, last)\n",
-		new: "		q.set(i, last)\n",
+		old: "		t.down(i, last)\n",
+		new: "		t.set(i, last)\n",
 	},
 	{
 		file: "internal/heap/sift.go", what: "ties leave in reverse",
@@ -18,18 +18,18 @@ var structureMutants = []mutant{
 		new: "return s.seq > t.seq",
 	},
 	{
-		file: "internal/heap/queue.go", what: "arrivals are not numbered",
-		old: "	q.arrivals++\n",
+		file: "internal/heap/lane.go", what: "arrivals are not numbered",
+		old: "	l.arrivals++\n",
 		new: "",
 	},
 	{
 		file: "internal/heap/sift.go", what: "the heap retains the key of what it removed",
-		old: "	q.slots[n] = slot[K]{} // a key may hold a string\n",
+		old: "	t.slots[n] = slot[K]{} // a key may hold a string\n",
 		new: "",
 	},
 	{
 		file: "internal/heap/sift.go", what: "it is not noted where a slot is",
-		old: "	q.home[s.place()] = uint32(i)\n",
+		old: "	t.home[s.place()] = uint32(i)\n",
 		new: "",
 	},
 	{
@@ -39,8 +39,8 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/heap/sift.go", what: "sifting down looks at fewer children at the end",
-		old: "child < len(q.slots); child++",
-		new: "child < len(q.slots)-1; child++",
+		old: "child < len(t.slots); child++",
+		new: "child < len(t.slots)-1; child++",
 	},
 	{
 		file: "internal/heap/sift.go", what: "NaN is equal to nothing",
@@ -54,28 +54,28 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/heap/queue.go", what: "the lane never opens again",
-		old: "if q.late++; q.late < patience ||",
-		new: "if q.late < patience ||",
+		old: "return q.late >= patience && ",
+		new: "return q.late < 0 && ",
 	},
 	{
 		file: "internal/heap/queue.go", what: "a long lane is given up",
-		old: " || q.lane.Len() > patience {",
-		new: " {",
+		old: "q.late >= patience && q.line.Len() <= patience }",
+		new: "q.late >= patience }",
 	},
 	{
-		file: "internal/heap/queue.go", what: "some out of order in all close the lane",
-		old: "	q.late = 0\n",
-		new: "",
+		file: "internal/heap/lane.go", what: "some out of order in all close the lane",
+		old: "	l.late, l.newest = 0, key\n",
+		new: "	l.newest = key\n",
 	},
 	{
 		file: "internal/heap/queue.go", what: "the lane goes before the heap",
-		old: "(!lane || q.slots[root].before(&s))",
-		new: "!lane",
+		old: "s == nil || t.before(s) {",
+		new: "true {",
 	},
 	{
 		file: "internal/heap/queue.go", what: "a place in the lane is not marked",
-		old: "q.home[p] = inLane | uint32(q.lane.Push(s))",
-		new: "q.home[p] = uint32(q.lane.Push(s))",
+		old: "return place<<1 | 1 }",
+		new: "return place << 1 }",
 	},
 	{
 		file: "internal/heap/queue.go", what: "arrivals are counted into the next bits",
@@ -83,54 +83,54 @@ var structureMutants = []mutant{
 		new: "if q.arrivals < 0 {",
 	},
 	{
-		file: "internal/heap/store.go", what: "the queue retains what it removed",
-		old: "	s.elems[place] = *new(E)\n",
+		file: "internal/heap/tree.go", what: "the queue retains what it removed",
+		old: "	t.elems[place] = *new(E)\n",
 		new: "",
 	},
 	{
-		file: "internal/heap/store.go", what: "what is gone is removed once more",
-		old: "if home := s.home[place]; home&isFree == 0 {",
-		new: "if home := s.home[place]; home >= 0 {",
+		file: "internal/heap/tree.go", what: "what is gone is removed once more",
+		old: "|| t.home[p]&isFree != 0 {",
+		new: "{",
 	},
 	{
-		file: "internal/heap/store.go", what: "places are not used again",
-		old: "	s.free = place + 1\n",
+		file: "internal/heap/tree.go", what: "places are not used again",
+		old: "	t.free = place + 1\n",
 		new: "",
 	},
 	{
-		file: "internal/heap/store.go", what: "new places are not told",
-		old: "			q.moved(e, place)\n",
-		new: "			_ = place\n",
+		file: "internal/heap/tree.go", what: "new places are not told",
+		old: "			tell(elems[p], treeAt(place))\n",
+		new: "",
 	},
 	{
-		file: "internal/heap/store.go", what: "the arrays never shrink",
-		old: "return cap(s.elems) > idle &&",
-		new: "return cap(s.elems) < 0 &&",
+		file: "internal/heap/tree.go", what: "the arrays never shrink",
+		old: "return cap(t.elems) > idle &&",
+		new: "return cap(t.elems) < 0 &&",
 	},
 	{
-		file: "internal/heap/store.go", what: "counting anew forgets the order of arrival",
-		old: "		s.seq = q.arrivals<<placeBits | uint64(s.place())\n",
-		new: "		s.seq = uint64(s.place())\n",
+		file: "internal/heap/sweep.go", what: "counting anew forgets the order of arrival",
+		old: "	all := q.sorted()\n	*q = Queue[K, E]{moved: q.moved}\n",
+		new: "	all := slices.Collect(q.tickets())\n	*q = Queue[K, E]{moved: q.moved}\n",
 	},
 	{
-		file: "internal/heap/sweep.go", what: "bulk removal leaves the root out of order",
+		file: "internal/heap/sift.go", what: "bulk removal leaves the root out of order",
 		old: "i >= root; i-- {",
 		new: "i > root; i-- {",
 	},
 	{
 		file: "internal/heap/sweep.go", what: "bulk removal leaves the lane as it is",
-		old: "			q.lane.Remove(int(at &^ inLane))\n",
-		new: "			_ = at\n",
+		old: "return match(t.elem) }",
+		new: "return match(t.elem) && false }",
 	},
 	{
-		file: "internal/heap/sweep.go", what: "bulk removal retains slots",
-		old: "	clear(q.slots[n:])\n",
+		file: "internal/heap/tree.go", what: "bulk removal retains slots",
+		old: "	clear(t.slots[n:])\n",
 		new: "",
 	},
 	{
 		file: "internal/heap/sweep.go", what: "Drain leaves the lane out",
-		old: ", q.lane.Drain()...)",
-		new: ")",
+		old: "		for t := range q.line.All() {\n",
+		new: "		for t := range q.line.All() {\n\t\t\tif true {\n\t\t\t\tbreak\n\t\t\t}\n",
 	},
 	{
 		file: "internal/ring/ring.go", what: "the ring retains what it gave",
@@ -189,7 +189,7 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/ring/shelf.go", what: "the reserve has no limit",
-		old: "for s.spares > max(idle, s.used) {",
+		old: "for s.spares > max(idle, most) {",
 		new: "for s.spares < 0 {",
 	},
 	{
@@ -236,5 +236,40 @@ var structureMutants = []mutant{
 		file: "internal/alarm/waker_linux.go", what: "Close leaves the descriptor open",
 		old: "	w.file.Close()\n\t<-w.done",
 		new: "",
+	},
+	{
+		file: "internal/heap/ends.go", what: "what may belong before others joins",
+		old: "	case !cmp.Less(q.limit, key) || q.arrivals == maxArrivals:",
+		new: "	case q.arrivals == maxArrivals:",
+	},
+	{
+		file: "internal/heap/ends.go", what: "what comes out of order joins the lane",
+		old: "	case cmp.Less(key, q.newest):\n",
+		new: "	case q.late < 0:\n",
+	},
+	{
+		file: "internal/heap/ends.go", what: "what was handed over is retained",
+		old: "	clear(q.taken)\n",
+		new: "",
+	},
+	{
+		file: "internal/heap/ends.go", what: "what was handed over is not told its place",
+		old: "		q.tell(t.elem, q.tree.push(t.slot, t.elem))\n",
+		new: "		q.tree.push(t.slot, t.elem)\n",
+	},
+	{
+		file: "internal/heap/ends.go", what: "who serves does not know what is behind",
+		old: "if t == nil && !q.alone {",
+		new: "if t == nil && q.late < 0 {",
+	},
+	{
+		file: "internal/heap/ends.go", what: "what is not due is served",
+		old: "		if cmp.Less(q.limit, s.key) {",
+		new: "		if q.late < 0 {",
+	},
+	{
+		file: "internal/heap/ends.go", what: "the lane goes before the tree",
+		old: "if s != nil && (t == nil || s.before(&t.slot)) {",
+		new: "if s != nil && t == nil {",
 	},
 }

@@ -72,11 +72,27 @@ func (s *shelf[E]) checkShelf(chunks int) error {
 			return fmt.Errorf("a spare chunk is not clear")
 		}
 	}
-	if spares != s.spares || spares > max(idle, s.used) {
+	if spares != s.spares || spares > max(idle, s.used, s.keep) {
 		return fmt.Errorf("%d chunks in reserve, %d counted, %d in use", spares, s.spares, s.used)
 	}
 	return nil
 }
+
+// Check reports the first invariant of p that does not hold.
+func (p *Pair[E]) Check() error {
+	for i := range p.halves {
+		if err := p.halves[i].ring.Check(); err != nil {
+			return fmt.Errorf("half %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Sparse reports whether half of the pair is.
+func (p *Pair[E]) Sparse() bool { return p.halves[0].ring.Sparse() || p.halves[1].ring.Sparse() }
+
+// Cap returns the number of slots, with those in reserve.
+func (p *Pair[E]) Cap() int { return p.halves[0].ring.Cap() + p.halves[1].ring.Cap() }
 
 // Size is the number of slots of a chunk.
 const Size = size

@@ -76,6 +76,15 @@ func (r *Ring[E]) Peek() (e E, ok bool) {
 	return r.first.slots[r.head], true
 }
 
+// First is Peek without a copy: it returns nil if the ring is empty, and what it
+// points to may be used until that element leaves.
+func (r *Ring[E]) First() *E {
+	if r.n == 0 {
+		return nil
+	}
+	return &r.first.slots[r.head%size]
+}
+
 // Pop removes the oldest element and returns it, or false if the ring is
 // empty.
 func (r *Ring[E]) Pop() (e E, ok bool) {

@@ -16,7 +16,8 @@ type shelf[E any] struct {
 	hint  int // where a free number was found last
 
 	spare  *chunk[E] // linked by next, otherwise zero
-	spares int       // at most idle or, if that is more, used
+	spares int       // at most idle or, if that is more, used or keep
+	keep   int       // set by the owner
 }
 
 // take gives an empty chunk with a number.
@@ -75,7 +76,12 @@ func (s *shelf[E]) release(c *chunk[E]) {
 	c.prev, c.next, c.number, c.holes = nil, s.spare, 0, 0
 	s.spare = c
 	s.spares++
-	for s.spares > max(idle, s.used) {
+	s.stow(max(s.used, s.keep))
+}
+
+// stow keeps no more than so many chunks in reserve, but always a few.
+func (s *shelf[E]) stow(most int) {
+	for s.spares > max(idle, most) {
 		s.spare = s.spare.next
 		s.spares--
 	}
