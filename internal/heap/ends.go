@@ -5,7 +5,7 @@ import "cmp"
 // handover is what the two ends of a queue know of each other. It is written
 // while neither is in use.
 type handover[K cmp.Ordered] struct {
-	limit K    // no key that joins is less or equal, none greater is served
+	limit K    // no key that joins is less or equal, none greater is served; zero again in a queue that was emptied
 	alone bool // all that was in the lane at the last Turn can be served
 }
 

@@ -56,6 +56,7 @@ func (p *Pair[E]) Turn() bool {
 	// more if it begins elsewhere.
 	out.keep, next.keep = next.used+1, next.used+1
 	out.stow(out.keep)
+	next.stow(next.keep)
 	return next.Len() > 0
 }
 
