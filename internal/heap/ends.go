@@ -62,7 +62,7 @@ func (q *Queue[K, E]) Settle() {
 	q.taken = q.taken[:0]
 }
 
-// maxJoined is how many may be unplaced: to settle them takes some ten
+// maxJoined is how many may be unplaced: to settle them takes up to a hundred
 // microseconds.
 const maxJoined = 1024
 
