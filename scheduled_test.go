@@ -55,6 +55,7 @@ func TestScheduleFails(t *testing.T) {
 		if f.LastError() != sour || f.Runs() != 1 || g.Runs() != 1 {
 			t.Errorf("LastError %v, runs %d and %d", f.LastError(), f.Runs(), g.Runs())
 		}
+		synctest.Wait() // a task is counted after it is done
 		if s := p.Stats(); s.Largest != 1 || s.Failed != 2 {
 			t.Errorf("%d workers ever, %d failures, want 1 and 2", s.Largest, s.Failed)
 		}
