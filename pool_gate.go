@@ -13,9 +13,9 @@ import (
 // need not meet the workers, who in the same moment take tasks from the other
 // end. Without the gate half of their time was spent in waiting for each other.
 //
-// The pool's lock is two: that of the gate and that of the workers. To hold the
-// pool's lock is to hold both, and it is the only way to change anything but
-// this:
+// The pool's lock is two, that of the workers and, while the gate is open, that of
+// the gate. To hold the pool's lock is to hold both, and it is the only way to
+// change anything but this:
 //
 //   - who holds the gate's lock, and finds it open, may push
 //   - who holds the workers' lock, and finds the gate open, may account for a

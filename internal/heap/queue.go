@@ -9,7 +9,7 @@ import "cmp"
 // see [Queue.Join].
 //
 // Every element has a place, a number that is its own for as long as it is in
-// the queue. Places are used again: none is larger than about eight times the
+// the queue. Places are used again: none is larger than about sixteen times the
 // largest number of elements that were there at once.
 //
 // Keys are compared as [cmp.Compare] does, so a NaN is less than any number.
