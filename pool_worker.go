@@ -4,21 +4,23 @@ import (
 	"context"
 	"runtime/pprof"
 	"time"
+
+	"github.com/executor-go/executor/internal/alarm"
 )
 
 // worker is one goroutine of a pool. Its fields are guarded by the pool's lock,
 // but for entry while the worker has it, and for wake.
 type worker struct {
 	number int
-	entry  entry            // the task in hand; entry.run is nil if there is none
-	wake   chan struct{}    // holds at most one token: something was handed over, or leave is set
-	leave  bool             // dismissed while parked
-	taken  bool             // entry is being run; the worker's own
-	gone   bool             // counted out; the worker's own
-	ran    bool             // the body of entry was begun; the worker's own
-	fine   bool             // the body of entry returned nil; the worker's own
-	tick   <-chan time.Time // the alarm of a scheduled pool; set when it parks
-	labels context.Context  // carries the pprof labels; the worker's own
+	entry  entry           // the task in hand; entry.run is nil if there is none
+	wake   chan struct{}   // holds at most one token: something was handed over, or leave is set
+	leave  bool            // dismissed while parked
+	taken  bool            // entry is being run; the worker's own
+	gone   bool            // counted out; the worker's own
+	ran    bool            // the body of entry was begun; the worker's own
+	fine   bool            // the body of entry returned nil; the worker's own
+	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
+	labels context.Context // carries the pprof labels; the worker's own
 
 	parked     bool  // in the idle list
 	since      int64 // when it became idle

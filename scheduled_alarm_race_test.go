@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/internal/alarm"
 )
 
 // A worker that is handed a task in the very moment in which it hears the alarm
@@ -29,16 +31,17 @@ func alarmDuringHandOver(t *testing.T) {
 	synctest.Wait()
 	Schedule(context.Background(), p, time.Hour, func(context.Context) (int, error) { return 0, nil })
 
-	alarm := make(chan time.Time, 1)
-	alarm <- time.Now()
-	w := &worker{wake: make(chan struct{}, 1), tick: alarm}
+	w := &worker{wake: make(chan struct{}, 1), alarm: alarm.New()}
+	defer w.alarm.Close()
+	w.alarm.Set(0)
+	synctest.Wait()
 	w.wake <- struct{}{}
 	if next := p.parkDelayed(w); next != works {
 		t.Errorf("the worker's next step is %d, though it has a task", next)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(alarm) == 0 && p.mu.delay.set == 0 {
+	if p.mu.delay.set == 0 {
 		t.Error("the alarm was heard and is not set again, though others are idle")
 	}
 }

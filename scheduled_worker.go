@@ -113,17 +113,15 @@ func (p *Pool) listenLocked(w *worker) {
 		if q.alarm == nil {
 			q.alarm = alarm.New()
 		}
-		w.tick = q.alarm.C()
+		w.alarm = q.alarm
 	}
 }
 
 // parkDelayed waits until w is handed a task or dismissed, or the alarm goes
 // off.
 func (p *Pool) parkDelayed(w *worker) step {
-	select {
-	case <-w.wake:
+	if !w.alarm.Wait(w.wake) {
 		return w.awoken()
-	case <-w.tick:
 	}
 	p.mu.Lock()
 	p.mu.delay.set = 0

@@ -1,13 +1,19 @@
 // Package alarm wakes one goroutine at an instant, precisely.
 //
-// The timers of Go's runtime wake an idle process up to a millisecond late,
-// because its poller waits in whole milliseconds. An [Alarm] has an ordinary
-// timer, which decides, and on Linux a helper: a timer descriptor, armed for
-// the same instant, that the poller watches like a socket. When it becomes
-// readable the process wakes, on time, and the scheduler finds the ordinary
-// timer due. Nothing but precision depends on the helper. Where there is none
-// (another system, no descriptor to be had, a testing/synctest bubble) an Alarm
-// is the ordinary timer alone.
+// An [Alarm] has an ordinary timer, and on Linux a timer descriptor that the
+// runtime's poller watches like a socket. Both are set for the same instant, and
+// the first to go off counts, for each is late where the other is not:
+//
+//   - While a process is idle, timers are up to a millisecond late, because the
+//     poller waits in whole milliseconds. The descriptor ends that wait in time.
+//   - While goroutines come and go on all processors, the runtime looks for timers
+//     that are due between any two of them, but polls only every ten milliseconds.
+//   - While goroutines that do not yield have all processors, a timer waits for
+//     the one it was set on. Whatever the poller found runs on any that is free
+//     for a moment.
+//
+// Where there is no descriptor to be had (another system, a testing/synctest
+// bubble, too many open files) an Alarm is the ordinary timer alone.
 package alarm
 
 import (
@@ -15,55 +21,69 @@ import (
 	"time"
 )
 
-// Alarm goes off once for each Set, on the channel C. [New] makes one, [Alarm.Close]
-// ends it.
+// Alarm goes off once for each Set, or twice if the timer and the descriptor go
+// off in the same moment: who hears it has to look whether it is time.
+// [New] makes one, [Alarm.Close] ends it.
 //
 // Set, Stop and Close may be called by any goroutine, but not by two at once:
 // callers hold a lock of their own. None of them blocks for longer than a
 // system call, so that lock may be a hot one.
 type Alarm struct {
 	timer *time.Timer
-	waker *waker // nil if nothing helps the timer
+	bell  <-chan struct{} // rung by waker; nil without one
+	waker *waker          // nil if there is only the timer
 }
 
 // New returns an alarm that is not set.
 func New() *Alarm {
-	a := &Alarm{timer: time.NewTimer(math.MaxInt64), waker: newWaker()}
+	a := &Alarm{timer: time.NewTimer(math.MaxInt64)}
 	a.timer.Stop()
+	if a.waker = newWaker(a.timer); a.waker != nil {
+		a.bell = a.waker.bell
+	}
 	return a
 }
 
-// C returns the channel that receives the time when the alarm goes off. It is
-// the same for the life of the alarm and is never closed.
-func (a *Alarm) C() <-chan time.Time { return a.timer.C }
+// Wait waits until the alarm goes off, and reports true, or until it can receive
+// from other, and reports false. Any number of goroutines may wait; one of them
+// hears the alarm, the next one to come if there is none.
+func (a *Alarm) Wait(other <-chan struct{}) bool {
+	select {
+	case <-a.timer.C:
+	case <-a.bell:
+	case <-other:
+		return false
+	}
+	return true
+}
 
 // Set makes the alarm go off in d from now, at once if d is zero or negative,
 // and never if it is some 292 years or more. It replaces an earlier setting:
-// once Set has returned, C delivers nothing that was due to that one.
+// once Set has returned, nobody hears the alarm for that one.
 func (a *Alarm) Set(d time.Duration) {
-	// The timer first: when the descriptor becomes readable the timer has to
-	// be due, or the process would go back to sleep, and wake up late.
-	a.timer.Reset(d)
 	if a.waker != nil {
 		a.waker.set(d)
+	} else {
+		a.timer.Reset(d)
 	}
 }
 
-// Stop cancels the setting: once it has returned, C delivers nothing until the
-// next Set.
+// Stop cancels the setting: once it has returned, nobody hears the alarm until
+// the next Set.
 func (a *Alarm) Stop() {
-	a.timer.Stop()
 	if a.waker != nil {
 		a.waker.stop()
+	} else {
+		a.timer.Stop()
 	}
 }
 
 // Close stops the alarm and releases its descriptor. It waits until the
-// helper's goroutine has ended, which takes no longer than it takes to be
+// goroutine that reads it has ended, which takes no longer than it takes to be
 // scheduled, for that goroutine waits for nothing else. Closing twice does
 // nothing; an alarm that is set after Close is an ordinary timer.
 func (a *Alarm) Close() {
-	a.timer.Stop()
+	a.Stop()
 	if a.waker != nil {
 		a.waker.close()
 		a.waker = nil

@@ -26,7 +26,7 @@ func BenchmarkLateness(b *testing.B) {
 
 		due := time.Now().Add(d)
 		a.Set(d)
-		<-a.C()
+		a.Wait(nil)
 		alarmed = append(alarmed, time.Since(due))
 
 		due = time.Now().Add(d)

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// waker makes a timer descriptor readable when an alarm is due.
+// waker has a timer descriptor beside the timer of an alarm, and rings the bell
+// if the descriptor is the first to go off.
 //
 // A system call for every setting would be a waste, since most settings
 // replace one that is not yet due by a later one. So the descriptor may be
@@ -19,18 +20,20 @@ import (
 //
 //	set:   wanted = now + d; if wanted < armed: arm
 //	stop:  wanted = never
-//	run:   for each wake-up: armed = never; if wanted is still to come: arm
+//	run:   for each wake-up: armed = never; if wanted is still to come: arm, else: ring
 type waker struct {
 	file  *os.File      // watched by the runtime's poller; closing it ends run
 	epoch time.Time     // origin of the instants below
+	bell  chan struct{} // holds one ring at most, that of the last setting
 	done  chan struct{} // closed when run has ended
 
 	// mu is a leaf lock: under it there is one system call at most.
 	mu struct {
 		sync.Mutex
-		fd     int   // file's descriptor; -1 once it is closed
-		wanted int64 // the alarm's instant, in ns since epoch
-		armed  int64 // the descriptor's instant; never later than wanted
+		timer  *time.Timer // the alarm's
+		fd     int         // file's descriptor; -1 once it is closed
+		wanted int64       // the alarm's instant, in ns since epoch; never once it rang
+		armed  int64       // the descriptor's instant; never later than wanted
 	}
 }
 
@@ -39,8 +42,9 @@ const never = math.MaxInt64
 
 const clockMonotonic = 1 // CLOCK_MONOTONIC, as package time reads it
 
-// newWaker returns nil if there can be no waker.
-func newWaker() *waker {
+// newWaker gives timer, which is stopped, a waker, or returns nil if there can be
+// none.
+func newWaker(timer *time.Timer) *waker {
 	if inBubble() {
 		return nil
 	}
@@ -53,8 +57,10 @@ func newWaker() *waker {
 	w := &waker{
 		file:  os.NewFile(fd, "alarm"),
 		epoch: time.Now(),
+		bell:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
 	}
+	w.mu.timer = timer
 	w.mu.fd, w.mu.wanted, w.mu.armed = int(fd), never, never
 	go w.run()
 	return w
@@ -73,8 +79,7 @@ func inBubble() bool {
 	return time.Since(time.Unix(tv.Unix())).Abs() > time.Hour
 }
 
-// run reads the descriptor until it is closed. That it wakes up is all that
-// matters: the scheduler looks for timers that are due on the way here.
+// run reads the descriptor until it is closed.
 func (w *waker) run() {
 	defer close(w.done)
 	var expirations [8]byte
@@ -85,16 +90,29 @@ func (w *waker) run() {
 		w.mu.Lock()
 		w.mu.armed = never
 		if w.mu.wanted < never {
-			w.armLocked(time.Duration(w.mu.wanted - w.now()))
+			w.heedLocked(time.Duration(w.mu.wanted - w.now()))
 		}
 		w.mu.Unlock()
 	}
 }
 
+// heedLocked rings the bell if there is nothing left of the time until the alarm.
+// Nobody waits for the timer any more then: if it has gone off already, and was
+// not heard, that is taken back.
+func (w *waker) heedLocked(left time.Duration) {
+	if left > 0 {
+		w.armLocked(left)
+		return
+	}
+	w.stopLocked()
+	w.bell <- struct{}{}
+}
+
 func (w *waker) set(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mu.wanted = never
+	w.stopLocked()
+	w.mu.timer.Reset(d)
 	if now := w.now(); d > 0 && int64(d) < never-now {
 		w.mu.wanted = now + int64(d)
 	}
@@ -106,12 +124,22 @@ func (w *waker) set(d time.Duration) {
 func (w *waker) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.stopLocked()
+}
+
+// stopLocked takes back the last setting, and its ring if nobody has heard it.
+func (w *waker) stopLocked() {
+	w.mu.timer.Stop()
 	w.mu.wanted = never
+	select {
+	case <-w.bell:
+	default:
+	}
 }
 
 func (w *waker) close() {
 	w.mu.Lock()
-	w.mu.fd, w.mu.wanted = -1, never // the number may soon be another file's
+	w.mu.fd = -1 // the number may soon be another file's
 	w.mu.Unlock()
 	w.file.Close()
 	<-w.done
@@ -121,10 +149,9 @@ func (w *waker) close() {
 func (w *waker) now() int64 { return int64(time.Since(w.epoch)) }
 
 // armLocked arms the descriptor for the wanted instant, which is in left from
-// now. If that is over there is nothing to wake up for; and if the kernel
-// refuses, the timer does without.
+// now. If the kernel refuses, the timer does without.
 func (w *waker) armLocked(left time.Duration) {
-	if left <= 0 || w.mu.fd < 0 {
+	if w.mu.fd < 0 {
 		return
 	}
 	// A field of a Timespec may have 32 bits: 68 years, then run arms it again.

@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// What the helper does shows in nothing but the lateness of wake-ups, which no
-// test can rely on. So these look at the instants that it keeps: an alarm that
-// is not helped is as late as an ordinary timer.
+// What the waker does shows in nothing but the lateness of wake-ups, which no
+// test can rely on. So these look at the instants that it keeps, and take the
+// timer away: an alarm without a waker is as late as an ordinary timer.
 
 // helper makes the waker of an alarm.
 func helper(t *testing.T) *waker {
 	t.Helper()
-	w := newWaker()
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	w := newWaker(timer)
 	if w == nil {
 		t.Skip("this system has no timer descriptors")
 	}
@@ -91,5 +93,48 @@ func TestDescriptorIsArmedForEarliest(t *testing.T) {
 	w.stop()
 	if wanted, fourth := w.instants(); wanted != never || fourth != second {
 		t.Errorf("wanted %v, armed for %v after stop, want never and %v", time.Duration(wanted), time.Duration(fourth), time.Duration(second))
+	}
+}
+
+// A bell that rings and is not heard is silenced by the next setting, or by stop.
+func TestBellOfLastSetting(t *testing.T) {
+	w := helper(t)
+	for name, replace := range map[string]func(){
+		"set":  func() { w.set(time.Hour) },
+		"stop": w.stop,
+	} {
+		w.set(time.Microsecond)
+		_, early := w.instants()
+		w.expired(early)
+		replace()
+		if len(w.bell) > 0 {
+			t.Errorf("the bell rings after %s", name)
+		}
+	}
+}
+
+// The bell rings for a timer that does not go off, since the processor that has
+// it is kept busy.
+func TestBellRingsForTimer(t *testing.T) {
+	w := helper(t)
+	w.set(time.Millisecond)
+	w.mu.timer.Stop()
+	<-w.bell
+	if wanted, armed := w.instants(); wanted != never || armed != never {
+		t.Errorf("wanted %v, armed for %v after the bell rang", time.Duration(wanted), time.Duration(armed))
+	}
+}
+
+// When the bell rings the timer is silent, also if it went off before.
+func TestBellInsteadOfTimer(t *testing.T) {
+	w := helper(t)
+	for range 100 {
+		w.set(50 * time.Microsecond)
+		<-w.bell
+		select {
+		case <-w.mu.timer.C:
+			t.Fatal("both went off")
+		default:
+		}
 	}
 }

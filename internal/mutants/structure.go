@@ -204,13 +204,13 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/alarm.go", what: "the timer is not set",
-		old: "	a.timer.Reset(d)\n",
+		old: "		a.timer.Reset(d)\n",
 		new: "",
 	},
 	{
 		file: "internal/alarm/alarm.go", what: "Stop leaves the timer on",
-		old: "func (a *Alarm) Stop() {\n\ta.timer.Stop()\n",
-		new: "func (a *Alarm) Stop() {\n",
+		old: "	} else {\n\t\ta.timer.Stop()\n\t}",
+		new: "	}",
 	},
 	{
 		file: "internal/alarm/alarm.go", what: "Close leaves the helper running",
@@ -219,8 +219,23 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/waker_linux.go", what: "the waker is not armed again",
-		old: "		if w.mu.wanted < never {\n\t\t\tw.armLocked(time.Duration(w.mu.wanted - w.now()))\n\t\t}\n",
+		old: "	if left > 0 {\n\t\tw.armLocked(left)\n",
+		new: "	if left > 0 {\n",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "the bell does not ring",
+		old: "	w.bell <- struct{}{}\n",
 		new: "",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "the bell rings beside the timer",
+		old: "	w.stopLocked()\n\tw.bell <-",
+		new: "	w.mu.wanted = never\n\tw.bell <-",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "a setting leaves the bell of the one before",
+		old: "	case <-w.bell:\n",
+		new: "	case <-chan struct{}(nil):\n",
 	},
 	{
 		file: "internal/alarm/waker_linux.go", what: "a waker that has gone off counts as armed",
