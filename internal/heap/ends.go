@@ -56,7 +56,7 @@ func (q *Queue[K, E]) Settle() {
 		return
 	}
 	for _, t := range q.taken {
-		q.tell(t.elem, q.tree.push(t.slot, t.elem))
+		q.tell(t.elem, q.insert(t))
 	}
 	clear(q.taken)
 	q.taken = q.taken[:0]

@@ -1,14 +1,92 @@
 package heap
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Check reports the first invariant of q that does not hold.
 func (q *Queue[K, E]) Check() error {
 	if err := q.lane.check(); err != nil {
 		return err
 	}
-	return q.tree.check(q.arrivals)
+	if q.tree.n == 0 && q.piles.n > 0 {
+		return fmt.Errorf("the heap is empty, and %d wait behind it", q.piles.n)
+	}
+	if q.tree.n > q.full() {
+		return fmt.Errorf("%d elements in the heap", q.tree.n)
+	}
+	for s := range q.tree.all() {
+		if !q.near(&s) {
+			return fmt.Errorf("slot %v of the heap belongs onto a pile", s)
+		}
+	}
+	if err := q.tree.check(q.arrivals); err != nil {
+		return err
+	}
+	return q.piles.check(q.arrivals)
 }
+
+func (ps *piles[K, E]) check(arrivals uint64) error {
+	numbers := make(map[uint32]bool)
+	n := 0
+	for i, bound := range ps.bounds {
+		numbers[bound.place()] = true
+		p := ps.at(i)
+		if p.n > ps.full() || p.n == 0 {
+			return fmt.Errorf("%d elements in a pile", p.n)
+		}
+		if few := ps.full() / 4; i > 0 && p.n <= few && ps.at(i-1).n <= few {
+			return fmt.Errorf("piles of %d and %d elements, side by side", p.n, ps.at(i-1).n)
+		}
+		m := 0
+		for at, t := range p.all() {
+			m++
+			switch {
+			case t.arrival() >= arrivals || t.place() != 0:
+				return fmt.Errorf("%v arrived as one of %d", t, arrivals)
+			case ps.find(t.slot) != i:
+				return fmt.Errorf("%v is in pile %d of %d and belongs to pile %d", t, i, len(ps.bounds), ps.find(t.slot))
+			case !p.has(at):
+				return fmt.Errorf("%v is not known to be at %#x", t, at)
+			}
+		}
+		if m != p.n {
+			return fmt.Errorf("%d tickets in a pile, %d counted", m, p.n)
+		}
+		n += m
+		for j, tray := range p.trays {
+			if (tray != nil) != (p.taken[j] != 0) {
+				return fmt.Errorf("tray %d of a pile: %v, of which %#x are taken", j, tray, p.taken[j])
+			}
+			if j < p.open && p.taken[j] != allTaken {
+				return fmt.Errorf("tray %d of a pile has room, and the first is said to be %d", j, p.open)
+			}
+			for k := range traySize {
+				if tray != nil && !p.has(j<<6|k) && any(tray.tickets[k]) != any(ticket[K, E]{}) {
+					return fmt.Errorf("tray %d of a pile retains %v", j, tray.tickets[k])
+				}
+			}
+		}
+	}
+	for _, number := range ps.vacant {
+		numbers[number] = true
+	}
+	if len(numbers) != len(ps.table) || len(numbers) != len(ps.bounds)+len(ps.vacant) {
+		return fmt.Errorf("%d piles and %d vacant numbers of %d", len(ps.bounds), len(ps.vacant), len(ps.table))
+	}
+	if n != ps.n {
+		return fmt.Errorf("%d in piles, %d counted", n, ps.n)
+	}
+	for _, tray := range ps.stock.trays {
+		if any(*tray) != any(tray0[K, E]()) {
+			return fmt.Errorf("a spare tray retains %v", tray)
+		}
+	}
+	return nil
+}
+
+func tray0[K cmp.Ordered, E any]() (t tray[K, E]) { return t }
 
 func (l *lane[K, E]) check() error {
 	var zero ticket[K, E]
@@ -88,9 +166,6 @@ func (t *tree[K, E]) checkPlaces() error {
 			return fmt.Errorf("place %d is not clear: %v", p, t.elems[p])
 		}
 	}
-	if t.sparse() {
-		return fmt.Errorf("%d elements in a tree for %d", t.n, cap(t.elems))
-	}
 	return nil
 }
 
@@ -101,7 +176,21 @@ const MaxJoined = maxJoined
 const Patience = patience
 
 // Cap returns the number of elements for which there is memory in the tree.
-func (q *Queue[K, E]) Cap() int { return max(cap(q.tree.slots), cap(q.tree.elems)) }
+func (q *Queue[K, E]) Cap() int {
+	n := len(q.stock.trays)
+	for i := range q.bounds {
+		for _, tray := range q.at(i).trays {
+			if tray != nil {
+				n++
+			}
+		}
+	}
+	return max(cap(q.tree.slots), cap(q.tree.elems)) + n*traySize
+}
+
+// MakePiles makes the queue, which is empty, have piles of so many elements at most, and a heap
+// no larger.
+func (q *Queue[K, E]) MakePiles(size int) { q.size = size }
 
 // Lane returns the length of the lane.
 func (q *Queue[K, E]) Lane() int { return q.line.Len() }

@@ -181,34 +181,6 @@ func TestTiesAcrossRecount(t *testing.T) {
 	}
 }
 
-// An element that stays when nearly all others leave is told its new place, and
-// nobody is told anything before.
-func TestTellsNewPlaces(t *testing.T) {
-	where := map[int]int{}
-	told := 0
-	q := heap.New[int](func(e, place int) { where[e] = place; told++ })
-	for i := range 1000 {
-		where[i] = q.Push(i%2*i, i) // half to the lane and half to the heap
-	}
-	for range 400 {
-		q.Pop()
-	}
-	if told > 0 {
-		t.Errorf("told %d", told)
-	}
-	for q.Len() > 10 {
-		q.Pop()
-	}
-	if told == 0 {
-		t.Fatal("told nothing")
-	}
-	for _, want := range slices.Collect(elements(q)) {
-		if got := q.Remove(where[want]); got != want {
-			t.Errorf("%d was at the place of %d", got, want)
-		}
-	}
-}
-
 // Those that leave the lane for the heap are told so.
 func TestTellsWhoLeavesTheLane(t *testing.T) {
 	where := map[int]int{}
@@ -251,7 +223,7 @@ func TestRemoveNothing(t *testing.T) {
 	q.Push(2, 2)
 	q.Pop()
 	q.Pop()
-	for _, place := range []int{lane, tree, 100, 101, -1, -2, math.MinInt, math.MaxInt} {
+	for _, place := range []int{lane, tree, 2, 100, 101, 102, -1, -2, -4, math.MinInt, math.MinInt + 2, math.MaxInt, math.MaxInt - 1} {
 		func() {
 			defer func() {
 				if why := fmt.Sprint(recover()); !strings.Contains(why, ": no element at place") {
@@ -349,8 +321,8 @@ func TestRetainsNothing(t *testing.T) {
 	runtime.KeepAlive(q)
 }
 
-// Memory of the tree is given back when many elements have left, whichever way
-// they went.
+// Memory is given back when many elements have left, whichever way they went: what
+// stays is that of a tree and of a pile.
 func TestReturnsMemory(t *testing.T) {
 	const n = 300_000
 	for name, empty := range map[string]func(q *heap.Queue[int, int], places []int){
@@ -367,10 +339,10 @@ func TestReturnsMemory(t *testing.T) {
 			places := make([]int, n)
 			q := heap.New[int](func(e, place int) { places[e] = place })
 			for i := range n {
-				places[i] = q.Push(-i, i) // all but the first to the tree
+				places[i] = q.Push(-i, i) // all but the first out of order
 			}
 			empty(q, places)
-			if q.Cap() > 2000 {
+			if q.Cap() > 2500 {
 				t.Errorf("%d slots for %d elements", q.Cap(), q.Len())
 			}
 		})

@@ -36,10 +36,12 @@ type model struct {
 	owed  bool // Settle, since the last Turn
 }
 
-// newModel returns a model whose queue counts its arrivals anew after so many.
-func newModel(t *testing.T, recount int) *model {
+// newModel returns a model whose queue counts its arrivals anew after so many, and
+// has piles of at most so many elements.
+func newModel(t *testing.T, recount, size int) *model {
 	m := &model{t: t, queue: newItems(), left: recount}
 	m.queue.RecountIn(recount)
+	m.queue.MakePiles(size)
 	return m
 }
 
@@ -206,7 +208,7 @@ func TestAgreesWithSortedList(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 60 {
-		m := newModel(t, random.IntN(3000))
+		m := newModel(t, random.IntN(3000), 2+random.IntN(200))
 		for range 300 {
 			m.step(byte(random.Uint32()), byte(random.Uint32()))
 		}
@@ -219,8 +221,8 @@ func FuzzHeap(f *testing.F) {
 	f.Add(byte(255), []byte{60, 1, 28, 9, 14, 3, 28, 30, 15, 0, 13, 1, 14, 50, 13, 1, 12, 2, 14, 9, 15, 1, 8, 0, 13, 0})
 	f.Add(byte(3), []byte{11, 1, 11, 1, 11, 1, 6, 0, 7, 0})
 	f.Add(byte(200), []byte{248, 7, 249, 3, 248, 60, 249, 9, 11, 0, 3, 5, 6, 255, 242, 0, 250, 2, 7, 8})
-	f.Fuzz(func(t *testing.T, recount byte, ops []byte) {
-		m := newModel(t, int(recount))
+	f.Fuzz(func(t *testing.T, first byte, ops []byte) {
+		m := newModel(t, int(first), 2+int(first)%150)
 		ops = ops[:min(len(ops), 600)] // each step looks at all elements
 		for ; len(ops) >= 2; ops = ops[2:] {
 			m.step(ops[0], ops[1])

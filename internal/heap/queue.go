@@ -9,33 +9,35 @@ import "cmp"
 // see [Queue.Join].
 //
 // Every element has a place, a number that is its own for as long as it is in
-// the queue. Places are used again: none is larger than about sixteen times the
-// largest number of elements that were there at once.
+// the queue, or until it is told another. Places are used again: with up to 67
+// million elements at once they have 31 bits.
 //
 // Keys are compared as [cmp.Compare] does, so a NaN is less than any number.
 //
-// An element is in the lane or in the tree. The lane is a queue in order: an
-// element whose key is not less than that of the lane's youngest joins it at
-// its end, in constant time, and leaves it in constant time. So go tasks
+// An element is in the lane, in the tree or in a pile. The lane is a queue in
+// order: an element whose key is not less than that of the lane's youngest joins
+// it at its end, in constant time, and leaves it in constant time. So go tasks
 // without a delay, timeouts that are all equally long, and the beats of
-// periodic tasks; whatever comes out of order goes to the tree, a heap.
+// periodic tasks. Whatever comes out of order goes to the tree, a heap, if it is
+// near and onto a pile if it is not.
 type Queue[K cmp.Ordered, E any] struct {
 	lane[K, E]
 	tree[K, E]
+	piles[K, E]
 
 	moved func(e E, place int) // nil if nobody wants to know
 }
 
 // New returns an empty queue that reports new places to moved. An element
-// gets its place from Push, Join or Settle; it gets another if it leaves the
-// lane for the tree, or if the queue has shrunk to a small part of what it was
-// and closes ranks. moved must not touch the queue.
+// gets its place from Push, Join or Settle, and another each time it goes from one
+// part of the queue to another, or the part closes ranks, whatever is done to
+// the queue then. moved must not touch the queue.
 func New[K cmp.Ordered, E any](moved func(e E, place int)) *Queue[K, E] {
 	return &Queue[K, E]{moved: moved}
 }
 
 // Len returns the number of elements.
-func (q *Queue[K, E]) Len() int { return q.line.Len() + q.tree.n }
+func (q *Queue[K, E]) Len() int { return q.line.Len() + q.tree.n + q.piles.n }
 
 // Push adds e under key and returns its place, which holds until moved names
 // another.
@@ -45,7 +47,7 @@ func (q *Queue[K, E]) Push(key K, e E) (place int) {
 	}
 	if q.line.Len() > 0 && cmp.Less(key, q.newest) {
 		if q.late++; !q.impatient() {
-			return q.tree.push(q.number(key), e)
+			return q.insert(ticket[K, E]{q.number(key), e})
 		}
 		q.reopen()
 	}
@@ -111,21 +113,24 @@ func (q *Queue[K, E]) popTree() E {
 // Remove removes the element at place and returns it. It panics if no element
 // is there.
 func (q *Queue[K, E]) Remove(place int) E {
-	if place&1 == 0 {
-		e := q.tree.remove(place >> 1)
-		q.fitTree()
-		return e
+	switch {
+	case place&1 != 0:
+		t := q.line.Remove(place >> 1)
+		q.fitLane()
+		return t.elem
+	case place&2 != 0:
+		return q.removeFar(place >> 2)
 	}
-	t := q.line.Remove(place >> 1)
-	q.fitLane()
-	return t.elem
+	e := q.tree.remove(place >> 2)
+	q.fitTree()
+	return e
 }
 
 // reopen empties the lane, so that a few elements that are far ahead do not
 // close it to all that come before them.
 func (q *Queue[K, E]) reopen() {
-	for _, t := range q.line.Drain() {
-		q.tell(t.elem, q.tree.push(t.slot, t.elem))
+	for t, ok := q.line.Pop(); ok; t, ok = q.line.Pop() {
+		q.tell(t.elem, q.insert(t))
 	}
 	q.late, q.newest = 0, *new(K)
 }
@@ -133,10 +138,14 @@ func (q *Queue[K, E]) reopen() {
 // impatient reports whether the lane is to be given to those who come now.
 func (q *Queue[K, E]) impatient() bool { return q.late >= patience && q.line.Len() <= patience }
 
-// fitTree closes ranks in the tree, if it is nearly empty.
+// fitTree sees to it that the tree is not empty as long as there are piles.
 func (q *Queue[K, E]) fitTree() {
-	if q.tree.sparse() {
-		q.tree.shrink(q.tell)
+	switch {
+	case q.tree.n > 0:
+	case len(q.bounds) > 0:
+		q.advance()
+	case cap(q.tree.elems) > idle:
+		q.tree, q.piles = tree[K, E]{}, piles[K, E]{size: q.size}
 	}
 }
 
@@ -152,6 +161,7 @@ func (q *Queue[K, E]) tell(e E, place int) {
 	}
 }
 
-// Places in the lane are odd, those in the tree even.
-func laneAt(place int) int    { return place<<1 | 1 }
-func treeAt(place uint32) int { return int(place) << 1 }
+// The low bits of a place say in which part of the queue it is.
+func laneAt(place int) int             { return place<<1 | 1 }
+func treeAt(place uint32) int          { return int(place) << 2 }
+func pileAt(number uint32, at int) int { return (int(number)<<atBits|at)<<2 | 2 }

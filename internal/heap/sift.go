@@ -12,11 +12,11 @@ const (
 	root = arity - 1
 )
 
-// placeBits is how much of a slot's seq is the place: the rest counts arrivals.
-// So there can be 268 million elements at once, and after 68 billion pushes the
-// arrivals are counted anew.
+// placeBits is how much of a slot's seq is the place, or of a bound's the number of
+// the pile: the rest counts arrivals. So there can be a million piles, and
+// after 17 trillion pushes the arrivals are counted anew.
 const (
-	placeBits   = 28
+	placeBits   = 20
 	maxPlaces   = 1 << placeBits
 	maxArrivals = 1 << (64 - placeBits)
 )
@@ -30,6 +30,9 @@ type slot[K cmp.Ordered] struct {
 
 func (s *slot[K]) place() uint32 { return uint32(s.seq % maxPlaces) }
 
+// unplaced is s without a place.
+func (s slot[K]) unplaced() slot[K] { return slot[K]{s.key, s.seq &^ (maxPlaces - 1)} }
+
 func (s *slot[K]) arrival() uint64 { return s.seq >> placeBits }
 
 // before reports whether s leaves before t. No two slots are equal, since
@@ -42,6 +45,14 @@ func (s *slot[K]) before(t *slot[K]) bool {
 		return s.seq < t.seq
 	}
 	return cmp.Less(s.key, t.key)
+}
+
+// compare is before for package slices. No two slots are equal.
+func compare[K cmp.Ordered](a, b slot[K]) int {
+	if a.before(&b) {
+		return -1
+	}
+	return 1
 }
 
 // removeAt takes the slot at i out of the heap.

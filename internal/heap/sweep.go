@@ -17,12 +17,16 @@ func (q *Queue[K, E]) All() iter.Seq2[K, E] {
 	}
 }
 
-// tickets gives all elements: first those in the tree, with their places, then
-// those in the lane.
+// tickets gives all elements, those in the tree with their places.
 func (q *Queue[K, E]) tickets() iter.Seq[ticket[K, E]] {
 	return func(yield func(ticket[K, E]) bool) {
 		for s := range q.tree.all() {
 			if !yield(ticket[K, E]{s, q.tree.elems[s.place()]}) {
+				return
+			}
+		}
+		for _, t := range q.piles.all() {
+			if !yield(*t) {
 				return
 			}
 		}
@@ -43,9 +47,15 @@ func (q *Queue[K, E]) tickets() iter.Seq[ticket[K, E]] {
 // changes: if it panics, the queue is as it was. It must not touch the queue.
 func (q *Queue[K, E]) RemoveFunc(match func(E) bool) []E {
 	var inTree []uint32
+	var inPiles []int
 	for s := range q.tree.all() {
 		if match(q.tree.elems[s.place()]) {
 			inTree = append(inTree, s.place())
+		}
+	}
+	for place, t := range q.piles.all() {
+		if match(t.elem) {
+			inPiles = append(inPiles, place>>2)
 		}
 	}
 	var removed []E
@@ -53,7 +63,16 @@ func (q *Queue[K, E]) RemoveFunc(match func(E) bool) []E {
 		removed = append(removed, t.elem)
 	}
 	if len(inTree) > 0 {
-		removed = append(removed, q.tree.takeAll(inTree)...)
+		for _, place := range inTree {
+			removed = append(removed, q.tree.take(place))
+		}
+		q.tree.compact()
+	}
+	for _, place := range inPiles {
+		removed = append(removed, q.piles.take(q.locate(place)).elem)
+	}
+	for i := len(q.bounds) - 1; i >= 0; i-- {
+		q.thin(i)
 	}
 	q.fitLane()
 	q.fitTree()
@@ -67,26 +86,21 @@ func (q *Queue[K, E]) Drain() []E {
 	for _, t := range q.sorted() {
 		all = append(all, t.elem)
 	}
-	*q = Queue[K, E]{lane: lane[K, E]{arrivals: q.arrivals}, moved: q.moved}
+	*q = Queue[K, E]{lane: lane[K, E]{arrivals: q.arrivals}, piles: piles[K, E]{size: q.size}, moved: q.moved}
 	return all
 }
 
 // sorted gives all elements in order.
 func (q *Queue[K, E]) sorted() []ticket[K, E] {
 	all := slices.AppendSeq(make([]ticket[K, E], 0, q.Len()), q.tickets())
-	slices.SortFunc(all, func(a, b ticket[K, E]) int {
-		if a.before(&b.slot) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b ticket[K, E]) int { return compare(a.slot, b.slot) })
 	return all
 }
 
 // recount numbers the arrivals anew, from 0. All elements go to the lane.
 func (q *Queue[K, E]) recount() {
 	all := q.sorted()
-	*q = Queue[K, E]{moved: q.moved}
+	*q = Queue[K, E]{piles: piles[K, E]{size: q.size}, moved: q.moved}
 	for _, t := range all {
 		q.tell(t.elem, q.lane.push(t.key, t.elem))
 	}

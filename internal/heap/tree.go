@@ -10,12 +10,12 @@ import (
 // such number.
 const isFree uint32 = 1 << 31
 
-// idle is the capacity below which a tree keeps its arrays whatever its
-// length, so that short bursts do not allocate each time they come round.
+// idle is the capacity up to which a tree that is empty keeps its arrays, so that
+// short bursts do not allocate each time they come round.
 const idle = 256
 
-// tree is the part of a queue that is in no order of arrival: a heap of slots,
-// and the elements at their places.
+// tree is the part of a queue that is next to leave, but for what came in order: a
+// heap of slots, and the elements at their places.
 //
 // The order of the elements is kept apart from the elements. What is sorted are
 // slots: a key, the number of the arrival, the place of the element. Under keys
@@ -37,15 +37,22 @@ type tree[K cmp.Ordered, E any] struct {
 	free  uint32   // one more than a free place, 0 if there is none; its home is isFree and the next such number
 }
 
-// push adds e, whose slot has no place yet, and gives its place.
-func (t *tree[K, E]) push(s slot[K], e E) (place int) {
-	p := t.put(e)
-	s.seq |= uint64(p)
+// push adds an element and gives its place.
+func (t *tree[K, E]) push(k ticket[K, E]) (place int) {
+	place = t.lay(k)
+	t.up(len(t.slots)-1, t.slots[len(t.slots)-1])
+	return place
+}
+
+// lay is push without the order: heapify must follow.
+func (t *tree[K, E]) lay(k ticket[K, E]) (place int) {
+	p := t.put(k.elem)
+	k.seq |= uint64(p)
 	if len(t.slots) == 0 {
 		t.slots = append(t.slots, make([]slot[K], root, 2*arity)...)
 	}
-	t.slots = append(t.slots, s)
-	t.up(len(t.slots)-1, s)
+	t.slots = append(t.slots, k.slot)
+	t.home[p] = uint32(len(t.slots) - 1)
 	return treeAt(p)
 }
 
@@ -53,9 +60,6 @@ func (t *tree[K, E]) push(s slot[K], e E) (place int) {
 func (t *tree[K, E]) put(e E) (place uint32) {
 	t.n++
 	if t.free == 0 {
-		if len(t.elems) == maxPlaces {
-			panic("heap: too many elements")
-		}
 		t.elems = append(t.elems, e)
 		t.home = append(t.home, 0)
 		return uint32(len(t.elems) - 1)
@@ -111,13 +115,9 @@ func (t *tree[K, E]) all() iter.Seq[slot[K]] {
 	}
 }
 
-// takeAll removes the elements at some places and returns them.
-func (t *tree[K, E]) takeAll(doomed []uint32) []E {
-	removed := make([]E, len(doomed))
-	for i, place := range doomed {
-		removed[i] = t.take(place)
-	}
-	// What is left of the heap moves up and is in no order.
+// compact follows take: it drops the slots whose places are free, and puts the
+// others in order.
+func (t *tree[K, E]) compact() {
 	n := min(root, len(t.slots))
 	for i := n; i < len(t.slots); i++ {
 		if s := t.slots[i]; t.home[s.place()]&isFree == 0 {
@@ -128,34 +128,4 @@ func (t *tree[K, E]) takeAll(doomed []uint32) []E {
 	clear(t.slots[n:])
 	t.slots = t.slots[:n]
 	t.heapify()
-	return removed
-}
-
-// sparse reports whether seven eighths of the tree are empty. Three quarters
-// would do as well, and cost those who cancel a million tasks a tenth more.
-func (t *tree[K, E]) sparse() bool { return cap(t.elems) > idle && t.n <= cap(t.elems)/8 }
-
-// shrink closes ranks: the elements get new places, which they are told, and the
-// arrays become about twice as large as they need. The length must double or
-// fall to a quarter before that happens again, so a tree that grows and
-// shrinks around one size does not thrash.
-func (t *tree[K, E]) shrink(tell func(e E, place int)) {
-	size := cap(t.elems)
-	for size > idle && t.n <= size/4 {
-		size /= 2
-	}
-	elems, home := t.elems, t.home
-	t.elems, t.home, t.free = make([]E, 0, size), make([]uint32, 0, size), 0
-	t.slots = append(make([]slot[K], 0, root+size), t.slots...)
-
-	// In the order of their places, which is more or less that of their memory.
-	for p, at := range home {
-		if at&isFree == 0 {
-			place := uint32(len(t.elems))
-			s := &t.slots[at]
-			s.seq = s.seq&^(maxPlaces-1) | uint64(place)
-			t.elems, t.home = append(t.elems, elems[p]), append(t.home, at)
-			tell(elems[p], treeAt(place))
-		}
-	}
 }

@@ -1,0 +1,126 @@
+package heap
+
+import (
+	"cmp"
+	"iter"
+	"math/bits"
+)
+
+const (
+	traySize = 63
+	trays    = 16
+	pileSize = trays * traySize
+
+	// Where a ticket is in its pile is the tray and, in the low bits, where in the
+	// tray.
+	trayBits = 6
+	atBits   = trayBits + 4
+
+	allTaken = 1<<traySize - 1
+)
+
+// tray is memory for a few tickets. The allocator puts a header of eight bytes before
+// an object of this size; with it and the words that are not used, a tray of
+// interfaces under keys of 64 bits has 2,048 bytes, and no ticket is in two lines
+// of the cache.
+type tray[K cmp.Ordered, E any] struct {
+	_       [3]uint64
+	tickets [traySize]ticket[K, E]
+}
+
+// pile has tickets in no order, in trays. One that leaves makes a hole, which the
+// next to come fills, so that no other has to move.
+type pile[K cmp.Ordered, E any] struct {
+	n     int // tickets
+	open  int // no tray before this one has a hole
+	taken [trays]uint64
+	trays [trays]*tray[K, E] // nil where nothing is taken
+}
+
+// add adds t to a pile that is not full, and reports where it is.
+func (p *pile[K, E]) add(t ticket[K, E], stock *stock[K, E]) (at int) {
+	for p.taken[p.open] == allTaken {
+		p.open++
+	}
+	i := p.open
+	if p.trays[i] == nil {
+		p.trays[i] = stock.get()
+	}
+	j := bits.TrailingZeros64(^p.taken[i])
+	p.trays[i].tickets[j] = t
+	p.taken[i] |= 1 << j
+	p.n++
+	return i<<trayBits | j
+}
+
+// has reports whether there is a ticket.
+func (p *pile[K, E]) has(at int) bool { return p.taken[at>>trayBits]&(1<<(at%(1<<trayBits))) != 0 }
+
+// take removes the ticket that is there.
+func (p *pile[K, E]) take(at int, stock *stock[K, E]) ticket[K, E] {
+	i, j := at>>trayBits, at%(1<<trayBits)
+	t := p.trays[i].tickets[j]
+	p.trays[i].tickets[j] = ticket[K, E]{}
+	p.taken[i] &^= 1 << j
+	p.open = min(p.open, i)
+	p.n--
+	if p.taken[i] == 0 {
+		stock.put(p.trays[i])
+		p.trays[i] = nil
+	}
+	return t
+}
+
+// last reports where the last ticket is; there is one.
+func (p *pile[K, E]) last() (at int) {
+	i := trays - 1
+	for p.taken[i] == 0 {
+		i--
+	}
+	return i<<trayBits | (bits.Len64(p.taken[i]) - 1)
+}
+
+// all gives all tickets. Each may be taken when it is its turn.
+func (p *pile[K, E]) all() iter.Seq2[int, *ticket[K, E]] {
+	return func(yield func(int, *ticket[K, E]) bool) {
+		for i, taken := range p.taken {
+			for tray := p.trays[i]; taken != 0; taken &= taken - 1 {
+				j := bits.TrailingZeros64(taken)
+				if !yield(i<<trayBits|j, &tray.tickets[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// slots gives the slots of all tickets.
+func (p *pile[K, E]) slots() iter.Seq[slot[K]] {
+	return func(yield func(slot[K]) bool) {
+		for _, t := range p.all() {
+			if !yield(t.slot) {
+				return
+			}
+		}
+	}
+}
+
+// stock has a few trays that were emptied, for the piles that need one next. They
+// are zero.
+type stock[K cmp.Ordered, E any] struct{ trays []*tray[K, E] }
+
+func (s *stock[K, E]) get() *tray[K, E] {
+	n := len(s.trays)
+	if n == 0 {
+		return new(tray[K, E])
+	}
+	t := s.trays[n-1]
+	s.trays = s.trays[:n-1]
+	return t
+}
+
+func (s *stock[K, E]) put(t *tray[K, E]) {
+	if len(s.trays) < trays {
+		s.trays = append(s.trays, t)
+	}
+}

@@ -1,0 +1,122 @@
+package heap
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// piles are the part of a queue that is far from leaving: each pile is in no
+// order, all of it is behind all of the pile before it, and all piles are behind
+// the tree. An element costs a search for its pile when it comes, and nothing
+// until it is near.
+//
+// The tree had all of them before. In a heap of a million most levels are far away
+// in memory, and every slot that left came past all of them; and its arrays, when
+// they grew or shrank, made one push or pop wait for a hundred milliseconds. Now
+// the tree has a thousand at most, and they are fetched together, when the
+// processor need not wait for one after the other.
+type piles[K cmp.Ordered, E any] struct {
+	n      int           // elements
+	table  []*pile[K, E] // by number; nil where there is none
+	vacant []uint32      // the numbers where there is none
+	bounds []slot[K]     // of each pile one that nothing in it is before, the last pile first; its place is the number
+	stock  stock[K, E]
+	size   int // of a full pile, pileSize if it is 0; tests have small ones
+}
+
+// full is how many elements a pile may have, and the tree.
+func (ps *piles[K, E]) full() int {
+	if ps.size == 0 {
+		return pileSize
+	}
+	return ps.size
+}
+
+// at gives the pile at an index of bounds.
+func (ps *piles[K, E]) at(i int) *pile[K, E] { return ps.table[ps.bounds[i].place()] }
+
+// near reports whether s belongs to the tree.
+func (ps *piles[K, E]) near(s *slot[K]) bool {
+	n := len(ps.bounds)
+	return n == 0 || s.before(&ps.bounds[n-1])
+}
+
+// find gives the index of the pile that s belongs to.
+func (ps *piles[K, E]) find(s slot[K]) int {
+	s.seq |= maxPlaces - 1 // a slot that is a bound is not before itself
+	low, high := 0, len(ps.bounds)-1
+	for low < high {
+		if mid := int(uint(low+high) / 2); s.before(&ps.bounds[mid]) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// begin makes a pile, to be at index i, for what is not before bound.
+func (ps *piles[K, E]) begin(i int, bound slot[K]) {
+	number := len(ps.table)
+	if n := len(ps.vacant); n > 0 {
+		number = int(ps.vacant[n-1])
+		ps.vacant = ps.vacant[:n-1]
+	} else {
+		ps.table = append(ps.table, nil)
+	}
+	if number == maxPlaces {
+		panic("heap: too many elements")
+	}
+	ps.table[number] = new(pile[K, E])
+	bound.seq = bound.seq&^(maxPlaces-1) | uint64(number)
+	ps.bounds = slices.Insert(ps.bounds, i, bound)
+}
+
+// end gives up the pile at index i, which is empty.
+func (ps *piles[K, E]) end(i int) {
+	number := ps.bounds[i].place()
+	ps.table[number] = nil
+	ps.vacant = append(ps.vacant, number)
+	ps.bounds = slices.Delete(ps.bounds, i, i+1)
+}
+
+// add puts t onto the pile at index i, which is not full, and gives its place.
+func (ps *piles[K, E]) add(i int, t ticket[K, E]) (place int) {
+	ps.n++
+	return pileAt(ps.bounds[i].place(), ps.at(i).add(t, &ps.stock))
+}
+
+// take takes a ticket off a pile.
+func (ps *piles[K, E]) take(p *pile[K, E], at int) ticket[K, E] {
+	ps.n--
+	return p.take(at, &ps.stock)
+}
+
+// locate gives the pile of a place, and where in it. It panics if no element is
+// there.
+func (ps *piles[K, E]) locate(place int) (p *pile[K, E], at int) {
+	number, at := uint(place)>>atBits, place%(1<<atBits) // a huge number if place is negative
+	if number < uint(len(ps.table)) {
+		p = ps.table[number]
+	}
+	if p == nil || !p.has(at) {
+		panic(fmt.Sprintf("heap: no element at place %d of the piles", place))
+	}
+	return p, at
+}
+
+// all gives all tickets with their places.
+func (ps *piles[K, E]) all() iter.Seq2[int, *ticket[K, E]] {
+	return func(yield func(int, *ticket[K, E]) bool) {
+		for _, bound := range ps.bounds {
+			number := bound.place()
+			for at, t := range ps.table[number].all() {
+				if !yield(pileAt(number, at), t) {
+					return
+				}
+			}
+		}
+	}
+}
