@@ -129,7 +129,7 @@ func execute(workers, submitters int, growth bool) Workload {
 func scheduleCancel(name string, pending, submitters int, growth bool) Workload {
 	w := Workload{
 		Name: name, Kind: ScheduleCancel, Growth: growth,
-		Words:   fmt.Sprintf("%s tasks wait, due at random between one and two hours from now; one more like them is scheduled and at once canceled, 1 M times in all, by %s.", Grouped(pending), count(submitters, "goroutine")),
+		Words:   fmt.Sprintf("%s tasks wait, due at random between one and two hours from now; one more like them is scheduled and at once canceled, 1 M times in all, by %s, after as many that are not measured.", Grouped(pending), count(submitters, "goroutine")),
 		Params:  Params{Tasks: million, Pending: pending, Submitters: submitters, Workers: 2},
 		Quick:   Params{Tasks: million / 10, Pending: min(pending, million/10), Submitters: submitters, Workers: 2},
 		Outputs: []Output{{name, "ns", "ns/pair"}},
