@@ -31,9 +31,10 @@ func (w *waker) instants() (wanted, armed int64) {
 }
 
 // expired waits until the descriptor, armed for that instant, has gone off and
-// been read, and gives what it is armed for then. It gives up after a while.
+// been read, and gives what it is armed for then. It gives up after a while. If
+// armed is never, it has gone off before anybody looked.
 func (w *waker) expired(armed int64) int64 {
-	for begin := time.Now(); time.Since(begin) < 10*time.Second; runtime.Gosched() {
+	for begin := time.Now(); armed != never && time.Since(begin) < 10*time.Second; runtime.Gosched() {
 		if _, now := w.instants(); now != armed {
 			return now
 		}
