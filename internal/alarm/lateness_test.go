@@ -72,7 +72,7 @@ func BenchmarkSetEarlier(b *testing.B) {
 	}
 }
 
-// The cost of setting the timer that decides, for comparison.
+// The cost of setting the timer alone, for comparison.
 func BenchmarkTimerReset(b *testing.B) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()

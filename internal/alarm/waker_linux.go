@@ -111,7 +111,7 @@ func (w *waker) heedLocked(left time.Duration) {
 func (w *waker) set(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopLocked()
+	w.hushLocked()
 	w.mu.timer.Reset(d)
 	if now := w.now(); d > 0 && int64(d) < never-now {
 		w.mu.wanted = now + int64(d)
@@ -130,6 +130,11 @@ func (w *waker) stop() {
 // stopLocked takes back the last setting, and its ring if nobody has heard it.
 func (w *waker) stopLocked() {
 	w.mu.timer.Stop()
+	w.hushLocked()
+}
+
+// hushLocked is stopLocked but for the timer.
+func (w *waker) hushLocked() {
 	w.mu.wanted = never
 	select {
 	case <-w.bell:

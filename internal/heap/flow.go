@@ -23,7 +23,7 @@ func (q *Queue[K, E]) insert(t ticket[K, E]) (place int) {
 		q.split(i)
 		return q.insert(t)
 	}
-	return q.piles.add(i, t)
+	return pilesAt(q.piles.add(i, t))
 }
 
 // spill makes a pile of the upper half of the tree, which is full.
@@ -34,7 +34,7 @@ func (q *Queue[K, E]) spill() {
 	for s := range q.tree.all() {
 		if !s.before(&pivot) {
 			t := ticket[K, E]{s.unplaced(), q.tree.take(s.place())}
-			q.tell(t.elem, q.piles.add(i, t))
+			q.tell(t.elem, pilesAt(q.piles.add(i, t)))
 		}
 	}
 	q.tree.compact()
@@ -48,7 +48,7 @@ func (q *Queue[K, E]) split(i int) {
 	for at, t := range lower.all() {
 		if !t.before(&pivot) {
 			t := q.piles.take(lower, at)
-			q.tell(t.elem, q.piles.add(i, t))
+			q.tell(t.elem, pilesAt(q.piles.add(i, t)))
 		}
 	}
 	q.pack(i + 1)
@@ -59,7 +59,7 @@ func (q *Queue[K, E]) pack(i int) {
 	p := q.at(i)
 	for at := p.last(); at>>trayBits > (p.n-1)/traySize; at = p.last() {
 		t := q.piles.take(p, at)
-		q.tell(t.elem, q.piles.add(i, t))
+		q.tell(t.elem, pilesAt(q.piles.add(i, t)))
 	}
 }
 
@@ -105,7 +105,7 @@ func (q *Queue[K, E]) join(i int) {
 	p := q.at(i)
 	for at := range p.all() {
 		t := q.piles.take(p, at)
-		q.tell(t.elem, q.piles.add(i+1, t))
+		q.tell(t.elem, pilesAt(q.piles.add(i+1, t)))
 	}
 	q.end(i)
 }

@@ -17,6 +17,8 @@ const (
 	atBits   = trayBits + 4
 
 	allTaken = 1<<traySize - 1
+
+	maxPiles = 1 << (31 - 2 - atBits) // so that a place has 31 bits
 )
 
 // tray is memory for a few tickets. The allocator puts a header of eight bytes before

@@ -66,7 +66,7 @@ func (ps *piles[K, E]) begin(i int, bound slot[K]) {
 	} else {
 		ps.table = append(ps.table, nil)
 	}
-	if number == maxPlaces {
+	if number == maxPiles {
 		panic("heap: too many elements")
 	}
 	ps.table[number] = new(pile[K, E])
@@ -82,10 +82,13 @@ func (ps *piles[K, E]) end(i int) {
 	ps.bounds = slices.Delete(ps.bounds, i, i+1)
 }
 
+// inPile is a place in the piles.
+func inPile(number uint32, at int) int { return int(number)<<atBits | at }
+
 // add puts t onto the pile at index i, which is not full, and gives its place.
 func (ps *piles[K, E]) add(i int, t ticket[K, E]) (place int) {
 	ps.n++
-	return pileAt(ps.bounds[i].place(), ps.at(i).add(t, &ps.stock))
+	return inPile(ps.bounds[i].place(), ps.at(i).add(t, &ps.stock))
 }
 
 // take takes a ticket off a pile.
@@ -113,7 +116,7 @@ func (ps *piles[K, E]) all() iter.Seq2[int, *ticket[K, E]] {
 		for _, bound := range ps.bounds {
 			number := bound.place()
 			for at, t := range ps.table[number].all() {
-				if !yield(pileAt(number, at), t) {
+				if !yield(inPile(number, at), t) {
 					return
 				}
 			}

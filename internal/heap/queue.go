@@ -145,11 +145,16 @@ func (q *Queue[K, E]) fitTree() {
 	case len(q.bounds) > 0:
 		q.advance()
 	case cap(q.tree.elems) > idle:
-		q.tree, q.piles = tree[K, E]{}, piles[K, E]{size: q.size}
+		q.clear()
 	}
 }
 
-// fitLane does it in the lane.
+// clear gives up the tree and the piles.
+func (q *Queue[K, E]) clear() {
+	q.tree, q.piles = tree[K, E]{}, piles[K, E]{size: q.size}
+}
+
+// fitLane closes ranks in the lane, if few are left in much memory.
 func (q *Queue[K, E]) fitLane() {
 	q.line.CloseRanks(func(t ticket[K, E], place int) { q.tell(t.elem, laneAt(place)) })
 }
@@ -162,6 +167,6 @@ func (q *Queue[K, E]) tell(e E, place int) {
 }
 
 // The low bits of a place say in which part of the queue it is.
-func laneAt(place int) int             { return place<<1 | 1 }
-func treeAt(place uint32) int          { return int(place) << 2 }
-func pileAt(number uint32, at int) int { return (int(number)<<atBits|at)<<2 | 2 }
+func laneAt(place int) int    { return place<<1 | 1 }
+func treeAt(place uint32) int { return int(place) << 2 }
+func pilesAt(place int) int   { return place<<2 | 2 }

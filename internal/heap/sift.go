@@ -13,8 +13,8 @@ const (
 )
 
 // placeBits is how much of a slot's seq is the place, or of a bound's the number of
-// the pile: the rest counts arrivals. So there can be a million piles, and
-// after 17 trillion pushes the arrivals are counted anew.
+// the pile: the rest counts arrivals. After 17 trillion pushes they are counted
+// anew.
 const (
 	placeBits   = 20
 	maxPlaces   = 1 << placeBits

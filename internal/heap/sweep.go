@@ -55,7 +55,7 @@ func (q *Queue[K, E]) RemoveFunc(match func(E) bool) []E {
 	}
 	for place, t := range q.piles.all() {
 		if match(t.elem) {
-			inPiles = append(inPiles, place>>2)
+			inPiles = append(inPiles, place)
 		}
 	}
 	var removed []E
@@ -86,7 +86,8 @@ func (q *Queue[K, E]) Drain() []E {
 	for _, t := range q.sorted() {
 		all = append(all, t.elem)
 	}
-	*q = Queue[K, E]{lane: lane[K, E]{arrivals: q.arrivals}, piles: piles[K, E]{size: q.size}, moved: q.moved}
+	q.clear()
+	q.lane = lane[K, E]{arrivals: q.arrivals}
 	return all
 }
 
@@ -100,7 +101,8 @@ func (q *Queue[K, E]) sorted() []ticket[K, E] {
 // recount numbers the arrivals anew, from 0. All elements go to the lane.
 func (q *Queue[K, E]) recount() {
 	all := q.sorted()
-	*q = Queue[K, E]{piles: piles[K, E]{size: q.size}, moved: q.moved}
+	q.clear()
+	q.lane = lane[K, E]{}
 	for _, t := range all {
 		q.tell(t.elem, q.lane.push(t.key, t.elem))
 	}

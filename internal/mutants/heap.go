@@ -99,8 +99,8 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/sweep.go", what: "counting anew forgets the order of arrival",
-		old: "	all := q.sorted()\n\t*q =",
-		new: "	all := slices.Collect(q.tickets())\n\t*q =",
+		old: "	all := q.sorted()\n",
+		new: "	all := slices.Collect(q.tickets())\n",
 	},
 	{
 		file: "internal/heap/sift.go", what: "bulk removal leaves the root out of order",
@@ -169,7 +169,7 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "what is spilled is not told its place",
-		old: "			q.tell(t.elem, q.piles.add(i, t))\n\t\t}\n\t}\n\tq.tree",
+		old: "			q.tell(t.elem, pilesAt(q.piles.add(i, t)))\n\t\t}\n\t}\n\tq.tree",
 		new: "			q.piles.add(i, t)\n\t\t}\n\t}\n\tq.tree",
 	},
 	{
@@ -189,7 +189,7 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "what goes to a new pile is not told its place",
-		old: "			q.tell(t.elem, q.piles.add(i, t))\n\t\t}\n\t}\n\tq.pack",
+		old: "			q.tell(t.elem, pilesAt(q.piles.add(i, t)))\n\t\t}\n\t}\n\tq.pack",
 		new: "			q.piles.add(i, t)\n\t\t}\n\t}\n\tq.pack",
 	},
 	{
@@ -199,7 +199,7 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "what moves together is not told its place",
-		old: "		q.tell(t.elem, q.piles.add(i, t))\n\t}\n}\n\n// advance",
+		old: "		q.tell(t.elem, pilesAt(q.piles.add(i, t)))\n\t}\n}\n\n// advance",
 		new: "		q.piles.add(i, t)\n\t}\n}\n\n// advance",
 	},
 	{
@@ -234,7 +234,7 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "what is put onto another pile is not told its place",
-		old: "		q.tell(t.elem, q.piles.add(i+1, t))\n",
+		old: "		q.tell(t.elem, pilesAt(q.piles.add(i+1, t)))\n",
 		new: "		q.piles.add(i+1, t)\n",
 	},
 	{

@@ -48,17 +48,16 @@ type event struct {
 // Ours runs the program in the present synctest bubble and gives the trace. If
 // shake is not nil, each duration and step is disturbed by less than a fifth of
 // a tick: a program whose trace that changes depends on a race, and says
-// nothing. So does one that is crowded: on a plain pool the submitter was kept, by
-// a task that it ran, until it was time for the step after the next, and took
-// two in one tick, as Draw sees to it that none does.
+// nothing. So does one that is crowded: on a plain pool a task that the submitter
+// ran kept it until its next step was due, too, and so there were two in one
+// tick, which Draw avoids.
 func Ours(p *Program, shake *rand.Rand) (trace string, crowded bool) {
 	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}}
 	r.open()
-	before := time.Duration(-1)
+	before := -tick // when the last step was over
 	for _, s := range p.Steps {
 		r.sleepUntil(s.At)
-		now := time.Since(r.start)
-		crowded = crowded || !p.Scheduled && before >= 0 && now-before < tick/2
+		crowded = crowded || !p.Scheduled && time.Since(r.start)-before < tick/2
 		r.do(s)
 		before = time.Since(r.start)
 	}
