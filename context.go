@@ -41,33 +41,33 @@ func (c *taskContext) String() string { return "executor.taskContext" }
 
 // look gives the context of the body, made at need.
 func (t *task) look() context.Context {
-	t.mu.Lock()
+	bits := t.lock()
 	m := t.moreLocked()
-	if run := m.run; run != nil {
-		t.mu.Unlock()
+	run := m.run
+	t.unlock(bits)
+	if run != nil {
 		return run
 	}
-	t.mu.Unlock()
 
 	run, cancel := t.derive() // calls into the parent, hence no lock
-	t.mu.Lock()
+	bits = t.lock()
 	if m.run != nil {
 		winner := m.run
-		t.mu.Unlock()
+		t.unlock(bits)
 		cancel(nil)
 		return winner
 	}
 	m.run = run
 	var end error
 	switch {
-	case !t.has(inBody):
+	case bits&inBody == 0:
 		end = context.Canceled
 	case m.cause != nil:
 		end = m.cause
 	default:
 		m.cancel = cancel
 	}
-	t.mu.Unlock()
+	t.unlock(bits)
 	if end != nil {
 		cancel(end)
 	}

@@ -42,7 +42,7 @@ func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Futu
 func NewPromise[T any]() *Future[T] {
 	f := new(Future[T])
 	f.place = unplaced
-	f.put(bodiless, 0)
+	f.preset(bodiless)
 	return f
 }
 
@@ -110,9 +110,9 @@ func (f *Future[T]) Fail(err error) bool {
 func (f *Future[T]) Run(ctx context.Context) error {
 	if f.borrow() {
 		end := f.runBody(ctx, f.conclude)
-		f.mu.Lock()
+		bits := f.lock()
 		f.more.loan.end = end
-		f.mu.Unlock()
+		f.unlock(bits)
 		return end.err
 	}
 	if f.series() != nil && f.attached() != nil {
@@ -200,9 +200,9 @@ func (f *Future[T]) pause() bool {
 	if f.rest() {
 		return true
 	}
-	f.mu.Lock()
+	bits := f.lock()
 	f.drop()
-	f.mu.Unlock()
+	f.unlock(bits)
 	return false
 }
 
@@ -225,9 +225,9 @@ func (f *Future[T]) expire(cause error) bool { return f.cancel(cause, false, tru
 func (f *Future[T]) origin() Runnable { return f }
 
 func (f *Future[T]) apart() func(context.Context) error {
-	f.mu.Lock()
+	bits := f.lock()
 	fn := f.fn
-	f.mu.Unlock()
+	f.unlock(bits)
 	if fn == nil {
 		return nil
 	}
@@ -238,7 +238,8 @@ func (f *Future[T]) apart() func(context.Context) error {
 }
 
 // drop lets go of the body of a task that will not run, and of all that the
-// body holds, even if the future is kept. The caller holds mu.
+// body holds, even if the future is kept. The caller holds
+// the lock.
 func (f *Future[T]) drop() {
 	if !f.has(inBody) {
 		f.fn = nil

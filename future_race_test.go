@@ -101,6 +101,31 @@ func TestOnDoneRacesCompletion(t *testing.T) {
 	}
 }
 
+// Of callbacks that many register at the same time none is lost, and none is
+// called twice.
+func TestOnDoneByMany(t *testing.T) {
+	const goroutines, each = 8, 200
+	f := executor.NewPromise[int]()
+	var told [goroutines][each]atomic.Int32
+	var wg sync.WaitGroup
+	for g := range told {
+		wg.Go(func() {
+			for i := range told[g] {
+				f.OnDone(func() { told[g][i].Add(1) })
+			}
+		})
+	}
+	wg.Wait()
+	f.Complete(1)
+	for g := range told {
+		for i := range told[g] {
+			if n := told[g][i].Load(); n != 1 {
+				t.Fatalf("callback %d of goroutine %d was called %d times", i, g, n)
+			}
+		}
+	}
+}
+
 // A body that looks at its context while it is canceled finds it ended, sooner
 // or later, whichever comes first.
 func TestCancelRacesFirstLook(t *testing.T) {

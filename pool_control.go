@@ -180,7 +180,8 @@ func (p *Pool) prestartLocked(n int) []*worker {
 
 // attached gives the pool that the task was given to, nil if there is none.
 func (t *task) attached() *Pool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.pool
+	bits := t.lock()
+	p := t.pool
+	t.unlock(bits)
+	return p
 }

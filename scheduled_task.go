@@ -20,7 +20,7 @@ func newScheduledFuture[T any](wall bool, fn func(context.Context) (T, error)) *
 	f := new(ScheduledFuture[T])
 	f.place, f.fn = unplaced, fn
 	if wall {
-		f.put(wallClock, 0)
+		f.preset(wallClock)
 	}
 	return f
 }
@@ -67,7 +67,7 @@ func (f *ScheduledFuture[T]) Runs() int64 {
 	if s := f.series(); s != nil {
 		return s.runs.Load()
 	}
-	if bits := f.bits.Load(); bits&begun != 0 && bits&inBody == 0 {
+	if bits := f.load(); bits&begun != 0 && bits&inBody == 0 {
 		return 1
 	}
 	return 0
@@ -232,9 +232,9 @@ type loan struct {
 // lend has the user's decoration run the body.
 func (f *Future[T]) lend(ctx context.Context) (end ending) {
 	l := &loan{open: true}
-	f.mu.Lock()
+	bits := f.lock()
 	f.more.loan = l
-	f.mu.Unlock()
+	f.unlock(bits)
 	returned := false
 	defer func() {
 		if !returned {
@@ -261,12 +261,12 @@ func (f *Future[T]) borrow() bool {
 	if f.decorated() == nil {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	bits := f.lock()
 	l := f.more.loan
-	if l == nil || !l.open {
-		return false
+	open := l != nil && l.open
+	if open {
+		l.open = false
 	}
-	l.open = false
-	return true
+	f.unlock(bits)
+	return open
 }

@@ -3,8 +3,6 @@ package executor
 import (
 	"context"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -52,16 +50,15 @@ const unplaced = -1
 // A pending task is all that a pool has to remember of a timeout, a million
 // times over, so it holds what every task needs and leaves the rest to details.
 //
-// mu is a leaf: no other lock is taken and nothing of a user's is called under
+// Its lock is a leaf: no other is taken and nothing of a user's is called under
 // it.
 type task struct {
-	mu    sync.Mutex
-	bits  atomic.Uint32 // a State and flags; written under mu or before the task is shared, read anywhere
+	word                // a State, flags and the lock
 	place int32         // where it waits in its pool's queue, or unplaced; under that pool's lock
 	due   int64         // when it is to run, on the pool's clock; under the pool's lock while queued
-	pool  *Pool         // the pool that took it, or nil; under mu, set by attach, cleared by detach
-	done  chan struct{} // made by the first waiter, closed when done; under mu
-	more  *details      // nil for most tasks; written once, under mu or before the task is shared
+	pool  *Pool         // the pool that took it, or nil; under the lock, set by attach, cleared by detach
+	done  chan struct{} // made by the first waiter, closed when done; under the lock
+	more  *details      // nil for most tasks; written once, under the lock or before the task is shared
 }
 
 // The low bits are a State. The flags say what else is known of a task; those
@@ -82,11 +79,7 @@ const (
 )
 
 // has reports whether any of the flags is set.
-func (t *task) has(flags uint32) bool { return t.bits.Load()&flags != 0 }
-
-// put clears some flags, then sets others. The caller holds mu, or the task is
-// not shared yet.
-func (t *task) put(set, clear uint32) { t.bits.Store(t.bits.Load()&^clear | set) }
+func (t *task) has(flags uint32) bool { return t.load()&flags != 0 }
 
 // traits are what distinguishes a task from the simplest one. They are fixed
 // before the task is shared or, of a decorated one, queued.
@@ -124,7 +117,7 @@ func (t *task) moreLocked() *details {
 }
 
 // State tells where the task is in its life. Java: Future.state.
-func (t *task) State() State { return State(t.bits.Load() & stateBits) }
+func (t *task) State() State { return State(t.load() & stateBits) }
 
 // Name gives the name that [Named] gave to the task, or "".
 func (t *task) Name() string { return t.trait().name }
@@ -142,7 +135,7 @@ var ordinary traits
 // traits gives what distinguishes the task, to be set. The task must not be
 // shared yet.
 func (t *task) traits() *traits {
-	t.put(special, 0)
+	t.preset(t.load() | special)
 	return &t.moreLocked().traits
 }
 
@@ -170,16 +163,14 @@ func (t *task) context() context.Context {
 	return context.Background()
 }
 
-// setContextLocked is for a task whose body is not running.
-func (t *task) setContextLocked(ctx context.Context) {
+// setContextLocked is for a task whose body is not running. It gives the bits for
+// the caller to store.
+func (t *task) setContextLocked(bits uint32, ctx context.Context) uint32 {
 	if isBackground(ctx) {
-		if t.has(withCtx) {
-			t.put(0, withCtx)
-		}
-		return
+		return bits &^ withCtx
 	}
 	t.moreLocked().ctx = ctx
-	t.put(withCtx, 0)
+	return bits | withCtx
 }
 
 // isBackground reports whether ctx says nothing, so that nobody need keep it.
@@ -189,7 +180,7 @@ func isBackground(ctx context.Context) bool {
 
 // outcome gives the error of a task that is done.
 func (t *task) outcome() error {
-	switch bits := t.bits.Load(); {
+	switch bits := t.load(); {
 	case bits&withErr != 0:
 		return t.more.err
 	case State(bits&stateBits) == Canceled:
@@ -201,12 +192,13 @@ func (t *task) outcome() error {
 // Done gives a channel that is closed when the task is done, the same one each
 // time.
 func (t *task) Done() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	bits := t.lock()
 	if t.done == nil {
 		t.done = make(chan struct{}) // settleLocked never leaves it nil
 	}
-	return t.done
+	done := t.done
+	t.unlock(bits)
+	return done
 }
 
 // closed is the Done channel of tasks that were done before anybody waited.
@@ -231,15 +223,15 @@ func (t *task) Err() error {
 // by the caller, if the task is done already. f must be quick and must not
 // panic. Java: FutureTask.done.
 func (t *task) OnDone(f func()) {
-	t.mu.Lock()
-	if t.State().Done() {
-		t.mu.Unlock()
+	bits := t.lock()
+	if State(bits & stateBits).Done() {
+		t.unlock(bits)
 		f()
 		return
 	}
 	m := t.moreLocked()
 	m.onDone = append(m.onDone, f)
-	t.mu.Unlock()
+	t.unlock(bits)
 }
 
 // Join waits until the task is done and its body has really returned, which
@@ -250,9 +242,9 @@ func (t *task) Join(ctx context.Context) error {
 	if err := await(ctx, t.Done()); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	if !t.has(inBody) {
-		t.mu.Unlock()
+	bits := t.lock()
+	if bits&inBody == 0 {
+		t.unlock(bits)
 		return nil
 	}
 	m := t.moreLocked()
@@ -260,7 +252,7 @@ func (t *task) Join(ctx context.Context) error {
 		m.left = make(chan struct{})
 	}
 	left := m.left
-	t.mu.Unlock()
+	t.unlock(bits)
 	return await(ctx, left)
 }
 

@@ -16,23 +16,26 @@ import "context"
 // again: to that one it is a plain Runnable, which does nothing if it has run by
 // then. due is when the task is to run, on the pool's clock.
 func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.has(linked | inBody) {
+	bits := t.lock()
+	if bits&(linked|inBody) != 0 {
+		t.unlock(bits)
 		return false
 	}
 	t.due = due
-	t.link(p, ctx)
+	t.unlock(t.linkLocked(bits, p, ctx))
 	return true
 }
 
 // link is attach for a task that nobody else knows of yet.
-func (t *task) link(p *Pool, ctx context.Context) {
+func (t *task) link(p *Pool, ctx context.Context) { t.preset(t.linkLocked(t.load(), p, ctx)) }
+
+// linkLocked gives the bits of a task that is linked, for the caller to store.
+func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
 	t.pool = p
-	if !t.has(begun) { // else it keeps the context of the body that has run
-		t.setContextLocked(ctx)
+	if bits&begun == 0 { // else it keeps the context of the body that has run
+		bits = t.setContextLocked(bits, ctx)
 	}
-	t.put(linked, 0)
+	return bits | linked
 }
 
 // detach undoes attach for a task that the pool does not take, so that it can
@@ -40,21 +43,19 @@ func (t *task) link(p *Pool, ctx context.Context) {
 // run. The caller holds the pool's lock: who holds it, and finds the task
 // attached, may use its place and its time.
 func (t *task) detach() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.has(begun) {
-		return // somebody else runs it by hand
+	bits := t.lock()
+	if bits&begun == 0 { // else somebody else runs it by hand
+		t.pool, t.due = nil, 0
+		bits = bits&^(linked|wallClock) | stray
 	}
-	t.pool, t.due = nil, 0
-	t.put(stray, linked|wallClock)
+	t.unlock(bits)
 }
 
 // decorate makes d the user's task around this one.
 func (t *task) decorate(d ScheduledTask) {
-	t.mu.Lock()
+	bits := t.lock()
 	t.moreLocked().decorated = d
-	t.put(special, 0)
-	t.mu.Unlock()
+	t.unlock(bits | special)
 }
 
 // begin moves a pending task to running and gives the context for its body; it
@@ -65,21 +66,19 @@ func (t *task) decorate(d ScheduledTask) {
 // not run as one run of several, since its pool may meet it meanwhile, and after
 // that nobody would run it again.
 func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Context, bool) {
-	t.mu.Lock()
-	bits := t.bits.Load()
+	bits := t.lock()
 	if State(bits&stateBits) != Pending || bits&(inBody|bodiless) != 0 || recurs && p == nil && bits&linked != 0 {
-		t.mu.Unlock()
+		t.unlock(bits)
 		return nil, false
 	}
 	if bits&linked == 0 {
-		t.setContextLocked(parent)
+		bits = t.setContextLocked(bits, parent)
 	}
-	t.put(uint32(Running)|inBody|begun, stateBits)
 	if m := t.more; m != nil {
 		m.run, m.cancel, m.cause = nil, nil, nil // those of the run before
 	}
+	t.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
 	eager := recurs || t.trait().timeout > 0
-	t.mu.Unlock()
 	if eager {
 		return t.look(), true
 	}
@@ -88,17 +87,14 @@ func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Cont
 
 // unbegin records that the body was not called after all.
 func (t *task) unbegin() {
-	t.mu.Lock()
-	t.put(0, begun)
-	t.mu.Unlock()
+	t.unlock(t.lock() &^ begun)
 }
 
 // finish records that the body has returned, and completes the task with the
 // body's outcome unless it is complete already.
 func (t *task) finish(s State, err error, publish func(won bool)) {
-	t.mu.Lock()
+	bits := t.lock() &^ inBody
 	out := t.leaveLocked()
-	bits := t.bits.Load() &^ inBody
 	won := !State(bits & stateBits).Done()
 	if publish != nil {
 		publish(won)
@@ -106,23 +102,20 @@ func (t *task) finish(s State, err error, publish func(won bool)) {
 	if won {
 		bits = t.settleLocked(bits, s, err, &out)
 	}
-	t.bits.Store(bits)
-	t.mu.Unlock()
+	t.unlock(bits)
 	out.announce()
 }
 
 // rest records that one run of several has returned. It reports whether the
 // task is pending again; if not, it was completed meanwhile.
 func (t *task) rest() bool {
-	t.mu.Lock()
+	bits := t.lock() &^ inBody
 	out := t.leaveLocked()
-	bits := t.bits.Load() &^ inBody
 	again := State(bits&stateBits) == Running
 	if again {
 		bits = bits&^stateBits | uint32(Pending)
 	}
-	t.bits.Store(bits)
-	t.mu.Unlock()
+	t.unlock(bits)
 	out.announce()
 	return again
 }
@@ -144,23 +137,22 @@ func (t *task) cancel(cause error, interrupt, pending bool, publish func()) bool
 }
 
 func (t *task) settleIf(pending bool, s State, err, interrupt error, publish func()) bool {
-	t.mu.Lock()
-	if old := t.State(); old.Done() || pending && old != Pending {
-		t.mu.Unlock()
+	bits := t.lock()
+	if old := State(bits & stateBits); old.Done() || pending && old != Pending {
+		t.unlock(bits)
 		return false
 	}
 	if publish != nil {
 		publish()
 	}
 	var out aftermath
-	if interrupt != nil && t.has(inBody) {
+	if interrupt != nil && bits&inBody != 0 {
 		m := t.moreLocked()
 		m.cause = interrupt
 		out.cancel, out.cause = m.cancel, interrupt
 	}
-	t.bits.Store(t.settleLocked(t.bits.Load(), s, err, &out))
 	pool := t.pool
-	t.mu.Unlock()
+	t.unlock(t.settleLocked(bits, s, err, &out))
 	if pool != nil {
 		pool.forget(t) // before the waiters wake, so that they find it gone
 	}
@@ -168,8 +160,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 	return true
 }
 
-// settleLocked gives the bits with s as the final state, for the caller to
-// store once.
+// settleLocked gives the bits with s as the final state, for the caller to store.
 func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uint32 {
 	bits = bits&^stateBits | uint32(s)
 	if err != nil && (s != Canceled || err != canceledByHand) {
@@ -230,12 +221,12 @@ func (a *aftermath) announce() {
 func watch(b bound, ctx context.Context) {
 	t := b.core()
 	unhook := context.AfterFunc(ctx, func() { b.expire(ended(ctx)) })
-	t.mu.Lock()
-	if !t.State().Done() {
+	bits := t.lock()
+	if !State(bits & stateBits).Done() {
 		t.moreLocked().unhook = unhook
 		unhook = nil
 	}
-	t.mu.Unlock()
+	t.unlock(bits)
 	if unhook != nil {
 		unhook()
 	}

@@ -14,18 +14,18 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "a pool takes a task that is in its body",
-		old: "if t.has(linked | inBody) {",
-		new: "if t.has(linked) {",
+		old: "if bits&(linked|inBody) != 0 {",
+		new: "if bits&linked != 0 {",
 	},
 	{
 		file: "task_state.go", what: "two pools take one task",
-		old: "if t.has(linked | inBody) {",
-		new: "if t.has(inBody) {",
+		old: "if bits&(linked|inBody) != 0 {",
+		new: "if bits&inBody != 0 {",
 	},
 	{
 		file: "task_state.go", what: "a task that was refused stays linked",
-		old: "t.put(stray, linked|wallClock)",
-		new: "t.put(stray, wallClock)",
+		old: "bits&^(linked|wallClock) | stray",
+		new: "bits&^wallClock | stray",
 	},
 	{
 		file: "task_state.go", what: "the outcome's error is not flagged",
@@ -34,8 +34,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task.go", what: "the submitter's context is forgotten",
-		old: "t.put(withCtx, 0)",
-		new: "t.put(0, withCtx)",
+		old: "return bits | withCtx",
+		new: "return bits",
 	},
 	{
 		file: "entry.go", what: "a Runnable loses the context it was submitted with",
@@ -115,10 +115,20 @@ var taskMutants = []mutant{
 		new: "m.cancel, m.cause = nil, nil",
 	},
 	{
+		file: "task_word.go", what: "a task's lock is not marked as taken",
+		old: "bits|held) {\n\t\treturn bits\n\t}\n\treturn w.wait()",
+		new: "bits) {\n\t\treturn bits\n\t}\n\treturn w.wait()",
+	},
+	{
+		file: "task_word.go", what: "who waits for a task's lock takes it from who has it",
+		old: "		bits = w.load() &^ held\n",
+		new: "		bits = w.load()\n",
+	},
+	{
 		file: "task.go", what: "Done takes no lock",
 		race: true,
-		old:  "func (t *task) Done() <-chan struct{} {\n\tt.mu.Lock()\n\tdefer t.mu.Unlock()\n",
-		new:  "func (t *task) Done() <-chan struct{} {\n",
+		old:  "	bits := t.lock()\n\tif t.done == nil {",
+		new:  "	bits := t.load() &^ held\n\tif t.done == nil {",
 	},
 	{
 		file: "task.go", what: "a wait that is over by its context does not look at the outcome",
@@ -132,8 +142,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task.go", what: "callbacks on a task that is done are not called",
-		old: "		t.mu.Unlock()\n\t\tf()\n",
-		new: "		t.mu.Unlock()\n",
+		old: "		t.unlock(bits)\n\t\tf()\n",
+		new: "		t.unlock(bits)\n",
 	},
 	{
 		file: "context.go", what: "two that look at the same time get two contexts",
@@ -142,7 +152,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "context.go", what: "a context looked at after the body never ends",
-		old: "	case !t.has(inBody):\n\t\tend = context.Canceled\n",
+		old: "	case bits&inBody == 0:\n\t\tend = context.Canceled\n",
 		new: "",
 	},
 	{
@@ -195,7 +205,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "future.go", what: "a series that was canceled in its run keeps its body",
-		old: "	f.mu.Lock()\n\tf.drop()\n\tf.mu.Unlock()\n\treturn false",
+		old: "	bits := f.lock()\n\tf.drop()\n\tf.unlock(bits)\n\treturn false",
 		new: "	return false",
 	},
 	{

@@ -1,0 +1,46 @@
+package executor
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// word is what there is to know of a task at a glance, a State and flags, and
+// the task's lock, which is one bit more. So a transition takes the lock and
+// finds the old bits, and gives it back and leaves the new ones: two atomic
+// operations, where a mutex beside the bits took three and eight bytes.
+//
+// Who finds the lock taken looks again until it is free, and lets others run
+// meanwhile. It is held for some tens of nanoseconds.
+type word struct{ bits uint32 }
+
+const held uint32 = 1 << 31
+
+// load gives the bits, to anybody.
+func (w *word) load() uint32 { return atomic.LoadUint32(&w.bits) }
+
+// preset stores the bits of a task that is not shared yet.
+func (w *word) preset(bits uint32) { w.bits = bits }
+
+// lock takes the lock and gives the bits.
+func (w *word) lock() (bits uint32) {
+	if bits = w.load() &^ held; atomic.CompareAndSwapUint32(&w.bits, bits, bits|held) {
+		return bits
+	}
+	return w.wait()
+}
+
+func (w *word) wait() (bits uint32) {
+	for tries := 1; ; tries++ {
+		bits = w.load() &^ held
+		if atomic.CompareAndSwapUint32(&w.bits, bits, bits|held) {
+			return bits
+		}
+		if tries >= 3 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// unlock stores the bits and gives the lock back.
+func (w *word) unlock(bits uint32) { atomic.StoreUint32(&w.bits, bits) }
