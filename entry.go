@@ -19,16 +19,17 @@ type errand struct {
 	ctx context.Context
 }
 
-// bind makes the entry of a task that is submitted.
-func (p *Pool) bind(ctx context.Context, r Runnable) entry {
+// bind makes the entry of a Runnable that is submitted, and gives its task, if it
+// has one.
+func (p *Pool) bind(ctx context.Context, r Runnable) (entry, *task) {
 	if b, ok := r.(bound); ok {
-		if !b.core().attach(p, ctx, 0) {
-			return entry{&errand{r, ctx}}
+		if t := b.core(); t.attach(p, ctx, 0) {
+			return entry{r}, t
 		}
-	} else if !isBackground(ctx) {
-		return entry{&errand{r, ctx}}
+	} else if isBackground(ctx) {
+		return entry{r}, nil
 	}
-	return entry{r}
+	return entry{&errand{r, ctx}}, nil
 }
 
 // bound gives the task of an entry that has one.

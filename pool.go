@@ -232,18 +232,18 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	if p.mu.delay != nil { // set once, by the constructor
 		return p.submitDelayed(ctx, r)
 	}
-	return p.enter(ctx, p.bind(ctx, r))
+	e, t := p.bind(ctx, r)
+	return p.enter(ctx, e, t)
 }
 
-// enter admits e, which was submitted with ctx, or has the rejection policy
-// decide about it.
-func (p *Pool) enter(ctx context.Context, e entry) error {
+// enter admits the entry of t, which may have none, submitted with ctx, or has
+// the rejection policy decide about it.
+func (p *Pool) enter(ctx context.Context, e entry, t *task) error {
 	if ctx.Err() != nil {
 		err := ended(ctx)
 		e.end(Canceled, canceled(err))
 		return err
 	}
-	t := e.task() // not found out anew by each of the following
 	if p.mu.gate.admit(e, t) {
 		p.attend(ctx, e, t)
 		return nil

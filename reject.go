@@ -67,7 +67,7 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject serves policies of users that leave the decision to one of ours, for a
 // task that the pool has given them to decide about.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	e := pool.bind(ctx, task) // refuse detached it
+	e, _ := pool.bind(ctx, task) // refuse detached it
 	why := ErrSaturated
 	pool.mu.Lock()
 	pool.mu.gate.submitted-- // refuse has counted it, and so will the policy or the admission

@@ -250,7 +250,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
 			p.postpone(t, p.clock.in(d.Next(), t.has(wallClock)))
 		}
 	}
-	return p.enter(ctx, e)
+	return p.enter(ctx, e, t)
 }
 
 // submitDelayed submits a task to run as soon as it can, in its turn.
@@ -261,5 +261,5 @@ func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
 		b = newCarrier(r)
 		b.core().attach(p, ctx, due)
 	}
-	return p.enter(ctx, entry{b})
+	return p.enter(ctx, entry{b}, b.core())
 }

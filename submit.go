@@ -21,7 +21,7 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	var err error
 	if p, ok := ex.(*Pool); ok && p.mu.delay == nil {
 		f.link(p, ctx) // needs no lock, since nobody else knows of f yet
-		err = p.enter(ctx, entry{f})
+		err = p.enter(ctx, entry{f}, f.core())
 	} else {
 		err = ex.Execute(ctx, f)
 	}

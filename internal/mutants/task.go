@@ -44,8 +44,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "entry.go", what: "a future that another pool has is taken for this pool's",
-		old: "if !b.core().attach(p, ctx, 0) {",
-		new: "if b.core().attach(p, ctx, 0); false {",
+		old: "if t := b.core(); t.attach(p, ctx, 0) {",
+		new: "if t := b.core(); t.attach(p, ctx, 0) || true {",
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",
