@@ -45,7 +45,7 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			}
 		}
 		if stop != nil {
-			f.cancel(stop, true, false, f.drop)
+			f.settleIf(false, Canceled, canceled(stop), stop, f.drop)
 		}
 	}
 	return fs

@@ -135,15 +135,10 @@ func abrupt(v any) ending {
 }
 
 // canceled gives the outcome for a cause.
-func canceled(cause error) error {
-	if cause == ErrCanceled {
-		return canceledByHand
-	}
-	return &CanceledError{Cause: cause}
-}
+func canceled(cause error) error { return &CanceledError{Cause: cause} }
 
-// canceledByHand is the outcome that Cancel and Abandon give: shared, since it
-// is immutable and most timeouts are canceled.
+// canceledByHand is the outcome of a cancellation that gives none, as Cancel and
+// Abandon do: shared, since it is immutable and most timeouts are canceled.
 var canceledByHand error = &CanceledError{Cause: ErrCanceled}
 
 // invalid gives an error that matches ErrInvalid.

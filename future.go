@@ -76,11 +76,11 @@ func (f *Future[T]) Result() (T, error) {
 // body that is running finds its context ended, with the cause [ErrCanceled].
 // Get returns at once; Join waits until such a body has returned. Cancel
 // reports false, and does nothing, if the task is done. Java: cancel(true).
-func (f *Future[T]) Cancel() bool { return f.cancel(ErrCanceled, true, false, f.drop) }
+func (f *Future[T]) Cancel() bool { return f.settleIf(false, Canceled, nil, ErrCanceled, f.drop) }
 
 // Abandon is Cancel without the end of the context: a body that is running
 // goes on undisturbed, and its outcome is discarded. Java: cancel(false).
-func (f *Future[T]) Abandon() bool { return f.cancel(ErrCanceled, false, false, f.drop) }
+func (f *Future[T]) Abandon() bool { return f.end(Canceled, nil) }
 
 // Complete completes the task with a value, unless it is done. A body that is
 // running goes on, and its outcome is discarded; one that is pending never
@@ -220,7 +220,9 @@ func (f *Future[T]) fail(err error) {
 	f.finish(Failed, err, func(bool) { f.fn = nil })
 }
 
-func (f *Future[T]) expire(cause error) bool { return f.cancel(cause, false, true, f.drop) }
+func (f *Future[T]) expire(cause error) bool {
+	return f.settleIf(true, Canceled, canceled(cause), nil, f.drop)
+}
 
 func (f *Future[T]) origin() Runnable { return f }
 

@@ -100,7 +100,7 @@ func (p *Pool) Remove(task Runnable) bool {
 	fresh := p.leftLocked(1, canceledTask)
 	p.mu.Unlock()
 	p.start(fresh)
-	found.end(Canceled, canceled(ErrCanceled))
+	found.end(Canceled, nil)
 	p.tidy()
 	return true
 }

@@ -126,16 +126,8 @@ func (t *task) settle(s State, err error, publish func()) bool {
 	return t.settleIf(false, s, err, nil, publish)
 }
 
-// cancel completes the task as canceled; interrupt also ends the context of a
-// running body. pending restricts it to a task that is not running.
-func (t *task) cancel(cause error, interrupt, pending bool, publish func()) bool {
-	var end error
-	if interrupt {
-		end = cause
-	}
-	return t.settleIf(pending, Canceled, canceled(cause), end, publish)
-}
-
+// settleIf is settle that may be restricted to a pending task. interrupt, unless
+// it is nil, ends the context of a body that is running.
 func (t *task) settleIf(pending bool, s State, err, interrupt error, publish func()) bool {
 	bits := t.lock()
 	if old := State(bits & stateBits); old.Done() || pending && old != Pending {
@@ -163,7 +155,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 // settleLocked gives the bits with s as the final state, for the caller to store.
 func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uint32 {
 	bits = bits&^stateBits | uint32(s)
-	if err != nil && (s != Canceled || err != canceledByHand) {
+	if err != nil {
 		t.moreLocked().err = err
 		bits |= withErr
 	}

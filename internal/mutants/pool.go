@@ -95,7 +95,7 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "the future of a removed task stays pending",
-		old: "	found.end(Canceled, canceled(ErrCanceled))\n",
+		old: "	found.end(Canceled, nil)\n",
 		new: "",
 	},
 	{

@@ -180,8 +180,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "future.go", what: "Abandon ends the context",
-		old: "f.cancel(ErrCanceled, false, false, f.drop)",
-		new: "f.cancel(ErrCanceled, true, false, f.drop)",
+		old: "return f.end(Canceled, nil)",
+		new: "return f.Cancel()",
 	},
 	{
 		file: "future.go", what: "a future that runs by hand stays in its queue",
