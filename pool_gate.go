@@ -40,6 +40,9 @@ type twoEnded interface {
 	// serve is pop, if what comes next is known without a look at what has joined
 	// since the last turn. That it reports false says nothing.
 	serve() (entry, bool)
+	// crowded reports whether it is time for a turn even if there is something to
+	// serve. Anybody may ask.
+	crowded() bool
 	// turn hands what has joined over to the end that serves. It is quick.
 	turn(now instant)
 	// settle, which must follow a turn, is for the end that serves.
@@ -105,11 +108,16 @@ func (p *Pool) advance(w *worker, out outcome) bool {
 	if !p.mu.open || out == again {
 		return false
 	}
-	e, ok := p.mu.ends.serve()
+	var e entry
+	ok := false
+	if !p.mu.ends.crowded() {
+		e, ok = p.mu.ends.serve()
+	}
 	if !ok {
-		if e, ok = p.turn(); !ok {
-			return false
-		}
+		e, ok = p.turn()
+	}
+	if !ok {
+		return false
 	}
 	if out == none {
 		p.mu.active++
@@ -162,9 +170,10 @@ func (q *stream) serve() (entry, bool) {
 	return e, ok
 }
 
-func (q *stream) turn(instant) { q.line.Turn() }
-func (q *stream) settle()      {}
-func (q *stream) gather()      { q.line.Turn() }
+func (q *stream) turn(instant)  { q.line.Turn() }
+func (q *stream) crowded() bool { return false }
+func (q *stream) settle()       {}
+func (q *stream) gather()       { q.line.Turn() }
 
 func (q *stream) remove(t *task) entry {
 	e := q.line.Remove(int(t.place))

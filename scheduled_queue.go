@@ -2,6 +2,7 @@ package executor
 
 import (
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
@@ -34,7 +35,8 @@ type delayQueue struct {
 	seen  instant
 	ahead int64
 
-	full bool // there were too many tasks at the last turn
+	full  bool        // there were too many tasks at the last turn
+	crowd atomic.Bool // many have joined since the last turn
 }
 
 func newDelayQueue() *delayQueue {
@@ -65,11 +67,22 @@ func (q *delayQueue) join(e entry, t *task) bool {
 		return false
 	}
 	place, ok := q.mono.Join(t.due, e)
-	if ok && place != heap.Unplaced { // else it may be told its place already
+	switch {
+	case !ok:
+	case place != heap.Unplaced: // else it may be told its place already
 		t.place = int32(place)
+	case q.mono.Loose() == many:
+		q.crowd.Store(true)
 	}
 	return ok
 }
+
+// many are so many that it takes a hundred microseconds to put them into their
+// places. A worker does it as soon as there are as many: in the end, the one who
+// schedules would have to.
+const many = 1024
+
+func (q *delayQueue) crowded() bool { return q.crowd.Load() }
 
 // serve gives a task that was due at the last look at the clock, unless one is
 // that waits for the wall clock, which may have been set back since.
@@ -86,6 +99,9 @@ func (q *delayQueue) turn(now instant) {
 	q.observe(now)
 	q.mono.Turn(now.mono)
 	q.full = q.len() >= most
+	if q.crowded() {
+		q.crowd.Store(false)
+	}
 }
 
 func (q *delayQueue) settle() { q.mono.Settle() }

@@ -38,6 +38,10 @@ func (q *Queue[K, E]) Join(key K, e E) (place int, ok bool) {
 // may be called where Join may be.
 func (q *Queue[K, E]) Joined() int { return len(q.joined) + q.line.Pushed() }
 
+// Loose returns how many have joined since the last Turn and are unplaced. It may
+// be called where Join may be.
+func (q *Queue[K, E]) Loose() int { return len(q.joined) }
+
 // Turn hands what has joined over to the end that serves, and sets the limit,
 // which must not become less. It takes little time. Settle must follow.
 func (q *Queue[K, E]) Turn(limit K) {
@@ -62,9 +66,9 @@ func (q *Queue[K, E]) Settle() {
 	q.taken = q.taken[:0]
 }
 
-// maxJoined is how many may be unplaced: to settle them takes up to a hundred
-// microseconds.
-const maxJoined = 1024
+// maxJoined is how many may be unplaced: to settle them takes up to half a
+// millisecond.
+const maxJoined = 4096
 
 // Serve is Pop for an element whose key is not greater than the limit, and of
 // which it is known without a look at the other end that it is the least. It

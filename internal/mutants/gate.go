@@ -63,6 +63,16 @@ var gateMutants = []mutant{
 		new: "range [...]int{1 - p.in, 1 - p.in}",
 	},
 	{
+		file: "pool_gate.go", what: "a crowd at the gate waits as long as there is something to do",
+		old: "	if !p.mu.ends.crowded() {\n",
+		new: "	if true {\n",
+	},
+	{
+		file: "scheduled_queue.go", what: "a gate that was crowded once is for ever",
+		old: "		q.crowd.Store(false)\n",
+		new: "",
+	},
+	{
 		file: "pool_gate.go", what: "a worker's first task behind the gate is not counted as active",
 		old: "	if out == none {\n\t\tp.mu.active++\n\t} else {\n\t\tp.countLocked(w, out)\n\t}",
 		new: "	if out != none {\n\t\tp.countLocked(w, out)\n\t}",
