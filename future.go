@@ -15,12 +15,12 @@ import "context"
 // What happened in the body before it returned synchronizes before the return
 // of every method that reports the outcome. Java: Future and FutureTask.
 type Future[T any] struct {
-	task
-	value T // written before the state is Succeeded, read after
-
 	// fn is the body, nil in a promise. It is written by whoever completes a
 	// task that is not in its body, and by the body's own goroutine.
 	fn func(context.Context) (T, error)
+
+	task
+	value T // written before the state is Succeeded, read after
 }
 
 // NewFuture returns a pending Future whose body is fn. It is run by an

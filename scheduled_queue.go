@@ -77,9 +77,9 @@ func (q *delayQueue) join(e entry, t *task) bool {
 	return ok
 }
 
-// many are so many that it takes a hundred microseconds to put them into their
-// places. A worker does it as soon as there are as many: in the end, the one who
-// schedules would have to.
+// many is how many may join out of order until a worker sees to it, whatever else
+// it has to do: to put them into their places takes a hundred microseconds. If
+// more came than may join, those who schedule would have to.
 const many = 1024
 
 func (q *delayQueue) crowded() bool { return q.crowd.Load() }
