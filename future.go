@@ -240,8 +240,7 @@ func (f *Future[T]) apart() func(context.Context) error {
 }
 
 // drop lets go of the body of a task that will not run, and of all that the
-// body holds, even if the future is kept. The caller holds
-// the lock.
+// body holds, even if the future is kept. The caller holds the lock.
 func (f *Future[T]) drop() {
 	if !f.has(inBody) {
 		f.fn = nil

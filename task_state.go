@@ -127,7 +127,8 @@ func (t *task) settle(s State, err error, publish func()) bool {
 }
 
 // settleIf is settle that may be restricted to a pending task. interrupt, unless
-// it is nil, ends the context of a body that is running.
+// it is nil, ends the context of a body that is running. A cancellation without
+// an error is one by hand.
 func (t *task) settleIf(pending bool, s State, err, interrupt error, publish func()) bool {
 	bits := t.lock()
 	if old := State(bits & stateBits); old.Done() || pending && old != Pending {

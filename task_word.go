@@ -30,6 +30,7 @@ func (w *word) lock() (bits uint32) {
 	return w.wait()
 }
 
+// wait is lock for who found it taken.
 func (w *word) wait() (bits uint32) {
 	for tries := 1; ; tries++ {
 		bits = w.load() &^ held
