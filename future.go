@@ -76,7 +76,14 @@ func (f *Future[T]) Result() (T, error) {
 // body that is running finds its context ended, with the cause [ErrCanceled].
 // Get returns at once; Join waits until such a body has returned. Cancel
 // reports false, and does nothing, if the task is done. Java: cancel(true).
-func (f *Future[T]) Cancel() bool { return f.settleIf(false, Canceled, nil, ErrCanceled, f.drop) }
+func (f *Future[T]) Cancel() bool {
+	if f.abort() {
+		f.fn = nil
+		f.pool.forget(f.core())
+		return true
+	}
+	return f.settleIf(false, Canceled, nil, ErrCanceled, f.drop)
+}
 
 // Abandon is Cancel without the end of the context: a body that is running
 // goes on undisturbed, and its outcome is discarded. Java: cancel(false).
@@ -227,8 +234,11 @@ func (f *Future[T]) expire(cause error) bool {
 func (f *Future[T]) origin() Runnable { return f }
 
 func (f *Future[T]) apart() func(context.Context) error {
+	var fn func(context.Context) (T, error)
 	bits := f.lock()
-	fn := f.fn
+	if !State(bits & stateBits).Done() { // else abort's caller may be at it
+		fn = f.fn
+	}
 	f.unlock(bits)
 	if fn == nil {
 		return nil

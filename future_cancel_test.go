@@ -40,6 +40,30 @@ var cancels = map[string]func(*executor.Future[int]) bool{
 	"Abandon": (*executor.Future[int]).Abandon,
 }
 
+// Whoever has asked for the end of a task that waits in a queue is told of its
+// cancellation, though its submitter's context can't end.
+func TestCancelTellsWhoAsked(t *testing.T) {
+	for what, ask := range map[string]func(f *executor.Future[int], tell func()){
+		"OnDone": func(f *executor.Future[int], tell func()) { f.OnDone(tell) },
+		"Done":   func(f *executor.Future[int], tell func()) { c := f.Done(); go func() { <-c; tell() }() },
+		"Get":    func(f *executor.Future[int], tell func()) { go func() { f.Get(context.Background()); tell() }() },
+		"Join":   func(f *executor.Future[int], tell func()) { go func() { f.Join(context.Background()); tell() }() },
+	} {
+		bubble(t, func(t *testing.T) {
+			p := newPool(t, executor.Config{Core: 1})
+			newBlocker(t).fill(t, p, 1)
+			f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
+			told := 0
+			ask(f, func() { told++ })
+			synctest.Wait()
+			expect(t, what+" before", told, 0)
+			f.Cancel()
+			synctest.Wait()
+			expect(t, what+" after", told, 1)
+		})
+	}
+}
+
 // A task that is done can't be canceled (testCancelAfterRun,
 // testCancelAfterRun2).
 func TestCancelAfterRun(t *testing.T) {

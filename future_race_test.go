@@ -251,3 +251,101 @@ func TestRunRacesRejection(t *testing.T) {
 		}
 	})
 }
+
+// Whoever asks for the outcome of a task that waits in a pool is told, once,
+// however close the task's cancellation comes, and the task is gone from its
+// queue then.
+func TestCancelRacesAsking(t *testing.T) {
+	p := executor.Fixed(1)
+	defer p.Close()
+	gate := make(chan struct{})
+	defer close(gate)
+	p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
+	for range 2000 {
+		f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
+		var won, told atomic.Int32
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				if f.Cancel() {
+					won.Add(1)
+				}
+			})
+		}
+		wg.Go(func() { f.OnDone(func() { told.Add(1) }) })
+		wg.Go(func() {
+			if _, err := f.Get(t.Context()); !errors.Is(err, executor.ErrCanceled) {
+				t.Errorf("Get: %v", err)
+			}
+			select {
+			case <-f.Done():
+			default:
+				t.Error("the channel of a task that is done is open")
+			}
+		})
+		wg.Wait()
+		if won.Load() != 1 || told.Load() != 1 || p.Stats().Queued != 0 {
+			t.Fatalf("%d canceled it, told %d times, %d wait", won.Load(), told.Load(), p.Stats().Queued)
+		}
+	}
+}
+
+// A future that is canceled while a pool rejects it, and its policy hands it to
+// another, is canceled and never runs; and both pools have nothing left of it.
+func TestCancelRacesRejection(t *testing.T) {
+	q := executor.Fixed(1)
+	defer q.Close()
+	p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
+		Reject: executor.RejectFunc(func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error { return q.Execute(ctx, r) })})
+	gate := make(chan struct{})
+	defer close(gate)
+	for _, p := range []*executor.Pool{p, q} {
+		p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
+	}
+	for range 2000 {
+		f := executor.NewFuture(func(context.Context) (int, error) { t.Error("it ran"); return 1, nil })
+		var wg sync.WaitGroup
+		wg.Go(func() { p.Execute(context.Background(), f) })
+		wg.Go(func() { f.Cancel() })
+		wg.Wait()
+		if !errors.Is(f.Err(), executor.ErrCanceled) || p.Stats().Queued != 0 {
+			t.Fatalf("%v, %d wait", f.Err(), p.Stats().Queued)
+		}
+	}
+}
+
+// Tasks that are canceled while their pool gives back what has not run are
+// either given back or not, and have their bodies or nothing to run.
+func TestCancelRacesShutdownNow(t *testing.T) {
+	for range 200 {
+		p := executor.Fixed(1)
+		gate := make(chan struct{})
+		p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
+		var ran atomic.Int32
+		var futures [20]*executor.Future[int]
+		for i := range futures {
+			futures[i] = executor.Submit(context.Background(), p, func(context.Context) (int, error) { ran.Add(1); return 1, nil })
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for _, f := range futures {
+				f.Cancel()
+			}
+		})
+		back := p.ShutdownNow()
+		wg.Wait()
+		for _, u := range back {
+			u.Run(t.Context())
+		}
+		if int(ran.Load()) > len(back) {
+			t.Fatalf("%d ran of %d given back", ran.Load(), len(back))
+		}
+		for _, f := range futures {
+			if !errors.Is(f.Err(), executor.ErrCanceled) && !errors.Is(f.Err(), executor.ErrShutdown) {
+				t.Fatalf("outcome: %v", f.Err())
+			}
+		}
+		close(gate)
+		p.Close()
+	}
+}

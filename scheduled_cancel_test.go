@@ -22,8 +22,8 @@ func TestCancelAnywhereInHeap(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p, d := cored(t, 1), newDiary()
 				var fs []*executor.ScheduledFuture[struct{}]
-				for _, delay := range delays {
-					fs = append(fs, executor.Schedule(t.Context(), p, time.Duration(delay), d.value(fmt.Sprint(delay))))
+				for i, delay := range delays {
+					fs = append(fs, executor.Schedule(contexts(t)[i%2], p, time.Duration(delay), d.value(fmt.Sprint(delay))))
 				}
 				expect(t, cancel.name, cancel.call(fs[gone], p), true)
 				expect(t, cancel.name+" again", cancel.call(fs[gone], p), false)
@@ -59,7 +59,7 @@ func TestCancelManyInHeap(t *testing.T) {
 		const n = 3000
 		byDelay := make(map[int]*executor.ScheduledFuture[struct{}])
 		for _, delay := range rand.Perm(n) {
-			byDelay[delay] = executor.Schedule(t.Context(), p, time.Duration(delay+1), d.value(fmt.Sprint(delay)))
+			byDelay[delay] = executor.Schedule(contexts(t)[delay/2%2], p, time.Duration(delay+1), d.value(fmt.Sprint(delay)))
 		}
 		var want []string
 		for delay := range n {
@@ -220,8 +220,8 @@ func TestScheduleAndCancelLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := cored(t, 1)
 		n := 20_000
-		for range n {
-			if !executor.Schedule(t.Context(), p, 10*time.Minute, schedNopValue).Cancel() {
+		for i := range n {
+			if !executor.Schedule(contexts(t)[i%2], p, 10*time.Minute, schedNopValue).Cancel() {
 				t.Fatal("a task that waits could not be canceled")
 			}
 		}

@@ -67,20 +67,22 @@ func TestEndedTasksAreCollected(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				p := cored(t, 2)
-				executor.Schedule(t.Context(), p, 30*time.Minute, schedNopValue)
-				executor.Schedule(t.Context(), p, 30*time.Hour, schedNopValue)
-				elapse(time.Second)
-				future, body := func() (weak.Pointer[anyFuture], weak.Pointer[cargo]) {
-					body, held := loaded(nil)
-					f := executor.Schedule(t.Context(), p, time.Hour, executor.Callable(body))
-					defer end(p, f)
-					return weak.Make(f), held
-				}()
-				isCollected(t, "the body", body)
-				isCollected(t, "the future", future)
-			})
+			for i := range 2 {
+				bubble(t, func(t *testing.T) {
+					p := cored(t, 2)
+					executor.Schedule(t.Context(), p, 30*time.Minute, schedNopValue)
+					executor.Schedule(t.Context(), p, 30*time.Hour, schedNopValue)
+					elapse(time.Second)
+					future, body := func() (weak.Pointer[anyFuture], weak.Pointer[cargo]) {
+						body, held := loaded(nil)
+						f := executor.Schedule(contexts(t)[i], p, time.Hour, executor.Callable(body))
+						defer end(p, f)
+						return weak.Make(f), held
+					}()
+					isCollected(t, "the body", body)
+					isCollected(t, "the future", future)
+				})
+			}
 		})
 	}
 }
@@ -95,23 +97,25 @@ func TestKeptFutureDoesNotHoldBody(t *testing.T) {
 		"completed while it waits": func(f *anyFuture) { f.Complete(struct{}{}) },
 	} {
 		t.Run(what, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				p := cored(t, 1)
-				sleep := func(context.Context) error { time.Sleep(time.Minute); return nil }
-				body, held := loaded(sleep)
-				once := executor.Schedule(t.Context(), p, time.Hour, executor.Callable(body))
-				end(once)
-				body = nil
-				isCollected(t, "the body of a one-shot", held)
+			for i := range 2 {
+				bubble(t, func(t *testing.T) {
+					p, ctx := cored(t, 1), contexts(t)[i]
+					sleep := func(context.Context) error { time.Sleep(time.Minute); return nil }
+					body, held := loaded(sleep)
+					once := executor.Schedule(ctx, p, time.Hour, executor.Callable(body))
+					end(once)
+					body = nil
+					isCollected(t, "the body of a one-shot", held)
 
-				body, held = loaded(sleep)
-				beat, _ := p.AtFixedRate(t.Context(), time.Hour, time.Hour, body, executor.Times(1))
-				end(beat)
-				body = nil
-				isCollected(t, "the body of a periodic task", held)
-				runtime.KeepAlive(once)
-				runtime.KeepAlive(beat)
-			})
+					body, held = loaded(sleep)
+					beat, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, body, executor.Times(1))
+					end(beat)
+					body = nil
+					isCollected(t, "the body of a periodic task", held)
+					runtime.KeepAlive(once)
+					runtime.KeepAlive(beat)
+				})
+			}
 		})
 	}
 }

@@ -80,6 +80,7 @@ const (
 	withCtx                            // details.ctx is set
 	withErr                            // details.err is set
 	stray                              // detach was called: series and decorated are of no account
+	asked                              // somebody is to be told when it is done, through done or details
 )
 
 // has reports whether any of the flags is set.
@@ -198,7 +199,11 @@ func (t *task) outcome() error {
 func (t *task) Done() <-chan struct{} {
 	bits := t.lock()
 	if t.done == nil {
-		t.done = make(chan struct{}) // settleLocked never leaves it nil
+		t.done = closed
+		if !State(bits & stateBits).Done() {
+			t.done = make(chan struct{})
+			bits |= asked
+		}
 	}
 	done := t.done
 	t.unlock(bits)
@@ -235,7 +240,7 @@ func (t *task) OnDone(f func()) {
 	}
 	m := t.moreLocked()
 	m.onDone = append(m.onDone, f)
-	t.unlock(bits)
+	t.unlock(bits | asked)
 }
 
 // Join waits until the task is done and its body has really returned, which

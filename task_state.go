@@ -4,7 +4,7 @@ import "context"
 
 // This file holds every transition of a task's state. Each takes the lock,
 // moves the state, and does what that entails (closing channels, ending
-// contexts, callbacks) after releasing it.
+// contexts, callbacks) after releasing it; only abort needs no lock.
 //
 // publish, where there is one, is called under the lock exactly if the
 // transition happens; it stores the value, so that the outcome is there before
@@ -41,10 +41,11 @@ func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
 // detach undoes attach for a task that the pool does not take, so that it can
 // be given to another. Its schedule was the pool's, so that elsewhere it has one
 // run. The caller holds the pool's lock: who holds it, and finds the task
-// attached, may use its place and its time.
+// attached, may use its place and its time. One that is done stays with the pool:
+// nobody runs it, and abort may be on its way there.
 func (t *task) detach() {
 	bits := t.lock()
-	if bits&begun == 0 { // else somebody else runs it by hand
+	if bits&begun == 0 && !State(bits&stateBits).Done() { // else somebody else runs it by hand
 		t.pool, t.due = nil, 0
 		bits = bits&^(linked|wallClock) | stray
 	}
@@ -126,6 +127,16 @@ func (t *task) settle(s State, err error, publish func()) bool {
 	return t.settleIf(false, s, err, nil, publish)
 }
 
+// abort is the cancellation by hand of a task that waits in a pool, if nobody is to
+// be told of it: then there is nothing to do under the lock, and one step is
+// enough. It reports false if it is not so, whatever the reason. Where it reports
+// true the caller has the body to itself, and tells the pool to forget the task,
+// which is attached for good.
+func (t *task) abort() bool {
+	bits := t.load()
+	return bits&(stateBits|held|asked|linked) == linked && t.swap(bits, bits|uint32(Canceled))
+}
+
 // settleIf is settle that may be restricted to a pending task. interrupt, unless
 // it is nil, ends the context of a body that is running. A cancellation without
 // an error is one by hand.
@@ -161,9 +172,6 @@ func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uin
 		bits |= withErr
 	}
 	out.done = t.done
-	if t.done == nil {
-		t.done = closed
-	}
 	if m := t.more; m != nil {
 		out.onDone, out.unhook = m.onDone, m.unhook
 		m.onDone, m.unhook = nil, nil
@@ -218,6 +226,7 @@ func watch(b bound, ctx context.Context) {
 	if !State(bits & stateBits).Done() {
 		t.moreLocked().unhook = unhook
 		unhook = nil
+		bits |= asked
 	}
 	t.unlock(bits)
 	if unhook != nil {

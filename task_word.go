@@ -43,5 +43,11 @@ func (w *word) wait() (bits uint32) {
 	}
 }
 
+// swap stores the bits without taking the lock, unless they are no more what they
+// were or the lock is held.
+func (w *word) swap(old, bits uint32) bool {
+	return atomic.CompareAndSwapUint32(&w.bits, old, bits)
+}
+
 // unlock stores the bits and gives the lock back.
 func (w *word) unlock(bits uint32) { atomic.StoreUint32(&w.bits, bits) }

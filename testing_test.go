@@ -131,6 +131,13 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
+// contexts are one that can't end and one that can. A task that was submitted with
+// the second has somebody who is to hear of its end, and is canceled on another
+// path.
+func contexts(t testing.TB) []context.Context {
+	return []context.Context{context.Background(), t.Context()}
+}
+
 // expect reports what differs from what was wanted.
 func expect[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()

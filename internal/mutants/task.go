@@ -80,9 +80,57 @@ var taskMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "task_state.go", what: "who asks for Done after the end waits for ever",
-		old: "	if t.done == nil {\n\t\tt.done = closed\n\t}\n",
+		file: "task.go", what: "who asks for Done after the end waits for ever",
+		old: "		if !State(bits & stateBits).Done() {\n\t\t\tt.done =",
+		new: "		if true {\n\t\t\tt.done =",
+	},
+	{
+		file: "task.go", what: "who asks for Done is passed over by a cancellation",
+		old: "			bits |= asked\n",
 		new: "",
+	},
+	{
+		file: "task.go", what: "callbacks are passed over by a cancellation",
+		old: "t.unlock(bits | asked)",
+		new: "t.unlock(bits)",
+	},
+	{
+		file: "task_state.go", what: "the watch over the submitter's context is passed over by a cancellation",
+		old: "		bits |= asked\n",
+		new: "",
+	},
+	{
+		file: "task_state.go", what: "a cancellation breaks a task's lock",
+		race: true,
+		old:  "(stateBits|held|asked|linked)",
+		new:  "(stateBits|asked|linked)",
+	},
+	{
+		file: "task_state.go", what: "a task that is done is canceled once more",
+		old: "(stateBits|held|asked|linked)",
+		new: "(held|asked|linked)",
+	},
+	{
+		file: "task_state.go", what: "a task that is done is detached, whoever is on the way to its pool",
+		race: true,
+		old:  "bits&begun == 0 && !State(bits&stateBits).Done()",
+		new:  "bits&begun == 0",
+	},
+	{
+		file: "future.go", what: "a task that was canceled in one step stays in its queue",
+		old: "		f.pool.forget(f.core())\n\t\treturn true",
+		new: "		return true",
+	},
+	{
+		file: "future.go", what: "a task that was canceled in one step keeps its body",
+		old: "		f.fn = nil\n\t\tf.pool.forget",
+		new: "		f.pool.forget",
+	},
+	{
+		file: "future.go", what: "the body of a task that is done is given back",
+		race: true,
+		old:  "	if !State(bits & stateBits).Done() { // else abort",
+		new:  "	if true { // else abort",
 	},
 	{
 		file: "task_state.go", what: "Done is not closed",
