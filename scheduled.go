@@ -244,6 +244,7 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
 	t.link(p.Pool, ctx)
 	if p.decorate != nil {
+		t.preset(t.load() &^ native) // decorate may show it to others
 		f := e.run.(ScheduledTask)
 		if d := p.decorate(f); d != nil && d != f {
 			t.decorate(d) // d may have shown t to others

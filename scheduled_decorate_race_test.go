@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,4 +38,29 @@ func TestDecoratedTaskIsListedAtOnce(t *testing.T) {
 		<-listed
 		expect(t, "Next", f.Next(), due)
 	})
+}
+
+// A task may be canceled by anybody from that moment on, too, even while its pool
+// rejects it.
+func TestDecoratedTaskIsCanceledAtOnce(t *testing.T) {
+	var canceling sync.WaitGroup
+	p := scheduledPool(t, executor.ScheduledConfig{Core: 1,
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			begun := make(chan struct{})
+			canceling.Go(func() {
+				close(begun)
+				task.(*executor.ScheduledFuture[struct{}]).Cancel()
+			})
+			<-begun
+			return nil
+		},
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
+	p.Shutdown()
+	for range 5000 {
+		f := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+		canceling.Wait()
+		if !errors.Is(f.Err(), executor.ErrCanceled) {
+			t.Fatalf("outcome: %v", f.Err())
+		}
+	}
 }

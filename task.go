@@ -81,6 +81,7 @@ const (
 	withErr                            // details.err is set
 	stray                              // detach was called: series and decorated are of no account
 	asked                              // somebody is to be told when it is done, through done or details
+	native                             // nobody else knew of it before its pool took it; cleared by detach
 )
 
 // has reports whether any of the flags is set.

@@ -26,8 +26,11 @@ func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
 	return true
 }
 
-// link is attach for a task that nobody else knows of yet.
-func (t *task) link(p *Pool, ctx context.Context) { t.preset(t.linkLocked(t.load(), p, ctx)) }
+// link is attach for a task that nobody else knows of, and will before the pool has
+// taken it or detached it.
+func (t *task) link(p *Pool, ctx context.Context) {
+	t.preset(t.linkLocked(t.load(), p, ctx) | native)
+}
 
 // linkLocked gives the bits of a task that is linked, for the caller to store.
 func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
@@ -41,13 +44,12 @@ func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
 // detach undoes attach for a task that the pool does not take, so that it can
 // be given to another. Its schedule was the pool's, so that elsewhere it has one
 // run. The caller holds the pool's lock: who holds it, and finds the task
-// attached, may use its place and its time. One that is done stays with the pool:
-// nobody runs it, and abort may be on its way there.
+// attached, may use its place and its time.
 func (t *task) detach() {
 	bits := t.lock()
-	if bits&begun == 0 && !State(bits&stateBits).Done() { // else somebody else runs it by hand
+	if bits&begun == 0 { // else somebody else runs it by hand
 		t.pool, t.due = nil, 0
-		bits = bits&^(linked|wallClock) | stray
+		bits = bits&^(linked|native|wallClock) | stray
 	}
 	t.unlock(bits)
 }
@@ -127,14 +129,14 @@ func (t *task) settle(s State, err error, publish func()) bool {
 	return t.settleIf(false, s, err, nil, publish)
 }
 
-// abort is the cancellation by hand of a task that waits in a pool, if nobody is to
-// be told of it: then there is nothing to do under the lock, and one step is
-// enough. It reports false if it is not so, whatever the reason. Where it reports
-// true the caller has the body to itself, and tells the pool to forget the task,
-// which is attached for good.
+// abort is the cancellation by hand of a native task that waits, if nobody is to be
+// told of it: then there is nothing to do under the lock, and one step is enough.
+// It reports false if it is not so, whatever the reason. Where it reports true the
+// caller has the body to itself, and tells the pool to forget the task. Nobody
+// detaches that any more, since the pool has taken it.
 func (t *task) abort() bool {
 	bits := t.load()
-	return bits&(stateBits|held|asked|linked) == linked && t.swap(bits, bits|uint32(Canceled))
+	return bits&(stateBits|held|asked|native) == native && t.swap(bits, bits|uint32(Canceled))
 }
 
 // settleIf is settle that may be restricted to a pending task. interrupt, unless

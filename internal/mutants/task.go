@@ -24,8 +24,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "a task that was refused stays linked",
-		old: "bits&^(linked|wallClock) | stray",
-		new: "bits&^wallClock | stray",
+		old: "bits&^(linked|native|wallClock) | stray",
+		new: "bits&^(native|wallClock) | stray",
 	},
 	{
 		file: "task_state.go", what: "the outcome's error is not flagged",
@@ -102,19 +102,30 @@ var taskMutants = []mutant{
 	{
 		file: "task_state.go", what: "a cancellation breaks a task's lock",
 		race: true,
-		old:  "(stateBits|held|asked|linked)",
-		new:  "(stateBits|asked|linked)",
+		old:  "(stateBits|held|asked|native)",
+		new:  "(stateBits|asked|native)",
 	},
 	{
 		file: "task_state.go", what: "a task that is done is canceled once more",
-		old: "(stateBits|held|asked|linked)",
-		new: "(held|asked|linked)",
+		old: "(stateBits|held|asked|native)",
+		new: "(held|asked|native)",
 	},
 	{
-		file: "task_state.go", what: "a task that is done is detached, whoever is on the way to its pool",
+		file: "task_state.go", what: "a task that was refused is canceled in one step",
+		old: "bits&^(linked|native|wallClock) | stray",
+		new: "bits&^(linked|wallClock) | stray",
+	},
+	{
+		file: "task_state.go", what: "a future that two have in hand is canceled in one step",
 		race: true,
-		old:  "bits&begun == 0 && !State(bits&stateBits).Done()",
-		new:  "bits&begun == 0",
+		old:  "(stateBits|held|asked|native) == native",
+		new:  "(stateBits|held|asked|linked) == linked",
+	},
+	{
+		file: "scheduled.go", what: "a task that was shown to others is canceled in one step",
+		race: true,
+		old:  "t.preset(t.load() &^ native) // decorate may show it to others\n",
+		new:  "",
 	},
 	{
 		file: "future.go", what: "a task that was canceled in one step stays in its queue",
