@@ -19,8 +19,9 @@ type Future[T any] struct {
 	// task that is not in its body, and by the body's own goroutine.
 	fn func(context.Context) (T, error)
 
+	value T // written before the state is Succeeded, read after; not the last field, since one without a size would get eight bytes there
+
 	task
-	value T // written before the state is Succeeded, read after
 }
 
 // NewFuture returns a pending Future whose body is fn. It is run by an

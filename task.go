@@ -50,19 +50,20 @@ const unplaced = -1
 // A pending task is all that a pool has to remember of a timeout, a million
 // times over, so it holds what every task needs and leaves the rest to details.
 //
-// What a run needs comes first, after the body: the future of a scheduled task has
-// 48 bytes, and so is in two lines of the cache as often as in one.
+// What a cancellation and a run need comes first, next to the body: the future of a
+// scheduled task has 48 bytes, and so is in two lines of the cache as often as in
+// one.
 //
 // Its lock is a leaf: no other is taken and nothing of a user's is called under
 // it.
 type task struct {
-	word                // a State, flags and the lock
-	place int32         // where it waits in its pool's queue, or unplaced; under that pool's lock
-	done  chan struct{} // made by the first waiter, closed when done; under the lock
-	more  *details      // nil for most tasks; written once, under the lock or before the task is shared
+	word           // a State, flags and the lock
+	place int32    // where it waits in its pool's queue, or unplaced; under that pool's lock
+	pool  *Pool    // the pool that took it, or nil; under the lock, set by attach, cleared by detach
+	more  *details // nil for most tasks; written once, under the lock or before the task is shared
 
-	due  int64 // when it is to run, on the pool's clock; under the pool's lock while queued
-	pool *Pool // the pool that took it, or nil; under the lock, set by attach, cleared by detach
+	done chan struct{} // made by the first waiter, closed when done; under the lock
+	due  int64         // when it is to run, on the pool's clock; under the pool's lock while queued
 }
 
 // The low bits are a State. The flags say what else is known of a task; those

@@ -173,6 +173,9 @@ func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uin
 		t.moreLocked().err = err
 		bits |= withErr
 	}
+	if bits&asked == 0 {
+		return bits
+	}
 	out.done = t.done
 	if m := t.more; m != nil {
 		out.onDone, out.unhook = m.onDone, m.unhook
