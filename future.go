@@ -19,7 +19,9 @@ type Future[T any] struct {
 	// task that is not in its body, and by the body's own goroutine.
 	fn func(context.Context) (T, error)
 
-	value T // written before the state is Succeeded, read after; not the last field, since one without a size would get eight bytes there
+	// value is written before the state is Succeeded, and read after. It is not
+	// the last field: Go gives a last field without a size eight bytes.
+	value T
 
 	task
 }

@@ -26,7 +26,7 @@ func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
 	return true
 }
 
-// link is attach for a task that nobody else knows of, and will before the pool has
+// link is attach for a task that nobody else knows of, nor will before the pool has
 // taken it or detached it.
 func (t *task) link(p *Pool, ctx context.Context) {
 	t.preset(t.linkLocked(t.load(), p, ctx) | native)
