@@ -82,7 +82,8 @@ func (p *Pool) Remove(task Runnable) bool {
 	p.mu.Lock()
 	if b, ok := task.(bound); ok && b.core().attached() == p {
 		if t := b.core(); t.place != unplaced {
-			found = p.mu.queue.remove(t)
+			p.mu.queue.remove(t)
+			found = entry{task}
 		}
 	} else {
 		p.mu.queue.removeFunc(func(e entry) bool {

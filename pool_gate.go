@@ -175,11 +175,10 @@ func (q *stream) crowded() bool { return false }
 func (q *stream) settle()       {}
 func (q *stream) gather()       { q.line.Turn() }
 
-func (q *stream) remove(t *task) entry {
-	e := q.line.Remove(int(t.place))
+func (q *stream) remove(t *task) {
+	q.line.Remove(int(t.place))
 	t.place = unplaced
 	q.line.CloseRanks(entry.placed)
-	return e
 }
 
 func (q *stream) removeFunc(match func(entry) bool) []entry {

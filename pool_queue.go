@@ -64,7 +64,7 @@ type backlog interface {
 	// pop takes the first entry that may run at the instant now.
 	pop(now instant) (entry, bool)
 	// remove takes out the entry of a task that is placed.
-	remove(t *task) entry
+	remove(t *task)
 	// removeFunc takes out all entries that match.
 	removeFunc(match func(entry) bool) []entry
 	// drain takes out everything, whether it may run or not.
@@ -100,11 +100,10 @@ func (q *fifo) pop(instant) (entry, bool) {
 	return e, ok
 }
 
-func (q *fifo) remove(t *task) entry {
-	e := q.ring.Remove(int(t.place))
+func (q *fifo) remove(t *task) {
+	q.ring.Remove(int(t.place))
 	t.place = unplaced
 	q.closeRanks()
-	return e
 }
 
 func (q *fifo) removeFunc(match func(entry) bool) []entry {
@@ -156,10 +155,9 @@ func (q *priorities) pop(instant) (entry, bool) {
 	return e, ok
 }
 
-func (q *priorities) remove(t *task) entry {
-	e := q.heap.Remove(int(t.place))
+func (q *priorities) remove(t *task) {
+	q.heap.Remove(int(t.place))
 	t.place = unplaced
-	return e
 }
 
 func (q *priorities) removeFunc(match func(entry) bool) []entry {

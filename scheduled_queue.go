@@ -159,10 +159,9 @@ func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 	return d, any
 }
 
-func (q *delayQueue) remove(t *task) entry {
-	e := q.heap(t.has(wallClock)).Remove(int(t.place))
+func (q *delayQueue) remove(t *task) {
+	q.heap(t.has(wallClock)).Remove(int(t.place))
 	t.place = unplaced
-	return e
 }
 
 func (q *delayQueue) removeFunc(match func(entry) bool) []entry {

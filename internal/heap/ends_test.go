@@ -79,7 +79,7 @@ func TestTurnOpensLaneAgain(t *testing.T) {
 	q.Turn(0)
 	q.Settle()
 	for want, place := range where {
-		if got := q.Remove(place); got != want {
+		if got := q.Take(place); got != want {
 			t.Errorf("%d was at the place of %d", got, want)
 		}
 	}
@@ -161,7 +161,7 @@ func (p *party) leave(g *guest) {
 	p.in.Lock()
 	p.gather()
 	if !g.gone {
-		if got := p.queue.Remove(g.place); got != g {
+		if got := p.queue.Take(g.place); got != g {
 			p.t.Errorf("removed %v, want %v", got, g)
 		}
 		g.gone = true

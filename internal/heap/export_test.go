@@ -3,6 +3,7 @@ package heap
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Check reports the first invariant of q that does not hold.
@@ -36,7 +37,7 @@ func (ps *piles[K, E]) check(arrivals uint64) error {
 		if p.n > ps.full() || p.n == 0 {
 			return fmt.Errorf("%d elements in a pile", p.n)
 		}
-		if few := ps.full() / 4; i > 0 && p.n <= few && ps.at(i-1).n <= few {
+		if few := ps.few(); i > 0 && p.n <= few && ps.at(i-1).n <= few {
 			return fmt.Errorf("piles of %d and %d elements, side by side", p.n, ps.at(i-1).n)
 		}
 		m := 0
@@ -63,7 +64,8 @@ func (ps *piles[K, E]) check(arrivals uint64) error {
 				return fmt.Errorf("tray %d of a pile has room, and the first is said to be %d", j, p.open)
 			}
 			for k := range traySize {
-				if tray != nil && !p.has(j<<6|k) && any(tray.tickets[k]) != any(ticket[K, E]{}) {
+				place := inPile(bound.place(), j<<trayBits|k)
+				if tray != nil && !p.has(j<<trayBits|k) && any(tray.tickets[k]) != any(ticket[K, E]{}) && !slices.Contains(ps.litter[:ps.strewn], uint32(place)) {
 					return fmt.Errorf("tray %d of a pile retains %v", j, tray.tickets[k])
 				}
 			}
@@ -74,6 +76,9 @@ func (ps *piles[K, E]) check(arrivals uint64) error {
 	}
 	if len(numbers) != len(ps.table) || len(numbers) != len(ps.bounds)+len(ps.vacant) {
 		return fmt.Errorf("%d piles and %d vacant numbers of %d", len(ps.bounds), len(ps.vacant), len(ps.table))
+	}
+	if ps.strewn == len(ps.litter) {
+		return fmt.Errorf("%d that were dropped are not cleared", ps.strewn)
 	}
 	if n != ps.n {
 		return fmt.Errorf("%d in piles, %d counted", n, ps.n)
@@ -197,3 +202,20 @@ func (q *Queue[K, E]) Lane() int { return q.line.Len() }
 
 // RecountIn makes the queue count its arrivals anew after n more.
 func (q *Queue[K, E]) RecountIn(n int) { q.arrivals = maxArrivals - uint64(n) }
+
+// Take is Remove that gives the element, too.
+func (q *Queue[K, E]) Take(place int) (e E) {
+	switch {
+	case place&1 != 0:
+		e = q.line.Remove(place >> 1).elem
+		q.fitLane()
+		return e
+	case place&2 != 0:
+		p, at := q.locate(place >> 2)
+		e = p.ticket(at).elem
+	default:
+		e = q.tree.elems[place>>2]
+	}
+	q.Remove(place)
+	return e
+}

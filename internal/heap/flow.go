@@ -76,17 +76,18 @@ func (q *Queue[K, E]) advance() {
 }
 
 // removeFar removes the element at a place in the piles.
-func (q *Queue[K, E]) removeFar(place int) E {
+func (q *Queue[K, E]) removeFar(place int) {
 	p, at := q.locate(place)
-	t := q.piles.take(p, at)
-	if p.n == 0 || p.n == q.full()/4 {
-		q.thin(q.find(t.slot))
+	if left := p.n - 1; left > 0 && left != q.few() {
+		q.drop(p, at, place)
+		return
 	}
-	return t.elem
+	t := q.piles.take(p, at)
+	q.thin(q.find(t.slot))
 }
 
 // thin keeps it true, after some have left the pile at index i, that of two piles
-// side by side one is filled to more than a quarter.
+// side by side one has more than a few elements.
 func (q *Queue[K, E]) thin(i int) {
 	if q.at(i).n == 0 {
 		q.end(i)
@@ -97,9 +98,9 @@ func (q *Queue[K, E]) thin(i int) {
 }
 
 // join puts the pile at index i onto the one before it, if there are two and
-// neither is filled to more than a quarter.
+// neither has more than a few elements.
 func (q *Queue[K, E]) join(i int) {
-	if few := q.full() / 4; i < 0 || i+1 >= len(q.bounds) || q.at(i).n > few || q.at(i+1).n > few {
+	if few := q.few(); i < 0 || i+1 >= len(q.bounds) || q.at(i).n > few || q.at(i+1).n > few {
 		return
 	}
 	p := q.at(i)

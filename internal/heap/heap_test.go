@@ -192,7 +192,7 @@ func TestTellsWhoLeavesTheLane(t *testing.T) {
 		push(i, i)
 	}
 	for _, want := range []int{-2, -1} {
-		if got := q.Remove(where[want]); got != want {
+		if got := q.Take(where[want]); got != want {
 			t.Errorf("%d was at the place of %d", got, want)
 		}
 	}

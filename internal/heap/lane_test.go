@@ -33,7 +33,7 @@ func TestLaneClosesRanks(t *testing.T) {
 				t.Error("told nothing")
 			}
 			for e := 0; e < n; e += 64 {
-				if got := q.Remove(where[e]); got != e {
+				if got := q.Take(where[e]); got != e {
 					t.Fatalf("%d is at the place of %d", got, e)
 				}
 			}

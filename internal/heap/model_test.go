@@ -148,7 +148,7 @@ func (m *model) remove(i int) {
 	}
 	i %= len(m.sorted)
 	want := m.sorted[i]
-	if it := m.queue.Remove(want.place); it != want {
+	if it := m.queue.Take(want.place); it != want {
 		m.t.Fatalf("removed %v, want %v", it, want)
 	}
 	m.sorted = slices.Delete(m.sorted, i, i+1)

@@ -31,7 +31,7 @@ type tray[K cmp.Ordered, E any] struct {
 }
 
 // pile has tickets in no order, in trays. One that leaves makes a hole, which the
-// next to come fills, so that no other has to move.
+// next to come fills, so that no other has to move. What is in a hole says nothing.
 type pile[K cmp.Ordered, E any] struct {
 	n     int // tickets
 	open  int // no tray before this one has a hole
@@ -49,28 +49,29 @@ func (p *pile[K, E]) add(t ticket[K, E], stock *stock[K, E]) (at int) {
 		p.trays[i] = stock.get()
 	}
 	j := bits.TrailingZeros64(^p.taken[i])
-	p.trays[i].tickets[j] = t
+	at = i<<trayBits | j
+	*p.ticket(at) = t
 	p.taken[i] |= 1 << j
 	p.n++
-	return i<<trayBits | j
+	return at
 }
 
 // has reports whether there is a ticket.
 func (p *pile[K, E]) has(at int) bool { return p.taken[at>>trayBits]&(1<<(at%(1<<trayBits))) != 0 }
 
-// take removes the ticket that is there.
-func (p *pile[K, E]) take(at int, stock *stock[K, E]) ticket[K, E] {
+// ticket gives the ticket that is there, or the hole.
+func (p *pile[K, E]) ticket(at int) *ticket[K, E] {
+	return &p.trays[at>>trayBits].tickets[at%(1<<trayBits)]
+}
+
+// free makes a hole of the ticket that is there, and reports whether its tray is
+// empty now.
+func (p *pile[K, E]) free(at int) (empty bool) {
 	i, j := at>>trayBits, at%(1<<trayBits)
-	t := p.trays[i].tickets[j]
-	p.trays[i].tickets[j] = ticket[K, E]{}
 	p.taken[i] &^= 1 << j
 	p.open = min(p.open, i)
 	p.n--
-	if p.taken[i] == 0 {
-		stock.put(p.trays[i])
-		p.trays[i] = nil
-	}
-	return t
+	return p.taken[i] == 0
 }
 
 // last reports where the last ticket is; there is one.

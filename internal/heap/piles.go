@@ -23,7 +23,9 @@ type piles[K cmp.Ordered, E any] struct {
 	vacant []uint32      // the numbers where there is none
 	bounds []slot[K]     // of each pile one that nothing in it is before, the last pile first; its place is the number
 	stock  stock[K, E]
-	size   int // of a full pile, pileSize if it is 0; tests have small ones
+	litter [32]uint32 // the places of the last that were dropped, of which some may be taken again
+	strewn int        // how many these are
+	size   int        // of a full pile, pileSize if it is 0; tests have small ones
 }
 
 // full is how many elements a pile may have, and the tree.
@@ -33,6 +35,9 @@ func (ps *piles[K, E]) full() int {
 	}
 	return ps.size
 }
+
+// few is how many elements are too few for two piles side by side.
+func (ps *piles[K, E]) few() int { return (ps.full() + 7) / 8 }
 
 // at gives the pile at an index of bounds.
 func (ps *piles[K, E]) at(i int) *pile[K, E] { return ps.table[ps.bounds[i].place()] }
@@ -93,8 +98,50 @@ func (ps *piles[K, E]) add(i int, t ticket[K, E]) (place int) {
 
 // take takes a ticket off a pile.
 func (ps *piles[K, E]) take(p *pile[K, E], at int) ticket[K, E] {
+	t := p.ticket(at)
+	taken := *t
+	*t = ticket[K, E]{}
 	ps.n--
-	return p.take(at, &ps.stock)
+	if p.free(at) {
+		ps.release(p, at)
+	}
+	return taken
+}
+
+// drop takes the ticket at place off its pile without a look at it: that of a long
+// queue is in no cache, and whoever unlocked a mutex after a look would wait until
+// it is. So it stays in its hole until there are some more, or its tray is empty.
+// To clear them all together costs little more than to clear one, since the
+// processor fetches the next before it has the first.
+func (ps *piles[K, E]) drop(p *pile[K, E], at, place int) {
+	ps.litter[ps.strewn] = uint32(place)
+	ps.strewn++
+	ps.n--
+	if p.free(at) {
+		ps.release(p, at)
+	}
+	if ps.strewn == len(ps.litter) {
+		ps.clean()
+	}
+}
+
+// clean clears the holes of those that were dropped.
+func (ps *piles[K, E]) clean() {
+	for _, place := range ps.litter[:ps.strewn] {
+		at := int(place % (1 << atBits))
+		if p := ps.table[place>>atBits]; !p.has(at) {
+			*p.ticket(at) = ticket[K, E]{}
+		}
+	}
+	ps.strewn = 0
+}
+
+// release gives up the tray of a hole, which is empty.
+func (ps *piles[K, E]) release(p *pile[K, E], at int) {
+	ps.clean() // as long as it is known where the tray is
+	tray := &p.trays[at>>trayBits]
+	ps.stock.put(*tray)
+	*tray = nil
 }
 
 // locate gives the pile of a place, and where in it. It panics if no element is

@@ -110,20 +110,19 @@ func (q *Queue[K, E]) popTree() E {
 	return e
 }
 
-// Remove removes the element at place and returns it. It panics if no element
-// is there.
-func (q *Queue[K, E]) Remove(place int) E {
+// Remove removes the element at place. It panics if no element is there. The
+// queue may keep the memory of an element alive until it has removed 32 more.
+func (q *Queue[K, E]) Remove(place int) {
 	switch {
 	case place&1 != 0:
-		t := q.line.Remove(place >> 1)
+		q.line.Remove(place >> 1)
 		q.fitLane()
-		return t.elem
 	case place&2 != 0:
-		return q.removeFar(place >> 2)
+		q.removeFar(place >> 2)
+	default:
+		q.tree.remove(place >> 2)
+		q.fitTree()
 	}
-	e := q.tree.remove(place >> 2)
-	q.fitTree()
-	return e
 }
 
 // reopen empties the lane, so that a few elements that are far ahead do not

@@ -96,13 +96,13 @@ func (t *tree[K, E]) pop() E {
 }
 
 // remove removes the element at place. It panics if there is none.
-func (t *tree[K, E]) remove(place int) E {
+func (t *tree[K, E]) remove(place int) {
 	p := uint(place) // a huge number if place is negative
 	if p >= uint(len(t.home)) || t.home[p]&isFree != 0 {
 		panic(fmt.Sprintf("heap: no element at place %d", place))
 	}
 	t.removeAt(int(t.home[p]))
-	return t.take(uint32(p))
+	t.take(uint32(p))
 }
 
 func (t *tree[K, E]) all() iter.Seq[slot[K]] {

@@ -214,13 +214,13 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "an empty pile stays",
-		old: "if p.n == 0 || p.n",
-		new: "if p.n",
+		old: "left > 0 && ",
+		new: "",
 	},
 	{
 		file: "internal/heap/flow.go", what: "a pile that is nearly empty stays",
-		old: "if p.n == 0 || p.n == q.full()/4 {",
-		new: "if p.n == 0 {",
+		old: " && left != q.few()",
+		new: "",
 	},
 	{
 		file: "internal/heap/flow.go", what: "piles side by side are both nearly empty",
@@ -268,8 +268,23 @@ var heapMutants = []mutant{
 		new: "if p == nil {",
 	},
 	{
-		file: "internal/heap/pile.go", what: "a pile retains what was taken",
-		old: "	p.trays[i].tickets[j] = ticket[K, E]{}\n",
+		file: "internal/heap/piles.go", what: "a pile retains what was taken",
+		old: "	*t = ticket[K, E]{}\n\tps.n--\n",
+		new: "	ps.n--\n",
+	},
+	{
+		file: "internal/heap/piles.go", what: "a pile retains what was dropped",
+		old: "			*p.ticket(at) = ticket[K, E]{}\n",
+		new: "",
+	},
+	{
+		file: "internal/heap/piles.go", what: "who came where one was dropped is cleared away",
+		old: "; !p.has(at) {",
+		new: "; p != nil {",
+	},
+	{
+		file: "internal/heap/piles.go", what: "a tray is given up with what was dropped",
+		old: "	ps.clean() // as long as it is known where the tray is\n",
 		new: "",
 	},
 	{
@@ -279,8 +294,8 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/pile.go", what: "an empty tray stays",
-		old: "	if p.taken[i] == 0 {",
-		new: "	if p.n < 0 {",
+		old: "return p.taken[i] == 0",
+		new: "return p.n < 0",
 	},
 	{
 		file: "internal/heap/pile.go", what: "trays are not used again",
