@@ -221,6 +221,7 @@ func FuzzHeap(f *testing.F) {
 	f.Add(byte(255), []byte{60, 1, 28, 9, 14, 3, 28, 30, 15, 0, 13, 1, 14, 50, 13, 1, 12, 2, 14, 9, 15, 1, 8, 0, 13, 0})
 	f.Add(byte(3), []byte{11, 1, 11, 1, 11, 1, 6, 0, 7, 0})
 	f.Add(byte(200), []byte{248, 7, 249, 3, 248, 60, 249, 9, 11, 0, 3, 5, 6, 255, 242, 0, 250, 2, 7, 8})
+	f.Add(byte(0), []byte{0xa9, 0xa9, 0xa9})
 	f.Fuzz(func(t *testing.T, first byte, ops []byte) {
 		m := newModel(t, int(first), 2+int(first)%150)
 		ops = ops[:min(len(ops), 600)] // each step looks at all elements

@@ -36,8 +36,9 @@ func (ps *piles[K, E]) full() int {
 	return ps.size
 }
 
-// few is how many elements are too few for two piles side by side.
-func (ps *piles[K, E]) few() int { return (ps.full() + 7) / 8 }
+// few is how many elements are too few for two piles side by side. Those that were
+// just split have more.
+func (ps *piles[K, E]) few() int { return ps.full() / 8 }
 
 // at gives the pile at an index of bounds.
 func (ps *piles[K, E]) at(i int) *pile[K, E] { return ps.table[ps.bounds[i].place()] }
