@@ -36,8 +36,8 @@ func (ps *piles[K, E]) full() int {
 	return ps.size
 }
 
-// few is how many elements are too few for two piles side by side. Those that were
-// just split have more.
+// few is how many elements are too few for two piles side by side. The halves of a
+// pile that is split have more, as a rule: the pivot is only about the median.
 func (ps *piles[K, E]) few() int { return ps.full() / 8 }
 
 // at gives the pile at an index of bounds.

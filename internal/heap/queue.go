@@ -111,7 +111,7 @@ func (q *Queue[K, E]) popTree() E {
 }
 
 // Remove removes the element at place. It panics if no element is there. The
-// queue may keep the memory of an element alive until it has removed 32 more.
+// queue may keep alive the last 31 that were far from leaving.
 func (q *Queue[K, E]) Remove(place int) {
 	switch {
 	case place&1 != 0:
