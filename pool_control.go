@@ -44,19 +44,26 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 // forget takes a task that is done, and was given to p, out of the queue, if it
 // is there.
 func (p *Pool) forget(t *task) {
-	p.mu.Lock()
-	if t.has(stray) && t.attached() != p || t.place == unplaced || p.mu.retained && t.State() == Canceled {
+	p.mu.crew.Lock()
+	if p.mu.discharge(t) {
+		p.mu.crew.Unlock()
+		return
+	}
+	p.mu.extend()
+	if t.has(stray) && t.attached() != p || !p.mu.leaves(t) {
 		p.mu.Unlock()
 		return
 	}
 	p.mu.queue.remove(t)
+	if p.mu.steady() {
+		p.mu.ended[outcomeOf(t)]++
+		p.mu.Unlock()
+		return
+	}
 	fresh := p.leftLocked(1, outcomeOf(t))
-	settled := p.mu.stage == StageRunning && p.mu.workers > 0 // nothing to tidy
 	p.mu.Unlock()
 	p.start(fresh)
-	if !settled {
-		p.tidy()
-	}
+	p.tidy()
 }
 
 // leftLocked accounts for n tasks that left the queue without being run.

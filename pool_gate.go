@@ -73,10 +73,18 @@ func (g *gate) admit(e entry, t *task) bool {
 // come, since it takes the workers' lock to open it; then that is enough.
 func (s *poolState) Lock() {
 	s.crew.Lock()
-	s.lockGate()
+	s.extend()
 }
 
-// lockGate makes the pool's lock of the workers'.
+// extend makes the pool's lock of the workers'.
+func (s *poolState) extend() {
+	s.lockGate()
+	if s.exit.n > 0 {
+		s.sweep()
+	}
+}
+
+// lockGate is extend for who only adds a task, and does not care who is at the exit.
 func (s *poolState) lockGate() {
 	if s.open {
 		s.gate.mu.Lock()
@@ -87,7 +95,7 @@ func (s *poolState) lockGate() {
 // Unlock releases the pool's lock.
 func (s *poolState) Unlock() {
 	was := s.open
-	if s.open = s.ends != nil && s.busy(); s.open != was {
+	if s.open = s.busy() && s.ends != nil; s.open != was {
 		s.gate.open.Store(s.open)
 	}
 	if was {
@@ -99,7 +107,7 @@ func (s *poolState) Unlock() {
 // busy reports whether all workers that there may be are at work, so that they
 // will look into the queue, and a new task can only go there.
 func (s *poolState) busy() bool {
-	return s.stage == StageRunning && s.workers > 0 && s.workers >= s.core && s.workers <= s.max && s.idle.top == nil
+	return s.idle.top == nil && s.stage == StageRunning && s.workers > 0 && s.workers >= s.core && s.workers <= s.max
 }
 
 // advance is fetch for a worker that finds its next task behind an open gate.

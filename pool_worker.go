@@ -159,7 +159,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		p.mu.crew.Unlock()
 		return true
 	}
-	p.mu.lockGate()
+	p.mu.extend()
 	if dropped := p.accountLocked(w, out); dropped.run != nil {
 		p.mu.Unlock()
 		dropped.end(Canceled, canceled(ErrShutdown)) // before w has another task, which it might lose here

@@ -110,6 +110,10 @@ func (q *Queue[K, E]) popTree() E {
 	return e
 }
 
+// Far reports whether an element at place is far from leaving, among many others.
+// No other place is far, nor is [Unplaced].
+func Far(place int) bool { return place&3 == 2 }
+
 // Remove removes the element at place. It panics if no element is there. The
 // queue may keep alive the last 31 that were far from leaving.
 func (q *Queue[K, E]) Remove(place int) {

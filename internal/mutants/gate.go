@@ -4,12 +4,12 @@ package main
 var gateMutants = []mutant{
 	{
 		file: "pool_gate.go", what: "the gate stays open while a worker is idle",
-		old: " && s.idle.top == nil",
-		new: "",
+		old: "return s.idle.top == nil && ",
+		new: "return ",
 	},
 	{
 		file: "pool_gate.go", what: "the gate stays open after a shutdown",
-		old: "return s.stage == StageRunning && ",
+		old: "s.idle.top == nil && s.stage == StageRunning && ",
 		new: "return ",
 	},
 	{
@@ -84,7 +84,7 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "pool_gate.go", what: "the pool's lock leaves the gate unlocked",
-		old: "	s.crew.Lock()\n\ts.lockGate()\n",
+		old: "	s.crew.Lock()\n\ts.extend()\n",
 		new: "	s.crew.Lock()\n",
 	},
 	{

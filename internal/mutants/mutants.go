@@ -57,7 +57,7 @@ func main() {
 
 // all gives the mutants in the order of the table.
 func all() []mutant {
-	return slices.Concat(taskMutants, poolMutants, gateMutants, workerMutants, rejectMutants,
+	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, workerMutants, rejectMutants,
 		scheduledMutants, heapMutants, structureMutants, queueMutants, cronMutants)
 }
 
