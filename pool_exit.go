@@ -19,8 +19,8 @@ type exit struct {
 func (s *poolState) discharge(t *task) bool {
 	x := &s.exit
 	open := x.n > 0 || s.heaped && s.steady() // and stays so until it is swept
-	if !open || x.n == len(x.tasks) || !heap.Far(int(t.place)) || !t.has(native) {
-		return false // one that is not native may be in another pool by then
+	if !open || x.n == len(x.tasks) || !t.has(native) || !heap.Far(int(t.place)) {
+		return false // one that is not native may get its place now, and be in another pool by then
 	}
 	x.tasks[x.n] = t
 	x.n++

@@ -272,3 +272,32 @@ func TestCrowdCountsOnce(t *testing.T) {
 		expect(t, "all that ended", s.Completed()+s.Rejected, s.Submitted)
 	}
 }
+
+// A future that is canceled on its way into a queue whose gate is open does not stay
+// there. It may get its place in the same moment. In a bubble time would stand still,
+// and the gate would let nobody in.
+func TestFutureThatIsCanceledOnItsWayIn(t *testing.T) {
+	p := cored(t, 1)
+	busy, end := make(chan struct{}), make(chan struct{})
+	mustGo(t, p.Pool, func(context.Context) error { close(busy); <-end; return nil })
+	defer close(end)
+	<-busy
+	for range 2000 {
+		f := executor.NewFuture(func(context.Context) (int, error) { return 1, nil })
+		var begun atomic.Bool
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for !begun.Load() {
+				runtime.Gosched()
+			}
+			for range rand.IntN(100) {
+				begun.Load() // some nanoseconds
+			}
+			f.Cancel()
+		})
+		begun.Store(true)
+		p.Execute(context.Background(), f)
+		wg.Wait()
+		expect(t, "queued", p.Stats().Queued, 0)
+	}
+}

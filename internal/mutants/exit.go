@@ -23,6 +23,12 @@ var exitMutants = []mutant{
 		new: "!heap.Far(int(t.place)) && t.place == unplaced",
 	},
 	{
+		file: "pool_exit.go", what: "the exit asks for the place of who may be on his way in",
+		old:  "!t.has(native) || !heap.Far(int(t.place))",
+		new:  "!heap.Far(int(t.place)) || !t.has(native)",
+		race: true,
+	},
+	{
 		file: "pool_exit.go", what: "the exit is open in a queue that does not tell what is far",
 		old: "s.heaped && s.steady()",
 		new: "s.steady()",

@@ -10,7 +10,7 @@ var gateMutants = []mutant{
 	{
 		file: "pool_gate.go", what: "the gate stays open after a shutdown",
 		old: "s.idle.top == nil && s.stage == StageRunning && ",
-		new: "return ",
+		new: "s.idle.top == nil && ",
 	},
 	{
 		file: "pool_gate.go", what: "the gate is open before there are Core workers",
