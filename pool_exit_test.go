@@ -72,10 +72,10 @@ func scheduledCrowd(t *testing.T, core int) (*executor.ScheduledPool, []*anyFutu
 
 // crowded runs a test with each of these pools.
 func crowded(t *testing.T, test func(*testing.T, *crowd)) {
-	for name, make := range crowds {
+	for name, open := range crowds {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				c := make(t)
+				c := open(t)
 				rand.Shuffle(many, func(i, j int) { c.waiting[i], c.waiting[j] = c.waiting[j], c.waiting[i] })
 				test(t, c)
 			})
