@@ -255,8 +255,7 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task) error {
 		p.attend(ctx, e, t)
 		return nil
 	}
-	p.mu.crew.Lock()
-	p.mu.lockGate()
+	p.mu.Lock()
 	w, verdict := p.admitLocked(e, t)
 	policy := p.mu.reject
 	p.mu.Unlock()

@@ -78,17 +78,12 @@ func (s *poolState) Lock() {
 
 // extend makes the pool's lock of the workers'.
 func (s *poolState) extend() {
-	s.lockGate()
-	if s.exit.n > 0 {
-		s.sweep()
-	}
-}
-
-// lockGate is extend for who only adds a task, and does not care who is at the exit.
-func (s *poolState) lockGate() {
 	if s.open {
 		s.gate.mu.Lock()
 		s.ends.gather()
+	}
+	if s.exit.n > 0 {
+		s.sweep()
 	}
 }
 

@@ -77,7 +77,7 @@ type backlog interface {
 
 // most is how many tasks a queue holds that is without a limit, or each end of
 // one that has two: 67 million. A place must fit into the 32 bits that a task has
-// for it, holes included. Up to 32 that were canceled may count; see exit.
+// for it, holes included.
 const most = 1 << 26
 
 // fifo is a backlog in order of arrival, with a limit.

@@ -55,7 +55,7 @@ var poolMutants = []mutant{
 	{
 		file: "pool.go", what: "the lock of admission is dropped",
 		race: true,
-		old:  "	p.mu.crew.Lock()\n\tp.mu.lockGate()\n\tw, verdict := p.admitLocked(e, t)\n\tpolicy := p.mu.reject\n\tp.mu.Unlock()",
+		old:  "	p.mu.Lock()\n\tw, verdict := p.admitLocked(e, t)\n\tpolicy := p.mu.reject\n\tp.mu.Unlock()",
 		new:  "	w, verdict := p.admitLocked(e, t)\n\tpolicy := p.mu.reject",
 	},
 	{
