@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ var errBody = errors.New("body failed")
 // run is one run of a program on our executors.
 type run struct {
 	*Program
-	shake *rand.Rand // nil, or the source of small disturbances
+	shake shake
 	start time.Time
 
 	pool  *executor.Pool
@@ -45,23 +44,22 @@ type event struct {
 	text string
 }
 
-// Ours runs the program in the present synctest bubble and gives the trace. If
-// shake is not nil, each duration and step is disturbed by less than a fifth of
-// a tick: a program whose trace that changes depends on a race, and says
-// nothing. So does one that is crowded: on a plain pool a task that the submitter
-// ran kept it until its next step was due, too, and so there were two in one
-// tick, which Draw avoids.
-func Ours(p *Program, shake *rand.Rand) (trace string, crowded bool) {
+// observe runs the program in the present synctest bubble and gives the trace. A
+// program whose trace a shake changes depends on a race, and says nothing. So
+// does one that is crowded: on a plain pool a task that the submitter ran kept
+// it until its next step was due, too, and so there were two in one tick, which
+// Draw avoids.
+func observe(p *Program, shake shake) (trace string, crowded bool) {
 	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}}
 	r.open()
 	before := -tick // when the last step was over
-	for _, s := range p.Steps {
-		r.sleepUntil(s.At)
+	for i, s := range p.Steps {
+		r.sleepUntil(s.At, i)
 		crowded = crowded || !p.Scheduled && time.Since(r.start)-before < tick/2
 		r.do(s)
 		before = time.Since(r.start)
 	}
-	r.sleepUntil(p.End)
+	r.sleepUntil(p.End, len(p.Steps))
 	r.note("stats %s", r.stats())
 	r.giveBack(r.pool.ShutdownNow())
 	r.pool.Close()
@@ -364,21 +362,13 @@ func (r *run) note(format string, args ...any) {
 
 // long gives n ticks, disturbed.
 func (r *run) long(n int) time.Duration {
-	d := time.Duration(n) * tick
-	if r.shake != nil && n > 0 {
-		r.mu.Lock()
-		d += time.Duration(r.shake.Int64N(int64(tick)/25)) - tick/50
-		r.mu.Unlock()
+	if n <= 0 {
+		return time.Duration(n) * tick
 	}
-	return d
+	return time.Duration(n)*tick + r.shake.long()
 }
 
-func (r *run) sleepUntil(at int) {
-	d := time.Until(r.start.Add(time.Duration(at) * tick))
-	if r.shake != nil {
-		r.mu.Lock()
-		d += time.Duration(r.shake.Int64N(int64(tick) / 5))
-		r.mu.Unlock()
-	}
-	time.Sleep(d)
+// sleepUntil waits for the tick in which step i is made, disturbed.
+func (r *run) sleepUntil(at, i int) {
+	time.Sleep(time.Until(r.start.Add(time.Duration(at)*tick)) + r.shake.step(i, len(r.Steps)))
 }
