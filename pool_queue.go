@@ -54,7 +54,7 @@ func (n bounded) backlog() (backlog, error) {
 }
 
 func (prioritized) backlog() (backlog, error) {
-	return &priorities{*heap.New[int64](entry.placed)}, nil
+	return &priorities{*heap.New[int64](allPlaced)}, nil
 }
 
 // backlog is a queue as its pool uses it, under the pool's lock.

@@ -40,7 +40,7 @@ type delayQueue struct {
 }
 
 func newDelayQueue() *delayQueue {
-	return &delayQueue{mono: *heap.New[int64](entry.placed), wall: *heap.New[int64](entry.placed)}
+	return &delayQueue{mono: *heap.New[int64](allPlaced), wall: *heap.New[int64](allPlaced)}
 }
 
 func (q *delayQueue) heap(wall bool) *heap.Queue[int64, entry] {

@@ -28,7 +28,7 @@ func far(r *rand.Rand) int64 { return 3600e9 + r.Int64N(3600e9) }
 
 // waiting gives a queue with n tasks that wait for long.
 func waiting(n int) (*tasks, []*timeout) {
-	q := heap.New[int64](task.at)
+	q := heap.New[int64](oneByOne(task.at))
 	r := rand.New(rand.NewPCG(1, 2))
 	ts := make([]*timeout, n)
 	for i := range ts {

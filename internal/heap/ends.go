@@ -62,6 +62,7 @@ func (q *Queue[K, E]) Settle() {
 	for _, t := range q.taken {
 		q.tell(t.elem, q.insert(t))
 	}
+	q.announce()
 	clear(q.taken)
 	q.taken = q.taken[:0]
 }

@@ -56,7 +56,7 @@ func TestJoinRefusesTooMany(t *testing.T) {
 // them; who leaves it is told so.
 func TestTurnOpensLaneAgain(t *testing.T) {
 	where := map[int]int{}
-	q := heap.New[int](func(e, place int) { where[e] = place })
+	q := heap.New[int](oneByOne(func(e, place int) { where[e] = place }))
 	join := func(key int) (place int) {
 		place, ok := q.Join(key, key)
 		if !ok {
@@ -204,7 +204,7 @@ func (p *party) serve() (any bool) {
 func TestEnds(t *testing.T) {
 	const n = 30_000
 	p := &party{t: t}
-	p.queue = heap.New[int](func(g *guest, place int) { g.place = place })
+	p.queue = heap.New[int](oneByOne(func(g *guest, place int) { g.place = place }))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -25,7 +25,26 @@ func (q *Queue[K, E]) Check() error {
 	if err := q.tree.check(q.arrivals); err != nil {
 		return err
 	}
-	return q.piles.check(q.arrivals)
+	if err := q.piles.check(q.arrivals); err != nil {
+		return err
+	}
+	return q.news.check()
+}
+
+func (n *news[E]) check() error {
+	if n == nil {
+		return nil
+	}
+	if n.n != 0 {
+		return fmt.Errorf("%d are not told their places", n.n)
+	}
+	var zero E
+	for _, e := range n.elems {
+		if any(e) != any(zero) {
+			return fmt.Errorf("%v was told its place and is still here", e)
+		}
+	}
+	return nil
 }
 
 func (ps *piles[K, E]) check(arrivals uint64) error {

@@ -37,6 +37,7 @@ func (q *Queue[K, E]) spill() {
 			q.tell(t.elem, pilesAt(q.piles.add(i, t)))
 		}
 	}
+	q.announce()
 	q.tree.compact()
 }
 
@@ -52,6 +53,7 @@ func (q *Queue[K, E]) split(i int) {
 		}
 	}
 	q.pack(i + 1)
+	q.announce()
 }
 
 // pack moves what a pile has in its last trays to where the first have holes.
@@ -71,6 +73,7 @@ func (q *Queue[K, E]) advance() {
 		t := q.piles.take(p, at)
 		q.tell(t.elem, q.tree.lay(t))
 	}
+	q.announce()
 	q.end(i)
 	q.tree.heapify()
 }
@@ -108,6 +111,7 @@ func (q *Queue[K, E]) join(i int) {
 		t := q.piles.take(p, at)
 		q.tell(t.elem, pilesAt(q.piles.add(i+1, t)))
 	}
+	q.announce()
 	q.end(i)
 }
 

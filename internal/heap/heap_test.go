@@ -184,7 +184,7 @@ func TestTiesAcrossRecount(t *testing.T) {
 // Those that leave the lane for the heap are told so.
 func TestTellsWhoLeavesTheLane(t *testing.T) {
 	where := map[int]int{}
-	q := heap.New[int](func(e, place int) { where[e] = place })
+	q := heap.New[int](oneByOne(func(e, place int) { where[e] = place }))
 	push := func(key, e int) { where[e] = q.Push(key, e) }
 	push(1000, -1)
 	push(1001, -2)
@@ -337,7 +337,7 @@ func TestReturnsMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			places := make([]int, n)
-			q := heap.New[int](func(e, place int) { places[e] = place })
+			q := heap.New[int](oneByOne(func(e, place int) { places[e] = place }))
 			for i := range n {
 				places[i] = q.Push(-i, i) // all but the first out of order
 			}

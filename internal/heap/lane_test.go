@@ -24,7 +24,7 @@ func TestLaneClosesRanks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			where, told := make([]int, n), 0
-			q := heap.New[int](func(e, place int) { where[e] = place; told++ })
+			q := heap.New[int](oneByOne(func(e, place int) { where[e] = place; told++ }))
 			for e := range n {
 				where[e] = q.Push(e, e)
 			}

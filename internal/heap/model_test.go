@@ -18,7 +18,7 @@ type item struct {
 }
 
 func newItems() *heap.Queue[int, *item] {
-	return heap.New[int](func(it *item, place int) { it.place = place })
+	return heap.New[int](oneByOne(func(it *item, place int) { it.place = place }))
 }
 
 // model drives a queue and a sorted list side by side.

@@ -17,7 +17,7 @@ type watched struct {
 
 func watch() *watched {
 	w := &watched{where: make(map[int]int)}
-	w.Queue = heap.New[int](func(e, place int) { w.where[e] = place; w.told++ })
+	w.Queue = heap.New[int](oneByOne(func(e, place int) { w.where[e] = place; w.told++ }))
 	return w
 }
 
@@ -170,7 +170,7 @@ func TestPilesUseMemoryAgain(t *testing.T) {
 	const n = 20_000
 	r := rand.New(rand.NewPCG(9, 10))
 	last := 0
-	q := heap.New[int](func(_, place int) { last = max(last, place) })
+	q := heap.New[int](oneByOne(func(_, place int) { last = max(last, place) }))
 	for range n {
 		q.Push(r.IntN(1_000_000), 0)
 	}

@@ -25,15 +25,18 @@ type Queue[K cmp.Ordered, E any] struct {
 	tree[K, E]
 	piles[K, E]
 
-	moved func(e E, place int) // nil if nobody wants to know
+	news *news[E] // nil if nobody wants to know
 }
 
-// New returns an empty queue that reports new places to moved. An element
-// gets its place from Push, Join or Settle, and another each time it goes from one
-// part of the queue to another, or the part closes ranks, whatever is done to
-// the queue then. moved must not touch the queue.
-func New[K cmp.Ordered, E any](moved func(e E, place int)) *Queue[K, E] {
-	return &Queue[K, E]{moved: moved}
+// New returns an empty queue that reports new places to moved: of each element the
+// one at the same index. An element gets its place from Push, Join or Settle, and
+// another each time it goes from one part of the queue to another, or the part
+// closes ranks, whatever is done to the queue then; by the time that is done the
+// place has been reported. If an element occurs twice the later place counts. moved
+// must not touch the queue, nor keep the slices, which have the same length, at
+// most 64.
+func New[K cmp.Ordered, E any](moved func(elems []E, places []int32)) *Queue[K, E] {
+	return &Queue[K, E]{news: &news[E]{moved: moved}}
 }
 
 // Len returns the number of elements.
@@ -135,6 +138,7 @@ func (q *Queue[K, E]) reopen() {
 	for t, ok := q.line.Pop(); ok; t, ok = q.line.Pop() {
 		q.tell(t.elem, q.insert(t))
 	}
+	q.announce()
 	q.late, q.newest = 0, *new(K)
 }
 
@@ -160,13 +164,7 @@ func (q *Queue[K, E]) clear() {
 // fitLane closes ranks in the lane, if few are left in much memory.
 func (q *Queue[K, E]) fitLane() {
 	q.line.CloseRanks(func(t ticket[K, E], place int) { q.tell(t.elem, laneAt(place)) })
-}
-
-// tell tells an element its new place.
-func (q *Queue[K, E]) tell(e E, place int) {
-	if q.moved != nil {
-		q.moved(e, place)
-	}
+	q.announce()
 }
 
 // The low bits of a place say in which part of the queue it is.

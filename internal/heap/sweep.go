@@ -106,4 +106,5 @@ func (q *Queue[K, E]) recount() {
 	for _, t := range all {
 		q.tell(t.elem, q.lane.push(t.key, t.elem))
 	}
+	q.announce()
 }

@@ -169,8 +169,8 @@ var heapMutants = []mutant{
 	},
 	{
 		file: "internal/heap/flow.go", what: "what is spilled is not told its place",
-		old: "			q.tell(t.elem, pilesAt(q.piles.add(i, t)))\n\t\t}\n\t}\n\tq.tree",
-		new: "			q.piles.add(i, t)\n\t\t}\n\t}\n\tq.tree",
+		old: "			q.tell(t.elem, pilesAt(q.piles.add(i, t)))\n\t\t}\n\t}\n\tq.announce()\n\tq.tree",
+		new: "			q.piles.add(i, t)\n\t\t}\n\t}\n\tq.announce()\n\tq.tree",
 	},
 	{
 		file: "internal/heap/flow.go", what: "a ticket keeps the place that it had in the tree",

@@ -58,7 +58,7 @@ func main() {
 // all gives the mutants in the order of the table.
 func all() []mutant {
 	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, workerMutants, rejectMutants,
-		scheduledMutants, heapMutants, structureMutants, queueMutants, cronMutants)
+		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants)
 }
 
 // run makes the mutants, tests them, and tells; it returns the exit code.

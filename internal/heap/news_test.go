@@ -1,0 +1,45 @@
+package heap_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/executor-go/executor/internal/heap"
+)
+
+// oneByOne makes of a function that is told of one element one that is told of many.
+func oneByOne[E any](moved func(e E, place int)) func([]E, []int32) {
+	return func(elems []E, places []int32) {
+		for i, e := range elems {
+			moved(e, int(places[i]))
+		}
+	}
+}
+
+// What an operation has moved is told of before it is over, a few at a time.
+func TestMovedAreToldTogether(t *testing.T) {
+	const n = 10_000
+	where := make([]int, n)
+	most := 0
+	q := heap.New[int](func(elems []int, places []int32) {
+		most = max(most, len(elems))
+		for i, e := range elems {
+			where[e] = int(places[i])
+		}
+	})
+	r := rand.New(rand.NewPCG(1, 2))
+	for e := range n {
+		where[e] = q.Push(r.Int(), e)
+	}
+	for e := range n {
+		if got := q.Take(where[e]); got != e {
+			t.Fatalf("at the place of %d is %d", e, got)
+		}
+		if err := q.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if most < 2 || most > 64 {
+		t.Errorf("at most %d were told at once", most)
+	}
+}
