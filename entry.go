@@ -88,13 +88,3 @@ func (e entry) placed(place int) {
 		t.place = int32(place)
 	}
 }
-
-// allPlaced is placed for many. It is a loop of few instructions, see package
-// heap.
-func allPlaced(entries []entry, places []int32) {
-	for i, e := range entries {
-		if b, ok := e.run.(bound); ok {
-			b.core().place = places[i]
-		}
-	}
-}

@@ -54,7 +54,11 @@ func (n bounded) backlog() (backlog, error) {
 }
 
 func (prioritized) backlog() (backlog, error) {
-	return &priorities{*heap.New[int64](allPlaced)}, nil
+	return &priorities{*heap.New[int64](func(es []entry, places []int32) {
+		for i, e := range es {
+			e.placed(int(places[i]))
+		}
+	})}, nil
 }
 
 // backlog is a queue as its pool uses it, under the pool's lock.

@@ -24,7 +24,7 @@ const recheck = 30 * time.Second
 // receives: there is nobody to depose or to promote, and whoever schedules a
 // new head sets the alarm without waking a worker.
 type delayQueue struct {
-	mono, wall heap.Queue[int64, entry]
+	mono, wall heap.Queue[int64, bound]
 
 	alarm *alarm.Alarm   // nil while there is no worker
 	spent []*alarm.Alarm // to be closed by tidy
@@ -40,10 +40,22 @@ type delayQueue struct {
 }
 
 func newDelayQueue() *delayQueue {
-	return &delayQueue{mono: *heap.New[int64](allPlaced), wall: *heap.New[int64](allPlaced)}
+	return &delayQueue{mono: *heap.New[int64](placed), wall: *heap.New[int64](placed)}
 }
 
-func (q *delayQueue) heap(wall bool) *heap.Queue[int64, entry] {
+// placed tells tasks where they wait, in as few instructions as it can: nothing
+// of them is in a cache, as a rule, and the fewer there are the more tasks are
+// fetched at a time. A task that waits has a pool. To ask for it is to fetch what
+// its run will need, too, where that is in another line than the place.
+func placed(bs []bound, places []int32) {
+	for i, b := range bs {
+		if t := b.core(); t.pool != nil {
+			t.place = places[i]
+		}
+	}
+}
+
+func (q *delayQueue) heap(wall bool) *heap.Queue[int64, bound] {
 	if wall {
 		return &q.wall
 	}
@@ -51,13 +63,10 @@ func (q *delayQueue) heap(wall bool) *heap.Queue[int64, entry] {
 }
 
 func (q *delayQueue) push(e entry) bool {
-	q.add(e.task(), e)
+	b := e.run.(bound) // any other Runnable came in a carrier
+	t := b.core()
+	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, b))
 	return true
-}
-
-// add adds the entry of t.
-func (q *delayQueue) add(t *task, e entry) {
-	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, e))
 }
 
 // join adds the entry of t unless it follows the wall clock, or might belong before a task
@@ -66,7 +75,7 @@ func (q *delayQueue) join(e entry, t *task) bool {
 	if q.full || q.mono.Joined() >= most || t.has(wallClock) {
 		return false
 	}
-	place, ok := q.mono.Join(t.due, e)
+	place, ok := q.mono.Join(t.due, e.run.(bound))
 	switch {
 	case !ok:
 	case place != heap.Unplaced: // else it may be told its place already
@@ -90,9 +99,11 @@ func (q *delayQueue) serve() (entry, bool) {
 	if at, ok := q.wall.Least(); ok && at <= q.seen.wall {
 		return entry{}, false
 	}
-	e, ok := q.mono.Serve()
-	e.placed(unplaced)
-	return e, ok
+	b, ok := q.mono.Serve()
+	if !ok {
+		return entry{}, false
+	}
+	return release(b), true
 }
 
 func (q *delayQueue) turn(now instant) {
@@ -123,7 +134,7 @@ func (q *delayQueue) covers(t *task) bool {
 
 // pop gives the task that is overdue by most.
 func (q *delayQueue) pop(now instant) (entry, bool) {
-	var best *heap.Queue[int64, entry]
+	var best *heap.Queue[int64, bound]
 	var most time.Duration = -1
 	for _, wall := range [...]bool{false, true} {
 		if due, ok := q.heap(wall).Least(); ok {
@@ -135,9 +146,8 @@ func (q *delayQueue) pop(now instant) (entry, bool) {
 	if best == nil {
 		return entry{}, false
 	}
-	_, e, _ := best.Pop()
-	e.placed(unplaced)
-	return e, true
+	_, b, _ := best.Pop()
+	return release(b), true
 }
 
 // overdue reports whether a task was due at the last look at the clock, and none
@@ -165,11 +175,26 @@ func (q *delayQueue) remove(t *task) {
 }
 
 func (q *delayQueue) removeFunc(match func(entry) bool) []entry {
-	return left(append(q.mono.RemoveFunc(match), q.wall.RemoveFunc(match)...)...)
+	matches := func(b bound) bool { return match(entry{b}) }
+	return releaseAll(append(q.mono.RemoveFunc(matches), q.wall.RemoveFunc(matches)...))
 }
 
 func (q *delayQueue) drain() []entry {
-	return left(append(q.mono.Drain(), q.wall.Drain()...)...)
+	return releaseAll(append(q.mono.Drain(), q.wall.Drain()...))
+}
+
+// release makes an entry of what is no longer in the queue.
+func release(b bound) entry {
+	b.core().place = unplaced
+	return entry{b}
+}
+
+func releaseAll(bs []bound) []entry {
+	es := make([]entry, len(bs))
+	for i, b := range bs {
+		es[i] = release(b)
+	}
+	return es
 }
 
 func (q *delayQueue) len() int  { return q.mono.Len() + q.wall.Len() }
@@ -178,8 +203,8 @@ func (q *delayQueue) room() int { return -1 }
 func (q *delayQueue) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for _, wall := range [...]bool{false, true} {
-			for _, e := range q.heap(wall).All() {
-				if !yield(e) {
+			for _, b := range q.heap(wall).All() {
+				if !yield(entry{b}) {
 					return
 				}
 			}

@@ -21,10 +21,10 @@ func (q *delayQueue) observe(now instant) {
 // renew makes every task that waits for a trigger due at once, but as stale: a
 // worker will ask the trigger again, without the lock, instead of running it.
 func (q *delayQueue) renew() {
-	for _, e := range q.wall.RemoveFunc(func(e entry) bool { return e.task().series() != nil }) {
-		t := e.task()
+	for _, b := range q.wall.RemoveFunc(func(b bound) bool { return b.core().series() != nil }) {
+		t := b.core()
 		t.series().stale = true
 		t.due = 1
-		q.push(e)
+		q.push(entry{b})
 	}
 }

@@ -26,7 +26,7 @@ func (p *Pool) nowLocked() instant {
 // somebody will take it in time: a new worker below Core, the only one if there
 // is none, else one that is idle, now or when the alarm goes off.
 func (p *Pool) placeLocked(e entry, t *task) *worker {
-	p.mu.delay.add(t, e)
+	p.mu.delay.push(e)
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked()
 	}

@@ -3,6 +3,16 @@ package main
 // scheduledMutants break time: the delay queue, its alarm, series, policies.
 var scheduledMutants = []mutant{
 	{
+		file: "scheduled_queue.go", what: "of those that move only the first is told where it is",
+		old: "t.place = places[i]",
+		new: "t.place = places[0*i]",
+	},
+	{
+		file: "scheduled_queue.go", what: "what has left the queue still has a place",
+		old: "	b.core().place = unplaced\n",
+		new: "",
+	},
+	{
 		file: "scheduled_queue.go", what: "a task that is due at this very instant waits",
 		old: "var most time.Duration = -1",
 		new: "var most time.Duration = 0",
