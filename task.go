@@ -59,7 +59,7 @@ const unplaced = -1
 type task struct {
 	word           // a State, flags and the lock
 	place int32    // where it waits in its pool's queue, or unplaced; under that pool's lock
-	pool  *Pool    // the pool that took it, or nil; under the lock, or after abort; set by attach, cleared by detach
+	pool  *Pool    // the pool that took it, or nil; under the lock, after abort, or while queued; set by attach, cleared by detach
 	more  *details // nil for most tasks; written once, under the lock or before the task is shared
 
 	done chan struct{} // made by the first waiter, closed when done; under the lock
