@@ -26,9 +26,10 @@ var undisturbed = shake{
 }
 
 // rising makes each step later than the one before, and falling makes it less
-// late. Together they turn round the order of what follows from different
-// steps, always: chance alone leaves a step that has many before it in one tick
-// behind them nearly every time.
+// late. Together they turn round the order of what follows from steps in
+// different ticks, always. By chance alone what follows from the last of many
+// steps in one tick is late nearly every time, since no step is made before the
+// one before it.
 var (
 	rising = shake{
 		step: func(i, of int) time.Duration { return laterAtMost * time.Duration(i) / time.Duration(of) },
