@@ -11,9 +11,7 @@ type carrier struct {
 }
 
 func newCarrier(r Runnable) *carrier {
-	c := &carrier{run: r}
-	c.place = unplaced
-	return c
+	return &carrier{run: r, task: unattached()}
 }
 
 func (c *carrier) fail(err error) {

@@ -43,13 +43,13 @@ func (c *taskContext) String() string { return "executor.taskContext" }
 func (t *task) look() context.Context {
 	bits := t.lock()
 	m := t.moreLocked()
-	run := m.run
+	run, p := m.run, t.ties.pool
 	t.unlock(bits)
 	if run != nil {
 		return run
 	}
 
-	run, cancel := t.derive() // calls into the parent, hence no lock
+	run, cancel := t.derive(p) // calls into the parent, hence no lock
 	bits = t.lock()
 	if m.run != nil {
 		winner := m.run
@@ -76,9 +76,9 @@ func (t *task) look() context.Context {
 
 // derive makes the context of a body: the values and deadline of the parent,
 // ended by the parent, by the pool's ShutdownNow, and by the timeout.
-func (t *task) derive() (context.Context, context.CancelCauseFunc) {
+func (t *task) derive(p *Pool) (context.Context, context.CancelCauseFunc) {
 	timeout := t.trait().timeout
-	ctx, cancel := within(t.pool, withDue(t.context(), t.dueTime()))
+	ctx, cancel := within(p, withDue(t.context(), t.dueTime()))
 	if timeout <= 0 {
 		return ctx, cancel
 	}
@@ -168,8 +168,12 @@ func withDue(parent context.Context, due time.Time) context.Context {
 
 // dueTime gives the due time as a time.Time, zero if the task is unscheduled.
 func (t *task) dueTime() time.Time {
-	if t.due == 0 || t.pool == nil {
+	if t.due == 0 {
 		return time.Time{}
 	}
-	return t.pool.clock.time(t.due, t.has(wallClock))
+	p := t.attached()
+	if p == nil {
+		return time.Time{}
+	}
+	return p.clock.time(t.due, t.has(wallClock))
 }

@@ -30,8 +30,7 @@ type Future[T any] struct {
 // executor's Execute, or by a call of Run. A nil fn fails it with [ErrNilTask].
 // Java: new FutureTask(callable).
 func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Future[T] {
-	f := &Future[T]{fn: fn}
-	f.place = unplaced
+	f := &Future[T]{fn: fn, task: unattached()}
 	if fn == nil {
 		f.end(Failed, ErrNilTask)
 	} else if err := f.configure(oneRun, opts); err != nil {
@@ -43,8 +42,7 @@ func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Futu
 // NewPromise returns a pending Future without a body. Somebody must call
 // Complete, Fail or Cancel. Java: CompletableFuture, as far as it is a Future.
 func NewPromise[T any]() *Future[T] {
-	f := new(Future[T])
-	f.place = unplaced
+	f := &Future[T]{task: unattached()}
 	f.preset(bodiless)
 	return f
 }
@@ -82,7 +80,7 @@ func (f *Future[T]) Result() (T, error) {
 func (f *Future[T]) Cancel() bool {
 	if f.abort() {
 		f.fn = nil
-		f.pool.forget(f.core())
+		f.ties.pool.forget(f.core())
 		return true
 	}
 	return f.settleIf(false, Canceled, nil, ErrCanceled, f.drop)
@@ -121,7 +119,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	if f.borrow() {
 		end := f.runBody(ctx, f.conclude)
 		bits := f.lock()
-		f.more.loan.end = end
+		f.ties.more.loan.end = end
 		f.unlock(bits)
 		return end.err
 	}

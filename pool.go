@@ -79,6 +79,11 @@ type Pool struct {
 
 	terminated chan struct{} // closed when the stage is StageTerminated
 
+	common ties // of tasks that have nothing to do with anybody else
+
+	// What is above is read by everybody, and fills lines of the cache: mu begins
+	// a new one.
+
 	// mu guards all that follows. State, worker count and queue change together
 	// under it, so that an accepted task always has a worker to run it, and
 	// nothing needs a second look. User code never runs under it, and of other
@@ -183,6 +188,7 @@ func newPool(c Config, r rules, q backlog) *Pool {
 		terminated: make(chan struct{}),
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	p.common = ties{pool: p, shared: true}
 	p.mu.rules = r
 	p.mu.queue = q
 	p.mu.ends, _ = q.(twoEnded)

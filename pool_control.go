@@ -185,11 +185,3 @@ func (p *Pool) prestartLocked(n int) []*worker {
 	}
 	return fresh
 }
-
-// attached gives the pool that the task was given to, nil if there is none.
-func (t *task) attached() *Pool {
-	bits := t.lock()
-	p := t.pool
-	t.unlock(bits)
-	return p
-}

@@ -81,3 +81,20 @@ func TestCanceledOnItsWayToAnotherPool(t *testing.T) {
 		}
 	}
 }
+
+// A task that is run by the policy that decides about it has nothing to do with the
+// pool that refused it: its context does not end with that, be it the simplest task
+// or one with a name.
+func TestRefusedTaskOutlivesThePool(t *testing.T) {
+	for _, opts := range [][]executor.Option{nil, {executor.Named("named")}} {
+		p := newPool(t, executor.Config{Core: 1,
+			Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+				return task.Run(ctx)
+			})})
+		p.ShutdownNow()
+		f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, ctx.Err() }, opts...)
+		if _, err := f.Get(context.Background()); err != nil {
+			t.Errorf("with %d options: %v", len(opts), err)
+		}
+	}
+}

@@ -45,13 +45,10 @@ func newDelayQueue() *delayQueue {
 
 // placed tells tasks where they wait, in as few instructions as it can: nothing
 // of them is in a cache, as a rule, and the fewer there are the more tasks are
-// fetched at a time. A task that waits has a pool. To ask for it is to fetch what
-// its run will need, too, where that is in another line than the place.
+// fetched at a time.
 func placed(bs []bound, places []int32) {
 	for i, b := range bs {
-		if t := b.core(); t.pool != nil {
-			t.place = places[i]
-		}
+		b.core().place = places[i]
 	}
 }
 

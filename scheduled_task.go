@@ -17,8 +17,7 @@ type ScheduledFuture[T any] struct{ Future[T] }
 // newScheduledFuture returns a future that follows the wall clock, or else the
 // monotonic one.
 func newScheduledFuture[T any](wall bool, fn func(context.Context) (T, error)) *ScheduledFuture[T] {
-	f := new(ScheduledFuture[T])
-	f.place, f.fn = unplaced, fn
+	f := &ScheduledFuture[T]{Future[T]{fn: fn, task: unattached()}}
 	if wall {
 		f.preset(wallClock)
 	}
@@ -148,7 +147,8 @@ func (s *series) advance(t *task) (more bool, last ending) {
 			more, last = false, abrupt(v)
 		}
 	}()
-	clock := t.pool.clock
+	p := t.attached()
+	clock := p.clock
 	now := clock.now()
 	switch s.rhythm {
 	case fixedRate:
@@ -178,7 +178,7 @@ func (s *series) advance(t *task) (more bool, last ending) {
 		return false, ending{}
 	}
 	if d := t.decorated(); d != nil {
-		t.pool.postpone(t, s.next) // what the decoration's Next is likely to ask for
+		p.postpone(t, s.next) // what the decoration's Next is likely to ask for
 		s.next = clock.in(d.Next(), t.has(wallClock))
 	}
 	return true, ending{}
@@ -196,7 +196,7 @@ func (s *series) following(from int64) (time.Time, error) {
 
 // restart finds the next time as if the present were the beginning.
 func (s *series) restart(t *task) (more bool, last ending) {
-	s.base = t.pool.clock.now().wall
+	s.base = t.attached().clock.now().wall
 	return s.advance(t)
 }
 
@@ -233,7 +233,7 @@ type loan struct {
 func (f *Future[T]) lend(ctx context.Context) (end ending) {
 	l := &loan{open: true}
 	bits := f.lock()
-	f.more.loan = l
+	f.moreLocked().loan = l
 	f.unlock(bits)
 	returned := false
 	defer func() {
@@ -262,7 +262,7 @@ func (f *Future[T]) borrow() bool {
 		return false
 	}
 	bits := f.lock()
-	l := f.more.loan
+	l := f.ties.more.loan
 	open := l != nil && l.open
 	if open {
 		l.open = false

@@ -48,27 +48,22 @@ const unplaced = -1
 // transitions are the methods of task_state.go; nothing else writes the state.
 //
 // A pending task is all that a pool has to remember of a timeout, a million
-// times over, so it holds what every task needs and leaves the rest to details.
-//
-// What a cancellation and a run need comes first, next to the body: the future of a
-// scheduled task has 48 bytes, and so is in two lines of the cache as often as in
-// one.
+// times over, so it holds what every task needs and leaves the rest to its ties. The
+// future of a scheduled task without a result has 32 bytes, so that none is in two
+// lines of the cache.
 //
 // Its lock is a leaf: no other is taken and nothing of a user's is called under
 // it.
 type task struct {
-	word           // a State, flags and the lock
-	place int32    // where it waits in its pool's queue, or unplaced; under that pool's lock
-	pool  *Pool    // the pool that took it, or nil; under the lock, after abort, or while queued; set by attach, cleared by detach
-	more  *details // nil for most tasks; written once, under the lock or before the task is shared
-
-	done chan struct{} // made by the first waiter, closed when done; under the lock
-	due  int64         // when it is to run, on the pool's clock; under the pool's lock while queued
+	word        // a State, flags and the lock
+	place int32 // where it waits in its pool's queue, or unplaced; under that pool's lock
+	ties  *ties // its own or shared ones, never nil
+	due   int64 // when it is to run, on the pool's clock; under the pool's lock while queued
 }
 
 // The low bits are a State. The flags say what else is known of a task; those
-// that speak of details are set once these are filled in, so that whoever finds
-// the flag may follow more without the lock.
+// that speak of ties are set once these are filled in, so that whoever finds the flag
+// may follow them without the lock.
 const (
 	stateBits uint32 = 1<<3 - 1
 
@@ -78,10 +73,10 @@ const (
 	linked                             // attach was called
 	begun                              // its body was called
 	inBody                             // since begin, until the body has returned, whatever becomes of the state
-	withCtx                            // details.ctx is set
-	withErr                            // details.err is set
+	withCtx                            // ties.ctx is set
+	withErr                            // ties.err is set
 	stray                              // detach was called: series and decorated are of no account
-	asked                              // somebody is to be told when it is done, through done or details
+	asked                              // somebody is to be told when it is done, through ties
 	native                             // nobody else knew of it before its pool took it; cleared by detach
 )
 
@@ -98,30 +93,10 @@ type traits struct {
 	decorated ScheduledTask // the user's task around this one
 }
 
-// details are what not every task needs. But for the traits they are under the
-// task's lock, or read after the flag that speaks of them.
-type details struct {
-	traits
-	ctx    context.Context         // parent of the body's context; without it the parent is Background
-	err    error                   // the outcome; without it that of Cancel, or none
-	loan   *loan                   // of a decorated task
-	run    context.Context         // the body's context, once somebody looked at it
-	cancel context.CancelCauseFunc // ends run
-	cause  error                   // ended the body's context before anybody looked
-	unhook func() bool             // ends the watch over the submitter's context
-	left   chan struct{}           // made by Join, closed when the body has returned
-	onDone []func()
-}
+// unattached gives a new task.
+func unattached() task { return task{place: unplaced, ties: &untied} }
 
 func (t *task) core() *task { return t }
-
-// moreLocked gives the details, made at need.
-func (t *task) moreLocked() *details {
-	if t.more == nil {
-		t.more = new(details)
-	}
-	return t.more
-}
 
 // State tells where the task is in its life. Java: Future.state.
 func (t *task) State() State { return State(t.load() & stateBits) }
@@ -132,7 +107,7 @@ func (t *task) Name() string { return t.trait().name }
 // trait gives what distinguishes the task, to be read only.
 func (t *task) trait() *traits {
 	if t.has(special) {
-		return &t.more.traits
+		return &t.ties.more.traits
 	}
 	return &ordinary
 }
@@ -165,7 +140,7 @@ func (t *task) decorated() ScheduledTask {
 // context gives the parent of the body's context.
 func (t *task) context() context.Context {
 	if t.has(withCtx) {
-		return t.more.ctx
+		return t.ties.ctx
 	}
 	return context.Background()
 }
@@ -176,7 +151,7 @@ func (t *task) setContextLocked(bits uint32, ctx context.Context) uint32 {
 	if isBackground(ctx) {
 		return bits &^ withCtx
 	}
-	t.moreLocked().ctx = ctx
+	t.tiesLocked().ctx = ctx
 	return bits | withCtx
 }
 
@@ -189,7 +164,7 @@ func isBackground(ctx context.Context) bool {
 func (t *task) outcome() error {
 	switch bits := t.load(); {
 	case bits&withErr != 0:
-		return t.more.err
+		return t.ties.err
 	case State(bits&stateBits) == Canceled:
 		return canceledByHand
 	}
@@ -200,14 +175,16 @@ func (t *task) outcome() error {
 // time.
 func (t *task) Done() <-chan struct{} {
 	bits := t.lock()
-	if t.done == nil {
-		t.done = closed
-		if !State(bits & stateBits).Done() {
-			t.done = make(chan struct{})
-			bits |= asked
-		}
+	done := t.ties.done
+	switch {
+	case done != nil:
+	case State(bits & stateBits).Done():
+		done = closed
+	default:
+		done = make(chan struct{})
+		t.tiesLocked().done = done
+		bits |= asked
 	}
-	done := t.done
 	t.unlock(bits)
 	return done
 }

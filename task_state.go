@@ -34,7 +34,7 @@ func (t *task) link(p *Pool, ctx context.Context) {
 
 // linkLocked gives the bits of a task that is linked, for the caller to store.
 func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
-	t.pool = p
+	t.tieLocked(p)
 	if bits&begun == 0 { // else it keeps the context of the body that has run
 		bits = t.setContextLocked(bits, ctx)
 	}
@@ -48,7 +48,8 @@ func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
 func (t *task) detach() {
 	bits := t.lock()
 	if bits&begun == 0 { // else somebody else runs it by hand
-		t.pool, t.due = nil, 0
+		t.tieLocked(nil)
+		t.due = 0
 		bits = bits&^(linked|native|wallClock) | stray
 	}
 	t.unlock(bits)
@@ -77,7 +78,7 @@ func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Cont
 	if bits&linked == 0 {
 		bits = t.setContextLocked(bits, parent)
 	}
-	if m := t.more; m != nil {
+	if m := t.ties.more; m != nil {
 		m.run, m.cancel, m.cause = nil, nil, nil // those of the run before
 	}
 	t.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
@@ -157,7 +158,7 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 		m.cause = interrupt
 		out.cancel, out.cause = m.cancel, interrupt
 	}
-	pool := t.pool
+	pool := t.ties.pool
 	t.unlock(t.settleLocked(bits, s, err, &out))
 	if pool != nil {
 		pool.forget(t) // before the waiters wake, so that they find it gone
@@ -170,14 +171,14 @@ func (t *task) settleIf(pending bool, s State, err, interrupt error, publish fun
 func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uint32 {
 	bits = bits&^stateBits | uint32(s)
 	if err != nil {
-		t.moreLocked().err = err
+		t.tiesLocked().err = err
 		bits |= withErr
 	}
 	if bits&asked == 0 {
 		return bits
 	}
-	out.done = t.done
-	if m := t.more; m != nil {
+	out.done = t.ties.done
+	if m := t.ties.more; m != nil {
 		out.onDone, out.unhook = m.onDone, m.unhook
 		m.onDone, m.unhook = nil, nil
 	}
@@ -187,7 +188,7 @@ func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uin
 // leaveLocked lets go of what belonged to the body, which has returned; the
 // caller clears inBody.
 func (t *task) leaveLocked() (out aftermath) {
-	if m := t.more; m != nil {
+	if m := t.ties.more; m != nil {
 		out.cancel, out.cause, out.left = m.cancel, context.Canceled, m.left
 		m.cancel, m.left = nil, nil
 	}

@@ -4,8 +4,8 @@ package main
 var scheduledMutants = []mutant{
 	{
 		file: "scheduled_queue.go", what: "of those that move only the first is told where it is",
-		old: "t.place = places[i]",
-		new: "t.place = places[0*i]",
+		old: "place = places[i]",
+		new: "place = places[0*i]",
 	},
 	{
 		file: "scheduled_queue.go", what: "what has left the queue still has a place",

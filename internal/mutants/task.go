@@ -28,6 +28,26 @@ var taskMutants = []mutant{
 		new: "bits&^(native|wallClock) | stray",
 	},
 	{
+		file: "task_ties.go", what: "a task that was refused is tied to the pool all the same",
+		old: "		t.ties = &untied\n",
+		new: "",
+	},
+	{
+		file: "task_ties.go", what: "a task with details that was refused is tied to the pool all the same",
+		old: "		t.ties.pool = p\n",
+		new: "		if p != nil {\n\t\t\tt.ties.pool = p\n\t\t}\n",
+	},
+	{
+		file: "task_ties.go", what: "what one task has to do with others is noted for all of the pool",
+		old: "	if t.ties.shared {\n",
+		new: "	if false {\n",
+	},
+	{
+		file: "task_ties.go", what: "a task's own ties are taken for shared ones",
+		old: "		own.shared = false\n",
+		new: "",
+	},
+	{
 		file: "task_state.go", what: "the outcome's error is not flagged",
 		old: "bits |= withErr",
 		new: "_ = bits",
@@ -81,13 +101,13 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task.go", what: "who asks for Done after the end waits for ever",
-		old: "		if !State(bits & stateBits).Done() {\n\t\t\tt.done =",
-		new: "		if true {\n\t\t\tt.done =",
+		old: "	case State(bits & stateBits).Done():\n\t\tdone = closed\n",
+		new: "",
 	},
 	{
 		file: "task.go", what: "who asks for Done is passed over by a cancellation",
-		old: "			bits |= asked\n",
-		new: "",
+		old: "		t.tiesLocked().done = done\n\t\tbits |= asked\n",
+		new: "		t.tiesLocked().done = done\n",
 	},
 	{
 		file: "task.go", what: "callbacks are passed over by a cancellation",
@@ -129,13 +149,13 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "future.go", what: "a task that was canceled in one step stays in its queue",
-		old: "		f.pool.forget(f.core())\n\t\treturn true",
+		old: "		f.ties.pool.forget(f.core())\n\t\treturn true",
 		new: "		return true",
 	},
 	{
 		file: "future.go", what: "a task that was canceled in one step keeps its body",
-		old: "		f.fn = nil\n\t\tf.pool.forget",
-		new: "		f.pool.forget",
+		old: "		f.fn = nil\n\t\tf.ties.pool.forget",
+		new: "		f.ties.pool.forget",
 	},
 	{
 		file: "future.go", what: "the body of a task that is done is given back",
@@ -186,8 +206,8 @@ var taskMutants = []mutant{
 	{
 		file: "task.go", what: "Done takes no lock",
 		race: true,
-		old:  "	bits := t.lock()\n\tif t.done == nil {",
-		new:  "	bits := t.load() &^ held\n\tif t.done == nil {",
+		old:  "	bits := t.lock()\n\tdone := t.ties.done",
+		new:  "	bits := t.load() &^ held\n\tdone := t.ties.done",
 	},
 	{
 		file: "task.go", what: "a wait that is over by its context does not look at the outcome",
