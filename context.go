@@ -168,11 +168,8 @@ func withDue(parent context.Context, due time.Time) context.Context {
 
 // dueTime gives the due time as a time.Time, zero if the task is unscheduled.
 func (t *task) dueTime() time.Time {
-	if t.due == 0 {
-		return time.Time{}
-	}
 	p := t.attached()
-	if p == nil {
+	if p == nil || t.due == 0 {
 		return time.Time{}
 	}
 	return p.clock.time(t.due, t.has(wallClock))

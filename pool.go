@@ -81,13 +81,12 @@ type Pool struct {
 
 	common ties // of tasks that have nothing to do with anybody else
 
-	// What is above is read by everybody, and fills lines of the cache: mu begins
-	// a new one.
-
 	// mu guards all that follows. State, worker count and queue change together
 	// under it, so that an accepted task always has a worker to run it, and
 	// nothing needs a second look. User code never runs under it, and of other
 	// locks only those are taken that are leaves: a task's and the alarm's.
+	//
+	// It begins a line of the cache, since what is above is read by everybody.
 	mu poolState
 }
 

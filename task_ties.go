@@ -7,9 +7,9 @@ import "context"
 // ties that the pool has for them, which nobody writes to. Who has more to note gives
 // the task its own.
 //
-// They are under the task's lock. Without it they may be read by who has seen the
-// flag that speaks of them, since own ones stay; and after abort, which leaves nobody
-// anything to note.
+// They are under the task's lock, once the task is shared. Without it they may be read
+// by who has seen the flag that speaks of them, since own ones stay; and after abort,
+// which leaves nobody anything to note.
 type ties struct {
 	pool   *Pool           // that took the task, or nil; set by attach, cleared by detach
 	done   chan struct{}   // made by the first waiter, closed when the task is done
