@@ -43,9 +43,10 @@ type Config struct {
 	// Triggers are the meanings of the NamedTriggers. The default is none.
 	Triggers map[string]executor.Trigger
 
-	// Keep says how long jobs and runs are kept that are over. A zero field has
-	// the default: a day for jobs that succeeded, thirty days for the dead and
-	// canceled, seven days for history. A negative one keeps for ever.
+	// Keep says how long jobs and runs are kept that are over: all of the store,
+	// whoever added or handles them, so that those who share one should agree. A
+	// zero field has the default: a day for jobs that succeeded, thirty days for
+	// the dead and canceled, seven days for history. A negative one keeps for ever.
 	Keep Retention
 
 	// History is how many runs are kept of each job, within Keep.History. The

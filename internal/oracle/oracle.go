@@ -11,6 +11,7 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -71,7 +72,7 @@ func Draw(r *rand.Rand) *Program {
 	} else if p.Queue == "handoff" && p.Reject == "discardoldest" {
 		p.Reject = "abort" // the JDK calls itself until the stack overflows
 	}
-	at, tasks := 0, 0
+	at, tasks, largest := 0, 0, p.Core
 	for range 3 + r.IntN(9) {
 		if p.Scheduled {
 			at += pick(r, 0, 0, 1, 1, 2, 3, 5)
@@ -101,6 +102,12 @@ func Draw(r *rand.Rand) *Program {
 			s.Do, s.Task = pick(r, "cancel", "abandon", "remove"), r.IntN(tasks)
 		case roll < 84:
 			s.Do, s.Args[0] = "setcore", r.IntN(4)
+			if p.Keep && p.periodicWork() {
+				// The JDK has started workers that ours did without, and those
+				// above Core stay and work.
+				s.Args[0] = max(s.Args[0], largest)
+			}
+			largest = max(largest, s.Args[0])
 		case roll < 87 && !p.Scheduled:
 			s.Do, s.Args[0] = "setmax", 1+r.IntN(4)
 		case roll < 90:
@@ -113,7 +120,6 @@ func Draw(r *rand.Rand) *Program {
 			s.Do, s.Args[0] = pick(r, "setdelayed", "setperiodic"), r.IntN(2)
 		default:
 			s.Do = "stats"
-			at++ // it takes a tick
 		}
 		if s.submits() {
 			tasks++
@@ -122,12 +128,22 @@ func Draw(r *rand.Rand) *Program {
 			s.At = at
 		}
 		p.Steps = append(p.Steps, s)
-		if p.Scheduled && s.Do == "setcore" {
+		switch {
+		case s.Do == "stats":
+			at++ // it takes a tick
+		case s.Do == "setcore" && p.Scheduled:
 			at++ // an idle worker that is one too many may find a task in the JDK before it leaves
 		}
 	}
 	p.End = at + 20
 	return p
+}
+
+// periodicWork reports whether anything recurs. Whenever it goes back into the
+// queue the JDK starts another worker below Core; ours has one at hand. So the
+// number of workers is not compared.
+func (p *Program) periodicWork() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Do == "rate" || s.Do == "delay" })
 }
 
 func (s Step) submits() bool {

@@ -293,16 +293,12 @@ func (r *run) giveBack(us []executor.Unrun) {
 func (r *run) stats() string {
 	s := r.pool.Stats()
 	text := fmt.Sprintf("active=%d queued=%d", s.Active, s.Queued)
-	if r.periodicWork() {
+	if r.periodicWork() || r.Scheduled && s.Stage != executor.StageRunning {
+		// After Shutdown the JDK's workers wait until the last delayed task has
+		// ended; ours leave once it has begun.
 		return text
 	}
 	return text + fmt.Sprintf(" size=%d largest=%d", s.Workers, s.Largest)
-}
-
-// periodicWork reports whether the number of workers is left out of the trace;
-// Oracle.java says why.
-func (r *run) periodicWork() bool {
-	return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Do == "rate" || s.Do == "delay" })
 }
 
 // trace gives what was observed, in an order that does not depend on which of

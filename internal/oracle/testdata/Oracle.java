@@ -259,13 +259,11 @@ public class Oracle {
 
         String stats() {
             String s = "active=" + pool.getActiveCount() + " queued=" + pool.getQueue().size();
-            if (periodic()) return s;
+            if (periodic() || scheduled && pool.isShutdown()) return s; // ours.go says why
             return s + " size=" + pool.getPoolSize() + " largest=" + pool.getLargestPoolSize();
         }
 
-        // Whenever a periodic task goes back into the queue the JDK starts another
-        // worker below the core size; ours has one at hand. So the number of
-        // workers is not compared where there is periodic work.
+        // What periodicWork in oracle.go says.
         boolean periodic() {
             return steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
         }
