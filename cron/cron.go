@@ -26,7 +26,7 @@
 //	10-40/5        every fifth value of a range
 //	5/15           every fifteenth value from 5 to the end of the field
 //
-// In day-of-week, * and 5/2 end at Saturday, and a range may end in Sunday
+// In day-of-week, * and 1/2 end at Saturday, and a range may end in Sunday
 // under either of its late names: 5-7, fri-sun. A step that selects only the
 // first value, as in */90, is an error rather than a surprise.
 //
@@ -41,7 +41,8 @@
 //
 // The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the zone whose
 // clock is meant. Quartz's seconds and years, its ?, L, W and #, and @reboot
-// (which is no time) are errors that say what to write instead.
+// (which is no time) are errors that say so, and what to write instead if there is
+// something.
 //
 // # Days
 //

@@ -206,6 +206,22 @@ func TestAlwaysInGap(t *testing.T) {
 	}
 }
 
+// On the last day of a leap year a zone whose changes follow a rule keeps its
+// offset until midnight at least, so that a search does not take it for a day of
+// 86,400 eras.
+func TestLastDayOfLeapYearIsOneEra(t *testing.T) {
+	for _, rule := range []string{"EST5EDT,M3.2.0,M11.1.0", "AEST-10AEDT,M10.1.0,M4.1.0/3", "<-03>3"} {
+		loc := crafted(t, rule)
+		for hour := range 24 {
+			now := time.Date(2028, 12, 31, hour, 0, 0, 0, time.UTC)
+			midnight := time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)
+			if end := time.Unix(cron.EraEnd(loc, now.Unix()), 0).UTC(); end.Before(midnight) {
+				t.Errorf("%s: the offset of %v is said to hold until %v", rule, now, end)
+			}
+		}
+	}
+}
+
 // crafted returns a zone that follows a POSIX TZ rule and has no other history.
 func crafted(tb testing.TB, rule string) *time.Location {
 	tb.Helper()

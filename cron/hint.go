@@ -114,6 +114,9 @@ func valueHint(f *field, text string) string {
 			if other != f {
 				return fmt.Sprintf("%s is a name for the field %s", name, other.name)
 			}
+			if rest := text[len(name):]; strings.EqualFold(rest, "L") || strings.HasPrefix(rest, "#") {
+				return quartzHint
+			}
 			return fmt.Sprintf("write %q or \"%d\"", name, other.low+j)
 		}
 	}
@@ -122,7 +125,7 @@ func valueHint(f *field, text string) string {
 	}
 	switch strings.Trim(text, "0123456789#") {
 	case "", "L", "W", "LW":
-		return "Quartz's L, W and # are not part of crontab"
+		return quartzHint
 	case ".":
 		return "write whole numbers"
 	}
@@ -132,8 +135,13 @@ func valueHint(f *field, text string) string {
 	return ""
 }
 
+const quartzHint = "Quartz's L, W and # are not part of crontab"
+
 // wrapHint tells how to write a range that goes past the end of its field.
 func wrapHint(f *field, low, high int, stepped bool) string {
+	if low > f.last { // the 7 for Sunday, which ends the week
+		return fmt.Sprintf("write %q to begin on Sunday", rangeText(f.low, high))
+	}
 	if stepped {
 		return fmt.Sprintf("swap its ends, or write two ranges, one that ends at %d and one that begins at %d", f.last, f.low)
 	}

@@ -34,13 +34,18 @@ func eraAt(loc *time.Location, now int64) era {
 	_, offset := t.Zone()
 	start, end := t.ZoneBounds()
 	e := era{-2 * endOfTime, 2 * endOfTime, int64(offset)}
-	// The loops below advance because an era contains the time asked for. That
-	// should hold of any zone data, but is cheaper to ensure than to trust.
 	if !start.IsZero() {
-		e.start = min(start.Unix(), now)
+		e.start = start.Unix()
 	}
 	if !end.IsZero() {
-		e.end = max(end.Unix(), now+1)
+		e.end = end.Unix()
+	}
+	// The loops below advance because an era contains the time asked for, which is
+	// cheaper to ensure than to trust. For package time a year by rule has 365 days,
+	// so that on the 366th it is over; but the offset holds until midnight, in UTC.
+	e.start = min(e.start, now)
+	if e.end <= now {
+		e.end = (floorDiv(now, daySeconds) + 1) * daySeconds
 	}
 	return e
 }
