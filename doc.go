@@ -56,7 +56,7 @@
 // submitter do the work; [Discard] drops the task, [DiscardOldest] the one that
 // would have run next; [Block] waits for room as long as the submitter's context
 // lasts; [RejectFunc] is whatever you write. What is rejected or dropped fails
-// its future with a [*RejectedError].
+// its future with a [*RejectedError], or with the error of a RejectFunc.
 //
 // # Futures
 //
@@ -78,7 +78,8 @@
 // sees its values and its deadline. When it ends, a task that waits is canceled
 // and never runs, and a body that runs finds its own context ended. A task whose
 // work must outlive its submitter's request is given [context.WithoutCancel] of
-// it. A context that never ends costs nothing.
+// it. [context.Background] costs nothing, another context that never ends one
+// allocation.
 //
 // [context.Cause] tells a body why its context ended: [ErrCanceled],
 // [ErrTimeout], [ErrShutdown], or the cause of the submitter's context. A body

@@ -57,7 +57,7 @@ var (
 // [ErrRejected] and its Reason.
 type RejectedError struct {
 	Executor string // the executor's name, or "" if it has none
-	Reason   error  // [ErrShutdown], [ErrSaturated], or the error of a handler
+	Reason   error  // [ErrShutdown], [ErrSaturated], or the error of the context with which [Block] waited in vain
 }
 
 func (e *RejectedError) Error() string {
@@ -75,7 +75,8 @@ func (e *RejectedError) Unwrap() []error { return []error{ErrRejected, e.Reason}
 // and its Cause.
 type CanceledError struct {
 	// Cause says who canceled: ErrCanceled itself for Cancel and Abandon,
-	// ErrShutdown for a shutdown, or the cause of the submitter's context.
+	// ErrShutdown for a shutdown, an error that matches the error and the cause
+	// of the submitter's context, or what made InvokeAll give up.
 	Cause error
 }
 

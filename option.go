@@ -69,7 +69,9 @@ func Priority(n int) Option {
 
 // Jitter delays each run by a random time below d, which must be positive, so
 // that tasks of many processes do not run at the same instant. The grid of a
-// fixed rate is not shifted by it. The default is none.
+// fixed rate is not shifted by it, so d should be less than the period: runs that
+// are delayed past the time of the next follow each other without a pause. The
+// default is none.
 func Jitter(d time.Duration) Option {
 	return func(o *options) {
 		o.need(delayed, "Jitter")
@@ -93,7 +95,8 @@ func Times(n int) Option {
 }
 
 // Until ends periodic work in peace instead of a run that would be due after t,
-// which must not be zero. The default is no end.
+// which must not be zero. It is an error if no run is due by then; a first run
+// that only its [Jitter] puts after t is made. The default is no end.
 func Until(t time.Time) Option {
 	return func(o *options) {
 		o.need(periodic, "Until")

@@ -205,7 +205,8 @@ func (p *Pool) Name() string { return p.name }
 
 // Execute submits task. It returns nil if the task was accepted, or dealt with
 // by the rejection policy in a way that is no error; else an error that matches
-// [ErrRejected], or ctx's error if ctx had ended before.
+// [ErrRejected], that of a [RejectFunc] as it is, [ErrNilTask], or ctx's error if
+// ctx had ended before.
 //
 // ctx is the parent of the task's context: the body gets its values, and is
 // canceled with it; a task that still waits when ctx ends is canceled and never

@@ -34,13 +34,16 @@ func (p *Pool) retune(where string, change func(*rules)) error {
 
 // SetCore changes Config.Core. If it is raised, workers are started for the
 // tasks that wait, as far as they are that many; if it is lowered, idle workers
-// leave by the rule of KeepAlive. Java: setCorePoolSize.
+// leave by the rule of KeepAlive. It is an error if n is negative or, but for a
+// scheduled pool, more than Max: to let a pool of fixed size grow, raise Max
+// first. Java: setCorePoolSize.
 func (p *Pool) SetCore(n int) error {
 	return p.retune("SetCore", func(r *rules) { r.core = n })
 }
 
 // SetMax changes Config.Max. If it is lowered, idle workers above it leave at
-// once, busy ones after their task. Java: setMaximumPoolSize.
+// once, busy ones after their task. It is an error if n is less than 1 or than
+// Core, and in a scheduled pool, which has no maximum. Java: setMaximumPoolSize.
 func (p *Pool) SetMax(n int) error {
 	if p.mu.delay != nil {
 		return invalid("SetMax: a scheduled pool has no maximum; its Core workers run all tasks, use SetCore")

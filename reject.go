@@ -33,8 +33,8 @@ var (
 	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
 
 	// CallerRuns runs the task in the goroutine that submits it, which slows
-	// submitters down to what the pool can do. The hooks are not called. A pool
-	// that is shut down aborts. Java: CallerRunsPolicy, which drops the task
+	// submitters down to what the pool can do. Hooks.BeforeTask and AfterTask are
+	// not called. A pool that is shut down aborts. Java: CallerRunsPolicy, which drops the task
 	// silently then.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 

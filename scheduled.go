@@ -138,8 +138,9 @@ func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration,
 	return scheduleOnce(ctx, p, after(p.clock.elapsed(), int64(delay)), false, fn, opts)
 }
 
-// At submits fn to run once, at the wall-clock time t; a time in the past
-// counts as now. Otherwise it is like [Schedule]. Java has no counterpart.
+// At submits fn to run once, at the wall-clock time t. If that has passed it is
+// due at once, before all that was due later. Otherwise it is like [Schedule].
+// Java has no counterpart.
 func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
 	return scheduleOnce(ctx, p, max(wallNanos(t), 1), true, fn, opts)
@@ -172,19 +173,19 @@ func scheduleOnce[T any](ctx context.Context, p *ScheduledPool, due int64, wall 
 // future is complete when the schedule has ended. period must be positive.
 // Java: scheduleAtFixedRate, which an exception ends silently.
 func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{rhythm: fixedRate, period: period}, "AtFixedRate", fn, opts)
+	return p.every(ctx, initial, &series{rhythm: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
 
 // WithFixedDelay is like AtFixedRate, but each run is due one delay after the
 // end of the one before. delay must be positive. Java: scheduleWithFixedDelay.
 func (p *ScheduledPool) WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{rhythm: fixedDelay, period: delay}, "WithFixedDelay", fn, opts)
+	return p.every(ctx, initial, &series{rhythm: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
 }
 
-func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *series, where string, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *series, period string, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
 	mustContext(ctx)
 	if s.period <= 0 {
-		return nil, invalid("%s: period is %v; it must be positive", where, s.period)
+		return nil, invalid("%s is %v; it must be positive", period, s.period)
 	}
 	s.base = after(p.clock.elapsed(), int64(initial))
 	return p.repeat(ctx, s, fn, opts)
@@ -232,7 +233,7 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
 	f.due = after(s.base, jitter(o.jitter))
 	if s.isOver(p.clock, s.base, wall) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(f.due, wall))
+		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(s.base, wall))
 	}
 	if err := p.schedule(ctx, f.core(), entry{f}); err != nil {
 		return nil, err
