@@ -31,7 +31,7 @@ func (s *poolState) discharge(t *task) bool {
 // a task has left the queue.
 func (s *poolState) steady() bool {
 	return s.stage == StageRunning && s.blocked.Len() == 0 &&
-		(s.workers > 1 || s.workers == 1 && s.core > 0 && !s.coreTimeout)
+		!s.coreTimeout && (s.workers > 1 || s.workers == 1 && s.core > 0)
 }
 
 // leaves reports whether t, which is done, waits and is not to be retained.

@@ -197,7 +197,7 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		p.mu.active++
 		w.entry = e
 		p.spreadLocked(now)
-		return works, p.unblockLocked()
+		return works, append(p.unblockLocked(), p.relieveLocked()...)
 	}
 	if p.excusedLocked(0) {
 		return p.quitLocked()
@@ -233,7 +233,7 @@ func (p *Pool) surplusLocked() bool {
 func (p *Pool) excusedLocked(idle time.Duration) bool {
 	over := p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
 		p.mu.workers > p.mu.max ||
-		p.surplusLocked() && idle >= p.mu.keepAlive
+		p.surplusLocked() && idle >= p.mu.keepAlive && !p.aloneLocked()
 	return over && p.expendableLocked()
 }
 
@@ -304,7 +304,7 @@ func (p *Pool) retireLocked() {
 		p.dismissLocked(w)
 	}
 	p.mu.reaping = false
-	if p.expendableLocked() {
+	if p.expendableLocked() && !p.aloneLocked() {
 		p.armReaperLocked()
 	}
 }

@@ -20,7 +20,8 @@ type ScheduledConfig struct {
 	// no limit, so that a pool never grows beyond Core.
 	Core int
 
-	// KeepAlive and AllowCoreTimeout are as in Config.
+	// KeepAlive and AllowCoreTimeout are as in Config, but one worker stays as
+	// long as a task waits for its time, and others come back when tasks are due.
 	KeepAlive        time.Duration
 	AllowCoreTimeout bool
 

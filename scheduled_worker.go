@@ -66,6 +66,21 @@ func (p *Pool) spreadLocked(now instant) {
 	p.armLocked(now)
 }
 
+// relieveLocked gives a new worker, to be started, if tasks wait for their time and
+// all workers have become busy, but there may be more: it is to hear the alarm.
+func (p *Pool) relieveLocked() []*worker {
+	if p.mu.delay == nil || p.mu.idle.top != nil || p.mu.workers >= p.mu.core || p.mu.queue.len() == 0 {
+		return nil
+	}
+	return []*worker{p.hireLocked()}
+}
+
+// aloneLocked reports whether a worker that is idle is the last of Core to hear the
+// alarm, and tasks wait for their time.
+func (p *Pool) aloneLocked() bool {
+	return p.mu.delay != nil && p.mu.queue.len() > 0 && p.mu.workers <= p.mu.core && p.mu.workers-p.mu.active <= 1
+}
+
 // armLocked sets the alarm for the head of the queue, if somebody is idle. An
 // alarm that is set for an earlier time is left alone: one look in vain costs
 // less than setting it anew for each head that is canceled.
@@ -129,7 +144,9 @@ func (p *Pool) parkDelayed(w *worker) step {
 		// It was handed a task, or dismissed, in the same moment. The alarm was
 		// for somebody all the same.
 		p.spreadLocked(p.nowLocked())
+		fresh := p.relieveLocked()
 		p.mu.Unlock()
+		p.start(fresh)
 		<-w.wake
 		return w.awoken()
 	}

@@ -9,8 +9,13 @@ var exitMutants = []mutant{
 	},
 	{
 		file: "pool_exit.go", what: "the exit is open to the tasks of the last worker",
-		old: "(s.workers > 1 || s.workers == 1 && s.core > 0 && !s.coreTimeout)",
+		old: "(s.workers > 1 || s.workers == 1 && s.core > 0)",
 		new: "s.workers > 0",
+	},
+	{
+		file: "pool_exit.go", what: "the exit is open where workers stay for what waits",
+		old: "!s.coreTimeout && ",
+		new: "",
 	},
 	{
 		file: "pool_exit.go", what: "a submitter that waits is not let in when a task is canceled",

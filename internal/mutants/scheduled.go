@@ -49,8 +49,8 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_worker.go", what: "an alarm heard by a worker that has just got a task is lost",
-		old: "		p.spreadLocked(p.nowLocked())\n\t\tp.mu.Unlock()\n\t\t<-w.wake",
-		new: "		p.mu.Unlock()\n\t\t<-w.wake",
+		old: "		p.spreadLocked(p.nowLocked())\n\t\tfresh := p.relieveLocked()",
+		new: "		fresh := p.relieveLocked()",
 	},
 	{
 		file: "scheduled_worker.go", what: "one worker takes what is due, one after the other",
@@ -84,8 +84,33 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_worker.go", what: "who takes a task sets no alarm for the next",
-		old: "	p.armLocked(now)\n}\n\n// armLocked",
-		new: "}\n\n// armLocked",
+		old: "	p.armLocked(now)\n}\n\n// relieveLocked",
+		new: "}\n\n// relieveLocked",
+	},
+	{
+		file: "scheduled_worker.go", what: "more workers than Core are made to hear when a task is due",
+		old: "p.mu.idle.top != nil || p.mu.workers >= p.mu.core ||",
+		new: "p.mu.idle.top != nil ||",
+	},
+	{
+		file: "scheduled_worker.go", what: "a worker is made to hear that nothing is due",
+		old: "p.mu.workers >= p.mu.core || p.mu.queue.len() == 0 {",
+		new: "p.mu.workers >= p.mu.core {",
+	},
+	{
+		file: "scheduled_worker.go", what: "a worker above Core stays for what waits",
+		old: " && p.mu.workers <= p.mu.core && ",
+		new: " && ",
+	},
+	{
+		file: "scheduled_worker.go", what: "an idle worker stays for what waits, though there is another",
+		old: "\treturn p.mu.delay != nil && p.mu.queue.len() > 0 && p.mu.workers <= p.mu.core && p.mu.workers-p.mu.active <= 1",
+		new: "\treturn p.mu.delay != nil && p.mu.queue.len() > 0 && p.mu.workers <= p.mu.core",
+	},
+	{
+		file: "scheduled_worker.go", what: "an idle worker stays where nothing waits",
+		old: "p.mu.delay != nil && p.mu.queue.len() > 0 && p.mu.workers <=",
+		new: "p.mu.delay != nil && p.mu.workers <=",
 	},
 	{
 		file: "scheduled_worker.go", what: "Core zero: nobody waits for a scheduled task",

@@ -59,8 +59,23 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "a place freed in the queue is not given to who waits for it",
-		old: "return works, p.unblockLocked()",
-		new: "return works, nil",
+		old: "append(p.unblockLocked(), p.relieveLocked()...)",
+		new: "p.relieveLocked()",
+	},
+	{
+		file: "pool_worker.go", what: "all workers are busy, and nobody hears when the next task is due",
+		old: "append(p.unblockLocked(), p.relieveLocked()...)",
+		new: "p.unblockLocked()",
+	},
+	{
+		file: "pool_worker.go", what: "the last that hears when a task is due leaves",
+		old: " && idle >= p.mu.keepAlive && !p.aloneLocked()",
+		new: " && idle >= p.mu.keepAlive",
+	},
+	{
+		file: "pool_worker.go", what: "who has to stay is asked to leave again and again",
+		old: "p.expendableLocked() && !p.aloneLocked() {",
+		new: "p.expendableLocked() {",
 	},
 	{
 		file: "pool_worker.go", what: "a worker that parks takes nobody in",
