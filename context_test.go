@@ -45,6 +45,20 @@ func inBody(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 			executor.NewFuture(run(f)).RunAndReset(ctx)
 		},
 	}
+	for name, submit := range maps.Clone(ways) {
+		ways[name+", run by the submitter"] = func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
+			p, err := executor.New(executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer p.Close()
+			free := make(chan struct{})
+			defer close(free)
+			p.Go(context.Background(), func(context.Context) error { <-free; return nil })
+			submit(ctx, p, f)
+		}
+	}
 	for name, submit := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -188,7 +188,7 @@ func TestCrowdThatIsCanceledSendsTheWorkerHome(t *testing.T) {
 }
 
 // Of those that were canceled a pool keeps no more alive than the queue may, once
-// anybody has looked.
+// anybody has looked, and none once the queue is empty.
 func TestCrowdKeepsFewAliveWhoAreCanceled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p, fs := scheduledCrowd(t, 2)
@@ -213,6 +213,10 @@ func TestCrowdKeepsFewAliveWhoAreCanceled(t *testing.T) {
 		p.Stats()
 		if n := alive(); n > 31 {
 			t.Errorf("%d futures are reachable after a look", n)
+		}
+		p.ShutdownNow()
+		if n := alive(); n > 0 {
+			t.Errorf("%d futures are reachable in an empty pool", n)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -241,32 +240,6 @@ func TestPoolTerminatedFails(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Without OnPanic a panic is logged, with the pool, the task, the value and the
-// stack; an error that nobody else would see is logged as a warning.
-func TestPoolLogsWhatNobodySees(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var out bytes.Buffer
-		pool := newPool(t, executor.Config{Name: "p", Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-		logged := func(want ...string) {
-			t.Helper()
-			settled(t, pool)
-			got := out.String()
-			if slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(got, s) }) || got != "" && len(want) == 0 {
-				t.Errorf("logged %q, want %q in it", got, want)
-			}
-			out.Reset()
-		}
-		mustGo(t, pool, func(context.Context) error { panic("bang") }, executor.Named("job"))
-		logged("level=ERROR", "executor=p", "task=job", "panic=bang", "TestPoolLogsWhatNobodySees")
-		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
-		logged("level=WARN", "executor=p", "error=mine")
-		mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
-		logged("level=WARN", "Goexit")
-		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("mine") })
-		logged()
-	})
 }
 
 // A worker lost in its very first task gives back its place: the pool still

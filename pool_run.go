@@ -190,11 +190,7 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, info TaskInfo, end
 	if info.Task == nil {
 		info = p.info(w, e)
 	}
-	if end.err != nil && e.unwatched() || end.abrupt && e.decorated() {
-		p.report(ctx, info, end)
-	} else if end.panicked() != nil {
-		p.countPanic()
-	}
+	p.reportBody(ctx, e, info, end, p.hooks.AfterTask != nil)
 	if p.hooks.AfterTask == nil {
 		return
 	}
@@ -225,17 +221,36 @@ func (e entry) decorated() bool {
 	return t != nil && t.decorated() != nil
 }
 
-// report makes a failure known that no future shows. A panic goes to OnPanic or
-// the log; an error goes to the AfterTask hook or the log.
+// reportBody makes known how a body ended, if that is news. told says that
+// AfterTask hears of errors.
+func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending, told bool) {
+	perr := end.panicked()
+	switch {
+	case end.err == nil:
+	case !e.unwatched() && !(end.abrupt && e.decorated()): // its future shows it
+		if perr != nil {
+			p.countPanic()
+		}
+	case perr == nil && (told || errors.Is(end.err, Done)):
+	case perr == nil && p.interrupted(e) && (errors.Is(end.err, context.Canceled) || errors.Is(end.err, context.Cause(ctx))):
+	default:
+		p.report(ctx, info, end)
+	}
+}
+
+// interrupted reports whether somebody has ended the context of the body of e. That
+// it has ended says nothing, once the body has returned.
+func (p *Pool) interrupted(e entry) bool {
+	t := e.task()
+	return p.ctx.Err() != nil || e.context().Err() != nil || t != nil && t.State() == Canceled
+}
+
+// report makes a failure known that nobody else is told of. A panic goes to
+// OnPanic or the log, an error to the log.
 func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	perr := end.panicked()
 	if perr == nil {
-		told := p.hooks.AfterTask != nil && info.Worker != 0
-		quiet := told || errors.Is(end.err, Done) ||
-			ctx.Err() != nil && (errors.Is(end.err, context.Canceled) || errors.Is(end.err, context.Cause(ctx)))
-		if !quiet {
-			p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
-		}
+		p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
 		return
 	}
 	p.countPanic()
@@ -287,6 +302,9 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 		if s := t.series(); s != nil {
 			info.Run = s.run.Load()
 		}
+	}
+	if u, ok := info.Task.(Unrun); ok && info.Name == "" {
+		info.Name = u.name
 	}
 	return info
 }

@@ -84,10 +84,12 @@ func TestPoolShutdownNowReachesEveryBody(t *testing.T) {
 // be run by another pool, where its context is alive.
 func TestPoolUnrunRunsElsewhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		first, second := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		var ran, known []string
+		first, second := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { known = append(known, info.Name) },
+		}})
 		block := newBlocker(t)
 		block.fill(t, first, 1)
-		var ran []string
 		body := func(name string) func(context.Context) error {
 			return func(ctx context.Context) error {
 				if ctx.Err() == nil {
@@ -114,6 +116,9 @@ func TestPoolUnrunRunsElsewhere(t *testing.T) {
 		settled(t, second)
 		if !slices.Equal(names, []string{"f", "n", ""}) || !slices.Equal(ran, []string{"future", "named"}) || !s.ran {
 			t.Errorf("names %q, ran %q and step %v", names, ran, s.ran)
+		}
+		if !slices.Equal(known, names) {
+			t.Errorf("the other pool knows them as %q, want %q", known, names)
 		}
 		expect(t, "task", unrun[2].Task(), executor.Runnable(s))
 		expectIs(t, "future in the end", f.Err(), executor.ErrShutdown)

@@ -1,6 +1,9 @@
 package executor
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // RejectPolicy decides about a task that a pool can't take, because it is shut
 // down or because it has neither room in its queue nor a worker to spare. It is
@@ -137,7 +140,7 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	}
 	p.countRejected()
 	if t := e.task(); t == nil {
-		ctx, cancel := within(p, ctx)
+		ctx, cancel := within(p, withDue(ctx, time.Time{}))
 		defer cancel(context.Canceled)
 		p.tell(ctx, e)
 	} else if ctx, ok := t.begin(p, ctx, false); ok {
@@ -148,8 +151,8 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 
 // tell runs the body of e in the submitter's goroutine.
 func (p *Pool) tell(ctx context.Context, e entry) {
-	if end := e.invoke(ctx); end.err != nil && e.unwatched() {
-		p.report(ctx, p.info(nil, e), end)
+	if end := e.invoke(ctx); end.err != nil {
+		p.reportBody(ctx, e, p.info(nil, e), end, false)
 	}
 }
 

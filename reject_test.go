@@ -181,3 +181,19 @@ func TestRejectPolicyNames(t *testing.T) {
 		expect(t, "name", fmt.Sprint(policy), want)
 	}
 }
+
+// A panic in a body that its submitter runs is counted, whoever hears of it.
+func TestCallerRunsCountsPanics(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+		}})
+		block := newBlocker(t)
+		block.fill(t, p, 1)
+		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { panic("bang") })
+		mustGo(t, p, func(context.Context) error { panic("bang") })
+		expect(t, "future", f.State(), executor.Failed)
+		expect(t, "panics", settled(t, p).Panics, 2)
+		block.release()
+	})
+}

@@ -18,6 +18,11 @@ var rejectMutants = []mutant{
 		new: "",
 	},
 	{
+		file: "reject.go", what: "under CallerRuns a body is due when its submitter was",
+		old: "within(p, withDue(ctx, time.Time{}))",
+		new: "within(p, withDue(ctx, time.Unix(1, 0)))",
+	},
+	{
 		file: "reject.go", what: "CallerRuns runs tasks of a pool that is shut down",
 		old: "	if p.Stage() != StageRunning {\n\t\treturn p.abort(ctx, e, ErrShutdown)\n\t}\n",
 		new: "",

@@ -159,8 +159,43 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "panics in futures are not counted",
-		old: "	} else if end.panicked() != nil {\n\t\tp.countPanic()\n\t}",
-		new: "	}",
+		old: "		if perr != nil {\n\t\t\tp.countPanic()\n\t\t}\n",
+		new: "",
+	},
+	{
+		file: "pool_run.go", what: "that its context has ended excuses a body that has returned",
+		old: "perr == nil && p.interrupted(e) && (",
+		new: "perr == nil && ctx.Err() != nil && (",
+	},
+	{
+		file: "pool_run.go", what: "an error that AfterTask was told of is logged",
+		old: "(told || errors.Is(end.err, Done))",
+		new: "errors.Is(end.err, Done)",
+	},
+	{
+		file: "pool_run.go", what: "the end of a schedule in peace is logged",
+		old: "(told || errors.Is(end.err, Done))",
+		new: "told",
+	},
+	{
+		file: "pool_run.go", what: "that a shutdown ended a body is logged",
+		old: "return p.ctx.Err() != nil || e.context()",
+		new: "return e.context()",
+	},
+	{
+		file: "pool_run.go", what: "that its submitter ended a body is logged",
+		old: "p.ctx.Err() != nil || e.context().Err() != nil ||",
+		new: "p.ctx.Err() != nil ||",
+	},
+	{
+		file: "pool_run.go", what: "that Cancel ended a body is logged",
+		old: "t != nil && t.State() == Canceled\n}",
+		new: "t != nil && t.State() == Pending\n}",
+	},
+	{
+		file: "pool_run.go", what: "what was given back loses its name",
+		old: "info.Name = u.name",
+		new: "_ = u",
 	},
 	{
 		file: "pool_run.go", what: "the panics of series go unreported",
