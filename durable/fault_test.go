@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -126,4 +127,67 @@ func trouble(r *rand.Rand) func(op string) (error, error) {
 // upTo gives a random duration below d.
 func upTo(r *rand.Rand, d time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(d)))
+}
+
+// overtaken is a store whose first insert, and first claim, are given up by those
+// who wait for the answer, and reach it after what is asked of it next.
+type overtaken struct {
+	durable.Store
+	insert, claim sync.Once
+}
+
+const byMoment = 100 * time.Millisecond
+
+func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) (placed []durable.Placed, err error) {
+	o.insert.Do(func() {
+		err = errLost
+		time.AfterFunc(byMoment, func() { o.Store.Insert(context.WithoutCancel(ctx), jobs, p) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.Store.Insert(ctx, jobs, p)
+}
+
+func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.Claims, err error) {
+	o.claim.Do(func() {
+		err = errLost
+		time.AfterFunc(byMoment, func() { o.Store.Claim(context.WithoutCancel(ctx), r) })
+	})
+	if err != nil {
+		return c, err
+	}
+	return o.Store.Claim(ctx, r)
+}
+
+// What an insert or a claim gives to a node that has given it up, and has released
+// already what nobody knows there, is released by a look that comes later.
+func TestCallThatWasOvertakenIsFound(t *testing.T) {
+	for _, call := range []string{"insert", "claim"} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				line := &overtaken{Store: store}
+				jobs := newJobs(t, line)
+				var d diary
+				k := durable.Handle(jobs, "k", d.handler)
+				if call == "claim" { // the first that the node makes
+					line.insert.Do(func() {})
+					time.AfterFunc(byMoment/2, func() { durable.Refer[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
+					start(t, jobs)
+				} else {
+					line.claim.Do(func() {})
+					start(t, jobs)
+					synctest.Wait()
+					if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+						t.Errorf("Schedule: %v", err)
+					}
+				}
+				time.Sleep(3 * time.Second)
+				if n := d.count(); n != 1 {
+					t.Errorf("it was begun %d times", n)
+				}
+			})
+		})
+	}
 }

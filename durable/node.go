@@ -63,10 +63,13 @@ type node struct {
 		more     bool      // there may be more to claim
 		// orphans counts the events after which the database may hold jobs for this
 		// node that it does not know. They are released when no insert is in flight;
-		// what happens during the release is for the next. stuck says that the
-		// last one could not free all, and is to be repeated.
+		// what happens during the release is for the next. stuck says that the last
+		// one could not free all, and is to be repeated; so it is for a lease after
+		// lost, when the answer to a claim or an insert was given up last: that may
+		// take effect later than a release which was sent after it.
 		orphans   int
 		stuck     bool
+		lost      time.Time
 		inserting int
 		fenced    bool // the lease may be over: nothing is claimed or begun
 		draining  bool
@@ -215,7 +218,7 @@ func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
 	if p.Node != "" {
 		n.mu.inserting--
 		if err != nil {
-			n.mu.orphans++
+			n.loseAnswerLocked()
 		}
 	}
 	look := near || n.mu.orphans > 0
@@ -223,6 +226,13 @@ func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
 	if look {
 		n.wake()
 	}
+}
+
+// loseAnswerLocked notes that the answer to a claim or an insert was lost: it may
+// have been done all the same, or may yet be.
+func (n *node) loseAnswerLocked() {
+	n.mu.orphans++
+	n.mu.lost = time.Now()
 }
 
 // drain ends the node's work.

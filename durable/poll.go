@@ -78,7 +78,7 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	claims, err := n.jobs.store.Claim(opCtx, req)
 	if err != nil {
 		n.mu.Lock()
-		n.mu.orphans++ // it may have been claimed all the same
+		n.loseAnswerLocked()
 		n.mu.Unlock()
 		return false, err
 	}
@@ -140,6 +140,7 @@ func (n *node) release(ctx context.Context) error {
 		return nil
 	}
 	name, seen := n.mu.name, n.mu.orphans
+	early := time.Since(n.mu.lost) < n.jobs.cfg.Lease
 	keep := make([]ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
 		keep = append(keep, id)
@@ -152,13 +153,14 @@ func (n *node) release(ctx context.Context) error {
 		return err
 	}
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.mu.orphans -= seen
-	n.mu.stuck = left
-	n.mu.Unlock()
+	n.mu.stuck = left || early
 	return nil
 }
 
-// retryStuck has what the last release could not free released again.
+// retryStuck has released again what the last release could not free, or may have
+// come too early for.
 func (n *node) retryStuck() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

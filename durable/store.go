@@ -44,7 +44,8 @@ type Store interface {
 
 	// Release frees what a node holds except keep, as if it had never been
 	// claimed: an attempt that was counted is taken back. It does not wait for
-	// transactions of others: left says that some of it could not be freed now.
+	// transactions of others: left says that some of it could not be freed now, or
+	// that a call which may give the node more has not been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
 	// Settle confirms claims and commits the outcomes of runs. It does not wait

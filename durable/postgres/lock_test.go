@@ -168,6 +168,31 @@ func TestLockedJobIsReleasedLater(t *testing.T) {
 	}
 }
 
+// A job that a claim or an insert gives to a node, which has given up waiting for
+// it, is not overlooked by a release that comes before the commit: it says that
+// there is something left, and the next one frees it.
+func TestReleaseKnowsWhatIsStillUnderWay(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	j := must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Place{}))[0].Job
+	tx := must(store.DB().BeginTx(t.Context(), nil))
+	defer tx.Rollback()
+	must(tx.Exec("select from executor_node where id = 'a' for key share"))
+	must(tx.Exec("update executor_job set state = 2, owner = 'a', epoch = 1, attempt = 1 where id = $1", uuidText(j)))
+	if left, err := store.Release(soon(t), "a", nil); err != nil || !left {
+		t.Errorf("before the commit left is %v: %v", left, err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := store.Release(soon(t), "a", nil); err != nil || left {
+		t.Errorf("after the commit left is %v: %v", left, err)
+	}
+	if got := must(store.Get(t.Context(), j.ID)); got.State != durable.Waiting || got.Attempt != 0 {
+		t.Errorf("job is %+v", got)
+	}
+}
+
 // A key that is taken leaves the job that has it free to be settled, though the
 // transaction that asked for the key stays open.
 func TestTakenKeyInTransactionLocksNothing(t *testing.T) {

@@ -146,13 +146,25 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	})
 }
 
+// underWay reports whether a statement of the node is under way, which holds its
+// row until it is committed. Most are claims and inserts that the node has given
+// up: the rows they make the node's are in no snapshot yet. It is a statement of
+// its own, and not a part of Release's transaction, since a beat of the node waits
+// for this lock; whatever was committed before it is in the snapshot of the next.
+const underWay = `with me as materialized (select from executor_node where id = $1 for update skip locked)
+	select exists (select from executor_node where id = $1) and not exists (select from me)`
+
 // Release frees what a node holds, except keep.
 func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
+	later := false
+	if err := s.db.QueryRowContext(ctx, underWay, node).Scan(&later); err != nil {
+		return false, err
+	}
 	err = s.inTx(ctx, func(tx *sql.Tx) (err error) {
 		left, err = release(ctx, tx, node, keep)
 		return err
 	})
-	return left, err
+	return left || later, err
 }
 
 // releaseJobs is rules.Release in one statement.

@@ -226,6 +226,21 @@ func releaseKeeps(b *bench) {
 	b.state(give.ID, durable.Waiting)
 }
 
+// Of a node that was declared dead nothing is left to be released.
+func releaseDead(b *bench) {
+	alive, dead := b.node("a"), b.node("b")
+	j := b.running(dead)
+	b.die(dead)
+	b.beat(alive, lease)
+	b.claim(alive)
+	if left := must(b.store.Release(b.Context(), dead, nil)); left {
+		b.Error("something is left")
+	}
+	if got := b.get(j.ID); !got.State.Held() || got.Owner != alive {
+		b.Errorf("job is %+v", got)
+	}
+}
+
 // A node that leaves holds nothing, and is not alive.
 func leaveFrees(b *bench) {
 	node := b.node("a")

@@ -75,6 +75,7 @@ var tests = []struct {
 	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
 	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
 	{"ReleaseDoesWhatWasWished", releaseFulfills},
+	{"ReleaseOfDeadNodeLeavesNothing", releaseDead},
 	{"LeaveFreesEverything", leaveFrees},
 
 	{"CancelOfWaitingIsFinal", cancelWaiting},
