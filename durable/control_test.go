@@ -105,6 +105,35 @@ func TestRunNowLeavesTheScheduleAlone(t *testing.T) {
 	})
 }
 
+// A job that is run or moved before the first time of its schedule runs then, and
+// its schedule begins as before.
+func TestEarlyRunLeavesTheScheduleAlone(t *testing.T) {
+	for what, ask := range map[string]func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, error){
+		"RunNow": (*durable.Jobs).RunNow,
+		"Reschedule": func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
+			return j.Reschedule(ctx, id, time.Now())
+		},
+	} {
+		for _, missed := range []durable.Missed{durable.Coalesce(), durable.Skip(time.Minute), durable.CatchUp(3)} {
+			synctest.Test(t, func(t *testing.T) {
+				jobs := newJobs(t, memory.New())
+				var d diary
+				k := durable.Handle(jobs, "k", d.handler)
+				start(t, jobs)
+				synctest.Wait()
+				begun := time.Now()
+				id := must(k.AtFixedRate(t.Context(), "key", 10*time.Hour, time.Hour, "", durable.OnMissed(missed)))
+				time.Sleep(20 * time.Minute)
+				if a := must(ask(jobs, t.Context(), id)); a != durable.Applied {
+					t.Errorf("%s: %v", what, a)
+				}
+				time.Sleep(11 * time.Hour)
+				d.wants(t, begun, 20*time.Minute, 10*time.Hour, 11*time.Hour)
+			})
+		}
+	}
+}
+
 // A job that is rescheduled runs at the new time and not at the old, whether
 // that is nearer or further.
 func TestRescheduledJobRunsAtTheNewTime(t *testing.T) {

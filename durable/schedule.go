@@ -101,8 +101,8 @@ func (tt timetable) latest(anchor, t, now time.Time) time.Time {
 	switch {
 	case tt.rate > 0:
 		n := tt.next(anchor, now, now).Add(-tt.rate)
-		if n.Before(t) {
-			return t // an occurrence off the grid, as of RunNow
+		if now.Before(anchor) || n.Before(t) {
+			return t // an occurrence before the grid or off it, as of RunNow
 		}
 		return n
 	case tt.trigger != nil:
