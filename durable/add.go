@@ -108,7 +108,7 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	sent := time.Now()
 	placed, err := j.store.Insert(ctx, jobs, place)
 	if node != nil {
-		node.endInsert(place, placed, err, sent)
+		node.endInsert(place, jobs, placed, err, sent)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("durable: schedule: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,4 +191,42 @@ func TestCallThatWasOvertakenIsFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A Schedule that has to wait, as for a key that a transaction has asked for which
+// was left open, holds up no other job: what the node does not know is released
+// meanwhile, and it goes on claiming.
+func TestScheduleThatWaitsHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		var inserts atomic.Int64
+		line.set(func(op string) (error, error) {
+			if op == "insert" {
+				switch inserts.Add(1) {
+				case 1:
+					time.Sleep(time.Hour)
+				case 2:
+					return nil, errLost
+				}
+			}
+			return nil, nil
+		})
+		go k.Schedule(t.Context(), 0, "waits")
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
+			t.Errorf("Schedule: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(2 * time.Hour)
+		if since := d.since(begun); len(since) != 3 || since[0] > time.Second || since[1] > 3*time.Second || since[2] != time.Hour {
+			t.Errorf("runs began after %v", since)
+		}
+	})
 }

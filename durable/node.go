@@ -62,16 +62,16 @@ type node struct {
 		lastFull time.Time // when a claim was last as large as it could be
 		more     bool      // there may be more to claim
 		// orphans counts the events after which the database may hold jobs for this
-		// node that it does not know. They are released when no insert is in flight;
-		// what happens during the release is for the next. stuck says that the last
+		// node that it does not know. They are released, except those of the inserts
+		// in flight; what happens during the release is for the next. stuck says that the last
 		// one could not free all, and is to be repeated; so it is for a lease after
 		// lost, when the answer to a claim or an insert was given up last: that may
 		// take effect later than a release which was sent after it.
 		orphans   int
 		stuck     bool
 		lost      time.Time
-		inserting int
-		fenced    bool // the lease may be over: nothing is claimed or begun
+		inserting map[*NewJob][]NewJob // by the first of them
+		fenced    bool                 // the lease may be over: nothing is claimed or begun
 		draining  bool
 		empty     chan struct{} // closed when draining and held is empty
 	}
@@ -90,6 +90,7 @@ func newNode(j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.fenced = true // until it has joined
 	n.mu.held = make(map[ID]*run)
 	n.mu.perKind = make(map[string]int)
+	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.budget = n.workers()
 	n.mu.empty = make(chan struct{})
 	return n
@@ -174,8 +175,8 @@ func (n *node) ahead() time.Duration {
 	return p + p/4 + confirmLead
 }
 
-// beginInsert says whether new jobs may be this node's at once. Until endInsert
-// nothing is released, or the new ones would be, as nobody knows them yet.
+// beginInsert says whether new jobs may be this node's at once. Until endInsert they
+// are not released, as they would be otherwise, since nobody knows them yet.
 func (n *node) beginInsert(jobs []NewJob) Place {
 	for i := range jobs {
 		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 || k.global > 0 {
@@ -191,12 +192,12 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 	if n.mu.fenced || n.mu.draining || n.mu.orphans > 0 || free <= 0 {
 		return Place{}
 	}
-	n.mu.inserting++
+	n.mu.inserting[&jobs[0]] = jobs
 	return Place{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
 }
 
 // endInsert takes what the insert has given to this node.
-func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
+func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, sent time.Time) {
 	if err != nil {
 		placed = nil // what comes with an error is not to be relied on
 	}
@@ -216,7 +217,7 @@ func (n *node) endInsert(p Place, placed []Placed, err error, sent time.Time) {
 	n.hold(p.Node, held)
 	n.mu.Lock()
 	if p.Node != "" {
-		n.mu.inserting--
+		delete(n.mu.inserting, &jobs[0])
 		if err != nil {
 			n.loseAnswerLocked()
 		}

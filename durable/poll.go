@@ -132,10 +132,11 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	return req, len(req.Kinds) > 0
 }
 
-// release frees in the database what this node holds there but not here.
+// release frees in the database what this node holds there but not here, nor is
+// about to.
 func (n *node) release(ctx context.Context) error {
 	n.mu.Lock()
-	if n.mu.orphans == 0 || n.mu.inserting > 0 || n.mu.fenced {
+	if n.mu.orphans == 0 || n.mu.fenced {
 		n.mu.Unlock()
 		return nil
 	}
@@ -144,6 +145,11 @@ func (n *node) release(ctx context.Context) error {
 	keep := make([]ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
 		keep = append(keep, id)
+	}
+	for _, jobs := range n.mu.inserting {
+		for i := range jobs {
+			keep = append(keep, jobs[i].ID)
+		}
 	}
 	n.mu.Unlock()
 	opCtx, cancel := n.opContext(ctx)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +18,12 @@ import (
 
 // insertJobs adds jobs: rules.New in one statement. The lock on the node's row
 // lasts to the commit, so that the node can't be declared dead, and what it holds
-// be freed, with these jobs overlooked.
+// be freed, with these jobs overlooked. If $17 is true, it waits for no key for
+// longer than a moment.
 const insertJobs = `with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
-		select ` + clock + ` as now, (select id from node) as node
+		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience
 	), v as (
 		select u.*, n.now, case when u.due = 0 then n.now + u.delay else u.due end as first, coalesce(n.node, '') as node
 		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])
@@ -41,9 +43,15 @@ const insertJobs = `with node as materialized (
 	)
 	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
 
-// Insert adds jobs.
+// Insert adds jobs. One whose key a transaction has asked for, which may be left
+// open, waits for that, but with neither the node's row nor a connection of the
+// store's own: a node that is dead must be found so, and others renew their leases.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
-	placed, missing, err := insert(ctx, s.db, jobs, p)
+	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
+	placed, missing, err := insert(ctx, s.db, jobs, p, keyed)
+	if code(err) == lockNotAvailable && keyed {
+		placed, missing, err = insert(ctx, s.users, jobs, durable.Place{}, false)
+	}
 	if err != nil || missing == 0 {
 		return placed, err
 	}
@@ -53,7 +61,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 
 // InsertTx adds jobs in the caller's transaction.
 func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
-	placed, missing, err := insert(ctx, tx, jobs, durable.Place{})
+	placed, missing, err := insert(ctx, tx, jobs, durable.Place{}, false)
 	if err == nil && missing > 0 {
 		err = amend(ctx, tx, jobs, placed)
 	}
@@ -61,7 +69,7 @@ func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob)
 }
 
 // insert adds the jobs that are not there, and says how many were.
-func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, int, error) {
+func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Place, hurry bool) ([]durable.Placed, int, error) {
 	n := len(jobs)
 	var (
 		ids                            = make([]pgtype.UUID, n)
@@ -81,7 +89,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		dues[i], delays[i], timeouts[i] = row.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
 	}
 	rows, err := q.QueryContext(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
-		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near)
+		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry)
 	if err != nil {
 		return nil, 0, err
 	}

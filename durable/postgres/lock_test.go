@@ -193,25 +193,6 @@ func TestReleaseKnowsWhatIsStillUnderWay(t *testing.T) {
 	}
 }
 
-// A key that is taken leaves the job that has it free to be settled, though the
-// transaction that asked for the key stays open.
-func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
-	store := open(t, dsn(t))
-	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
-	must(store.Join(t.Context(), "a", time.Hour))
-	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1}))[0]
-	tx := must(store.DB().BeginTx(t.Context(), nil))
-	defer tx.Rollback()
-	j.ID = durable.NewID()
-	if p := must(store.InsertTx(t.Context(), tx, []durable.NewJob{j})); p[0].ID != held.ID {
-		t.Errorf("got %v, want %v", p[0].ID, held.ID)
-	}
-	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due, Occurrence: held.Occurrence}
-	if s, err := store.Settle(soon(t), durable.Batch{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
-		t.Errorf("%+v, %v", s, err)
-	}
-}
-
 // Transactions of handlers take no connection from the store, however many are
 // open: a node must be able to renew its lease.
 func TestHandlersTransactionsLeaveTheStoreAlone(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // Settle confirms claims and commits outcomes.
 func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
 	a, err := settle(ctx, s.db, b, patient)
-	if code(err) == "55P03" { // lock_not_available
+	if code(err) == lockNotAvailable {
 		a, err = settle(ctx, s.db, b, picky)
 	}
 	return a, err
@@ -57,9 +57,13 @@ var (
 	}
 )
 
-// patience bounds, for the statement of which it is a part, how long it waits for
-// a row.
-const patience = ", set_config('lock_timeout', '20ms', true) as patience"
+// hasty bounds, for the statement of which it is a part, how long it waits for a
+// row. If that is too long, the statement fails with lockNotAvailable.
+const (
+	hasty            = "set_config('lock_timeout', '20ms', true)"
+	patience         = ", " + hasty + " as patience"
+	lockNotAvailable = "55P03"
+)
 
 func settle(ctx context.Context, q querier, b durable.Batch, with statements) (durable.Settled, error) {
 	var a durable.Settled
