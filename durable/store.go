@@ -72,7 +72,7 @@ type Store interface {
 	Kinds(ctx context.Context) ([]string, error)
 
 	// Prune removes what has been kept for long enough, some thousands at most,
-	// and says how much it was.
+	// and says how many jobs and runs it was.
 	Prune(ctx context.Context, r Retention) (int, error)
 
 	// Close closes the store.

@@ -232,11 +232,14 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		if r.Succeeded == 0 && state == durable.Succeeded || r.Dead == 0 && state != durable.Succeeded {
 			continue // for ever
 		}
-		n, err := count(s.db.ExecContext(ctx, `with gone as (
+		n := 0
+		err := s.db.QueryRowContext(ctx, `with gone as (
 			delete from executor_job where id in (
 				select id from executor_job where state = $1 and updated < `+clock+` - $2::bigint limit $3 for update skip locked)
 			returning id
-		) delete from executor_run where job in (select id from gone)`, int64(state), keep, pruneLimit))
+		), runs as (
+			delete from executor_run where job in (select id from gone) returning job
+		) select (select count(*) from gone) + (select count(*) from runs)`, int64(state), keep, pruneLimit).Scan(&n)
 		if err != nil {
 			return removed, err
 		}

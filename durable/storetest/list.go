@@ -112,4 +112,22 @@ func prune(b *bench) {
 	}
 }
 
+// A prune says how many jobs and runs it has removed, be it jobs of which no run was
+// kept.
+func pruneCounts(b *bench) {
+	node := b.node("a")
+	for range 3 {
+		b.settle(node, outcome(b.running(node)))
+	}
+	j := b.running(node)
+	b.ok(errOf(b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: []durable.Outcome{outcome(j)}})))
+	b.change(b.add(time.Hour).ID, durable.OpCancel, durable.Applied)
+	b.pass()
+	for _, want := range []int{8, 0} {
+		if n := must(b.store.Prune(b.Context(), durable.Retention{Succeeded: time.Microsecond, Dead: time.Microsecond})); n != want {
+			b.Errorf("it says %d, want %d", n, want)
+		}
+	}
+}
+
 func errOf[T any](_ T, err error) error { return err }

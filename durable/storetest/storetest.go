@@ -95,6 +95,7 @@ var tests = []struct {
 	{"ListFilters", listFilters},
 	{"KindsAreThoseThatWait", kindsWait},
 	{"PruneRemovesWhatIsOld", prune},
+	{"PruneCountsWhatItRemoves", pruneCounts},
 }
 
 const lease = time.Hour
