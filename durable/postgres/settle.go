@@ -154,7 +154,7 @@ func commitRuns(more, from, lock string) string {
 	), added as (
 		insert into executor_run (` + row.RunColumns + `)
 		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error from u
-		where recorded and $16 > 0
+		where recorded and $16::bigint > 0
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
 	) select u.ord, n.now from n left join u on true`

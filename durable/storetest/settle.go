@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"time"
 
@@ -239,6 +240,17 @@ func settleHistory(b *bench) {
 	}
 	if want := []int64{7, 6, 5, 4, 3}; !reflect.DeepEqual(seqs, want) {
 		b.Errorf("history has %v, want %v", seqs, want)
+	}
+}
+
+// A history may be as long as an int can say.
+func settleLongHistory(b *bench) {
+	node := b.node("a")
+	j := b.running(node)
+	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
+	b.ok(err)
+	if runs := must(b.store.Runs(b.Context(), j.ID, 0, 10)); len(runs) != 1 || !s.Committed[0] {
+		b.Errorf("history is %+v", runs)
 	}
 }
 

@@ -61,6 +61,7 @@ var tests = []struct {
 	{"SettleWithOldEpochIsRefused", settleOldEpoch},
 	{"SettleMakesTheNextOccurrenceWait", settleNext},
 	{"SettleKeepsTheLatestRuns", settleHistory},
+	{"SettleTakesAnyLengthOfHistory", settleLongHistory},
 	{"SettleOfManyAnswersForEach", settleMany},
 	{"SettleKeepsBinaryResults", settleBinary},
 
