@@ -98,6 +98,59 @@ func TestDrainCancelsInTheEnd(t *testing.T) {
 	})
 }
 
+// While a node that is told to end waits for a handler, it gives back what it gets
+// afterwards, from an insert that was under way, and what could not be given back at
+// first: others run it soon.
+func TestDrainGivesBackWhatComesLater(t *testing.T) {
+	for what, disturb := range map[string]func(*faulty, *reluctant){
+		"insert under way": func(line *faulty, _ *reluctant) { line.delay("insert", 20*time.Millisecond) },
+		"locked":           func(_ *faulty, store *reluctant) { store.stuck.Store(2) },
+		"store away": func(line *faulty, _ *reluctant) {
+			line.set(func(op string) (error, error) {
+				if op == "release" {
+					return errDown, nil
+				}
+				return nil, nil
+			})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &reluctant{Store: memory.New()}
+				line := newFaulty(store)
+				ends, other := newJobs(t, line), newJobs(t, store)
+				free := make(chan struct{})
+				durable.Handle(ends, "long", func(context.Context, string) (string, error) { <-free; return "", nil })
+				var d diary
+				k := durable.Handle(ends, "k", d.handler)
+				durable.Handle(other, "k", d.handler)
+				ctx, end := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- ends.Run(ctx) }()
+				start(t, other)
+				synctest.Wait()
+				must(durable.Refer[string, string](ends, "long").Schedule(t.Context(), 0, ""))
+				synctest.Wait()
+				disturb(line, store)
+				added := time.Now()
+				go k.Schedule(t.Context(), 500*time.Millisecond, "")
+				time.Sleep(10 * time.Millisecond)
+				end()
+				time.Sleep(2 * time.Second)
+				line.up()
+				time.Sleep(2 * time.Second)
+				close(free)
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				if since := d.since(added); len(since) != 1 || since[0] > 4*time.Second {
+					t.Errorf("it was run after %v", since)
+				}
+			})
+		})
+	}
+}
+
 // Run returns though the store is away.
 func TestRunEndsWithoutStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

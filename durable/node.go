@@ -249,19 +249,10 @@ func (n *node) drain(ctx context.Context) {
 		n.bodies.Wait()
 		close(bodies)
 	}()
-	if err := n.release(ctx); err != nil {
-		n.jobs.log().Warn("durable: could not give back at once what has not begun", "error", err)
-	}
-	timer := time.NewTimer(max(n.jobs.cfg.Drain, 0))
-	defer timer.Stop()
-	select {
-	case <-bodies:
-	case <-timer.C:
-		n.cancelAll(executor.ErrShutdown)
-		<-bodies
-	}
+	n.giveBackUntil(ctx, bodies)
 	// What the store has not taken within a lease is no longer ours to say.
-	timer.Reset(n.jobs.cfg.Lease)
+	timer := time.NewTimer(n.jobs.cfg.Lease)
+	defer timer.Stop()
 	select {
 	case <-n.mu.empty:
 	case <-timer.C:
@@ -271,6 +262,29 @@ func (n *node) drain(ctx context.Context) {
 	defer cancel()
 	if err := n.jobs.store.Leave(opCtx, n.name()); err != nil {
 		n.jobs.log().Warn("durable: could not sign off; what this node held will be freed when its lease ends", "error", err)
+	}
+}
+
+// giveBackUntil gives back what has not begun, also what comes later from an insert
+// that was under way, until the handlers have returned; when they have had
+// Config.Drain for it, it cancels them.
+func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
+	patience := time.NewTimer(max(n.jobs.cfg.Drain, 0))
+	defer patience.Stop()
+	again := time.NewTicker(n.jobs.cfg.Poll)
+	defer again.Stop()
+	outage := n.outage("release")
+	for {
+		outage.over(n.release(ctx))
+		select {
+		case <-bodies:
+			return
+		case <-patience.C:
+			n.cancelAll(executor.ErrShutdown)
+		case <-n.wakeup:
+		case <-again.C:
+			n.retryStuck()
+		}
 	}
 }
 
