@@ -90,7 +90,7 @@ func (tt timetable) next(anchor, t, end time.Time) time.Time {
 		if n.IsZero() {
 			return n
 		}
-		return n.UTC().Truncate(time.Microsecond)
+		return ceilMicros(n)
 	}
 	return time.Time{}
 }
@@ -106,25 +106,50 @@ func (tt timetable) latest(anchor, t, now time.Time) time.Time {
 		}
 		return n
 	case tt.trigger != nil:
-		// A trigger only goes forward: step back from now until some time lies
-		// between, then walk up to the last one.
-		from := t
-		for back := time.Second; ; back *= 2 {
-			if !now.Add(-back).After(t) {
-				break
-			}
-			if n := tt.next(anchor, now.Add(-back), now); !n.IsZero() && !n.After(now) {
-				from = now.Add(-back)
-				break
-			}
+		return tt.latestOfTrigger(t, now)
+	}
+	return t
+}
+
+// maxWalk is how many times a trigger is asked for one after the other.
+const maxWalk = 10_000
+
+// latestOfTrigger is latest for a trigger, which only goes forward, and by a way that
+// may depend on where it begins: what is a fixed distance from each time asked about
+// has no other times than those which follow from t. So it walks from t. If that
+// is too far, it leaps: over a distance that is always the same, or, as on a
+// calendar, to now, whence it steps back until some time lies between.
+func (tt timetable) latestOfTrigger(t, now time.Time) time.Time {
+	next := func(t time.Time) (n time.Time, ok bool) {
+		n = tt.next(time.Time{}, t, now)
+		return n, n.After(t) && !n.After(now)
+	}
+	for range maxWalk {
+		n, ok := next(t)
+		if !ok {
+			return t
 		}
-		for {
-			n := tt.next(anchor, from, now)
-			if n.IsZero() || n.After(now) {
-				return maxTime(from, t)
-			}
-			from, t = n, n
+		t = n
+	}
+	n, ok := next(t)
+	if !ok {
+		return t
+	}
+	distance := n.Sub(t)
+	last := t.Add(now.Sub(t) / distance * distance)
+	if n, _ := next(last.Add(-distance)); n.Equal(last) {
+		if _, more := next(last); !more {
+			return last
 		}
+	}
+	for back := time.Second; now.Add(-back).After(t); back *= 2 {
+		if n, ok := next(now.Add(-back)); ok {
+			t = n
+			break
+		}
+	}
+	for n, ok := next(t); ok; n, ok = next(t) {
+		t = n
 	}
 	return t
 }
