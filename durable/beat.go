@@ -16,7 +16,9 @@ func (n *node) beatPause() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
 // and poll puts off its own: so a node that has nothing to do makes one call where
 // there would be two. What a beat finds it leaves to the look, which comes when it
 // would have come, as it does if a beat fails or is slow: a claim may take long,
-// and must not hold up the lease, nor a beat the claims.
+// and must not hold up the lease, nor a beat the claims. But if another beat comes
+// before the look, it asks only for what might be late by then, and has poll look at
+// once.
 //
 // The node fences itself: once five sixths of the lease are over since the last
 // beat that succeeded was sent, it cancels its handlers, and begins and claims
@@ -34,7 +36,7 @@ func (n *node) beatLoop(ctx context.Context) {
 		if !sleep(ctx, pause) {
 			return
 		}
-		watch := n.watch()
+		watch, far := n.watch()
 		sent := time.Now()
 		opCtx, cancel := n.opContext(ctx)
 		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
@@ -63,7 +65,10 @@ func (n *node) beatLoop(ctx context.Context) {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
 			n.wake()
 		}
-		if len(watch.Kinds) > 0 && !pulse.Due {
+		switch {
+		case far && pulse.Due:
+			n.wake()
+		case !far && !pulse.Due && len(watch.Kinds) > 0:
 			select {
 			case n.quiet <- sent:
 			default: // poll is looking
@@ -72,17 +77,22 @@ func (n *node) beatLoop(ctx context.Context) {
 	}
 }
 
-// watch gives what a look would claim now.
-func (n *node) watch() Watch {
+// watch gives what a look would claim now; or, if the next look is far, further than
+// the next beat, what is due up to it and a little beyond.
+func (n *node) watch() (w Watch, far bool) {
 	req, ok := n.request(false)
 	if !ok {
-		return Watch{}
+		return w, false
 	}
-	w := Watch{Ahead: req.Ahead}
+	w.Ahead = req.Ahead
+	left := time.Duration(n.looks.Load()) - time.Since(n.clock.base)
+	if far = left > n.beatPause(); far {
+		w.Ahead -= n.jobs.cfg.Poll - left
+	}
 	for _, k := range req.Kinds {
 		w.Kinds = append(w.Kinds, k.Kind)
 	}
-	return w
+	return w, far
 }
 
 // renew notes that the beat sent at that time was heard.

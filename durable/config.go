@@ -30,8 +30,8 @@ type Config struct {
 
 	// Poll is how often a node looks for jobs. What falls due up to the next
 	// look is claimed ahead, and begins at its time; what another node adds in
-	// between may wait for the next look if the store does not tell. It must be
-	// at least 1ms; the default, 0, is 1s.
+	// between may wait for the next look, or sign of life, if the store does not
+	// tell. It must be at least 1ms; the default, 0, is 1s.
 	Poll time.Duration
 
 	// Drain is how long Run waits, once its context has ended, for the handlers

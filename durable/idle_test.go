@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,41 @@ func TestIdleNodeFindsJobsOfOthers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A node that looks seldom begins what others add in time all the same, or as soon
+// as a beat has found it; and of some fifty beats few make it claim.
+func TestLazyNodeFindsJobsOfOthers(t *testing.T) {
+	for idle := 10 * time.Second; idle < 75*time.Second; idle += 1300 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			line := newFaulty(store)
+			jobs := newJobs(t, line, func(c *durable.Config) { c.Poll = 30 * time.Second })
+			var d diary
+			durable.Handle(jobs, "k", d.handler)
+			other := durable.Refer[string, string](newJobs(t, store), "k")
+			start(t, jobs)
+			time.Sleep(idle)
+			added, claims := time.Now(), line.callsOf("claim")
+			if claims > 2 {
+				t.Errorf("%d claims in %v without work", claims, idle)
+			}
+			var want []time.Duration
+			for i := range 20 { // of which some are due before the next look, and some are not
+				want = append(want, time.Duration(i+1)*2*time.Second)
+				must(other.Schedule(t.Context(), want[i], ""))
+			}
+			must(other.Schedule(t.Context(), 0, ""))
+			time.Sleep(50 * time.Second)
+			since := d.since(added)
+			if len(since) != 21 || since[0] > time.Second || !slices.Equal(since[1:], want) {
+				t.Errorf("after %v without work, runs began after %v", idle, since)
+			}
+			if n := line.callsOf("claim") - claims; n > 10 {
+				t.Errorf("%d claims", n)
+			}
+		})
 	}
 }
 

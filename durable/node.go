@@ -38,9 +38,9 @@ type node struct {
 	quiet   chan time.Time // to poll: when a beat was sent that found nothing to claim
 	prefix  string         // of the node's names
 
-	// renewed is when the beat that renewed the lease last was sent, in
-	// nanoseconds since clock.base.
-	renewed atomic.Int64
+	// renewed is when the beat that renewed the lease last was sent, and looks when
+	// poll looks next, unless it is woken, in nanoseconds since clock.base.
+	renewed, looks atomic.Int64
 
 	bodies sync.WaitGroup // handlers that have not returned
 

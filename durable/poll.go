@@ -16,6 +16,10 @@ func (n *node) pollLoop(ctx context.Context) {
 	outage := n.outage("claim")
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	after := func(d time.Duration) {
+		timer.Reset(d)
+		n.looks.Store(int64(time.Since(n.clock.base) + d))
+	}
 	for {
 		tick := true
 		var quiet time.Time // when a beat looked in our stead
@@ -41,11 +45,11 @@ func (n *node) pollLoop(ctx context.Context) {
 		}
 		switch {
 		case !outage.over(err):
-			timer.Reset(outage.delay())
+			after(outage.delay())
 		case !claim:
-			timer.Reset(n.jobs.cfg.Poll - time.Since(quiet))
+			after(n.jobs.cfg.Poll - time.Since(quiet))
 		case tick:
-			timer.Reset(n.jobs.cfg.Poll)
+			after(n.jobs.cfg.Poll)
 		}
 	}
 }

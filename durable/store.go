@@ -80,7 +80,7 @@ type Store interface {
 }
 
 // A Listener is a Store that can tell when something has changed. It is a hint:
-// without it changes are seen at the next poll.
+// without it changes are seen at the next look or beat.
 type Listener interface {
 	// Listen calls wake whenever a job may have become due soon or a running one
 	// is to be canceled, until ctx ends or something fails.

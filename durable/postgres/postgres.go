@@ -23,7 +23,7 @@ import (
 const channel = "executor_durable"
 
 // near is how soon a job must be due for others to be notified, in microseconds:
-// what is later they find in time by themselves.
+// what is later they find in time by themselves, if they look or beat as often.
 const near = int64(5 * time.Second / time.Microsecond)
 
 // clock is the server's time in microseconds. As clock_timestamp is volatile, it
@@ -48,7 +48,7 @@ type Store struct {
 // Behind a pooler that gives a connection to each transaction, such as
 // PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not
 // listen to notifications then, as they do not pass it: jobs that another node
-// adds may begin up to Config.Poll late.
+// adds may begin up to Config.Poll late, or three tenths of Config.Lease if that is less.
 func Open(dsn string) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
