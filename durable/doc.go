@@ -50,13 +50,13 @@
 //
 // # Failure
 //
-// A run that returns an error, panics or exceeds its Timeout is repeated after a
-// growing wait, see Backoff, until its Attempts are used up. Then the job is Dead:
-// it is kept, can be listed and revived. Periodic work goes on with its next
-// occurrence instead; executor.Done ends it in peace. But a job, periodic or not,
-// whose last attempt is lost together with its node is Dead: it may well be what
-// kills the nodes. Occurrences that nobody could run are dealt with as OnMissed
-// says.
+// A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout
+// is repeated after a growing wait, see Backoff, until its Attempts are used up.
+// Then the job is Dead: it is kept, can be listed and revived. Periodic work goes on
+// with its next occurrence instead; executor.Done ends it in peace. But a job,
+// periodic or not, whose last attempt is lost together with its node is Dead: it
+// may well be what kills the nodes. Occurrences that nobody could run are dealt
+// with as OnMissed says.
 //
 // A database that goes away ends nothing: nodes go on trying, the log says so
 // once, and once more when it is back. A call that adds a job fails meanwhile.

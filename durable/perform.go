@@ -38,8 +38,9 @@ func Current(ctx context.Context) (Job, bool) {
 }
 
 // perform does the run and says what is to follow. Or it does nothing and gives
-// the occurrence that the run is for, if the store has to have that first.
-func (r *run) perform(ctx context.Context) (o *Outcome, moved time.Time) {
+// the occurrence that the run is for, if the store has to have that first. If the
+// handler calls runtime.Goexit, it does not return, and tells exited instead.
+func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time) {
 	started := r.n.clock.now()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
@@ -68,12 +69,15 @@ func (r *run) perform(ctx context.Context) (o *Outcome, moved time.Time) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
 		defer cancel()
 	}
-	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r}))
+	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r}), func() {
+		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
+	})
 	return new(r.conclude(ctx, tt, result, err, started)), time.Time{}
 }
 
-// call calls the handler. A panic and a Goexit are errors.
-func (r *run) call(ctx context.Context) (result []byte, err error) {
+// call calls the handler. A panic is an error; a Goexit, which nothing can stop, is
+// told to exited.
+func (r *run) call(ctx context.Context, exited func()) (result []byte, err error) {
 	type answer struct {
 		result []byte
 		err    error
@@ -84,9 +88,12 @@ func (r *run) call(ctx context.Context) (result []byte, err error) {
 			if a != nil {
 				return
 			}
-			if v := recover(); v != nil {
-				a = &answer{err: &executor.PanicError{Value: v, Stack: debug.Stack()}}
+			v := recover()
+			if v == nil {
+				exited()
+				return
 			}
+			a = &answer{err: &executor.PanicError{Value: v, Stack: debug.Stack()}}
 		}()
 		result, err := r.kind.handle(ctx, r.job.Payload)
 		a = &answer{result, err}

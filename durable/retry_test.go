@@ -113,6 +113,31 @@ func TestDeadJobIsListedAndRevived(t *testing.T) {
 	})
 }
 
+// Periodic work goes on with its next occurrence though its handler ends each run
+// by a Goexit, and the history knows how long they took.
+func TestGoexitLeavesTheScheduleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			d.note(ctx)
+			time.Sleep(time.Second)
+			runtime.Goexit()
+			return "", nil
+		})
+		start(t, jobs)
+		synctest.Wait()
+		begun := time.Now()
+		id := must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.Attempts(1)))
+		time.Sleep(2*time.Hour + time.Minute)
+		d.wants(t, begun, time.Hour, 2*time.Hour)
+		runs := must(jobs.History(t.Context(), id, 0, 10))
+		if len(runs) != 2 || runs[0].Verdict != durable.RunFailed || runs[0].Finished.Sub(runs[0].Started) != time.Second {
+			t.Errorf("history is %+v", runs)
+		}
+	})
+}
+
 // An error marked as permanent is not retried.
 func TestPermanentErrorIsNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -233,12 +233,12 @@ func (r *run) begin(ctx context.Context, turn int) {
 			r.postpone(moved)
 			return
 		}
-		if o == nil { // the handler called runtime.Goexit
+		if o == nil { // a trigger panicked, or called runtime.Goexit
 			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.now()))
 		}
 		n.settler.outcome(r, *o)
 	}()
-	o, moved = r.perform(ctx)
+	o, moved = r.perform(ctx, func(e Outcome) { o = &e })
 }
 
 // settled is called when the database has answered: the outcome is committed, or
