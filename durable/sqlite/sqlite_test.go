@@ -89,6 +89,27 @@ func TestNewerSchemaIsDeclined(t *testing.T) {
 	}
 }
 
+// Whoever is the last to close the file leaves all that it has in the file
+// alone, so that it can be copied.
+func TestClosedFileIsWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	_, err = store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{})
+	if err == nil {
+		_, err = store.Get(t.Context(), j.ID) // by a connection that reads
+	}
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(path + "-*"); len(left) > 0 {
+		t.Errorf("beside the file there are %q", left)
+	}
+}
+
 // A disk that is full is an error, loses nothing, and is got over.
 func TestFullDisk(t *testing.T) {
 	store := open(t)

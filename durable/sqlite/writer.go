@@ -108,7 +108,7 @@ func (w *writer) loop() {
 			w.mu.Unlock()
 			if k == 0 {
 				if closed {
-					w.conn.Close()
+					w.leave()
 					return
 				}
 				break
@@ -116,6 +116,16 @@ func (w *writer) loop() {
 			w.commit(group)
 		}
 	}
+}
+
+// leave gives the connection back. Statements that are not closed would keep it
+// open for ever, and SQLite moves what is in the log beside the file into the
+// file when the last connection is closed.
+func (w *writer) leave() {
+	for _, s := range w.stmts {
+		s.Close()
+	}
+	w.conn.Close()
 }
 
 // commit runs a group in one transaction.
