@@ -95,3 +95,27 @@ func TestActsOnRunning(t *testing.T) {
 		}
 	})
 }
+
+// A job that was paused is so still when it comes back to its file, and the log
+// says so.
+func TestPausedComesBackPaused(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	with, without := "# name: nightly\n@every 100ms true\n# name: other\n@daily true\n", "# name: other\n@daily true\n"
+	file := write(t, "tab", with)
+	p := startFile(t, file, "--store", store)
+	p.until("job scheduled", "job", "other")
+	if _, _, code := output(t, "", "pause", "nightly", "--store", store); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, text := range []string{without, with} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+		p.until("file read again")
+		p.until("job scheduled", "job", "other")
+	}
+	p.end()
+	p.want(1, "job does not run", "job", "nightly", "store", "put back", "state", "paused")
+}

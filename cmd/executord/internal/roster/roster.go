@@ -56,6 +56,10 @@ type Spec struct {
 	// Off says that the job is not to run: it was removed from its file, or is
 	// on its way back. A run of it does nothing, and fails with ErrIdle.
 	Off bool `json:"off,omitempty"`
+
+	// Held, of a job that is off, is the state in which it did not run already
+	// when it was removed: paused, canceled or dead. Put back, it is so again.
+	Held string `json:"held,omitempty"`
 }
 
 // NewSpec gives the spec of a job of a file.
@@ -124,7 +128,24 @@ func Read(row durable.Job) (Entry, bool) {
 
 // Removed reports whether the job is not in its file any more, and over.
 func (e Entry) Removed() bool {
-	return e.Spec.Off && (e.State == durable.Canceled || e.State == durable.Paused)
+	return e.Spec.Off && (e.State.Done() || e.State == durable.Paused)
+}
+
+// held gives the state, if any, in which somebody has put the job so that it does
+// not run, or has wished to when its run has ended. That it was removed is no
+// such state, but does not undo one.
+func (e Entry) held() string {
+	switch {
+	case e.Spec.Off:
+		return e.Spec.Held
+	case e.Wish == durable.WishPause:
+		return durable.Paused.String()
+	case e.Wish == durable.WishCancel:
+		return durable.Canceled.String()
+	case e.State == durable.Paused, e.State == durable.Canceled, e.State == durable.Dead:
+		return e.State.String()
+	}
+	return ""
 }
 
 // Times gives the times of a job's schedule, nil if it has none.

@@ -210,6 +210,7 @@ func (b *bench) want(did map[string]roster.Action, want map[string]roster.Action
 const (
 	hourly = "# name: a\n@hourly echo a\n"
 	other  = "# name: b\n@every 10m echo b\n"
+	none   = "@reboot true\n" // nothing that is kept in a store
 )
 
 // A file that is brought again changes nothing: no times, and no rights to run.
@@ -299,7 +300,7 @@ func TestRemoveWhileRunning(t *testing.T) {
 			b.hold = make(chan struct{})
 			b.apply(other)
 			time.Sleep(10*time.Minute + time.Second)
-			b.want(b.apply("@reboot true\n"), map[string]roster.Action{"b": roster.Remove})
+			b.want(b.apply(none), map[string]roster.Action{"b": roster.Remove})
 			time.Sleep(time.Minute) // many beats
 			if back {
 				b.want(b.apply(other), map[string]roster.Action{"b": roster.Restore})
@@ -352,6 +353,79 @@ func TestCanceledStays(t *testing.T) {
 			t.Errorf("%d runs in the next hour", n)
 		}
 	})
+}
+
+// What keeps a job from running outlives its removal from the file: put back, it
+// is paused, canceled or dead as before, until somebody brings it back.
+func TestHeldOutlivesRemoval(t *testing.T) {
+	pause := func(b *bench, id durable.ID) { b.Jobs.Pause(b.t.Context(), id) }
+	cancel := func(b *bench, id durable.ID) { b.Jobs.Cancel(b.t.Context(), id) }
+	for _, test := range []struct {
+		name    string
+		hold    func(*bench, durable.ID)
+		running bool
+		want    durable.State
+	}{
+		{"paused", pause, false, durable.Paused},
+		{"canceled", cancel, false, durable.Canceled},
+		{"to be paused after its run", pause, true, durable.Paused},
+		{"canceled while it runs", cancel, true, durable.Canceled},
+		{"dead", (*bench).die, false, durable.Dead},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, test.running)
+				defer b.stopped()
+				b.hold = make(chan struct{})
+				b.apply(other)
+				if test.running {
+					time.Sleep(10*time.Minute + time.Second)
+				}
+				test.hold(b, b.job("b").ID)
+				b.apply(none)
+				b.apply(none) // as by another daemon
+				close(b.hold)
+				time.Sleep(time.Minute)
+				if e := b.job("b"); !e.Removed() {
+					t.Errorf("removed, it is %v", e.State)
+				}
+				b.didRun()
+				b.want(b.apply(other), map[string]roster.Action{"b": roster.Restore})
+				if e := b.job("b"); e.State != test.want || e.Spec.Off || e.Removed() {
+					t.Errorf("put back, it is %v, off: %t", e.State, e.Spec.Off)
+				}
+				b.want(b.apply(other), map[string]roster.Action{"b": roster.Keep})
+				time.Sleep(55 * time.Minute)
+				if n := b.didRun(); n != 0 {
+					t.Errorf("%d runs", n)
+				}
+			})
+		})
+	}
+}
+
+// die has a job lose its daemon until it is dead.
+func (b *bench) die(id durable.ID) {
+	b.t.Helper()
+	ctx, kind := b.t.Context(), roster.Kind("shop")
+	_, err := b.Jobs.RunNow(ctx, id)
+	if err == nil {
+		_, err = b.Store.Join(ctx, "doomed", time.Hour)
+	}
+	var held durable.Claims
+	if err == nil {
+		held, err = b.Store.Claim(ctx, durable.ClaimRequest{Node: "doomed", Limit: 1, Kinds: []durable.KindLimit{{Kind: kind, Max: 1}}})
+	}
+	if err != nil || len(held.Jobs) != 1 || held.Jobs[0].ID != id {
+		b.t.Fatalf("claimed %v, error %v", held.Jobs, err)
+	}
+	row := held.Jobs[0]
+	_, err = b.Store.Settle(ctx, durable.Batch{Node: "doomed", Outcomes: []durable.Outcome{{
+		Ref: durable.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence, Attempt: row.Attempt, Unrecorded: true,
+	}}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // A job that a store can't take is an error for itself alone, and what it was

@@ -64,7 +64,7 @@ func Plan(jobs []job.Job, have []Entry) []Step {
 	}
 	for i := range have {
 		e := &have[i]
-		if !wanted[e.Name] && (e.State != durable.Canceled || !e.Spec.Off) && e.State != durable.Succeeded {
+		if !wanted[e.Name] && (!e.State.Done() || !e.Spec.Off) && e.State != durable.Succeeded {
 			steps = append(steps, Step{Action: Remove, Name: e.Name, Was: e})
 		}
 	}
@@ -109,9 +109,9 @@ func (r *Roster) do(ctx context.Context, s *Step) error {
 	case Remove:
 		id, err = s.Was.ID, r.remove(ctx, *s.Was)
 	case Restore:
-		id, err = restore(ctx, r.Jobs, func(off bool) (durable.ID, error) { return r.register(ctx, *s.Job, off) })
+		id, err = r.putBack(ctx, *s.Job, *s.Was)
 	default:
-		id, err = r.register(ctx, *s.Job, false)
+		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job)
 	}
 	if err != nil {
 		return err
@@ -124,11 +124,31 @@ func (r *Roster) do(ctx context.Context, s *Step) error {
 	return err
 }
 
+// putBack makes a job that is off be that of the file. It waits for its next time,
+// unless something else than its removal keeps it from running.
+func (r *Roster) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID, error) {
+	held := was.held()
+	register := func(off bool) (durable.ID, error) {
+		spec := NewSpec(j)
+		if spec.Off = off; off {
+			spec.Held = held
+		}
+		return r.register(ctx, spec, j)
+	}
+	if held == "" || held == durable.Paused.String() {
+		return restore(ctx, r.Jobs, held != "", register)
+	}
+	// Mostly it is canceled, or dead, already. Being off, it has not run meanwhile.
+	if _, err := r.Jobs.Cancel(ctx, was.ID); err != nil {
+		return was.ID, err
+	}
+	return register(false)
+}
+
 // register adds a job, or gives the one that is there the properties of this
 // one.
-func (r *Roster) register(ctx context.Context, j job.Job, off bool) (durable.ID, error) {
-	spec, key := NewSpec(j), Key(r.Namespace, j.Name)
-	spec.Off = off
+func (r *Roster) register(ctx context.Context, spec Spec, j job.Job) (durable.ID, error) {
+	key := Key(r.Namespace, j.Name)
 	if every := j.Schedule.Every(); every > 0 {
 		return r.Kind.AtFixedRate(ctx, key, every, every, spec)
 	}
@@ -139,9 +159,8 @@ func (r *Roster) register(ctx context.Context, j job.Job, off bool) (durable.ID,
 	return r.Kind.On(ctx, key, times, spec)
 }
 
-// again is register for a job of which nothing changes but whether it is off.
-func again(ctx context.Context, store durable.Store, e Entry, off bool) (durable.ID, error) {
-	e.Spec.Off = off
+// again is register for a job of which nothing changes but its spec.
+func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error) {
 	placed, err := store.Insert(ctx, []durable.NewJob{{
 		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
 		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout,
@@ -156,7 +175,9 @@ func again(ctx context.Context, store durable.Store, e Entry, off bool) (durable
 // on is left to end, which Cancel would not do: it is paused after the
 // run, and whoever runs it calls Retire.
 func (r *Roster) remove(ctx context.Context, e Entry) error {
-	if _, err := again(ctx, r.Store, e, true); err != nil {
+	e.Spec.Held = e.held()
+	e.Spec.Off = true
+	if _, err := again(ctx, r.Store, e); err != nil {
 		return err
 	}
 	answer, err := r.Jobs.Pause(ctx, e.ID) // tells whether it runs, and does no harm
@@ -175,18 +196,22 @@ func (r *Roster) Retire(ctx context.Context, id durable.ID) error {
 
 // Bring makes a job that is canceled or dead wait again, for its next time.
 func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry) error {
-	_, err := restore(ctx, jobs, func(off bool) (durable.ID, error) { return again(ctx, store, e, off) })
+	_, err := restore(ctx, jobs, false, func(off bool) (durable.ID, error) {
+		e.Spec.Off = off
+		return again(ctx, store, e)
+	})
 	return err
 }
 
 // errCrossed is what restore gives up with.
 var errCrossed = errors.New("somebody cancels the job again and again")
 
-// restore makes a job wait for its next time that is canceled, dead, or off.
-// Others may do the same at the same time; who dies at it leaves the job off.
-func restore(ctx context.Context, jobs *durable.Jobs, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+// restore makes a job wait for its next time that is canceled, dead, or off; if
+// paused is true, it waits until it is resumed, too. Others may do the same at
+// the same time; who dies at it leaves the job off.
+func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
 	for range 20 {
-		id, err := tryRestore(ctx, jobs, register)
+		id, err := tryRestore(ctx, jobs, paused, register)
 		if err != nil {
 			return id, err
 		}
@@ -204,7 +229,7 @@ func restore(ctx context.Context, jobs *durable.Jobs, register func(off bool) (d
 //
 // To be revived is to be due at once, and who is due at once is run by some
 // daemon before it can be paused. So it is off meanwhile: such a run is Idle.
-func tryRestore(ctx context.Context, jobs *durable.Jobs, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+func tryRestore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
 	id, err := register(true)
 	if err != nil {
 		return id, err
@@ -226,7 +251,7 @@ func tryRestore(ctx context.Context, jobs *durable.Jobs, register func(off bool)
 			}
 		}
 	}
-	if _, err := register(false); err != nil {
+	if _, err := register(false); err != nil || paused {
 		return id, err
 	}
 	_, err = jobs.Resume(ctx, id)
