@@ -138,7 +138,7 @@ type process struct {
 	marker string // of its own: a test may have several
 }
 
-// started counts the calls of startFile.
+// started counts the calls of startCommand.
 var started atomic.Int64
 
 // lockedBuilder is a strings.Builder for a writer and a reader at once.
@@ -167,8 +167,12 @@ func startTOML(t *testing.T, text string, args ...string) *process {
 
 func startFile(t *testing.T, file string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, lines: make(chan line, 100_000), exited: make(chan struct{})}
-	p.cmd = executord(t, append([]string{"run", file}, args...)...)
+	return startCommand(t, executord(t, append([]string{"run", file}, args...)...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, lines: make(chan line, 100_000), exited: make(chan struct{})}
 	p.marker = fmt.Sprintf("%s#%d", marker(t), started.Add(1))
 	p.cmd.Env = append(p.cmd.Env, p.marker)
 	stdout, err := p.cmd.StdoutPipe()

@@ -37,11 +37,12 @@ share a store and a namespace share the jobs: each time at which one is due is
 run by one of them.
 
 Signals
-  SIGINT, SIGTERM   the first: no new runs; exit when those that run have ended
-                    the second: end them, children too: SIGTERM, then SIGKILL
-                    the third: SIGKILL at once
-  SIGHUP            with --store: read FILE again
-                    without: is ignored, start executord again instead
+  SIGINT, SIGTERM, SIGQUIT
+          the first: no new runs; exit when those that run have ended
+          the second: end them, children too: SIGTERM, then SIGKILL
+          the third: SIGKILL at once
+  SIGHUP  with --store: read FILE again
+          without: is ignored, start executord again instead
 
 Exit codes
   0  everything had ended by itself

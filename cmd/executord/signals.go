@@ -31,7 +31,9 @@ func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release fu
 		*ctx, steps[i] = context.WithCancelCause(context.Background())
 	}
 	got := make(chan os.Signal, len(steps))
-	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	// Without SIGQUIT, that would end executord at once, with all jobs still
+	// running. Some service managers and containers stop daemons by it.
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	// Writing to a broken pipe has to be an error, and not the end of executord
 	// with all jobs still running.
 	ignored := make(chan os.Signal, 1)
@@ -70,17 +72,18 @@ func describe(n int, sig os.Signal) string {
 		name = "SIGINT"
 	case syscall.SIGTERM:
 		name = "SIGTERM"
+	case syscall.SIGQUIT:
+		name = "SIGQUIT"
 	}
 	return [...]string{"", "second ", "third "}[n] + name
 }
 
 // answerHangups calls answer for each SIGHUP, which is sent to daemons so that
 // they read their file again. Without it the signal would end executord and
-// leave its jobs alone. Answer gives up when quit is closed.
+// leave its jobs alone. It is answered under nohup too, which has it ignored so
+// that the end of a terminal ends nothing: nor does an answer. Answer gives up
+// when quit is closed.
 func answerHangups(answer func(quit <-chan struct{})) (release func()) {
-	if signal.Ignored(syscall.SIGHUP) {
-		return func() {} // nohup
-	}
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGHUP)
 	quit, gone := make(chan struct{}), make(chan struct{})
