@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A run logs one line at its start, one for each line it writes, and one at its
@@ -165,6 +166,24 @@ command = "`+"trap '' TERM; echo stubborn; sleep 1000 & sleep 1000; true"+`"
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d: a timeout is no reason for it", code)
+	}
+}
+
+// Jitter delays a run, and not the time at which it is due: that stays on the
+// grid of the schedule, in the log and for the command.
+func TestJitterLeavesDue(t *testing.T) {
+	t.Parallel()
+	p := startTOML(t, "[[job]]\nname = \"late\"\nschedule = \"@every 100ms\"\njitter = \"90ms\"\ncommand = \"echo $EXECUTORD_DUE\"\n")
+	for range 4 {
+		p.until(p.until("run started")["due"].(string))
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	starts := p.starts("late")
+	for i, at := range starts[1:] {
+		if d := at.Sub(starts[i]); d <= 0 || d%(100*time.Millisecond) != 0 {
+			t.Errorf("run %d was due %v after the one before", i+2, d)
+		}
 	}
 }
 

@@ -57,9 +57,8 @@ func (e *entry) schedule(began time.Time) {
 	if next := times.Next(time.Now()); !next.IsZero() {
 		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next)) // before its first run
 	}
-	_, err := e.daemon.scheduled.On(context.Background(), times, func(ctx context.Context) error {
-		times.use()
-		e.arrive(executor.Due(ctx))
+	_, err := e.daemon.scheduled.On(context.Background(), times, func(context.Context) error {
+		e.arrive(times.use()) // executor.Due would have the jitter in it
 		return nil
 	}, opts...)
 	if err != nil {

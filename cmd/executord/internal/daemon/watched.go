@@ -21,8 +21,12 @@ type watched struct {
 // means: this many or more.
 const mostMissed = 100_000
 
-// use records that the job runs at the time that Next has given last.
-func (w *watched) use() { w.used = true }
+// use records that the job runs at the time that Next has given last, and gives
+// that.
+func (w *watched) use() time.Time {
+	w.used = true
+	return w.last
+}
 
 // Next counts the times between those that are used. If the clock was set back,
 // the next time is before the last, and none is missed.
