@@ -64,7 +64,7 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "in which the jobs are, if there are several")
-	cmd.RunE = func(_ *cobra.Command, names []string) error {
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 				if answer == durable.NotFound {
 					text = "it was removed a moment ago"
 				}
-				fmt.Printf("%s: %s\n", e.Name, text)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", e.Name, text)
 				done = done && (answer == durable.Applied || answer == durable.Deferred)
 			}
 			if missing != nil {

@@ -31,19 +31,20 @@ perhaps not meant; they do not change the exit code.`),
 	}
 	format := newFormat(cmd)
 	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		file, err := load(args[0], format.value, store.name() != "")
 		if err != nil {
 			return err
 		}
 		printNotes(os.Stderr, file.Notes)
-		return printTimes(os.Stdout, file.Jobs, time.Now())
+		printTimes(cmd.OutOrStdout(), file.Jobs, time.Now())
+		return nil
 	}
 	return cmd
 }
 
 // printTimes writes a table of when the jobs are due.
-func printTimes(w io.Writer, jobs []job.Job, now time.Time) error {
+func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tLINE\tSCHEDULE\tZONE\tNEXT")
 	for _, j := range jobs {
@@ -65,7 +66,7 @@ func printTimes(w io.Writer, jobs []job.Job, now time.Time) error {
 			lead = "\t\t\t\t"
 		}
 	}
-	return t.Flush()
+	t.Flush()
 }
 
 // showTime writes a time in the zone of its job, with fractions of a second

@@ -43,7 +43,7 @@ States
 	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
@@ -64,9 +64,10 @@ States
 				list = append(list, listed{e, last})
 			}
 			if *asJSON {
-				return printJSON(list)
+				return printJSON(cmd.OutOrStdout(), list)
 			}
-			return printJobs(os.Stdout, list)
+			printJobs(cmd.OutOrStdout(), list)
+			return nil
 		})
 	}
 	return cmd
@@ -135,10 +136,10 @@ func (l listed) next() time.Time {
 }
 
 // printJobs writes the table.
-func printJobs(w io.Writer, list []listed) error {
+func printJobs(w io.Writer, list []listed) {
 	if len(list) == 0 {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
-		return nil
+		return
 	}
 	full := severalNamespaces(list)
 	var table strings.Builder
@@ -158,8 +159,7 @@ func printJobs(w io.Writer, list []listed) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", l.called(full), job.Printable(l.Spec.Schedule), l.state(), next, last, job.Printable(node))
 	}
 	t.Flush()
-	_, err := io.WriteString(w, trimLines(table.String()))
-	return err
+	io.WriteString(w, trimLines(table.String()))
 }
 
 // trimLines takes off the blanks with which a tabwriter fills an empty last
@@ -244,13 +244,15 @@ func (l listed) MarshalJSON() ([]byte, error) {
 }
 
 // printJSON writes a line for each thing.
-func printJSON[T any](list []T) error {
-	out := json.NewEncoder(os.Stdout)
+func printJSON[T any](w io.Writer, list []T) error {
+	var lines strings.Builder
+	out := json.NewEncoder(&lines)
 	out.SetEscapeHTML(false)
 	for _, one := range list {
 		if err := out.Encode(one); err != nil {
 			return &exitError{exitMistake, err.Error()}
 		}
 	}
+	io.WriteString(w, lines.String())
 	return nil
 }

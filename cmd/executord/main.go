@@ -17,6 +17,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -26,7 +27,7 @@ import (
 // The exit codes. They are documented: do not change their meaning.
 const (
 	exitOK      = 0 // all is well; for run: everything had ended by itself
-	exitMistake = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store
+	exitMistake = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store; no answer could be written
 	exitUsage   = 2 // the command line is wrong
 	exitCut     = 3 // runs had to be ended because executord was
 )
@@ -48,13 +49,19 @@ func main() {
 func execute(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
+	answer := &answerWriter{to: os.Stdout}
+	root.SetOut(answer)
 	err := root.Execute()
+	var exit *exitError
+	said := err == nil || errors.As(err, &exit) && exit.text == ""
+	if said && answer.err != nil {
+		err = &exitError{exitMistake, "standard output cannot be written: " + cause(answer.err).Error()}
+	}
 	if err == nil {
 		return exitOK
 	}
 	// All that is not an exitError comes from cobra: the command line is wrong.
 	code, text := exitUsage, err.Error()+"\nSee executord --help."
-	var exit *exitError
 	if errors.As(err, &exit) {
 		code, text = exit.code, exit.text
 	}
@@ -62,6 +69,22 @@ func execute(args []string) int {
 		fmt.Fprintln(os.Stderr, "executord: "+text)
 	}
 	return code
+}
+
+// answerWriter is standard output, for all commands but run. It keeps the first
+// error, so that who writes need not look: execute does.
+type answerWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.to.Write(p)
+	w.err = err
+	return n, err
 }
 
 func newRoot() *cobra.Command {

@@ -38,7 +38,7 @@ standard error stands below it.`),
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each run")
 	number := cmd.Flags().IntP("number", "n", 20, "how many runs to show, at most")
 	verbose := cmd.Flags().BoolP("verbose", "v", false, "show what failed runs wrote to standard error")
-	cmd.RunE = func(_ *cobra.Command, names []string) error {
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
@@ -63,9 +63,10 @@ standard error stands below it.`),
 			slices.SortStableFunc(found, func(a, b ran) int { return b.Started.Compare(a.Started) })
 			found = found[:min(len(found), *number)]
 			if *asJSON {
-				return printJSON(found)
+				return printJSON(cmd.OutOrStdout(), found)
 			}
-			return printRuns(os.Stdout, found, *verbose)
+			printRuns(cmd.OutOrStdout(), found, *verbose)
+			return nil
 		})
 	}
 	return cmd
@@ -93,10 +94,10 @@ type ran struct {
 }
 
 // printRuns writes the table, and between its lines what runs wrote.
-func printRuns(w io.Writer, list []ran, verbose bool) error {
+func printRuns(w io.Writer, list []ran, verbose bool) {
 	if len(list) == 0 {
 		fmt.Fprintln(os.Stderr, "there are no runs")
-		return nil
+		return
 	}
 	full := slices.ContainsFunc(list, func(r ran) bool { return r.of.Namespace != list[0].of.Namespace })
 	var table strings.Builder
@@ -117,7 +118,6 @@ func printRuns(w io.Writer, list []ran, verbose bool) error {
 			}
 		}
 	}
-	return nil
 }
 
 // took is how long a run took, as exactly as anybody wants to know.

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -118,4 +119,31 @@ func TestPausedComesBackPaused(t *testing.T) {
 	}
 	p.end()
 	p.want(1, "job does not run", "job", "nightly", "store", "put back", "state", "paused")
+}
+
+// A command whose answer cannot be written says so, and does not exit as if all
+// were well.
+func TestAnswerCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	store, file := newStoreFile(t), write(t, "tab", "# name: tick\n@every 100ms true\n")
+	p := startFile(t, file, "--store", store)
+	p.until("run ended")
+	p.end()
+	deaf, err := os.Open(os.DevNull) // not for writing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	for _, args := range [][]string{
+		{"check", file}, {"jobs"}, {"jobs", "--json"}, {"runs"}, {"runs", "--verbose"}, {"runs", "--json"}, {"pause", "tick"}, {"resume", "tick"}, {"version"},
+	} {
+		cmd := executord(t, args...)
+		cmd.Env = append(cmd.Env, "EXECUTORD_STORE="+store)
+		var stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = deaf, &stderr
+		cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.HasPrefix(stderr.String(), "executord: standard output cannot be written: ") || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: exit code %d, %q", args, code, &stderr)
+		}
+	}
 }
