@@ -69,7 +69,7 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 			return err
 		}
 		return store.visit(func(ctx context.Context, v visitor) error {
-			entries, missing := v.find(ctx, *namespace, names)
+			entries, full, missing := v.find(ctx, *namespace, names)
 			if missing != nil && !isMistake(missing) {
 				return missing
 			}
@@ -77,12 +77,12 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 			for _, e := range entries {
 				answer, text, err := a.do(ctx, v, e)
 				if err != nil {
-					return fmt.Errorf("job %s: %w", e.Name, err)
+					return fmt.Errorf("job %s: %w", called(e, full), err)
 				}
 				if answer == durable.NotFound {
 					text = "it was removed a moment ago"
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", e.Name, text)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", called(e, full), text)
 				done = done && (answer == durable.Applied || answer == durable.Deferred)
 			}
 			if missing != nil {
@@ -184,13 +184,14 @@ func (v visitor) nextTime(ctx context.Context, e roster.Entry) string {
 
 // find gives the jobs of the names given, of all if there are none. A name may
 // have its namespace before it: shop/backup. If some are not there, it gives
-// the others, and an exitError.
-func (v visitor) find(ctx context.Context, namespace string, names []string) ([]roster.Entry, error) {
+// the others, and an exitError. It says whether there are several namespaces to
+// choose from, so that jobs are to be called by their full names.
+func (v visitor) find(ctx context.Context, namespace string, names []string) (found []roster.Entry, full bool, err error) {
 	all, err := roster.List(ctx, v.store, namespace)
+	full = severalNamespaces(all, func(e roster.Entry) roster.Entry { return e })
 	if err != nil || len(names) == 0 {
-		return all, err
+		return all, full, err
 	}
-	var found []roster.Entry
 	var missing []string
 	for _, name := range names {
 		var match []roster.Entry
@@ -212,9 +213,9 @@ func (v visitor) find(ctx context.Context, namespace string, names []string) ([]
 		}
 	}
 	if len(missing) > 0 {
-		return found, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
+		return found, full, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
 	}
-	return found, nil
+	return found, full, nil
 }
 
 func (v visitor) notFound(name, namespace string, known []string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -141,7 +142,7 @@ func printJobs(w io.Writer, list []listed) {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
 		return
 	}
-	full := severalNamespaces(list)
+	full := severalNamespaces(list, func(l listed) roster.Entry { return l.Entry })
 	var table strings.Builder
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tSCHEDULE\tSTATE\tNEXT\tLAST RUN\tNODE")
@@ -172,13 +173,8 @@ func trimLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func severalNamespaces(list []listed) bool {
-	for _, l := range list {
-		if l.Namespace != list[0].Namespace {
-			return true
-		}
-	}
-	return false
+func severalNamespaces[T any](list []T, entry func(T) roster.Entry) bool {
+	return slices.ContainsFunc(list, func(one T) bool { return entry(one).Namespace != entry(list[0]).Namespace })
 }
 
 func (l listed) called(full bool) string { return called(l.Entry, full) }

@@ -65,6 +65,9 @@ Exit codes
 		if *patience < 0 || *grace < 0 {
 			return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
 		}
+		if store.name() == "" && (cmd.Flags().Changed("namespace") || cmd.Flags().Changed("lease")) {
+			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeMend)
+		}
 		shared, err := newShared(store.name(), *namespace, args[0], *lease)
 		if err != nil {
 			return err
@@ -135,9 +138,6 @@ Exit codes
 // one.
 func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shared, error) {
 	if store == "" {
-		if namespace != "" {
-			return nil, fmt.Errorf("--namespace is for jobs in a store: %s", storeMend)
-		}
 		return nil, nil
 	}
 	if lease < time.Second {

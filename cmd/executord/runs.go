@@ -46,7 +46,7 @@ standard error stands below it.`),
 			return fmt.Errorf("-n %d: it must be 1 or more", *number)
 		}
 		return store.visit(func(ctx context.Context, v visitor) error {
-			entries, err := v.find(ctx, *namespace, names)
+			entries, _, err := v.find(ctx, *namespace, names)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func printRuns(w io.Writer, list []ran, verbose bool) {
 		fmt.Fprintln(os.Stderr, "there are no runs")
 		return
 	}
-	full := slices.ContainsFunc(list, func(r ran) bool { return r.of.Namespace != list[0].of.Namespace })
+	full := severalNamespaces(list, func(r ran) roster.Entry { return r.of })
 	var table strings.Builder
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tRUN\tSTARTED\tTOOK\tOUTCOME\tNODE\tERROR")

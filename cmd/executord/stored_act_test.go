@@ -121,6 +121,25 @@ func TestPausedComesBackPaused(t *testing.T) {
 	p.want(1, "job does not run", "job", "nightly", "store", "put back", "state", "paused")
 }
 
+// What the log says to do about a job that does not run can be done as it is
+// written, also if the store has jobs of other files.
+func TestMendOfTheLog(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	for _, name := range []string{"web.crontab", "db.crontab"} {
+		p := startFile(t, write(t, name, "# name: same\n@daily true\n"), "--store", store)
+		p.until("job scheduled")
+		p.end()
+	}
+	told(t, store, 0, "db/same: paused\n", "pause", "db/same")
+	p := startFile(t, write(t, "db.crontab", "# name: same\n@daily true\n"), "--store", store)
+	mend := strings.Fields(p.until("job does not run", "job", "same")["mend"].(string))
+	if stdout, stderr, code := output(t, "", mend[1:]...); mend[0] != "executord" || code != 0 || !strings.HasPrefix(stdout, "db/same: resumed") {
+		t.Errorf("%q: exit code %d, %q, %q", mend, code, stdout, stderr)
+	}
+	p.end()
+}
+
 // A command whose answer cannot be written says so, and does not exit as if all
 // were well.
 func TestAnswerCannotBeWritten(t *testing.T) {

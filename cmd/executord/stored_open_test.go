@@ -87,6 +87,7 @@ func TestStoreIsNeeded(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"run", "tab", "--namespace", "x"},
+		{"run", "tab", "--lease", "10s"},
 		{"run", "-", "--store", "x.db"},
 		{"run", ".crontab", "--store", "x.db"},
 		{"run", "tab", "--store", "x.db", "--namespace", "a/b"},

@@ -176,7 +176,7 @@ func TestTwoNamespaces(t *testing.T) {
 		q.want(0, "job removed")
 
 		told(t, store, 1, "executord: same: there are several: say ", "pause", "same")
-		told(t, store, 0, "same: paused\n", "pause", "db/same")
+		told(t, store, 0, "db/same: paused\n", "pause", "db/same")
 		told(t, store, 0, "same: paused\n", "pause", "same", "--namespace", "web")
 	})
 }

@@ -22,6 +22,7 @@ func TestMistakes(t *testing.T) {
 		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    mend: give it a unit, such as \"5s\" or \"5m\""},
 		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    mend: use 100ms or more, or let the command itself repeat its work"},
 		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?"},
+		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    mend: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
 		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    mend: write NAME=value alone"},
 		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
 		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    mend: write the whole path, such as /bin/bash"},

@@ -148,13 +148,13 @@ func (n *node) bring(ctx context.Context, file job.File) error {
 			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store")
 			return
 		}
-		n.entry(s.Name).announce(s)
+		n.announce(s)
 	})
 }
 
 // announce logs what became of a job in the store.
-func (e *entry) announce(s roster.Step) {
-	schedule := s.Job.Schedule.Text
+func (n *node) announce(s roster.Step) {
+	e, schedule := n.entry(s.Name), s.Job.Schedule.Text
 	if s.Err != nil {
 		e.log.Error("job not scheduled", "schedule", schedule, "why", s.Err.Error())
 		return
@@ -162,10 +162,16 @@ func (e *entry) announce(s roster.Step) {
 	switch s.Now.State {
 	case durable.Paused, durable.Canceled, durable.Dead, durable.Succeeded:
 		e.log.Warn("job does not run", "schedule", schedule, "store", string(s.Action), "state", s.Now.State.String(),
-			"mend", "executord resume "+s.Name)
+			"mend", n.resume(s.Name))
 	default:
 		e.log.Info("job scheduled", "schedule", schedule, "store", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}
+}
+
+// resume gives the command that lets a job run again.
+func (n *node) resume(name string) string {
+	shared := n.daemon.Shared
+	return job.Command{Args: []string{"executord", "resume", shared.Namespace + "/" + name, "--store", shared.Name}}.String()
 }
 
 // next is when a job is due next, as far as that is known.

@@ -70,6 +70,7 @@ func explain(err error) *ScheduleError {
 	switch e.Field {
 	case "":
 	case "word":
+		mend = strings.Replace(mend, " and @every", ", @every and @reboot", 1) // which package cron does not have
 		what = fmt.Sprintf("%q: %s", shorten(e.Text), what)
 	case "interval":
 		what = fmt.Sprintf("@every %q: %s", shorten(e.Text), what)
