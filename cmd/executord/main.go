@@ -26,7 +26,7 @@ import (
 
 // The exit codes. They are documented: do not change their meaning.
 const (
-	exitOK      = 0 // all is well; for run: everything had ended by itself
+	exitOK      = 0 // all is well; for run: every run had ended by itself
 	exitMistake = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store; no answer could be written
 	exitUsage   = 2 // the command line is wrong
 	exitCut     = 3 // runs had to be ended because executord was

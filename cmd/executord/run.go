@@ -45,7 +45,7 @@ Signals
           without: is ignored, start executord again instead
 
 Exit codes
-  0  everything had ended by itself
+  0  every run had ended by itself
   1  there are mistakes in FILE, it or the store cannot be read, or the log is lost
   2  the command line is wrong
   3  runs had to be ended, by a second signal or by --drain-timeout`),

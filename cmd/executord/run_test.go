@@ -251,42 +251,6 @@ func TestLeftover(t *testing.T) {
 	}
 }
 
-// SIGHUP ends nothing and is answered.
-func TestHangup(t *testing.T) {
-	p := start(t, "@every 100ms true\n")
-	p.until("run ended", "run", 1)
-	p.signal(syscall.SIGHUP)
-	p.until("SIGHUP ignored")
-	p.until("run ended")
-	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-}
-
-// SIGHUP is answered also if executord was started by nohup, which has it ignored.
-func TestHangupAfterNohup(t *testing.T) {
-	cmd := executord(t, "run", write(t, "tab", "@daily true\n"))
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`}, cmd.Args...)
-	p := startCommand(t, cmd)
-	p.until("job scheduled")
-	p.signal(syscall.SIGHUP)
-	p.until("SIGHUP ignored")
-	p.signal(syscall.SIGTERM)
-	p.wait()
-}
-
-// SIGQUIT is no other signal than SIGTERM: no process of a job is left.
-func TestQuit(t *testing.T) {
-	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
-	p.until("up")
-	p.signal(syscall.SIGQUIT)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
-	}
-	p.want(1, "draining", "why", "SIGQUIT")
-}
-
 // With a mistake in the file nothing is started.
 func TestMistakeStartsNothing(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")

@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// SIGHUP ends nothing and is answered.
+func TestHangup(t *testing.T) {
+	p := start(t, "@every 100ms true\n")
+	p.until("run ended", "run", 1)
+	p.signal(syscall.SIGHUP)
+	p.until("SIGHUP ignored")
+	p.until("run ended")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// SIGHUP is answered also if executord was started by nohup, which has it ignored.
+func TestHangupAfterNohup(t *testing.T) {
+	cmd := executord(t, "run", write(t, "tab", "@daily true\n"))
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`}, cmd.Args...)
+	p := startCommand(t, cmd)
+	p.until("job scheduled")
+	p.signal(syscall.SIGHUP)
+	p.until("SIGHUP ignored")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+}
+
+// SIGQUIT is no other signal than SIGTERM: no process of a job is left.
+func TestQuit(t *testing.T) {
+	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
+	p.until("up")
+	p.signal(syscall.SIGQUIT)
+	if code := p.wait(); code != exitCut {
+		t.Errorf("exit code %d, want %d", code, exitCut)
+	}
+	p.want(1, "draining", "why", "SIGQUIT")
+}
+
+// A process that has left the group of its run is ended after the drain, which the
+// log tells; the exit code is about runs, and all of those had ended by themselves.
+func TestStrayIsNoRun(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux lets strays be adopted")
+	}
+	p := start(t, "# name: fork\n@reboot setsid sleep 1000 >/dev/null 2>&1 &\n")
+	p.until("run ended", "job", "fork", "outcome", "ok")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	p.want(1, "process ended")
+	p.want(1, "executord ended", "cut", 0, "exit", exitOK)
+}
