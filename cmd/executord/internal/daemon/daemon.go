@@ -88,9 +88,16 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 
 // await waits for the end, and reads the file again whenever it is told to.
 func (d *Daemon) await(ends Ends) {
-	var again <-chan job.File // nil without a store: such a daemon reads its file once
+	ctx, cancel := context.WithCancel(ends.Drain)
+	defer cancel()
+	defer context.AfterFunc(ends.Stop, cancel)()
+	var again <-chan job.File  // nil without a store: such a daemon reads its file once
+	var looks <-chan time.Time // nil without a store
 	if d.Shared != nil {
 		again = d.Shared.Again
+		ticker := time.NewTicker(d.node.lookEvery())
+		defer ticker.Stop()
+		looks = ticker.C
 	}
 	for {
 		select {
@@ -100,6 +107,8 @@ func (d *Daemon) await(ends Ends) {
 			return
 		case file := <-again:
 			d.node.reload(ends.Stop, file) // a drain lets it finish
+		case <-looks:
+			d.node.look(ctx)
 		}
 	}
 }

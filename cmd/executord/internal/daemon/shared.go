@@ -60,6 +60,11 @@ type node struct {
 	ended   chan struct{} // closed when the node has left, and no run goes on
 	running atomic.Int64
 
+	// told has the jobs that the file has brought to the store, and for each what
+	// the log has told to keep it from running. It is for the goroutine of
+	// Daemon.Run.
+	told map[string]string
+
 	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex
@@ -143,12 +148,16 @@ func (n *node) reload(ctx context.Context, file job.File) {
 func (n *node) bring(ctx context.Context, file job.File) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	n.told = make(map[string]string, len(file.Jobs))
 	return n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
 		if s.Action == roster.Remove {
-			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store")
+			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store", "mend", namesakes)
 			return
 		}
 		n.announce(s)
+		if s.Err == nil {
+			n.told[s.Name] = held(s.Now)
+		}
 	})
 }
 
@@ -159,11 +168,10 @@ func (n *node) announce(s roster.Step) {
 		e.log.Error("job not scheduled", "schedule", schedule, "why", s.Err.Error())
 		return
 	}
-	switch s.Now.State {
-	case durable.Paused, durable.Canceled, durable.Dead, durable.Succeeded:
-		e.log.Warn("job does not run", "schedule", schedule, "store", string(s.Action), "state", s.Now.State.String(),
+	if state := held(s.Now); state != "" {
+		e.log.Warn("job does not run", "schedule", schedule, "store", string(s.Action), "state", state,
 			"mend", n.resume(s.Name))
-	default:
+	} else {
 		e.log.Info("job scheduled", "schedule", schedule, "store", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}
 }

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+)
+
+// Between two looks at what others have done to the jobs of the file, so many
+// leases go by: a minute, if the lease is what it is by default. It is documented.
+const leasesPerLook = 12
+
+// lookEvery gives the time between two looks.
+func (n *node) lookEvery() time.Duration {
+	return leasesPerLook * min(n.daemon.Shared.Lease, time.Hour)
+}
+
+// namesakes is what to do if daemons with different files remove each other's
+// jobs. They can't know: it may be one file, of which one has a newer version.
+const namesakes = "if that was another file of the same name, give each a --namespace of its own"
+
+const removed = "removed"
+
+// held says what keeps a job from running, "" for nothing: that it was removed, or
+// its state.
+func held(e roster.Entry) string {
+	switch {
+	case e.Removed():
+		return removed
+	case e.State.Done(), e.State == durable.Paused:
+		return e.State.String()
+	}
+	return ""
+}
+
+// look tells which jobs of the file others have kept from running, since the last
+// look or since the file was brought: there is no other sign of it, as nobody is
+// told of a job that is not due.
+//
+// It asks for one job after the other, by its key. A list of the jobs that do not
+// run would be one question, and one about all rows of the store.
+func (n *node) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, name := range slices.Sorted(maps.Keys(n.told)) {
+		row, err := n.roster.Store.Find(ctx, roster.Key(n.roster.Namespace, name))
+		if errors.Is(err, durable.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return // package durable says that the store does not answer
+		}
+		e, _ := roster.Read(row)
+		if e.Spec.Off && !e.State.Done() {
+			continue // it is about to be removed, or put back
+		}
+		is := held(e)
+		if is == n.told[name] {
+			continue
+		}
+		n.told[name] = is
+		switch log := n.entry(name).log; is {
+		case "":
+		case removed:
+			log.Warn("job removed", "why", "another daemon has brought a file without it", "mend", namesakes)
+		default:
+			log.Warn("job does not run", "state", is, "mend", n.resume(name))
+		}
+	}
+}
