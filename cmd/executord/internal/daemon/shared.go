@@ -148,17 +148,26 @@ func (n *node) reload(ctx context.Context, file job.File) {
 func (n *node) bring(ctx context.Context, file job.File) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	n.told = make(map[string]string, len(file.Jobs))
-	return n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
+	told := make(map[string]string, len(file.Jobs))
+	err := n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
 		if s.Action == roster.Remove {
 			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store", "mend", namesakes)
 			return
 		}
 		n.announce(s)
 		if s.Err == nil {
-			n.told[s.Name] = held(s.Now)
+			told[s.Name] = held(s.Now)
 		}
 	})
+	if err != nil { // what the store has not answered for is as before
+		for name, state := range n.told {
+			if _, ok := told[name]; !ok {
+				told[name] = state
+			}
+		}
+	}
+	n.told = told
+	return err
 }
 
 // announce logs what became of a job in the store.
