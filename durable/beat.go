@@ -16,9 +16,9 @@ func (n *node) beatPause() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
 // and poll puts off its own: so a node that has nothing to do makes one call where
 // there would be two. What a beat finds it leaves to the look, which comes when it
 // would have come, as it does if a beat fails or is slow: a claim may take long,
-// and must not hold up the lease, nor a beat the claims. But if another beat comes
-// before the look, it asks only for what might be late by then, and has poll look at
-// once.
+// and must not hold up the lease, nor a beat the claims. But if looks are rarer than
+// every other beat, a beat that finds something has poll look at once; and if another
+// beat comes before the look, it asks only for what might be late by then.
 //
 // The node fences itself: once five sixths of the lease are over since the last
 // beat that succeeded was sent, it cancels its handlers, and begins and claims
@@ -66,7 +66,7 @@ func (n *node) beatLoop(ctx context.Context) {
 			n.wake()
 		}
 		switch {
-		case far && pulse.Due:
+		case pulse.Due && (far || n.jobs.cfg.Poll > 2*n.beatPause()):
 			n.wake()
 		case !far && !pulse.Due && len(watch.Kinds) > 0:
 			select {

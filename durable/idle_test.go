@@ -65,7 +65,7 @@ func TestIdleNodeFindsJobsOfOthers(t *testing.T) {
 // A node that looks seldom begins what others add in time all the same, or as soon
 // as a beat has found it; and of some fifty beats few make it claim.
 func TestLazyNodeFindsJobsOfOthers(t *testing.T) {
-	for idle := 10 * time.Second; idle < 75*time.Second; idle += 1300 * time.Millisecond {
+	for idle := 10 * time.Second; idle < 75*time.Second; idle += 170 * time.Millisecond {
 		synctest.Test(t, func(t *testing.T) {
 			store := memory.New()
 			line := newFaulty(store)
