@@ -44,13 +44,14 @@ const insertJobs = `with node as materialized (
 	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
 
 // Insert adds jobs. One whose key a transaction has asked for, which may be left
-// open, waits for that, but with neither the node's row nor a connection of the
-// store's own: a node that is dead must be found so, and others renew their leases.
+// open, waits for that, but with neither the node's row nor a connection that a
+// node needs: one that is dead must be found so, and others renew their leases. Nor
+// is it a connection of users, who may have them all in transactions.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
 	placed, missing, err := insert(ctx, s.db, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
-		placed, missing, err = insert(ctx, s.users, jobs, durable.Place{}, false)
+		placed, missing, err = insert(ctx, s.queue, jobs, durable.Place{}, false)
 	}
 	if err != nil || missing == 0 {
 		return placed, err

@@ -21,7 +21,8 @@ func waitForWaiting(t *testing.T, store *postgres.Store, n int) {
 }
 
 // Inserts that wait for a key, which a transaction has asked for that was left open,
-// take no connection from the store, however many they are.
+// take no connection from the store nor from its users, and ten of their own,
+// however many they are.
 func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
@@ -38,7 +39,10 @@ func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
 			ids <- must(store.Insert(t.Context(), []durable.NewJob{again}, durable.Place{}))[0].ID
 		}()
 	}
-	waitForWaiting(t, store, inserts/2)
+	waitForWaiting(t, store, 10)
+	if n := store.DB().Stats().OpenConnections; n > 2 { // the transaction's, and that of the question
+		t.Errorf("users have %d connections", n)
+	}
 	if p, err := store.Beat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}

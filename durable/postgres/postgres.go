@@ -37,6 +37,7 @@ const openTimeout = 30 * time.Second
 type Store struct {
 	config *pgx.ConnConfig
 	db     *sql.DB
+	queue  *sql.DB  // for inserts that wait for a key
 	users  *sql.DB  // what DB gives
 	limits sync.Map // the kinds that have a row in executor_limit
 }
@@ -48,7 +49,8 @@ type Store struct {
 // Behind a pooler that gives a connection to each transaction, such as
 // PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not
 // listen to notifications then, as they do not pass it: jobs that another node
-// adds may begin up to Config.Poll late, or three tenths of Config.Lease if that is less.
+// adds may begin up to Config.Poll late; or, if that is more than six tenths of
+// Config.Lease, up to three tenths of it.
 func Open(dsn string) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -56,9 +58,15 @@ func Open(dsn string) (*Store, error) {
 	}
 	quiet := config.Copy()
 	quiet.OnNotification = discard
-	s := &Store{config: config, db: stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle)), users: stdlib.OpenDB(*quiet)}
+	s := &Store{
+		config: config,
+		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle)),
+		queue:  stdlib.OpenDB(*quiet),
+		users:  stdlib.OpenDB(*quiet),
+	}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
+	s.queue.SetMaxOpenConns(10)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	if err := migrate(ctx, s.db); err != nil {
@@ -87,7 +95,7 @@ func discard(*pgconn.PgConn, *pgconn.Notification) {}
 func (s *Store) DB() *sql.DB { return s.users }
 
 // Close closes the connections.
-func (s *Store) Close() error { return errors.Join(s.db.Close(), s.users.Close()) }
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.queue.Close(), s.users.Close()) }
 
 // Listen calls wake on each notification. If the dsn says that nothing outlasts
 // a transaction, it only waits: the session that was made to listen would be
