@@ -65,6 +65,10 @@ type node struct {
 	// Daemon.Run.
 	told map[string]string
 
+	// asked is the last job that a look asked for, whether or not there was an
+	// answer. For that goroutine as well.
+	asked string
+
 	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex

@@ -43,11 +43,18 @@ func held(e roster.Entry) string {
 // told of a job that is not due.
 //
 // It asks for one job after the other, by its key. A list of the jobs that do not
-// run would be one question, and one about all rows of the store.
+// run would be one question, and one about all rows of the store. What a slow store
+// leaves no time for comes first the next time.
 func (n *node) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, name := range slices.Sorted(maps.Keys(n.told)) {
+	names := slices.Sorted(maps.Keys(n.told))
+	next, found := slices.BinarySearch(names, n.asked)
+	if found {
+		next++
+	}
+	for _, name := range slices.Concat(names[next:], names[:next]) {
+		n.asked = name
 		row, err := n.roster.Store.Find(ctx, roster.Key(n.roster.Namespace, name))
 		if errors.Is(err, durable.ErrNotFound) {
 			continue

@@ -29,29 +29,83 @@ func (a *away) List(ctx context.Context, f durable.Filter) ([]durable.Job, error
 	return a.Store.List(ctx, f)
 }
 
+// slow is a store that takes its time to find a job.
+type slow struct {
+	durable.Store
+	takes time.Duration
+}
+
+func (s *slow) Find(ctx context.Context, key string) (durable.Job, error) {
+	select {
+	case <-time.After(s.takes):
+		return s.Store.Find(ctx, key)
+	case <-ctx.Done():
+		return durable.Job{}, ctx.Err()
+	}
+}
+
+// However slow the store is, each job is looked at some time.
+func TestSlowStoreLeavesNoJobUnwatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slow{Store: memory.New()}
+		var log bytes.Buffer
+		names := []string{"a", "b", "c", "d", "e"}
+		var tab strings.Builder
+		for _, name := range names {
+			tab.WriteString("# name: " + name + "\n0 0 * * * true\n")
+		}
+		n := newWatching(t, store, tab.String(), &log)
+		for _, name := range names {
+			row, err := store.Find(t.Context(), roster.Key("n", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log.Reset()
+		store.takes = patience * 2 / 5 // two and a half fit
+		for range names {
+			n.look(t.Context())
+		}
+		for _, name := range names {
+			if !strings.Contains(log.String(), "job="+name) {
+				t.Errorf("nothing is said of %s: %s", name, log.String())
+			}
+		}
+	})
+}
+
+// newWatching gives a node that has brought a file to the store.
+func newWatching(t *testing.T, store durable.Store, tab string, log *bytes.Buffer) *node {
+	file, err := crontab.Parse("tab", []byte(tab))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := newNode(New(Config{
+		File: file, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Shared: &Shared{Store: store, Name: "jobs.db", Namespace: "n", Lease: time.Second},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.pool.Close() })
+	if err := n.bring(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // A file that could not be brought to the store leaves the jobs of the one before
 // watched.
 func TestJobsAreWatchedAfterAReloadThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &away{Store: memory.New()}
 		var log bytes.Buffer
-		file, err := crontab.Parse("tab", []byte("# name: a\n0 0 * * * true\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := newNode(New(Config{
-			File: file, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			Shared: &Shared{Store: store, Name: "jobs.db", Namespace: "n", Lease: time.Second},
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer n.pool.Close()
-		if err := n.bring(t.Context(), file); err != nil {
-			t.Fatal(err)
-		}
+		n := newWatching(t, store, "# name: a\n0 0 * * * true\n", &log)
 		store.away = true
-		if n.bring(t.Context(), file) == nil {
+		if n.bring(t.Context(), n.daemon.File) == nil {
 			t.Fatal("a store that is away takes a file")
 		}
 		row, err := store.Find(t.Context(), roster.Key("n", "a"))
