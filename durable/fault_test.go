@@ -134,15 +134,14 @@ func upTo(r *rand.Rand, d time.Duration) time.Duration {
 // who wait for the answer, and reach it after what is asked of it next.
 type overtaken struct {
 	durable.Store
+	by            time.Duration
 	insert, claim sync.Once
 }
-
-const byMoment = 100 * time.Millisecond
 
 func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) (placed []durable.Placed, err error) {
 	o.insert.Do(func() {
 		err = errLost
-		time.AfterFunc(byMoment, func() { o.Store.Insert(context.WithoutCancel(ctx), jobs, p) })
+		time.AfterFunc(o.by, func() { o.Store.Insert(context.WithoutCancel(ctx), jobs, p) })
 	})
 	if err != nil {
 		return nil, err
@@ -153,7 +152,7 @@ func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable
 func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.Claims, err error) {
 	o.claim.Do(func() {
 		err = errLost
-		time.AfterFunc(byMoment, func() { o.Store.Claim(context.WithoutCancel(ctx), r) })
+		time.AfterFunc(o.by, func() { o.Store.Claim(context.WithoutCancel(ctx), r) })
 	})
 	if err != nil {
 		return c, err
@@ -162,19 +161,28 @@ func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durabl
 }
 
 // What an insert or a claim gives to a node that has given it up, and has released
-// already what nobody knows there, is released by a look that comes later.
+// already what nobody knows there, is released by a look that comes later: soon, if
+// it comes within a lease, as most do; some time, if it was on the line for longer.
 func TestCallThatWasOvertakenIsFound(t *testing.T) {
-	for _, call := range []string{"insert", "claim"} {
-		t.Run(call, func(t *testing.T) {
+	for _, tt := range []struct {
+		call       string
+		by, within time.Duration
+	}{
+		{"insert", 100 * time.Millisecond, 3 * time.Second},
+		{"claim", 100 * time.Millisecond, 3 * time.Second},
+		{"insert", 5 * time.Minute, 7 * time.Minute},
+		{"claim", 5 * time.Minute, 7 * time.Minute},
+	} {
+		t.Run(tt.call+tt.by.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memory.New()
-				line := &overtaken{Store: store}
+				line := &overtaken{Store: store, by: tt.by}
 				jobs := newJobs(t, line)
 				var d diary
 				k := durable.Handle(jobs, "k", d.handler)
-				if call == "claim" { // the first that the node makes
+				if tt.call == "claim" { // the first that the node makes
 					line.insert.Do(func() {})
-					time.AfterFunc(byMoment/2, func() { durable.Refer[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
+					time.AfterFunc(tt.by-50*time.Millisecond, func() { durable.Refer[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
 					start(t, jobs)
 				} else {
 					line.claim.Do(func() {})
@@ -184,7 +192,7 @@ func TestCallThatWasOvertakenIsFound(t *testing.T) {
 						t.Errorf("Schedule: %v", err)
 					}
 				}
-				time.Sleep(3 * time.Second)
+				time.Sleep(tt.within)
 				if n := d.count(); n != 1 {
 					t.Errorf("it was begun %d times", n)
 				}

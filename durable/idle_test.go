@@ -13,7 +13,7 @@ import (
 )
 
 // A node that has nothing to do asks the store little more than once a second: it
-// beats, and looks for jobs no more.
+// beats, and hardly ever looks for jobs.
 func TestIdleNodeOnlyBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		line := newFaulty(memory.New())
@@ -27,8 +27,9 @@ func TestIdleNodeOnlyBeats(t *testing.T) {
 		if n := line.count() - all; n < 600 || n > 700 {
 			t.Errorf("%d calls in 600 seconds, want one in 900 ms", n)
 		}
-		if n := line.callsOf("claim") - claims; n != 0 {
-			t.Errorf("of these %d are claims", n)
+		// An audit that comes with a beat has the node miss what that beat says.
+		if n := line.callsOf("claim") - claims; n > 10 {
+			t.Errorf("of these %d are claims, want one in a minute at most", n)
 		}
 	})
 }

@@ -11,24 +11,33 @@ import (
 // kind that is limited for all: some claims.
 const busyPause = 5 * time.Millisecond
 
+// auditPause is the time between two releases without a reason.
+const auditPause = time.Minute
+
 // pollLoop claims until ctx ends.
 func (n *node) pollLoop(ctx context.Context) {
 	outage := n.outage("claim")
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	audit := time.NewTicker(auditPause)
+	defer audit.Stop()
 	after := func(d time.Duration) {
 		timer.Reset(d)
 		n.looks.Store(int64(time.Since(n.clock.base) + d))
 	}
 	for {
-		tick := true
+		tick, claim := true, true
 		var quiet time.Time // when a beat looked in our stead
 		select {
 		case <-ctx.Done():
 			return
 		case <-n.wakeup:
 			tick = false
+		case <-audit.C:
+			n.suspect()
+			tick, claim = false, outage.failed > 0
 		case quiet = <-n.quiet:
+			claim = outage.failed > 0
 		case <-timer.C:
 		}
 		if ctx.Err() != nil {
@@ -38,7 +47,6 @@ func (n *node) pollLoop(ctx context.Context) {
 			n.giveBackLate()
 			n.retryStuck()
 		}
-		claim := quiet.IsZero() || outage.failed > 0
 		err := n.look(ctx, claim)
 		if ctx.Err() != nil {
 			return
@@ -46,7 +54,7 @@ func (n *node) pollLoop(ctx context.Context) {
 		switch {
 		case !outage.over(err):
 			after(outage.delay())
-		case !claim:
+		case tick && !claim:
 			after(n.jobs.cfg.Poll - time.Since(quiet))
 		case tick:
 			after(n.jobs.cfg.Poll)
@@ -167,6 +175,16 @@ func (n *node) release(ctx context.Context) error {
 	n.mu.orphans -= seen
 	n.mu.stuck = left || early
 	return nil
+}
+
+// suspect has released what this node holds in the database and not here, though
+// nothing is known to have gone wrong. A claim that was given up may have lain on
+// the line for longer than anybody waits for it, and what it takes then is this
+// node's: as long as the node lives, nobody else would run it.
+func (n *node) suspect() {
+	n.mu.Lock()
+	n.mu.orphans++
+	n.mu.Unlock()
 }
 
 // retryStuck has released again what the last release could not free, or may have
