@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/executor-go/executor/durable"
@@ -72,9 +73,28 @@ var migrations = []string{
 	alter table executor_node add column lease bigint not null default 0;`,
 }
 
+// schemaMade tells whether executor_schema is where it would be made. PostgreSQL
+// asks for the right to make a table before it sees that there is one.
+const schemaMade = `select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+	where c.relname = 'executor_schema' and s.nspname = current_schema())`
+
 // migrate brings the schema up to date. Programs that do so at the same time wait
-// for each other, at the one row of executor_schema.
+// for each other, at the one row of executor_schema. Where there is nothing to do
+// the right to read that is enough.
 func migrate(ctx context.Context, db *sql.DB) error {
+	made, version := false, 0
+	if err := db.QueryRowContext(ctx, schemaMade).Scan(&made); err != nil {
+		return err
+	}
+	if made {
+		err := db.QueryRowContext(ctx, "select version from executor_schema where id = 1").Scan(&version)
+		if err == nil && version >= len(migrations) {
+			return known(version)
+		}
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
 	// Two that create a table at the same moment may fail, "if not exists" or not.
 	var err error
 	for range 5 {
@@ -93,15 +113,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer tx.Rollback()
-	version := 0
 	if err := tx.QueryRowContext(ctx, "select version from executor_schema where id = 1 for update").Scan(&version); err != nil {
 		return err
 	}
-	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
-	}
-	if version == len(migrations) {
-		return nil
+	if version >= len(migrations) {
+		return known(version)
 	}
 	for ; version < len(migrations); version++ {
 		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
@@ -112,4 +128,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// known gives an error if a newer program has made the schema.
+func known(version int) error {
+	if version > len(migrations) {
+		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
+	}
+	return nil
 }

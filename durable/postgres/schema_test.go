@@ -1,8 +1,12 @@
 package postgres_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
@@ -50,3 +54,24 @@ func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
 }
 
 var _ durable.TxStore = (*postgres.Store)(nil)
+
+// A role that may not make tables may use those that are there.
+func TestOpenWithoutTheRightToMakeTables(t *testing.T) {
+	dsn := dsn(t)
+	owner := open(t, dsn)
+	config := must(pgx.ParseConfig(dsn))
+	schema := config.RuntimeParams["search_path"]
+	role := "app_" + schema
+	for _, statement := range []string{
+		"create role " + role + " login", "grant usage on schema " + schema + " to " + role,
+		"grant select, insert, update, delete on all tables in schema " + schema + " to " + role,
+	} {
+		must(owner.DB().Exec(statement))
+	}
+	app := open(t, strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1))
+	claimed(t, app, "a", 1, 0)
+	must(owner.DB().Exec("update executor_schema set version = 1000"))
+	if _, err := postgres.Open(strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)); !errors.Is(err, durable.ErrNewerSchema) {
+		t.Errorf("with a newer schema: %v", err)
+	}
+}
