@@ -58,10 +58,11 @@ func Open(dsn string) (*Store, error) {
 	}
 	quiet := config.Copy()
 	quiet.OnNotification = discard
+	isolated := stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return isolate(ctx, conn, pooled(config)) })
 	s := &Store{
 		config: config,
-		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle)),
-		queue:  stdlib.OpenDB(*quiet),
+		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
+		queue:  stdlib.OpenDB(*quiet, isolated),
 		users:  stdlib.OpenDB(*quiet),
 	}
 	s.db.SetMaxOpenConns(10)
@@ -84,6 +85,25 @@ func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return p.IdleDuration > 5*time.Second
 }
 
+// pooled reports whether nothing outlasts a transaction, by what the dsn says.
+func pooled(config *pgx.ConnConfig) bool {
+	mode := config.DefaultQueryExecMode
+	return mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol
+}
+
+// isolate has the statements of a connection see what was committed when they
+// begin, whatever the database, the role or the dsn has for a default: claims that
+// cross would fail, and reap would overlook what was claimed since its transaction
+// began. It is not in the dsn, as poolers decline that; behind one that pools
+// transactions it would be another program's, so that the default must do.
+func isolate(ctx context.Context, conn *pgx.Conn, pooled bool) error {
+	if pooled {
+		return nil
+	}
+	_, err := conn.Exec(ctx, "set default_transaction_isolation = 'read committed'")
+	return err
+}
+
 // discard drops what comes to a connection on which nobody waits for it: a pooler
 // may have had another client listen on the session that is behind it now. The
 // driver would keep it for as long as the connection lasts.
@@ -101,7 +121,7 @@ func (s *Store) Close() error { return errors.Join(s.db.Close(), s.queue.Close()
 // a transaction, it only waits: the session that was made to listen would be
 // given to others, and what is notified to them.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
-	if mode := s.config.DefaultQueryExecMode; mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol {
+	if pooled(s.config) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -142,7 +162,7 @@ func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
 }
 
 func (s *Store) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,13 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)) })
 }
 
+// It does so, too, where transactions are serializable unless they say otherwise.
+func TestConformanceWhereSerializableIsTheDefault(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) durable.Store {
+		return open(t, dsn(t)+"&default_transaction_isolation=serializable")
+	})
+}
+
 // It does so, too, without statements that outlive a transaction, as behind a
 // pooler.
 func TestConformanceBehindPooler(t *testing.T) {
