@@ -38,6 +38,8 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 		"not in Config.Triggers": func() (durable.ID, error) { return k.On(ctx, "key", durable.NamedTrigger("x"), 1) },
 		"trigger <nil>":          func() (durable.ID, error) { return k.On(ctx, "key", nil, 1) },
 		"can't be kept as text":  func() (durable.ID, error) { return k.On(ctx, "key", cron.Schedule{}, 1) },
+		"zone EST":               func() (durable.ID, error) { return k.On(ctx, "key", inZone("EST", -4*time.Hour), 1) },
+		"zone CET":               func() (durable.ID, error) { return k.On(ctx, "key", inZone("CET", time.Hour), 1) },
 		"attempts 0":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Attempts(0)) },
 		"timeout 0s":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Timeout(0)) },
 		"priority 2":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.WithPriority(2)) },
@@ -54,6 +56,32 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 	}
 	if all := must(store.List(ctx, durable.Filter{})); len(all) != 0 {
 		t.Errorf("added %+v", all)
+	}
+}
+
+// inZone gives a schedule in a zone that is always the same distance from UTC.
+func inZone(name string, east time.Duration) cron.Schedule {
+	return must(cron.ParseIn("0 12 * * *", time.FixedZone(name, int(east.Seconds()))))
+}
+
+// A zone that only looks like a fixed one, or is what the name says, is kept.
+func TestZoneIsKeptByItsName(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Refer[int, int](jobs, "k")
+	berlin := must(time.LoadLocation("Europe/Berlin"))
+	for key, s := range map[string]cron.Schedule{
+		"utc": inZone("UTC", 0), "mst": inZone("MST", -7*time.Hour), "local": must(cron.ParseIn("0 12 * * *", time.Local)),
+		"berlin": must(cron.ParseIn("0 12 * * *", berlin)), "named": cron.MustParse("CRON_TZ=Asia/Tokyo 0 12 * * *"),
+		"every": must(cron.ParseIn("@every 1h", time.FixedZone("EST", 0))),
+	} {
+		id, err := k.On(t.Context(), key, s, 1)
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+			continue
+		}
+		if j := must(jobs.Get(t.Context(), id)); key != "every" && !j.Due.Equal(s.Next(j.Due.Add(-time.Second))) {
+			t.Errorf("%s: the first time is %v", key, j.Due)
+		}
 	}
 }
 

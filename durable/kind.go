@@ -135,7 +135,9 @@ func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d tim
 
 // On is like AtFixedRate, with the times that a trigger gives: a cron.Schedule,
 // or a NamedTrigger. A schedule in time.Local means that of whichever node
-// computes the next time; name the zone if they differ.
+// computes the next time; name the zone if they differ. Zones are kept by their
+// names: one that is not in the time zone database, as most of time.FixedZone, is
+// an error.
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P, opts ...Option) (ID, error) {
 	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
 	if err != nil {

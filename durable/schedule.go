@@ -59,8 +59,12 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 		if !strings.HasPrefix(text, "CRON_TZ=") && !strings.HasPrefix(text, "@every") {
 			text = "CRON_TZ=" + s.Location().String() + " " + text
 		}
-		if _, err := cron.Parse(text); err != nil {
+		kept, err := cron.Parse(text)
+		if err != nil {
 			return "", invalid("trigger %q can't be kept as text: %w", text, err)
+		}
+		if !strings.HasPrefix(text, "@every") && !sameZone(s.Location(), kept.Location()) {
+			return "", invalid("trigger %q can't be kept as text: the zone %s of the time zone database is another one; give one of its names, as in CRON_TZ=Asia/Tokyo", text, s.Location())
 		}
 		return "cron " + text, nil
 	}
@@ -71,6 +75,19 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 		return "trigger " + string(n), nil
 	}
 	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers", t)
+}
+
+// sameZone reports whether clocks in a and b show the same. A zone that a program
+// has made may have any name, also one that is another zone's.
+func sameZone(a, b *time.Location) bool {
+	const month = 30 * 24 * time.Hour
+	for t := time.Unix(0, 0); t.Year() < 2038; t = t.Add(month) {
+		_, x := t.In(a).Zone()
+		if _, y := t.In(b).Zone(); x != y {
+			return false
+		}
+	}
+	return true
 }
 
 // next gives the first time on the schedule after t. The zero Time says that
