@@ -86,13 +86,19 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx *sql.Tx, delay time.Dura
 	if err != nil {
 		return ID{}, fmt.Errorf("durable: schedule: %w", err)
 	}
-	return placed[0].accepted()
+	return placed[0].accepted(j)
 }
 
-// accepted gives the ID, unless the key belonged to another kind.
-func (p *Placed) accepted() (ID, error) {
-	if p.KindTaken {
+// accepted gives the ID of j, or of the job that stands for it, unless it can't.
+func (p *Placed) accepted(j NewJob) (ID, error) {
+	switch {
+	case p.KindTaken:
 		return ID{}, fmt.Errorf("%w: %q is of kind %q", ErrKeyTaken, p.Key, p.Kind)
+	case p.Schedule == j.Schedule:
+	case p.Schedule == once:
+		return ID{}, fmt.Errorf("%w: %q is of one that runs once", ErrKeyTaken, p.Key)
+	case j.Schedule == once:
+		return ID{}, fmt.Errorf("%w: %q is of one that is periodic", ErrKeyTaken, p.Key)
 	}
 	return p.ID, nil
 }
@@ -115,7 +121,7 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	}
 	ids := make([]ID, len(placed))
 	for i := range placed {
-		if ids[i], err = placed[i].accepted(); err != nil {
+		if ids[i], err = placed[i].accepted(jobs[i]); err != nil {
 			return nil, err
 		}
 	}

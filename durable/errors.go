@@ -11,9 +11,10 @@ var (
 	// ErrNotFound is returned where no job has the ID or key that was asked for.
 	ErrNotFound = errors.New("durable: no such job")
 
-	// ErrKeyTaken is matched by the error about a key that belongs to a job of
-	// another kind.
-	ErrKeyTaken = errors.New("durable: key is taken by a job of another kind")
+	// ErrKeyTaken is matched by the error about a key that belongs to a job which
+	// can't stand for the new one: it is of another kind, or one of the two is
+	// periodic and the other is not.
+	ErrKeyTaken = errors.New("durable: key is taken by another job")
 
 	// ErrLeaseLost is the [context.Cause] seen by a handler whose node could not
 	// renew its lease, or was declared dead: another node may be running the

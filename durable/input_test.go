@@ -111,6 +111,22 @@ func TestKeyOfAnotherKindIsAnError(t *testing.T) {
 	}
 }
 
+// A key belongs to a job that runs once or to one that is periodic: with that of
+// the other sort a job would not be added, nor ever run.
+func TestKeyOfAnotherSortIsAnError(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Refer[int, int](jobs, "k")
+	must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("once")))
+	must(k.AtFixedRate(t.Context(), "rate", 0, time.Hour, 1))
+	if _, err := k.WithFixedDelay(t.Context(), "once", 0, time.Hour, 1); !errors.Is(err, durable.ErrKeyTaken) {
+		t.Errorf("a schedule with the key of a job that runs once: %v", err)
+	}
+	if _, err := k.Schedule(t.Context(), 0, 1, durable.Key("rate")); !errors.Is(err, durable.ErrKeyTaken) {
+		t.Errorf("a job with the key of a schedule: %v", err)
+	}
+	must(k.WithFixedDelay(t.Context(), "rate", 0, time.Hour, 1))
+}
+
 // Two handlers for one kind, and none at all, are mistakes of the program.
 func TestHandleTwicePanics(t *testing.T) {
 	jobs := newJobs(t, memory.New())

@@ -20,7 +20,9 @@ const (
 type Option func(*NewJob) error
 
 // Key names the job. A second job with the same key is not added: the ID of the
-// first is given instead, whether it has run or not, for as long as it is kept.
+// first is given instead, whether it has run or not, for as long as it is kept. If
+// the first is of another kind, or periodic and the second is not or the other way
+// round, the error matches ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *NewJob) error {
 		j.Key = key
