@@ -25,13 +25,13 @@ type Config struct {
 
 	// Lease is how long after a node's last sign of life the others wait until
 	// they take over its jobs. A node gives a sign at each three tenths of it. It
-	// must be at least 100ms; the default, 0, is 3s.
+	// must be 100ms to 8760h; the default, 0, is 3s.
 	Lease time.Duration
 
 	// Poll is how often a node looks for jobs. What falls due up to the next
 	// look is claimed ahead, and begins at its time; what another node adds in
 	// between may wait for the next look, or sign of life, if the store does not
-	// tell. It must be at least 1ms; the default, 0, is 1s.
+	// tell. It must be 1ms to 8760h; the default, 0, is 1s.
 	Poll time.Duration
 
 	// Drain is how long Run waits, once its context has ended, for the handlers
@@ -58,14 +58,18 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// longest is the most that Lease and Poll may be: with what is meant for ever the
+// times that are computed from them would overflow.
+const longest = 365 * 24 * time.Hour
+
 func (c *Config) check() error {
 	switch {
 	case c.Store == nil:
 		return invalid("Config.Store: it must not be nil; sqlite.Open gives one")
-	case c.Lease != 0 && c.Lease < 100*time.Millisecond:
-		return invalid("Config.Lease %v: it must be at least 100ms", c.Lease)
-	case c.Poll != 0 && c.Poll < time.Millisecond:
-		return invalid("Config.Poll %v: it must be at least 1ms", c.Poll)
+	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > longest):
+		return invalid("Config.Lease %v: it must be 100ms to %v", c.Lease, longest)
+	case c.Poll != 0 && (c.Poll < time.Millisecond || c.Poll > longest):
+		return invalid("Config.Poll %v: it must be 1ms to %v", c.Poll, longest)
 	}
 	if c.Name != "" {
 		if err := checkName("Config.Name", c.Name, MaxKind); err != nil {

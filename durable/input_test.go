@@ -3,6 +3,7 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -88,15 +89,17 @@ func TestZoneIsKeptByItsName(t *testing.T) {
 // A configuration that is out of its range is declined, and the field named.
 func TestBadConfig(t *testing.T) {
 	store := memory.New()
-	for field, c := range map[string]durable.Config{
-		"Store":    {},
-		"Lease":    {Store: store, Lease: time.Millisecond},
-		"Poll":     {Store: store, Poll: time.Microsecond},
-		"Name":     {Store: store, Name: "a\nb"},
-		"Triggers": {Store: store, Triggers: map[string]executor.Trigger{"x": nil}},
+	for field, configs := range map[string][]durable.Config{
+		"Store":    {{}},
+		"Lease":    {{Store: store, Lease: time.Millisecond}, {Store: store, Lease: math.MaxInt64}},
+		"Poll":     {{Store: store, Poll: time.Microsecond}, {Store: store, Poll: math.MaxInt64}},
+		"Name":     {{Store: store, Name: "a\nb"}},
+		"Triggers": {{Store: store, Triggers: map[string]executor.Trigger{"x": nil}}},
 	} {
-		if _, err := durable.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Config."+field) {
-			t.Errorf("%s: %v", field, err)
+		for _, c := range configs {
+			if _, err := durable.New(c); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Config."+field) {
+				t.Errorf("%s: %v", field, err)
+			}
 		}
 	}
 }
