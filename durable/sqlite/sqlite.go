@@ -33,7 +33,7 @@ func Normal() Option { return func(s *settings) { s.synchronous = "NORMAL" } }
 
 // A Store is a durable.Store in a file of SQLite.
 type Store struct {
-	path   string
+	path   string  // absolute
 	write  *sql.DB // one connection, the writer's
 	read   *sql.DB
 	writer *writer
@@ -63,7 +63,7 @@ func open(path string, opts []Option) (*Store, error) {
 	for _, opt := range opts {
 		opt(&set)
 	}
-	s := &Store{path: path}
+	s := &Store{path: abs}
 	if s.write, err = sql.Open("sqlite", dsn(abs)); err != nil {
 		return nil, err
 	}
@@ -123,11 +123,7 @@ func dsn(path string, pragmas ...string) string {
 // database/sql and the driver "sqlite", for the transactions of ScheduleTx and
 // CompleteTx.
 func (s *Store) DSN() string {
-	abs, err := filepath.Abs(s.path)
-	if err != nil {
-		abs = s.path
-	}
-	return dsn(abs, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
+	return dsn(s.path, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
 }
 
 // Close closes the file. Calls that are under way end first.

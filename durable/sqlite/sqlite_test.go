@@ -180,3 +180,19 @@ func TestCallGivenUp(t *testing.T) {
 		t.Errorf("Beat: %+v, %v", p, err)
 	}
 }
+
+// A data source name is that of the file that was opened, wherever the program has
+// gone since.
+func TestDSNAfterChdir(t *testing.T) {
+	t.Chdir(t.TempDir())
+	store, err := sqlite.Open("jobs.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	dsn := store.DSN()
+	t.Chdir(t.TempDir())
+	if got := store.DSN(); got != dsn {
+		t.Errorf("it was %s and is %s", dsn, got)
+	}
+}
