@@ -51,7 +51,9 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 }
 
 // ScheduleAll is Schedule for many payloads, in one transaction: all are added or
-// none. They share the options, so that they can't have a Key.
+// none. They share the options, so that they can't have a Key. In SQLite nobody
+// else writes meanwhile: add as many at once as take less than a third of the
+// lease, or the nodes lose theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]NewJob, 0, len(payloads))
 	for _, p := range payloads {
