@@ -133,13 +133,17 @@ func (w *writer) commit(group []*call) {
 	err := w.begin()
 	if err == nil {
 		for _, c := range group {
-			if c.err = c.ctx.Err(); c.err == nil {
-				c.err = w.run(c, len(group) > 1)
+			if c.err = c.ctx.Err(); c.err == nil && !w.run(c, len(group) > 1) {
+				err = c.err
+				break
 			}
 		}
-		if len(group) == 1 && group[0].err != nil {
-			w.exec("rollback")
-		} else if err = w.exec("commit"); err != nil {
+		undo := err != nil || len(group) == 1 && group[0].err != nil
+		if !undo {
+			err = w.exec("commit")
+			undo = err != nil
+		}
+		if undo {
 			w.exec("rollback")
 		}
 	}
@@ -156,25 +160,32 @@ func (w *writer) begin() error {
 	return whileBusy(func() error { return w.exec("begin immediate") })
 }
 
-// run runs one call. A panic is the call's error: the others must not suffer.
-func (w *writer) run(c *call, savepoint bool) (err error) {
+// run runs one call, and undoes it alone if it fails. It is false if the
+// transaction is gone with it, as when the disk is full.
+func (w *writer) run(c *call, savepoint bool) bool {
+	if !savepoint {
+		c.err = w.try(c)
+		return true
+	}
+	if c.err = w.exec("savepoint s"); c.err != nil {
+		return false
+	}
+	if c.err = w.try(c); c.err != nil && w.exec("rollback to s") != nil {
+		return false
+	}
+	err := w.exec("release s")
+	c.err = errors.Join(c.err, err)
+	return err == nil
+}
+
+// try calls the call's function. A panic is its error: the others must not suffer.
+func (w *writer) try(c *call) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &executor.PanicError{Value: v}
 		}
 	}()
-	q := &querier{stmt: w.stmt}
-	if !savepoint {
-		return c.fn(q)
-	}
-	if err := w.exec("savepoint s"); err != nil {
-		return err
-	}
-	err = c.fn(q)
-	if err != nil {
-		w.exec("rollback to s")
-	}
-	return errors.Join(err, w.exec("release s"))
+	return c.fn(&querier{stmt: w.stmt})
 }
 
 func (w *writer) exec(text string) error {

@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// adds gives a call that adds a job of that size, and then does more.
+func adds(t *testing.T, size int, more func()) *call {
+	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, size), Schedule: "once", Attempts: 1}
+	return &call{ctx: t.Context(), done: make(chan struct{}), fn: func(q *querier) error {
+		_, err := q.insert([]durable.NewJob{j}, durable.Place{})
+		more()
+		return err
+	}}
+}
+
+// group runs calls in one transaction, and says how many jobs there are then.
+func group(t *testing.T, s *Store, calls ...*call) int {
+	t.Helper()
+	s.writer.commit(calls)
+	jobs, err := s.List(t.Context(), durable.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(jobs)
+}
+
+// When the disk is full SQLite undoes all of a transaction. The calls that shared
+// it are all told so, and why.
+func TestFullDiskIsToldToAll(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Limit(64); err != nil { // pages
+		t.Fatal(err)
+	}
+	nothing := func() {}
+	calls := []*call{adds(t, 10, nothing), adds(t, 1<<20, nothing), adds(t, 10, nothing)}
+	if n := group(t, s, calls...); n != 0 {
+		t.Errorf("%d jobs are there", n)
+	}
+	for i, c := range calls {
+		if c.err == nil || !strings.Contains(c.err.Error(), "full") || strings.Contains(c.err.Error(), "no ") {
+			t.Errorf("call %d: %v", i, c.err)
+		}
+	}
+	if n := group(t, s, adds(t, 10, nothing), adds(t, 10, nothing)); n != 2 {
+		t.Errorf("%d of 2 jobs are there afterwards", n)
+	}
+}
+
+// Of a call that panics nothing is left; the others don't suffer.
+func TestPanicIsUndone(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	nothing := func() {}
+	calls := []*call{adds(t, 10, nothing), adds(t, 10, func() { panic("boom") }), adds(t, 10, nothing)}
+	if n := group(t, s, calls...); n != 2 {
+		t.Errorf("%d jobs are there of 2", n)
+	}
+	if calls[0].err != nil || calls[1].err == nil || calls[2].err != nil {
+		t.Errorf("errors are %v, %v, %v", calls[0].err, calls[1].err, calls[2].err)
+	}
+}
