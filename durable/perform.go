@@ -11,7 +11,10 @@ import (
 )
 
 // current is what the context of a handler carries.
-type current struct{ *run }
+type current struct {
+	*run
+	started time.Time // of the handler
+}
 
 type currentKey struct{}
 
@@ -69,7 +72,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
 		defer cancel()
 	}
-	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r}), func() {
+	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r, started}), func() {
 		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
 	})
 	return new(r.conclude(ctx, tt, result, err, started)), time.Time{}

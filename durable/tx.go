@@ -43,7 +43,7 @@ func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
 	if err != nil {
 		return err
 	}
-	o := c.ending(RunSucceeded, c.since, nil)
+	o := c.ending(RunSucceeded, c.started, nil)
 	o.Result = data
 	o = c.follow(tt, o)
 	settled, err := store.SettleTx(ctx, tx, Batch{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})

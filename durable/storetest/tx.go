@@ -17,6 +17,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.D
 	t.Run("ScheduleTxIsThereWithTheCommit", func(t *testing.T) { scheduleTx(t, open) })
 	t.Run("CompleteTxIsOneWithTheEffect", func(t *testing.T) { completeTx(t, open) })
 	t.Run("CompleteTxAgainIsRefused", func(t *testing.T) { completeTxAgain(t, open) })
+	t.Run("CompleteTxIsInTheHistory", func(t *testing.T) { completeTxHistory(t, open) })
 	t.Run("CompleteTxOfAZombieIsRefused", func(t *testing.T) { completeTxZombie(t, open) })
 }
 
@@ -137,6 +138,32 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB
 	effects := 0
 	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil || effects != 1 {
 		t.Errorf("%d effects: %v", effects, err)
+	}
+}
+
+// The history says of a run that was completed in a transaction when it began,
+// which is not when its node claimed it, ahead of its time.
+func completeTxHistory(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		if err := durable.CompleteTx(ctx, tx, n); err != nil {
+			return 0, err
+		}
+		return 0, tx.Commit()
+	})
+	run(t, jobs)
+	id := must(k.Schedule(t.Context(), 300*time.Millisecond, 1))
+	must(k.Await(t.Context(), id))
+	for _, r := range must(store.Runs(t.Context(), id, 0, 10)) {
+		if r.Started.Before(r.Occurrence) || r.Finished.Before(r.Started) {
+			t.Errorf("due at %v, begun at %v, over at %v", r.Occurrence, r.Started, r.Finished)
+		}
 	}
 }
 
