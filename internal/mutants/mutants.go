@@ -8,7 +8,8 @@
 //	go run ./internal/mutants               all, and write the table
 //	go run ./internal/mutants -only heap    those whose file or text has "heap"
 //
-// It exits with 1 if a mutant survives, and with 2 if one can't be made.
+// It exits with 1 if a mutant survives, and with 2 if one can't be made or -only
+// chooses none.
 package main
 
 import (
@@ -42,6 +43,11 @@ func main() {
 	}
 	if broken > 0 {
 		fmt.Fprintf(os.Stderr, "mutants: %d can't be made; see above\n", broken)
+		os.Exit(2)
+	}
+
+	if len(chosen) == 0 {
+		fmt.Fprintf(os.Stderr, "mutants: no file or description contains %q\n", *only)
 		os.Exit(2)
 	}
 
