@@ -52,6 +52,25 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
+// The locks in the table of docs/synchronization.md are where it says.
+func TestDocumentedLocksExist(t *testing.T) {
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)\\.(\\w+)` \\| `([\\w/.]+)`")
+	rows := row.FindAllStringSubmatch(read(t, "docs/synchronization.md"), -1)
+	if len(rows) < 5 {
+		t.Fatalf("found only %d locks: is the table read right?", len(rows))
+	}
+	for _, m := range rows {
+		files := []string{m[3]}
+		if !strings.HasSuffix(m[3], ".go") {
+			files, _ = filepath.Glob(filepath.Join(m[3], "*.go"))
+		}
+		field := regexp.MustCompile(`(?ms)^type ` + m[1] + `\b[^\n]* struct \{$.*?^\t` + m[2] + `\b.*?^\}$`)
+		if !slices.ContainsFunc(files, func(file string) bool { return field.MatchString(read(t, file)) }) {
+			t.Errorf("docs/synchronization.md: %s has no %s.%s", m[3], m[1], m[2])
+		}
+	}
+}
+
 // The names that docs/java.md gives for Java's are exported.
 func TestJavaNamesExist(t *testing.T) {
 	exported := exports(t, ".")
