@@ -275,7 +275,9 @@ func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 	defer again.Stop()
 	outage := n.outage("release")
 	for {
-		outage.over(n.release(ctx))
+		if asked, err := n.release(ctx); asked {
+			outage.over(err)
+		}
 		select {
 		case <-bodies:
 			return

@@ -47,12 +47,12 @@ func (n *node) pollLoop(ctx context.Context) {
 			n.giveBackLate()
 			n.retryStuck()
 		}
-		err := n.look(ctx, claim)
+		asked, err := n.look(ctx, claim)
 		if ctx.Err() != nil {
 			return
 		}
 		switch {
-		case !outage.over(err):
+		case asked && !outage.over(err):
 			after(outage.delay())
 		case tick && !claim:
 			after(n.jobs.cfg.Poll - time.Since(quiet))
@@ -65,20 +65,22 @@ func (n *node) pollLoop(ctx context.Context) {
 // look releases what is to be released, and claims, if claim says so, as much as
 // there is room for: first no more than the workers can begin soon, so that other
 // nodes get their part of a backlog; then, if that reached what is not due yet, as
-// much as may be claimed ahead, since that must be here in time.
-func (n *node) look(ctx context.Context, claim bool) error {
-	if err := n.release(ctx); err != nil || !claim {
-		return err
+// much as may be claimed ahead, since that must be here in time. It reports whether
+// it has asked the store anything: if not, no error is no answer.
+func (n *node) look(ctx context.Context, claim bool) (asked bool, err error) {
+	if asked, err = n.release(ctx); err != nil || !claim {
+		return asked, err
 	}
 	for ahead := false; ; ahead = true {
 		req, ok := n.request(ahead)
 		if !ok {
-			return nil
+			return asked, nil
 		}
 		again, err := n.claim(ctx, req)
 		if err != nil || !again {
-			return err
+			return true, err
 		}
+		asked = true
 	}
 }
 
@@ -145,12 +147,12 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 }
 
 // release frees in the database what this node holds there but not here, nor is
-// about to.
-func (n *node) release(ctx context.Context) error {
+// about to. It reports whether it has asked the store, as look does.
+func (n *node) release(ctx context.Context) (asked bool, err error) {
 	n.mu.Lock()
 	if n.mu.orphans == 0 || n.mu.fenced {
 		n.mu.Unlock()
-		return nil
+		return false, nil
 	}
 	name, seen := n.mu.name, n.mu.orphans
 	early := time.Since(n.mu.lost) < n.jobs.cfg.Lease
@@ -168,13 +170,13 @@ func (n *node) release(ctx context.Context) error {
 	defer cancel()
 	left, err := n.jobs.store.Release(opCtx, name, keep)
 	if err != nil {
-		return err
+		return true, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.mu.orphans -= seen
 	n.mu.stuck = left || early
-	return nil
+	return true, nil
 }
 
 // suspect has released what this node holds in the database and not here, though
