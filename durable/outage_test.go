@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,68 @@ func TestLogOfADrainDuringAnOutage(t *testing.T) {
 		stop()
 		if n, m := log.outages("release"); n != 1 || m != 0 {
 			t.Errorf("%d lines say that the store is away and %d that it is back", n, m)
+		}
+	})
+}
+
+// listening is a store that tells of changes, as long as its line is there.
+type listening struct {
+	durable.Store
+	dial func(ctx context.Context) error // how long a connection takes to be made, or to fail
+	cut  chan struct{}
+}
+
+func (l *listening) Listen(ctx context.Context, wake func()) error {
+	if err := l.dial(ctx); err != nil {
+		return err
+	}
+	wake()
+	select {
+	case <-l.cut:
+		return errDown
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// That the store can be listened to again is told when it can, and not when the
+// line is lost the next time, nor because a try takes long.
+func TestLogSaysWhenItListensAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logLines
+		var mu sync.Mutex
+		down := false
+		store := &listening{Store: memory.New(), cut: make(chan struct{})}
+		store.dial = func(ctx context.Context) error {
+			mu.Lock()
+			silent := down
+			mu.Unlock()
+			if silent {
+				time.Sleep(10 * time.Second)
+				return errDown
+			}
+			return nil
+		}
+		set := func(d bool) { mu.Lock(); defer mu.Unlock(); down = d }
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
+		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
+		start(t, jobs)
+		time.Sleep(time.Minute)
+		set(true)
+		store.cut <- struct{}{}
+		time.Sleep(5 * time.Minute)
+		if n, m := log.outages("listen"); n != 1 || m != 0 {
+			t.Errorf("while the line is silent, %d lines say so and %d that it is back", n, m)
+		}
+		set(false)
+		time.Sleep(time.Minute)
+		if n, m := log.outages("listen"); n != 1 || m != 1 {
+			t.Errorf("after it, %d lines say that it was and %d that it is back", n, m)
+		}
+		store.cut <- struct{}{}
+		time.Sleep(time.Minute)
+		if n, m := log.outages("listen"); n != 2 || m != 2 {
+			t.Errorf("after the second time, %d lines say that it was away and %d that it is back", n, m)
 		}
 	})
 }

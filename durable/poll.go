@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -227,18 +229,31 @@ func (n *node) listenLoop(ctx context.Context) {
 		return
 	}
 	outage := n.outage("listen")
+	var mu sync.Mutex // guards outage: a store may call wake in any goroutine
+	over := func(err error) (pause time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !outage.over(err) {
+			pause = outage.delay()
+		}
+		return pause
+	}
 	for ctx.Err() == nil {
 		begun := time.Now()
-		err := store.Listen(ctx, n.wake)
+		var listened atomic.Bool
+		err := store.Listen(ctx, func() {
+			listened.Store(true)
+			over(nil)
+			n.wake()
+		})
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(begun) > time.Second {
-			outage.over(nil)
+		pause := over(err)
+		if err != nil && listened.Load() && time.Since(begun) < time.Second {
+			pause = time.Second // it comes and goes: let the log have little of that
 		}
-		if !outage.over(err) {
-			outage.wait(ctx)
-		}
+		sleep(ctx, pause)
 	}
 }
 

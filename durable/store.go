@@ -83,7 +83,8 @@ type Store interface {
 // without it changes are seen at the next look or beat.
 type Listener interface {
 	// Listen calls wake whenever a job may have become due soon or a running one
-	// is to be canceled, until ctx ends or something fails.
+	// is to be canceled, until ctx ends or something fails. The first call comes as
+	// soon as it listens: for what was missed, and as the sign that it does.
 	Listen(ctx context.Context, wake func()) error
 }
 
