@@ -92,7 +92,7 @@ Exit codes
 		})
 		again := make(chan job.File)
 		defer answerHangups(func(quit <-chan struct{}) {
-			if shared == nil || args[0] == "-" {
+			if shared == nil || readOnce(args[0]) {
 				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
 				return
 			}
@@ -149,6 +149,18 @@ func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shar
 		}
 	}
 	return &daemon.Shared{Namespace: namespace, Lease: lease}, checkNamespace(namespace)
+}
+
+// readOnce reports whether a job file is one that cannot be read again: standard
+// input, or a pipe, as <(command) gives it in a shell, or as it may be in the
+// place of the file by now. To open a pipe to which nobody writes takes until
+// somebody does, and executord has to be able to end meanwhile.
+func readOnce(name string) bool {
+	if name == "-" {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // for those, reading it tells more
 }
 
 // reload reads the file again. With a mistake in it, all stays as it is.

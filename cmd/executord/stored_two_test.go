@@ -240,6 +240,25 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// A pipe in the place of the file keeps executord neither from its work nor from
+// ending: it is not read again.
+func TestReloadFromPipe(t *testing.T) {
+	t.Parallel()
+	file := write(t, "tab", "@every 100ms true\n")
+	p := startFile(t, file, "--store", newStoreFile(t))
+	p.until("run ended")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	p.until("SIGHUP ignored")
+	p.until("run ended")
+	p.end()
+}
+
 // A run of a job that is removed from its file meanwhile ends by itself, and is
 // the last.
 func TestRemovedWhileItRuns(t *testing.T) {
