@@ -32,14 +32,26 @@ func secondsInJSON(_ []string, a slog.Attr) slog.Attr {
 // logWriter notices that nobody can read the log any more: its pipe is broken,
 // or its terminal is gone. A daemon whose jobs run unseen is worse than none, so
 // that is a reason to end; a full disk is not, since it may have room again.
+//
+// Then a line may have been written in part. The next one begins a line of its
+// own, so that it is not lost, too. A slog.Handler has one Write at a time.
 type logWriter struct {
 	to   io.Writer
+	torn bool // the last line has no end
 	once sync.Once
 	lost func(error)
 }
 
 func (w *logWriter) Write(p []byte) (int, error) {
+	if w.torn {
+		if _, err := w.to.Write([]byte("\n")); err == nil {
+			w.torn = false
+		}
+	}
 	n, err := w.to.Write(p)
+	if n > 0 {
+		w.torn = n < len(p)
+	}
 	if err != nil && isGone(err) {
 		w.once.Do(func() { w.lost(err) })
 	}

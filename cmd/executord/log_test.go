@@ -41,6 +41,39 @@ func TestLostLog(t *testing.T) {
 	}
 }
 
+// smallDisk takes so many bytes, until it has room again.
+type smallDisk struct {
+	strings.Builder
+	room int
+}
+
+func (d *smallDisk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	d.Builder.Write(p[:n])
+	if n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+// A line that a full disk has cut does not spoil the next that is written.
+func TestLineAfterFullDisk(t *testing.T) {
+	disk := &smallDisk{room: 9}
+	log := &logWriter{to: disk, lost: func(err error) { t.Errorf("the log counts as lost: %v", err) }}
+	for _, line := range []string{"first\n", "second\n", "third\n"} {
+		log.Write([]byte(line))
+	}
+	disk.room = 1 // for the end of the second line, and no more
+	log.Write([]byte("fourth\n"))
+	disk.room = 100
+	log.Write([]byte("fifth\n"))
+	log.Write([]byte("sixth\n"))
+	if want := "first\nsec\nfifth\nsixth\n"; disk.String() != want {
+		t.Errorf("on the disk is %q, want %q", disk, want)
+	}
+}
+
 // A reader who has stopped reading the log keeps executord from saying good-bye,
 // but not from ending what runs, nor from ending.
 func TestStuckLog(t *testing.T) {
