@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
@@ -46,6 +47,27 @@ func TestWatchedCountsWhatIsLeftOut(t *testing.T) {
 		}
 		if next := w.Next(step.after); !next.Equal(at(step.want)) || got != step.gap {
 			t.Errorf("%s: next at %v, missed %v, want %v", step.name, next, got, step.gap)
+		}
+	}
+}
+
+// A run whose end came before its start was cut short, and has not failed by
+// itself: the exit code depends on that.
+func TestEndBeforeStart(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		want  Counts
+	}{
+		{executor.ErrShutdown, Counts{Failed: 1, Cut: 1}},
+		{executor.ErrTimeout, Counts{Failed: 1}},
+	} {
+		d := New(Config{Log: slog.New(slog.DiscardHandler)})
+		e := newEntry(d, job.Job{Name: "late", Command: job.Command{Args: []string{"true"}}})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(test.cause)
+		r := &run{entry: e, job: e.job, number: 1, due: time.Now(), log: e.log}
+		if err := r.execute(ctx); err != nil || e.mu.Counts != test.want {
+			t.Errorf("%v: counts %+v, error %v; want %+v", test.cause, e.mu.Counts, err, test.want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // entry is one job while the daemon runs.
@@ -96,7 +97,7 @@ func (e *entry) arrive(due time.Time) {
 	if err != nil {
 		// The pool has no limit, so it can only be the second signal, which
 		// came in this very moment.
-		r.log.Warn("run not started", "due", stamp(due), "why", err.Error())
+		r.report(process.Result{Err: err, Stopped: true}, stopped, time.Since(due), e.skips())
 		e.finish(true, true)
 	}
 }

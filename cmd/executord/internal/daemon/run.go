@@ -82,11 +82,10 @@ const (
 )
 
 // outcomeOf gives the outcome, cause being why the run's context has ended, if
-// it has.
+// it has. That may have been before the command was started: it had no chance
+// then to end by itself either.
 func outcomeOf(result process.Result, cause error) outcome {
 	switch {
-	case result.Err != nil:
-		return notStarted
 	case result.Stopped && errors.Is(cause, executor.ErrTimeout):
 		return timeout
 	case result.Stopped && errors.Is(cause, durable.ErrLeaseLost):
@@ -95,6 +94,8 @@ func outcomeOf(result process.Result, cause error) outcome {
 		return canceled
 	case result.Stopped:
 		return stopped
+	case result.Err != nil:
+		return notStarted
 	case !result.OK():
 		return failed
 	}
@@ -103,7 +104,7 @@ func outcomeOf(result process.Result, cause error) outcome {
 
 // report logs the end of the run.
 func (r *run) report(result process.Result, outcome outcome, late time.Duration, skips int) {
-	if outcome == notStarted {
+	if result.Err != nil {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "why", result.Err.Error(), "skipped", skips)
 		return
 	}

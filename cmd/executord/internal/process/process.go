@@ -57,14 +57,15 @@ type Output func(stream Stream, line []byte, more bool)
 
 // Result is how a run ended.
 type Result struct {
-	// Err tells why the command could not be started; then nothing else is set.
+	// Err tells why the command was not started; then nothing else is set, but for
+	// Stopped, if it is that the context had ended.
 	Err error
 
 	Code   int           // exit code, -1 if a signal ended the command
 	Signal string        // the signal that did, such as SIGKILL, or ""
 	Took   time.Duration // from the start to the end of the command
 
-	Stopped  bool // the context ended while the command ran, and its group was told to end
+	Stopped  bool // the context ended before the command did, and its group was told to end
 	Killed   bool // part of the group did not end within the grace, and was killed
 	Leftover bool // processes of the group outlived the command, and had to be ended
 	Survived bool // processes of the group could not even be killed
@@ -167,7 +168,7 @@ func (s *Supervisor) wait(cmd *exec.Cmd) {
 // of c, and after the grace SIGKILL.
 func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err := ctx.Err(); err != nil {
-		return Result{Err: context.Cause(ctx)}
+		return Result{Err: context.Cause(ctx), Stopped: true}
 	}
 	cmd, err := c.prepare()
 	if err != nil {

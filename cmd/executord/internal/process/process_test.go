@@ -219,7 +219,7 @@ func TestCannotStart(t *testing.T) {
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if result := supervise(t, 0).Run(ctx, sh("exit 0"), Observer{}); result.Err != context.Canceled {
+	if result := supervise(t, 0).Run(ctx, sh("exit 0"), Observer{}); result.Err != context.Canceled || !result.Stopped {
 		t.Errorf("result %+v", result)
 	}
 }
