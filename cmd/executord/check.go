@@ -36,12 +36,18 @@ perhaps not meant; they do not change the exit code.`),
 		if err != nil {
 			return err
 		}
+		if zone := job.Misnamed(); zone != "" {
+			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    mend: %s\n", misnamedZone, job.Printable(zone), job.ZoneMend)
+		}
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, time.Now())
 		return nil
 	}
 	return cmd
 }
+
+// misnamedZone says what comes of a TZ that names no zone.
+const misnamedZone = "TZ names no zone that executord knows, so its own zone is UTC, whatever that of the commands is"
 
 // printTimes writes a table of when the jobs are due.
 func printTimes(w io.Writer, jobs []job.Job, now time.Time) {

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +57,41 @@ boot     10    @reboot                    once, when executord starts
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("got:%s\nwant:%s", got, want)
 	}
+}
+
+// A TZ that names no zone is told, since package time takes UTC without a word.
+func TestMisnamedZone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has its zone from elsewhere")
+	}
+	tab := write(t, "tab", "30 2 * * * x\n")
+	for zone, known := range map[string]bool{
+		"Europe/Berlin": true, ":Europe/Berlin": true, "": true, ":": true, "UTC": true, "Etc/UTC": true, "EST5EDT": true,
+		"Europe/Berln": false, "CET-1CEST,M3.5.0,M10.5.0/3": false, "/no/such/file": false,
+	} {
+		cmd := executord(t, "check", tab)
+		cmd.Env = append(cmd.Env, "TZ="+zone)
+		var fail strings.Builder
+		cmd.Stderr = &fail
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if !known {
+			want = "note: " + misnamedZone + "\n    TZ=" + zone + "\n    mend: " + job.ZoneMend + "\n"
+		}
+		if fail.String() != want {
+			t.Errorf("TZ=%s: %q, want %q", zone, fail.String(), want)
+		}
+	}
+
+	cmd := executord(t, "run", tab)
+	cmd.Env = append(cmd.Env, "TZ=Europe/Berln")
+	p := startCommand(t, cmd)
+	p.until("job scheduled")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	p.want(1, "TZ ignored", "TZ", "Europe/Berln")
 }
 
 // The command line does what it says, and its exit codes are the documented.

@@ -90,6 +90,9 @@ Exit codes
 			lost.Store(true)
 			drain(fmt.Errorf("the log cannot be written: %w", err))
 		})
+		if zone := job.Misnamed(); zone != "" {
+			log.Warn("TZ ignored", "TZ", zone, "why", misnamedZone, "mend", job.ZoneMend)
+		}
 		again := make(chan job.File)
 		defer answerHangups(func(quit <-chan struct{}) {
 			if shared == nil || readOnce(args[0]) {

@@ -26,6 +26,21 @@ func LoadZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
+// Misnamed returns the value of TZ if it does not name a zone that is known, and
+// an empty string otherwise. Package time takes UTC for it, and says nothing;
+// other programs may understand it, for there are rules that are no names.
+func Misnamed() string {
+	name := os.Getenv("TZ")
+	switch strings.TrimPrefix(name, ":") {
+	case "", "UTC":
+		return ""
+	}
+	if time.Local.String() != "UTC" { // a zone that is found keeps the name it was asked for by
+		return ""
+	}
+	return name
+}
+
 // localZone returns the name of the daemon's own zone, Local if it is not known.
 // It looks where package time does, which keeps it to itself.
 func localZone() string {
