@@ -84,9 +84,9 @@ CRON_TZ=
 		zone  string
 		line  int
 	}{
-		{nil, "/bin/sh", "Local", 2},
+		{nil, "/bin/sh", time.Local.String(), 2},
 		{[]string{"A=1"}, "/bin/sh", "Asia/Tokyo", 5},
-		{[]string{"A=1", "A=2", "SHELL=/bin/bash"}, "/bin/bash", "Local", 9},
+		{[]string{"A=1", "A=2", "SHELL=/bin/bash"}, "/bin/bash", time.Local.String(), 9},
 	}
 	for i, w := range want {
 		j := f.Jobs[i]
