@@ -208,7 +208,7 @@ func (b *bench) want(did map[string]roster.Action, want map[string]roster.Action
 }
 
 const (
-	hourly = "# name: a\n@hourly echo a\n"
+	hourly = "CRON_TZ=UTC\n# name: a\n@hourly echo a\n" // in zones of half an hour it is due at other times
 	other  = "# name: b\n@every 10m echo b\n"
 	none   = "@reboot true\n" // nothing that is kept in a store
 )
