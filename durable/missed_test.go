@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	_ "time/tzdata" // so that the zones exist on any machine
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
