@@ -57,7 +57,11 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 	if s, ok := t.(cron.Schedule); ok {
 		text := s.String()
 		if !strings.HasPrefix(text, "CRON_TZ=") && !strings.HasPrefix(text, "@every") {
-			text = "CRON_TZ=" + s.Location().String() + " " + text
+			zone := s.Location().String()
+			if s.Location() == time.Local {
+				zone = "Local" // its own name is what TZ says, a path even
+			}
+			text = "CRON_TZ=" + zone + " " + text
 		}
 		kept, err := cron.Parse(text)
 		if err != nil {

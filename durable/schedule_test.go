@@ -239,3 +239,23 @@ func TestDoneEndsSchedule(t *testing.T) {
 		}
 	})
 }
+
+// A schedule in the local zone is that of whichever node looks at it, by
+// whatever name TZ calls the zone here: it may be a path, which is no name.
+func TestLocalZoneHasNoName(t *testing.T) {
+	defer func(local *time.Location) { time.Local = local }(time.Local)
+	for _, name := range []string{"/usr/share/zoneinfo/Asia/Kolkata", "Asia/Kolkata", "Local"} {
+		time.Local = time.FixedZone(name, 19800)
+		synctest.Test(t, func(t *testing.T) {
+			jobs := newJobs(t, memory.New(), lazy)
+			k := durable.Handle(jobs, "k", new(diary).handler)
+			id, err := k.On(t.Context(), "key", cron.MustParse("30 2 * * *"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := must(jobs.Get(t.Context(), id)).Schedule, "cron CRON_TZ=Local 30 2 * * *"; got != want {
+				t.Errorf("TZ=%s: %q, want %q", name, got, want)
+			}
+		})
+	}
+}
