@@ -135,6 +135,18 @@ func abrupt(v any) ending {
 	return ending{&PanicError{Value: v, Stack: debug.Stack()}, true}
 }
 
+// matches is [errors.Is] for an error of a user's, whose methods may panic: as a
+// rule it is a nil pointer that was returned as an error. Such a one matches
+// nothing.
+func matches(err, target error) (is bool) {
+	defer func() {
+		if recover() != nil {
+			is = false
+		}
+	}()
+	return errors.Is(err, target)
+}
+
 // canceled gives the outcome for a cause.
 func canceled(cause error) error { return &CanceledError{Cause: cause} }
 

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime/pprof"
 	"strconv"
@@ -231,8 +230,8 @@ func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end endin
 		if perr != nil {
 			p.countPanic()
 		}
-	case perr == nil && (told || errors.Is(end.err, Done)):
-	case perr == nil && p.interrupted(e) && (errors.Is(end.err, context.Canceled) || errors.Is(end.err, context.Cause(ctx))):
+	case perr == nil && (told || matches(end.err, Done)):
+	case perr == nil && p.interrupted(e) && (matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
 	default:
 		p.report(ctx, info, end)
 	}

@@ -125,7 +125,7 @@ func (s *series) ran(t *task, run ending) (more bool, last ending) {
 	n := s.runs.Add(1)
 	switch {
 	case run.err == nil:
-	case !run.abrupt && errors.Is(run.err, Done):
+	case !run.abrupt && matches(run.err, Done):
 		return false, ending{}
 	default:
 		s.lastErr.Store(&run.err)

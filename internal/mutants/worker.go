@@ -169,12 +169,12 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "an error that AfterTask was told of is logged",
-		old: "(told || errors.Is(end.err, Done))",
-		new: "errors.Is(end.err, Done)",
+		old: "(told || matches(end.err, Done))",
+		new: "matches(end.err, Done)",
 	},
 	{
 		file: "pool_run.go", what: "the end of a schedule in peace is logged",
-		old: "(told || errors.Is(end.err, Done))",
+		old: "(told || matches(end.err, Done))",
 		new: "told",
 	},
 	{

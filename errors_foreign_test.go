@@ -1,0 +1,71 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// none returns a nil pointer as an error, the oldest trap of the language. Its
+// Error and Unwrap panic.
+func none(context.Context) error {
+	var err *fs.PathError
+	return err
+}
+
+// An error whose methods panic, as a nil pointer's do, is an error as any other: it
+// is logged, or told to AfterTask, and ends no worker.
+func TestNilPointerAsError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var out bytes.Buffer
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		mustGo(t, pool, none)
+		ctx, cancel := context.WithCancel(t.Context())
+		pool.Go(ctx, func(ctx context.Context) error {
+			cancel() // so that its error may be no news
+			return none(ctx)
+		})
+		settled(t, pool)
+		if n := strings.Count(out.String(), "task failed"); n != 2 {
+			t.Errorf("logged %d of 2 failures: %s", n, out.String())
+		}
+		if s := pool.Stats(); s.Failed != 2 || s.Workers != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// In periodic work it is recorded, and the schedule goes on.
+func TestNilPointerAsErrorOfSeries(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var told []error
+		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { told = append(told, err) },
+		}})
+		f, err := s.AtFixedRate(t.Context(), 0, time.Second, none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
+		if f.Runs() != 3 || f.State() != executor.Pending || !isNone(f.LastError()) {
+			t.Errorf("%d runs, %v, last error of type %T", f.Runs(), f.State(), f.LastError())
+		}
+		if len(told) != 3 || !isNone(told[0]) {
+			t.Errorf("AfterTask was told of %d runs", len(told))
+		}
+	})
+}
+
+func isNone(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path == nil
+}
