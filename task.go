@@ -209,7 +209,8 @@ func (t *task) Err() error {
 // OnDone arranges for f to be called once the task is done: by the goroutine
 // that completes it, in order of registration and with no lock held; at once,
 // by the caller, if the task is done already. f must be quick and must not
-// panic. Java: FutureTask.done.
+// panic; one that does not return keeps none of the others from being called.
+// Java: FutureTask.done.
 func (t *task) OnDone(f func()) {
 	bits := t.lock()
 	if State(bits & stateBits).Done() {

@@ -218,7 +218,21 @@ func (a *aftermath) announce() {
 	if a.left != nil {
 		close(a.left)
 	}
-	for _, f := range a.onDone {
+	if len(a.onDone) > 0 {
+		callAll(a.onDone)
+	}
+}
+
+// callAll calls the functions in turn, the others also if one does not return.
+func callAll(fs []func()) {
+	defer func() {
+		if len(fs) > 0 {
+			callAll(fs)
+		}
+	}()
+	for len(fs) > 0 {
+		f := fs[0]
+		fs = fs[1:]
 		f()
 	}
 }

@@ -1,0 +1,69 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/executor-go/executor"
+)
+
+// A function given to OnDone that does not return keeps none of the others from
+// being called, in their order, whoever completes the task.
+func TestOnDoneGoesOn(t *testing.T) {
+	for way, complete := range map[string]func(f *executor.Future[int]){
+		"Run":      func(f *executor.Future[int]) { f.Run(context.Background()) },
+		"Cancel":   func(f *executor.Future[int]) { f.Cancel() },
+		"Complete": func(f *executor.Future[int]) { f.Complete(1) },
+	} {
+		for end, leave := range map[string]func(){"panics": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+			t.Run(fmt.Sprint(way, " ", end), func(t *testing.T) {
+				f := executor.NewFuture(constant(1))
+				var called []int
+				for i := range 5 {
+					f.OnDone(func() {
+						called = append(called, i)
+						if i%2 == 0 {
+							leave()
+						}
+					})
+				}
+				ended := make(chan any)
+				go func() {
+					defer func() { ended <- recover() }()
+					complete(f)
+				}()
+				if v := <-ended; v == nil != (end == "Goexit") {
+					t.Errorf("recovered %v", v)
+				}
+				if !slices.Equal(called, []int{0, 1, 2, 3, 4}) {
+					t.Errorf("called: %v", called)
+				}
+			})
+		}
+	}
+}
+
+// So those who wait by such a function do not wait for ever.
+func TestCompletedSurvivesOnDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.NewFuture(constant(1))
+		f.OnDone(runtime.Goexit)
+		p.Execute(t.Context(), executor.Func(func(context.Context) error {
+			synctest.Wait() // until Completed waits
+			return nil
+		}))
+		p.Execute(t.Context(), f)
+		n := 0
+		for range executor.Completed(f) {
+			n++
+		}
+		if n != 1 {
+			t.Errorf("%d futures", n)
+		}
+	})
+}
