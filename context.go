@@ -126,7 +126,14 @@ type joined struct {
 // Deadline is none: a context without a Done channel has none either.
 func (j *joined) Deadline() (time.Time, bool) { return time.Time{}, false }
 
+// Value answers from the values, except for what package context asks about the
+// life: a parent that hides the Done of a context inside would answer for that.
 func (j *joined) Value(key any) any {
+	if _, ok := key.(*int); ok {
+		if v := j.Context.Value(key); v != nil {
+			return v
+		}
+	}
 	if v := j.values.Value(key); v != nil {
 		return v
 	}

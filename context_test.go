@@ -277,6 +277,11 @@ func TestBodyContextEndsWithShutdownNow(t *testing.T) {
 		"for ever":   background,
 		"valued":     func(*testing.T) context.Context { return context.WithValue(context.Background(), contextKey{}, 1) },
 		"cancelable": (*testing.T).Context,
+		"detached": func(*testing.T) context.Context {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			cancel(errBody)
+			return detached{ctx}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
