@@ -27,7 +27,8 @@ type Hooks struct {
 	Terminated func()
 
 	// OnPanic is told of a panic that no future carries to somebody: in the
-	// body of Go or Execute, in periodic work, which it ends, and in a hook.
+	// body of Go or Execute, in periodic work, which it ends, in a hook, in a
+	// method of the submitter's context, and in what OnDone was given.
 	// By default the panic is logged with its stack, by Config.Logger. A panic
 	// in OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)

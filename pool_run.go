@@ -120,8 +120,8 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 	return succeeded
 }
 
-// perform calls the body of e, with the hooks around it. No panic gets out of
-// it, but runtime.Goexit does.
+// perform calls the body of e, with the hooks around it. No panic of these
+// gets out of it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 	w.label(e.context())
 	var info TaskInfo

@@ -110,11 +110,15 @@ func (p *Pool) work(w *worker) {
 	}
 	returned := false
 	defer func() {
-		// A user's function called runtime.Goexit, which nothing can stop:
-		// another goroutine goes on as this worker.
-		if !returned && !w.gone {
-			go p.work(w)
+		// A user's function called runtime.Goexit, which nothing can stop, or
+		// panicked around a body: another goroutine goes on as this worker.
+		if returned || w.gone {
+			return
 		}
+		if w.taken {
+			p.survive(w, recover())
+		}
+		go p.work(w)
 	}()
 	out := none
 	switch {
@@ -136,6 +140,20 @@ func (p *Pool) take(w *worker) outcome {
 	out := p.run(w)
 	w.taken = false
 	return out
+}
+
+// survive fails the task in the hands of w, whose run was ended by the panic v
+// outside of body and hooks: by a method of the submitter's context, or what was
+// called since the task was done. A nil v is that of runtime.Goexit.
+func (p *Pool) survive(w *worker, v any) {
+	if v == nil {
+		return
+	}
+	end := abrupt(v)
+	if b, ok := w.entry.bound(); ok {
+		b.fail(end.err)
+	}
+	p.report(context.Background(), p.info(w, w.entry), end)
 }
 
 // lost tells how the task ended in which a goroutine of w was lost.

@@ -109,8 +109,8 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "a Goexit costs the pool a worker",
-		old: "if !returned && !w.gone {",
-		new: "if !returned && w.entry.run == nil {",
+		old: "if returned || w.gone {",
+		new: "if returned || w.entry.run != nil {",
 	},
 	{
 		file: "pool_worker.go", what: "the last worker that quits leaves the alarm on",
