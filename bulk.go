@@ -26,6 +26,14 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			stop = ErrNilTask
 		}
 	}
+	returned := false
+	defer func() {
+		if !returned { // ex or its policy did not: nobody else will hold the futures
+			for _, f := range fs {
+				f.Cancel()
+			}
+		}
+	}()
 	for _, f := range fs {
 		if stop == nil && ctx.Err() != nil {
 			stop = ended(ctx)
@@ -48,6 +56,7 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			f.settleIf(false, Canceled, canceled(stop), stop, f.drop)
 		}
 	}
+	returned = true
 	return fs
 }
 
