@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor"
 )
@@ -66,4 +67,37 @@ func TestCompletedSurvivesOnDone(t *testing.T) {
 			t.Errorf("%d futures", n)
 		}
 	})
+}
+
+// A shutdown completes all tasks that wait, also if what waits for one of them
+// does not return.
+func TestShutdownSurvivesOnDone(t *testing.T) {
+	for name, shutdown := range map[string]func(p *executor.ScheduledPool){
+		"ShutdownNow": func(p *executor.ScheduledPool) { p.ShutdownNow() },
+		"Shutdown":    func(p *executor.ScheduledPool) { p.Shutdown() },
+		"SetDelayed": func(p *executor.ScheduledPool) {
+			p.SetDelayed(executor.KeepAfterShutdown)
+			p.Shutdown()
+			p.SetDelayed(executor.DropAtShutdown)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+				var fs []*executor.ScheduledFuture[int]
+				for range 3 {
+					f := executor.Schedule(t.Context(), p, time.Hour, constant(1))
+					f.OnDone(runtime.Goexit)
+					fs = append(fs, f)
+				}
+				go shutdown(p)
+				synctest.Wait()
+				for i, f := range fs {
+					if f.State() != executor.Canceled {
+						t.Errorf("task %d is %v", i, f.State())
+					}
+				}
+			})
+		})
+	}
 }

@@ -44,9 +44,7 @@ func (p *Pool) Shutdown() {
 		p.retireLocked()
 	}
 	p.mu.Unlock()
-	for _, e := range dropped {
-		e.end(Canceled, canceled(ErrShutdown))
-	}
+	each(dropped, func(e entry) { e.end(Canceled, canceled(ErrShutdown)) })
 	p.tidy()
 }
 
@@ -71,11 +69,11 @@ func (p *Pool) ShutdownNow() []Unrun {
 
 	p.cancel(ErrShutdown)
 	var unrun []Unrun
-	for _, e := range waiting {
+	each(waiting, func(e entry) {
 		if u, ok := e.giveBack(); ok {
 			unrun = append(unrun, u)
 		}
-	}
+	})
 	p.tidy()
 	return unrun
 }

@@ -56,9 +56,7 @@ func (p *Pool) setPolicy(k taskKind, a AfterShutdown) error {
 		p.retireLocked()
 	}
 	p.mu.Unlock()
-	for _, e := range dropped {
-		e.end(Canceled, canceled(ErrShutdown))
-	}
+	each(dropped, func(e entry) { e.end(Canceled, canceled(ErrShutdown)) })
 	p.tidy()
 	return nil
 }

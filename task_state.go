@@ -219,21 +219,22 @@ func (a *aftermath) announce() {
 		close(a.left)
 	}
 	if len(a.onDone) > 0 {
-		callAll(a.onDone)
+		each(a.onDone, func(f func()) { f() })
 	}
 }
 
-// callAll calls the functions in turn, the others also if one does not return.
-func callAll(fs []func()) {
+// each calls f for each of all in turn, for the others also if one call does not
+// return.
+func each[E any](all []E, f func(E)) {
 	defer func() {
-		if len(fs) > 0 {
-			callAll(fs)
+		if len(all) > 0 {
+			each(all, f)
 		}
 	}()
-	for len(fs) > 0 {
-		f := fs[0]
-		fs = fs[1:]
-		f()
+	for len(all) > 0 {
+		e := all[0]
+		all = all[1:]
+		f(e)
 	}
 }
 
