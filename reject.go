@@ -21,8 +21,9 @@ type RejectPolicy interface {
 }
 
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a
-// policy of this package, by its Reject. A task that it submits to the same pool
-// anew is counted anew.
+// policy of this package, by its Reject, for the pool that it was given: that
+// one has counted the task as rejected, and counts it again. To another pool, or
+// to this one anew, it gives the task by Execute.
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
