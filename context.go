@@ -126,18 +126,14 @@ type joined struct {
 // Deadline is none: a context without a Done channel has none either.
 func (j *joined) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value answers from the values, except for what package context asks about the
-// life: a parent that hides the Done of a context inside would answer for that.
+// Value asks the life first, which is the pool's and has no values of anybody's:
+// a parent that hides the Done of a context inside would answer for that, when
+// package context asks by what this one was ended.
 func (j *joined) Value(key any) any {
-	if _, ok := key.(*int); ok {
-		if v := j.Context.Value(key); v != nil {
-			return v
-		}
-	}
-	if v := j.values.Value(key); v != nil {
+	if v := j.Context.Value(key); v != nil {
 		return v
 	}
-	return j.Context.Value(key)
+	return j.values.Value(key)
 }
 
 // ended gives the error for a wait that ctx ended: its Err and, if it tells

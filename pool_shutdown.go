@@ -44,8 +44,8 @@ func (p *Pool) Shutdown() {
 		p.retireLocked()
 	}
 	p.mu.Unlock()
+	defer p.tidy()
 	each(dropped, func(e entry) { e.end(Canceled, canceled(ErrShutdown)) })
-	p.tidy()
 }
 
 // ShutdownNow makes the pool take no more tasks, cancels the contexts of the
@@ -68,13 +68,13 @@ func (p *Pool) ShutdownNow() []Unrun {
 	p.mu.Unlock()
 
 	p.cancel(ErrShutdown)
+	defer p.tidy()
 	var unrun []Unrun
 	each(waiting, func(e entry) {
 		if u, ok := e.giveBack(); ok {
 			unrun = append(unrun, u)
 		}
 	})
-	p.tidy()
 	return unrun
 }
 

@@ -56,8 +56,8 @@ func (p *Pool) setPolicy(k taskKind, a AfterShutdown) error {
 		p.retireLocked()
 	}
 	p.mu.Unlock()
+	defer p.tidy()
 	each(dropped, func(e entry) { e.end(Canceled, canceled(ErrShutdown)) })
-	p.tidy()
 	return nil
 }
 

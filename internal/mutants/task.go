@@ -250,12 +250,17 @@ var taskMutants = []mutant{
 		new: "		_ = unhook\n\t\tcancel(cause)",
 	},
 	{
-		file: "context.go", what: "the pool's values outrank the submitter's",
-		old: `	if v := j.values.Value(key); v != nil {
+		file: "context.go", what: "a body's context has no values",
+		old: "	return j.values.Value(key)",
+		new: "	return nil",
+	},
+	{
+		file: "context.go", what: "a detached parent answers for the context inside",
+		old: `	if v := j.Context.Value(key); v != nil {
 		return v
 	}
-	return j.Context.Value(key)`,
-		new: "	return j.Context.Value(key)",
+	return j.values`,
+		new: "	return j.values",
 	},
 	{
 		file: "future.go", what: "Abandon ends the context",
