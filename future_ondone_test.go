@@ -101,3 +101,26 @@ func TestShutdownSurvivesOnDone(t *testing.T) {
 		})
 	}
 }
+
+// A submitter whose task takes the place of another, and who is ended by what that
+// one's OnDone was given, leaves a task that is looked after: it goes with its
+// context.
+func TestOnDoneOfDiscardedTask(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.DiscardOldest})
+		release := make(chan struct{})
+		mustGo(t, p, func(context.Context) error { <-release; return nil })
+		oldest := executor.Submit(t.Context(), p, constant(1))
+		oldest.OnDone(runtime.Goexit)
+		ctx, cancel := context.WithCancel(t.Context())
+		f := executor.NewFuture(constant(2))
+		go p.Execute(ctx, f)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if s := f.State(); s != executor.Canceled {
+			t.Errorf("it is %v", s)
+		}
+		close(release)
+	})
+}

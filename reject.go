@@ -172,7 +172,7 @@ func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	if w != nil {
 		go p.work(w)
 	}
-	oldest.end(Failed, p.rejected(why))
+	defer oldest.end(Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
 	return p.settled(ctx, e, verdict)
 }
 
