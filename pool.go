@@ -216,9 +216,15 @@ func (p *Pool) Name() string { return p.name }
 // A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
 // error that it returns to Hooks.AfterTask, or both to the log. A *Future
 // carries them itself. Execute panics if ctx is nil. Java: execute.
+//
+// A type of your own that embeds a *Future is declined, with an error that matches
+// [ErrInvalid]: it would be taken for that Future, and a Run of its own never called.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 	if f, ok := task.(Func); task == nil || ok && f == nil {
 		return ErrNilTask
+	}
+	if b, ok := task.(bound); ok && b.origin() != task {
+		return invalid("task %T embeds a Future, for which it would be taken; give the Future itself, or have it in a field with a name", task)
 	}
 	return p.submit(ctx, task)
 }

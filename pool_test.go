@@ -210,6 +210,25 @@ func TestPoolNilTask(t *testing.T) {
 	})
 }
 
+// A type that embeds a Future is declined: its own Run would never be called, as the
+// pool would see the Future.
+func TestPoolDeclinesEmbeddedFuture(t *testing.T) {
+	type job struct{ *executor.Future[int] }
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		scheduled := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+		j := job{executor.NewFuture(constant(1))}
+		expectIs(t, "Execute", pool.Execute(t.Context(), j), executor.ErrInvalid)
+		expectIs(t, "Execute of a pointer", pool.Execute(t.Context(), &j), executor.ErrInvalid)
+		expectIs(t, "Execute in a scheduled pool", scheduled.Execute(t.Context(), j), executor.ErrInvalid)
+		expect(t, "Submitted", settled(t, pool).Submitted, 0)
+		expectIs(t, "Execute of the future", pool.Execute(t.Context(), j.Future), nil)
+		if v, err := j.Get(t.Context()); v != 1 || err != nil {
+			t.Errorf("the future gives %v, %v", v, err)
+		}
+	})
+}
+
 // A nil context is a mistake of the program, found at once.
 func TestPoolNilContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
