@@ -121,6 +121,11 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 		for _, f := range fs {
 			c.add(f)
 		}
+		defer func() {
+			for _, f := range fs {
+				f.withdraw(c)
+			}
+		}()
 		for f := range c.all(context.Background()) {
 			if !yield(f) {
 				return
@@ -148,7 +153,7 @@ func (c *collector[T]) add(f *Future[T]) {
 	c.left++
 	c.mu.Unlock()
 	c.fs = append(c.fs, f)
-	f.OnDone(func() {
+	f.notify(notice{func() {
 		c.mu.Lock()
 		c.done = append(c.done, f)
 		c.mu.Unlock()
@@ -156,7 +161,7 @@ func (c *collector[T]) add(f *Future[T]) {
 		case c.wake <- struct{}{}:
 		default:
 		}
-	})
+	}, c})
 }
 
 // pending is how many futures have not been handed out.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/executor-go/executor"
 )
@@ -347,4 +349,20 @@ func TestCallable(t *testing.T) {
 	if g.Err() != executor.ErrNilTask {
 		t.Errorf("%v", g.Err())
 	}
+}
+
+// A loop over Completed that was left is forgotten by the futures that are not done
+// yet: of one that takes for ever, others that were done meanwhile are not kept.
+func TestCompletedBreakKeepsNothing(t *testing.T) {
+	late := executor.NewPromise[int]()
+	first := func() weak.Pointer[executor.Future[int]] {
+		f := executor.NewFuture(constant(1))
+		f.Run(t.Context())
+		for range executor.Completed(f, late) {
+			break
+		}
+		return weak.Make(f)
+	}()
+	isCollected(t, "the future that was done", first)
+	runtime.KeepAlive(late)
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -211,16 +212,36 @@ func (t *task) Err() error {
 // by the caller, if the task is done already. f must be quick and must not
 // panic; one that does not return keeps none of the others from being called.
 // Java: FutureTask.done.
-func (t *task) OnDone(f func()) {
+func (t *task) OnDone(f func()) { t.notify(notice{f, nil}) }
+
+// notice is a function that OnDone was given, or the library itself, which names
+// itself by the owner to take it back.
+type notice struct {
+	call  func()
+	owner any
+}
+
+func (t *task) notify(n notice) {
 	bits := t.lock()
 	if State(bits & stateBits).Done() {
 		t.unlock(bits)
-		f()
+		n.call()
 		return
 	}
 	m := t.moreLocked()
-	m.onDone = append(m.onDone, f)
+	m.onDone = append(m.onDone, n)
 	t.unlock(bits | asked)
+}
+
+// withdraw takes back the notices of owner, so that a task which is done late
+// keeps nothing of it.
+func (t *task) withdraw(owner any) {
+	bits := t.lock()
+	if !State(bits & stateBits).Done() {
+		m := t.moreLocked()
+		m.onDone = slices.DeleteFunc(m.onDone, func(n notice) bool { return n.owner == owner })
+	}
+	t.unlock(bits)
 }
 
 // Join waits until the task is done and its body has really returned, which

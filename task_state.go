@@ -202,7 +202,7 @@ type aftermath struct {
 	done   chan struct{}
 	left   chan struct{}
 	unhook func() bool
-	onDone []func()
+	onDone []notice
 }
 
 func (a *aftermath) announce() {
@@ -219,7 +219,7 @@ func (a *aftermath) announce() {
 		close(a.left)
 	}
 	if len(a.onDone) > 0 {
-		each(a.onDone, func(f func()) { f() })
+		each(a.onDone, func(n notice) { n.call() })
 	}
 }
 

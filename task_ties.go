@@ -31,7 +31,7 @@ type details struct {
 	cause  error                   // ended the body's context before anybody looked
 	unhook func() bool             // ends the watch over the submitter's context
 	left   chan struct{}           // made by Join, closed when the body has returned
-	onDone []func()
+	onDone []notice
 }
 
 // tiesLocked gives the task's own ties, made at need.

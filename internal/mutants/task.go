@@ -221,8 +221,18 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task.go", what: "callbacks on a task that is done are not called",
-		old: "		t.unlock(bits)\n\t\tf()\n",
+		old: "		t.unlock(bits)\n\t\tn.call()\n",
 		new: "		t.unlock(bits)\n",
+	},
+	{
+		file: "bulk.go", what: "a loop over Completed that was left is still told of futures",
+		old: "				f.withdraw(c)\n",
+		new: "				_ = f\n",
+	},
+	{
+		file: "pool.go", what: "a type that embeds a future is taken for it",
+		old: "b.origin() != task",
+		new: "b == nil",
 	},
 	{
 		file: "context.go", what: "two that look at the same time get two contexts",
