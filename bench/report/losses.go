@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/executor-go/executor/bench/subject"
@@ -20,8 +21,9 @@ const noise = 0.03
 func (r *Report) Losses() []Loss {
 	var ls []Loss
 	for _, rec := range r.Records {
-		own, ok := r.Value(rec.Workload, reference(rec.Workload))
-		if s, _ := subject.Find(rec.Subject); ok && !s.Own && rec.Value < own*(1-noise) {
+		ratio, ok := r.ratio(rec.Workload, rec.Subject)
+		if s, _ := subject.Find(rec.Subject); ok && !s.Own && ratio < 1-noise {
+			own, _ := r.Value(rec.Workload, reference(rec.Workload))
 			ls = append(ls, Loss{rec.Workload, rec.Subject, rec.Unit, rec.Value, own})
 		}
 	}
@@ -35,7 +37,8 @@ func (r *Report) confession() []string {
 		var parts []string
 		for _, l := range r.Losses() {
 			if l.Subject == s.ID {
-				parts = append(parts, fmt.Sprintf("`%s` (%s against our %s %s)", l.Workload, number(l.Theirs), number(l.Ours), l.Unit))
+				theirs, own := apart(l.Theirs, l.Ours)
+				parts = append(parts, fmt.Sprintf("`%s` (%s against our %s %s)", l.Workload, theirs, own, l.Unit))
 			}
 		}
 		switch {
@@ -46,6 +49,15 @@ func (r *Report) confession() []string {
 		}
 	}
 	return lines
+}
+
+// apart writes two numbers, with one more digit if they would look the same.
+func apart(a, b float64) (string, string) {
+	x, y := number(a), number(b)
+	if x == y {
+		return strconv.FormatFloat(a, 'f', 1, 64), strconv.FormatFloat(b, 'f', 1, 64)
+	}
+	return x, y
 }
 
 // took reports whether the subject took part.

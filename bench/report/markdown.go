@@ -117,6 +117,10 @@ func (r *Report) subjects(b *strings.Builder) {
 		if version != "" {
 			name += " " + version
 		}
-		fmt.Fprintf(b, "- **%s**: %s\n", name, s.How)
+		fmt.Fprintf(b, "- **%s**: %s", name, s.How)
+		if s.Few > 0 {
+			fmt.Fprintf(b, " It has %s operations a run at most, with no more than %s that wait.", workload.Grouped(10*s.Few), workload.Grouped(s.Few))
+		}
+		b.WriteByte('\n')
 	}
 }

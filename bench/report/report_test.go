@@ -91,6 +91,17 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// Where we take next to nothing nobody takes less.
+func TestNextToNothingIsNoLoss(t *testing.T) {
+	r := report.New(round.Samples{
+		{Workload: "allocs-execute", Subject: "executor"}: {0.004},
+		{Workload: "allocs-execute", Subject: "conc"}:     {0.00001},
+	}, report.Setting{})
+	if got := r.Losses(); len(got) != 0 {
+		t.Errorf("losses are %+v", got)
+	}
+}
+
 // Jobs in a database are compared with ours in the same database, and our own
 // others are no rivals.
 func TestDurableReference(t *testing.T) {

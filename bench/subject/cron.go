@@ -12,7 +12,7 @@ import (
 
 var cronRunner = Subject{
 	ID: "cron", Title: "robfig/cron", Module: "github.com/robfig/cron/v3", Few: 1000,
-	How:    "`Schedule` with a Schedule of our own, since its own know no fractions of a second, and `Remove`. All entries are sorted whenever one is added or runs.",
+	How:    "`Schedule` with a Schedule of our own, since its own know no fractions of a second, and `Remove`. All entries are sorted whenever one is added or runs. What it leaves out of runs that it missed is not counted as late.",
 	Choose: "for a handful of crontab lines and nothing else.",
 	Can: both(
 		only(drive.Schedules(func(_ int, task func()) drive.Timers[cron.EntryID] {

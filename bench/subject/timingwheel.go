@@ -10,7 +10,7 @@ import (
 
 var timingWheel = Subject{
 	ID: "timingwheel", Title: "timingwheel", Module: "github.com/RussellLuo/timingwheel", Charts: true, Spawns: true,
-	How:    "`NewTimingWheel(time.Millisecond, 20)`, as in its README, with `AfterFunc` and `Stop`, and `ScheduleFunc` for periodic tasks. Times are rounded down to its tick of one millisecond: a task may run that much early, and tasks of one tick run in any order.",
+	How:    "`NewTimingWheel(time.Millisecond, 20)`, as in its examples, with `AfterFunc` and `Stop`, and `ScheduleFunc` for periodic tasks. Times are rounded down to its tick of one millisecond: a task may run that much early, and tasks of one tick run in any order.",
 	Choose: "for millions of timeouts that need no precision below a millisecond and no order.",
 	Can: both(
 		drive.Schedules(func(_ int, task func()) drive.Timers[*timingwheel.Timer] {
