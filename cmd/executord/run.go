@@ -147,7 +147,8 @@ func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shar
 		return nil, fmt.Errorf("--lease %v: it must be 1s or more", lease)
 	}
 	if namespace == "" {
-		if namespace = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)); !roster.ValidNamespace(namespace) || file == "-" {
+		namespace = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if !roster.ValidNamespace(namespace) || readOnce(file) || isDescriptor(file) {
 			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, roster.NamespaceMend)
 		}
 	}
@@ -164,6 +165,13 @@ func readOnce(name string) bool {
 	}
 	info, err := os.Stat(name)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // for those, reading it tells more
+}
+
+// isDescriptor reports whether a name is that of an open file, such as /dev/fd/3
+// or /dev/stdin: what it is of is not in it.
+func isDescriptor(name string) bool {
+	dir := filepath.Dir(name)
+	return dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
 }
 
 // reload reads the file again. With a mistake in it, all stays as it is.

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // A store that cannot be used is an error that says why, and is left as it is.
@@ -97,6 +99,37 @@ func TestStoreIsNeeded(t *testing.T) {
 	} {
 		if _, stderr, code := output(t, "", args...); code != exitUsage {
 			t.Errorf("%q: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+// What is no regular file, and what goes by the number of a descriptor, has a
+// name that the shell chose: no namespace is taken from it.
+func TestNamespaceOfWhatHasNoName(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "sh-np.Xq4z")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	regular, err := os.Open(write(t, "tab", "@daily true\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer regular.Close()
+	for _, name := range []string{"/dev/stdin", "/dev/fd/0", "/dev/fd/3", "/dev/./fd/3", "/proc/self/fd/3", fifo} {
+		// The directory of the store is not there: nothing is to run if it is not declined.
+		cmd := executord(t, "run", name, "--store", filepath.Join(t.TempDir(), "no", "x.db"))
+		cmd.ExtraFiles = []*os.File{regular} // 3
+		var fail strings.Builder
+		cmd.Stdin, cmd.Stderr = strings.NewReader("@daily true\n"), &fail
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() }) // if it waits for somebody to write to the pipe
+		cmd.Wait()
+		stop.Stop()
+		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(fail.String(), name+" gives none: set --namespace") {
+			t.Errorf("%s: exit code %d, %q", name, cmd.ProcessState.ExitCode(), &fail)
 		}
 	}
 }
