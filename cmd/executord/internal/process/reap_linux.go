@@ -145,7 +145,51 @@ func (s *Supervisor) eachStray(f func(Stray)) (found bool) {
 // /proc/self/task/*/children, so all processes are looked at.
 func children() []Stray {
 	var found []Stray
-	self := strconv.Itoa(os.Getpid())
+	self := os.Getpid()
+	for p := range processes {
+		if p.parent == self && p.alive {
+			found = append(found, p.Stray)
+		}
+	}
+	return found
+}
+
+// groupDead reports whether a group that has members has only zombies, whose
+// parent has left the group and does not wait for them: to all signals they are
+// there, and they are no hindrance to anybody.
+//
+// It looks twice: a process that forks and ends meanwhile, and its child, can
+// both escape one look.
+func groupDead(group int) bool {
+	if _, err := os.ReadFile("/proc/1/stat"); err != nil {
+		return false // processes of other users are hidden (hidepid), and may be in the group
+	}
+	for range 2 {
+		zombies := 0
+		for p := range processes {
+			switch {
+			case p.group == group && p.alive:
+				return false
+			case p.group == group:
+				zombies++
+			}
+		}
+		if zombies == 0 {
+			return false // it is empty by now, or /proc does not tell
+		}
+	}
+	return true
+}
+
+// status is what /proc tells of a process.
+type status struct {
+	Stray
+	parent, group int
+	alive         bool
+}
+
+// processes are those that can be seen.
+func processes(yield func(status) bool) {
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
@@ -156,15 +200,24 @@ func children() []Stray {
 		if err != nil {
 			continue // it has just ended
 		}
-		// "PID (NAME) STATE PARENT ...", and a name can have anything in it.
+		// "PID (NAME) STATE PARENT GROUP ...", and a name can have anything in it.
 		_, name, _ := strings.Cut(string(stat), "(")
 		end := strings.LastIndexByte(name, ')')
 		if end < 0 {
 			continue
 		}
-		if fields := strings.Fields(name[end+1:]); len(fields) > 1 && fields[1] == self && fields[0] != "Z" {
-			found = append(found, Stray{pid, name[:end]})
+		fields := strings.Fields(name[end+1:])
+		if len(fields) < 18 {
+			continue
+		}
+		p := status{Stray: Stray{pid, name[:end]}}
+		p.parent, _ = strconv.Atoi(fields[1])
+		p.group, _ = strconv.Atoi(fields[2])
+		// The state is that of the first thread, which may end before the others.
+		threads, _ := strconv.Atoi(fields[17])
+		p.alive = fields[0] != "Z" && fields[0] != "X" || threads > 1
+		if !yield(p) {
+			return
 		}
 	}
-	return found
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -41,6 +42,74 @@ func TestEndStrays(t *testing.T) {
 	}
 	if more := s.EndStrays(); len(more) > 0 {
 		t.Errorf("%v were left", more)
+	}
+}
+
+// A zombie whose parent has left the group, and does not wait for it, is not a
+// process that holds up the run, whether it was told to end or not.
+func TestZombieOfStray(t *testing.T) {
+	for _, test := range []struct {
+		name, zombie, end string
+		want              Result
+	}{
+		{"it ends by itself", `exit`, "exit 0", Result{}},
+		{"the run is stopped", `exec sleep 1000`, "exec sleep 1000", Result{Stopped: true}},
+		{"it is killed", `trap "" TERM; sleep 1000; sleep 1000`, "exit 0", Result{Leftover: true, Killed: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := New(100 * time.Millisecond)
+			defer s.Adopt()()
+			defer s.EndStrays()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := newRecord()
+			script := fmt.Sprintf(`(sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done; echo ready; %s' & exec setsid sleep 1000) & %s`, test.zombie, test.end)
+			done := make(chan Result)
+			go func() { done <- s.Run(ctx, sh(script), r.observer()) }()
+			r.await(t, "stdout:ready")
+			if test.want.Stopped {
+				cancel()
+			}
+			got := <-done
+			if got.Stopped != test.want.Stopped || got.Leftover != test.want.Leftover || got.Killed != test.want.Killed || got.Survived {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+			if syscall.Kill(-r.pid, 0) != nil {
+				t.Error("no zombie was left: the test tests nothing")
+			}
+		})
+	}
+}
+
+// headless makes the test binary a process whose first thread has ended.
+const headless = "EXECUTORD_TEST_HEADLESS"
+
+func init() {
+	if os.Getenv(headless) != "" {
+		syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0) // the thread alone; those of the runtime go on
+	}
+}
+
+// A process whose first thread has ended is a zombie by its state, but alive: it
+// is ended with its run, and if it has left the group, when all is over.
+func TestHeadless(t *testing.T) {
+	s := New(10 * time.Second)
+	defer s.Adopt()()
+	for _, leave := range []string{"", "setsid "} {
+		c := sh(leave + os.Args[0] + ` & echo $!; until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done`)
+		c.Env = append(c.Env, headless+"=1")
+		result, r := runAll(t, s, c)
+		strays := s.EndStrays()
+		if result.Leftover != (leave == "") || result.Killed || len(strays) > 0 != (leave != "") {
+			t.Errorf("%s: result %+v, strays %v", leave, result, strays)
+		}
+		var pid int
+		fmt.Sscanf(r.String(), "stdout:%d", &pid)
+		for deadline := time.Now().Add(10 * time.Second); pid == 0 || state(pid) != ""; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: the process %d is still %s", leave, pid, state(pid))
+			}
+		}
 	}
 }
 

@@ -9,3 +9,6 @@ func (s *Supervisor) Adopt() (stop func()) { return func() {} }
 func (s *Supervisor) EndStrays() []Stray { return nil }
 
 func (s *Supervisor) killStrays() bool { return false }
+
+// groupDead is not known.
+func groupDead(group int) bool { return false }

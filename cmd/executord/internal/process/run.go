@@ -77,6 +77,9 @@ func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 // The command has been waited for, so that the group's number would be free
 // for a new process once the last member is gone. A look at most lastLook later
 // cannot meet that: the system gives out all other numbers first.
+//
+// Zombies count as members until the linger has passed: most are waited for by
+// then, and to tell them from others takes a look at all processes.
 func (r *run) sweep(ctx context.Context) {
 	if !groupAlive(r.group) {
 		return
@@ -94,6 +97,9 @@ func (r *run) sweep(ctx context.Context) {
 		select {
 		case <-time.After(wait):
 		case <-patience:
+			if groupDead(r.group) {
+				return
+			}
 			if patience = nil; !r.told {
 				r.Leftover = true
 				r.terminate()
@@ -104,13 +110,16 @@ func (r *run) sweep(ctx context.Context) {
 				r.terminate()
 			}
 		case <-r.overdue:
+			if groupDead(r.group) {
+				return
+			}
 			r.overdue = nil
 			r.kill()
 		case <-killed:
 			killed = nil
 			r.kill()
 		case <-giveUp:
-			r.Survived = true
+			r.Survived = !groupDead(r.group)
 			return
 		}
 		if r.Killed && giveUp == nil {
