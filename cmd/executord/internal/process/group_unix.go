@@ -16,7 +16,14 @@ import (
 // which is of use to nobody, but keeps ps from showing what belongs together.
 func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-func terminateGroup(group int) { syscall.Kill(-group, syscall.SIGTERM) }
+// terminateGroup asks a group to end. What was stopped is woken for that.
+func terminateGroup(group int) { terminate(-group) }
+
+// terminate asks a process, or a group if pid is negative, to end.
+func terminate(pid int) {
+	syscall.Kill(pid, syscall.SIGTERM)
+	syscall.Kill(pid, syscall.SIGCONT)
+}
 
 func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
 

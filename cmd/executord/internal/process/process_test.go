@@ -251,6 +251,14 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A process that was stopped (SIGSTOP) is woken, so that it can end by itself.
+func TestStopOfStopped(t *testing.T) {
+	result, r := stop(t, 10*time.Second, `trap 'echo bye; exit 5' TERM; (kill -STOP $$; echo ready) & wait`)
+	if !result.Stopped || result.Killed || result.Code != 5 || !strings.Contains(r.String(), "stdout:bye") {
+		t.Errorf("result %+v, output %q", result, r)
+	}
+}
+
 // What ignores SIGTERM is killed after the grace, children and theirs too.
 func TestStopKillsAfterGrace(t *testing.T) {
 	result, _ := stop(t, 50*time.Millisecond, `trap '' TERM; (sleep 1000; (sleep 1000)) & (sh -c 'sleep 1000; true' & wait) & echo ready; wait`)

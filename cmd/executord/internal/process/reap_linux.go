@@ -109,7 +109,7 @@ func (s *Supervisor) EndStrays() []Stray {
 			case !told[stray.PID]:
 				told[stray.PID] = true
 				strays = append(strays, stray)
-				syscall.Kill(stray.PID, syscall.SIGTERM)
+				terminate(stray.PID)
 			case late >= 0 || s.isKilled():
 				syscall.Kill(stray.PID, syscall.SIGKILL)
 			}

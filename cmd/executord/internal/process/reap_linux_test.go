@@ -45,6 +45,18 @@ func TestEndStrays(t *testing.T) {
 	}
 }
 
+// One that was stopped (SIGSTOP) is woken, so that it can end by itself.
+func TestEndStoppedStrays(t *testing.T) {
+	s := New(10 * time.Second)
+	defer s.Adopt()()
+	result, r := runAll(t, s, sh(`setsid sh -c 'trap "exit 0" TERM; kill -STOP $$; while :; do sleep 0.01; done' & echo $!; until grep -q "^State:.T" /proc/$!/status; do sleep 0.01; done`))
+	began := time.Now()
+	strays := s.EndStrays()
+	if took := time.Since(began); !result.OK() || len(strays) == 0 || took > s.Grace {
+		t.Errorf("result %+v, output %q, strays %v after %v", result, r, strays, took)
+	}
+}
+
 // A zombie whose parent has left the group, and does not wait for it, is not a
 // process that holds up the run, whether it was told to end or not.
 func TestZombieOfStray(t *testing.T) {
