@@ -54,6 +54,13 @@ type parser struct {
 	shell string
 	zone  *time.Location
 
+	// tz is what the commands below see as TZ, and the line that says so.
+	tz struct {
+		value string
+		line  int
+		noted bool
+	}
+
 	named   map[string]int // name given by a comment -> its line
 	pending string         // name that waits for its job, or ""
 }
@@ -136,6 +143,7 @@ func (p *parser) job(n int, text string) {
 	for _, note := range doubts(script, cut) {
 		p.report.Note(n, note.mend, "%s", note.what)
 	}
+	p.doubtTZ(schedule)
 	p.jobs = append(p.jobs, job.Job{
 		Name:     p.pending,
 		Line:     n,

@@ -55,6 +55,43 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TZ above a job is taken for the zone of its schedule by many: that it is not is
+// noted once, unless CRON_TZ is there as well.
+func TestNoteOnTZ(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		line int // of the note, 0 for none
+	}{
+		{"TZ=Europe/Berlin\n0 3 * * * x\n0 4 * * * y", 1},
+		{"A=1\nTZ=UTC\n@daily x", 2},
+		{"TZ=UTC\nTZ=Europe/Berlin\n@daily x\nTZ=Asia/Tokyo\n@daily y", 2},
+		{"CRON_TZ=UTC\n@daily x\nCRON_TZ=\nTZ=UTC\n@daily y", 4},
+		{"TZ=UTC\nCRON_TZ=UTC\n@daily x", 0},
+		{"CRON_TZ=UTC\nTZ=:UTC\n@daily x", 0},
+		{"CRON_TZ=UTC\nTZ=Europe/Berlin\n@daily x", 0}, // both are there, so that it is meant
+		{"TZ=UTC\n@every 5m x\n@reboot y", 0},
+		{"@daily x\nTZ=UTC", 0},
+		{"TZ=\n@daily x", 0},
+		{"TZ=UTC\nTZ=\n@daily x", 0},
+	} {
+		notes := parse(t, test.text).Notes
+		switch {
+		case test.line == 0 && len(notes) == 0:
+		case test.line == 0 || len(notes) != 1 || notes[0].Line != test.line || notes[0].Mend == "" ||
+			notes[0].What != "TZ is for the commands: the schedules below are not read in it":
+			t.Errorf("%q: notes %v, want one on line %d", test.text, notes, test.line)
+		}
+	}
+	for tz, want := range map[string]string{
+		":Asia/Tokyo": "write CRON_TZ=Asia/Tokyo as well, if they should be",
+		"CET-1CEST":   "write CRON_TZ=Europe/Berlin, or whatever zone it is, as well, if they should be",
+	} {
+		if got := parse(t, "TZ="+tz+"\n@daily x").Notes[0].Mend; got != want {
+			t.Errorf("%s: %q, want %q", tz, got, want)
+		}
+	}
+}
+
 // A line that is too long is named without being shown whole.
 func TestLongLine(t *testing.T) {
 	_, err := Parse("tab", []byte("@daily x\n@daily "+strings.Repeat("y", maxLine)))

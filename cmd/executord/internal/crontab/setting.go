@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -53,6 +54,10 @@ func (p *parser) setting(n int, text string) {
 			return
 		}
 		p.shell = value
+	case "TZ":
+		if !p.tz.noted {
+			p.tz.line, p.tz.value = n, value
+		}
 	case "MAILTO", "MAILFROM":
 		p.report.Note(n, "read the log for the output of jobs, or remove the line", "%s is ignored: no mail is sent", name)
 	case "RANDOM_DELAY":
@@ -79,6 +84,21 @@ func (p *parser) cronTZ(n int, value string) {
 		mend = "put CRON_TZ= on a line of its own, above the jobs it is for"
 	}
 	p.report.Mistake(n, mend, "%v", err)
+}
+
+// doubtTZ notes, once, that a schedule which depends on the zone has a TZ above it,
+// and no CRON_TZ.
+func (p *parser) doubtTZ(s job.Schedule) {
+	if p.tz.value == "" || p.tz.noted || p.zone != time.Local || s.AtStart || s.Every() > 0 {
+		return
+	}
+	p.tz.noted = true
+	zone := strings.TrimPrefix(p.tz.value, ":")
+	if _, err := job.LoadZone(zone); err != nil {
+		zone = "Europe/Berlin, or whatever zone it is," // not every TZ is the name of one
+	}
+	p.report.Note(p.tz.line, "write CRON_TZ="+zone+" as well, if they should be",
+		"TZ is for the commands: the schedules below are not read in it")
 }
 
 // unquote takes the quotes off a value that begins with one. A quote anywhere
