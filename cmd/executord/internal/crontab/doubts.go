@@ -2,8 +2,12 @@ package crontab
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 const fieldsMend = "write minute, hour, day of month, month and day of week, then the command"
@@ -32,10 +36,26 @@ func misshapen(fields []string, script string) (what, mend string) {
 		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{"none", "one", "two", "three", "four"}[given]), fieldsMend
 	}
 	if sixth := strings.FieldsFunc(script, isBlank); len(sixth) > 0 && isField(sixth[0]) {
-		return "the schedule has six fields: there are no seconds here", "remove the first field; for intervals of seconds write @every 10s"
+		return sixFields(append(fields[1:5:5], sixth[0]), sixth[0])
 	}
 	return "", ""
 }
+
+// sixFields guesses which of six fields is one too many. To remove the wrong one
+// would make another schedule, without a word.
+func sixFields(withoutFirst []string, sixth string) (what, mend string) {
+	what = "the schedule has six fields"
+	quartz := strings.ReplaceAll(strings.Join(withoutFirst, " "), "?", "*")
+	if _, err := job.ParseSchedule(quartz, time.UTC); err == nil {
+		return what + ": there are no seconds here", "remove the first field; for intervals of seconds write @every 10s"
+	}
+	if year.MatchString(sixth) {
+		return what + ": there are no years here", "remove the last field, and let the command look at the year: the five are due every year"
+	}
+	return what, fieldsMend
+}
+
+var year = regexp.MustCompile(`\b(19|20)\d\d\b`)
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' }
 
