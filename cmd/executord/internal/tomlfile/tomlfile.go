@@ -160,6 +160,9 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 			if j.Schedule, err = job.ParseSchedule(spec, own.zone); err != nil {
 				d.report.Mistake(value.line, err.Mend, "%s", err.What)
 			}
+			if jitter := t.table["jitter"]; jitter != nil && j.Schedule.AtStart && j.Jitter > 0 {
+				d.report.Note(jitter.line, "remove it, or let the command wait", "a job for @reboot has no jitter: it starts at once")
+			}
 		}
 	}
 	for _, key := range []string{"name", "schedule", "command"} {

@@ -204,10 +204,23 @@ jitter = 5
 	}
 }
 
-// A shell for a command that needs none is noted.
-func TestNote(t *testing.T) {
-	f := parse(t, "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x']\nshell='/bin/bash'")
-	if len(f.Notes) != 1 || f.Notes[0].Line != 5 {
-		t.Errorf("notes %v", f.Notes)
+// What a job has of its own and does not use is noted, and nothing else is.
+func TestNotes(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"[[job]]\nname='a'\nschedule='@daily'\ncommand=['x']\nshell='/bin/bash'", "5: a command that is a list is run without a shell"},
+		{"[[job]]\nname='a'\njitter='1m'\nschedule='@reboot'\ncommand='x'", "3: a job for @reboot has no jitter: it starts at once"},
+		{"[[job]]\nname='a'\njitter='0s'\nschedule='@reboot'\ncommand='x'", ""},
+		{"jitter='1m'\nshell='/bin/bash'\n[[job]]\nname='a'\nschedule='@reboot'\ncommand=['x']", ""},
+	} {
+		var got []string
+		for _, note := range parse(t, test.text).Notes {
+			got = append(got, fmt.Sprintf("%d: %s", note.Line, note.What))
+			if note.Mend == "" {
+				t.Errorf("%s\nno mend", test.text)
+			}
+		}
+		if s := strings.Join(got, "; "); s != test.want {
+			t.Errorf("%s\ngot  %q\nwant %q", test.text, s, test.want)
+		}
 	}
 }
