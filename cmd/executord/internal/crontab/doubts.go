@@ -32,8 +32,11 @@ func misshapen(fields []string, script string) (what, mend string) {
 	if i := slices.IndexFunc(fields, isProgram); i >= 0 {
 		given = i
 	}
-	if given < 5 {
-		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{"none", "one", "two", "three", "four"}[given]), fieldsMend
+	switch {
+	case given == 0:
+		return "there is no schedule before the command", fieldsMend
+	case given < 5:
+		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{1: "one", "two", "three", "four"}[given]), fieldsMend
 	}
 	if sixth := strings.FieldsFunc(script, isBlank); len(sixth) > 0 && isField(sixth[0]) {
 		return sixFields(append(fields[1:5:5], sixth[0]), sixth[0])
@@ -62,7 +65,7 @@ func isBlank(r rune) bool { return r == ' ' || r == '\t' }
 // isProgram reports whether a word in the place of a time field is certainly
 // part of a command.
 func isProgram(word string) bool {
-	return strings.IndexByte("/.~$\"'", word[0]) >= 0 || strings.ContainsAny(word, ".=")
+	return strings.IndexByte("/.~$\"'", word[0]) >= 0 || strings.ContainsAny(word, ".=") && strings.Trim(word, "0123456789.") != ""
 }
 
 // isField reports whether a word in the place of a program is certainly a time

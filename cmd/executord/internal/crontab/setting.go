@@ -8,7 +8,7 @@ import (
 )
 
 // isSetting reports whether a line is NAME=value. It is no job then, whatever
-// the name: a schedule begins with a digit, * or @, and a name with none.
+// the name: no time field has a = in it or behind it.
 func isSetting(text string) bool {
 	name, rest, ok := settingName(text)
 	return ok && (name != "" || text[0] != '=') && strings.HasPrefix(strings.TrimLeft(rest, blanks), "=")
@@ -20,7 +20,7 @@ func settingName(text string) (name, rest string, ok bool) {
 		name, rest, ok = strings.Cut(text[1:], string(c))
 		return name, rest, ok
 	}
-	if strings.IndexByte("0123456789*@=", text[0]) >= 0 {
+	if strings.IndexByte("*@=", text[0]) >= 0 {
 		return "", text, false
 	}
 	i := strings.IndexAny(text, blanks+"=")
