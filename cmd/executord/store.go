@@ -195,8 +195,12 @@ func isStore(driver, dsn, query string) (bool, error) {
 func openDatabase(name string, create bool) (durable.Store, string, error) {
 	u, err := url.Parse(name)
 	if err != nil {
-		// What is wrong is not said: it may be a part of the password.
-		return nil, "", errors.New("the store's URL cannot be read: a character such as # / ? @ in the password is written as %23 %2F %3F %40")
+		// What is wrong is not shown: it may be a part of the password.
+		what := "a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40"
+		if strings.Contains(err.Error(), "invalid port") {
+			what = "the port must be a number; if what is in its place belongs to the password, " + what
+		}
+		return nil, "", errors.New("the store's URL cannot be read: " + what)
 	}
 	secret := secrets(u)
 	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
