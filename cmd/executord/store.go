@@ -80,12 +80,13 @@ type visitor struct {
 // no reason to make tables.
 func openStore(name string, create bool) (store durable.Store, shown string, err error) {
 	scheme, _, isURL := strings.Cut(name, "://")
+	key, _, isPair := strings.Cut(name, "=")
 	switch {
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return openDatabase(name, create)
 	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
 		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + storeMend) // not shown: it may have a password
-	case strings.Contains(name, "=") && (strings.Contains(name, " ") || strings.Contains(name, "password")):
+	case isPair && !strings.ContainsAny(key, `/\`) && (strings.Contains(name, " ") || strings.Contains(name, "password")):
 		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
 	case name == "":
 		return nil, "", errors.New("the name of the store is empty: " + storeMend)

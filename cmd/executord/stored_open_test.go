@@ -59,6 +59,9 @@ func TestStoreMustBeThere(t *testing.T) {
 		{run, "postgres://me:a%zz@db/x", "the store's URL cannot be read: a character such as %% # / ? @ in the password is written as %%25 %%23"},
 		{run, "postgres://me:" + password + "@db:notaport/x", "the store's URL cannot be read: the port must be a number; if what is in its place belongs to the password, a character such as"},
 		{run, "postgres://db:notaport/x", "the store's URL cannot be read: the port must be a number"},
+		{jobs, dir + "/a=b c.db", "there is no store %s: check the name"},
+		{jobs, "./a=b c.db", "there is no store %s: check the name"},
+		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
 	} {
 		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
