@@ -157,11 +157,23 @@ func makeFile(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the store %s cannot be made: there is no directory %s", name, filepath.Dir(name))
+		return fmt.Errorf("the store %s cannot be made: %s", name, whyNotMade(name))
 	case err != nil:
 		return fmt.Errorf("the store %s cannot be made: %w", name, cause(err))
 	}
 	return f.Close()
+}
+
+// whyNotMade tells what is not there when a file can't be made.
+func whyNotMade(name string) string {
+	dir := filepath.Dir(name)
+	if _, err := os.Stat(dir); err != nil {
+		return "there is no directory " + dir
+	}
+	if _, err := os.Readlink(name); err == nil {
+		return "it is a link to a file in a directory that is not there"
+	}
+	return "the directory " + dir + " takes no new files"
 }
 
 func readHead(name string) (string, error) {

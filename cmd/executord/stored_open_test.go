@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,11 @@ func TestStoreMustBeThere(t *testing.T) {
 	}
 	db.Close()
 
+	dangling := filepath.Join(dir, "dangling.db")
+	if err := os.Symlink(filepath.Join(dir, "no", "x.db"), dangling); err != nil {
+		t.Fatal(err)
+	}
+
 	jobs, run := []string{"jobs"}, []string{"run", tab}
 	for _, test := range []struct {
 		args  []string
@@ -62,6 +68,7 @@ func TestStoreMustBeThere(t *testing.T) {
 		{jobs, dir + "/a=b c.db", "there is no store %s: check the name"},
 		{jobs, "./a=b c.db", "there is no store %s: check the name"},
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
+		{run, dangling, "the store %s cannot be made: it is a link to a file in a directory that is not there"},
 	} {
 		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
@@ -81,6 +88,18 @@ func TestStoreMustBeThere(t *testing.T) {
 	tables := 0
 	if err := db.QueryRow("select count(*) from sqlite_master").Scan(&tables); err != nil || tables != 1 {
 		t.Errorf("the foreign file has %d tables now, error %v", tables, err)
+	}
+}
+
+// A directory that is there, but takes no files, is not said to be missing.
+func TestStoreInProc(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no /proc")
+	}
+	_, stderr, code := output(t, "", "run", write(t, "tab", "@daily true\n"), "--store", "/proc/x.db")
+	if want := "executord: the store /proc/x.db cannot be made: the directory /proc takes no new files\n"; code != exitMistake || stderr != want {
+		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
 }
 
