@@ -151,7 +151,7 @@ func TestPoolDerivedContextIsCanceled(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				derived, cancel := context.WithTimeout(ctx, time.Hour)
-				context.AfterFunc(ctx, cancel)
+				t.Cleanup(cancel) // not by ctx: that would be another cause, in a race with its own
 				return derived
 			},
 		}})
