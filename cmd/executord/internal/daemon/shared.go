@@ -65,8 +65,8 @@ type node struct {
 	// Daemon.Run.
 	told map[string]string
 
-	// asked is the last job that a look asked for, whether or not there was an
-	// answer. For that goroutine as well.
+	// asked is the last job that a look asked for, and had the time to. For that
+	// goroutine as well.
 	asked string
 
 	// mu is a leaf lock.

@@ -44,7 +44,8 @@ func held(e roster.Entry) string {
 //
 // It asks for one job after the other, by its key. A list of the jobs that do not
 // run would be one question, and one about all rows of the store. What a slow store
-// leaves no time for comes first the next time.
+// leaves no time for comes first the next time, also if it was asked for: one look
+// may be as long as the other, and end at the same job.
 func (n *node) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -53,9 +54,11 @@ func (n *node) look(ctx context.Context) {
 	if found {
 		next++
 	}
-	for _, name := range slices.Concat(names[next:], names[:next]) {
-		n.asked = name
+	for i, name := range slices.Concat(names[next:], names[:next]) {
 		row, err := n.roster.Store.Find(ctx, roster.Key(n.roster.Namespace, name))
+		if i == 0 || ctx.Err() == nil { // the first had all the time there is
+			n.asked = name
+		}
 		if errors.Is(err, durable.ErrNotFound) {
 			continue
 		}

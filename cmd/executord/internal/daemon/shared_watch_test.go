@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -44,37 +45,45 @@ func (s *slow) Find(ctx context.Context, key string) (durable.Job, error) {
 	}
 }
 
-// However slow the store is, each job is looked at some time.
+// However slow the store is, each job is looked at some time, also one that a look
+// leaves too little time for again and again.
 func TestSlowStoreLeavesNoJobUnwatched(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &slow{Store: memory.New()}
-		var log bytes.Buffer
-		names := []string{"a", "b", "c", "d", "e"}
-		var tab strings.Builder
-		for _, name := range names {
-			tab.WriteString("# name: " + name + "\n0 0 * * * true\n")
+	for _, names := range []string{"abcde", "abc", "abcdef"} {
+		for _, takes := range []time.Duration{patience * 2 / 5, patience * 3 / 5} { // two and a half fit, or hardly more than one
+			t.Run(fmt.Sprint(names, takes), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { lookSlowly(t, strings.Split(names, ""), takes) })
+			})
 		}
-		n := newWatching(t, store, tab.String(), &log)
-		for _, name := range names {
-			row, err := store.Find(t.Context(), roster.Key("n", name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
-				t.Fatal(err)
-			}
+	}
+}
+
+func lookSlowly(t *testing.T, names []string, takes time.Duration) {
+	store := &slow{Store: memory.New()}
+	var log bytes.Buffer
+	var tab strings.Builder
+	for _, name := range names {
+		tab.WriteString("# name: " + name + "\n0 0 * * * true\n")
+	}
+	n := newWatching(t, store, tab.String(), &log)
+	for _, name := range names {
+		row, err := store.Find(t.Context(), roster.Key("n", name))
+		if err != nil {
+			t.Fatal(err)
 		}
-		log.Reset()
-		store.takes = patience * 2 / 5 // two and a half fit
-		for range names {
-			n.look(t.Context())
+		if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+			t.Fatal(err)
 		}
-		for _, name := range names {
-			if !strings.Contains(log.String(), "job="+name) {
-				t.Errorf("nothing is said of %s: %s", name, log.String())
-			}
+	}
+	log.Reset()
+	store.takes = takes
+	for range names {
+		n.look(t.Context())
+	}
+	for _, name := range names {
+		if !strings.Contains(log.String(), "job="+name) {
+			t.Errorf("nothing is said of %s: %s", name, log.String())
 		}
-	})
+	}
 }
 
 // newWatching gives a node that has brought a file to the store.
