@@ -3,7 +3,9 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -72,6 +74,65 @@ func TestOnDonePanicsInWorker(t *testing.T) {
 		}
 		if s := pool.Stats(); s.Succeeded != 1 || s.Runs != 1 || s.Workers != 1 {
 			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// What is called because of the panic may panic itself, or not return: the worker
+// lives on all the same.
+func TestSurvivesWhatAPanicEntails(t *testing.T) {
+	boom := func() { panic("boom") }
+	for name, test := range map[string]struct {
+		ctx     context.Context
+		onDone  func()
+		onPanic func()
+		told    int
+	}{
+		"OnPanic does not return":                 {context.Background(), boom, runtime.Goexit, 1},
+		"OnDone panics after the context":         {sloppy{context.Background()}, boom, func() {}, 2},
+		"OnDone panics, and OnPanic":              {sloppy{context.Background()}, boom, boom, 2},
+		"OnDone does not return":                  {sloppy{context.Background()}, runtime.Goexit, func() {}, 1},
+		"neither OnDone nor OnPanic does, either": {sloppy{context.Background()}, runtime.Goexit, runtime.Goexit, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				told := 0
+				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++; test.onPanic() },
+				}})
+				f := executor.NewFuture(constant(1))
+				f.OnDone(test.onDone)
+				pool.Execute(test.ctx, f)
+				g := executor.Submit(t.Context(), pool, constant(1))
+				settled(t, pool)
+				if !f.State().Done() || g.State() != executor.Succeeded || told != test.told {
+					t.Errorf("%v, then %v; told %d times", f.State(), g.State(), told)
+				}
+				if s := addsUp(t, pool); s.Completed() != 2 || s.Workers != 1 {
+					t.Errorf("%+v", s)
+				}
+			})
+		})
+	}
+}
+
+// So does a worker that ends a periodic task since its pool was shut down during
+// the run.
+func TestOnDonePanicsInWorkerAfterShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		told := 0
+		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
+		}})
+		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { s.Shutdown(); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.OnDone(func() { panic("boom") })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if f.State() != executor.Canceled || told != 1 || s.Stage() != executor.StageTerminated {
+			t.Errorf("%v, told %d times, %v", f.State(), told, s.Stage())
 		}
 	})
 }

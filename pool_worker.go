@@ -115,10 +115,10 @@ func (p *Pool) work(w *worker) {
 		if returned || w.gone {
 			return
 		}
+		defer func() { go p.work(w) }() // whatever a hook does
 		if w.taken {
-			p.survive(w, recover())
+			p.survive(w, w.entry, recover())
 		}
-		go p.work(w)
 	}()
 	out := none
 	switch {
@@ -142,18 +142,20 @@ func (p *Pool) take(w *worker) outcome {
 	return out
 }
 
-// survive fails the task in the hands of w, whose run was ended by the panic v
-// outside of body and hooks: by a method of the submitter's context, or what was
-// called since the task was done. A nil v is that of runtime.Goexit.
-func (p *Pool) survive(w *worker, v any) {
+// survive fails the task of e, which w had in its hands, unless it is complete.
+// The panic v has come out of it outside of body and hooks: out of a method of the
+// submitter's context, or of what was called since the task was done; maybe of what
+// is called here. A nil v is that of runtime.Goexit.
+func (p *Pool) survive(w *worker, e entry, v any) {
 	if v == nil {
 		return
 	}
 	end := abrupt(v)
-	if b, ok := w.entry.bound(); ok {
+	defer func() { p.report(context.Background(), p.info(w, e), end) }()
+	if b, ok := e.bound(); ok {
+		defer func() { p.survive(w, e, recover()) }()
 		b.fail(end.err)
 	}
-	p.report(context.Background(), p.info(w, w.entry), end)
 }
 
 // lost tells how the task ended in which a goroutine of w was lost.
@@ -180,7 +182,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	p.mu.extend()
 	if dropped := p.accountLocked(w, out); dropped.run != nil {
 		p.mu.Unlock()
-		dropped.end(Canceled, canceled(ErrShutdown)) // before w has another task, which it might lose here
+		p.drop(w, dropped) // before w has another task, which it might lose here
 		p.mu.Lock()
 	}
 	next, fresh := p.nextLocked(w)
@@ -194,6 +196,12 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		p.tidy()
 	}
 	return next == works
+}
+
+// drop completes a task that recurs and was in the hands of w until now.
+func (p *Pool) drop(w *worker, e entry) {
+	defer func() { p.survive(w, e, recover()) }()
+	e.end(Canceled, canceled(ErrShutdown))
 }
 
 // step is what a worker does next.
