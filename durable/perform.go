@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -99,9 +100,25 @@ func (r *run) call(ctx context.Context, exited func()) (result []byte, err error
 			a = &answer{err: &executor.PanicError{Value: v, Stack: debug.Stack()}}
 		}()
 		result, err := r.kind.handle(ctx, r.job.Payload)
-		a = &answer{result, err}
+		a = &answer{result, sound(err)}
 	}()
 	return a.result, a.err
+}
+
+// sound gives err or, if its methods panic, as those of a nil pointer do that was
+// returned as an error, one that says so.
+func sound(err error) (e error) {
+	defer func() {
+		if v := recover(); v != nil {
+			e = fmt.Errorf("durable: the handler returned an error of type %T whose methods panic: %v", err, v)
+		}
+	}()
+	if err != nil {
+		_ = err.Error()
+		errors.As(err, new(*permanentError))
+		errors.Is(err, executor.Done)
+	}
+	return err
 }
 
 // conclude says what follows a run that returned.
