@@ -2,3 +2,6 @@ package postgres
 
 // Beat is the statement of a beat.
 const Beat = beat
+
+// Migrate makes the tables or brings them up to date.
+var Migrate = migrate

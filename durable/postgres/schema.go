@@ -82,21 +82,14 @@ const schemaMade = `select exists (select from pg_catalog.pg_class c join pg_cat
 // for each other, at the one row of executor_schema. Where there is nothing to do
 // the right to read that is enough.
 func migrate(ctx context.Context, db *sql.DB) error {
-	made, version := false, 0
-	if err := db.QueryRowContext(ctx, schemaMade).Scan(&made); err != nil {
+	version, err := schemaVersion(ctx, db)
+	if err != nil {
 		return err
 	}
-	if made {
-		err := db.QueryRowContext(ctx, "select version from executor_schema where id = 1").Scan(&version)
-		if err == nil && version >= len(migrations) {
-			return known(version)
-		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
+	if version >= len(migrations) {
+		return known(version)
 	}
 	// Two that create a table at the same moment may fail, "if not exists" or not.
-	var err error
 	for range 5 {
 		if _, err = db.ExecContext(ctx, `create table if not exists executor_schema (id integer primary key, version integer not null)`); err == nil {
 			break
@@ -128,6 +121,26 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// schemaVersion gives the version of the schema, 0 if there is none. It reads it in
+// a transaction, though it need not: a pooler that knows none is to fail here, and
+// not at the first job.
+func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	made := false
+	if err := tx.QueryRowContext(ctx, schemaMade).Scan(&made); err != nil || !made {
+		return 0, err
+	}
+	err = tx.QueryRowContext(ctx, "select version from executor_schema where id = 1").Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return version, err
 }
 
 // known gives an error if a newer program has made the schema.
