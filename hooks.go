@@ -28,7 +28,8 @@ type Hooks struct {
 
 	// OnPanic is told of a panic that no future carries to somebody: in the
 	// body of Go or Execute, in periodic work, which it ends, in a hook, in a
-	// method of the submitter's context, and in what OnDone was given.
+	// method of the submitter's context, and in what OnDone was given, if it is a
+	// worker that calls these.
 	// By default the panic is logged with its stack, by Config.Logger. A panic
 	// in OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
