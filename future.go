@@ -126,7 +126,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	if f.series() != nil && f.attached() != nil {
 		return nil
 	}
-	ctx, ok := f.begin(nil, ctx, false)
+	ctx, ok := f.beginHere(nil, ctx, false)
 	if !ok {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 // meanwhile, or could not be run; a task that was given to a pool is never run
 // by it, but by that pool. Java: FutureTask.runAndReset.
 func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
-	ctx, ok := f.begin(nil, ctx, true)
+	ctx, ok := f.beginHere(nil, ctx, true)
 	if !ok {
 		return false
 	}

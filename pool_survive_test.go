@@ -136,3 +136,32 @@ func TestOnDonePanicsInWorkerAfterShutdown(t *testing.T) {
 		}
 	})
 }
+
+// Who runs a task himself gets the panic of his context, and those who wait for
+// the task do not wait for ever.
+func TestContextThatPanicsInCaller(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+		release := make(chan struct{})
+		mustGo(t, pool, func(context.Context) error { <-release; return nil })
+		ctx := sloppy{context.Background()}
+		for name, run := range map[string]func(f *executor.Future[int]){
+			"CallerRuns":  func(f *executor.Future[int]) { pool.Execute(ctx, f) },
+			"Run":         func(f *executor.Future[int]) { f.Run(ctx) },
+			"RunAndReset": func(f *executor.Future[int]) { f.RunAndReset(ctx) },
+		} {
+			f := executor.NewFuture(constant(1), executor.Timeout(time.Second))
+			func() {
+				defer func() {
+					var perr *executor.PanicError
+					if v := recover(); v == nil || !errors.As(f.Err(), &perr) || perr.Value != v {
+						t.Errorf("%s: recovered %v; the future gives %v", name, v, f.Err())
+					}
+				}()
+				run(f)
+			}()
+		}
+		close(release)
+		addsUp(t, pool)
+	})
+}

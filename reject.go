@@ -144,7 +144,7 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 		ctx, cancel := within(p, withDue(ctx, time.Time{}))
 		defer cancel(context.Canceled)
 		p.tell(ctx, e)
-	} else if ctx, ok := t.begin(p, ctx, false); ok {
+	} else if ctx, ok := t.beginHere(p, ctx, false); ok {
 		p.tell(ctx, e)
 	}
 	return nil

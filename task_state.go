@@ -89,6 +89,27 @@ func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Cont
 	return (*taskContext)(t), true
 }
 
+// beginHere is begin in the goroutine of somebody who runs the task himself. If the
+// parent panics when it is asked for a context, he gets the panic, and the task has
+// failed: nobody else would complete it.
+func (t *task) beginHere(p *Pool, parent context.Context, recurs bool) (ctx context.Context, ok bool) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		end := abrupt(recover())
+		t.unbegin()
+		t.finish(Failed, end.err, nil)
+		if perr := end.panicked(); perr != nil {
+			panic(perr.Value)
+		}
+	}()
+	ctx, ok = t.begin(p, parent, recurs)
+	returned = true
+	return ctx, ok
+}
+
 // unbegin records that the body was not called after all.
 func (t *task) unbegin() {
 	t.unlock(t.lock() &^ begun)
