@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"time"
 )
@@ -102,9 +103,13 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("executor: task panicked: %v\n\n%s", e.Value, e.Stack)
 }
 
-// Unwrap returns the value if it was an error, else nil.
+// Unwrap returns the value if it was an error, else nil. An error that is a nil
+// pointer is none: whoever looked into it would panic himself.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
+	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
+	}
 	return err
 }
 

@@ -43,6 +43,20 @@ func TestNilPointerAsError(t *testing.T) {
 	})
 }
 
+// A body that panics with one fails, and whoever looks into that error does not
+// panic.
+func TestPanicWithNilPointer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), pool, executor.Callable(func(ctx context.Context) error { panic(none(ctx)) }))
+		_, err := f.Get(t.Context())
+		var perr *executor.PanicError
+		if errors.Is(err, fs.ErrExist) || !errors.As(err, &perr) {
+			t.Errorf("it failed with %v", err)
+		}
+	})
+}
+
 // In periodic work it is recorded, and the schedule goes on.
 func TestNilPointerAsErrorOfSeries(t *testing.T) {
 	bubble(t, func(t *testing.T) {
