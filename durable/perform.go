@@ -177,11 +177,12 @@ func (r *run) ending(v Verdict, started time.Time, err error) Outcome {
 	return o
 }
 
-// follow makes the job wait for its next occurrence, or ends it if there is none.
+// follow makes the job wait for its next occurrence, or ends it if there is none
+// that the store knows of.
 func (r *run) follow(tt timetable, o Outcome) Outcome {
 	next := tt.next(r.job.Anchor, r.job.Occurrence, o.Run.Finished)
 	if next.IsZero() {
-		o.State = Succeeded
+		o.State, o.Due = Succeeded, time.Time{}
 		return o
 	}
 	next = ceilMicros(next)

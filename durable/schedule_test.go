@@ -164,6 +164,41 @@ func TestNamedTriggerRuns(t *testing.T) {
 	})
 }
 
+// A trigger that ends.
+type until time.Time
+
+func (u until) Next(t time.Time) time.Time {
+	if next := t.Add(time.Hour); !next.After(time.Time(u)) {
+		return next
+	}
+	return time.Time{}
+}
+
+// A time that is asked for during the last run of a schedule is one more run; and
+// then the job has succeeded.
+func TestRescheduleDuringTheLastRunRunsOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"twice": until(begun.Add(2 * time.Hour))}
+		})
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			if d.note(ctx); d.count() == 2 {
+				j, _ := durable.Current(ctx)
+				if a := must(jobs.Reschedule(ctx, j.ID, begun.Add(5*time.Hour))); a != durable.Deferred {
+					t.Errorf("the answer is %v", a)
+				}
+			}
+			return "", nil
+		})
+		start(t, jobs)
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("twice"), ""))
+		must(jobs.Await(t.Context(), id))
+		d.wants(t, begun, time.Hour, 2*time.Hour, 5*time.Hour)
+	})
+}
+
 // Many nodes register a schedule, again and again, and each occurrence runs once.
 func TestPeriodicRunsOnceAmongManyNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -216,7 +216,9 @@ type Outcome struct {
 	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a wish or
 	// another schedule that came during the run take effect now.
 	State State
-	// Due, Occurrence and Attempt are the job's next ones.
+	// Due, Occurrence and Attempt are the job's next ones. A zero Due says that
+	// its schedule gives no other time, and State Succeeded: if another schedule or
+	// time came during the run, the job waits for that instead.
 	Due, Occurrence time.Time
 	Attempt         int
 	Error           string

@@ -119,6 +119,48 @@ func rescheduleRunning(b *bench) {
 	b.changeBy(k.ID, move, durable.TooLate)
 }
 
+// What was asked of a running job holds, too, if its schedule gives no other time:
+// then it waits for the time that was asked for, or is paused or canceled until
+// then. Otherwise it has succeeded. A run that says that it was the last ends the
+// job whatever was asked.
+func rescheduleLast(b *bench) {
+	node := b.node("a")
+	to := time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
+	for _, test := range []struct {
+		name  string
+		ops   []durable.Op
+		ended bool // the run itself says that it was the last
+		want  durable.State
+	}{
+		{"nothing", nil, false, durable.Succeeded},
+		{"moved", []durable.Op{durable.OpReschedule}, false, durable.Waiting},
+		{"moved, ended", []durable.Op{durable.OpReschedule}, true, durable.Succeeded},
+		{"paused", []durable.Op{durable.OpPause}, false, durable.Succeeded},
+		{"canceled", []durable.Op{durable.OpCancel}, false, durable.Succeeded},
+		{"moved, paused", []durable.Op{durable.OpReschedule, durable.OpPause}, false, durable.Paused},
+		{"moved, canceled", []durable.Op{durable.OpReschedule, durable.OpCancel}, false, durable.Canceled},
+	} {
+		j := b.running(node, key(test.name), every("1h0m0s"))
+		for _, op := range test.ops {
+			b.changeBy(j.ID, durable.Change{Op: op, Due: to}, durable.Deferred)
+		}
+		o := outcome(j)
+		o.Attempt = j.Attempt
+		due, occurrence, attempt := j.Due, j.Occurrence, j.Attempt
+		if !test.ended {
+			o.Due = time.Time{}
+		}
+		if test.want != durable.Succeeded {
+			due, occurrence, attempt = to, to, 0
+		}
+		b.settle(node, o)
+		got := b.state(j.ID, test.want)
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Wish != durable.NoWish || !got.NextDue.IsZero() {
+			b.Errorf("%s: job is %+v", test.name, got)
+		}
+	}
+}
+
 // A job that is to run now is due, also if it was paused.
 func runNow(b *bench) {
 	node := b.node("a")

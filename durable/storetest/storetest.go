@@ -87,6 +87,7 @@ var tests = []struct {
 	{"PauseOfRunningWaitsForItsEnd", pauseRunning},
 	{"RescheduleMovesTheTime", reschedule},
 	{"RescheduleOfRunningPeriodicMovesTheNext", rescheduleRunning},
+	{"RescheduleDuringTheLastRunAddsOne", rescheduleLast},
 	{"RunNowMakesItDue", runNow},
 	{"ReviveBringsTheDeadBack", revive},
 

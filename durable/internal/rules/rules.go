@@ -194,6 +194,11 @@ func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 		j.Runs++
 	}
 	run := Line(j, node, o.Run)
+	if o.Due.IsZero() { // nothing follows
+		if o.Due = j.Due; !j.NextDue.IsZero() {
+			o.State = durable.Waiting
+		}
+	}
 	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
 	j.Error, j.Updated = o.Error, now
 	if o.Result != nil {
