@@ -63,6 +63,9 @@ func (n *node) beatLoop(ctx context.Context) {
 		n.cancelWanted(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
+			for _, id := range pulse.Dead {
+				n.jobs.log().Error("durable: a job is dead, since it was lost with its node too often", "job", id)
+			}
 			n.wake()
 		}
 		switch {

@@ -113,7 +113,8 @@ type Job struct {
 	Attempts int           `json:"attempts"` // how many there may be
 	Timeout  time.Duration `json:"timeout,omitempty"`
 
-	Runs    int64     `json:"runs"` // runs that have ended
+	Runs    int64     `json:"runs"`           // runs that have ended
+	Lost    int       `json:"lost,omitempty"` // runs in a row that were lost with their nodes
 	Error   string    `json:"error,omitempty"`
 	Result  []byte    `json:"result,omitempty"`
 	Created time.Time `json:"created"`

@@ -3,6 +3,7 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,6 +79,73 @@ func TestCutOffNodeIsReplaced(t *testing.T) {
 		}
 		if succeeded != 1 {
 			t.Errorf("%d runs were committed as successes", succeeded)
+		}
+	})
+}
+
+// A periodic job of one attempt whose node is lost goes on with its next occurrence,
+// and the one that was lost is not begun again.
+func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		cut := newJobs(t, line)
+		var d diary
+		k := durable.Handle(cut, "k", func(ctx context.Context, _ string) (string, error) {
+			if d.note(ctx); d.count() == 1 {
+				line.down()
+				<-ctx.Done()
+			}
+			return "", nil
+		})
+		start(t, cut)
+		heir := newJobs(t, store)
+		durable.Handle(heir, "k", d.handler)
+		begun := time.Now()
+		id := must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, "", durable.Attempts(1)))
+		time.Sleep(time.Second)
+		start(t, heir)
+		time.Sleep(2 * time.Minute)
+		d.wants(t, begun, 0, time.Minute, 2*time.Minute)
+		var verdicts []durable.Verdict
+		for _, run := range must(heir.History(t.Context(), id, 0, 10)) {
+			verdicts = append(verdicts, run.Verdict)
+		}
+		if want := []durable.Verdict{durable.RunSucceeded, durable.RunSucceeded, durable.RunLost}; !slices.Equal(verdicts, want) {
+			t.Errorf("the history is %v, want %v", verdicts, want)
+		}
+	})
+}
+
+// A job that its nodes do not survive is dead in the end, and the log says so.
+func TestJobThatKillsItsNodesIsDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log logLines
+		watch := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
+		start(t, watch)
+		runs := 0
+		var id durable.ID
+		for i := range durable.MaxLost + 3 {
+			line := newFaulty(store)
+			jobs := newJobs(t, line)
+			k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+				runs++
+				line.down()
+				<-ctx.Done()
+				return "", nil
+			})
+			if i == 0 {
+				id = must(k.AtFixedRate(t.Context(), "key", 0, time.Second, "", durable.Attempts(3)))
+			}
+			start(t, jobs)
+			time.Sleep(5 * time.Minute)
+		}
+		if job := must(watch.Get(t.Context(), id)); runs != durable.MaxLost || job.State != durable.Dead {
+			t.Errorf("after %d runs it is %v", runs, job.State)
+		}
+		if n := log.count("a job is dead"); n != 1 {
+			t.Errorf("the log says %d times that a job is dead", n)
 		}
 	})
 }

@@ -42,8 +42,7 @@ func WithPriority(p Priority) Option {
 }
 
 // Attempts says how often an occurrence is tried before the job is dead, or, if
-// it is periodic, before the schedule goes on without it; if the last attempt is
-// lost with its node, the job is dead in any case. The default is 12.
+// it is periodic, before the schedule goes on without it. The default is 12.
 func Attempts(n int) Option {
 	return func(j *NewJob) error {
 		if n < 1 || n > 1000 {

@@ -50,6 +50,11 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	if err != nil {
 		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
 	}
+	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node
+		o := r.ending(RunFailed, started, nil)
+		o.Error, o.Unrecorded = r.job.Error, true
+		return new(r.follow(tt, o)), time.Time{}
+	}
 	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
 		p, err := parsePolicy(r.job.Missed)

@@ -27,8 +27,10 @@ type Store interface {
 	// Beat renews a node's lease, and says whether a job that w asks for is there.
 	// A node that has been declared dead stays dead, and is told so. Beat also
 	// declares every other node dead whose lease has ended, and frees what those
-	// held: it waits again, after [ReapDelay], or is dead if its last attempt was
-	// running; such a run is in the history as lost.
+	// held: it waits again, after [ReapDelay]; or it is dead, if its last attempt was
+	// running or, of a periodic job, that was the run that makes it [MaxLost]. Such a
+	// run is in the history as lost. A periodic job keeps its attempts, all of which
+	// may be used up.
 	//
 	// If the lease of the node that beats has itself ended, then the store was
 	// away, or its clock has jumped: the leases of all the others that have ended
@@ -152,6 +154,7 @@ type Pulse struct {
 	Alive    bool  // false: the node was declared dead, and holds nothing
 	Canceled []Ref // running jobs of this node that are to be canceled
 	Freed    int   // jobs of dead nodes that this beat has freed
+	Dead     []ID  // those of them that are dead now
 	Due      bool  // the job that the Watch asks for is there; those just freed may not count
 }
 
@@ -271,6 +274,10 @@ type Filter struct {
 type Retention struct {
 	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs; 0 keeps for ever
 }
+
+// MaxLost is how many runs in a row of a periodic job may be lost with their nodes
+// before it is taken for what kills them, and is dead.
+const MaxLost = 12
 
 // ReapDelay is how long a job whose node died in its nth attempt waits for the
 // next: not at all after the first, then ever longer, so that a job that kills

@@ -142,6 +142,9 @@ func (s *Store) Beat(ctx context.Context, node string, length time.Duration, w d
 			if run, ok := rules.Reap(j, pulse.Now); ok {
 				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], run)
 			}
+			if j.State == durable.Dead {
+				pulse.Dead = append(pulse.Dead, j.ID)
+			}
 		}
 	}
 	return pulse, nil

@@ -83,7 +83,7 @@ func claimJobs(pick, turned, busy string) string {
 		)` + turned + ` select ` + row.Columns + `, n.now, false, false from u, n
 		union all
 		select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
-			0, 0, 0, '', 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, (select count(*) from pick) >= $4 from n`
+			0, 0, 0, '', 0, 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, (select count(*) from pick) >= $4 from n`
 }
 
 // Claim gives waiting jobs to a node.

@@ -34,7 +34,7 @@ const insertJobs = `with node as materialized (
 		insert into executor_job (` + row.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then 0 when begun then 2 else 1 end, 0, held::int, case when held then node else '' end,
-			(held and begun)::int, attempts, timeout, 0, '', null, now, now
+			(held and begun)::int, attempts, timeout, 0, 0, '', null, now, now
 		from w order by ord
 		on conflict do nothing
 		returning ` + row.Columns + `

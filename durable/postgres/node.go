@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -55,7 +56,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 	p.Now = row.Time(now)
 	if dead || !p.Alive {
 		err = s.inTx(ctx, func(tx *sql.Tx) (err error) {
-			p.Freed, err = reap(ctx, tx, node)
+			p.Freed, p.Dead, err = reap(ctx, tx, node)
 			return err
 		})
 		if err != nil {
@@ -77,24 +78,25 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 // node that does it.
 const reapJobs = `with n as materialized (select ` + clock + ` as now),
 	o as materialized (
-		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started
+		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
+			state = 2 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
 		from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
 		for update skip locked
 	), u as (
 		update executor_job j set
-			state = case when o.was = 1 then 0 when j.attempt >= j.attempts then 4 when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
-			due = case when o.was = 1 or j.attempt >= j.attempts then j.due when j.next_due <> 0 then j.next_due
+			state = case when o.was = 1 then 0 when o.dead then 4 when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
+			due = case when o.was = 1 or o.dead then j.due when j.next_due <> 0 then j.next_due
 				when j.attempt < 2 then n.now else n.now + (1000000::bigint << least(j.attempt - 2, 6)) end,
-			occurrence = case when o.was = 2 and j.attempt < j.attempts and j.next_due <> 0 then j.next_due else j.occurrence end,
-			attempt = case when o.was = 2 and j.attempt < j.attempts and j.next_due <> 0 then 0 else j.attempt end,
-			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, updated = n.now,
+			occurrence = case when o.was = 2 and not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
+			attempt = case when o.was = 2 and not o.dead and j.next_due <> 0 then 0 else j.attempt end,
+			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, lost = j.lost + (o.was = 2)::int, updated = n.now,
 			error = case when o.was = 1 then j.error else 'durable: node ' || o.node || ' was lost' end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now
 	), added as (
 		insert into executor_run (` + row.RunColumns + `)
 		select id, runs, run_occurrence, run_attempt, held, node, started, now, 4, error from u where was = 2
-	) select count(*) from u`
+	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`
 
 // bury leaves a tombstone for each node of which something could not be freed,
 // since a transaction of somebody else has its row: it is not alive, but it is not
@@ -107,22 +109,29 @@ const bury = `insert into executor_node (id, lease_until, lease)
 // waits for anybody: a node that was stopped in the middle of a transaction must
 // not stop those that free its jobs. Each statement has a snapshot of its own: the
 // second sees what a node claimed up to the moment in which the first removed it.
-func reap(ctx context.Context, tx *sql.Tx, node string) (int, error) {
+func reap(ctx context.Context, tx *sql.Tx, node string) (freed int, dead []durable.ID, err error) {
 	if _, err := tx.ExecContext(ctx, `delete from executor_node where id in (
 		select id from executor_node where id <> $1 and lease_until < `+clock+` for update skip locked)`, node); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	freed := 0
-	if err := tx.QueryRowContext(ctx, reapJobs).Scan(&freed); err != nil {
-		return 0, err
+	var buried string
+	if err := tx.QueryRowContext(ctx, reapJobs, durable.MaxLost).Scan(&freed, &buried); err != nil {
+		return 0, nil, err
 	}
 	if _, err := tx.ExecContext(ctx, bury); err != nil {
-		return 0, err
+		return 0, nil, err
+	}
+	for text := range strings.FieldsSeq(buried) {
+		id, err := durable.ParseID(text)
+		if err != nil {
+			return 0, nil, err
+		}
+		dead = append(dead, id)
 	}
 	if freed == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
-	return freed, tell(ctx, tx)
+	return freed, dead, tell(ctx, tx)
 }
 
 // tell wakes the nodes when tx is committed.

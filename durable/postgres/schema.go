@@ -71,6 +71,9 @@ var migrations = []string{
 		turn bigint not null
 	) with (fillfactor = 10);
 	alter table executor_node add column lease bigint not null default 0;`,
+
+	// How often in a row a job was lost with its node.
+	`alter table executor_job add column lost integer not null default 0;`,
 }
 
 // schemaMade tells whether executor_schema is where it would be made. PostgreSQL

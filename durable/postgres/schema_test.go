@@ -18,7 +18,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	store := open(t, dsn)
 	j := claimed(t, store, "a", 1, 0)[0]
 	for _, statement := range []string{
-		"drop table executor_limit", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"alter table executor_job drop column lost", "drop table executor_limit", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))

@@ -148,7 +148,8 @@ func commitRuns(more, from, lock string) string {
 			occurrence = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
 			wish = 0, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
-			runs = j.runs + o.recorded::int, updated = n.now
+			runs = j.runs + o.recorded::int, updated = n.now,
+			lost = case when o.recorded and o.verdict <> 3 then 0 else j.lost end
 		` + from + `
 		returning j.runs, o.*
 	), added as (

@@ -79,6 +79,9 @@ func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) 
 					return p, err
 				}
 			}
+			if orphans[i].State == durable.Dead {
+				p.Dead = append(p.Dead, orphans[i].ID)
+			}
 			if err := q.put(&orphans[i]); err != nil {
 				return p, err
 			}

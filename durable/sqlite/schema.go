@@ -66,6 +66,9 @@ var migrations = []string{
 	drop index executor_job_over;
 	create index executor_job_over on executor_job (state, updated) where state >= 3 and state <= 5;
 	alter table executor_node add column lease integer not null default 0;`,
+
+	// How often in a row a job was lost with its node.
+	`alter table executor_job add column lost integer not null default 0;`,
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

@@ -48,7 +48,8 @@ const settleJob = `update executor_job set
 	due = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
 	occurrence = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
-	wish = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8
+	wish = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
+	lost = case when ?11 then 0 else lost end
 	where id = ?9 and epoch = ?10 and state = 2`
 
 // commit commits one outcome, and reports whether it is committed: now, or
@@ -58,7 +59,8 @@ func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, 
 	if o.Unrecorded {
 		recorded = 0
 	}
-	n, err := q.exec(settleJob, int64(o.State), micros(o.Due), micros(o.Occurrence), int64(o.Attempt), o.Error, o.Result, recorded, now, o.ID[:], o.Epoch)
+	ran := !o.Unrecorded && o.Run.Verdict != durable.RunSkipped
+	n, err := q.exec(settleJob, int64(o.State), micros(o.Due), micros(o.Occurrence), int64(o.Attempt), o.Error, o.Result, recorded, now, o.ID[:], o.Epoch, ran)
 	if err == nil && n == 0 {
 		// With the epoch of the run but not running, it is one that was committed
 		// already: all else that ends a run makes the epoch go up.

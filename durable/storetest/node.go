@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -95,6 +97,9 @@ func beatBuries(b *bench) {
 		if p.Freed != 1 || j.Attempt != attempt {
 			b.Fatalf("freed %d, attempt %d, want 1, %d", p.Freed, j.Attempt, attempt)
 		}
+		if dead := slices.Equal(p.Dead, []durable.ID{id}); dead != (attempt == 3) {
+			b.Errorf("after attempt %d the dead are %v", attempt, p.Dead)
+		}
 		if want := j.Updated.Add(durable.ReapDelay(attempt)); attempt < 3 && (j.State != durable.Waiting || !j.Due.Equal(want)) {
 			b.Errorf("after attempt %d it is %v, due %v, want %v", attempt, j.State, j.Due, want)
 		}
@@ -102,6 +107,54 @@ func beatBuries(b *bench) {
 	b.state(id, durable.Dead)
 	if runs := must(b.store.Runs(b.Context(), id, 0, 10)); len(runs) != 3 {
 		b.Errorf("history has %d runs, want 3", len(runs))
+	}
+}
+
+// A periodic job whose nodes die goes on, however few attempts it has, unless it is
+// lost MaxLost times in a row. A run that ends is the end of a row, but not one that
+// was left out or is not recorded.
+func beatBuriesPeriodic(b *bench) {
+	alive := b.node("z")
+	id := b.add(-time.Hour, key("key"), every("1s"), func(j *durable.NewJob) { j.Attempts = 1 }).ID
+	nodes := 0
+	hold := func() (node string, j durable.Job) {
+		nodes++
+		node = b.node(fmt.Sprint("node", nodes))
+		jobs := b.claim(node)
+		if len(jobs) != 1 || jobs[0].State == durable.Claimed && !b.confirm(node, jobs[0]) {
+			b.Fatalf("claimed %+v of %+v", jobs, b.get(id))
+		}
+		return node, jobs[0]
+	}
+	end := func(v durable.Verdict, unrecorded bool) {
+		node, j := hold()
+		o := next(j, j.Occurrence.Add(time.Millisecond))
+		o.Run.Verdict, o.Unrecorded = v, unrecorded
+		b.settle(node, o)
+	}
+	lose := func(times, row int) {
+		for range times {
+			row++
+			node, held := hold()
+			b.die(node)
+			p := b.beat(alive, lease)
+			if got := b.get(id); got.Lost != row || got.Attempt != 1 || !got.Occurrence.Equal(held.Occurrence) || len(p.Dead) > 0 != (row == durable.MaxLost) {
+				b.Fatalf("lost %d times in a row, the dead are %v: job is %+v", row, p.Dead, got)
+			}
+			if row < durable.MaxLost {
+				end(durable.RunFailed, true) // it goes on with the next occurrence
+			}
+		}
+	}
+	lose(durable.MaxLost-1, 0)
+	end(durable.RunFailed, false)
+	lose(durable.MaxLost-2, 0)
+	end(durable.RunSkipped, false)
+	lose(2, durable.MaxLost-2)
+	b.state(id, durable.Dead)
+	b.change(id, durable.OpRevive, durable.Applied)
+	if got := b.state(id, durable.Waiting); got.Lost != 0 {
+		b.Errorf("revived, the job is %+v", got)
 	}
 }
 
@@ -133,8 +186,8 @@ func (b *bench) wished(node string, attempts int) (jobs []durable.Job, to time.T
 	return jobs, to
 }
 
-// What was asked of a running job is done when its node dies, unless that was its
-// last attempt.
+// What was asked of a running job is done when its node dies, also if its attempts
+// are used up.
 func beatFulfills(b *bench) {
 	alive := b.node("z")
 	for _, attempts := range []int{1, 3} {
@@ -147,14 +200,12 @@ func beatFulfills(b *bench) {
 			if i == 3 {
 				due, occurrence, attempt = to, to, 0
 			}
-			if attempts == 1 {
-				want, due, occurrence, attempt = durable.Dead, jobs[i].Due, jobs[i].Occurrence, 1
-			}
 			got := b.state(jobs[i].ID, want)
 			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Wish != durable.NoWish || !got.NextDue.IsZero() {
 				b.Errorf("job %s of %d attempts is %+v", got.Key, attempts, got)
 			}
 		}
+		b.change(jobs[0].ID, durable.OpCancel, durable.Applied)
 	}
 }
 

@@ -69,6 +69,7 @@ var tests = []struct {
 	{"BeatFreesWhatDeadNodesHold", beatFrees},
 	{"BeatTellsTheDeadNode", beatTellsDead},
 	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
+	{"BeatBuriesAPeriodicJobThatKillsItsNodes", beatBuriesPeriodic},
 	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
 	{"BeatDoesWhatWasWishedOfTheLost", beatFulfills},
 	{"BeatOfALateNodeSparesTheOthers", beatLate},

@@ -13,7 +13,7 @@ import (
 
 // Columns are those of a job, in the order of Values and Scan.
 const Columns = `id, key, kind, payload, priority, schedule, missed, anchor, due, occurrence, next_due,
-	state, wish, epoch, owner, attempt, attempts, timeout, runs, error, result, created, updated`
+	state, wish, epoch, owner, attempt, attempts, timeout, runs, lost, error, result, created, updated`
 
 // Names are the columns.
 var Names = strings.FieldsFunc(Columns, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
@@ -50,7 +50,7 @@ func Values(j *durable.Job, id any) []any {
 	return []any{
 		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed, Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Wish), j.Epoch, j.Owner, int64(j.Attempt),
-		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
+		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
 	}
 }
 
@@ -72,7 +72,7 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	var anchor, due, occurrence, next, timeout, created, updated int64
 	dest := append([]any{
 		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
-		&j.State, &j.Wish, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Error, &j.Result, &created, &updated,
+		&j.State, &j.Wish, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
 	}, more...)
 	err := s.Scan(dest...)
 	if err != nil {

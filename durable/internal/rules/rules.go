@@ -154,7 +154,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 			return durable.TooLate
 		}
 		due(j, now)
-		j.State = durable.Waiting
+		j.State, j.Lost = durable.Waiting, 0
 	}
 	j.Updated = now
 	if before.State == durable.Running {
@@ -192,6 +192,9 @@ func Fulfill(j *durable.Job) {
 func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
 	if !o.Unrecorded {
 		j.Runs++
+		if o.Run.Verdict != durable.RunSkipped {
+			j.Lost = 0
+		}
 	}
 	run := Line(j, node, o.Run)
 	if o.Due.IsZero() { // nothing follows
@@ -228,10 +231,11 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	text := "durable: node " + j.Owner + " was lost"
 	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Updated, Finished: now, Verdict: durable.RunLost, Error: text}
 	j.Runs++
+	j.Lost++
 	run := Line(j, j.Owner, lost)
 	free(j)
 	j.Error, j.Updated = text, now
-	if j.Attempt >= j.Attempts {
+	if j.Schedule == once && j.Attempt >= j.Attempts || j.Schedule != once && j.Lost >= durable.MaxLost {
 		j.State = durable.Dead
 		j.Wish, j.NextDue = durable.NoWish, time.Time{}
 		return run, true
