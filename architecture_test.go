@@ -56,7 +56,7 @@ var starts = map[string]string{
 	"pool_worker.go work":                    "the pool; goes on as a worker after a Goexit",
 	"pool_worker.go armReaperLocked":         "the pool; dismisses idle workers, stopped by tidy",
 	"reject.go discardOldest":                "the pool; a worker",
-	"reject_block.go block":                  "the pool; a worker",
+	"reject_block.go blockUntil":             "the pool; a worker",
 	"task_state.go watch":                    "the submitter's context; unhooked when the task is done",
 	"context.go within":                      "the pool's context; unhooked when the body has returned",
 	"internal/alarm/waker_linux.go newWaker": "the waker; its run ends when the descriptor is closed",

@@ -55,7 +55,7 @@
 // goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
 // submitter do the work; [Discard] drops the task, [DiscardOldest] the one that
 // would have run next; [Block] waits for room as long as the submitter's context
-// lasts; [RejectFunc] is whatever you write. What is rejected or dropped fails
+// lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write. What is rejected or dropped fails
 // its future with a [*RejectedError], or with the error of a RejectFunc.
 //
 // # Futures

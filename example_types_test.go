@@ -90,6 +90,16 @@ func ExampleRejectPolicy() {
 	// <nil>
 }
 
+func ExampleBlockFor() {
+	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.BlockFor(10 * time.Millisecond)})
+	release := make(chan struct{})
+	pool.Go(context.Background(), func(context.Context) error { <-release; return nil })
+	fmt.Println(pool.Go(context.Background(), func(context.Context) error { return nil }))
+	close(release)
+	pool.Close()
+	// Output: executor: task rejected: saturated
+}
+
 func ExampleState() {
 	f := executor.NewFuture(func(context.Context) (int, error) { return 0, errors.New("no") })
 	fmt.Println(f.State())

@@ -110,6 +110,56 @@ func TestBlockGivesUp(t *testing.T) {
 	})
 }
 
+// A submitter with BlockFor gives up after that time: the task is rejected since
+// the pool is saturated, and the others keep their places.
+func TestBlockForGivesUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.BlockFor(time.Minute))
+		mustGo(t, pool, block.run)
+		start := time.Now()
+		f := executor.NewFuture(value(1))
+		first := enqueue(t.Context(), pool, f)
+		time.Sleep(time.Second)
+		second := enqueue(t.Context(), pool, executor.Func(nop))
+		err := <-first
+		expect(t, "waited", time.Since(start), time.Minute)
+		for _, want := range []error{executor.ErrRejected, executor.ErrSaturated} {
+			expectIs(t, "Execute", err, want)
+			expectIs(t, "future", f.Err(), want)
+		}
+		s := addsUp(t, pool)
+		expect(t, "Blocked", s.Blocked, 1)
+		expect(t, "Rejected", s.Rejected, 1)
+		block.release()
+		expect(t, "second", <-second, nil)
+	})
+}
+
+// BlockFor bounds the wait alone: the body of a task that was let in has its
+// submitter's context, and goes on when the time is over. A context that ends
+// earlier ends the wait.
+func TestBlockForBoundsTheWaitAlone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, block := full(t, executor.BlockFor(time.Minute))
+		mustGo(t, pool, block.run)
+		f := executor.NewFuture(func(ctx context.Context) (bool, error) {
+			_, bounded := ctx.Deadline()
+			time.Sleep(time.Hour)
+			return bounded, ctx.Err()
+		})
+		in := enqueue(t.Context(), pool, f)
+		bound, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		out := enqueue(bound, pool, executor.Func(nop))
+		expectIs(t, "Execute", <-out, context.DeadlineExceeded)
+		block.release()
+		expect(t, "Execute", <-in, nil)
+		bounded, err := f.Get(t.Context())
+		expect(t, "deadline", bounded, false)
+		expect(t, "Get", err, nil)
+	})
+}
+
 // Every submitter that waits is turned away by a shutdown, of either kind.
 func TestBlockEndsAtShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 // asked once a task, by the goroutine that submits, with no lock held.
 //
 // The policies of this package are [Abort], [CallerRuns], [Discard],
-// [DiscardOldest] and [Block]; [RejectFunc] makes one of a function. Java:
-// RejectedExecutionHandler.
+// [DiscardOldest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
+// Java: RejectedExecutionHandler.
 type RejectPolicy interface {
 	// Reject is given the task as it was submitted, with its context but without
 	// the options of Go, and the pool. If it returns an error, the submission fails with it and so does
@@ -23,7 +23,9 @@ type RejectPolicy interface {
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a
 // policy of this package, by its Reject, for the pool that it was given: that
 // one has counted the task as rejected, and counts it again. To another pool, or
-// to this one anew, it gives the task by Execute.
+// to this one anew, it gives the task by Execute. Either way the context that it
+// passes on becomes the parent of the task's: one that ends when the function
+// returns ends the task as well. To bound the wait alone there is [BlockFor].
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.

@@ -1,6 +1,21 @@
 package executor
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// BlockFor is [Block] with an end of the wait: after d the submission fails, with
+// [ErrSaturated]. A d that is not positive does not wait. It bounds the wait
+// alone, where a deadline of the submitter's context bounds the body too. Java
+// has no counterpart.
+func BlockFor(d time.Duration) RejectPolicy {
+	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, e entry, _ error) error {
+		patience := time.NewTimer(d)
+		defer patience.Stop()
+		return p.blockUntil(ctx, e, patience.C)
+	}}
+}
 
 // blocked is a submitter that waits for room. Its fields are guarded by the
 // pool's lock.
@@ -14,6 +29,11 @@ func (b *blocked) moved(place int) { b.place = place }
 
 // block is the policy Block.
 func (p *Pool) block(ctx context.Context, e entry, _ error) error {
+	return p.blockUntil(ctx, e, nil)
+}
+
+// blockUntil waits for room until ctx ends or over gives something.
+func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) error {
 	p.mu.Lock()
 	w, v := p.admitLocked(e, e.task()) // there may be room by now
 	var b *blocked
@@ -29,10 +49,13 @@ func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 		return p.settled(ctx, e, v)
 	}
 
+	why := ErrSaturated
 	select {
 	case v = <-b.decided:
 		return p.settled(ctx, e, v)
+	case <-over:
 	case <-ctx.Done():
+		why = ended(ctx)
 	}
 	p.mu.Lock()
 	if b.place < 0 {
@@ -41,7 +64,7 @@ func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	}
 	p.mu.blocked.Remove(b.place)
 	p.mu.Unlock()
-	return p.abort(ctx, e, ended(ctx))
+	return p.abort(ctx, e, why)
 }
 
 // unblockLocked admits submitters that wait, as long as there is room. It is

@@ -38,6 +38,8 @@ var policyCases = []policyCase{
 		verdict{}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"Block", executor.Block,
 		verdict{}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
+	{"BlockFor", executor.BlockFor(-1),
+		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"RejectFunc that takes", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil }),
 		verdict{}, verdict{}},
 	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errMine }),
