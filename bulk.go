@@ -12,10 +12,11 @@ var ErrNoTasks = errors.New("executor: no tasks")
 
 // InvokeAll submits the functions, waits until all are done, and returns their
 // futures in the order of the functions. When ctx ends, those that are not done
-// are canceled: no future is ever left pending. A function that fails does not
-// disturb the others, but one that is rejected makes InvokeAll cancel them. If
-// one is nil, nothing runs: its future fails with [ErrNilTask], the others are
-// canceled. Java: invokeAll.
+// are canceled: no future is ever left pending, but a body that was running may
+// return later than InvokeAll, and [Future.Join] waits for it. A function that
+// fails does not disturb the others, but one that is rejected makes InvokeAll
+// cancel them. If one is nil, nothing runs: its future fails with [ErrNilTask],
+// the others are canceled. Java: invokeAll.
 func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	mustContext(ctx)
 	fs := make([]*Future[T], len(fns))
@@ -61,11 +62,12 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 }
 
 // InvokeAny submits the functions one by one, for as long as none has
-// succeeded, and returns the first value. The others are canceled. If all fail
-// it returns the error of the one that failed last; if ctx ends first, ctx's
-// error. An executor that rejects some of them is still asked for the others. A
-// nil function is found before anything runs, and gives [ErrNilTask]; no
-// functions at all give [ErrNoTasks]. Java: invokeAny.
+// succeeded, and returns the first value. The others are canceled, and those that
+// were running may return later than InvokeAny. If all fail it returns the error
+// of the one that failed last; if ctx ends first, ctx's error. An executor that
+// rejects some of them is still asked for the others. A nil function is found
+// before anything runs, and gives [ErrNilTask]; no functions at all give
+// [ErrNoTasks]. Java: invokeAny.
 func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	var zero T

@@ -103,7 +103,9 @@
 // # Shutdown
 //
 // [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled
-// pool, policies say which. [Pool.ShutdownNow] ends the contexts of the bodies
+// pool, policies say which: unless they are changed periodic work ends, and the
+// tasks of Schedule and At stay until they are due, however late that is.
+// [Pool.ShutdownNow] ends the contexts of the bodies
 // that run and gives back the tasks that never ran, for use elsewhere.
 // [Pool.AwaitTermination] waits for the end within a context, and [Pool.Close] is
 // Shutdown and that wait. A pool that is not shut down keeps its workers, and so

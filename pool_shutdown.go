@@ -104,8 +104,10 @@ func (p *Pool) AwaitTermination(ctx context.Context) error {
 func (p *Pool) Terminated() <-chan struct{} { return p.terminated }
 
 // Close shuts the pool down and waits until it is terminated, for as long as
-// the tasks take that it has accepted; AwaitTermination waits with a bound. A
-// task must not close its own pool: it would wait for itself. Java: close.
+// the tasks take that it has accepted; AwaitTermination waits with a bound. In a
+// scheduled pool that includes the time until a task of Schedule or At is due,
+// unless [ScheduledConfig].Delayed is DropAtShutdown. A task must not close its
+// own pool: it would wait for itself. Java: close.
 func (p *Pool) Close() {
 	p.Shutdown()
 	<-p.terminated
