@@ -1,0 +1,147 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+)
+
+// The names that docs/migrating.md gives as this library's are exported.
+func TestMigratingNamesExist(t *testing.T) {
+	packages := map[string]map[string]bool{
+		"executor": exports(t, "."), "cron": exports(t, "cron"), "durable": exports(t, "durable"), "queue": exports(t, "queue"),
+	}
+	// the values that its recipes use, and their types
+	types := map[string][]string{
+		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "ScheduledFuture", "Future", "task"},
+		"jobs": {"durable", "Jobs"}, "email": {"durable", "Kind"},
+	}
+	name := regexp.MustCompile(`\b(executor|cron|durable|queue|pool|sched|future|jobs|email)\.([A-Z]\w*)`)
+	names := 0
+	for line := range strings.Lines(read(t, "docs/migrating.md")) {
+		if strings.HasPrefix(line, "| ") { // what is ours is in the last cell
+			line = line[strings.LastIndex(strings.TrimSuffix(line, " |\n"), " | "):]
+		}
+	found:
+		for _, m := range name.FindAllStringSubmatch(line, -1) {
+			names++
+			if p, ok := packages[m[1]]; ok {
+				if !p[m[2]] {
+					t.Errorf("docs/migrating.md: there is no %s", m[0])
+				}
+				continue
+			}
+			of := types[m[1]]
+			for _, typ := range of[1:] {
+				if packages[of[0]][typ+"."+m[2]] {
+					continue found
+				}
+			}
+			t.Errorf("docs/migrating.md: there is no %s", m[0])
+		}
+	}
+	if names < 80 {
+		t.Errorf("found only %d names: is the document read right?", names)
+	}
+}
+
+// The group of docs/migrating.md waits for tasks that submit more tasks. The
+// first error, or panic, ends the rest, and the bodies have returned by then.
+func TestMigratingGroup(t *testing.T) {
+	boom := errors.New("boom")
+	for name, fail := range map[string]func() error{
+		"none": func() error { return nil }, "error": func() error { return boom }, "panic": func() error { panic(boom) },
+	} {
+		bubble(t, func(t *testing.T) {
+			pool := closing(t, executor.Fixed(3))
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var wg sync.WaitGroup
+			submit := func(fn func(context.Context) error) {
+				wg.Add(1)
+				f := executor.Submit(ctx, pool, executor.Callable(fn))
+				f.OnDone(func() {
+					if err := f.Err(); err != nil {
+						cancel(err)
+					}
+					wg.Done()
+				})
+			}
+			var begun, inside atomic.Int64
+			var visit func(depth int) func(context.Context) error
+			visit = func(depth int) func(context.Context) error {
+				return func(ctx context.Context) error {
+					begun.Add(1)
+					inside.Add(1)
+					defer inside.Add(-1)
+					if depth == 0 {
+						time.Sleep(time.Minute) // obeys nobody
+						return nil
+					}
+					for range 3 {
+						submit(visit(depth - 1))
+					}
+					if depth == 1 {
+						return fail()
+					}
+					return nil
+				}
+			}
+			submit(visit(4))
+			wg.Wait()
+			expect(t, name+": inside", inside.Load(), 0)
+			if err := context.Cause(ctx); name == "none" {
+				expect(t, "cause", err, nil)
+				expect(t, "begun", begun.Load(), 1+3+9+27+81)
+			} else {
+				expectIs(t, "cause", err, boom)
+				if begun.Load() >= 1+3+9+27+81 {
+					t.Error("all have run, whatever failed")
+				}
+			}
+		})
+	}
+}
+
+// A schedule goes on after a panic that a future of the run's own has caught,
+// as docs/migrating.md says, and its error tells of it.
+func TestMigratingPanicGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var errs []error
+		sched, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
+		}})
+		expect(t, "NewScheduled", err, nil)
+		closing(t, sched)
+		runs := 0
+		f := func(context.Context) error {
+			switch runs++; runs {
+			case 2:
+				panic("oops")
+			case 4:
+				return executor.Done
+			}
+			return nil
+		}
+		beat, err := sched.On(t.Context(), cron.MustParse("@hourly"), func(ctx context.Context) error {
+			return executor.NewFuture(executor.Callable(f)).Run(ctx)
+		})
+		expect(t, "On", err, nil)
+		<-beat.Done()
+		sched.Close() // after AfterTask
+		expect(t, "Err", beat.Err(), nil)
+		expect(t, "runs", beat.Runs(), 4)
+		var perr *executor.PanicError
+		if !errors.As(errs[1], &perr) || perr.Value != "oops" || len(perr.Stack) == 0 {
+			t.Errorf("AfterTask heard of %v", errs[1])
+		}
+	})
+}
