@@ -23,7 +23,9 @@ type Config struct {
 	Core int
 
 	// Max is the most workers there may be: above Core, a task that finds the
-	// queue full starts a new worker as long as there are fewer than Max. It
+	// queue full starts a new worker as long as there are fewer than Max. With
+	// Unbounded, which is the default, and Prioritized, which are never full, it
+	// has no effect: Core is the size of the pool then, and 0 is one worker. It
 	// must not be less than Core; 0 means Core.
 	Max int
 
