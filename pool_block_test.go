@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,24 @@ func TestBlockWithoutQueue(t *testing.T) {
 			}
 			expect(t, "took", time.Since(start), 4*time.Second)
 			expect(t, "Largest", addsUp(t, pool).Largest, 2)
+		})
+	}
+}
+
+// A task that panics or calls Goexit makes room as any other that ends: submitters
+// that wait get in without a pause (ants#146: they waited for its purge).
+func TestBlockWithoutQueueAmongFailures(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"panic": func() error { panic("oops") }, "Goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		bubble(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 2, Queue: executor.Handoff(), Reject: executor.Block})
+			start := time.Now()
+			for range 10 {
+				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return fail() })
+			}
+			expect(t, name+": took", time.Since(start), 4*time.Second)
+			expect(t, name+": Largest", addsUp(t, pool).Largest, 2)
 		})
 	}
 }
