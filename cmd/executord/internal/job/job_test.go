@@ -67,7 +67,8 @@ func TestMistakeShowsTextSafely(t *testing.T) {
 	}
 }
 
-// The times of @every lie on a grid from the start, whenever one asks.
+// The times of @every lie on a grid through the start, whenever one asks: also
+// before it, as when the clock was wrong at the start and was set back by years.
 func TestEveryKeepsItsGrid(t *testing.T) {
 	s, err := ParseSchedule("@every 10s", time.UTC)
 	if err != nil {
@@ -80,7 +81,10 @@ func TestEveryKeepsItsGrid(t *testing.T) {
 	}
 	for _, test := range []struct{ after, want time.Time }{
 		{start, at(10)},
-		{at(-100), at(10)},
+		{at(-100), at(-90)},
+		{at(-99.9), at(-90)},
+		{at(-1), at(0)},
+		{at(-86400 * 365), at(-86400*365 + 10)},
 		{at(10), at(20)},
 		{at(10.3), at(20)},
 		{at(19.999), at(20)},

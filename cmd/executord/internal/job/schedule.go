@@ -122,7 +122,9 @@ func (s Schedule) From(start time.Time) Trigger {
 	return s.times
 }
 
-// grid is due at start + n×every for all n > 0.
+// grid is due at start + n×every for all n, also those below zero: a clock that
+// was ahead at the start is set back, and the job must not wait until that time
+// comes round again.
 type grid struct {
 	start time.Time
 	every time.Duration
@@ -130,8 +132,9 @@ type grid struct {
 
 func (g grid) Next(after time.Time) time.Time {
 	passed := after.Sub(g.start) // saturates, after 292 years
-	if passed < 0 {
-		return g.start.Add(g.every)
+	next := g.start.Add(passed - passed%g.every)
+	if !next.After(after) { // it is later only before the start
+		next = next.Add(g.every)
 	}
-	return g.start.Add(passed - passed%g.every).Add(g.every)
+	return next
 }
