@@ -41,6 +41,8 @@ func TestMistakes(t *testing.T) {
 		{"fraction", "1.5 * * * * x", "tab:1: minute \"1.5\": must be 0 to 59\n    1.5 * * * * x\n    mend: write whole numbers"},
 		{"unknown zone", "CRON_TZ=Europe/Berln\n@daily x", "tab:1: there is no time zone \"Europe/Berln\"\n    CRON_TZ=Europe/Berln\n    mend: " + job.ZoneMend},
 		{"zone before a schedule", "CRON_TZ=UTC 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"UTC 0 5 * * * x\"\n    CRON_TZ=UTC 0 5 * * * x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"TZ before a schedule", "TZ=Asia/Tokyo 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"Asia/Tokyo 0 5 * * * x\"\n    TZ=Asia/Tokyo 0 5 * * * x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"TZ before the only schedule", "TZ=UTC @daily x", "tab:1: there is no time zone \"UTC @daily x\"\n    TZ=UTC @daily x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
 		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already given in line 1\n    # name: a\n    mend: give one of the two another name"},
 		{"empty file", "", "tab:1: the file has no jobs\n    mend: add a line such as: */5 * * * * /path/to/command"},
 		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    mend: add a line such as: */5 * * * * /path/to/command"},
@@ -98,6 +100,26 @@ func TestNoteOnTZ(t *testing.T) {
 	} {
 		if got := parse(t, "TZ="+tz+"\n@daily x").Notes[0].Mend; got != want {
 			t.Errorf("%s: %q, want %q", tz, got, want)
+		}
+	}
+}
+
+// A job behind a setting is none, as in cron, which is noted.
+func TestNoteOnJobBehindSetting(t *testing.T) {
+	for text, noted := range map[string]bool{
+		"A=b 0 5 * * * x":         true,
+		"A = b\t@daily x y":       true,
+		"A=b @every 5m x":         true,
+		"A='b 0 5 * * * x'":       false, // in quotes, somebody has meant it
+		"A=b 0 5 * * *":           false,
+		"A=b c d e f g h":         false,
+		"A=0 5 * * * x":           false,
+		"TZ=:/my zones/x":         false,
+		"MAIL=me@daily.example x": false,
+	} {
+		notes := parse(t, text+"\n@every 1h y").Notes
+		if want := "the job in this line is none: it is a part of the value of A, as in cron"; (len(notes) > 0) != noted || noted && (notes[0].What != want || notes[0].Line != 1) {
+			t.Errorf("%q: notes %v", text, notes)
 		}
 	}
 }

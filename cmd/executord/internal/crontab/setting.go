@@ -38,7 +38,8 @@ func (p *parser) setting(n int, text string) {
 		p.report.Mistake(n, "use letters, digits and _ only, and no digit first", "%q cannot be the name of a variable", name)
 		return
 	}
-	value, ok := unquote(strings.Trim(rest, blanks))
+	rest = strings.Trim(rest, blanks)
+	value, ok := unquote(rest)
 	if !ok {
 		p.report.Mistake(n, "close the quote at the end of the line, or write the value without quotes",
 			"the quoted value of %s does not end with its quote", name)
@@ -55,6 +56,11 @@ func (p *parser) setting(n int, text string) {
 		}
 		p.shell = value
 	case "TZ":
+		if strings.ContainsAny(value, blanks) && !job.IsAbs(strings.TrimPrefix(value, ":")) {
+			p.seen++ // a job that has its zone before it, as package cron reads it
+			p.report.Mistake(n, ownLine, "there is no time zone %q", value)
+			return
+		}
 		if !p.tz.noted {
 			p.tz.line, p.tz.value = n, value
 		}
@@ -66,11 +72,18 @@ func (p *parser) setting(n int, text string) {
 	if strings.Contains(value, "$") {
 		p.report.Note(n, "write the value out, or set it in the command", "$ in a value is not expanded, as in cron")
 	}
+	if rest == value && hasJob(value) { // in quotes, it is meant
+		p.report.Note(n, "put the job on a line of its own, or the value in quotes",
+			"the job in this line is none: it is a part of the value of %s, as in cron", name)
+	}
 	if strings.Contains(value, " #") {
 		p.report.Note(n, "put the comment on a line of its own", "# does not begin a comment here: it is part of the value, as in cron")
 	}
 	p.env = append(p.env, name+"="+value)
 }
+
+// ownLine is how to mend a zone that stands before a schedule.
+const ownLine = "put CRON_TZ= on a line of its own, above the jobs it is for"
 
 func (p *parser) cronTZ(n int, value string) {
 	loc, err := job.LoadZone(value)
@@ -81,7 +94,8 @@ func (p *parser) cronTZ(n int, value string) {
 	// The zone stays what it was, so that the lines below are judged alone.
 	mend := job.ZoneMend
 	if strings.ContainsAny(value, blanks) {
-		mend = "put CRON_TZ= on a line of its own, above the jobs it is for"
+		p.seen++
+		mend = ownLine
 	}
 	p.report.Mistake(n, mend, "%v", err)
 }
@@ -99,6 +113,17 @@ func (p *parser) doubtTZ(s job.Schedule) {
 	}
 	p.report.Note(p.tz.line, "write CRON_TZ="+zone+" as well, if they should be",
 		"TZ is for the commands: the schedules below are not read in it")
+}
+
+// hasJob reports whether a job follows the first word of a value.
+func hasJob(value string) bool {
+	i := strings.IndexAny(value, blanks)
+	if i < 0 {
+		return false
+	}
+	fields, script := splitSchedule(strings.TrimLeft(value[i:], blanks))
+	_, err := job.ParseSchedule(strings.Join(fields, " "), time.UTC)
+	return err == nil && script != ""
 }
 
 // unquote takes the quotes off a value that begins with one. A quote anywhere
