@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
@@ -90,9 +91,19 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
 	case name == "":
 		return nil, "", errors.New("the name of the store is empty: " + storeMend)
+	case isAlmostURL(name):
+		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeMend + "; a file is ./NAME if its name has a colon and an @") // not shown: it may have a password
 	}
 	store, err = openFile(name, create)
 	return store, name, err
+}
+
+// isAlmostURL reports whether a name is a URL of which the begin is missing or
+// mistyped, such as postgres:/me:secret@host/database. As the name of a file, it
+// would be shown.
+func isAlmostURL(name string) bool {
+	_, rest, _ := strings.Cut(name, ":")
+	return strings.Contains(rest, "@") && name[0] != '.' && !job.IsAbs(name)
 }
 
 // openFile opens a store in a file.
@@ -219,7 +230,8 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
 	hide := func(err error) error {
 		text := explainStore(shown, err).Error()
-		for _, s := range append([]string{name}, secret...) {
+		text = strings.ReplaceAll(text, name, shown)
+		for _, s := range secret {
 			text = strings.ReplaceAll(text, s, "xxxxx")
 		}
 		return errors.New(text)
