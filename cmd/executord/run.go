@@ -137,14 +137,17 @@ Exit codes
 	return cmd
 }
 
+// longestLease is what package durable takes at most.
+const longestLease = 365 * 24 * time.Hour
+
 // newShared checks what the command line says about a store. It is nil without
 // one.
 func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shared, error) {
 	if store == "" {
 		return nil, nil
 	}
-	if lease < time.Second {
-		return nil, fmt.Errorf("--lease %v: it must be 1s or more", lease)
+	if lease < time.Second || lease > longestLease {
+		return nil, fmt.Errorf("--lease %v: it must be 1s to %v", lease, longestLease)
 	}
 	if namespace == "" {
 		namespace = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))

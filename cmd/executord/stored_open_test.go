@@ -127,6 +127,7 @@ func TestStoreIsNeeded(t *testing.T) {
 		{"run", ".crontab", "--store", "x.db"},
 		{"run", "tab", "--store", "x.db", "--namespace", "a/b"},
 		{"run", "tab", "--store", "x.db", "--lease", "10ms"},
+		{"run", "tab", "--store", "x.db", "--lease", "8761h"},
 		{"runs", "--store", "x.db", "-n", "0"},
 		{"cancel", "--store", "x.db"},
 	} {
