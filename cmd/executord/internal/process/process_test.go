@@ -3,10 +3,13 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -202,7 +205,8 @@ func TestCannotStart(t *testing.T) {
 		{Command{Args: []string{"/bin/sh"}, Dir: plain}, plain + " is no directory"},
 		{Command{Args: []string{plain}}, plain + " may not be executed: it has no execute permission"},
 		{Command{Args: []string{dir}}, dir + " is a directory, not a program"},
-		{Command{Args: []string{write("script", "#!/no/such\n", 0o755)}}, dir + "/script cannot run: the interpreter named in its first line does not exist"},
+		{Command{Args: []string{write("script", "#!/no/such\n", 0o755)}}, dir + `/script cannot run: the interpreter named in its first line, "/no/such", does not exist`},
+		{Command{Args: []string{write("windows", "#! /bin/sh\r\n", 0o755)}}, dir + `/windows cannot run: the interpreter named in its first line, "/bin/sh\r", does not exist`},
 		{Command{Args: []string{write("text", "echo hi\n", 0o755)}}, dir + "/text is no program for this machine, or a script without #! at its begin"},
 		{Command{Args: []string{"/bin/sh", strings.Repeat("x", 4<<20)}}, "the command and its environment are longer than the system allows"},
 	}
@@ -212,6 +216,29 @@ func TestCannotStart(t *testing.T) {
 		if result.Err == nil || result.Err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", result.Err, test.want)
 		}
+	}
+}
+
+// What is missing need not be the program: without an interpreter in a first line
+// it is the loader, and it may be the device for a standard input that is empty.
+func TestWhatIsMissing(t *testing.T) {
+	program, err := os.ReadFile("/bin/sh")
+	loader := []byte("/ld-linux")
+	if err != nil || !bytes.Contains(program, loader) {
+		t.Skip("the shell needs no loader that is known here")
+	}
+	path := filepath.Join(t.TempDir(), "sh")
+	if err := os.WriteFile(path, bytes.ReplaceAll(program, loader, []byte("/no-linux")), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	result := supervise(t, time.Second).Run(t.Context(), Command{Args: []string{path, "-c", ":"}}, Observer{})
+	if want := path + " cannot run: the loader that it is linked for does not exist, as in an image with another C library, or with none"; result.Err == nil || result.Err.Error() != want {
+		t.Errorf("got  %v\nwant %s", result.Err, want)
+	}
+
+	missing := &fs.PathError{Op: "open", Path: os.DevNull, Err: syscall.ENOENT}
+	if got := explain(missing, &exec.Cmd{Path: "/bin/sh"}); got != error(missing) {
+		t.Errorf("got %v, want %v", got, missing)
 	}
 }
 

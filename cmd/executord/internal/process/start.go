@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -58,6 +59,10 @@ func (c Command) look(program string) (string, error) {
 // explain tells what kept cmd from starting. The system's own words for a
 // missing directory, a missing program and a missing interpreter are the same.
 func explain(err error, cmd *exec.Cmd) error {
+	var file *fs.PathError
+	if errors.As(err, &file) && file.Path == os.DevNull {
+		return err // a root file system without devices
+	}
 	if cmd.Dir != "" {
 		info, statErr := os.Stat(cmd.Dir)
 		switch {
@@ -80,7 +85,13 @@ func explain(err error, cmd *exec.Cmd) error {
 	case statErr == nil && info.IsDir():
 		return fmt.Errorf("%s is a directory, not a program", program)
 	case statErr == nil && errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s cannot run: the interpreter named in its first line does not exist", program)
+		if named := interpreter(program); named != "" {
+			if _, err := os.Stat(named); err != nil {
+				return fmt.Errorf("%s cannot run: the interpreter named in its first line, %q, does not exist", program, named)
+			}
+			program = named
+		}
+		return fmt.Errorf("%s cannot run: the loader that it is linked for does not exist, as in an image with another C library, or with none", program)
 	case statErr == nil && info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s may not be executed: it has no execute permission", program)
 	case errors.Is(err, syscall.ENOEXEC):
@@ -89,4 +100,25 @@ func explain(err error, cmd *exec.Cmd) error {
 		return errors.New("the command and its environment are longer than the system allows")
 	}
 	return err
+}
+
+// interpreter returns what the first line of a script names, "" if it is none.
+func interpreter(program string) string {
+	f, err := os.Open(program)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256) // all that Linux looks at
+	n, _ := io.ReadFull(f, head)
+	line, isScript := strings.CutPrefix(string(head[:n]), "#!")
+	if !isScript {
+		return ""
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	line = strings.TrimLeft(line, " \t")
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		line = line[:i]
+	}
+	return line
 }
