@@ -188,8 +188,12 @@ type status struct {
 	alive         bool
 }
 
-// processes are those that can be seen.
+// processes are those that can be seen: none, if /proc is not there, or is that of
+// another PID namespace, in which the numbers are those of others.
 func processes(yield func(status) bool) {
+	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return
+	}
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())

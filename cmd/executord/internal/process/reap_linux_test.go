@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -190,5 +191,30 @@ func TestForeignChildren(t *testing.T) {
 	stop()
 	if len(strays) > 0 || state(pid) == "" {
 		t.Errorf("ended %v", strays)
+	}
+}
+
+// In a PID namespace of its own with the /proc of another, as of unshare --pid
+// without --mount-proc, numbers mean other processes than /proc tells of.
+func TestProcOfOthers(t *testing.T) {
+	const inside = "EXECUTORD_TEST_INSIDE"
+	if os.Getenv(inside) != "" {
+		for p := range processes {
+			t.Fatalf("%v is none that has this number here", p)
+		}
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestProcOfOthers$")
+	cmd.Env = append(os.Environ(), inside+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+	}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Skip("no namespaces here:", err)
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
