@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -76,6 +77,8 @@ Exit codes
 		if err != nil {
 			return err
 		}
+		hangups := catchHangups()
+		defer signal.Stop(hangups)
 		if shared != nil {
 			if shared.Store, shared.Name, err = openStore(store.name(), true); err != nil {
 				return &exitError{exitMistake, err.Error()}
@@ -94,7 +97,7 @@ Exit codes
 			log.Warn("TZ ignored", "TZ", zone, "why", misnamedZone, "mend", job.ZoneMend)
 		}
 		again := make(chan job.File)
-		defer answerHangups(func(quit <-chan struct{}) {
+		defer answerHangups(hangups, func(quit <-chan struct{}) {
 			if shared == nil || readOnce(args[0]) {
 				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
 				return

@@ -78,14 +78,20 @@ func describe(n int, sig os.Signal) string {
 	return [...]string{"", "second ", "third "}[n] + name
 }
 
-// answerHangups calls answer for each SIGHUP, which is sent to daemons so that
-// they read their file again. Without it the signal would end executord and
-// leave its jobs alone. It is answered under nohup too, which has it ignored so
-// that the end of a terminal ends nothing: nor does an answer. Answer gives up
-// when quit is closed.
-func answerHangups(answer func(quit <-chan struct{})) (release func()) {
+// catchHangups gives the SIGHUPs to come, which are sent to daemons so that they
+// read their file again. Uncaught, one would end executord and leave its jobs
+// alone; while the store is opened there are none, but a service manager takes
+// that for an orderly end. They are caught under nohup too, which has them
+// ignored so that the end of a terminal ends nothing: nor does an answer.
+func catchHangups() chan os.Signal {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGHUP)
+	return got
+}
+
+// answerHangups calls answer for each SIGHUP that is caught. Answer gives up when
+// quit is closed.
+func answerHangups(got chan os.Signal, answer func(quit <-chan struct{})) (release func()) {
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() { // owned by the caller, through release
 		defer close(gone)
@@ -99,7 +105,6 @@ func answerHangups(answer func(quit <-chan struct{})) (release func()) {
 		}
 	}()
 	return func() {
-		signal.Stop(got)
 		close(quit)
 		<-gone
 	}

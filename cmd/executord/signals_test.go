@@ -3,7 +3,9 @@
 package main
 
 import (
+	"net"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -31,6 +33,33 @@ func TestHangupAfterNohup(t *testing.T) {
 	p.until("SIGHUP ignored")
 	p.signal(syscall.SIGTERM)
 	p.wait()
+}
+
+// SIGHUP ends nothing also before executord is ready. A service manager takes that
+// for an orderly end and does not start it again.
+func TestHangupAtTheStart(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	cmd := executord(t, "run", write(t, "tab", "# name: a\n@daily true\n"), "--store", "postgres://me@"+listener.Addr().String()+"/x?sslmode=disable")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := listener.Accept() // from now on it waits for an answer
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(syscall.SIGHUP)
+	conn.Close()
+	listener.Close()
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.Contains(stderr.String(), "the store postgres://me@") {
+		t.Errorf("%v, %q", cmd.ProcessState, &stderr)
+	}
 }
 
 // SIGQUIT is no other signal than SIGTERM: no process of a job is left.
