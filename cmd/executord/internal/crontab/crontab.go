@@ -81,6 +81,12 @@ func (p *parser) read(data []byte) {
 				"the line is longer than %d bytes", maxLine)
 			continue
 		}
+		if strings.Contains(text, "\r") {
+			p.seen++ // a job may be behind it, and would be a part of this line
+			p.report.Mistake(i+1, "save the file with the line ends of Unix or Windows",
+				"there is a carriage return in this line, which ends lines on old Macs alone")
+			continue
+		}
 		p.line(i+1, strings.TrimLeft(text, blanks))
 	}
 	if p.pending != "" {
