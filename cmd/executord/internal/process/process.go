@@ -40,7 +40,8 @@ const (
 // Observer is told what happens in a run. Nothing is called after Run has
 // returned.
 type Observer struct {
-	// Started is called once the command runs, before any Output.
+	// Started is called once the command runs, before any Output. The command may
+	// have ended by then.
 	Started func(pid int)
 
 	// Output is called with each line that the command writes, without its
@@ -185,9 +186,6 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		pipes.close()
 		return Result{Err: explain(err, cmd)}
 	}
-	o.Started(cmd.Process.Pid)
-	pipes.copy(o.Output, c.Stdin)
-
 	r := run{Supervisor: s, group: cmd.Process.Pid}
 	exited := make(chan struct{})
 	go func() { // owned by Run, which does not return before it has ended
@@ -195,8 +193,14 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		r.Took = time.Since(began)
 		close(exited)
 	}()
+	var observing sync.WaitGroup // an observer that is stuck must not keep the run from being ended
+	observing.Go(func() {
+		o.Started(cmd.Process.Pid)
+		pipes.copy(o.Output, c.Stdin)
+	})
 	r.await(ctx, exited)
 	r.sweep(ctx)
+	observing.Wait()
 	pipes.finish()
 
 	if cmd.ProcessState == nil {

@@ -242,6 +242,37 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
+// An observer that is stuck, as with a log that nobody reads, does not keep a run
+// from being ended, not even before it has taken the start of it.
+func TestStuckObserver(t *testing.T) {
+	supervisor := supervise(t, 10*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun, release, done := make(chan int), make(chan struct{}), make(chan Result)
+	var lines []string
+	go func() {
+		done <- supervisor.Run(ctx, sh("echo up; exec sleep 1000"), Observer{
+			Started: func(pid int) { begun <- pid; <-release },
+			Output:  func(_ Stream, line []byte, _ bool) { lines = append(lines, string(line)) },
+		})
+	}()
+	pid := <-begun
+	cancel()
+	for deadline := time.Now().Add(5 * time.Second); groupAlive(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Error("the run goes on")
+			break
+		}
+	}
+	close(release)
+	if result := <-done; !result.Stopped || result.Signal != "SIGTERM" || result.Took > 5*time.Second {
+		t.Errorf("result %+v", result)
+	}
+	if len(lines) > 1 || len(lines) == 1 && lines[0] != "up" {
+		t.Errorf("output %q", lines)
+	}
+}
+
 // A context that has ended starts nothing.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
