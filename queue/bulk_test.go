@@ -203,6 +203,20 @@ func TestAll(t *testing.T) {
 	})
 }
 
+// The first that All gives is the first to leave also where the heap below has
+// it behind others: 5 and 9 came in order, 7 did not.
+func TestAllGivesTheHeadFirst(t *testing.T) {
+	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
+		for _, i := range []int{5, 9, 7} {
+			q.Offer(i)
+			head, _ := q.Peek()
+			if all := slices.Collect(q.All()); all[0] != head {
+				t.Errorf("All gives %v, the head is %d", all, head)
+			}
+		}
+	})
+}
+
 // All gives the elements of the moment when the loop begins, also if they are
 // removed meanwhile, and may be used again.
 func TestAllIsASnapshot(t *testing.T) {

@@ -222,6 +222,9 @@ func (m *model) look() {
 	m.equal("waiting", fmt.Sprint(takers, putters), fmt.Sprint(len(m.takers), len(m.putters)))
 	m.equal("Len", m.q.Len(), len(m.things))
 	all := slices.Collect(m.q.All())
+	if len(all) > 0 && len(m.things) > 0 {
+		m.equal("the first of All", all[0], m.things[0])
+	}
 	if m.ranked {
 		slices.SortFunc(all, func(a, b thing) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
 	}

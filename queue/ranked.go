@@ -33,8 +33,13 @@ func (s *ranked[T, K]) due() (int64, bool) { return 0, false }
 
 func (s *ranked[T, K]) snapshot() []entry[T] {
 	all := make([]entry[T], 0, s.heap.Len())
+	_, first, _ := s.heap.Peek()
 	for _, e := range s.heap.All() {
 		all = append(all, e)
+		if e.ticket == first.ticket { // the heap gives it at any time
+			last := len(all) - 1
+			all[0], all[last] = all[last], all[0]
+		}
 	}
 	return all
 }
