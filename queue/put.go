@@ -37,13 +37,7 @@ func (q *Blocking[T]) put(ctx context.Context, v T, patience time.Duration) (boo
 	if err := check(ctx); err != nil {
 		return false, err
 	}
-	if q.rank != nil {
-		q.putRanked(v)
-		return true, nil
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.offerLocked(v) {
+	if q.Offer(v) {
 		return true, nil
 	}
 	if patience <= 0 {
@@ -51,7 +45,7 @@ func (q *Blocking[T]) put(ctx context.Context, v T, patience time.Duration) (boo
 	}
 	w := newWaiter[T]()
 	w.value = v
-	return q.waitLocked(ctx, w, q.mu.putters, patience)
+	return q.wait(ctx, w, q.mu.putters, patience)
 }
 
 // putRanked adds v to a queue that is ordered by a key, and never full.

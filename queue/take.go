@@ -34,16 +34,11 @@ func (q *Blocking[T]) take(ctx context.Context, patience time.Duration) (v T, ok
 	if err := check(ctx); err != nil {
 		return v, false, err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if v, ok := q.pollLocked(); ok {
-		return v, true, nil
-	}
-	if patience <= 0 {
-		return v, false, nil
+	if v, ok = q.Poll(); ok || patience <= 0 {
+		return v, ok, nil
 	}
 	w := newWaiter[T]()
-	ok, err = q.waitLocked(ctx, w, q.mu.takers, patience)
+	ok, err = q.wait(ctx, w, q.mu.takers, patience)
 	return w.value, ok, err
 }
 

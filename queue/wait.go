@@ -36,23 +36,55 @@ func (w *waiter[T]) signal() {
 	}
 }
 
-// waitLocked lets w wait in line until it is served, or its patience or its
-// context ends, and reports which: true, or false, or an error. If it was not
-// served it has left the line. The lock is released while it waits.
-func (q *Blocking[T]) waitLocked(ctx context.Context, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served bool, err error) {
+// wait lets w wait in line until it is served, or its patience or its context
+// ends, and reports which: true, or false, or an error. If it was not served it
+// has left the line.
+//
+// The methods of the context are the user's. They are called while no lock is
+// held and w is not in line: they may use the queue, and if one panics nothing
+// is lost.
+func (q *Blocking[T]) wait(ctx context.Context, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served bool, err error) {
+	done := ctx.Done()
+	q.mu.Lock()
+	served, ended := q.waitLocked(done, w, line, patience)
+	q.mu.Unlock()
+	if !ended {
+		return served, nil
+	}
+	if err = ctx.Err(); err == nil {
+		err = context.Canceled // a context that closes Done before it knows why
+	}
+	return false, err
+}
+
+// waitLocked is wait until something has come of it. The lock is released while
+// it waits.
+func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served, ended bool) {
 	start := time.Now()
 	var timer *time.Timer
 	var alarm <-chan time.Time
 
 	line.Push(w)
-	q.appointLocked(w)
 	for {
+		// Look at the queue first, at the context next and at the clock last:
+		// what was handed over must not be lost, and an ended context outranks
+		// an ended patience.
+		q.settleLocked(w)
+		if w.place < 0 {
+			return true, false
+		}
+		select {
+		case <-done:
+			q.leaveLocked(w, line)
+			return false, true
+		default:
+		}
 		left := patience
 		if patience < forever {
 			left -= time.Since(start)
 			if left <= 0 {
 				q.leaveLocked(w, line)
-				return false, nil
+				return false, false
 			}
 		}
 		if q.mu.leader == w {
@@ -74,21 +106,9 @@ func (q *Blocking[T]) waitLocked(ctx context.Context, w *waiter[T], line *ring.R
 		select {
 		case <-w.wake:
 		case <-alarm:
-		case <-ctx.Done():
+		case <-done:
 		}
 		q.mu.Lock()
-
-		// Look at the queue first, at the context next and at the clock last:
-		// what was handed over must not be lost, and an ended context outranks
-		// an ended patience.
-		q.settleLocked(w)
-		if w.place < 0 {
-			return true, nil
-		}
-		if err := ctx.Err(); err != nil {
-			q.leaveLocked(w, line)
-			return false, err
-		}
 	}
 }
 

@@ -39,8 +39,8 @@ var queueMutants = []mutant{
 	},
 	{
 		file: "queue/wait.go", what: "what was handed over is lost if the context ends",
-		old: "		if w.place < 0 {\n\t\t\treturn true, nil\n\t\t}\n\t\tif err",
-		new: "		if w.place < 0 && ctx.Err() == nil {\n\t\t\treturn true, nil\n\t\t}\n\t\tif err",
+		old: "			return true, false\n",
+		new: "			select {\n\t\t\tcase <-done:\n\t\t\t\treturn false, true\n\t\t\tdefault:\n\t\t\t\treturn true, false\n\t\t\t}\n",
 	},
 	{
 		file: "queue/wait.go", what: "patience begins anew with each wake-up",
