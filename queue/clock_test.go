@@ -32,7 +32,7 @@ func TestClockAhead(t *testing.T) {
 		if got := c.instant(c.epoch.Add(time.Hour)); got != int64(time.Hour) {
 			t.Errorf("an hour on the monotonic clock is %d", got)
 		}
-		if got := c.instant(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)); got < math.MaxInt64-500_000 {
+		if got := c.instant(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)); got != never {
 			t.Errorf("the far future is %d", got)
 		}
 		if got := c.instant(time.Time{}); got > math.MinInt64+500_000 {

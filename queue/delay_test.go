@@ -123,6 +123,34 @@ func TestDelaySaturates(t *testing.T) {
 	})
 }
 
+// For an element that is never due nobody sets a timer: who waits for it in a
+// bubble leaves the clock alone, which would run to its end, and then in circles.
+func TestDelayNeverDue(t *testing.T) {
+	for name, due := range map[string]time.Time{
+		"on the wall clock":      time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+		"on the monotonic clock": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newEvents()
+				time.Sleep(time.Second)
+				if due.IsZero() {
+					due = time.Now().Add(math.MaxInt64)
+				}
+				q.Offer(event{due, "never"})
+				ctx, cancel := context.WithCancel(t.Context())
+				taken := waits(t, func() error { _, err := q.Take(ctx); return err })
+				time.Sleep(math.MaxInt64)
+				synctest.Wait()
+				cancel()
+				if err := taken(); err != context.Canceled {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // Equal times leave in order of arrival, whether on the wall clock or on the
 // monotonic one.
 func TestDelayTies(t *testing.T) {

@@ -40,6 +40,9 @@ type clock struct {
 	ahead atomic.Int64
 }
 
+// never is the last instant, of all times that are farther away.
+const never = math.MaxInt64
+
 // now returns the present instant; it is never negative.
 func (c *clock) now() int64 { return int64(time.Since(c.epoch)) }
 
@@ -50,7 +53,11 @@ func (c *clock) instant(t time.Time) int64 {
 	if t != wall {
 		return int64(t.Sub(c.epoch)) // both have a monotonic reading; saturates
 	}
-	return saturatingSub(int64(wall.Sub(c.epoch.Round(0))), c.wallAhead())
+	at := int64(wall.Sub(c.epoch.Round(0)))
+	if at == never {
+		return never
+	}
+	return saturatingSub(at, c.wallAhead())
 }
 
 // wallAhead returns ahead, after measuring whether that still holds. Only what

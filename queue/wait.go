@@ -89,7 +89,9 @@ func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], line *ring.
 		}
 		if q.mu.leader == w {
 			w.due, _ = q.mu.shelf.due()
-			left = min(left, time.Duration(saturatingSub(w.due, q.clock.now())))
+			if w.due != never {
+				left = min(left, time.Duration(saturatingSub(w.due, q.clock.now())))
+			}
 		}
 
 		q.mu.Unlock()
