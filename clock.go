@@ -15,6 +15,10 @@ type instant struct {
 	wall int64 // Unix time in nanoseconds
 }
 
+// never is the last instant, on either clock: that of all times which are farther
+// away.
+const never = math.MaxInt64
+
 func newClock() clock { return clock{time.Now().Add(-1)} }
 
 func (c clock) now() instant {
@@ -55,7 +59,7 @@ func (c clock) in(t time.Time, wall bool) int64 {
 func wallNanos(t time.Time) int64 {
 	switch s := t.Unix(); {
 	case s > math.MaxInt64/1_000_000_000-1:
-		return math.MaxInt64
+		return never
 	case s < math.MinInt64/1_000_000_000+1:
 		return math.MinInt64
 	}
@@ -71,7 +75,7 @@ func after(t, d int64) int64 {
 	if sum := t + d; sum > t {
 		return sum
 	}
-	return math.MaxInt64
+	return never
 }
 
 // until gives a-b, saturating.

@@ -183,3 +183,37 @@ func TestShortestPeriod(t *testing.T) {
 		}
 	})
 }
+
+// A pool sets no alarm for a task that is never due. In a bubble, where the
+// clock runs to its end if somebody waits for it, an alarm would go off again
+// and again.
+func TestNeverDueSetsNoAlarm(t *testing.T) {
+	for name, submit := range submitters {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := executor.Scheduled(1)
+				time.Sleep(time.Second)
+				ran := false
+				never := submit(pool, math.MaxInt64, func(context.Context) error { ran = true; return nil })
+				soon := submit(pool, time.Minute, func(context.Context) error { return executor.Done })
+				start := time.Now()
+				<-soon.Done()
+				if took := time.Since(start); took != time.Minute {
+					t.Errorf("a task due in a minute has ended after %v", took)
+				}
+				time.Sleep(math.MaxInt64)
+				synctest.Wait()
+				select {
+				case <-never.Done():
+					t.Error("it has ended")
+				default:
+				}
+				pool.ShutdownNow()
+				<-never.Done()
+				if ran {
+					t.Error("it ran")
+				}
+			})
+		})
+	}
+}

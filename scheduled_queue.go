@@ -154,11 +154,13 @@ func (q *delayQueue) overdue() bool {
 	return ok && due <= q.seen.mono && q.wall.Len() == 0
 }
 
-// wait is how long to wait before it is worth to look again; false for ever.
+// wait is how long to wait before it is worth to look again; false for ever, also
+// if there are tasks, but none that will ever be due.
 func (q *delayQueue) wait(now instant) (time.Duration, bool) {
 	due, any := q.mono.Least()
+	any = any && due != never
 	d := until(due, now.mono)
-	if at, ok := q.wall.Least(); ok {
+	if at, ok := q.wall.Least(); ok && at != never {
 		if w := min(until(at, now.wall), recheck); !any || w < d {
 			d, any = w, true
 		}
