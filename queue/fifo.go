@@ -35,6 +35,14 @@ func (s *fifo[T]) snapshot() []entry[T] {
 	return slices.AppendSeq(make([]entry[T], 0, s.ring.Len()), s.ring.All())
 }
 
-func (s *fifo[T]) remove(match func(entry[T]) bool) int { return len(s.ring.RemoveFunc(match)) }
+func (s *fifo[T]) remove(match func(entry[T]) bool) int {
+	n := len(s.ring.RemoveFunc(match))
+	if s.ring.Sparse() {
+		for _, e := range s.ring.Drain() {
+			s.ring.Push(e)
+		}
+	}
+	return n
+}
 
 func (s *fifo[T]) clear() { s.ring = ring.Ring[entry[T]]{} }

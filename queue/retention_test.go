@@ -137,6 +137,40 @@ func TestReturnsMemory(t *testing.T) {
 	}
 }
 
+// The few that are left of many take memory for few, also if they are spread
+// among those that were removed.
+func TestReturnsMemoryOfHoles(t *testing.T) {
+	type fat struct {
+		n int
+		_ [1016]byte
+	}
+	const n, left = 64_000, 1000
+	for name, q := range map[string]*queue.Blocking[fat]{
+		"Bounded":   queue.NewBounded[fat](n),
+		"Unbounded": queue.NewUnbounded[fat](),
+		"Priority":  queue.NewPriority(func(f fat) int { return f.n }),
+		"Jumbled":   queue.NewPriority(func(f fat) int { return f.n * 7919 % n }),
+		"Delay":     queue.NewDelay(func(f fat) time.Time { return time.Unix(int64(f.n), 0) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heapInUse()
+			for i := range n {
+				q.Offer(fat{n: i})
+			}
+			q.RemoveFunc(func(f fat) bool { return f.n%(n/left) != 0 })
+			if after := heapInUse(); after > before+16*left*1024 {
+				t.Errorf("%d kB for %d of 1 kB", (after-before)>>10, q.Len())
+			}
+			for i := range left {
+				if f, ok := q.Poll(); !ok || name != "Jumbled" && f.n != i*(n/left) {
+					t.Fatalf("the %d. is %d, %t", i, f.n, ok)
+				}
+			}
+			mustBeEmpty(t, q)
+		})
+	}
+}
+
 var one = new(big)
 
 func heapInUse() uint64 {
