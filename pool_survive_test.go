@@ -165,3 +165,66 @@ func TestContextThatPanicsInCaller(t *testing.T) {
 		addsUp(t, pool)
 	})
 }
+
+// touchy is a context of which one method panics once it is touched.
+type touchy struct {
+	context.Context
+	touched string
+	closed  chan struct{}
+}
+
+func (c *touchy) Done() <-chan struct{} { c.touch("Done"); return c.closed }
+func (c *touchy) Err() error            { c.touch("Err"); return nil }
+
+func (c *touchy) touch(method string) {
+	if c.touched == method {
+		panic(method)
+	}
+}
+
+// A submitter whose context panics while he blocks gets the panic, and that is
+// all: his task does not run, and who waits for it does not wait for ever.
+func TestContextThatPanicsInBlock(t *testing.T) {
+	for _, method := range []string{"Done", "Err", "neither"} {
+		t.Run(method, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+				block := newBlocker(t)
+				block.fill(t, pool, 1)
+				mustGo(t, pool, func(context.Context) error { return nil })
+
+				ctx, ran := &touchy{Context: context.Background(), closed: make(chan struct{})}, false
+				if method == "Done" {
+					ctx.touched = method
+				}
+				f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+				var err error
+				left := make(chan any)
+				go func() {
+					defer func() { left <- recover() }()
+					err = pool.Execute(ctx, f)
+				}()
+				synctest.Wait()
+				ctx.touched = method
+				close(ctx.closed)
+				v := <-left
+				block.release()
+				synctest.Wait()
+
+				var perr *executor.PanicError
+				switch {
+				case method == "neither":
+					if !errors.Is(err, executor.ErrRejected) {
+						t.Errorf("err = %v", err)
+					}
+				case v != method || !errors.As(f.Err(), &perr) || perr.Value != v:
+					t.Errorf("recovered %v; the future gives %v", v, f.Err())
+				}
+				s := addsUp(t, pool)
+				if ran || f.State() != executor.Failed || s.Blocked != 0 || s.Rejected != 1 {
+					t.Errorf("ran %t, %v, %+v", ran, f.State(), s)
+				}
+			})
+		})
+	}
+}

@@ -27,13 +27,16 @@ type blocked struct {
 
 func (b *blocked) moved(place int) { b.place = place }
 
-// block is the policy Block.
+// block is the policy Block. Its context is asked for its Done before e is in the
+// ring, and for its error when it is out of it: if one of them panics nobody runs
+// what its submitter takes for refused.
 func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	return p.blockUntil(ctx, e, nil)
 }
 
 // blockUntil waits for room until ctx ends or over gives something.
 func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) error {
+	done := ask(p, e, ctx.Done)
 	p.mu.Lock()
 	w, v := p.admitLocked(e, e.task()) // there may be room by now
 	var b *blocked
@@ -49,13 +52,13 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 		return p.settled(ctx, e, v)
 	}
 
-	why := ErrSaturated
+	late := false
 	select {
 	case v = <-b.decided:
 		return p.settled(ctx, e, v)
 	case <-over:
-	case <-ctx.Done():
-		why = ended(ctx)
+		late = true
+	case <-done:
 	}
 	p.mu.Lock()
 	if b.place < 0 {
@@ -64,7 +67,29 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 	}
 	p.mu.blocked.Remove(b.place)
 	p.mu.Unlock()
-	return p.abort(ctx, e, why)
+	if late {
+		return p.abort(ctx, e, ErrSaturated)
+	}
+	return p.abort(ctx, e, ask(p, e, func() error { return ended(ctx) }))
+}
+
+// ask gives what the context of a submitter answers. If it panics, he gets the
+// panic, and his task, which is nowhere, is rejected and has failed with it.
+func ask[A any](p *Pool, e entry, question func() A) (answer A) {
+	answered := false
+	defer func() {
+		if !answered {
+			end := abrupt(recover())
+			p.countRejected()
+			e.end(Failed, end.err)
+			if perr := end.panicked(); perr != nil {
+				panic(perr.Value)
+			}
+		}
+	}()
+	answer = question()
+	answered = true
+	return answer
 }
 
 // unblockLocked admits submitters that wait, as long as there is room. It is
