@@ -89,7 +89,7 @@ func reschedule(b *bench) {
 	node := b.node("a")
 	to := time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
 	b.add(30 * time.Second)
-	j := b.claim(node)[0]
+	j := b.claimOne(node)
 	b.changeBy(j.ID, durable.Change{Op: durable.OpReschedule, Due: to}, durable.Applied)
 	if got := b.state(j.ID, durable.Waiting); !got.Due.Equal(to) || !got.Occurrence.Equal(to) {
 		b.Errorf("job is %+v", got)

@@ -97,12 +97,18 @@ func globalLimitTogether(b *bench) {
 		batch = append(batch, job(-time.Second, func(j *durable.NewJob) { j.Kind = []string{"k", "other"}[i%2] }))
 	}
 	must(b.store.Insert(b.Context(), batch, durable.Place{}))
-	var held, done atomic.Int64
+	var held, done, latest atomic.Int64 // latest is when a job was done, or it all began
+	begin := time.Now()
+	stuck := func() bool { return time.Since(begin)-time.Duration(latest.Load()) > patience }
 	var wg sync.WaitGroup
 	for i := range nodes {
 		node := b.node(string(rune('a' + i)))
 		wg.Go(func() {
 			for done.Load() < 2*jobs && !b.Failed() {
+				if stuck() {
+					b.Errorf("%d of %d jobs were claimed, and no more for %v", done.Load(), 2*jobs, patience)
+					return
+				}
 				r := b.global(node, limit, durable.KindLimit{Kind: "other", Max: 2})
 				claims, err := b.store.Claim(b.Context(), r)
 				if err != nil {
@@ -125,8 +131,12 @@ func globalLimitTogether(b *bench) {
 					b.Errorf("the store has %d held jobs, of %d: %v", len(seen), limit, err)
 				}
 				held.Add(-ours)
-				s, err := durable.Settled{Locked: make([]durable.Ref, 1)}, error(nil)
+				s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: outcomes})
 				for len(s.Locked) > 0 && err == nil {
+					if stuck() {
+						b.Errorf("Settle says that %d outcomes are locked, and has for %v", len(s.Locked), patience)
+						return
+					}
 					s, err = b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: outcomes})
 				}
 				if err != nil {
@@ -138,7 +148,9 @@ func globalLimitTogether(b *bench) {
 						b.Error("an outcome was refused")
 					}
 				}
-				done.Add(int64(len(outcomes)))
+				if done.Add(int64(len(outcomes))); len(outcomes) > 0 {
+					latest.Store(int64(time.Since(begin)))
+				}
 			}
 		})
 	}

@@ -108,7 +108,7 @@ func insertNewPayload(b *bench) {
 func insertOtherSchedule(b *bench) {
 	node := b.node("a")
 	b.add(30*time.Second, key("key"), every("1m0s"))
-	claimed := b.claim(node)[0]
+	claimed := b.claimOne(node)
 	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Place{})
 	got := b.state(claimed.ID, durable.Waiting)
 	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) || !got.Occurrence.Equal(got.Due) {

@@ -43,7 +43,7 @@ func beatFrees(b *bench) {
 	dead, alive := b.node("a"), b.node("b")
 	j := b.running(dead)
 	b.add(30 * time.Second)
-	claimed := b.claim(dead)[0]
+	claimed := b.claimOne(dead)
 	b.die(dead)
 	if p := b.beat(alive, lease); p.Freed != 2 {
 		b.Errorf("freed %d jobs, want 2", p.Freed)

@@ -13,7 +13,7 @@ import (
 func confirmRuns(b *bench) {
 	node := b.node("a")
 	b.add(30 * time.Second)
-	j := b.claim(node)[0]
+	j := b.claimOne(node)
 	if !b.confirm(node, j) {
 		b.Fatal("refused")
 	}
@@ -26,7 +26,7 @@ func confirmRuns(b *bench) {
 func confirmTwice(b *bench) {
 	node := b.node("a")
 	b.add(30 * time.Second)
-	j := b.claim(node)[0]
+	j := b.claimOne(node)
 	for range 2 {
 		if !b.confirm(node, j) {
 			b.Fatal("refused")
@@ -41,7 +41,7 @@ func confirmTwice(b *bench) {
 func confirmAfterCancel(b *bench) {
 	node := b.node("a")
 	b.add(30 * time.Second)
-	j := b.claim(node)[0]
+	j := b.claimOne(node)
 	b.change(j.ID, durable.OpCancel, durable.Applied)
 	if b.confirm(node, j) {
 		b.Error("confirmed")
@@ -105,7 +105,7 @@ func confirmOldEpoch(b *bench) {
 	}
 	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
 	refused()
-	k := b.claim(heir)[0]
+	k := b.claimOne(heir)
 	refused()
 	b.settle(heir, next(k, k.Due.Add(time.Hour)))
 	refused()
@@ -187,7 +187,7 @@ func settleOldEpoch(b *bench) {
 	zombie, heir := b.node("a"), b.node("b")
 	j := b.running(zombie)
 	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
-	k := b.claim(heir)[0]
+	k := b.claimOne(heir)
 	if k.Epoch <= j.Epoch {
 		b.Fatalf("epoch went from %d to %d", j.Epoch, k.Epoch)
 	}
@@ -222,13 +222,14 @@ func settleHistory(b *bench) {
 	j := b.running(node, key("key"), every("1s"))
 	for range 7 {
 		b.settle(node, next(j, j.Due.Add(time.Millisecond)))
-		j = b.claim(node)[0]
+		j = b.claimOne(node)
 	}
 	unrecorded := next(j, j.Due)
 	unrecorded.Unrecorded = true
 	b.settle(node, unrecorded)
+	want := []int64{7, 6, 5, 4, 3}
 	var seqs []int64
-	for before := int64(0); ; {
+	for before := int64(0); len(seqs) <= len(want); {
 		page := must(b.store.Runs(b.Context(), j.ID, before, 2))
 		if len(page) == 0 {
 			break
@@ -238,7 +239,7 @@ func settleHistory(b *bench) {
 			before = run.Seq
 		}
 	}
-	if want := []int64{7, 6, 5, 4, 3}; !reflect.DeepEqual(seqs, want) {
+	if !reflect.DeepEqual(seqs, want) {
 		b.Errorf("history has %v, want %v", seqs, want)
 	}
 }
@@ -261,6 +262,9 @@ func settleMany(b *bench) {
 		b.add(-time.Second)
 	}
 	jobs := b.claim(node)
+	if len(jobs) != 6 {
+		b.Fatalf("claimed %d jobs, want 6", len(jobs))
+	}
 	var outcomes []durable.Outcome
 	for i, j := range jobs {
 		o := outcome(j)

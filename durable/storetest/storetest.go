@@ -4,6 +4,8 @@ package storetest
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,7 +18,8 @@ func Run(t *testing.T, open func(t *testing.T) durable.Store) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(&bench{T: t, store: open(t)})
+			defer unexpected(t)
+			test.run(&bench{TB: t, store: open(t)})
 		})
 	}
 }
@@ -103,18 +106,36 @@ var tests = []struct {
 
 const lease = time.Hour
 
+// patience is how long the suite goes on without any progress. Tests change it.
+var patience = 30 * time.Second
+
 // bench is a store under test.
 type bench struct {
-	*testing.T
+	testing.TB
 	store durable.Store
 }
 
-// must gives v, and ends the test if there was an error.
+// failure is what must panics with, for unexpected to take.
+type failure struct{ text string }
+
+// must gives v, and ends the test if there was an error. It is for the goroutine
+// of the test only.
 func must[T any](v T, err error) T {
 	if err != nil {
-		panic(fmt.Sprintf("%T: %v", err, err))
+		_, file, line, _ := runtime.Caller(1)
+		panic(failure{fmt.Sprintf("%s:%d: %v", filepath.Base(file), line, err)})
 	}
 	return v
+}
+
+// unexpected, deferred, has the error that must has met fail this test alone.
+func unexpected(t testing.TB) {
+	v := recover()
+	if f, ok := v.(failure); ok {
+		t.Error(f.text)
+	} else if v != nil {
+		panic(v)
+	}
 }
 
 func (b *bench) ok(err error) {
@@ -180,6 +201,16 @@ func (b *bench) claimBy(r durable.ClaimRequest) []durable.Job {
 		b.Fatal("Claim gave no time")
 	}
 	return claims.Jobs
+}
+
+// claimOne is claim where there is one job to be had.
+func (b *bench) claimOne(node string) durable.Job {
+	b.Helper()
+	jobs := b.claim(node)
+	if len(jobs) != 1 {
+		b.Fatalf("claimed %d jobs, want 1", len(jobs))
+	}
+	return jobs[0]
 }
 
 // running adds a job that is due and makes it the node's.

@@ -14,11 +14,21 @@ import (
 // RunTx holds a durable.TxStore against what is demanded of transactions. db is
 // another connection to its database.
 func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.DB)) {
-	t.Run("ScheduleTxIsThereWithTheCommit", func(t *testing.T) { scheduleTx(t, open) })
-	t.Run("CompleteTxIsOneWithTheEffect", func(t *testing.T) { completeTx(t, open) })
-	t.Run("CompleteTxAgainIsRefused", func(t *testing.T) { completeTxAgain(t, open) })
-	t.Run("CompleteTxIsInTheHistory", func(t *testing.T) { completeTxHistory(t, open) })
-	t.Run("CompleteTxOfAZombieIsRefused", func(t *testing.T) { completeTxZombie(t, open) })
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, func(*testing.T) (durable.Store, *sql.DB))
+	}{
+		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
+		{"CompleteTxIsOneWithTheEffect", completeTx},
+		{"CompleteTxAgainIsRefused", completeTxAgain},
+		{"CompleteTxIsInTheHistory", completeTxHistory},
+		{"CompleteTxOfAZombieIsRefused", completeTxZombie},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			defer unexpected(t)
+			test.run(t, open)
+		})
+	}
 }
 
 func newJobs(t *testing.T, store durable.Store) *durable.Jobs {
