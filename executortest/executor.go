@@ -107,10 +107,15 @@ var executorChecks = []check[executor.Executor]{
 		ex := make()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
+		var runs atomic.Int32
 		for range 3 { // with errors that are not worth a log line
-			ex.Execute(context.Background(), executor.Func(func(context.Context) error { return executor.Done }))
+			ex.Execute(context.Background(), executor.Func(func(context.Context) error { runs.Add(1); return executor.Done }))
 			ex.Execute(ctx, executor.Func(func(context.Context) error { return ctx.Err() }))
 			synctest.Wait()
+		}
+		time.Sleep(time.Hour) // for one that tries again
+		if n := runs.Load(); n != 3 {
+			t.Errorf("3 tasks that return an error ran %d times", n)
 		}
 		done, note := once()
 		ex.Execute(context.Background(), executor.Func(func(context.Context) error { note(); return nil }))

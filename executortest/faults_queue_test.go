@@ -167,3 +167,43 @@ func TestFaultQueueKeepsWithdrawn(t *testing.T) {
 		t.Errorf("only %q found the fault", found)
 	}
 }
+
+// reluctant is a queue that lets in one after the other who waits for room, a
+// second apart.
+type reluctant struct {
+	*queue.Blocking[Item]
+	turn chan struct{}
+}
+
+func (q reluctant) OfferFor(ctx context.Context, v Item, d time.Duration) (bool, error) {
+	if d > 0 {
+		q.turn <- struct{}{}
+		defer time.AfterFunc(time.Second, func() { <-q.turn })
+	}
+	return q.Blocking.OfferFor(ctx, v, d)
+}
+
+func TestFaultQueueWakesOne(t *testing.T) {
+	finds(t, only(queueChecks(ByArrival), "GivesInOrder", "RemovalWakesPutters"), func(*testing.T) Queue {
+		return reluctant{queue.NewBounded[Item](3), make(chan struct{}, 1)}
+	}, "RemovalWakesPutters")
+}
+
+// careless is a queue that loses the item of one whose context has ended by the
+// time that he gets it.
+type careless struct{ *queue.Blocking[Item] }
+
+func (q careless) Take(ctx context.Context) (Item, error) {
+	v, err := q.Blocking.Take(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return v, err
+}
+
+func TestFaultQueueLosesWakeUp(t *testing.T) {
+	found := findings(t, queueChecks(ByArrival), func(*testing.T) Queue { return careless{queue.NewBounded[Item](3)} })
+	if !slices.Contains(found, "GivesUpInTheSameMoment") {
+		t.Errorf("only %q found the fault", found)
+	}
+}

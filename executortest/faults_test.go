@@ -37,6 +37,12 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(stop{})
 }
 
+func (r *recorder) Failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.failures) > 0
+}
+
 // stop unwinds a check that has called Fatalf.
 type stop struct{}
 
@@ -185,6 +191,62 @@ func TestFaultRunsTwice(t *testing.T) {
 	finds(t, only(executorChecks, "RunsTask", "RunsEachOnce"), asExecutor(twice), "RunsTask", "RunsEachOnce")
 }
 
+// stubborn is an executor that runs a plain task again if it fails.
+func stubborn(p *executor.Pool) *faulty {
+	return &faulty{Pool: p, execute: func(ctx context.Context, task executor.Runnable) error {
+		if _, plain := task.(executor.Func); !plain {
+			return p.Execute(ctx, task)
+		}
+		return p.Execute(ctx, executor.Func(func(ctx context.Context) error {
+			if task.Run(ctx) == nil {
+				return nil
+			}
+			return task.Run(ctx)
+		}))
+	}}
+}
+
+func TestFaultTriesAgain(t *testing.T) {
+	finds(t, executorChecks, asExecutor(stubborn), "SurvivesErrors")
+}
+
+// mortal is an executor whose four workers are not replaced when a task ends one.
+type mortal chan func()
+
+func (m mortal) Execute(ctx context.Context, task executor.Runnable) error {
+	m <- func() { task.Run(ctx) }
+	return nil
+}
+
+func TestFaultLosesWorkers(t *testing.T) {
+	finds(t, only(futureChecks, "Outcomes", "InvokeAll"), func(t *testing.T) executor.Executor {
+		m := make(mortal, burst)
+		t.Cleanup(func() { close(m) })
+		for range 4 {
+			go func() {
+				for f := range m {
+					f()
+				}
+			}()
+		}
+		return m
+	}, "Outcomes")
+}
+
+// deaf is a pool whose ShutdownNow does nothing after Shutdown.
+func deaf(p *executor.Pool) *faulty {
+	return &faulty{Pool: p, stop: func() []executor.Unrun {
+		if p.Stage() != executor.StageRunning {
+			return nil
+		}
+		return p.ShutdownNow()
+	}}
+}
+
+func TestFaultShutsDownOnce(t *testing.T) {
+	finds(t, poolChecks, asPool(deaf), "ShutdownNowEndsContexts")
+}
+
 // forgetful is a pool that gives back tasks at ShutdownNow without ending their
 // futures, as Java does.
 func forgetful(p *executor.Pool) *faulty {
@@ -247,6 +309,48 @@ func TestFaultSwallowsPanic(t *testing.T) {
 			}}
 		}
 	}, "PanicIsReported")
+}
+
+// A pool that calls its hooks, but not as it should, is found.
+func TestFaultHooks(t *testing.T) {
+	plant := func(change func(*executor.Hooks)) func(*testing.T) func(executor.Hooks) Pool {
+		return func(t *testing.T) func(executor.Hooks) Pool {
+			return func(h executor.Hooks) Pool {
+				change(&h)
+				p, err := executor.New(executor.Config{Core: 1, Hooks: h})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+		}
+	}
+	finds(t, hookChecks, plant(func(h *executor.Hooks) {
+		if before := h.BeforeTask; before != nil {
+			h.BeforeTask = func(ctx context.Context, info executor.TaskInfo) context.Context {
+				before(ctx, info)
+				return ctx
+			}
+		}
+	}), "ContextOfBeforeTask")
+	finds(t, hookChecks, plant(func(h *executor.Hooks) {
+		if terminated := h.Terminated; terminated != nil {
+			h.Terminated = func() { go terminated() }
+		}
+	}), "TerminatedBeforeTermination")
+}
+
+// deafScheduled is a scheduled pool whose schedules outlive who asked for them.
+type deafScheduled struct{ *executor.ScheduledPool }
+
+func (d deafScheduled) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error) {
+	return d.ScheduledPool.AtFixedRate(context.WithoutCancel(ctx), initial, period, fn, opts...)
+}
+
+func TestFaultOutlivesParent(t *testing.T) {
+	finds(t, scheduledChecks, func(*testing.T) Scheduled {
+		return deafScheduled{executor.Scheduled(1)}
+	}, "ParentEndEnds")
 }
 
 // hasty is a scheduled pool whose every other schedule is due a nanosecond too

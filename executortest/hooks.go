@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor"
 )
@@ -114,6 +116,61 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 		f.Cancel()
 		p.Execute(context.Background(), f)
 		d.expect(t)
+	}},
+
+	{"ContextOfBeforeTask", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		type key struct{}
+		var seen, after atomic.Value
+		p := ending(t, func() Pool {
+			return make()(executor.Hooks{
+				BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+					return context.WithValue(ctx, key{}, "v")
+				},
+				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) {
+					if f, ok := info.Task.(executor.Awaitable); ok {
+						after.Store(f.State())
+					}
+				},
+			})
+		})
+		body := func(ctx context.Context) error {
+			if v := ctx.Value(key{}); v != nil {
+				seen.Store(v)
+			}
+			return nil
+		}
+		plainly(t, p, body)
+		synctest.Wait()
+		if v := seen.Swap(""); v != "v" {
+			t.Errorf("the body does not get the context that BeforeTask returns: its value there is %v", v)
+		}
+		submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, body(ctx) })
+		if v := seen.Load(); v != "v" {
+			t.Errorf("the body of a future does not get the context that BeforeTask returns: its value there is %v", v)
+		}
+		if s := after.Load(); s != executor.Succeeded {
+			t.Errorf("the future is %v in AfterTask, want %v", s, executor.Succeeded)
+		}
+	}},
+
+	{"TerminatedBeforeTermination", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		var returned atomic.Bool
+		p := ending(t, func() Pool {
+			return make()(executor.Hooks{Terminated: func() {
+				time.Sleep(time.Second)
+				returned.Store(true)
+			}})
+		})
+		plainly(t, p, func(context.Context) error { return nil })
+		synctest.Wait()
+		p.Shutdown()
+		if err := p.AwaitTermination(patient(t)); err != nil {
+			t.Fatalf("AwaitTermination: %v", err)
+		}
+		if !returned.Load() {
+			t.Error("the pool is terminated before Terminated has returned")
+			time.Sleep(time.Minute) // it must not outlive the bubble
+		}
 	}},
 
 	{"Terminated", func(t testing.TB, make func() func(executor.Hooks) Pool) {

@@ -109,6 +109,51 @@ func (fl *flock) count(t testing.TB) (ran, stopped, rejected int) {
 	return ran, stopped, rejected
 }
 
+// givesBack requires that ShutdownNow gives back what has not begun, also if
+// something came before it.
+func givesBack(t testing.TB, make func() Pool, before func(Pool)) {
+	p := ending(t, make)
+	fl := send(t, p, burst)
+	before(p)
+	unrun := p.ShutdownNow()
+	for _, u := range unrun {
+		f, ok := u.Task().(*executor.Future[int])
+		if !ok {
+			t.Fatalf("a task given back is %T, not the object submitted", u.Task())
+		}
+		if f.State() != executor.Canceled || !errors.Is(f.Err(), executor.ErrShutdown) {
+			t.Errorf("a task given back is %v: %v", f.State(), f.Err())
+		}
+	}
+	if err := p.AwaitTermination(patient(t)); err != nil {
+		t.Fatalf("AwaitTermination: %v", err)
+	}
+	fl.undergone.Store(true)
+	synctest.Wait() // for submitters that were turned away
+	begun := fl.begun()
+	for i, f := range fl.fs {
+		if f.State() == executor.Pending {
+			t.Fatalf("task %d is %v in a terminated pool", i, f.State())
+		}
+	}
+	ran, stopped, rejected := fl.count(t)
+	if begun+len(unrun)+rejected != burst {
+		t.Errorf("of %d tasks %d have begun (%d to their end, %d stopped), %d were given back, %d rejected",
+			burst, begun, ran, stopped, len(unrun), rejected)
+	}
+	if again := p.ShutdownNow(); len(again) != 0 {
+		t.Errorf("a second ShutdownNow gives back %d tasks", len(again))
+	}
+	// They can be run all the same, by anybody.
+	fl.undergone.Store(false)
+	for _, u := range unrun {
+		u.Run(context.Background())
+	}
+	if after := fl.begun(); after != begun+len(unrun) {
+		t.Errorf("%d bodies ran of %d tasks given back", after-begun, len(unrun))
+	}
+}
+
 var poolChecks = []check[Pool]{
 	{"Works", func(t testing.TB, make func() Pool) {
 		p := ending(t, make)
@@ -138,47 +183,9 @@ var poolChecks = []check[Pool]{
 		}
 	}},
 
-	{"ShutdownNowGivesBack", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
-		fl := send(t, p, burst)
-		unrun := p.ShutdownNow()
-		for _, u := range unrun {
-			f, ok := u.Task().(*executor.Future[int])
-			if !ok {
-				t.Fatalf("a task given back is %T, not the object submitted", u.Task())
-			}
-			if f.State() != executor.Canceled || !errors.Is(f.Err(), executor.ErrShutdown) {
-				t.Errorf("a task given back is %v: %v", f.State(), f.Err())
-			}
-		}
-		if err := p.AwaitTermination(patient(t)); err != nil {
-			t.Fatalf("AwaitTermination: %v", err)
-		}
-		fl.undergone.Store(true)
-		synctest.Wait() // for submitters that were turned away
-		begun := fl.begun()
-		for i, f := range fl.fs {
-			if f.State() == executor.Pending {
-				t.Fatalf("task %d is %v in a terminated pool", i, f.State())
-			}
-		}
-		ran, stopped, rejected := fl.count(t)
-		if begun+len(unrun)+rejected != burst {
-			t.Errorf("of %d tasks %d have begun (%d to their end, %d stopped), %d were given back, %d rejected",
-				burst, begun, ran, stopped, len(unrun), rejected)
-		}
-		if again := p.ShutdownNow(); len(again) != 0 {
-			t.Errorf("a second ShutdownNow gives back %d tasks", len(again))
-		}
-		// They can be run all the same, by anybody.
-		fl.undergone.Store(false)
-		for _, u := range unrun {
-			u.Run(context.Background())
-		}
-		if after := fl.begun(); after != begun+len(unrun) {
-			t.Errorf("%d bodies ran of %d tasks given back", after-begun, len(unrun))
-		}
-	}},
+	{"ShutdownNowGivesBack", func(t testing.TB, make func() Pool) { givesBack(t, make, func(Pool) {}) }},
+
+	{"ShutdownNowAfterShutdown", func(t testing.TB, make func() Pool) { givesBack(t, make, Pool.Shutdown) }},
 
 	{"RejectsAfterShutdown", func(t testing.TB, make func() Pool) {
 		for name, stop := range map[string]func(Pool){
@@ -230,13 +237,16 @@ var poolChecks = []check[Pool]{
 	}},
 
 	{"ShutdownNowEndsContexts", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
-		f := submit(context.Background(), p, sleeper(time.Hour, 1))
-		start := time.Now()
-		p.ShutdownNow()
-		outcome(t, "a task that ran", f, executor.Failed, 0, executor.ErrShutdown)
-		if d := time.Since(start); d != 0 {
-			t.Errorf("its context ended %v later", d)
+		for _, before := range []func(Pool){func(Pool) {}, Pool.Shutdown} {
+			p := ending(t, make)
+			f := submit(context.Background(), p, sleeper(time.Hour, 1))
+			start := time.Now()
+			before(p)
+			p.ShutdownNow()
+			outcome(t, "a task that ran", f, executor.Failed, 0, executor.ErrShutdown)
+			if d := time.Since(start); d != 0 {
+				t.Errorf("its context ended %v later", d)
+			}
 		}
 	}},
 

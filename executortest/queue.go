@@ -72,6 +72,7 @@ func queueChecks(order Order) []check[Queue] {
 		{"RemovalWakesPutters", o.removalWakesPutters},
 		{"EndedContext", o.endedContext},
 		{"GivesUp", o.givesUp},
+		{"GivesUpInTheSameMoment", o.givesUpInTheSameMoment},
 		{"WaitsAsLongAsAsked", o.waitsAsLongAsAsked},
 		{"LosesNothing", o.losesNothing},
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +120,37 @@ func (o orderly) removalWakesPutters(t testing.TB, make func() Queue) {
 			t.Errorf("%s: who waits for room is let in %v later", name, d)
 		}
 	}
+	for name, remove := range map[string]func(q Queue, n int){
+		"Drain":      func(q Queue, n int) { q.Drain(n) },
+		"Clear":      func(q Queue, _ int) { q.Clear() },
+		"RemoveFunc": func(q Queue, n int) { q.RemoveFunc(func(v Item) bool { return v.Seq >= -n && v.Seq < 0 }) },
+	} {
+		q := make()
+		if !brim(t, q) {
+			return
+		}
+		n := min(q.Cap(), 3)
+		var served sync.WaitGroup
+		var in atomic.Int32
+		for i := range n {
+			served.Go(func() {
+				if ok, _ := q.OfferFor(context.Background(), Item{0, i}, patience); ok {
+					in.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		remove(q, n)
+		synctest.Wait()
+		if got := int(in.Load()); got != n {
+			t.Errorf("%s made room for %d, and of %d who wait %d were let in", name, n, n, got)
+		}
+		q.Clear()
+		for synctest.Wait(); int(in.Load()) < n && q.Len() > 0; synctest.Wait() {
+			q.Clear()
+		}
+		served.Wait()
+	}
 }
 
 func (o orderly) endedContext(t testing.TB, make func() Queue) {
@@ -191,6 +223,53 @@ func (o orderly) givesUp(t testing.TB, make func() Queue) {
 		}
 	}
 	empty(t, q)
+}
+
+// givesUpInTheSameMoment has the first of two who wait give up as what he waits
+// for comes: if he does not get it, the other must, since nobody will wake him
+// otherwise.
+func (o orderly) givesUpInTheSameMoment(t testing.TB, make func() Queue) {
+	q := make()
+	full := make()
+	limited := brim(t, full)
+	for i := range 40 {
+		race := func(what string, wait func(context.Context, int) error, come func()) {
+			ctx, cancel := context.WithCancel(context.Background())
+			others, end := context.WithCancel(context.Background())
+			var waiting sync.WaitGroup
+			var first error
+			var second atomic.Bool
+			waiting.Go(func() { first = wait(ctx, 1) })
+			synctest.Wait()
+			waiting.Go(func() { second.Store(wait(others, 2) == nil) })
+			synctest.Wait()
+			if i%2 == 0 {
+				cancel()
+				come()
+			} else {
+				come()
+				cancel()
+			}
+			synctest.Wait()
+			got := second.Load()
+			end()
+			waiting.Wait()
+			if first != nil && !got {
+				t.Fatalf("%s: who was first has given up, and the other was not woken", what)
+			}
+		}
+		race("an item comes",
+			func(ctx context.Context, _ int) error { _, err := q.Take(ctx); return err },
+			func() { q.Offer(Item{0, i}) })
+		q.Clear()
+		if limited {
+			race("room comes",
+				func(ctx context.Context, n int) error { return full.Put(ctx, Item{0, n}) },
+				func() { full.Poll() })
+			full.Clear()
+			brim(t, full)
+		}
+	}
 }
 
 func (o orderly) waitsAsLongAsAsked(t testing.TB, make func() Queue) {

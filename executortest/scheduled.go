@@ -166,6 +166,16 @@ var scheduledChecks = []check[Scheduled]{
 		l.expect(t, "run 0", "run 1", "other 5")
 	}},
 
+	{"ParentEndEnds", func(t testing.TB, make func() Scheduled) {
+		p, l := ending(t, make), newLog()
+		ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+		defer cancel()
+		f := must(t)(p.AtFixedRate(ctx, 0, time.Second, l.body("run", 0, nil)))
+		outcomeOf(t, f, executor.Canceled, context.DeadlineExceeded)
+		time.Sleep(time.Minute)
+		l.expect(t, "run 0", "run 1")
+	}},
+
 	// One that leaves the middle of the queue must not disturb the others
 	// (JDK-8370887).
 	{"CancelKeepsOrder", func(t testing.TB, make func() Scheduled) {
@@ -209,7 +219,9 @@ var scheduledChecks = []check[Scheduled]{
 // outcomeOf waits for the end of a schedule and requires how it ended.
 func outcomeOf(t testing.TB, f *executor.ScheduledFuture[struct{}], state executor.State, target error) {
 	t.Helper()
-	if _, err := f.Get(patient(t)); f.State() != state || !errors.Is(err, target) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // one that does not end runs all the time
+	defer cancel()
+	if _, err := f.Get(ctx); f.State() != state || !errors.Is(err, target) {
 		t.Errorf("a schedule is %v with %v, want %v with %v", f.State(), err, state, target)
 	}
 }
