@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,80 @@ import (
 type sloppy struct{ context.Context }
 
 func (s sloppy) Value(key any) any { return s.Context.Value(key.(string)) }
+
+// quitter is a context that ends the goroutine that asks it for a key that is no
+// string or, once armed, whether it has ended: its test has failed.
+type quitter struct {
+	context.Context
+	armed *bool
+}
+
+func (q quitter) Value(key any) any {
+	if _, ok := key.(string); !ok {
+		runtime.Goexit()
+	}
+	return q.Context.Value(key)
+}
+
+func (q quitter) Err() error {
+	if *q.armed {
+		runtime.Goexit()
+	}
+	return q.Context.Err()
+}
+
+// A context of the submitter's that ends the worker's goroutine fails the task
+// that came with it, in whatever it is asked, and no task that has run.
+func TestContextThatExits(t *testing.T) {
+	for _, byErr := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			armed := false
+			ctx := quitter{context.Background(), &armed}
+			pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+			s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+			begin := make(chan struct{})
+			for _, p := range []*executor.Pool{pool, s.Pool} {
+				p.Go(context.Background(), func(context.Context) error { <-begin; return nil })
+			}
+			f := executor.Submit(ctx, pool, constant(1))
+			g := executor.Submit(ctx, pool, constant(1), executor.Timeout(time.Second))
+			pool.Go(ctx, func(context.Context) error { return nil })
+			pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("x"))
+			once := executor.Schedule(ctx, s, time.Second, constant(1))
+			beat, err := s.AtFixedRate(ctx, 0, time.Second, func(context.Context) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			armed = byErr
+			close(begin)
+			time.Sleep(5 * time.Second)
+			settled(t, pool)
+			settled(t, s.Pool)
+			for i, f := range []executor.Awaitable{f, g, once, beat} {
+				if !errors.Is(f.Err(), executor.ErrGoexit) {
+					t.Errorf("by Err %v: future %d is %v: %v", byErr, i, f.State(), f.Err())
+				}
+			}
+			for i, stats := range []executor.Stats{addsUp(t, pool), addsUp(t, s)} {
+				if stats.Failed != []int64{4, 2}[i] || stats.Succeeded != 1 || stats.Active != 0 {
+					t.Errorf("by Err %v: %+v", byErr, stats)
+				}
+			}
+		})
+	}
+}
+
+// What a task was, it stays, if what is called when it is done panics.
+func TestOnDoneThatPanicsLeavesRuns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		f := executor.Schedule(context.Background(), s, time.Second, constant(1))
+		f.OnDone(func() { panic("boom") })
+		time.Sleep(2 * time.Second)
+		settled(t, s.Pool)
+		expect(t, "Runs", f.Runs(), 1)
+	})
+}
 
 // A context of the submitter's that panics in a worker fails the task that came
 // with it, and is made known. The worker lives on.

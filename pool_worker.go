@@ -145,14 +145,19 @@ func (p *Pool) take(w *worker) outcome {
 // survive fails the task of e, which w had in its hands, unless it is complete.
 // The panic v has come out of it outside of body and hooks: out of a method of the
 // submitter's context, or of what was called since the task was done; maybe of what
-// is called here. A nil v is that of runtime.Goexit.
+// is called here. A nil v is that of runtime.Goexit, which does nothing to a task
+// whose run is over.
 func (p *Pool) survive(w *worker, e entry, v any) {
-	if v == nil {
+	b, bound := e.bound()
+	done := bound && b.core().State().Done()
+	if v == nil && (done || w.ran) {
 		return
 	}
 	end := abrupt(v)
-	defer func() { p.report(context.Background(), p.info(w, e), end) }()
-	if b, ok := e.bound(); ok {
+	if v != nil || e.unwatched() {
+		defer func() { p.report(context.Background(), p.info(w, e), end) }()
+	}
+	if bound && !done {
 		defer func() { p.survive(w, e, recover()) }()
 		b.fail(end.err)
 	}
