@@ -149,7 +149,7 @@ func ended(ctx context.Context) error {
 type endedError struct{ err, cause error }
 
 func (e *endedError) Error() string   { return e.err.Error() + ": " + reason(e.cause) }
-func (e *endedError) Unwrap() []error { return []error{e.err, e.cause} }
+func (e *endedError) Unwrap() []error { return []error{e.err, sound(e.cause)} }
 
 type dueKey struct{}
 

@@ -88,8 +88,8 @@ func (e *CanceledError) Error() string {
 	return fmt.Sprintf("executor: task canceled: %s", reason(e.Cause))
 }
 
-// Unwrap returns ErrCanceled and the cause.
-func (e *CanceledError) Unwrap() []error { return []error{ErrCanceled, e.Cause} }
+// Unwrap returns ErrCanceled and the cause, nil for one that is a nil pointer.
+func (e *CanceledError) Unwrap() []error { return []error{ErrCanceled, sound(e.Cause)} }
 
 // PanicError is the outcome of a task whose body panicked.
 type PanicError struct {
@@ -107,6 +107,11 @@ func (e *PanicError) Error() string {
 // pointer is none: whoever looked into it would panic himself.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
+	return sound(err)
+}
+
+// sound gives err, or nil for a nil pointer, whose methods panic as a rule.
+func sound(err error) error {
 	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
@@ -176,7 +181,7 @@ func reason(err error) string {
 		return "no reason given"
 	}
 	const prefix = "executor: "
-	s := err.Error()
+	s := fmt.Sprint(err) // a cause of a user's may be a nil pointer
 	if len(s) > len(prefix) && s[:len(prefix)] == prefix {
 		return s[len(prefix):]
 	}

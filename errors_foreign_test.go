@@ -83,3 +83,32 @@ func isNone(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) && path == nil
 }
+
+// nobody is an executor that refuses with a nil pointer.
+type nobody struct{}
+
+func (nobody) Execute(ctx context.Context, _ executor.Runnable) error { return none(ctx) }
+
+// A cause that is a nil pointer, of a context or of a refusal, can be printed and
+// looked into as a part of the outcome.
+func TestNilPointerAsCause(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(none(ctx))
+		look := func(err error) {
+			t.Helper()
+			if errors.Is(err, fs.ErrExist) || !errors.Is(err, executor.ErrCanceled) && !errors.Is(err, context.Canceled) {
+				t.Errorf("%T matches what it should not", err)
+			}
+			var path *fs.PathError
+			errors.As(err, &path)
+			if !strings.Contains(err.Error(), "<nil>") {
+				t.Errorf("it says %q", err)
+			}
+		}
+		look(executor.Submit(ctx, pool, constant(1)).Err())
+		look(pool.Go(ctx, func(context.Context) error { return nil }))
+		look(executor.InvokeAll(context.Background(), nobody{}, constant(1), constant(2))[1].Err())
+	})
+}
