@@ -147,7 +147,8 @@ func (r *rules) check(where string) error {
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
 	case r.coreTimeout && r.keepAlive == 0:
 		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; idle core workers would leave at once and come back for each task", where)
-	case r.reject == nil:
+	}
+	if f, ok := r.reject.(RejectFunc); r.reject == nil || ok && f == nil {
 		return invalid("%s: nil RejectPolicy; Abort is the default", where)
 	}
 	return nil

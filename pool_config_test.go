@@ -30,6 +30,7 @@ func TestPoolConfigIsChecked(t *testing.T) {
 		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
 		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(0)}},
 		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(-1)}},
+		{"Reject", executor.Config{Core: 1, Reject: executor.RejectFunc(nil)}},
 	} {
 		pool, err := executor.New(c.config)
 		if pool != nil {
@@ -116,15 +117,16 @@ func TestPoolSettersAreChecked(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true})
 	off := newPool(t, executor.Config{Core: 2, Max: 3})
 	for name, err := range map[string]error{
-		"SetCore(-1)":               pool.SetCore(-1),
-		"SetCore(4)":                pool.SetCore(4),
-		"SetMax(-1)":                pool.SetMax(-1),
-		"SetMax(0)":                 pool.SetMax(0),
-		"SetMax(1)":                 pool.SetMax(1),
-		"SetKeepAlive(-1)":          pool.SetKeepAlive(-1),
-		"SetKeepAlive(0)":           pool.SetKeepAlive(0), // while core workers time out
-		"SetReject(nil)":            pool.SetReject(nil),
-		"SetAllowCoreTimeout(true)": off.SetAllowCoreTimeout(true), // while KeepAlive is 0
+		"SetCore(-1)":                pool.SetCore(-1),
+		"SetCore(4)":                 pool.SetCore(4),
+		"SetMax(-1)":                 pool.SetMax(-1),
+		"SetMax(0)":                  pool.SetMax(0),
+		"SetMax(1)":                  pool.SetMax(1),
+		"SetKeepAlive(-1)":           pool.SetKeepAlive(-1),
+		"SetKeepAlive(0)":            pool.SetKeepAlive(0), // while core workers time out
+		"SetReject(nil)":             pool.SetReject(nil),
+		"SetReject(RejectFunc(nil))": pool.SetReject(executor.RejectFunc(nil)),
+		"SetAllowCoreTimeout(true)":  off.SetAllowCoreTimeout(true), // while KeepAlive is 0
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 		if setter, _, _ := strings.Cut(name, "("); err != nil && !strings.Contains(err.Error(), setter) {

@@ -25,7 +25,8 @@ type RejectPolicy interface {
 // one has counted the task as rejected, and counts it again. To another pool, or
 // to this one anew, it gives the task by Execute. Either way the context that it
 // passes on becomes the parent of the task's: one that ends when the function
-// returns ends the task as well. To bound the wait alone there is [BlockFor].
+// returns ends the task as well. To bound the wait alone there is [BlockFor]. No
+// pool takes a nil function.
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
