@@ -44,19 +44,19 @@ const insertJobs = `with node as materialized (
 	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
 
 // Insert adds jobs. One whose key a transaction has asked for, which may be left
-// open, waits for that, but with neither the node's row nor a connection that a
-// node needs: one that is dead must be found so, and others renew their leases. Nor
-// is it a connection of users, who may have them all in transactions.
+// open, waits for that, but with neither the node's row, as one that is dead must be
+// found so, nor a connection that others need. So does one that has to wait for the
+// row of a job that is there.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
-	placed, missing, err := insert(ctx, s.db, jobs, p, keyed)
+	placed, missing, err := insert(ctx, s.calls, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
 		placed, missing, err = insert(ctx, s.queue, jobs, durable.Place{}, false)
 	}
 	if err != nil || missing == 0 {
 		return placed, err
 	}
-	err = s.inTx(ctx, func(tx *sql.Tx) error { return amend(ctx, tx, jobs, placed) })
+	err = s.inCall(ctx, func(tx *sql.Tx) error { return amend(ctx, tx, jobs, placed) })
 	return placed, err
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Now gives the server's time.
-func (s *Store) Now(ctx context.Context) (time.Time, error) { return serverTime(ctx, s.db) }
+func (s *Store) Now(ctx context.Context) (time.Time, error) { return serverTime(ctx, s.calls) }
 
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
@@ -55,7 +55,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 	}
 	p.Now = row.Time(now)
 	if dead || !p.Alive {
-		err = s.inTx(ctx, func(tx *sql.Tx) (err error) {
+		err = inTx(ctx, s.db, func(tx *sql.Tx) (err error) {
 			p.Freed, p.Dead, err = reap(ctx, tx, node)
 			return err
 		})
@@ -142,7 +142,7 @@ func tell(ctx context.Context, q querier) error {
 
 // Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return inTx(ctx, s.db, func(tx *sql.Tx) error {
 		// In this order: nothing can be claimed for the node in between.
 		if _, err := tx.ExecContext(ctx, "delete from executor_node where id = $1", node); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	if err := s.db.QueryRowContext(ctx, underWay, node).Scan(&later); err != nil {
 		return false, err
 	}
-	err = s.inTx(ctx, func(tx *sql.Tx) (err error) {
+	err = inTx(ctx, s.db, func(tx *sql.Tx) (err error) {
 		left, err = release(ctx, tx, node, keep)
 		return err
 	})

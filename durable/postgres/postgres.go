@@ -36,8 +36,9 @@ const openTimeout = 30 * time.Second
 // A Store is a durable.Store in a database of PostgreSQL.
 type Store struct {
 	config *pgx.ConnConfig
-	db     *sql.DB
-	queue  *sql.DB  // for inserts that wait for a key
+	db     *sql.DB  // for what nodes do by themselves
+	calls  *sql.DB  // for what users ask
+	queue  *sql.DB  // for what users ask, and has to wait for somebody's transaction
 	users  *sql.DB  // what DB gives
 	limits sync.Map // the kinds that have a row in executor_limit
 }
@@ -62,11 +63,14 @@ func Open(dsn string) (*Store, error) {
 	s := &Store{
 		config: config,
 		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
+		calls:  stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
 		queue:  stdlib.OpenDB(*quiet, isolated),
 		users:  stdlib.OpenDB(*quiet),
 	}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
+	s.calls.SetMaxOpenConns(10)
+	s.calls.SetMaxIdleConns(10)
 	s.queue.SetMaxOpenConns(10)
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -115,7 +119,9 @@ func discard(*pgconn.PgConn, *pgconn.Notification) {}
 func (s *Store) DB() *sql.DB { return s.users }
 
 // Close closes the connections.
-func (s *Store) Close() error { return errors.Join(s.db.Close(), s.queue.Close(), s.users.Close()) }
+func (s *Store) Close() error {
+	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())
+}
 
 // Listen calls wake on each notification. If the dsn says that nothing outlasts
 // a transaction, it only waits: the session that was made to listen would be
@@ -151,18 +157,34 @@ type querier interface {
 
 // inTx runs fn in a transaction, again if the server broke it off for the sake
 // of another one.
-func (s *Store) inTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func inTx(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
 	var err error
 	for range 5 {
-		if err = s.tryTx(ctx, fn); !broken(err) {
+		if err = tryTx(ctx, db, fn); !broken(err) {
 			return err
 		}
 	}
 	return err
 }
 
-func (s *Store) tryTx(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+// inCall is inTx for what a user asks. If that has to wait for a row, which may be
+// until a person ends a transaction, it does so with a connection that no other
+// call needs.
+func (s *Store) inCall(ctx context.Context, fn func(tx *sql.Tx) error) error {
+	err := inTx(ctx, s.calls, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "select "+hasty); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+	if code(err) == lockNotAvailable {
+		err = inTx(ctx, s.queue, fn)
+	}
+	return err
+}
+
+func tryTx(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 // Change does what a user asks.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (answer durable.Answer, err error) {
-	err = s.inTx(ctx, func(tx *sql.Tx) error {
+	err = s.inCall(ctx, func(tx *sql.Tx) error {
 		answer = durable.NotFound
 		j, err := lock(ctx, tx, "id = $1", uuid(id))
 		if err != nil || j == nil {
@@ -40,12 +40,12 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 
 // Get gives a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
-	return one(row.Scan(s.db.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
+	return one(row.Scan(s.calls.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
 }
 
 // Find gives the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
-	return one(row.Scan(s.db.QueryRowContext(ctx, selectJob+"where key = $1", key)))
+	return one(row.Scan(s.calls.QueryRowContext(ctx, selectJob+"where key = $1", key)))
 }
 
 func one(j durable.Job, err error) (durable.Job, error) {
@@ -79,12 +79,12 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 		f.Limit = 100
 	}
 	args = append(args, f.Limit)
-	return row.ScanAll(s.db.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+fmt.Sprintf(" order by id limit $%d", len(args)), args...))
+	return row.ScanAll(s.calls.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+fmt.Sprintf(" order by id limit $%d", len(args)), args...))
 }
 
 // Runs gives a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
-	return row.ScanRuns(s.db.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
+	return row.ScanRuns(s.calls.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
 }
 
