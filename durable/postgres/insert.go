@@ -56,8 +56,12 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 	if err != nil || missing == 0 {
 		return placed, err
 	}
-	err = s.inCall(ctx, func(tx *sql.Tx) error { return amend(ctx, tx, jobs, placed) })
-	return placed, err
+	var amended []durable.Placed
+	err = s.inCall(ctx, func(tx *sql.Tx) error {
+		amended = slices.Clone(placed) // it may have to begin again
+		return amend(ctx, tx, jobs, amended)
+	})
+	return amended, err
 }
 
 // InsertTx adds jobs in the caller's transaction.

@@ -68,3 +68,38 @@ func TestCallsThatWaitLeaveTheStoreAlone(t *testing.T) {
 		})
 	}
 }
+
+// What is registered again together is all changed, though it had to wait in the
+// middle of it.
+func TestAllThatIsRegisteredAgainIsChanged(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := []durable.NewJob{
+		{ID: durable.NewID(), Key: "first", Kind: "k", Schedule: "rate:1s", Attempts: 3},
+		{ID: durable.NewID(), Key: "second", Kind: "k", Schedule: "rate:1s", Attempts: 3},
+	}
+	added := must(store.Insert(t.Context(), jobs, durable.Place{}))
+	end := leaveOpen(t, store, lockJob, uuidText(added[1].Job))
+	errs := make(chan error, 1)
+	go func() {
+		for i := range jobs {
+			jobs[i].ID, jobs[i].Schedule = durable.NewID(), "rate:2s"
+		}
+		_, err := store.Insert(t.Context(), jobs, durable.Place{})
+		errs <- err
+	}()
+	// Until it is not the first try any more, which ends soon.
+	for waiting := false; !waiting; {
+		if err := store.DB().QueryRow("select exists (select from pg_locks l join pg_stat_activity using (pid) where not granted and now() - state_change > '100ms')").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end()
+	if err := <-errs; err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range added {
+		if got := must(store.Get(t.Context(), j.ID)); got.Schedule != "rate:2s" {
+			t.Errorf("%s: schedule is %s", j.Key, got.Schedule)
+		}
+	}
+}
