@@ -5,3 +5,6 @@ const Beat = beat
 
 // Migrate makes the tables or brings them up to date.
 var Migrate = migrate
+
+// PruneJobs gives the statement that removes jobs of a state.
+var PruneJobs = pruneJobs

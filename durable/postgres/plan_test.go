@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/row"
 	"github.com/executor-go/executor/durable/postgres"
 )
@@ -23,5 +24,22 @@ func TestBeatUsesIndex(t *testing.T) {
 	plan := strings.Join(must(row.Strings(rows, nil)), "\n")
 	if !strings.Contains(plan, "using executor_job_due") || strings.Contains(plan, "Seq Scan on executor_job ") {
 		t.Errorf("the plan is\n%s", plan)
+	}
+}
+
+// A prune finds by the index what is old enough: it does not cost more where more
+// is kept.
+func TestPruneUsesIndex(t *testing.T) {
+	for _, state := range []durable.State{durable.Succeeded, durable.Dead, durable.Canceled} {
+		store := open(t, dsn(t))
+		must(store.DB().Exec(`insert into executor_job (`+row.Columns+`)
+			select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, $1::smallint, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, $2::bigint - i * 1000
+			from generate_series(1, 20000) i`, int64(state), time.Now().UnixMicro()))
+		must(store.DB().Exec("analyze executor_job"))
+		rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.PruneJobs(state), time.Hour.Microseconds(), 5000))
+		plan := strings.Join(must(row.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "using executor_job_over") || strings.Contains(plan, "Rows Removed by Filter") {
+			t.Errorf("%v: the plan is\n%s", state, plan)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -224,6 +225,20 @@ func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, 
 // pruneLimit is the most rows of each sort that one call of Prune removes.
 const pruneLimit = 5000
 
+// pruneJobs gives the statement that removes jobs of a state. The planner can't
+// know how few are that old: without the order it takes a third of the table for
+// that and reads it from its beginning, in vain to its end. And it sees that the
+// index has a state only if that is in the text.
+func pruneJobs(state durable.State) string {
+	return fmt.Sprintf(`with gone as (
+		delete from executor_job where id in (
+			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint order by updated limit $2 for update skip locked)
+		returning id
+	), runs as (
+		delete from executor_run where job in (select id from gone) returning job
+	) select (select count(*) from gone) + (select count(*) from runs)`, state)
+}
+
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	removed := 0
@@ -234,14 +249,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 			continue // for ever
 		}
 		n := 0
-		err := s.db.QueryRowContext(ctx, `with gone as (
-			delete from executor_job where id in (
-				select id from executor_job where state = $1 and updated < `+clock+` - $2::bigint limit $3 for update skip locked)
-			returning id
-		), runs as (
-			delete from executor_run where job in (select id from gone) returning job
-		) select (select count(*) from gone) + (select count(*) from runs)`, int64(state), keep, pruneLimit).Scan(&n)
-		if err != nil {
+		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep, pruneLimit).Scan(&n); err != nil {
 			return removed, err
 		}
 		removed += n
