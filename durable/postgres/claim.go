@@ -53,7 +53,8 @@ var (
 			) x order by priority desc, ord, due limit $4
 		)`, `, turned as (
 			update executor_limit set turn = turn + 1 where kind in (select kind from mine intersect select kind from u)
-		)`, "(select count(*) from free) < (select count(*) from asked)")
+		)`, "(select count(*) from free) < (select count(*) from asked)",
+		"exists (select from asked where global > 0 and kind not in (select kind from executor_limit))")
 
 	// claimPlenty is claimBounded for kinds without a limit.
 	claimPlenty = claimJobs(`pick as materialized (
@@ -64,11 +65,11 @@ var (
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+lookJobs+`) j
 			limit $4
-		)`, "", "false")
+		)`, "", "false", "false")
 )
 
 // claimJobs gives the statement that claims what pick has picked.
-func claimJobs(pick, turned, busy string) string {
+func claimJobs(pick, turned, busy, lost string) string {
 	return `with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share
 		), n as materialized (
@@ -80,10 +81,10 @@ func claimJobs(pick, turned, busy string) string {
 				owner = $1, epoch = j.epoch + 1, updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
-		)` + turned + ` select ` + row.Columns + `, n.now, false, false from u, n
+		)` + turned + ` select ` + row.Columns + `, n.now, false, false, false from u, n
 		union all
 		select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
-			0, 0, 0, '', 0, 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, (select count(*) from pick) >= $4 from n`
+			0, 0, 0, '', 0, 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`
 }
 
 // Claim gives waiting jobs to a node.
@@ -111,8 +112,8 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 	defer rows.Close()
 	for rows.Next() {
 		var now int64
-		var busy, more bool
-		j, err := row.Scan(rows, &now, &busy, &more)
+		var busy, lost, more bool
+		j, err := row.Scan(rows, &now, &busy, &lost, &more)
 		if err != nil {
 			return c, err
 		}
@@ -121,11 +122,16 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			continue
 		}
 		c.Now, c.Busy, c.More = row.Time(now), busy, more // the last row is there for these
+		if lost {
+			s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
+		}
 	}
 	return c, rows.Err()
 }
 
-// lockable sees to it that the kind has a row in executor_limit.
+// lockable sees to it that the kind has a row in executor_limit. That it has one is
+// remembered, until a claim finds that it was lost, as at a failover to a server
+// that does not have the newest commits.
 func (s *Store) lockable(ctx context.Context, kind string) error {
 	if _, ok := s.limits.Load(kind); ok {
 		return nil

@@ -1,0 +1,32 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// A kind with a limit for all nodes is claimed also if its row was lost while nodes
+// run, as at a failover to a server that does not have the newest commits.
+func TestLostLimitIsMadeAgain(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	claim := func() durable.Claims {
+		return must(store.Claim(t.Context(), durable.ClaimRequest{
+			Node: "a", Ahead: time.Minute, Limit: 10, Kinds: []durable.KindLimit{{Kind: "k", Max: 10, Global: 3}},
+		}))
+	}
+	claim()
+	must(store.DB().Exec("truncate executor_limit"))
+	must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Place{}))
+	for n := 0; ; n++ {
+		c := claim()
+		if len(c.Jobs) == 1 {
+			break
+		}
+		if n == 10 {
+			t.Fatalf("nothing was claimed, busy is %v", c.Busy)
+		}
+	}
+}
