@@ -59,13 +59,18 @@ func Open(dsn string) (*Store, error) {
 	}
 	quiet := config.Copy()
 	quiet.OnNotification = discard
-	isolated := stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return isolate(ctx, conn, pooled(config)) })
+	isolated := stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		if err := encode(ctx, conn); err != nil {
+			return err
+		}
+		return isolate(ctx, conn, pooled(config))
+	})
 	s := &Store{
 		config: config,
 		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
 		calls:  stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
 		queue:  stdlib.OpenDB(*quiet, isolated),
-		users:  stdlib.OpenDB(*quiet),
+		users:  stdlib.OpenDB(*quiet, stdlib.OptionAfterConnect(encode)),
 	}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
@@ -93,6 +98,18 @@ func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
 func pooled(config *pgx.ConnConfig) bool {
 	mode := config.DefaultQueryExecMode
 	return mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol
+}
+
+// encode has the server take texts for what they are, whatever the role or the
+// database has for an encoding of clients: the driver always sends UTF-8. It is not
+// in the dsn, as a database in another encoding can't take all of UTF-8, while it
+// takes bytes that it does not have to convert. Poolers keep it for their client.
+func encode(ctx context.Context, conn *pgx.Conn) error {
+	pg := conn.PgConn()
+	if pg.ParameterStatus("server_encoding") != "UTF8" || pg.ParameterStatus("client_encoding") == "UTF8" {
+		return nil
+	}
+	return pg.Exec(ctx, "set client_encoding = 'UTF8'").Close()
 }
 
 // isolate has the statements of a connection see what was committed when they
