@@ -1,5 +1,7 @@
 package postgres
 
+import "time"
+
 // Beat is the statement of a beat.
 const Beat = beat
 
@@ -8,3 +10,11 @@ var Migrate = migrate
 
 // PruneJobs gives the statement that removes jobs of a state.
 var PruneJobs = pruneJobs
+
+// SetSilence sets how long a session that listens may be silent, and how long it may
+// take to answer, and gives a function that sets them as they were.
+func SetSilence(s, a time.Duration) (restore func()) {
+	was, had := silence, answer
+	silence, answer = s, a
+	return func() { silence, answer = was, had }
+}

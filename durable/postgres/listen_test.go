@@ -2,12 +2,18 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
 )
 
 // A store that is told that it is behind a pooler has no session listen, which
@@ -63,5 +69,75 @@ func TestNotificationsOfOthersAreNotKept(t *testing.T) {
 		return nil
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A line that is kept open though nothing comes through it any more is found, and
+// Listen ends: or the node would never be told anything again.
+func TestListenFindsDeadLine(t *testing.T) {
+	defer postgres.SetSilence(10*time.Millisecond, 100*time.Millisecond)()
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	dsn := dsn(t)
+	port := must(pgx.ParseConfig(dsn)).Port
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	dead, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server := must(net.Dial("tcp", fmt.Sprint("127.0.0.1:", port)))
+			context.AfterFunc(ctx, func() { client.Close(); server.Close() })
+			go io.Copy(server, client)
+			go io.Copy(unless{dead, client}, server)
+		}
+	}()
+	store := open(t, strings.Replace(dsn, fmt.Sprint(":", port, "/"), fmt.Sprint(":", l.Addr().(*net.TCPAddr).Port, "/"), 1))
+	if err := store.Listen(ctx, stop); ctx.Err() != nil {
+		t.Errorf("listened to a dead line: %v", err)
+	}
+}
+
+// unless is a line that swallows all once a context is over.
+type unless struct {
+	dead context.Context
+	io.Writer
+}
+
+func (u unless) Write(p []byte) (int, error) {
+	if u.dead.Err() != nil {
+		return len(p), nil
+	}
+	return u.Writer.Write(p)
+}
+
+// A session that has been silent is told what comes afterwards, and is not ended by
+// a server that ends those which ask nothing.
+func TestListenOutlastsSilence(t *testing.T) {
+	defer postgres.SetSilence(time.Millisecond, time.Minute)()
+	dsn := dsn(t)
+	store := open(t, dsn)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	calls := 0
+	err := store.Listen(ctx, func() {
+		if calls++; calls > 3 {
+			cancel()
+			return
+		}
+		go func() {
+			var asked bool
+			for !asked && ctx.Err() == nil {
+				store.DB().QueryRowContext(ctx, "select exists (select from pg_stat_activity where query like '%-- ping%' and pid <> pg_backend_pid())").Scan(&asked)
+			}
+			store.DB().ExecContext(ctx, "select pg_notify('executor_durable', '')")
+		}()
+	})
+	if calls < 4 {
+		t.Errorf("%d calls: %v", calls, err)
 	}
 }

@@ -30,6 +30,12 @@ const near = int64(5 * time.Second / time.Microsecond)
 // must be read in a sub-select, or a condition with it can't use an index.
 const clock = "(select (extract(epoch from clock_timestamp()) * 1000000)::bigint)"
 
+// A session that listens is asked whether it is there when it has heard nothing
+// for as long as silence, and must say so within answer. Nothing else would find
+// that its line is dead, if something on the way keeps it open; and the server may
+// end sessions that ask nothing.
+var silence, answer = 30 * time.Second, 10 * time.Second
+
 // openTimeout bounds Open.
 const openTimeout = 30 * time.Second
 
@@ -158,11 +164,27 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 	wake() // for what was missed
 	for {
-		if _, err := conn.WaitForNotification(ctx); err != nil {
+		heard, err := hear(ctx, conn)
+		if err != nil {
 			return err
 		}
-		wake()
+		if heard {
+			wake()
+		}
 	}
+}
+
+// hear waits for a notification, or until there was silence and the server has said
+// that it is there.
+func hear(ctx context.Context, conn *pgx.Conn) (heard bool, err error) {
+	quiet, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	if _, err = conn.WaitForNotification(quiet); err == nil || ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
+		return err == nil, err
+	}
+	asked, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	return false, conn.Ping(asked) // what is notified meanwhile is kept for the next time
 }
 
 // querier is a *sql.DB or a *sql.Tx.
