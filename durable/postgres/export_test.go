@@ -18,3 +18,6 @@ func SetSilence(s, a time.Duration) (restore func()) {
 	silence, answer = s, a
 	return func() { silence, answer = was, had }
 }
+
+// Notify is the expression that tells nodes to look.
+const Notify = notify

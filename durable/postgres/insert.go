@@ -39,7 +39,7 @@ const insertJobs = `with node as materialized (
 		on conflict do nothing
 		returning ` + row.Columns + `
 	), told as materialized (
-		select pg_notify('` + channel + `', '') from n where exists (select from ins where state = 0 and due <= n.now + $16)
+		select ` + notify + ` from n where exists (select from ins where state = 0 and due <= n.now + $16)
 	)
 	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,10 +136,51 @@ func TestListenOutlastsSilence(t *testing.T) {
 			for !asked && ctx.Err() == nil {
 				store.DB().QueryRowContext(ctx, "select exists (select from pg_stat_activity where query like '%-- ping%' and pid <> pg_backend_pid())").Scan(&asked)
 			}
-			store.DB().ExecContext(ctx, "select pg_notify('executor_durable', '')")
+			store.DB().ExecContext(ctx, "select "+postgres.Notify)
 		}()
 	})
 	if calls < 4 {
 		t.Errorf("%d calls: %v", calls, err)
+	}
+}
+
+// What is added in one schema wakes nobody who listens in another one of the same
+// database.
+func TestListenHearsItsOwnSchemaOnly(t *testing.T) {
+	defer postgres.SetSilence(time.Millisecond, time.Minute)()
+	first, second := open(t, dsn(t)), open(t, dsn(t))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	add := func(store *postgres.Store) {
+		must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Place{}))
+	}
+	// ping waits until the session has been silent and was asked once more.
+	ping := func() {
+		since := must(first.Now(t.Context()))
+		for asked := false; !asked && ctx.Err() == nil; {
+			first.DB().QueryRowContext(ctx, "select exists (select from pg_stat_activity where query like '%-- ping%' and pid <> pg_backend_pid() and state_change > $1)",
+				since).Scan(&asked)
+		}
+	}
+	var calls atomic.Int64
+	var adding sync.WaitGroup
+	err := first.Listen(ctx, func() {
+		if calls.Add(1) == 2 {
+			cancel()
+			return
+		}
+		adding.Go(func() {
+			add(second)
+			ping()
+			ping() // what came with the first has been heard
+			if n := calls.Load(); n > 1 {
+				t.Errorf("%d calls before anything was added", n)
+			}
+			add(first)
+		})
+	})
+	adding.Wait()
+	if calls.Load() < 2 {
+		t.Errorf("what was added was not heard of: %v", err)
 	}
 }

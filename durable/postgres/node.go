@@ -136,7 +136,7 @@ func reap(ctx context.Context, tx *sql.Tx, node string) (freed int, dead []durab
 
 // tell wakes the nodes when tx is committed.
 func tell(ctx context.Context, q querier) error {
-	_, err := q.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
+	_, err := q.ExecContext(ctx, "select "+notify)
 	return err
 }
 

@@ -19,8 +19,13 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// channel is where changes are notified.
-const channel = "executor_durable"
+// channel is where changes are notified. As it is the whole database's, the payload
+// says whose tables they are in: nodes of another schema are not to look for them.
+const (
+	channel = "executor_durable"
+	tables  = "'executor_job'::regclass::oid::text"
+	notify  = "pg_notify('" + channel + "', " + tables + ")"
+)
 
 // near is how soon a job must be due for others to be notified, in microseconds:
 // what is later they find in time by themselves, if they look or beat as often.
@@ -159,12 +164,16 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	ours := ""
+	if err := conn.QueryRow(ctx, "select "+tables).Scan(&ours); err != nil {
+		return err
+	}
 	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
 		return err
 	}
 	wake() // for what was missed
 	for {
-		heard, err := hear(ctx, conn)
+		heard, err := hear(ctx, conn, ours)
 		if err != nil {
 			return err
 		}
@@ -174,13 +183,17 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear waits for a notification, or until there was silence and the server has said
-// that it is there.
-func hear(ctx context.Context, conn *pgx.Conn) (heard bool, err error) {
+// hear waits for a notification, and reports whether it is for our tables, or until
+// there was silence and the server has said that it is there.
+func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err error) {
 	quiet, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
-	if _, err = conn.WaitForNotification(quiet); err == nil || ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
-		return err == nil, err
+	n, err := conn.WaitForNotification(quiet)
+	if err == nil {
+		return n.Payload == ours, nil
+	}
+	if ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
+		return false, err
 	}
 	asked, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()

@@ -31,7 +31,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 			return err
 		}
 		if j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near {
-			_, err = tx.ExecContext(ctx, "select pg_notify('"+channel+"', '')")
+			err = tell(ctx, tx)
 		}
 		return err
 	})
