@@ -15,7 +15,7 @@ func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, e
 
 // SettleTx settles in the caller's transaction.
 func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (durable.Settled, error) {
-	return txQuerier(ctx, tx).settle(b)
+	return inTx(ctx, tx, func(q *querier) (durable.Settled, error) { return q.settle(b) })
 }
 
 func (q *querier) settle(b durable.Batch) (durable.Settled, error) {

@@ -213,17 +213,25 @@ type querier struct {
 	stmt func(text string) (*sql.Stmt, error)
 }
 
-// txQuerier gives a querier for a caller's transaction.
-func txQuerier(ctx context.Context, tx *sql.Tx) *querier {
+// inTx runs fn in a caller's transaction. That would keep what fn has prepared
+// until it ends, and may have many calls.
+func inTx[T any](ctx context.Context, tx *sql.Tx, fn func(q *querier) (T, error)) (T, error) {
 	stmts := make(map[string]*sql.Stmt)
-	return &querier{func(text string) (*sql.Stmt, error) {
+	defer func() {
+		for _, s := range stmts {
+			s.Close()
+		}
+	}()
+	return fn(&querier{func(text string) (*sql.Stmt, error) {
 		if s := stmts[text]; s != nil {
 			return s, nil
 		}
 		s, err := tx.PrepareContext(ctx, text)
-		stmts[text] = s
+		if err == nil {
+			stmts[text] = s
+		}
 		return s, err
-	}}
+	}})
 }
 
 // exec runs a statement and says how many rows it changed.

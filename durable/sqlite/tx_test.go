@@ -1,0 +1,83 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// counting opens connections that count the statements which are not closed.
+type counting struct {
+	driver driver.Driver
+	dsn    string
+	open   int
+}
+
+func (c *counting) Connect(context.Context) (driver.Conn, error) {
+	conn, err := c.driver.Open(c.dsn)
+	return countingConn{conn, c}, err
+}
+
+func (c *counting) Driver() driver.Driver { return c.driver }
+
+type countingConn struct {
+	driver.Conn
+	c *counting
+}
+
+func (c countingConn) Prepare(query string) (driver.Stmt, error) {
+	s, err := c.Conn.Prepare(query)
+	if err == nil {
+		c.c.open++
+	}
+	return countingStmt{s, c.c}, err
+}
+
+type countingStmt struct {
+	driver.Stmt
+	c *counting
+}
+
+func (s countingStmt) Close() error {
+	s.c.open--
+	return s.Stmt.Close()
+}
+
+// A transaction that adds many jobs does not keep the statements of each until it
+// ends.
+func TestTransactionKeepsNoStatements(t *testing.T) {
+	store := open(t)
+	plain, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	c := &counting{driver: plain.Driver(), dsn: store.DSN()}
+	db := sql.OpenDB(c)
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	for range 10 {
+		j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Delay: time.Hour, Attempts: 1}
+		p, err := store.InsertTx(t.Context(), tx, []durable.NewJob{j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.GetTx(t.Context(), tx, p[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.SettleTx(t.Context(), tx, durable.Batch{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.open != 0 {
+		t.Errorf("%d statements are kept", c.open)
+	}
+}
