@@ -121,7 +121,9 @@ func dsn(path string, pragmas ...string) string {
 
 // DSN gives a data source name by which a program opens the file with
 // database/sql and the driver "sqlite", for the transactions of ScheduleTx and
-// CompleteTx.
+// CompleteTx. Let one connection have them all, by SetMaxOpenConns(1), so that they
+// wait in turn: of many that wait for SQLite's one lock some get it late, or fail
+// with SQLITE_BUSY after two seconds.
 func (s *Store) DSN() string {
 	return dsn(s.path, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
 }
