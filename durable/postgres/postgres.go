@@ -142,8 +142,14 @@ func isolate(ctx context.Context, conn *pgx.Conn, pooled bool) error {
 func discard(*pgconn.PgConn, *pgconn.Notification) {}
 
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
-// other *sql.DB on the same database does as well. They are not the store's own:
-// a node must be able to renew its lease however many transactions are open.
+// other *sql.DB of the same driver, pgx's package stdlib, does as well, if its
+// database and search path are the same; stdlib.OpenDBFromPool makes one of a
+// pgxpool.Pool. They are not the store's own: a node must be able to renew its
+// lease however many transactions are open.
+//
+// Let them be READ COMMITTED or REPEATABLE READ. Those that are SERIALIZABLE fail
+// now and then if several complete jobs at the same time, though these have nothing
+// in common: neighbors in an index are one to PostgreSQL.
 func (s *Store) DB() *sql.DB { return s.users }
 
 // Close closes the connections.
