@@ -11,7 +11,11 @@ import (
 // handler's own transaction: what the handler did in the database and the end of
 // its run are one, so that the effect is there exactly once, whatever dies. After
 // it the handler commits tx and returns. If tx is not committed, the run ends as
-// the handler says, as always.
+// the handler says, as always. If it is, the run was a success, and what the
+// handler returns is not heard any more: neither an error nor executor.Done.
+//
+// Until tx ends, a call that changes the job, such as Cancel or Pause, waits for it:
+// one in the same goroutine would wait for itself.
 //
 // ErrRefused says that the run is no longer this node's, or was completed before:
 // the handler must roll tx back.

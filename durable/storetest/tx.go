@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -21,6 +22,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.D
 		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
 		{"CompleteTxIsOneWithTheEffect", completeTx},
 		{"CompleteTxAgainIsRefused", completeTxAgain},
+		{"CompleteTxIsTheEndOfTheRun", completeTxEnds},
 		{"CompleteTxIsInTheHistory", completeTxHistory},
 		{"CompleteTxOfAZombieIsRefused", completeTxZombie},
 	} {
@@ -148,6 +150,37 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB
 	effects := 0
 	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil || effects != 1 {
 		t.Errorf("%d effects: %v", effects, err)
+	}
+}
+
+// What a handler returns after the commit is not heard: a schedule goes on though
+// it is executor.Done.
+func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	runs := make(chan error, 2)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		if err := durable.CompleteTx(ctx, tx, n); err != nil {
+			return 0, err
+		}
+		err = tx.Commit()
+		select {
+		case runs <- err:
+		default:
+		}
+		return 0, executor.Done
+	})
+	run(t, jobs)
+	must(k.AtFixedRate(t.Context(), "key", 0, 20*time.Millisecond, 1))
+	for range cap(runs) {
+		if err := <-runs; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
