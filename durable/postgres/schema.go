@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/executor-go/executor/durable"
 )
@@ -104,11 +105,38 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "insert into executor_schema values (1, 0) on conflict do nothing"); err != nil {
 		return err
 	}
+	for {
+		if err = upgrade(ctx, db); code(err) != lockNotAvailable {
+			return err
+		}
+		select {
+		case <-time.After(migrationPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// A migration changes tables that nodes use, and those who use one wait behind
+// whoever waits to change it: for a dump, say, or a transaction that was left open.
+// So it does not wait for long, by far less than a beat may take, and tries again.
+const (
+	migrationPatience = "set local lock_timeout = '100ms'"
+	migrationPause    = 400 * time.Millisecond
+)
+
+// upgrade does the migrations that are left. It fails with lockNotAvailable if
+// somebody is in the way.
+func upgrade(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, migrationPatience); err != nil {
+		return err
+	}
+	version := 0
 	if err := tx.QueryRowContext(ctx, "select version from executor_schema where id = 1 for update").Scan(&version); err != nil {
 		return err
 	}

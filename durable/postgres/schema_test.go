@@ -75,3 +75,34 @@ func TestOpenWithoutTheRightToMakeTables(t *testing.T) {
 		t.Errorf("with a newer schema: %v", err)
 	}
 }
+
+// A transaction that was left open on a table which is to be changed, as that of a
+// dump, holds up whoever opens an older database, but not the nodes that use it.
+func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
+	dsn := dsn(t)
+	store := open(t, dsn)
+	must(store.Join(t.Context(), "a", time.Hour))
+	for _, statement := range []string{
+		"drop table executor_limit", "alter table executor_node drop column lease", "update executor_schema set version = 1",
+	} {
+		must(store.DB().Exec(statement))
+	}
+	end := leaveOpen(t, store, "select from executor_job")
+	opened := make(chan error, 1)
+	go func() {
+		migrated, err := postgres.Open(dsn)
+		if err == nil {
+			err = migrated.Close()
+		}
+		opened <- err
+	}()
+	waitForWaiting(t, store, 1)
+	if _, err := store.List(soon(t), durable.Filter{}); err != nil {
+		t.Error(err)
+	}
+	waitForWaiting(t, store, 1)
+	end()
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
