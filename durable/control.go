@@ -77,16 +77,39 @@ func (n *node) cancelHere(id ID) {
 func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) { return j.store.Get(ctx, id) }
 
 // Find gives the job with that key, or ErrNotFound.
-func (j *Jobs) Find(ctx context.Context, key string) (Job, error) { return j.store.Find(ctx, key) }
+func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
+	if checkName("key", key, MaxKey) != nil {
+		return Job{}, ErrNotFound // nor can there be one; a database may decline the text
+	}
+	return j.store.Find(ctx, key)
+}
 
 // List gives the jobs that f selects, in the order of their IDs: for the next
 // page set f.After to the last ID of this one.
-func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) { return j.store.List(ctx, f) }
+func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
+	if err := checkLimit(f.Limit); err != nil {
+		return nil, err
+	}
+	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil {
+		return nil, nil // as in Find
+	}
+	return j.store.List(ctx, f)
+}
 
 // History gives a job's runs, the latest first: for the next page set before to
 // the last Seq of this one; 0 begins with the latest.
 func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
+	if err := checkLimit(limit); err != nil {
+		return nil, err
+	}
 	return j.store.Runs(ctx, id, before, limit)
+}
+
+func checkLimit(n int) error {
+	if n < 0 {
+		return invalid("limit %d: it must not be negative", n)
+	}
+	return nil
 }
 
 // Await waits until the job is done and gives it as it is then; see Kind.Await.

@@ -60,6 +60,17 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 	}
 }
 
+// A limit that is negative is an error, whatever the store makes of it.
+func TestNegativeLimitIsAnError(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	if _, err := jobs.List(t.Context(), durable.Filter{Limit: -1}); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("List: %v", err)
+	}
+	if _, err := jobs.History(t.Context(), durable.NewID(), 0, -1); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("History: %v", err)
+	}
+}
+
 // inZone gives a schedule in a zone that is always the same distance from UTC.
 func inZone(name string, east time.Duration) cron.Schedule {
 	return must(cron.ParseIn("0 12 * * *", time.FixedZone(name, int(east.Seconds()))))

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -107,5 +108,22 @@ func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
 	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due, Occurrence: held.Occurrence}
 	if s, err := store.Settle(soon(t), durable.Batch{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A key, a kind or a prefix that no job can have, such as one with a zero byte, which
+// PostgreSQL has no text for, is of no job; that is no failure of the database.
+func TestTextThatNoJobCanHave(t *testing.T) {
+	jobs := must(durable.New(durable.Config{Store: open(t, dsn(t))}))
+	must(durable.Refer[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	for _, text := range []string{"a\x00b", "\xff"} {
+		if _, err := jobs.Find(t.Context(), text); !errors.Is(err, durable.ErrNotFound) {
+			t.Errorf("Find(%q): %v", text, err)
+		}
+		for _, f := range []durable.Filter{{Kind: text}, {Prefix: text}} {
+			if all, err := jobs.List(t.Context(), f); err != nil || len(all) != 0 {
+				t.Errorf("List(%+v): %v, %v", f, all, err)
+			}
+		}
 	}
 }
