@@ -217,7 +217,8 @@ type Confirm struct {
 type Outcome struct {
 	Ref
 	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a wish or
-	// another schedule that came during the run take effect now.
+	// another schedule that came during the run take effect now; if it is Dead, the
+	// wish that the job be canceled does.
 	State State
 	// Due, Occurrence and Attempt are the job's next ones. A zero Due says that
 	// its schedule gives no other time, and State Succeeded: if another schedule or

@@ -144,7 +144,7 @@ func commitRuns(more, from, lock string) string {
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
-			state = case when o.state <> 0 and (o.due <> 0 or j.next_due = 0) then o.state when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
+			state = case when o.state = 4 and j.wish = 1 then 5 when o.state <> 0 and (o.due <> 0 or j.next_due = 0) then o.state when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
 			due = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
 			occurrence = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,

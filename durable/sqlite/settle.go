@@ -44,7 +44,7 @@ const confirmJob = `update executor_job set attempt = attempt + (state = 1), sta
 
 // settleJob ends a run: rules.Settle in one statement.
 const settleJob = `update executor_job set
-	state = case when ?1 <> 0 and (?2 <> 0 or next_due = 0) then ?1 when wish = 1 then 5 when wish = 2 then 6 else 0 end,
+	state = case when ?1 = 4 and wish = 1 then 5 when ?1 <> 0 and (?2 <> 0 or next_due = 0) then ?1 when wish = 1 then 5 when wish = 2 then 6 else 0 end,
 	due = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
 	occurrence = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then 0 else ?4 end,

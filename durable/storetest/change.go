@@ -18,7 +18,8 @@ func cancelWaiting(b *bench) {
 }
 
 // A running job that is canceled ends with its run, whether another was to follow
-// or not; a run that succeeds, and was the last, has succeeded.
+// or not; a run that succeeds, and was the last, has succeeded. One that fails for
+// good is canceled, and not dead, though its node does not know of the wish yet.
 func cancelRunning(b *bench) {
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1h0m0s"))
@@ -32,6 +33,12 @@ func cancelRunning(b *bench) {
 	b.change(k.ID, durable.OpCancel, durable.Deferred)
 	b.settle(node, outcome(k))
 	b.state(k.ID, durable.Succeeded)
+	l := b.running(node)
+	b.change(l.ID, durable.OpCancel, durable.Deferred)
+	o := outcome(l)
+	o.State = durable.Dead
+	b.settle(node, o)
+	b.state(l.ID, durable.Canceled)
 }
 
 // A job that is over can't be canceled, paused, resumed, moved or run.

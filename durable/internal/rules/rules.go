@@ -207,8 +207,11 @@ func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 	if o.Result != nil {
 		j.Result = o.Result
 	}
-	if o.State == durable.Waiting {
+	switch {
+	case o.State == durable.Waiting:
 		Fulfill(j)
+	case o.State == durable.Dead && j.Wish == durable.WishCancel:
+		j.State = durable.Canceled
 	}
 	j.Wish, j.NextDue = durable.NoWish, time.Time{}
 	return run
