@@ -352,3 +352,27 @@ func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
 		}
 	})
 }
+
+// A schedule that its handler has ended stays ended when it is registered again,
+// with the same times or others, until it is pruned; then it is a new one.
+func TestEndedScheduleStaysEndedUntilItIsPruned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Done })
+		stop := start(t, jobs)
+		register := func(period time.Duration) durable.Job {
+			id := must(k.AtFixedRate(t.Context(), "key", 0, period, 1))
+			time.Sleep(time.Minute)
+			return must(jobs.Get(t.Context(), id))
+		}
+		first := register(time.Second)
+		if again := register(2 * time.Second); again.ID != first.ID || again.State != durable.Succeeded || again.Runs != 1 {
+			t.Errorf("registered again it is %+v", again)
+		}
+		time.Sleep(25 * time.Hour)
+		if later := register(time.Second); later.ID == first.ID || later.Runs != 1 {
+			t.Errorf("registered a day later it is %+v", later)
+		}
+		stop()
+	})
+}
