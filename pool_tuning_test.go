@@ -159,6 +159,22 @@ func TestPoolRaisingKeepAlive(t *testing.T) {
 	})
 }
 
+// Lowering KeepAlive holds for the time that workers have been idle already.
+func TestPoolLoweringKeepAlive(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 2, KeepAlive: time.Hour, Queue: executor.Handoff()})
+		mustGo(t, pool, func(context.Context) error { return nil })
+		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Minute); return nil })
+		time.Sleep(3 * time.Minute)
+		expect(t, "SetKeepAlive", pool.SetKeepAlive(150*time.Second), nil)
+		expect(t, "workers at once", settled(t, pool).Workers, 1)
+		time.Sleep(30*time.Second - 1)
+		expect(t, "workers before", settled(t, pool).Workers, 1)
+		time.Sleep(time.Nanosecond)
+		expect(t, "workers after", settled(t, pool).Workers, 0)
+	})
+}
+
 // Lowering Max dismisses idle workers above it at once, whatever KeepAlive says.
 func TestPoolLoweringMaxDismissesIdle(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -137,6 +137,22 @@ func TestRetainCanceledUntilDue(t *testing.T) {
 	})
 }
 
+// The worker that meets a canceled task which was retained does not show it to the
+// hooks, and it is no run.
+func TestRetainCanceledIsNotToldToHooks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var log trace
+		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true, Hooks: log.hooks()})
+		executor.Schedule(t.Context(), p, time.Second, newDiary().value("canceled")).Cancel()
+		elapse(2 * time.Second)
+		s := settled(t, p)
+		expect(t, "queued", s.Queued, 0)
+		expect(t, "runs", s.Runs, 0)
+		expect(t, "completed", s.Completed(), 1)
+		log.check(t)
+	})
+}
+
 // A canceled task that is retained can be removed.
 func TestRetainCanceledRemove(t *testing.T) {
 	bubble(t, func(t *testing.T) {

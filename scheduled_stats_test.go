@@ -62,7 +62,7 @@ func TestPeriodicTaskCountsOnce(t *testing.T) {
 			expect(t, "active between runs", s.Active, 0)
 			expect(t, "submitted", s.Submitted, 1)
 			expect(t, "runs", s.Runs, int64(i+1))
-			expect(t, "queued or done", s.Queued+int(s.Succeeded), 1)
+			expect(t, "queued or done", s.Queued+int(s.Completed()), 1)
 			elapse(time.Second)
 		}
 		expect(t, "succeeded", p.Stats().Succeeded, 1)
