@@ -245,3 +245,41 @@ func TestCompletionSolveAny(t *testing.T) {
 		}
 	})
 }
+
+// afterwards is an executor that runs each task in the caller, and then does one
+// thing more before Execute returns.
+type afterwards struct{ then func() }
+
+func (a *afterwards) Execute(ctx context.Context, r executor.Runnable) error {
+	r.Run(ctx)
+	then := a.then
+	a.then = func() {}
+	then()
+	return nil
+}
+
+// A future is given in the order of its end even if that comes before Submit has
+// returned.
+func TestCompletionDoneBeforeSubmitReturns(t *testing.T) {
+	ex := new(afterwards)
+	s := executor.NewCompletionService[int](ex)
+	give := func(n int) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { return n, nil }
+	}
+	ex.then = func() {
+		if n := s.Len(); n != 1 {
+			t.Errorf("%d futures are to be taken once the first is done", n)
+		}
+		s.Submit(t.Context(), give(2))
+	}
+	s.Submit(t.Context(), give(1))
+	for want := 1; want <= 2; want++ {
+		f, ok := s.Poll()
+		if !ok {
+			t.Fatalf("no future, want that of %d", want)
+		}
+		if got, _ := f.Result(); got != want {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+}
