@@ -29,14 +29,17 @@ type run struct {
 	pool  *executor.Pool
 	sched *executor.ScheduledPool
 
-	mu     sync.Mutex
-	tasks  map[int]executor.Awaitable
-	of     map[executor.Runnable]int
-	events []event
-	hooks  [3]int // before, after, terminated
-	bodies int    // begun, those run by the submitter included
-	unrun  []int
-	late   map[int]bool // canceled when ours was complete already, and the JDK's was not
+	mu       sync.Mutex
+	tasks    map[int]executor.Awaitable
+	of       map[executor.Runnable]int
+	events   []event
+	reject   string // the policy as it is now
+	hooks    [3]int // before, after, terminated
+	bodies   int    // begun, those run by the submitter included
+	unrun    []int
+	crowded  bool
+	stepping bool         // a step is being made
+	late     map[int]bool // canceled when ours was complete already, and the JDK's was not
 }
 
 type event struct {
@@ -48,29 +51,36 @@ type event struct {
 // program whose trace a shake changes depends on a race, and says nothing. So
 // does one that is crowded: on a plain pool a task that the submitter ran kept
 // it until its next step was due, too, and so there were two in one tick, which
-// Draw avoids.
+// Draw avoids; or an invokeAny was over while tasks of it waited; or a body stopped
+// the pool while the submitter ran another.
 func observe(p *Program, shake shake) (trace string, crowded bool) {
-	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}}
+	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}, reject: p.Reject}
 	r.open()
 	before := -tick // when the last step was over
 	for i, s := range p.Steps {
 		r.sleepUntil(s.At, i)
-		crowded = crowded || !p.Scheduled && time.Since(r.start)-before < tick/2
+		crowded := !p.Scheduled && time.Since(r.start)-before < tick/2
+		r.stepAhead(crowded, true)
 		r.do(s)
+		r.stepAhead(false, false)
 		before = time.Since(r.start)
 	}
 	r.sleepUntil(p.End, len(p.Steps))
 	r.note("stats %s", r.stats())
 	r.giveBack(r.pool.ShutdownNow())
 	r.pool.Close()
-	return r.trace(), crowded
+	return r.trace(), r.crowded
+}
+
+// stepAhead notes whether the submitter is in a step, and whether it came too soon.
+func (r *run) stepAhead(crowded, stepping bool) {
+	r.mu.Lock()
+	r.crowded, r.stepping = r.crowded || crowded, stepping
+	r.mu.Unlock()
 }
 
 func (r *run) open() {
-	keep := time.Duration(0)
-	if r.Keep {
-		keep = time.Hour
-	}
+	keep := r.long(r.Keep)
 	hooks := executor.Hooks{
 		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 			r.count(0)
@@ -80,12 +90,7 @@ func (r *run) open() {
 		Terminated: func() { r.count(2) },
 		OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 	}
-	reject := map[string]executor.RejectPolicy{
-		"abort":         executor.Abort,
-		"callerruns":    executor.CallerRuns,
-		"discard":       executor.Discard,
-		"discardoldest": executor.DiscardOldest,
-	}[r.Reject]
+	reject := rejects[r.Reject]
 	var err error
 	quiet := slog.New(slog.DiscardHandler)
 	if r.Scheduled {
@@ -97,7 +102,7 @@ func (r *run) open() {
 		}
 		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
 			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
-			Delayed: policy(r.Delayed), Periodic: policy(r.Periodic),
+			Delayed: policy(r.Delayed), Periodic: policy(r.Periodic), RetainCanceled: r.Retain,
 		})
 		if err == nil {
 			r.pool = r.sched.Pool
@@ -109,12 +114,24 @@ func (r *run) open() {
 			q = executor.Bounded(size)
 		} else if r.Queue == "handoff" {
 			q = executor.Handoff()
+		} else if r.Queue == "prioritized" {
+			q = executor.Prioritized()
 		}
-		r.pool, err = executor.New(executor.Config{Core: r.Core, Max: r.Max, KeepAlive: keep, Queue: q, Reject: reject, Hooks: hooks, Logger: quiet})
+		r.pool, err = executor.New(executor.Config{
+			Core: r.Core, Max: r.Max, KeepAlive: keep, AllowCoreTimeout: r.CoreToo,
+			Queue: q, Reject: reject, Hooks: hooks, Logger: quiet,
+		})
 	}
 	if err != nil {
 		panic(err)
 	}
+}
+
+var rejects = map[string]executor.RejectPolicy{
+	"abort":         executor.Abort,
+	"callerruns":    executor.CallerRuns,
+	"discard":       executor.Discard,
+	"discardoldest": executor.DiscardOldest,
 }
 
 func (r *run) do(s Step) {
@@ -123,7 +140,7 @@ func (r *run) do(s Step) {
 	var err error
 	switch s.Do {
 	case "submit":
-		f := executor.NewFuture(executor.Callable(r.body(s)))
+		f := executor.NewFuture(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
 		r.keep(s.Task, f, f)
 		if err = r.pool.Execute(ctx, f); err != nil && r.Scheduled {
 			delete(r.tasks, s.Task) // the JDK throws, and there is no future
@@ -134,7 +151,7 @@ func (r *run) do(s Step) {
 		err = r.pool.Execute(ctx, b)
 	case "schedule":
 		f := executor.Schedule(ctx, r.sched, d(1), executor.Callable(r.body(s)))
-		if errors.Is(f.Err(), executor.ErrRejected) && r.Reject != "discard" {
+		if errors.Is(f.Err(), executor.ErrRejected) && r.reject != "discard" {
 			err = f.Err() // the JDK throws, and there is no future
 		} else {
 			r.keep(s.Task, f, f)
@@ -160,13 +177,24 @@ func (r *run) do(s Step) {
 	case "setmax":
 		r.note("setmax %t", r.pool.SetMax(s.Args[0]) == nil)
 	case "prestart":
-		if did := r.pool.Prestart(); !r.periodicWork() {
+		if did := r.pool.Prestart(); !r.inexact() {
 			r.note("prestart %t", did)
 		}
 	case "prestartall":
-		if did := r.pool.PrestartAll(); !r.periodicWork() {
+		if did := r.pool.PrestartAll(); !r.inexact() {
 			r.note("prestartall %d", did)
 		}
+	case "purge":
+		if n := r.pool.Purge(); !r.bulkWork() {
+			r.note("purge %d", n)
+		}
+	case "setretain":
+		r.sched.SetRetainCanceled(s.Args[0] == 0)
+	case "setreject":
+		r.reject = policies[s.Args[0]]
+		r.pool.SetReject(rejects[r.reject])
+	case "invokeall", "invokeany":
+		go r.invoke(s, d(1))
 	case "shutdown":
 		r.pool.Shutdown()
 	case "shutdownnow":
@@ -206,7 +234,7 @@ func (r *run) body(s Step) func(context.Context) error {
 		t := time.NewTimer(r.long(s.Args[0]))
 		defer t.Stop()
 		interrupted := ctx.Done()
-		if s.Body == "stubborn" {
+		if strings.HasPrefix(s.Body, "stubborn") {
 			interrupted = nil
 		}
 		select {
@@ -216,8 +244,27 @@ func (r *run) body(s Step) func(context.Context) error {
 			return ctx.Err()
 		}
 		r.note("end %d", s.Task)
-		if s.Body == "fail" {
+		switch s.Body {
+		case "fail", "stubbornfail":
 			return errBody
+		case "panic":
+			panic(errBody)
+		case "itself":
+			r.note("itself %d %t", s.Task, r.cancel(s.Task, true))
+		case "spawn":
+			child := Step{Task: 1000 + s.Task, Args: [3]int{2}, Body: "ok"}
+			b := &plain{r, r.body(child)}
+			r.keep(child.Task, nil, b)
+			if r.pool.Execute(context.Background(), b) != nil {
+				r.note("rejected %d", child.Task)
+			}
+		case "close":
+			r.pool.Shutdown()
+		case "stop":
+			r.mu.Lock()
+			r.crowded = r.crowded || r.stepping // the JDK does not interrupt a body that CallerRuns runs
+			r.mu.Unlock()
+			r.giveBack(r.pool.ShutdownNow())
 		}
 		return nil
 	}
@@ -247,7 +294,9 @@ func (r *run) keep(task int, f executor.Awaitable, what executor.Runnable) {
 // cancel cancels a task. What ours has completed, where the JDK leaves it
 // pending, counts as canceled now.
 func (r *run) cancel(task int, interrupt bool) bool {
+	r.mu.Lock()
 	f := r.tasks[task]
+	r.mu.Unlock()
 	if f == nil {
 		return false
 	}
@@ -281,10 +330,18 @@ func (r *run) remove(task int) bool {
 }
 
 func (r *run) giveBack(us []executor.Unrun) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, u := range us {
-		task := r.of[u.Task()]
+		task, known := r.of[u.Task()]
 		if _, bare := u.Task().(*plain); bare && r.Scheduled {
-			task = -1 // the JDK gives back what it has wrapped around it
+			known = false // the JDK gives back what it has wrapped around it
+		}
+		if !known && r.bulkWork() {
+			continue // the JDK gives back canceled tasks in a wrapping, too
+		}
+		if !known {
+			task = -1
 		}
 		r.unrun = append(r.unrun, task)
 	}
@@ -292,8 +349,27 @@ func (r *run) giveBack(us []executor.Unrun) {
 
 func (r *run) stats() string {
 	s := r.pool.Stats()
-	text := fmt.Sprintf("active=%d queued=%d", s.Active, s.Queued)
-	if r.periodicWork() || r.Scheduled && s.Stage != executor.StageRunning {
+	stage := "running"
+	switch {
+	case s.Stage == executor.StageTerminated:
+		stage = "terminated"
+	case s.Stage != executor.StageRunning:
+		stage = "shutdown"
+	}
+	text := fmt.Sprintf("%s active=%d", stage, s.Active)
+	if !r.bulkWork() {
+		text += fmt.Sprintf(" queued=%d runs=%d", s.Queued, s.Runs)
+	}
+	if !r.Scheduled && r.Queue != "prioritized" && !r.bulkWork() {
+		var ids []int
+		r.mu.Lock()
+		for w := range r.pool.Waiting() {
+			ids = append(ids, r.of[w])
+		}
+		r.mu.Unlock()
+		text += fmt.Sprintf(" waiting=%v", ids)
+	}
+	if r.inexact() || r.Scheduled && s.Stage != executor.StageRunning {
 		// After Shutdown the JDK's workers wait until the last delayed task has
 		// ended; ours leave once it has begun.
 		return text
@@ -316,6 +392,9 @@ func (r *run) trace() string {
 	}
 	if r.Scheduled {
 		slices.Sort(r.unrun) // the JDK drains its heap in heap order
+	}
+	if r.bulkWork() {
+		r.hooks[0], r.hooks[1] = 0, 0
 	}
 	fmt.Fprintf(&b, "unrun %v\nhooks %v\n", r.unrun, r.hooks)
 	ids := make([]int, 0, len(r.tasks))

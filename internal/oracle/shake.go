@@ -32,11 +32,11 @@ var undisturbed = shake{
 // one before it.
 var (
 	rising = shake{
-		step: func(i, of int) time.Duration { return laterAtMost * time.Duration(i) / time.Duration(of) },
+		step: func(i, of int) time.Duration { return laterAtMost * time.Duration(i) / time.Duration(max(of, 1)) },
 		long: undisturbed.long,
 	}
 	falling = shake{
-		step: func(i, of int) time.Duration { return laterAtMost * time.Duration(of-i) / time.Duration(of) },
+		step: func(i, of int) time.Duration { return laterAtMost * time.Duration(of-i) / time.Duration(max(of, 1)) },
 		long: undisturbed.long,
 	}
 )

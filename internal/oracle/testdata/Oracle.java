@@ -52,10 +52,10 @@ public class Oracle {
     // late.
     static void warmUp() throws Exception {
         tick = 100_000L;
-        var program = List.of("scheduled 1 0 unbounded abort true true true 20", "0 rate 0 1 0 3 stubborn",
+        var program = List.of("scheduled 1 0 unbounded abort 3600 false true true false 20", "0 rate 0 1 0 3 stubborn",
             "1 schedule 1 1 1 0 fail", "2 submit 2 1 0 0 ok", "2 execute 3 1 0 0 ok", "9 stats 0 0 0 0 ok",
             "10 cancel 0 0 0 0 ok", "11 shutdown 0 0 0 0 ok");
-        var plain = new ArrayList<String>(List.of("pool 1 2 bounded:1 callerruns true true true 5"));
+        var plain = new ArrayList<String>(List.of("pool 1 2 bounded:1 callerruns 3600 false true true false 5"));
         for (int i = 0; i < 6; i++) plain.add("0 submit " + i + " 1 0 0 ok");
         plain.add("3 shutdownnow 0 0 0 0 ok");
         for (int i = 0; i < 100; i++) {
@@ -71,13 +71,17 @@ public class Oracle {
         final String[] head;
         final boolean scheduled;
         final long start;
-        final Map<Integer, Future<?>> futures = new TreeMap<>();
-        final Map<Integer, Runnable> things = new HashMap<>();
-        final Map<Object, Integer> of = new IdentityHashMap<>();
+        final Map<Integer, Future<?>> futures = Collections.synchronizedMap(new TreeMap<>());
+        final Map<Integer, Runnable> things = new ConcurrentHashMap<>();
+        final Map<Object, Integer> of = Collections.synchronizedMap(new IdentityHashMap<>());
         final List<Event> events = new ArrayList<>();
         final AtomicIntegerArray hooks = new AtomicIntegerArray(3);
-        final List<Integer> unrun = new ArrayList<>();
+        final List<Integer> unrun = Collections.synchronizedList(new ArrayList<>());
         final AtomicInteger runs = new AtomicInteger();
+        final AtomicInteger skipped = new AtomicInteger(); // canceled tasks that a worker met
+        final ThreadLocal<Boolean> skips = new ThreadLocal<>();
+        final Map<Object, int[]> ranks = Collections.synchronizedMap(new IdentityHashMap<>());
+        volatile String reject;
         final ThreadPoolExecutor pool;
 
         Run(List<String> program) {
@@ -85,19 +89,9 @@ public class Oracle {
             for (String l : program.subList(1, program.size())) steps.add(l.split(" "));
             scheduled = head[0].equals("scheduled");
             int core = Integer.parseInt(head[1]), max = Integer.parseInt(head[2]);
-            RejectedExecutionHandler policy = switch (head[4]) {
-                case "callerruns" -> new ThreadPoolExecutor.CallerRunsPolicy();
-                case "discard" -> new ThreadPoolExecutor.DiscardPolicy();
-                case "discardoldest" -> new ThreadPoolExecutor.DiscardOldestPolicy();
-                default -> new ThreadPoolExecutor.AbortPolicy();
-            };
-            RejectedExecutionHandler handler = (r, p) -> {
-                // Ours report a shut-down pool as an error whatever the policy,
-                // but for discard; the JDK drops the task without a word.
-                if (p.isShutdown() && !head[4].equals("discard")) throw new RejectedExecutionException();
-                policy.rejectedExecution(r, p);
-            };
-            long keep = head[5].equals("true") ? 3_600_000_000_000L : 0;
+            reject = head[4];
+            RejectedExecutionHandler handler = handler();
+            long keep = Long.parseLong(head[5]) * tick;
             ThreadFactory quiet = r -> {
                 var t = new Thread(r);
                 t.setUncaughtExceptionHandler((thread, e) -> {});
@@ -106,34 +100,62 @@ public class Oracle {
             };
             if (scheduled) {
                 var p = new ScheduledThreadPoolExecutor(core, quiet, handler) {
-                    @Override protected void beforeExecute(Thread t, Runnable r) { hooks.incrementAndGet(0); }
-                    @Override protected void afterExecute(Runnable r, Throwable t) { hooks.incrementAndGet(1); }
+                    @Override protected void beforeExecute(Thread t, Runnable r) { before(r); }
+                    @Override protected void afterExecute(Runnable r, Throwable t) { after(); }
                     @Override protected void terminated() { hooks.incrementAndGet(2); }
                 };
                 p.setKeepAliveTime(keep, TimeUnit.NANOSECONDS);
-                p.setRemoveOnCancelPolicy(true);
-                p.setExecuteExistingDelayedTasksAfterShutdownPolicy(head[6].equals("true"));
-                p.setContinueExistingPeriodicTasksAfterShutdownPolicy(head[7].equals("true"));
+                p.setRemoveOnCancelPolicy(head[9].equals("false"));
+                p.setExecuteExistingDelayedTasksAfterShutdownPolicy(head[7].equals("true"));
+                p.setContinueExistingPeriodicTasksAfterShutdownPolicy(head[8].equals("true"));
                 pool = p;
             } else {
                 BlockingQueue<Runnable> queue = head[3].equals("handoff") ? new SynchronousQueue<>()
+                    : head[3].equals("prioritized") ? new PriorityBlockingQueue<>(11, (a, b) -> Arrays.compare(ranks.get(a), ranks.get(b)))
                     : head[3].startsWith("bounded:") ? new ArrayBlockingQueue<>(Integer.parseInt(head[3].substring(8)))
                     : new LinkedBlockingQueue<>();
                 pool = new ThreadPoolExecutor(core, max, keep, TimeUnit.NANOSECONDS, queue, quiet, handler) {
-                    @Override protected void beforeExecute(Thread t, Runnable r) { hooks.incrementAndGet(0); }
-                    @Override protected void afterExecute(Runnable r, Throwable t) { hooks.incrementAndGet(1); }
+                    @Override protected void beforeExecute(Thread t, Runnable r) { before(r); }
+                    @Override protected void afterExecute(Runnable r, Throwable t) { after(); }
                     @Override protected void terminated() { hooks.incrementAndGet(2); }
                 };
             }
+            if (head[6].equals("true")) pool.allowCoreThreadTimeOut(true);
             start = System.nanoTime();
         }
+
+        RejectedExecutionHandler handler() {
+            RejectedExecutionHandler policy = switch (reject) {
+                case "callerruns" -> new ThreadPoolExecutor.CallerRunsPolicy();
+                case "discard" -> new ThreadPoolExecutor.DiscardPolicy();
+                case "discardoldest" -> new ThreadPoolExecutor.DiscardOldestPolicy();
+                default -> new ThreadPoolExecutor.AbortPolicy();
+            };
+            boolean silent = reject.equals("discard");
+            return (r, p) -> {
+                // Ours report a shut-down pool as an error whatever the policy,
+                // but for discard; the JDK drops the task without a word.
+                if (p.isShutdown() && !silent) throw new RejectedExecutionException();
+                policy.rejectedExecution(r, p);
+            };
+        }
+
+        // Ours does not show the hooks a task that was canceled while it waited.
+        void before(Runnable r) {
+            boolean skip = r instanceof Future<?> f && f.isCancelled();
+            skips.set(skip);
+            if (skip) skipped.incrementAndGet();
+            else hooks.incrementAndGet(0);
+        }
+
+        void after() { if (!skips.get()) hooks.incrementAndGet(1); }
 
         String go() throws Exception {
             for (String[] s : steps) {
                 sleepUntil(Integer.parseInt(s[0]));
                 step(s[1], Integer.parseInt(s[2]), Integer.parseInt(s[3]), Integer.parseInt(s[4]), Integer.parseInt(s[5]), s[6]);
             }
-            sleepUntil(Integer.parseInt(head[8]));
+            sleepUntil(Integer.parseInt(head[10]));
             note("stats " + stats());
             giveBack(pool.shutdownNow());
             pool.awaitTermination(1, TimeUnit.HOURS);
@@ -151,19 +173,26 @@ public class Oracle {
                         }
                         var f = new FutureTask<Void>(() -> { body(task, a, kind); return null; });
                         keep(task, f, f);
+                        ranks.put(f, new int[] {b, ranks.size()});
                         pool.execute(f);
                     }
                     case "execute" -> {
                         Runnable r = () -> {
                             try {
                                 body(task, a, kind);
-                            } catch (RuntimeException e) {
-                                // What a plain body returns as an error is no panic in ours.
+                            } catch (IllegalStateException e) {
+                                throw e;
                             } catch (Exception e) {
+                                // What a plain body returns as an error is no panic in ours.
                             }
                         };
                         keep(task, r, null);
-                        pool.execute(r);
+                        ranks.put(r, new int[] {0, ranks.size()});
+                        try {
+                            pool.execute(r);
+                        } catch (IllegalStateException e) {
+                            // CallerRuns has run it, and ours reports the panic.
+                        }
                     }
                     case "schedule" -> keep(task, sched.schedule(() -> { body(task, a, kind); return null; }, b * tick, TimeUnit.NANOSECONDS));
                     case "rate" -> keep(task, sched.scheduleAtFixedRate(() -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
@@ -186,11 +215,26 @@ public class Oracle {
                     case "setmax" -> note("setmax " + tuned(() -> pool.setMaximumPoolSize(a)));
                     case "prestart" -> {
                         boolean did = pool.prestartCoreThread();
-                        if (!periodic()) note("prestart " + did);
+                        if (!inexact()) note("prestart " + did);
                     }
                     case "prestartall" -> {
                         int did = pool.prestartAllCoreThreads();
-                        if (!periodic()) note("prestartall " + did);
+                        if (!inexact()) note("prestartall " + did);
+                    }
+                    case "purge" -> {
+                        int before = pool.getQueue().size();
+                        pool.purge();
+                        if (!bulk()) note("purge " + (before - pool.getQueue().size()));
+                    }
+                    case "setretain" -> sched.setRemoveOnCancelPolicy(a != 0);
+                    case "setreject" -> {
+                        reject = List.of("abort", "callerruns", "discard", "discardoldest").get(a);
+                        pool.setRejectedExecutionHandler(handler());
+                    }
+                    case "invokeall", "invokeany" -> {
+                        var t = new Thread(() -> invoke(op, task, a, b, c, kind));
+                        t.setDaemon(true);
+                        t.start();
                     }
                     case "shutdown" -> pool.shutdown();
                     case "shutdownnow" -> giveBack(pool.shutdownNow());
@@ -224,14 +268,67 @@ public class Oracle {
                 try {
                     TimeUnit.NANOSECONDS.sleep(left);
                 } catch (InterruptedException e) {
-                    if (!kind.equals("stubborn")) {
+                    if (!kind.startsWith("stubborn")) {
                         note("interrupted " + task);
                         throw e;
                     }
                 }
             }
             note("end " + task);
-            if (kind.equals("fail")) throw new Exception("body failed");
+            switch (kind) {
+                case "fail", "stubbornfail" -> throw new Exception("body failed");
+                case "panic" -> throw new IllegalStateException("body failed");
+                case "itself" -> {
+                    Future<?> f = futures.get(task);
+                    note("itself " + task + " " + (f != null && f.cancel(true)));
+                }
+                case "spawn" -> {
+                    int child = 1000 + task;
+                    Runnable r = () -> {
+                        try {
+                            body(child, 2, "ok");
+                        } catch (Exception e) {
+                        }
+                    };
+                    keep(child, r, null);
+                    ranks.put(r, new int[] {0, ranks.size()});
+                    try {
+                        pool.execute(r);
+                    } catch (RejectedExecutionException e) {
+                        note("rejected " + child);
+                    }
+                }
+                case "close" -> pool.shutdown();
+                case "stop" -> giveBack(pool.shutdownNow());
+                default -> {}
+            }
+        }
+
+        void invoke(String op, int task, int a, int b, int c, String kind) {
+            var all = new ArrayList<Callable<Integer>>();
+            for (int n = 0; n < c; n++) {
+                int i = n, id = 100 * (1 + task) + i;
+                String one = kind.equals("fail") == (i == 0) ? "stubbornfail"
+                    : op.equals("invokeany") && head[4].equals("abort") ? "ok" : "stubborn";
+                all.add(() -> { body(id, a + i, one); return i; });
+            }
+            try {
+                if (op.equals("invokeany")) {
+                    note("invokeany " + task + " gives " + pool.invokeAny(all, b * tick, TimeUnit.NANOSECONDS));
+                    return;
+                }
+                var endings = new ArrayList<String>();
+                for (Future<?> f : pool.invokeAll(all, b * tick, TimeUnit.NANOSECONDS)) endings.add(ending(f));
+                note("invokeall " + task + " " + endings.toString().replace(",", ""));
+            } catch (TimeoutException e) {
+                note("invokeany " + task + " times out");
+            } catch (RejectedExecutionException e) {
+                note("rejected " + task);
+            } catch (ExecutionException e) {
+                note("invokeany " + task + " fails");
+            } catch (InterruptedException e) {
+                note("invoke " + task + " interrupted");
+            }
         }
 
         void quietly(int task, int ticks, String kind) {
@@ -252,23 +349,42 @@ public class Oracle {
 
         void giveBack(List<Runnable> rs) {
             for (Runnable r : rs) {
+                if (r instanceof Future<?> f && f.isCancelled()) continue; // ours gives back what is to be run
                 Integer task = of.get(r);
+                if (task == null && bulk()) continue; // maybe canceled; see bulkWork in oracle.go
                 unrun.add(task == null ? -1 : task);
             }
         }
 
         String stats() {
-            String s = "active=" + pool.getActiveCount() + " queued=" + pool.getQueue().size();
-            if (periodic() || scheduled && pool.isShutdown()) return s; // ours.go says why
+            String s = pool.isTerminated() ? "terminated" : pool.isShutdown() ? "shutdown" : "running";
+            s += " active=" + pool.getActiveCount();
+            if (!bulk()) s += " queued=" + pool.getQueue().size() + " runs=" + (pool.getCompletedTaskCount() - skipped.get());
+            if (!scheduled && !head[3].equals("prioritized") && !bulk()) {
+                var ids = new ArrayList<Integer>();
+                for (Runnable r : pool.getQueue()) ids.add(of.getOrDefault(r, 0));
+                s += " waiting=" + ids.toString().replace(",", "");
+            }
+            if (inexact() || scheduled && pool.isShutdown()) return s; // ours.go says why
             return s + " size=" + pool.getPoolSize() + " largest=" + pool.getLargestPoolSize();
         }
 
-        // What periodicWork in oracle.go says.
-        boolean periodic() {
-            return steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
+        // What inexact in oracle.go says.
+        boolean inexact() {
+            int keep = Integer.parseInt(head[5]);
+            return scheduled && keep > 0 && keep < 3600 || steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
+        }
+
+        // What bulkWork in oracle.go says.
+        boolean bulk() {
+            return steps.stream().anyMatch(step -> step[1].startsWith("invoke"));
         }
 
         String trace() {
+            if (bulk()) {
+                hooks.set(0, 0);
+                hooks.set(1, 0);
+            }
             var b = new StringBuilder();
             synchronized (events) {
                 events.sort(Comparator.comparingInt(Event::at).thenComparing(Event::text));
@@ -303,6 +419,7 @@ public class Oracle {
         }
 
         void sleepUntil(int at) throws InterruptedException {
+            Thread.interrupted(); // by a task that CallerRuns ran, and that canceled itself
             for (long left; (left = start + at * tick - System.nanoTime()) > 0; ) TimeUnit.NANOSECONDS.sleep(left);
         }
     }
