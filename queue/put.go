@@ -33,19 +33,31 @@ func (q *Blocking[T]) Offer(v T) bool {
 	return q.offerLocked(v)
 }
 
-func (q *Blocking[T]) put(ctx context.Context, v T, patience time.Duration) (bool, error) {
-	if err := check(ctx); err != nil {
+func (q *Blocking[T]) put(ctx context.Context, v T, patience time.Duration) (ok bool, err error) {
+	done, err := ask(ctx)
+	if err != nil {
 		return false, err
 	}
-	if q.Offer(v) {
-		return true, nil
+	ok, ended := q.putUntil(done, v, patience)
+	if ended {
+		err = reason(ctx)
 	}
-	if patience <= 0 {
-		return false, nil
+	return ok, err
+}
+
+func (q *Blocking[T]) putUntil(done <-chan struct{}, v T, patience time.Duration) (ok, ended bool) {
+	if q.rank != nil {
+		q.putRanked(v)
+		return true, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ok = q.offerLocked(v); ok || patience <= 0 {
+		return ok, false
 	}
 	w := newWaiter[T]()
 	w.value = v
-	return q.wait(ctx, w, q.mu.putters, patience)
+	return q.waitLocked(done, w, q.mu.putters, patience)
 }
 
 // putRanked adds v to a queue that is ordered by a key, and never full.
@@ -72,12 +84,4 @@ func (q *Blocking[T]) offerLocked(v T) bool {
 		w.signal()
 	}
 	return ok
-}
-
-// check panics if there is no ctx and returns its error if it has ended.
-func check(ctx context.Context) error {
-	if ctx == nil {
-		panic("queue: nil context")
-	}
-	return ctx.Err()
 }

@@ -31,15 +31,26 @@ func (q *Blocking[T]) Poll() (T, bool) {
 }
 
 func (q *Blocking[T]) take(ctx context.Context, patience time.Duration) (v T, ok bool, err error) {
-	if err := check(ctx); err != nil {
+	done, err := ask(ctx)
+	if err != nil {
 		return v, false, err
 	}
-	if v, ok = q.Poll(); ok || patience <= 0 {
-		return v, ok, nil
+	v, ok, ended := q.takeUntil(done, patience)
+	if ended {
+		err = reason(ctx)
+	}
+	return v, ok, err
+}
+
+func (q *Blocking[T]) takeUntil(done <-chan struct{}, patience time.Duration) (v T, ok, ended bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if v, ok = q.pollLocked(); ok || patience <= 0 {
+		return v, ok, false
 	}
 	w := newWaiter[T]()
-	ok, err = q.wait(ctx, w, q.mu.takers, patience)
-	return w.value, ok, err
+	ok, ended = q.waitLocked(done, w, q.mu.takers, patience)
+	return w.value, ok, ended
 }
 
 // pollLocked takes the first element, unless it belongs to one who waits: it

@@ -36,29 +36,35 @@ func (w *waiter[T]) signal() {
 	}
 }
 
-// wait lets w wait in line until it is served, or its patience or its context
-// ends, and reports which: true, or false, or an error. If it was not served it
-// has left the line.
+// ask gives the channel that tells of ctx's end, or its error if it has ended. It
+// panics if there is no ctx.
 //
-// The methods of the context are the user's. They are called while no lock is
-// held and w is not in line: they may use the queue, and if one panics nothing
-// is lost.
-func (q *Blocking[T]) wait(ctx context.Context, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served bool, err error) {
-	done := ctx.Done()
-	q.mu.Lock()
-	served, ended := q.waitLocked(done, w, line, patience)
-	q.mu.Unlock()
-	if !ended {
-		return served, nil
+// The methods of a context are the user's. All that is asked of it, here and by
+// reason, is asked while no lock is held and nobody stands in line: they may use
+// the queue, and if one panics nothing is lost.
+func ask(ctx context.Context) (done <-chan struct{}, err error) {
+	if ctx == nil {
+		panic("queue: nil context")
 	}
-	if err = ctx.Err(); err == nil {
-		err = context.Canceled // a context that closes Done before it knows why
+	if err = ctx.Err(); err != nil {
+		return nil, err
 	}
-	return false, err
+	return ctx.Done(), nil
 }
 
-// waitLocked is wait until something has come of it. The lock is released while
-// it waits.
+// reason gives the error of a context whose channel is closed, which may be before
+// it knows why.
+func reason(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.Canceled
+}
+
+// waitLocked lets w wait in line until it is served, or its patience or its
+// context, of which done tells, ends, and reports which: served, or neither, or
+// ended. If it was not served it has left the line. The lock is released while it
+// waits.
 func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served, ended bool) {
 	start := time.Now()
 	var timer *time.Timer

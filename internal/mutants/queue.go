@@ -73,9 +73,9 @@ var queueMutants = []mutant{
 		new: "	q.mu.Unlock()\n}",
 	},
 	{
-		file: "queue/put.go", what: "an ended context gets in where there is room",
-		old: "	return ctx.Err()\n}",
-		new: "	return nil\n}",
+		file: "queue/wait.go", what: "an ended context gets in where there is room",
+		old: "	if err = ctx.Err(); err != nil {\n\t\treturn nil, err\n\t}\n",
+		new: "",
 	},
 	{
 		file: "queue/take.go", what: "Poll overtakes those who wait",
