@@ -52,6 +52,11 @@ type Store struct {
 	queue  *sql.DB  // for what users ask, and has to wait for somebody's transaction
 	users  *sql.DB  // what DB gives
 	limits sync.Map // the kinds that have a row in executor_limit
+	pruned struct { // the last run of the history that was looked at
+		sync.Mutex
+		job durable.ID
+		seq int64
+	}
 }
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs,

@@ -73,8 +73,11 @@ var migrations = []string{
 	) with (fillfactor = 10);
 	alter table executor_node add column lease bigint not null default 0;`,
 
-	// How often in a row a job was lost with its node.
-	`alter table executor_job add column lost integer not null default 0;`,
+	// How often in a row a job was lost with its node. And the history is pruned in
+	// the order of its key: an index of ranges of pages finds nothing any more when
+	// these have been used again.
+	`alter table executor_job add column lost integer not null default 0;
+	drop index executor_run_finished;`,
 }
 
 // schemaMade tells whether executor_schema is where it would be made. PostgreSQL

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -220,52 +219,4 @@ func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, 
 		}
 	}
 	return rows.Err()
-}
-
-// pruneLimit is the most rows of each sort that one call of Prune removes.
-const pruneLimit = 5000
-
-// pruneJobs gives the statement that removes jobs of a state. The planner can't
-// know how few are that old: without the order it takes a third of the table for
-// that and reads it from its beginning, in vain to its end. And it sees that the
-// index has a state only if that is in the text.
-func pruneJobs(state durable.State) string {
-	return fmt.Sprintf(`with gone as (
-		delete from executor_job where id in (
-			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint order by updated limit $2 for update skip locked)
-		returning id
-	), runs as (
-		delete from executor_run where job in (select id from gone) returning job
-	) select (select count(*) from gone) + (select count(*) from runs)`, state)
-}
-
-// Prune removes what has been kept for long enough.
-func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
-	removed := 0
-	for state, keep := range map[durable.State]int64{
-		durable.Succeeded: r.Succeeded.Microseconds(), durable.Dead: r.Dead.Microseconds(), durable.Canceled: r.Dead.Microseconds(),
-	} {
-		if r.Succeeded == 0 && state == durable.Succeeded || r.Dead == 0 && state != durable.Succeeded {
-			continue // for ever
-		}
-		n := 0
-		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep, pruneLimit).Scan(&n); err != nil {
-			return removed, err
-		}
-		removed += n
-	}
-	if r.History == 0 {
-		return removed, nil
-	}
-	n, err := count(s.db.ExecContext(ctx, `delete from executor_run where (job, seq) in (
-		select job, seq from executor_run where finished < `+clock+` - $1::bigint limit $2)`, r.History.Microseconds(), pruneLimit))
-	return removed + n, err
-}
-
-func count(r sql.Result, err error) (int, error) {
-	if err != nil {
-		return 0, err
-	}
-	n, err := r.RowsAffected()
-	return int(n), err
 }

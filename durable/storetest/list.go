@@ -130,4 +130,37 @@ func pruneCounts(b *bench) {
 	}
 }
 
+// What ended longer ago than the history is kept is removed from it, whenever it was
+// added, and be the job there still; what ended later stays.
+func pruneHistory(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	now := must(b.store.Now(b.Context()))
+	for _, test := range []struct {
+		ago  time.Duration
+		left []int64
+	}{
+		{2 * time.Hour, nil}, {time.Hour, []int64{2}}, {3 * time.Hour, []int64{2}}, {0, []int64{4, 2}},
+	} {
+		o := next(j, j.Due)
+		o.Run.Finished = now.Add(-test.ago)
+		b.settle(node, o)
+		j = b.claim(node)[0]
+		removed := 1
+		if test.ago < 90*time.Minute {
+			removed = 0
+		}
+		if n := must(b.store.Prune(b.Context(), durable.Retention{History: 90 * time.Minute})); n != removed {
+			b.Errorf("removed %d runs, want %d", n, removed)
+		}
+		var left []int64
+		for _, run := range must(b.store.Runs(b.Context(), j.ID, 0, 10)) {
+			left = append(left, run.Seq)
+		}
+		if !slices.Equal(left, test.left) {
+			b.Errorf("runs %v are left, want %v", left, test.left)
+		}
+	}
+}
+
 func errOf[T any](_ T, err error) error { return err }

@@ -102,6 +102,7 @@ var tests = []struct {
 	{"KindsAreThoseThatWait", kindsWait},
 	{"PruneRemovesWhatIsOld", prune},
 	{"PruneCountsWhatItRemoves", pruneCounts},
+	{"PruneRemovesOldRuns", pruneHistory},
 }
 
 const lease = time.Hour

@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// pruneLimit is the most rows of each sort that one call of Prune removes.
+const pruneLimit = 5000
+
+// pruneJobs gives the statement that removes jobs of a state. The planner can't
+// know how few are that old: without the order it takes a third of the table for
+// that and reads it from its beginning, in vain to its end. And it sees that the
+// index has a state only if that is in the text.
+func pruneJobs(state durable.State) string {
+	return fmt.Sprintf(`with gone as (
+		delete from executor_job where id in (
+			select id from executor_job where state = %d and updated < `+clock+` - $1::bigint order by updated limit $2 for update skip locked)
+		returning id
+	), runs as (
+		delete from executor_run where job in (select id from gone) returning job
+	) select (select count(*) from gone) + (select count(*) from runs)`, state)
+}
+
+// Prune removes what has been kept for long enough.
+func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	removed := 0
+	for state, keep := range map[durable.State]int64{
+		durable.Succeeded: r.Succeeded.Microseconds(), durable.Dead: r.Dead.Microseconds(), durable.Canceled: r.Dead.Microseconds(),
+	} {
+		if r.Succeeded == 0 && state == durable.Succeeded || r.Dead == 0 && state != durable.Succeeded {
+			continue // for ever
+		}
+		n := 0
+		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep, pruneLimit).Scan(&n); err != nil {
+			return removed, err
+		}
+		removed += n
+	}
+	if r.History == 0 {
+		return removed, nil
+	}
+	n, err := s.pruneRuns(ctx, r.History)
+	return removed + n, err
+}
+
+// pruneRuns removes runs from the history. It looks at the next pruneLook of them, in
+// the order of their jobs, and begins anew at the end: no index says when they
+// finished, which would be one more to write to for each run, and whoever looks
+// through all of them each time reads them all, mostly in vain.
+func (s *Store) pruneRuns(ctx context.Context, keep time.Duration) (int, error) {
+	s.pruned.Lock()
+	defer s.pruned.Unlock()
+	var looked, gone int
+	var job pgtype.UUID
+	var seq sql.NullInt64
+	err := s.db.QueryRowContext(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(), pruneLook).Scan(&looked, &gone, &job, &seq)
+	if err != nil {
+		return 0, err
+	}
+	s.pruned.job, s.pruned.seq = job.Bytes, seq.Int64
+	if looked < pruneLook {
+		s.pruned.job, s.pruned.seq = durable.ID{}, 0
+	}
+	return gone, nil
+}
+
+// pruneLook is how many runs of the history one call of Prune looks at.
+const pruneLook = 10_000
+
+// The planner expects some of what is looked at to be old; by its place in the table
+// it is fetched without a look at the others whatever is expected.
+const pruneRuns = `with look as materialized (
+		select ctid, job, seq, finished from executor_run where (job, seq) > ($1::uuid, $2::bigint) order by job, seq limit $4
+	), old as materialized (
+		select ctid from executor_run where ctid = any(array(select ctid from look where finished < ` + clock + ` - $3::bigint)) for update skip locked
+	), gone as (
+		delete from executor_run where ctid = any(array(select ctid from old)) returning job
+	)
+	select (select count(*) from look), (select count(*) from gone), last.job, last.seq
+	from (select 1) x left join lateral (select job, seq from look order by job desc, seq desc limit 1) last on true`
