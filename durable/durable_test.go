@@ -79,3 +79,28 @@ func TestResultIsAwaited(t *testing.T) {
 		}
 	})
 }
+
+// A handler sees the values of Run's context, though not its end.
+func TestHandlersSeeTheValuesOfRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (any, error) {
+			time.Sleep(time.Second)
+			return ctx.Value(key{}), ctx.Err()
+		})
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+		done := make(chan error, 1)
+		go func() { done <- jobs.Run(ctx) }()
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if got := must(k.Await(t.Context(), id)); got != "value" {
+			t.Errorf("the handler saw %v", got)
+		}
+	})
+}

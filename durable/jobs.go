@@ -43,7 +43,7 @@ func New(c Config) (*Jobs, error) {
 // Run is this program's part in running the jobs. It returns nil after ctx has
 // ended and it has drained: it claims no more, gives back what has not begun,
 // and waits for the handlers that run, see Config.Drain. A store that does not
-// answer does not end it. Run is called once.
+// answer does not end it. Handlers get the values of ctx. Run is called once.
 func (j *Jobs) Run(ctx context.Context) error {
 	j.mu.Lock()
 	started := j.mu.started
@@ -57,7 +57,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		pool = executor.Scheduled(10)
 		defer pool.Close()
 	}
-	n := newNode(j, pool)
+	n := newNode(ctx, j, pool)
 	j.setNode(n)
 	defer j.setNode(nil)
 	n.run(ctx)

@@ -34,9 +34,11 @@ type node struct {
 	pool    *executor.ScheduledPool
 	clock   *storeClock
 	settler *settler
-	wakeup  chan struct{}  // one slot: poll is to look now
-	quiet   chan time.Time // to poll: when a beat was sent that found nothing to claim
-	prefix  string         // of the node's names
+	wakeup  chan struct{}   // one slot: poll is to look now
+	quiet   chan time.Time  // to poll: when a beat was sent that found nothing to claim
+	prefix  string          // of the node's names
+	values  context.Context // Run's, without its end: for handlers
+	gained  atomic.Int64    // jobs claimed since the beginning
 
 	// renewed is when the beat that renewed the lease last was sent, and looks when
 	// poll looks next, unless it is woken, in nanoseconds since clock.base.
@@ -77,13 +79,13 @@ type node struct {
 	}
 }
 
-func newNode(j *Jobs, pool *executor.ScheduledPool) *node {
+func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	name := j.cfg.Name
 	if name == "" {
 		name, _ = os.Hostname()
 	}
 	n := &node{
-		jobs: j, pool: pool, clock: newStoreClock(), wakeup: make(chan struct{}, 1), quiet: make(chan time.Time),
+		jobs: j, pool: pool, values: context.WithoutCancel(ctx), clock: newStoreClock(), wakeup: make(chan struct{}, 1), quiet: make(chan time.Time),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
 	}
 	n.settler = newSettler(n)

@@ -113,6 +113,7 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	}
 	n.mu.more = full && !again
 	n.mu.Unlock()
+	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
 	return again, nil
 }
@@ -229,6 +230,7 @@ func (n *node) listenLoop(ctx context.Context) {
 		return
 	}
 	outage := n.outage("listen")
+	h := &hints{n: n}
 	var mu sync.Mutex // guards outage: a store may call wake in any goroutine
 	over := func(err error) (pause time.Duration) {
 		mu.Lock()
@@ -244,7 +246,7 @@ func (n *node) listenLoop(ctx context.Context) {
 		err := store.Listen(ctx, func() {
 			listened.Store(true)
 			over(nil)
-			n.wake()
+			h.hint()
 		})
 		if ctx.Err() != nil {
 			return

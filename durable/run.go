@@ -112,7 +112,7 @@ func (r *run) timeLocked() time.Time {
 // fire gives the run to the pool, to begin when it is due.
 func (r *run) fire(turn int, left time.Duration) {
 	n := r.n
-	f := executor.Schedule(context.Background(), n.pool, left, func(ctx context.Context) (struct{}, error) {
+	f := executor.Schedule(n.values, n.pool, left, func(ctx context.Context) (struct{}, error) {
 		r.begin(ctx, turn)
 		return struct{}{}, nil
 	}, executor.Named(r.kind.name))

@@ -23,6 +23,10 @@ func lockedPause(times int) time.Duration {
 	return min(2*time.Millisecond<<min(times, 9), time.Second)
 }
 
+// lockedLong is how often a row must be locked for the log to say so: some three
+// seconds after the first time.
+const lockedLong = 12
+
 // A settler commits confirms and outcomes in groups: while one commit is under
 // way the next group gathers. An entry stays until the store has answered for it;
 // an answer that is lost is asked for again. One that the store can't answer for
@@ -127,7 +131,9 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 		switch {
 		case locked[e.ref()]:
 			pause := lockedPause(e.locked)
-			e.locked++
+			if e.locked++; e.locked == lockedLong {
+				s.n.jobs.log().Warn("durable: a run waits for somebody's transaction that has its job's row, and is open for seconds", "job", e.job.ID, "kind", e.job.Kind)
+			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:
 			e.confirmed(ok, e.occurrence)

@@ -49,13 +49,14 @@ func (p *picky) Settle(ctx context.Context, b durable.Batch) (durable.Settled, e
 
 // An outcome that the store can't take, because somebody else has locked its row
 // or for a reason of its own, does not hold up the others; it is committed when it
-// can be.
+// can be. If that is not soon the log says, once, what it waits for.
 func TestOutcomeThatCannotBeSettledHoldsUpNoOther(t *testing.T) {
 	for what, locked := range map[string]bool{"Locked": true, "Failing": false} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &picky{Store: memory.New()}
-				jobs := newJobs(t, store)
+				var log logLines
+				jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 				k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 1, nil })
 				stop := start(t, jobs)
 				synctest.Wait()
@@ -82,6 +83,9 @@ func TestOutcomeThatCannotBeSettledHoldsUpNoOther(t *testing.T) {
 				}
 				store.pick(durable.ID{}, false)
 				must(k.Await(t.Context(), first))
+				if n := log.count("somebody's transaction"); locked && n != 1 || !locked && n != 0 {
+					t.Errorf("the log says %d times that a transaction holds it up", n)
+				}
 				if j := must(jobs.Get(t.Context(), first)); j.Runs != 1 {
 					t.Errorf("it has been run %d times", j.Runs)
 				}

@@ -1,0 +1,53 @@
+package durable
+
+import (
+	"sync"
+	"time"
+)
+
+// maxHintPause is the longest pause between two looks for the sake of hints. All
+// nodes get each hint, and mostly one of them finds something.
+const maxHintPause = 50 * time.Millisecond
+
+// hints passes the store's hints on. Each is a look; where looks lead to nothing,
+// since other nodes are quicker, hints that follow each other soon are put together,
+// ever more of them.
+type hints struct {
+	n  *node
+	mu struct {
+		sync.Mutex
+		pause  time.Duration // between two looks; 0 as long as they lead to something
+		last   time.Time     // when the last one was asked for
+		gained int64         // what the node had claimed by then
+		armed  bool          // one is asked for at the end of the pause
+	}
+}
+
+func (h *hints) hint() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.armed {
+		return
+	}
+	if h.mu.pause = min(max(2*h.mu.pause, time.Millisecond), maxHintPause); h.n.gained.Load() != h.mu.gained {
+		h.mu.pause = 0
+	}
+	if left := h.mu.pause - time.Since(h.mu.last); left > 0 {
+		h.mu.armed = true
+		time.AfterFunc(left, h.lookNow)
+		return
+	}
+	h.lookLocked()
+}
+
+func (h *hints) lookNow() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.armed = false
+	h.lookLocked()
+}
+
+func (h *hints) lookLocked() {
+	h.mu.last, h.mu.gained = time.Now(), h.n.gained.Load()
+	h.n.wake()
+}
