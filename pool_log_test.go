@@ -146,8 +146,8 @@ func TestLogsNoErrorThatAfterTaskHears(t *testing.T) {
 	})
 }
 
-// A hook that ends the goroutine is told of, also if there is an AfterTask to tell
-// of errors of bodies.
+// A hook that ends the goroutine is told of, once, also if there is an AfterTask to
+// tell of errors of bodies.
 func TestLogsHooksThatExit(t *testing.T) {
 	exit := func() { runtime.Goexit() }
 	for name, hooks := range map[string]executor.Hooks{
@@ -156,6 +156,10 @@ func TestLogsHooksThatExit(t *testing.T) {
 			AfterTask:  func(context.Context, executor.TaskInfo, error) {},
 		},
 		"AfterTask": {AfterTask: func(context.Context, executor.TaskInfo, error) { exit() }},
+		"OnPanic": {
+			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("Goexit") },
+			OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { exit() },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -163,7 +167,7 @@ func TestLogsHooksThatExit(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 				mustGo(t, p, schedNop)
 				settled(t, p)
-				if !strings.Contains(out.String(), "Goexit") {
+				if !strings.Contains(out.String(), "Goexit") || strings.Count(out.String(), "\n") != 1 {
 					t.Errorf("logged %q", out.String())
 				}
 			})

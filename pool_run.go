@@ -129,7 +129,9 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry) (end ending) {
 		info = p.info(w, e) // before the run, which may set the time of the next
 	}
 	if p.hooks.BeforeTask != nil {
+		w.told = true
 		ctx, end = p.before(ctx, info, e)
+		w.told = false
 		if end.err != nil {
 			return end
 		}

@@ -17,6 +17,7 @@ type worker struct {
 	leave  bool            // dismissed while parked
 	taken  bool            // entry is being run; the worker's own
 	gone   bool            // counted out; the worker's own
+	told   bool            // BeforeTask is called, and told of if it does not return; the worker's own
 	ran    bool            // the body of entry was begun; the worker's own
 	fine   bool            // the body of entry returned nil; the worker's own
 	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
@@ -146,11 +147,11 @@ func (p *Pool) take(w *worker) outcome {
 // The panic v has come out of it outside of body and hooks: out of a method of the
 // submitter's context, or of what was called since the task was done; maybe of what
 // is called here. A nil v is that of runtime.Goexit, which does nothing to a task
-// whose run is over.
+// whose run is over, and of which the caller of BeforeTask has told.
 func (p *Pool) survive(w *worker, e entry, v any) {
 	b, bound := e.bound()
 	done := bound && b.core().State().Done()
-	if v == nil && (done || w.ran) {
+	if v == nil && (done || w.told || w.ran) {
 		return
 	}
 	end := abrupt(v)
@@ -165,7 +166,7 @@ func (p *Pool) survive(w *worker, e entry, v any) {
 
 // lost tells how the task ended in which a goroutine of w was lost.
 func (w *worker) lost() outcome {
-	w.taken = false
+	w.taken, w.told = false, false
 	if t := w.entry.task(); t != nil {
 		return outcomeOf(t)
 	}
