@@ -56,7 +56,7 @@ func (p *parser) setting(n int, text string) {
 		}
 		p.shell = value
 	case "TZ":
-		if strings.ContainsAny(value, blanks) && !job.IsAbs(strings.TrimPrefix(value, ":")) {
+		if more := behind(value); more != "" && more[0] != '#' && !job.IsAbs(strings.TrimPrefix(value, ":")) {
 			p.seen++ // a job that has its zone before it, as package cron reads it
 			p.report.Mistake(n, ownLine, "there is no time zone %q", value)
 			return
@@ -76,14 +76,19 @@ func (p *parser) setting(n int, text string) {
 		p.report.Note(n, "put the job on a line of its own, or the value in quotes",
 			"the job in this line is none: it is a part of the value of %s, as in cron", name)
 	}
-	if strings.Contains(value, " #") {
-		p.report.Note(n, "put the comment on a line of its own", "# does not begin a comment here: it is part of the value, as in cron")
+	if strings.Contains(value, " #") || strings.Contains(value, "\t#") {
+		p.report.Note(n, ownComment, "# does not begin a comment here: it is part of the value, as in cron")
 	}
 	p.env = append(p.env, name+"="+value)
 }
 
-// ownLine is how to mend a zone that stands before a schedule.
-const ownLine = "put CRON_TZ= on a line of its own, above the jobs it is for"
+const (
+	// ownLine is how to mend a zone that stands before a schedule.
+	ownLine = "put CRON_TZ= on a line of its own, above the jobs it is for"
+
+	// ownComment is how to mend a comment that stands behind a value.
+	ownComment = "put the comment on a line of its own"
+)
 
 func (p *parser) cronTZ(n int, value string) {
 	loc, err := job.LoadZone(value)
@@ -93,7 +98,11 @@ func (p *parser) cronTZ(n int, value string) {
 	}
 	// The zone stays what it was, so that the lines below are judged alone.
 	mend := job.ZoneMend
-	if strings.ContainsAny(value, blanks) {
+	switch more := behind(value); {
+	case more == "":
+	case more[0] == '#':
+		mend = ownComment
+	default:
 		p.seen++
 		mend = ownLine
 	}
@@ -115,13 +124,22 @@ func (p *parser) doubtTZ(s job.Schedule) {
 		"TZ is for the commands: the schedules below are not read in it")
 }
 
-// hasJob reports whether a job follows the first word of a value.
-func hasJob(value string) bool {
+// behind gives what follows the first word of a value.
+func behind(value string) string {
 	i := strings.IndexAny(value, blanks)
 	if i < 0 {
+		return ""
+	}
+	return strings.TrimLeft(value[i:], blanks)
+}
+
+// hasJob reports whether a job follows the first word of a value.
+func hasJob(value string) bool {
+	more := behind(value)
+	if more == "" {
 		return false
 	}
-	fields, script := splitSchedule(strings.TrimLeft(value[i:], blanks))
+	fields, script := splitSchedule(more)
 	_, err := job.ParseSchedule(strings.Join(fields, " "), time.UTC)
 	return err == nil && script != ""
 }
