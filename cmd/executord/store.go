@@ -92,18 +92,19 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 	case name == "":
 		return nil, "", errors.New("the name of the store is empty: " + storeMend)
 	case isAlmostURL(name):
-		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeMend + "; a file is ./NAME if its name has a colon and an @") // not shown: it may have a password
+		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeMend + "; a file with such a name is ./NAME") // not shown: it may have a password
 	}
 	store, err = openFile(name, create)
 	return store, name, err
 }
 
 // isAlmostURL reports whether a name is a URL of which the begin is missing or
-// mistyped, such as postgres:/me:secret@host/database. As the name of a file, it
-// would be shown.
+// mistyped, such as postgres:/me:secret@host/database, and may have a password in
+// it, be it as a parameter. As the name of a file, it would be shown.
 func isAlmostURL(name string) bool {
 	_, rest, _ := strings.Cut(name, ":")
-	return strings.Contains(rest, "@") && name[0] != '.' && !job.IsAbs(name)
+	secret := strings.Contains(rest, "@") || strings.Contains(name, "password=")
+	return secret && name[0] != '.' && !job.IsAbs(name)
 }
 
 // openFile opens a store in a file.
