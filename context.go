@@ -136,6 +136,14 @@ func (j *joined) Value(key any) any {
 	return j.values.Value(key)
 }
 
+// over is ended for a context that may not have ended; it gives nil then.
+func over(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return ended(ctx)
+}
+
 // ended gives the error for a wait that ctx ended: its Err and, if it tells
 // more, its cause.
 func ended(ctx context.Context) error {

@@ -51,6 +51,16 @@ func (e entry) task() *task {
 	return nil
 }
 
+// alone reports whether e, whose task is t, came with no context to speak of: one
+// that need not be asked, and cannot panic.
+func (e entry) alone(t *task) bool {
+	if t != nil {
+		return !t.has(withCtx | begun) // once begun it keeps the context that it had
+	}
+	_, accompanied := e.run.(*errand)
+	return !accompanied
+}
+
 // context gives the context that the task was submitted with.
 func (e entry) context() context.Context {
 	switch r := e.run.(type) {

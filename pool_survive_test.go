@@ -303,3 +303,75 @@ func TestContextThatPanicsInBlock(t *testing.T) {
 		})
 	}
 }
+
+// So does a submitter whose context panics before the pool has taken his task, or
+// ends his goroutine.
+func TestContextThatPanicsAtTheDoor(t *testing.T) {
+	for _, exits := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			s := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+			var ctx context.Context = &touchy{Context: context.Background(), touched: "Err"}
+			if exits {
+				ctx = quitter{context.Background(), &exits}
+			}
+			for _, p := range []*executor.Pool{pool, s.Pool} {
+				f := executor.NewFuture(constant(1))
+				left := make(chan any)
+				go func() {
+					defer func() { left <- recover() }()
+					p.Execute(ctx, f)
+				}()
+				v := <-left
+				var perr *executor.PanicError
+				switch {
+				case exits && (v != nil || f.Err() != executor.ErrGoexit),
+					!exits && (v != "Err" || !errors.As(f.Err(), &perr) || perr.Value != v):
+					t.Errorf("recovered %v; the future gives %v", v, f.Err())
+				}
+				if s := addsUp(t, p); s.Rejected != 1 {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+}
+
+// picky is a context that package context cannot ask for its canceler.
+type picky struct{ context.Context }
+
+func (p picky) Value(key any) any {
+	if _, ok := key.(*int); ok {
+		panic("canceler")
+	}
+	return p.Context.Value(key)
+}
+
+// A submitter whose context panics when his task is in the queue gets the panic, and
+// the task leaves the queue.
+func TestContextThatPanicsInQueue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.fill(t, pool, 1)
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ran := false
+		f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+		func() {
+			defer func() {
+				var perr *executor.PanicError
+				if v := recover(); v != "canceler" || f.State() != executor.Canceled || !errors.As(f.Err(), &perr) || perr.Value != v {
+					t.Errorf("recovered %v; the future gives %v", v, f.Err())
+				}
+			}()
+			pool.Execute(picky{parent}, f)
+		}()
+		expect(t, "Queued", pool.Stats().Queued, 0)
+		block.release()
+		settled(t, pool)
+		if s := addsUp(t, pool); ran || s.Canceled != 1 {
+			t.Errorf("ran %t, %+v", ran, s)
+		}
+	})
+}

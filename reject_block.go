@@ -73,25 +73,6 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 	return p.abort(ctx, e, ask(p, e, func() error { return ended(ctx) }))
 }
 
-// ask gives what the context of a submitter answers. If it panics, he gets the
-// panic, and his task, which is nowhere, is rejected and has failed with it.
-func ask[A any](p *Pool, e entry, question func() A) (answer A) {
-	answered := false
-	defer func() {
-		if !answered {
-			end := abrupt(recover())
-			p.countRejected()
-			e.end(Failed, end.err)
-			if perr := end.panicked(); perr != nil {
-				panic(perr.Value)
-			}
-		}
-	}()
-	answer = question()
-	answered = true
-	return answer
-}
-
 // unblockLocked admits submitters that wait, as long as there is room. It is
 // called whenever there may be more room than before, and so nobody who comes
 // later finds room while others wait.

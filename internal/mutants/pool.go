@@ -39,13 +39,13 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool.go", what: "a task that waits outlives its submitter's context",
-		old: "watch(e.run.(bound), ctx)",
+		old: "heed(ctx, e.run.(bound))",
 		new: "_ = watch",
 	},
 	{
 		file: "pool.go", what: "a submitter whose context has ended gets in",
-		old: "	if ctx.Err() != nil {\n\t\terr := ended(ctx)",
-		new: "	if ctx == nil {\n\t\terr := ended(ctx)",
+		old: "	if !e.alone(t) {\n\t\tif err",
+		new: "	if ctx == nil {\n\t\tif err",
 	},
 	{
 		file: "pool.go", what: "a worker's first task is not counted as active",
