@@ -145,9 +145,14 @@ func over(ctx context.Context) error {
 }
 
 // ended gives the error for a wait that ctx ended: its Err and, if it tells
-// more, its cause.
+// more, its cause. A context of the user's may close its Done before its Err
+// knows why; the error is context.Canceled then, since none would say that the
+// wait was not in vain.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil {
+		err = context.Canceled
+	}
 	if cause == nil || cause == err {
 		return err
 	}

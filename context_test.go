@@ -360,3 +360,31 @@ func TestDueIsNotInherited(t *testing.T) {
 		}
 	})
 }
+
+// hasty is a context that closes Done before its Err says why.
+type hasty struct{ context.Context }
+
+func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
+
+// With a context that has ended, if it does not know why yet, no wait says that
+// what it waited for is there.
+func TestContextThatEndsWithoutError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ctx := hasty{context.Background()}
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})
+		block := newBlocker(t)
+		defer block.release()
+		block.fill(t, pool, 1)
+		f := executor.NewFuture(constant(1))
+		s := executor.NewCompletionService[int](pool)
+		for name, wait := range map[string]func() error{
+			"Get":              func() error { _, err := f.Get(ctx); return err },
+			"Join":             func() error { return f.Join(ctx) },
+			"AwaitTermination": func() error { return pool.AwaitTermination(ctx) },
+			"Take":             func() error { _, err := s.Take(ctx); return err },
+			"Execute":          func() error { return pool.Execute(ctx, executor.NewFuture(constant(1))) },
+		} {
+			expectIs(t, name, wait(), context.Canceled)
+		}
+	})
+}
