@@ -28,8 +28,8 @@ type Store interface {
 	// A node that has been declared dead stays dead, and is told so. Beat also
 	// declares every other node dead whose lease has ended, and frees what those
 	// held: it waits again, after [ReapDelay]; or it is dead, if its last attempt was
-	// running or, of a periodic job, that was the run that makes it [MaxLost]. Such a
-	// run is in the history as lost. A periodic job keeps its attempts, all of which
+	// running or, of a periodic job, that was the run that makes it [MaxLost], unless
+	// it was to be canceled. Such a run is in the history as lost. A periodic job keeps its attempts, all of which
 	// may be used up.
 	//
 	// If the lease of the node that beats has itself ended, then the store was

@@ -79,7 +79,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 const reapJobs = `with n as materialized (select ` + clock + ` as now),
 	o as materialized (
 		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
-			state = 2 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
+			state = 2 and wish <> 1 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
 		from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
 		for update skip locked
 	), u as (

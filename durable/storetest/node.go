@@ -110,6 +110,20 @@ func beatBuries(b *bench) {
 	}
 }
 
+// A job that was to be canceled is so, and not dead, if its last attempt is lost.
+func beatCancelsTheLost(b *bench) {
+	node, alive := b.node("a"), b.node("z")
+	j := b.running(node, func(j *durable.NewJob) { j.Attempts = 1 })
+	b.change(j.ID, durable.OpCancel, durable.Deferred)
+	b.die(node)
+	if p := b.beat(alive, lease); p.Freed != 1 || len(p.Dead) > 0 {
+		b.Errorf("pulse is %+v", p)
+	}
+	if got := b.state(j.ID, durable.Canceled); got.Wish != durable.NoWish || got.Lost != 1 {
+		b.Errorf("job is %+v", got)
+	}
+}
+
 // A periodic job whose nodes die goes on, however few attempts it has, unless it is
 // lost MaxLost times in a row. A run that ends is the end of a row, but not one that
 // was left out or is not recorded.

@@ -73,6 +73,7 @@ var tests = []struct {
 	{"BeatTellsTheDeadNode", beatTellsDead},
 	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
 	{"BeatBuriesAPeriodicJobThatKillsItsNodes", beatBuriesPeriodic},
+	{"BeatCancelsTheLostThatWasToBeCanceled", beatCancelsTheLost},
 	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
 	{"BeatDoesWhatWasWishedOfTheLost", beatFulfills},
 	{"BeatOfALateNodeSparesTheOthers", beatLate},

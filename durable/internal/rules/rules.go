@@ -238,7 +238,11 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	run := Line(j, j.Owner, lost)
 	free(j)
 	j.Error, j.Updated = text, now
-	if j.Schedule == once && j.Attempt >= j.Attempts || j.Schedule != once && j.Lost >= durable.MaxLost {
+	last := j.Lost >= durable.MaxLost
+	if j.Schedule == once {
+		last = j.Attempt >= j.Attempts
+	}
+	if last && j.Wish != durable.WishCancel {
 		j.State = durable.Dead
 		j.Wish, j.NextDue = durable.NoWish, time.Time{}
 		return run, true
