@@ -73,7 +73,7 @@ func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, 
 	r := &o.Run
 	_, err = q.exec("insert into executor_run ("+row.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ?",
 		micros(r.Occurrence), int64(r.Attempt), b.Node, micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, o.ID[:])
-	if err == nil && (o.State == durable.Waiting || r.Attempt > b.History) {
+	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}
 	return err == nil, err

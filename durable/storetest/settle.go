@@ -255,6 +255,21 @@ func settleLongHistory(b *bench) {
 	}
 }
 
+// A job that is brought back again and again keeps no more of them.
+func settleRevivedHistory(b *bench) {
+	node := b.node("a")
+	id := b.add(-time.Second, func(j *durable.NewJob) { j.Attempts = 1 }).ID
+	for range 7 {
+		o := outcome(b.claimOne(node))
+		o.State = durable.Dead
+		b.settle(node, o)
+		b.change(id, durable.OpRevive, durable.Applied)
+	}
+	if runs := must(b.store.Runs(b.Context(), id, 0, 10)); len(runs) != 5 || runs[0].Seq != 7 {
+		b.Errorf("history is %+v", runs)
+	}
+}
+
 // Each entry of a batch has an answer of its own.
 func settleMany(b *bench) {
 	node := b.node("a")

@@ -65,6 +65,7 @@ var tests = []struct {
 	{"SettleMakesTheNextOccurrenceWait", settleNext},
 	{"SettleKeepsTheLatestRuns", settleHistory},
 	{"SettleTakesAnyLengthOfHistory", settleLongHistory},
+	{"SettleKeepsTheHistoryShortOfWhatIsRevived", settleRevivedHistory},
 	{"SettleOfManyAnswersForEach", settleMany},
 	{"SettleKeepsBinaryResults", settleBinary},
 
