@@ -1,0 +1,291 @@
+package rules_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/pgtest"
+	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+var server *pgtest.Server
+
+func TestMain(m *testing.M) {
+	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
+}
+
+// The statements of SQLite and PostgreSQL do what the rules do, which the store in
+// memory has from here: random calls are made to all of them, and each answer, each
+// row and each line of the history is the same.
+func TestStoresAgree(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			m := &model{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), names: []string{"memory"}, stores: []durable.Store{memory.New()}}
+			add := func(name string, store durable.Store, err error) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { store.Close() })
+				m.names, m.stores = append(m.names, name), append(m.stores, store)
+			}
+			file, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs.db"), sqlite.Normal())
+			add("sqlite", file, err)
+			if server != nil {
+				database, err := postgres.Open(server.Schema(t))
+				add("postgres", database, err)
+			}
+			for m.step = range 250 {
+				m.call()
+				m.compare("jobs", func(s durable.Store) (any, error) {
+					jobs, err := s.List(t.Context(), durable.Filter{Limit: 1000})
+					return jobs, err
+				})
+				m.jobs, _ = m.stores[0].List(t.Context(), durable.Filter{Limit: 1000})
+				if len(m.jobs) > 0 {
+					id := m.jobs[m.IntN(len(m.jobs))].ID
+					m.compare("runs", func(s durable.Store) (any, error) { return s.Runs(t.Context(), id, 0, 100) })
+				}
+			}
+		})
+	}
+}
+
+// model draws the calls.
+type model struct {
+	*testing.T
+	*rand.Rand
+	names  []string
+	stores []durable.Store
+	step   int
+	jobs   []durable.Job // as they are
+	added  []durable.NewJob
+	slack  time.Duration // how far the stores were apart at most when they were asked the same
+}
+
+// The times that are drawn are far from those at which a claim that looks ahead for
+// ahead ends, so that it does not matter if the stores' times differ a little. So are
+// those of lead, after which nothing begins.
+const lead, ahead, lease = 15 * time.Minute, 90 * time.Minute, 30 * time.Minute
+
+var (
+	nodes = []string{"a", "b", "c"}
+	kinds = []string{"k", "l"}
+)
+
+func pick[T any](m *model, of ...T) T { return of[m.IntN(len(of))] }
+
+func (m *model) time() time.Time {
+	return m.now().Add(pick(m, -2*time.Hour, -time.Hour, time.Hour, 5*time.Hour, 6*time.Hour)).Add(time.Duration(m.step) * time.Microsecond)
+}
+
+func (m *model) now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+func (m *model) newJob() durable.NewJob {
+	if len(m.added) > 0 && m.IntN(8) == 0 {
+		return pick(m, m.added...) // once more
+	}
+	j := durable.NewJob{
+		ID: durable.NewID(), Key: pick(m, "", "x", "y", "z"), Kind: pick(m, "k", "k", "l"), Payload: []byte(pick(m, `1`, `"two"`)),
+		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
+		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute),
+	}
+	if m.IntN(2) == 0 {
+		j.Due = m.time()
+	} else {
+		j.Delay = pick(m, -time.Hour, 0, time.Hour, 5*time.Hour)
+	}
+	m.added = append(m.added, j)
+	return j
+}
+
+// live gives the jobs that may still run.
+func (m *model) live() []durable.Job {
+	return slices.DeleteFunc(slices.Clone(m.jobs), func(j durable.Job) bool { return j.State.Done() })
+}
+
+// ref gives a job's, mostly that which it has now.
+func (m *model) ref() (durable.Ref, durable.Job) {
+	if len(m.jobs) == 0 {
+		return durable.Ref{ID: durable.NewID()}, durable.Job{}
+	}
+	j := pick(m, m.jobs...)
+	if live := m.live(); len(live) > 0 && m.IntN(8) > 0 {
+		j = pick(m, live...)
+	}
+	if held := slices.DeleteFunc(slices.Clone(m.jobs), func(j durable.Job) bool { return !j.State.Held() }); len(held) > 0 && m.IntN(4) > 0 {
+		j = pick(m, held...)
+	}
+	return durable.Ref{ID: j.ID, Epoch: j.Epoch - int64(m.IntN(8)/7)}, j
+}
+
+func (m *model) batch() durable.Batch {
+	b := durable.Batch{Node: pick(m, nodes...), History: pick(m, 1, 3)}
+	for range 1 + m.IntN(2) {
+		ref, j := m.ref()
+		if slices.ContainsFunc(b.Confirms, func(c durable.Confirm) bool { return c.ID == ref.ID }) {
+			continue
+		}
+		if m.IntN(4) == 0 {
+			b.Confirms = append(b.Confirms, durable.Confirm{Ref: ref, Occurrence: pick(m, time.Time{}, m.time())})
+			continue
+		}
+		if slices.ContainsFunc(b.Outcomes, func(o durable.Outcome) bool { return o.ID == ref.ID }) {
+			continue
+		}
+		o := durable.Outcome{
+			Ref: ref, State: pick(m, durable.Waiting, durable.Waiting, durable.Succeeded, durable.Succeeded, durable.Dead, durable.Canceled),
+			Due: m.time(), Occurrence: m.time(), Attempt: m.IntN(3), Error: pick(m, "", "no"), Result: pick(m, nil, []byte("1")), Unrecorded: m.IntN(4) == 0,
+		}
+		if o.State == durable.Succeeded && m.IntN(3) > 0 {
+			o.Due = time.Time{}
+		}
+		o.Run = durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: m.now(), Finished: m.now(), Verdict: durable.Verdict(m.IntN(4)), Error: o.Error}
+		b.Outcomes = append(b.Outcomes, o)
+	}
+	return b
+}
+
+// call draws a call and makes it.
+func (m *model) call() {
+	ctx, node := m.Context(), pick(m, nodes...)
+	few := len(m.live()) < 8 // so that much is done with the same job
+	switch n := m.IntN(100); {
+	case n < 25 && few:
+		jobs := []durable.NewJob{m.newJob()}
+		if other := m.newJob(); m.IntN(3) == 0 && other.ID != jobs[0].ID {
+			jobs = append(jobs, other)
+		}
+		p := pick(m, durable.Place{}, durable.Place{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
+		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) { return s.Insert(ctx, jobs, p) })
+	case n < 25:
+		b := m.batch()
+		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) { return s.Settle(ctx, b) })
+	case n < 31:
+		m.compare("join "+node, func(s durable.Store) (any, error) { return s.Join(ctx, node, lease) })
+	case n < 38:
+		for range 1 + m.IntN(2) { // it dies, and somebody finds out
+			m.beat(node, -time.Second)
+			node = pick(m, nodes...)
+		}
+		fallthrough
+	case n < 45:
+		m.beat(node, lease)
+	case n < 48:
+		m.compare("leave "+node, func(s durable.Store) (any, error) { return nil, s.Leave(ctx, node) })
+	case n < 64:
+		r := durable.ClaimRequest{Node: node, Ahead: ahead, Lead: lead, Limit: 100}
+		for _, kind := range kinds[:1+m.IntN(2)] {
+			r.Kinds = append(r.Kinds, durable.KindLimit{Kind: kind, Max: 100, Global: pick(m, 0, 0, 100)})
+		}
+		m.compare(fmt.Sprintf("claim %+v", r), func(s durable.Store) (any, error) {
+			c, err := s.Claim(ctx, r)
+			slices.SortFunc(c.Jobs, func(a, b durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+			return c, err
+		})
+	case n < 67:
+		var keep []durable.ID
+		for _, j := range m.jobs {
+			if m.IntN(2) == 0 {
+				keep = append(keep, j.ID)
+			}
+		}
+		m.compare("release "+node, func(s durable.Store) (any, error) { return s.Release(ctx, node, keep) })
+	case n < 96:
+		ref, _ := m.ref()
+		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
+		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow, durable.OpRevive), Due: m.time()}
+		m.compare(fmt.Sprintf("change %v %+v", ref.ID, c), func(s durable.Store) (any, error) { return s.Change(ctx, ref.ID, c) })
+	case n < 98:
+		r := durable.Retention{Succeeded: pick(m, 0, time.Microsecond, time.Hour), Dead: pick(m, 0, time.Microsecond, time.Hour), History: pick(m, 0, time.Microsecond, time.Hour)}
+		m.compare(fmt.Sprintf("prune %+v", r), func(s durable.Store) (any, error) { return s.Prune(ctx, r) })
+	default:
+		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
+		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
+		if ref, _ := m.ref(); m.IntN(2) == 0 {
+			f.After = ref.ID
+		}
+		m.compare(fmt.Sprintf("list %+v", f), func(s durable.Store) (any, error) { return s.List(ctx, f) })
+	}
+}
+
+func (m *model) beat(node string, lease time.Duration) {
+	m.Helper()
+	w := durable.Watch{Kinds: kinds[:m.IntN(3)], Ahead: ahead}
+	m.compare(fmt.Sprintf("beat %s %v %+v", node, lease, w), func(s durable.Store) (any, error) {
+		p, err := s.Beat(m.Context(), node, lease, w)
+		if p.Freed > 0 {
+			p.Due = false // those just freed may not count
+		}
+		slices.SortFunc(p.Dead, func(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) })
+		slices.SortFunc(p.Canceled, func(a, b durable.Ref) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+		return p, err
+	})
+}
+
+// compare asks all stores the same and holds the answers against the first's.
+func (m *model) compare(call string, ask func(durable.Store) (any, error)) {
+	m.Helper()
+	begun := time.Now()
+	answers := make([]any, len(m.stores))
+	for i, s := range m.stores {
+		var err error
+		if answers[i], err = ask(s); err != nil {
+			m.Fatalf("step %d, %s: %s: %v", m.step, call, m.names[i], err)
+		}
+	}
+	m.slack = max(m.slack, time.Since(begun)+time.Millisecond)
+	for i, a := range answers[1:] {
+		if path := m.differ(reflect.ValueOf(answers[0]), reflect.ValueOf(a)); path != "" {
+			m.Fatalf("step %d, %s:\nmemory gives %+v\n%s gives %+v\nat %s", m.step, call, answers[0], m.names[i+1], a, path)
+		}
+	}
+}
+
+// differ says where two values differ, "" if they are the same but for times that
+// are not far apart.
+func (m *model) differ(a, b reflect.Value) string {
+	if !a.IsValid() || !b.IsValid() {
+		if a.IsValid() != b.IsValid() {
+			return "."
+		}
+		return ""
+	}
+	if t, ok := a.Interface().(time.Time); ok {
+		if u := b.Interface().(time.Time); t.IsZero() != u.IsZero() || t.Sub(u).Abs() > m.slack {
+			return fmt.Sprint(": ", t, " and ", u)
+		}
+		return ""
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if path := m.differ(a.Field(i), b.Field(i)); path != "" {
+				return "." + a.Type().Field(i).Name + path
+			}
+		}
+		return ""
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return fmt.Sprint(": ", a.Len(), " and ", b.Len(), " entries")
+		}
+		for i := range a.Len() {
+			if path := m.differ(a.Index(i), b.Index(i)); path != "" {
+				return fmt.Sprint("[", i, "]", path)
+			}
+		}
+		return ""
+	}
+	return cmp.Or(map[bool]string{false: fmt.Sprintf(": %v and %v", a, b)}[a.Equal(b)], "")
+}
