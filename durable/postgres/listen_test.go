@@ -184,3 +184,23 @@ func TestListenHearsItsOwnSchemaOnly(t *testing.T) {
 		t.Errorf("what was added was not heard of: %v", err)
 	}
 }
+
+// A session that listens goes on to be told when the tables are others, as after a
+// backup was restored beneath it.
+func TestListenHearsOfTablesMadeAgain(t *testing.T) {
+	dsn := dsn(t)
+	store := open(t, dsn)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	calls := 0
+	if err := store.Listen(ctx, func() {
+		if calls++; calls > 1 {
+			cancel()
+			return
+		}
+		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_node, executor_run, executor_limit, executor_schema"))
+		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Place{}))
+	}); calls < 2 {
+		t.Errorf("%d calls: %v", calls, err)
+	}
+}

@@ -20,11 +20,12 @@ import (
 )
 
 // channel is where changes are notified. As it is the whole database's, the payload
-// says whose tables they are in: nodes of another schema are not to look for them.
+// says in whose schema they are: nodes of another one are not to look for them. It
+// is the name, which stays when a backup is restored beneath those who listen.
 const (
 	channel = "executor_durable"
-	tables  = "'executor_job'::regclass::oid::text"
-	notify  = "pg_notify('" + channel + "', " + tables + ")"
+	schema  = "(select relnamespace::regnamespace::text from pg_catalog.pg_class where oid = 'executor_job'::regclass)"
+	notify  = "pg_notify('" + channel + "', " + schema + ")"
 )
 
 // near is how soon a job must be due for others to be notified, in microseconds:
@@ -176,7 +177,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ours := ""
-	if err := conn.QueryRow(ctx, "select "+tables).Scan(&ours); err != nil {
+	if err := conn.QueryRow(ctx, "select "+schema).Scan(&ours); err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
@@ -194,7 +195,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear waits for a notification, and reports whether it is for our tables, or until
+// hear waits for a notification, and reports whether it is for our schema, or until
 // there was silence and the server has said that it is there.
 func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err error) {
 	quiet, cancel := context.WithTimeout(ctx, silence)
