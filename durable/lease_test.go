@@ -84,7 +84,7 @@ func TestCutOffNodeIsReplaced(t *testing.T) {
 }
 
 // A periodic job of one attempt whose node is lost goes on with its next occurrence,
-// and the one that was lost is not begun again.
+// and the one that was lost is not begun again: the log says that it failed for good.
 func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
@@ -99,7 +99,8 @@ func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 			return "", nil
 		})
 		start(t, cut)
-		heir := newJobs(t, store)
+		var log logLines
+		heir := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 		durable.Handle(heir, "k", d.handler)
 		begun := time.Now()
 		id := must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, "", durable.Attempts(1)))
@@ -113,6 +114,9 @@ func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 		}
 		if want := []durable.Verdict{durable.RunSucceeded, durable.RunSucceeded, durable.RunLost}; !slices.Equal(verdicts, want) {
 			t.Errorf("the history is %v, want %v", verdicts, want)
+		}
+		if log.count("a job failed for good") != 1 || log.count("key=key kind=k attempt=1 error=\"durable: node") != 1 {
+			t.Errorf("the log is %s", &log.buf)
 		}
 	})
 }

@@ -50,9 +50,10 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	if err != nil {
 		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
 	}
-	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node
+	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node, or there are fewer now
 		o := r.ending(RunFailed, started, nil)
 		o.Error, o.Unrecorded = r.job.Error, true
+		r.failed(r.job.Attempt-1, o)
 		return new(r.follow(tt, o)), time.Time{}
 	}
 	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
@@ -159,7 +160,7 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 		return o
 	case errors.As(err, &permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(RunFailed, started, err)
-		r.n.jobs.log().Error("durable: a job failed for good", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "attempt", r.job.Attempt, "error", o.Error)
+		r.failed(r.job.Attempt, o)
 		if !r.job.Periodic() || !tt.known() {
 			o.State = Dead
 			return o
@@ -180,6 +181,12 @@ func (r *run) ending(v Verdict, started time.Time, err error) Outcome {
 	finished := maxTime(r.n.clock.now(), started)
 	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started, Finished: finished, Verdict: v, Error: o.Error}
 	return o
+}
+
+// failed says in the log that an occurrence, or a job that has but one, has no
+// attempt left.
+func (r *run) failed(attempt int, o Outcome) {
+	r.n.jobs.log().Error("durable: a job failed for good", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "attempt", attempt, "error", o.Error)
 }
 
 // follow makes the job wait for its next occurrence, or ends it if there is none
