@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -27,16 +26,25 @@ const (
 // source is the end of a pipe that is read, by one goroutine.
 type source struct {
 	*os.File
-	ending atomic.Bool // the run's processes are gone: finish waits
-	left   int         // what is read after that, at most: what they can have left in the pipe
+	ending bool // the run's processes are gone, as the reader knows; the reader's
+	left   int  // what is read after that, at most: what they can have left in the pipe
 }
+
+// end tells the reader that the run's processes are gone. It is an error where pipes
+// have no deadlines (Windows).
+func (s *source) end() error { return s.SetReadDeadline(time.Unix(1, 0)) }
 
 // Read ends soon after the run, but not before all is read that the run has
 // written. So the grace is only for waiting, and not for the time in which
-// lines that were read wait for the reader of the log.
+// lines that were read wait for the reader of the log, or the reader for a
+// processor: it begins anew with each read.
 func (s *source) Read(b []byte) (int, error) {
-	if !s.ending.Load() {
-		return s.File.Read(b)
+	if !s.ending {
+		n, err := s.File.Read(b)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		s.ending = true
 	}
 	if s.left <= 0 {
 		return 0, io.EOF
@@ -112,9 +120,8 @@ func (p *pipes) finish() {
 	}
 	p.writing.Wait()
 	for _, s := range []*source{&p.stdout, &p.stderr} {
-		s.ending.Store(true)
-		if s.SetReadDeadline(time.Now().Add(pipeGrace)) != nil {
-			s.Close() // pipes have no deadlines here (Windows)
+		if s.end() != nil {
+			s.Close()
 		}
 	}
 	p.reading.Wait()
