@@ -107,8 +107,11 @@ func TestUnhelpedInBubble(t *testing.T) {
 func TestHelped(t *testing.T) {
 	a := alarm.New()
 	defer a.Close()
-	if a.Helped() != (runtime.GOOS == "linux") {
-		t.Errorf("on %s, helped is %v", runtime.GOOS, a.Helped())
+	switch linux := runtime.GOOS == "linux"; {
+	case a.Helped() && !linux:
+		t.Errorf("on %s the alarm has a helper", runtime.GOOS)
+	case !a.Helped() && linux:
+		t.Skip("this system has no timer descriptors")
 	}
 	for range 50 {
 		var mu sync.Mutex
