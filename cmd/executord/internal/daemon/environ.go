@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // defaultPath is for a daemon that was started without a PATH.
@@ -28,7 +30,7 @@ const StoreVariable = "EXECUTORD_STORE"
 // over most when they move a command to cron.
 func (r *run) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, StoreVariable+"=") // it may have a password, and jobs print their environment
+		return process.IsVariable(variable, StoreVariable) // it may have a password, and jobs print their environment
 	})
 	for _, missing := range [...]struct{ name, value string }{
 		{"PATH", defaultPath},

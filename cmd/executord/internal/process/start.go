@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -26,13 +27,21 @@ func (c Command) prepare() (*exec.Cmd, error) {
 	return &exec.Cmd{Path: program, Args: c.Args, Env: c.Env, Dir: c.Dir}, nil
 }
 
+// IsVariable reports whether an entry of an environment, NAME=value, is the
+// variable of that name. On Windows a name is the same in capitals and small
+// letters, and the PATH is called Path as a rule.
+func IsVariable(entry, name string) bool {
+	got, _, _ := strings.Cut(entry, "=")
+	return got == name || runtime.GOOS == "windows" && strings.EqualFold(got, name)
+}
+
 // look finds a program in the PATH that the command itself will have, which
 // exec.LookPath, that reads the caller's, would not.
 func (c Command) look(program string) (string, error) {
 	path := ""
 	for _, variable := range c.Env {
-		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
-			path = value
+		if IsVariable(variable, "PATH") {
+			_, path, _ = strings.Cut(variable, "=")
 		}
 	}
 	var refused error
