@@ -30,6 +30,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    mend: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
 		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    mend: write NAME=value alone"},
 		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
+		{"shell of Windows", "SHELL=/c/Windows/System32/CMD.EXE\n@daily x", "tab:1: the shell \"/c/Windows/System32/CMD.EXE\" takes no command after -c\n    SHELL=/c/Windows/System32/CMD.EXE\n    mend: " + job.ShellMend},
 		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    mend: write the whole path, such as /bin/bash"},
 		{"open quote", "A=\"b\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A=\"b\n    mend: close the quote at the end of the line, or write the value without quotes"},
 		{"text after a quote", "A='b' c\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A='b' c\n    mend: close the quote at the end of the line, or write the value without quotes"},

@@ -54,6 +54,10 @@ func (p *parser) setting(n int, text string) {
 			p.report.Mistake(n, "write the whole path, such as /bin/bash", "the shell %q is no absolute path", value)
 			return
 		}
+		if !job.TakesC(value) {
+			p.report.Mistake(n, job.ShellMend, "the shell %q takes no command after -c", value)
+			return
+		}
 		p.shell = value
 	case "TZ":
 		if more := behind(value); more != "" && more[0] != '#' && !job.IsAbs(strings.TrimPrefix(value, ":")) {

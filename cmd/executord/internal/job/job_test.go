@@ -156,3 +156,15 @@ func TestZoneName(t *testing.T) {
 		t.Errorf("a zone that is named: %s", got)
 	}
 }
+
+// The shell of Windows, however it is written, does not take -c; others do.
+func TestTakesC(t *testing.T) {
+	for shell, takes := range map[string]bool{
+		"/bin/sh": true, "/opt/cmd": true, "/bin/mycmd.exe": true, `C:\Git\bin\bash.exe`: true,
+		`C:\Windows\System32\cmd.exe`: false, "c:/windows/system32/CMD.EXE": false, `C:\Windows\System32\cmd`: false,
+	} {
+		if TakesC(shell) != takes {
+			t.Errorf("%s: %v", shell, !takes)
+		}
+	}
+}

@@ -29,6 +29,17 @@ func ValidVariable(name string) bool {
 	return name != ""
 }
 
+// ShellMend tells what to do instead, if TakesC is false.
+const ShellMend = `use a TOML file with a command that is a list, such as ["cmd.exe", "/c", "..."], or another shell`
+
+// TakesC reports whether a shell can be given its command after -c. That of
+// Windows cannot: it takes no notice, reads its input, which is empty, and ends
+// well, as if the command had run.
+func TakesC(shell string) bool {
+	shell = strings.ToLower(strings.ReplaceAll(shell, `\`, "/"))
+	return !strings.HasSuffix(shell, "/cmd.exe") && (strings.HasPrefix(shell, "/") || !strings.HasSuffix(shell, "/cmd"))
+}
+
 // IsAbs reports whether a path names the same file from every directory. A
 // path with a leading slash does on every system executord is for.
 func IsAbs(path string) bool {

@@ -131,6 +131,7 @@ func TestMistakes(t *testing.T) {
 		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameMend},
 		{"name twice", least + least, `6: the name "a" is already given in line 2 | give one of the two another name`},
 		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneMend},
+		{"shell of Windows", least + "shell = '/c/cmd.exe'", `5: the shell "/c/cmd.exe" takes no command after -c | ` + job.ShellMend},
 		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path, such as shell = "/bin/bash"`},
 		{"empty command", "[[job]]\nname='a'\nschedule='@daily'\ncommand=' '", `4: the command is empty | add one, such as: command = "backup --all"`},
 		{"empty list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=[]", `4: the command has no program | write one text for the shell, or a list: command = ["backup", "--all"]`},

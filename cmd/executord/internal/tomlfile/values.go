@@ -29,6 +29,8 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 		s.shell, _ = d.text(key, value, `shell = "/bin/bash"`)
 		if value.kind == text && !job.IsAbs(s.shell) {
 			d.report.Mistake(value.line, `write the whole path, such as shell = "/bin/bash"`, "the shell %q is no absolute path", s.shell)
+		} else if !job.TakesC(s.shell) {
+			d.report.Mistake(value.line, job.ShellMend, "the shell %q takes no command after -c", s.shell)
 		}
 	case "dir":
 		s.dir, _ = d.text(key, value, `dir = "/srv/shop"`)
