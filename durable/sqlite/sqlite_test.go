@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,11 @@ import (
 // open opens a new file, which is closed at the end of the test.
 func open(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs #1?.db"))
+	name := "jobs #1?.db"
+	if runtime.GOOS == "windows" {
+		name = "jobs #1%.db" // no file may have a question mark there
+	}
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), name))
 	if err != nil {
 		t.Fatal(err)
 	}
