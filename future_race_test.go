@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -171,6 +172,7 @@ func TestRunAndResetRacesCancel(t *testing.T) {
 			wg.Go(func() {
 				for !f.State().Done() {
 					f.RunAndReset(t.Context())
+					runtime.Gosched() // the one who cancels may have no other processor
 				}
 			})
 		}
