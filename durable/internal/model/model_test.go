@@ -1,4 +1,5 @@
-package rules_test
+// Package model holds that all stores answer alike.
+package model
 
 import (
 	"bytes"
