@@ -108,4 +108,19 @@ var queueMutants = []mutant{
 		old: "	case b < 0 && d < a:\n\t\treturn math.MaxInt64\n",
 		new: "",
 	},
+	{
+		file: "queue/wait.go", what: "a timer is set for an element that is never due",
+		old: "			if w.due != never {\n",
+		new: "			if true {\n",
+	},
+	{
+		file: "queue/wait.go", what: "a wait that a context without an error has ended says nothing",
+		old: "	return context.Canceled\n",
+		new: "	return nil\n",
+	},
+	{
+		file: "queue/fifo.go", what: "RemoveFunc keeps the memory of holes",
+		old: "	if s.ring.Sparse() {\n",
+		new: "	if false {\n",
+	},
 }

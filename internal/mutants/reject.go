@@ -87,4 +87,29 @@ var rejectMutants = []mutant{
 		old: "			fresh = append(fresh, w)\n",
 		new: "			_ = fresh\n",
 	},
+	{
+		file: "reject_block.go", what: "who waits for room for a time waits on",
+		old: "	case <-over:\n\t\tlate = true\n",
+		new: "",
+	},
+	{
+		file: "pool.go", what: "a task whose submitter's context panics is never done",
+		old: "			p.countRejected()\n\t\t\te.end(Failed, end.err)\n",
+		new: "			p.countRejected()\n",
+	},
+	{
+		file: "pool.go", what: "a task runs whose submitter got a panic",
+		old: "			b.expire(end.err)\n",
+		new: "",
+	},
+	{
+		file: "context.go", what: "a wait that a context without an error has ended was in vain, and says nothing",
+		old: "	if err == nil {\n\t\terr = context.Canceled\n\t}\n",
+		new: "",
+	},
+	{
+		file: "pool_worker.go", what: "a Goexit in BeforeTask is told twice",
+		old: "(done || w.told || w.ran)",
+		new: "(done || w.ran)",
+	},
 }

@@ -247,4 +247,14 @@ var scheduledMutants = []mutant{
 		old: "	case s > math.MaxInt64/1_000_000_000-1:\n\t\treturn never\n",
 		new: "",
 	},
+	{
+		file: "scheduled_queue.go", what: "an alarm is set for a task that is never due",
+		old: "	any = any && due != never\n",
+		new: "",
+	},
+	{
+		file: "scheduled_queue.go", what: "the wall clock is looked at for a task that is never due",
+		old: "ok && at != never {",
+		new: "ok {",
+	},
 }
