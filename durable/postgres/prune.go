@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// pruneLimit is the most rows of each sort that one call of Prune removes.
+// pruneLimit is the most jobs of each state that one call of Prune removes.
 const pruneLimit = 5000
 
 // pruneJobs gives the statement that removes jobs of a state. The planner can't

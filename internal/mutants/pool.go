@@ -33,12 +33,12 @@ var poolMutants = []mutant{
 		new: "	return nil",
 	},
 	{
-		file: "pool.go", what: "a task that was completed on its way into the queue stays there",
+		file: "pool_heed.go", what: "a task that was completed on its way into the queue stays there",
 		old: "	case t.State().Done():\n\t\tp.forget(t)\n",
 		new: "	case t.State().Done():\n",
 	},
 	{
-		file: "pool.go", what: "a task that waits outlives its submitter's context",
+		file: "pool_heed.go", what: "a task that waits outlives its submitter's context",
 		old: "heed(ctx, e.run.(bound))",
 		new: "_ = watch",
 	},

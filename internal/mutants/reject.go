@@ -93,12 +93,12 @@ var rejectMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "pool.go", what: "a task whose submitter's context panics is never done",
+		file: "pool_heed.go", what: "a task whose submitter's context panics is never done",
 		old: "			p.countRejected()\n\t\t\te.end(Failed, end.err)\n",
 		new: "			p.countRejected()\n",
 	},
 	{
-		file: "pool.go", what: "a task runs whose submitter got a panic",
+		file: "pool_heed.go", what: "a task runs whose submitter got a panic",
 		old: "			b.expire(end.err)\n",
 		new: "",
 	},

@@ -1,0 +1,57 @@
+package executor
+
+import "context"
+
+// What is asked of a submitter's context, whose methods are the user's: they may
+// panic, or call runtime.Goexit.
+
+// ask gives what the context of a submitter answers. If it panics, he gets the
+// panic, and his task, which is nowhere, is rejected and has failed with it.
+func ask[A any](p *Pool, e entry, question func() A) (answer A) {
+	answered := false
+	defer func() {
+		if !answered {
+			end := abrupt(recover())
+			p.countRejected()
+			e.end(Failed, end.err)
+			if perr := end.panicked(); perr != nil {
+				panic(perr.Value)
+			}
+		}
+	}()
+	answer = question()
+	answered = true
+	return answer
+}
+
+// attend looks after a task that was just queued: it is to leave when the
+// submitter's context ends, and at once if it was completed on its way here.
+func (p *Pool) attend(ctx context.Context, e entry, t *task) {
+	switch {
+	case t == nil:
+	case t.State().Done():
+		p.forget(t)
+	case !e.alone(t):
+		heed(ctx, e.run.(bound))
+	}
+}
+
+// heed has b, which waits, leave the queue when the submitter's context ends. One
+// that panics when it is asked for that is taken as ended: he gets the panic, and
+// what he takes for refused does not run, unless it runs by now.
+func heed(ctx context.Context, b bound) {
+	told := false
+	defer func() {
+		if !told {
+			end := abrupt(recover())
+			b.expire(end.err)
+			if perr := end.panicked(); perr != nil {
+				panic(perr.Value)
+			}
+		}
+	}()
+	if ctx.Done() != nil {
+		watch(b, ctx)
+	}
+	told = true
+}
