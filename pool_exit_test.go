@@ -228,12 +228,16 @@ func TestLineKeepsNobodyAliveWhoIsCanceled(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 2, Queue: queue})
 				newBlocker(t).fill(t, p, 2)
-				var held []weak.Pointer[executor.Future[int]]
+				var fs []*executor.Future[int]
 				for range 20 {
-					f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, nil })
+					fs = append(fs, executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, nil }))
+				}
+				var held []weak.Pointer[executor.Future[int]]
+				for _, f := range fs {
 					held = append(held, weak.Make(f))
 					f.Cancel()
 				}
+				clear(fs)
 				for _, w := range held {
 					isCollected(t, "a future", w)
 				}

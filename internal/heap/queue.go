@@ -163,8 +163,10 @@ func (q *Queue[K, E]) clear() {
 
 // fitLane closes ranks in the lane, if few are left in much memory.
 func (q *Queue[K, E]) fitLane() {
-	q.line.CloseRanks(func(t ticket[K, E], place int) { q.tell(t.elem, laneAt(place)) })
-	q.announce()
+	if q.line.Sparse() {
+		q.line.CloseRanks(func(t ticket[K, E], place int) { q.tell(t.elem, laneAt(place)) })
+		q.announce()
+	}
 }
 
 // The low bits of a place say in which part of the queue it is.

@@ -29,7 +29,7 @@ var newsMutants = []mutant{
 	},
 	{
 		file: "internal/heap/queue.go", what: "a lane that closes ranks tells it later",
-		old: "laneAt(place)) })\n	q.announce()\n",
+		old: "laneAt(place)) })\n\t\tq.announce()\n",
 		new: "laneAt(place)) })\n",
 	},
 	{

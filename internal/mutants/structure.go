@@ -13,9 +13,39 @@ var structureMutants = []mutant{
 		new: "if r.head == size {",
 	},
 	{
-		file: "internal/ring/ring.go", what: "Remove leaves a hole at the head",
+		file: "internal/ring/chunk.go", what: "Remove leaves a hole at the head",
 		old: "	if c == r.first {\n\t\tr.trim()\n\t} else if",
 		new: "	if",
+	},
+	{
+		file: "internal/ring/ring.go", what: "the youngest leaves a hole",
+		old: "	if c == r.last && i == size-1-r.room {",
+		new: "	if false {",
+	},
+	{
+		file: "internal/ring/chunk.go", what: "the holes before the youngest stay",
+		old: "		r.room += uint(bits.LeadingZeros64(^(c.holes << r.room)))\n",
+		new: "",
+	},
+	{
+		file: "internal/ring/chunk.go", what: "what was a hole and is room stays a hole",
+		old: "		c.holes &= 1<<(size-r.room) - 1\n",
+		new: "",
+	},
+	{
+		file: "internal/ring/chunk.go", what: "an empty chunk at the young end stays",
+		old: "		if r.room < size {\n\t\t\treturn\n",
+		new: "		if r.room <= size {\n\t\t\treturn\n",
+	},
+	{
+		file: "internal/ring/chunk.go", what: "the last chunk of a long ring keeps its number",
+		old: "	if c.number > 0 {",
+		new: "	if c.number < 0 {",
+	},
+	{
+		file: "internal/ring/pair.go", what: "the half that was not removed from keeps what it had in reserve",
+		old: "		p.halves[1-place&1].ring.settle()\n",
+		new: "",
 	},
 	{
 		file: "internal/ring/ring.go", what: "a hole is removed once more",
@@ -33,7 +63,7 @@ var structureMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "internal/ring/ring.go", what: "a chunk of holes is kept",
+		file: "internal/ring/chunk.go", what: "a chunk of holes is kept",
 		old: "} else if c.holes == full {",
 		new: "} else if c.holes == 0 {",
 	},

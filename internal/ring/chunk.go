@@ -19,8 +19,8 @@ type chunk[E any] struct {
 	prev, next *chunk[E]
 	number     int // the chunk's index in the table
 
-	// holes has a bit for each element that was removed from the middle. No
-	// chunk but the last consists of what was removed alone.
+	// holes has a bit for each element that was removed from the middle. No chunk
+	// consists of these alone, and the youngest slot is none.
 	holes uint64
 
 	slots [size]E
@@ -35,6 +35,39 @@ func (r *Ring[E]) extend() {
 		c.prev, r.last.next = r.last, c
 	}
 	r.last, r.room = c, size
+}
+
+// retract takes back the youngest slot, which has been emptied, and the holes before
+// it, so that the youngest slot never is a hole. A chunk without elements goes, unless
+// the ring is empty and has that one: what comes and goes alone finds it there.
+func (r *Ring[E]) retract() {
+	r.room++
+	c := r.last
+	for r.n > 0 {
+		r.room += uint(bits.LeadingZeros64(^(c.holes << r.room)))
+		c.holes &= 1<<(size-r.room) - 1
+		if r.room < size {
+			return
+		}
+		r.unlink(c)
+		c, r.room = r.last, 0
+	}
+	if c.number > 0 {
+		r.unlink(c) // so that the table can be short
+		r.head, r.room = 0, 0
+		return
+	}
+	r.head, r.room, c.holes = 0, size, 0
+}
+
+// pierce makes a hole of a slot that has been emptied and is not the youngest.
+func (r *Ring[E]) pierce(c *chunk[E], i uint) {
+	c.holes |= 1 << i
+	if c == r.first {
+		r.trim()
+	} else if c.holes == full {
+		r.unlink(c)
+	}
 }
 
 // trim moves head to the oldest element, over the holes before it, and drops

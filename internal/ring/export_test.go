@@ -34,6 +34,9 @@ func (r *Ring[E]) Check() error {
 				return fmt.Errorf("slot %d of chunk %d is not clear: %v", i, c.number, c.slots[i])
 			}
 		}
+		if c == r.last && live > 0 && c.holes>>(size-1-r.room) != 0 {
+			return fmt.Errorf("the youngest slot is a hole")
+		}
 		if live == 0 && (c != r.last || r.room == 0) {
 			return fmt.Errorf("chunk %d has no elements and no room", c.number)
 		}
@@ -87,9 +90,6 @@ func (p *Pair[E]) Check() error {
 	}
 	return nil
 }
-
-// Sparse reports whether half of the pair is.
-func (p *Pair[E]) Sparse() bool { return p.halves[0].ring.Sparse() || p.halves[1].ring.Sparse() }
 
 // Cap returns the number of slots, with those in reserve.
 func (p *Pair[E]) Cap() int { return p.halves[0].ring.Cap() + p.halves[1].ring.Cap() }

@@ -82,10 +82,9 @@ func (p *Pair[E]) Len() int { return p.halves[0].ring.Len() + p.halves[1].ring.L
 func (p *Pair[E]) Remove(place int) E {
 	r := &p.halves[place&1].ring
 	e := r.Remove(place >> 1)
-	r.keep = 0 // this is no steady flow
-	r.stow(r.used)
+	r.settle() // this is no steady flow
 	if p.Len() == 0 {
-		p.Turn() // see Pop
+		p.halves[1-place&1].ring.settle()
 	}
 	return e
 }
@@ -105,6 +104,9 @@ func (p *Pair[E]) RemoveFunc(match func(E) bool) (removed []E) {
 	}
 	return removed
 }
+
+// Sparse reports whether CloseRanks has something to do.
+func (p *Pair[E]) Sparse() bool { return p.halves[0].ring.Sparse() || p.halves[1].ring.Sparse() }
 
 // CloseRanks fills the halves anew of which three quarters are holes, and tells
 // their elements the new places.

@@ -120,3 +120,21 @@ func TestPairReturnsMemory(t *testing.T) {
 		})
 	}
 }
+
+// When the last element is removed by its place, the memory of both halves is given
+// back, also that of the half that others left in another way.
+func TestPairReturnsMemoryOfBothHalves(t *testing.T) {
+	var p ring.Pair[int]
+	for i := range 300_000 {
+		p.Push(i)
+	}
+	p.Turn()
+	last := p.Push(-1)
+	for p.First() != nil {
+		p.Shift()
+	}
+	p.Remove(last)
+	if p.Cap() > 2000 {
+		t.Errorf("%d slots for %d elements", p.Cap(), p.Len())
+	}
+}

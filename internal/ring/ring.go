@@ -115,12 +115,11 @@ func (r *Ring[E]) Remove(place int) E {
 	}
 	e := c.slots[i]
 	c.slots[i] = *new(E)
-	c.holes |= 1 << i
 	r.n--
-	if c == r.first {
-		r.trim()
-	} else if c.holes == full {
-		r.unlink(c)
+	if c == r.last && i == size-1-r.room {
+		r.retract()
+	} else {
+		r.pierce(c, i)
 	}
 	if r.moved != nil {
 		r.moved(e, -1)

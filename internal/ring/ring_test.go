@@ -148,6 +148,30 @@ func TestRemoveNothingFromGoneChunk(t *testing.T) {
 	r.Remove(places[ring.Size])
 }
 
+// Who removes the youngest elements of a chunk, in whatever order, gives back their
+// places: those who come next get the same ones.
+func TestRemoveYoungest(t *testing.T) {
+	for oldest := 1; oldest < 2*ring.Size; oldest++ {
+		if oldest%ring.Size > ring.Size-3 {
+			continue // not all in one chunk
+		}
+		var r ring.Ring[int]
+		for i := range oldest {
+			r.Push(i)
+		}
+		a, b, c := r.Push(-1), r.Push(-2), r.Push(-3)
+		for _, place := range []int{b, a, c} {
+			r.Remove(place)
+			if err := r.Check(); err != nil {
+				t.Fatalf("behind %d: %v", oldest, err)
+			}
+		}
+		if got := []int{r.Push(1), r.Push(2), r.Push(3)}; !slices.Equal(got, []int{a, b, c}) {
+			t.Fatalf("behind %d: places %v after %v", oldest, got, []int{a, b, c})
+		}
+	}
+}
+
 // After every element was removed by place, the ring goes on as before.
 func TestRemoveLastThenPush(t *testing.T) {
 	var r ring.Ring[int]

@@ -79,6 +79,14 @@ func (s *shelf[E]) release(c *chunk[E]) {
 	s.stow(max(s.used, s.keep))
 }
 
+// settle is for a ring that is in no steady flow.
+func (s *shelf[E]) settle() {
+	s.keep = 0
+	if s.spares > idle {
+		s.stow(s.used)
+	}
+}
+
 // stow keeps no more than so many chunks in reserve, but always a few.
 func (s *shelf[E]) stow(most int) {
 	for s.spares > max(idle, most) {
