@@ -312,7 +312,7 @@ func (p *Pool) admitLocked(e entry, t *task) (*worker, verdict) {
 		return nil, tooLate
 	}
 	if p.mu.delay != nil {
-		if p.mu.queue.len() >= most {
+		if p.mu.delay.len() >= most {
 			return nil, saturated
 		}
 		p.mu.gate.submitted++

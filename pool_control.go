@@ -44,7 +44,9 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 // forget takes a task that is done, and was given to p, out of the queue, if it
 // is there.
 func (p *Pool) forget(t *task) {
-	p.mu.crew.Lock()
+	if !p.mu.crew.TryLock() {
+		p.mu.crew.Wait()
+	}
 	if p.mu.discharge(t) {
 		p.mu.crew.Unlock()
 		return

@@ -17,10 +17,13 @@ type exit struct {
 // discharge puts a task that is done at the exit, if it waits and nothing else is to
 // be done when it is gone. The caller holds the workers' lock.
 func (s *poolState) discharge(t *task) bool {
+	if !t.has(native) || !heap.Far(int(t.place)) {
+		return false // one that is not native may get its place now, and be in another pool by then
+	}
 	x := &s.exit
 	open := x.n > 0 || s.heaped && s.steady() // and stays so until it is swept
-	if !open || x.n == len(x.tasks) || !t.has(native) || !heap.Far(int(t.place)) {
-		return false // one that is not native may get its place now, and be in another pool by then
+	if !open || x.n == len(x.tasks) {
+		return false
 	}
 	x.tasks[x.n] = t
 	x.n++

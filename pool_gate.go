@@ -60,7 +60,9 @@ func (g *gate) admit(e entry, t *task) bool {
 	if !g.open.Load() {
 		return false
 	}
-	g.mu.Lock()
+	if !g.mu.TryLock() {
+		g.mu.Wait()
+	}
 	admitted := g.open.Load() && g.queue.join(e, t)
 	if admitted {
 		g.submitted++
@@ -72,12 +74,21 @@ func (g *gate) admit(e entry, t *task) bool {
 // Lock takes the pool's lock. Behind a gate that is closed nobody is, nor can
 // come, since it takes the workers' lock to open it; then that is enough.
 func (s *poolState) Lock() {
-	s.crew.Lock()
+	if !s.crew.TryLock() {
+		s.crew.Wait()
+	}
 	s.extend()
 }
 
 // extend makes the pool's lock of the workers'.
 func (s *poolState) extend() {
+	if s.open || s.exit.n > 0 {
+		s.clear()
+	}
+}
+
+// clear is extend where it is not done yet.
+func (s *poolState) clear() {
 	if s.open {
 		s.gate.mu.Lock()
 		s.ends.gather()
@@ -89,6 +100,14 @@ func (s *poolState) extend() {
 
 // Unlock releases the pool's lock.
 func (s *poolState) Unlock() {
+	if s.open || s.idle.top == nil { // else the gate is closed, and stays so
+		s.decide()
+	}
+	s.crew.Unlock()
+}
+
+// decide opens or closes the gate, and releases its lock.
+func (s *poolState) decide() {
 	was := s.open
 	if s.open = s.busy() && s.ends != nil; s.open != was {
 		s.gate.open.Store(s.open)
@@ -96,7 +115,6 @@ func (s *poolState) Unlock() {
 	if was {
 		s.gate.mu.Unlock()
 	}
-	s.crew.Unlock()
 }
 
 // busy reports whether all workers that there may be are at work, so that they

@@ -180,7 +180,9 @@ func (w *worker) lost() outcome {
 // one; it waits while there is none. It reports false if the worker must leave,
 // and has counted it out by then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
-	p.mu.crew.Lock()
+	if !p.mu.crew.TryLock() {
+		p.mu.crew.Wait()
+	}
 	if p.advance(w, out) {
 		p.mu.crew.Unlock()
 		return true

@@ -136,7 +136,11 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 // [Pool.Execute]: a task that waits when ctx ends is canceled. Java: schedule.
 func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	return scheduleOnce(ctx, p, after(p.clock.elapsed(), int64(delay)), false, fn, opts)
+	due := after(p.clock.elapsed(), int64(delay))
+	f := newScheduledFuture(false, fn)
+	f.due = due
+	p.once(ctx, f.core(), entry{f}, fn == nil, opts)
+	return f
 }
 
 // At submits fn to run once, at the wall-clock time t. If that has passed it is
@@ -144,24 +148,29 @@ func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration,
 // Java has no counterpart.
 func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	return scheduleOnce(ctx, p, max(wallNanos(t), 1), true, fn, opts)
+	f := newScheduledFuture(true, fn)
+	f.due = max(wallNanos(t), 1)
+	p.once(ctx, f.core(), entry{f}, fn == nil, opts)
+	return f
 }
 
-func scheduleOnce[T any](ctx context.Context, p *ScheduledPool, due int64, wall bool, fn func(context.Context) (T, error), opts []Option) *ScheduledFuture[T] {
-	f := newScheduledFuture(wall, fn)
-	f.due = due
-	o, err := gather(delayed, opts)
-	switch {
-	case fn == nil:
-		err = ErrNilTask
-	case err == nil:
-		f.adopt(o)
-		f.due = after(f.due, jitter(o.jitter))
-		p.schedule(ctx, f.core(), entry{f})
-		return f
+// once submits the entry of t, which has no body if it is null, to run at the time
+// that is set or, by a jitter, later.
+func (p *ScheduledPool) once(ctx context.Context, t *task, e entry, null bool, opts []Option) {
+	if null {
+		e.end(Failed, ErrNilTask)
+		return
 	}
-	f.end(Failed, err)
-	return f
+	if len(opts) > 0 {
+		o, err := gather(delayed, opts)
+		if err != nil {
+			e.end(Failed, err)
+			return
+		}
+		t.adopt(o)
+		t.due = after(t.due, jitter(o.jitter))
+	}
+	p.schedule(ctx, t, e)
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and

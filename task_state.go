@@ -22,23 +22,19 @@ func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
 		return false
 	}
 	t.due = due
-	t.unlock(t.linkLocked(bits, p, ctx))
+	t.tieLocked(p)
+	if bits&begun == 0 { // else it keeps the context of the body that has run
+		bits = t.setContextLocked(bits, ctx)
+	}
+	t.unlock(bits | linked)
 	return true
 }
 
 // link is attach for a task that nobody else knows of, nor will before the pool has
 // taken it or detached it.
 func (t *task) link(p *Pool, ctx context.Context) {
-	t.preset(t.linkLocked(t.load(), p, ctx) | native)
-}
-
-// linkLocked gives the bits of a task that is linked, for the caller to store.
-func (t *task) linkLocked(bits uint32, p *Pool, ctx context.Context) uint32 {
 	t.tieLocked(p)
-	if bits&begun == 0 { // else it keeps the context of the body that has run
-		bits = t.setContextLocked(bits, ctx)
-	}
-	return bits | linked
+	t.preset(t.setContextLocked(t.load(), ctx) | linked | native)
 }
 
 // detach undoes attach for a task that the pool does not take, so that it can

@@ -84,8 +84,23 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "pool_gate.go", what: "the pool's lock leaves the gate unlocked",
-		old: "	s.crew.Lock()\n\ts.extend()\n",
-		new: "	s.crew.Lock()\n",
+		old: "		s.crew.Wait()\n\t}\n\ts.extend()\n",
+		new: "		s.crew.Wait()\n\t}\n",
+	},
+	{
+		file: "pool_gate.go", what: "the gate never opens",
+		old: "	if s.open || s.idle.top == nil {",
+		new: "	if s.open {",
+	},
+	{
+		file: "pool_gate.go", what: "an open gate is not locked up when a worker is idle",
+		old: "	if s.open || s.idle.top == nil {",
+		new: "	if s.idle.top == nil {",
+	},
+	{
+		file: "pool_gate.go", what: "who waits at the exit stays behind an open gate",
+		old: "	if s.open || s.exit.n > 0 {",
+		new: "	if s.open {",
 	},
 	{
 		file: "internal/turnstile/turnstile.go", what: "who has waited goes without the lock",

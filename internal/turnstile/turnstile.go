@@ -19,14 +19,20 @@ type Mutex struct {
 	door  sync.Mutex // held by the one that waits for inner
 }
 
-// Lock locks m, and waits until it can.
+// Lock locks m, and waits until it can. It is [Mutex.TryLock] and, if that fails,
+// [Mutex.Wait], which is what one writes who would feel the call: TryLock is compiled
+// into its caller, and Lock, a little longer, is not.
 func (m *Mutex) Lock() {
-	if !m.inner.TryLock() {
-		m.wait()
+	if !m.TryLock() {
+		m.Wait()
 	}
 }
 
-func (m *Mutex) wait() {
+// TryLock locks m if nobody has it, and reports whether it did.
+func (m *Mutex) TryLock() bool { return m.inner.TryLock() }
+
+// Wait is Lock for who has just found m locked.
+func (m *Mutex) Wait() {
 	for range 3 {
 		if m.inner.TryLock() {
 			return
