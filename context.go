@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"reflect"
 	"time"
 )
 
@@ -153,10 +154,19 @@ func ended(ctx context.Context) error {
 	if err == nil {
 		err = context.Canceled
 	}
-	if cause == nil || cause == err {
+	if cause == nil || same(cause, err) {
 		return err
 	}
 	return &endedError{err, cause}
+}
+
+// same is a == b for errors of users, which may be of a type for which that panics:
+// then it is one of that type twice, as far as anybody can tell.
+func same(a, b error) bool {
+	if x, y := reflect.ValueOf(a), reflect.ValueOf(b); !x.Comparable() || !y.Comparable() {
+		return x.Type() == y.Type()
+	}
+	return a == b
 }
 
 type endedError struct{ err, cause error }

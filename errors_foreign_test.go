@@ -112,3 +112,23 @@ func TestNilPointerAsCause(t *testing.T) {
 		look(executor.InvokeAll(context.Background(), nobody{}, constant(1), constant(2))[1].Err())
 	})
 }
+
+// faults is an error that can't be compared: == with another one panics.
+type faults []string
+
+func (f faults) Error() string { return strings.Join(f, ", ") }
+
+// listing is a context that has ended with faults.
+type listing struct{ context.Context }
+
+func (listing) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
+func (listing) Err() error            { return faults{"a", "b"} }
+
+// Who waits with a context whose error can't be compared is told that error.
+func TestContextWithAnErrorThatCannotBeCompared(t *testing.T) {
+	_, err := executor.NewPromise[int]().Get(listing{context.Background()})
+	var f faults
+	if !errors.As(err, &f) || err.Error() != "a, b" {
+		t.Errorf("got %v", err)
+	}
+}
