@@ -83,12 +83,13 @@ func (s *poolState) Lock() {
 // extend makes the pool's lock of the workers'.
 func (s *poolState) extend() {
 	if s.open || s.exit.n > 0 {
-		s.clear()
+		s.join()
 	}
 }
 
-// clear is extend where it is not done yet.
-func (s *poolState) clear() {
+// join takes the lock of the gate that is open, has the queue's two ends meet, and
+// lets out who is at the exit.
+func (s *poolState) join() {
 	if s.open {
 		s.gate.mu.Lock()
 		s.ends.gather()
@@ -106,7 +107,7 @@ func (s *poolState) Unlock() {
 	s.crew.Unlock()
 }
 
-// decide opens or closes the gate, and releases its lock.
+// decide opens the gate or shuts it, and releases its lock if it was open.
 func (s *poolState) decide() {
 	was := s.open
 	if s.open = s.busy() && s.ends != nil; s.open != was {
