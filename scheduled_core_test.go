@@ -300,3 +300,20 @@ func TestScheduledPrestart(t *testing.T) {
 		d.check(t, "a@1s")
 	})
 }
+
+// Two tasks that come at once have two workers, though a third may be kept: who was
+// hired for the second is about to look for it while the first is begun.
+func TestNoWorkerForATaskThatHasOne(t *testing.T) {
+	for range 300 {
+		bubble(t, func(t *testing.T) {
+			p := cored(t, 3)
+			end := make(chan struct{})
+			for range 2 {
+				executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { <-end; return 0, nil })
+			}
+			synctest.Wait()
+			expect(t, "workers", p.Stats().Workers, 2)
+			close(end)
+		})
+	}
+}

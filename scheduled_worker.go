@@ -67,9 +67,11 @@ func (p *Pool) spreadLocked(now instant) {
 }
 
 // relieveLocked gives a new worker, to be started, if tasks wait for their time and
-// all workers have become busy, but there may be more: it is to hear the alarm.
+// all workers have become busy, but there may be more: it is to hear the alarm. One
+// that is neither busy nor idle has just been hired, or has done its task, and is about
+// to look itself.
 func (p *Pool) relieveLocked() []*worker {
-	if p.mu.delay == nil || p.mu.idle.top != nil || p.mu.workers >= p.mu.core || p.mu.queue.len() == 0 {
+	if p.mu.delay == nil || p.mu.workers > p.mu.active || p.mu.workers >= p.mu.core || p.mu.queue.len() == 0 {
 		return nil
 	}
 	return []*worker{p.hireLocked()}

@@ -89,7 +89,12 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_worker.go", what: "more workers than Core are made to hear when a task is due",
-		old: "p.mu.idle.top != nil || p.mu.workers >= p.mu.core ||",
+		old: "p.mu.workers > p.mu.active || p.mu.workers >= p.mu.core ||",
+		new: "p.mu.workers > p.mu.active ||",
+	},
+	{
+		file: "scheduled_worker.go", what: "a worker is made for a task that another is about to take",
+		old: "p.mu.workers > p.mu.active ||",
 		new: "p.mu.idle.top != nil ||",
 	},
 	{
