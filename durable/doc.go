@@ -53,10 +53,11 @@
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout
 // is repeated after a growing wait, see Backoff, until its Attempts are used up.
 // Then the job is Dead: it is kept, can be listed and revived. Periodic work goes on
-// with its next occurrence instead; executor.Done ends it in peace. A run that is
-// lost together with its node counts as an attempt; and a periodic job of which
-// [MaxLost] runs in a row are lost so is Dead, too, as it may well be what kills the
-// nodes. Occurrences that nobody could run are dealt with as OnMissed says.
+// with its next occurrence instead; executor.Done ends it in peace. A handler that
+// returns Snooze has its job put off, which is no attempt. A run that is lost
+// together with its node counts as one; and a periodic job of which [MaxLost] runs in
+// a row are lost so is Dead, too, as it may well be what kills the nodes.
+// Occurrences that nobody could run are dealt with as OnMissed says.
 //
 // A database that goes away ends nothing: nodes go on trying, the log says so
 // once, and once more when it is back. A call that adds a job fails meanwhile.

@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	executor "github.com/executor-go/executor"
 )
@@ -56,6 +57,17 @@ type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
+
+// Snooze gives an error by which a handler puts its job off: the job is run again
+// after d, for the same occurrence, and this run counts neither as a failure nor as
+// an attempt. It is for what is not ready yet, or is asked to be left alone for a
+// while. A negative d counts as none. If the error is wrapped, the history keeps
+// the text around it. A job that was canceled meanwhile is not put off.
+func Snooze(d time.Duration) error { return &snoozeError{max(d, 0)} }
+
+type snoozeError struct{ d time.Duration }
+
+func (e *snoozeError) Error() string { return fmt.Sprintf("durable: put off by %v", e.d) }
 
 // A JobError is the outcome of a job that did not succeed, as Await gives it. It
 // matches ErrDead or executor.ErrCanceled.

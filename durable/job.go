@@ -133,9 +133,10 @@ const (
 	RunCanceled
 	RunSkipped // it was missed, and its policy is to leave missed ones out
 	RunLost    // its node was declared dead
+	RunSnoozed // its handler put it off, see Snooze
 )
 
-var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost"}
+var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost", "snoozed"}
 
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {

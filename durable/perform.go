@@ -148,10 +148,15 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	r.n.mu.Unlock()
 	cause := context.Cause(ctx)
 	var permanent *permanentError
+	var snooze *snoozeError
 	switch {
 	case wantCancel:
 		o := r.ending(RunCanceled, started, err)
 		o.State = Canceled
+		return o
+	case errors.As(err, &snooze):
+		o := r.ending(RunSnoozed, started, err)
+		o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(snooze.d))
 		return o
 	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
 		// Cut short by this node, not by the job: as if it had not been tried.
