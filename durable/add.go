@@ -24,6 +24,9 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 	if j.Schedule == once {
 		j.Missed = ""
 	}
+	if j.ReuseKey && j.Key == "" {
+		return j, invalid("ReuseKey: the job has no key; give it one with Key")
+	}
 	if !j.Due.IsZero() {
 		j.Due = ceilMicros(j.Due)
 	}

@@ -26,6 +26,7 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 	for name, call := range map[string]func() (durable.ID, error){
 		"key \"a\\x00b\"":      func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
 		"key: it must not":     func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
+		"the job has no key":   func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
 		"valid UTF-8":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
 		"has 513 bytes":        func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key(strings.Repeat("k", 513))) },
 		"no more than 1048576": func() (durable.ID, error) { return k.Schedule(ctx, 0, strings.Repeat("x", durable.MaxPayload)) },

@@ -20,13 +20,27 @@ const (
 type Option func(*NewJob) error
 
 // Key names the job. A second job with the same key is not added: the ID of the
-// first is given instead, whether it has run or not, for as long as it is kept. If
-// the first is of another kind, or periodic and the second is not or the other way
-// round, the error matches ErrKeyTaken.
+// first is given instead, whether it has run or not, for as long as it is kept; with
+// ReuseKey for as long as it is not over. If the first is of another kind, or
+// periodic and the second is not or the other way round, the error matches
+// ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *NewJob) error {
 		j.Key = key
 		return checkName("key", key, MaxKey)
+	}
+}
+
+// ReuseKey lets the job have its key although an earlier one has it, if that is
+// over: it succeeded, is dead or was canceled. Of whatever kind that one is, it is
+// kept without a key from then on. So what is asked for many times while it waits
+// or runs is done once, and can be asked for again after that; and a schedule that
+// has ended, or was canceled, begins anew when it is registered. A job without a
+// key is an error.
+func ReuseKey() Option {
+	return func(j *NewJob) error {
+		j.ReuseKey = true
+		return nil
 	}
 }
 

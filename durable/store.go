@@ -101,8 +101,10 @@ type TxStore interface {
 
 // NewJob is a job to be added.
 type NewJob struct {
-	ID       ID
-	Key      string
+	ID  ID
+	Key string
+	// ReuseKey says that a job which has the key and is done is to lose it.
+	ReuseKey bool
 	Kind     string
 	Payload  []byte
 	Priority Priority

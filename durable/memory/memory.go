@@ -73,22 +73,23 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 	held := 0
 	placed := make([]durable.Placed, len(jobs))
 	for i, n := range jobs {
-		id := n.ID
-		if other, ok := s.mu.keys[n.Key]; ok && n.Key != "" {
-			id = other
+		j := s.mu.jobs[n.ID]
+		if j == nil && n.Key != "" {
+			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && rules.Reuses(j, n) {
+				j.Key, j = "", nil
+			}
 		}
-		j := s.mu.jobs[id]
 		if j == nil {
 			j = new(rules.New(n, p, alive && held < p.Limit, now))
-			s.mu.jobs[id] = j
+			s.mu.jobs[n.ID] = j
 			if n.Key != "" {
-				s.mu.keys[n.Key] = id
+				s.mu.keys[n.Key] = n.ID
 			}
 			if j.State.Held() {
 				held++
 				placed[i].Held = true
 			}
-		} else if id != n.ID {
+		} else if j.ID != n.ID {
 			rules.Amend(j, n, now)
 		}
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind

@@ -49,9 +49,9 @@ const insertJobs = `with node as materialized (
 // row of a job that is there.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
-	placed, missing, err := insert(ctx, s.calls, jobs, p, keyed)
+	placed, missing, err := add(ctx, s.calls, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
-		placed, missing, err = insert(ctx, s.queue, jobs, durable.Place{}, false)
+		placed, missing, err = add(ctx, s.queue, jobs, durable.Place{}, false)
 	}
 	if err != nil || missing == 0 {
 		return placed, err
@@ -66,11 +66,53 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 
 // InsertTx adds jobs in the caller's transaction.
 func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+	if err := freeKeys(ctx, tx, jobs); err != nil {
+		return nil, err
+	}
 	placed, missing, err := insert(ctx, tx, jobs, durable.Place{}, false)
 	if err == nil && missing > 0 {
 		err = amend(ctx, tx, jobs, placed)
 	}
 	return placed, err
+}
+
+// add is insert for jobs that may reuse a key, which takes a statement of its own: in
+// one with the insert the key would not be seen to be free.
+func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place, hurry bool) (placed []durable.Placed, missing int, err error) {
+	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
+		return insert(ctx, db, jobs, p, hurry)
+	}
+	err = inTx(ctx, db, func(tx *sql.Tx) error {
+		if hurry {
+			if _, err := tx.ExecContext(ctx, "select "+hasty); err != nil {
+				return err
+			}
+		}
+		if err := freeKeys(ctx, tx, jobs); err != nil {
+			return err
+		}
+		placed, missing, err = insert(ctx, tx, jobs, p, hurry)
+		return err
+	})
+	return placed, missing, err
+}
+
+// freeKeys takes the keys that are to be reused from jobs that are over. Nobody else
+// can have one of them before the transaction has ended.
+func freeKeys(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) error {
+	var ids []pgtype.UUID
+	var keys []string
+	for _, j := range jobs {
+		if j.ReuseKey {
+			ids, keys = append(ids, uuid(j.ID)), append(keys, j.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
+		where j.key = n.key and j.state in (3, 4, 5) and not exists (select from executor_job where id = n.id)`, ids, keys)
+	return err
 }
 
 // insert adds the jobs that are not there, and says how many were.
@@ -112,36 +154,48 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 }
 
 // amend sees to the jobs that were there already.
-func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []durable.Placed) error {
+func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []durable.Placed) (err error) {
 	for i, n := range jobs {
-		if !placed[i].Now.IsZero() {
-			continue
-		}
-		now, err := serverTime(ctx, tx)
-		if err != nil {
-			return err
-		}
-		// What runs once is not amended: its row is not locked, or it could not be
-		// settled until the caller's transaction ends.
-		look := lock
-		if n.Schedule == "once" {
-			look = get
-		}
-		there, err := look(ctx, tx, "id = $1", uuid(n.ID))
-		if err == nil && there == nil {
-			if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
-				err = fmt.Errorf("durable/postgres: key %q was taken a moment ago and is free now; try again", n.Key)
+		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
+			if try == 10 {
+				return fmt.Errorf("durable/postgres: key %q is taken and freed again and again; try later", n.Key)
 			}
-			if err == nil && rules.Amend(there, n, now) {
-				err = put(ctx, tx, there)
-			}
+			placed[i], err = amendOne(ctx, tx, n)
 		}
-		if err != nil {
-			return err
-		}
-		placed[i] = durable.Placed{Job: *there, Now: now, KindTaken: there.Kind != n.Kind}
 	}
-	return nil
+	return err
+}
+
+// amendOne sees to a job that was there already, or adds it if it no longer is. It
+// gives the zero Placed if it is there again.
+func amendOne(ctx context.Context, tx *sql.Tx, n durable.NewJob) (durable.Placed, error) {
+	now, err := serverTime(ctx, tx)
+	if err != nil {
+		return durable.Placed{}, err
+	}
+	// What runs once is not amended: its row is not locked, or it could not be
+	// settled until the caller's transaction ends.
+	look := lock
+	if n.Schedule == "once" {
+		look = get
+	}
+	there, err := look(ctx, tx, "id = $1", uuid(n.ID))
+	if err == nil && there == nil {
+		if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
+			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Place{}, false)
+			if err != nil {
+				return durable.Placed{}, err
+			}
+			return placed[0], nil
+		}
+		if err == nil && rules.Amend(there, n, now) {
+			err = put(ctx, tx, there)
+		}
+	}
+	if err != nil {
+		return durable.Placed{}, err
+	}
+	return durable.Placed{Job: *there, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
 const selectJob = "select " + row.Columns + " from executor_job "

@@ -91,6 +91,12 @@ func (q *querier) insertOne(n durable.NewJob, p durable.Place, alive bool, now t
 		return durable.Placed{Job: deref(there)}, err
 	}
 	there, err = q.get("where key = ?", n.Key)
+	if err == nil && there != nil && rules.Reuses(there, n) {
+		if _, err = q.exec("update executor_job set key = null where id = ?", there.ID[:]); err != nil {
+			return durable.Placed{}, err
+		}
+		return q.insertOne(n, p, alive, now)
+	}
 	if err == nil && there == nil {
 		err = errors.New("durable/sqlite: a job was neither added nor is it there")
 	}

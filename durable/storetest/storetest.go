@@ -39,6 +39,10 @@ var tests = []struct {
 	{"InsertOtherScheduleDuringRunWaitsForItsEnd", insertOtherScheduleDuringRun},
 	{"InsertGivesNearJobsToTheNode", insertForNode},
 	{"InsertForDeadNodeWaits", insertForDeadNode},
+	{"InsertReusesTheKeyOfAJobThatIsOver", reuseKeyOfDone},
+	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
+	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
+	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 
 	{"ClaimTakesTheEarliest", claimEarliest},
 	{"ClaimTakesTheMoreUrgentFirst", claimUrgent},

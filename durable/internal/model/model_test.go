@@ -100,7 +100,7 @@ func (m *model) newJob() durable.NewJob {
 	j := durable.NewJob{
 		ID: durable.NewID(), Key: pick(m, "", "x", "y", "z"), Kind: pick(m, "k", "k", "l"), Payload: []byte(pick(m, `1`, `"two"`)),
 		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
-		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute),
+		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute), ReuseKey: m.IntN(3) == 0,
 	}
 	if m.IntN(2) == 0 {
 		j.Due = m.time()

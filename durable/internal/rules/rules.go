@@ -85,6 +85,9 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 	return changed
 }
 
+// Reuses reports whether a new job may take the key of the one that has it.
+func Reuses(j *durable.Job, n durable.NewJob) bool { return n.ReuseKey && j.State.Done() }
+
 // free takes a job away from its node.
 func free(j *durable.Job) {
 	j.State, j.Owner = durable.Waiting, ""

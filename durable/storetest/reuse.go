@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+func reuse(j *durable.NewJob) { j.ReuseKey = true }
+
+// over adds a job with a key and ends it in the state given.
+func (b *bench) over(node string, state durable.State, change ...func(*durable.NewJob)) durable.Job {
+	b.Helper()
+	j := b.running(node, append(change, key("key"))...)
+	o := outcome(j)
+	o.State = state
+	if !b.settle(node, o)[0] {
+		b.Fatal("the run was refused")
+	}
+	return b.state(j.ID, state)
+}
+
+// A job that is over, whatever it was, loses its key to one that reuses it, and
+// nothing else.
+func reuseKeyOfDone(b *bench) {
+	node := b.node("a")
+	other := func(j *durable.NewJob) { j.Kind = "other" }
+	for _, change := range [][]func(*durable.NewJob){{}, {other}, {every("1m0s")}} {
+		for _, state := range []durable.State{durable.Succeeded, durable.Dead, durable.Canceled} {
+			first := b.over(node, state)
+			n := job(time.Hour, append(change, key("key"), reuse)...)
+			p := b.insert(n, durable.Place{})
+			if p.ID != n.ID || p.State != durable.Waiting || p.KindTaken {
+				b.Fatalf("after one that is %v: got %+v", state, p)
+			}
+			if got := must(b.store.Find(b.Context(), "key")); !reflect.DeepEqual(got, p.Job) {
+				b.Errorf("Find gave\n%+v, want\n%+v", got, p.Job)
+			}
+			first.Key = ""
+			if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+				b.Errorf("the first job has become\n%+v, want\n%+v", got, first)
+			}
+			b.change(p.ID, durable.OpCancel, durable.Applied)
+			b.insert(job(time.Hour, key("key"), reuse), durable.Place{}) // whoever is next finds none of another kind
+			b.change(must(b.store.Find(b.Context(), "key")).ID, durable.OpCancel, durable.Applied)
+			b.store.Prune(b.Context(), durable.Retention{Dead: time.Nanosecond, Succeeded: time.Nanosecond})
+		}
+	}
+}
+
+// A job that is not over keeps its key.
+func reuseKeyOfLive(b *bench) {
+	node := b.node("a")
+	first := b.add(30*time.Second, key("key"))
+	hold := func() { b.claimOne(node) }
+	run := func() { b.confirm(node, b.get(first.ID)) }
+	pause := func() { b.change(first.ID, durable.OpPause, durable.Deferred) }
+	for i, then := range []func(){hold, run, pause, func() {}} {
+		before := b.get(first.ID)
+		if p := b.insert(job(0, key("key"), reuse), durable.Place{}); p.ID != first.ID {
+			b.Errorf("step %d: the key of a job that is %v was given away", i, before.State)
+		}
+		if got := b.get(first.ID); !reflect.DeepEqual(got, before) {
+			b.Errorf("step %d: the first job has become\n%+v, was\n%+v", i, got, before)
+		}
+		then()
+	}
+}
+
+// A job that is inserted again, because the answer was lost, is there once and takes
+// no key from whoever has it by now.
+func reuseKeyTwice(b *bench) {
+	node := b.node("a")
+	first := job(-time.Second, key("key"), reuse)
+	b.insert(first, durable.Place{})
+	b.settle(node, outcome(b.claimOne(node)))
+	second := b.insert(job(time.Hour, key("key"), reuse), durable.Place{})
+	if p := b.insert(first, durable.Place{}); p.ID != first.ID || p.State != durable.Succeeded {
+		b.Errorf("the first is %+v", p)
+	}
+	if got := must(b.store.Find(b.Context(), "key")); got.ID != second.ID {
+		b.Errorf("the key belongs to %v, want %v", got.ID, second.ID)
+	}
+}
+
+// Of many that reuse a key at the same time one has it.
+func reuseKeyTogether(b *bench) {
+	node := b.node("a")
+	for range 5 {
+		b.over(node, durable.Succeeded, reuse)
+		ids := make([]durable.ID, 8)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)}, durable.Place{})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				ids[i] = placed[0].ID
+			})
+		}
+		wg.Wait()
+		for _, id := range ids {
+			if id != ids[0] {
+				b.Fatalf("the key was given to %v", ids)
+			}
+		}
+		b.settle(node, outcome(b.claimOne(node)))
+	}
+}
