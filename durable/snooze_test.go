@@ -20,6 +20,7 @@ func TestSnoozedJobKeepsItsAttempts(t *testing.T) {
 		var d diary
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			d.note(ctx)
+			time.Sleep(time.Minute)
 			if d.count() <= 20 {
 				return "", fmt.Errorf("not ready: %w", durable.Snooze(time.Hour))
 			}
@@ -34,7 +35,7 @@ func TestSnoozedJobKeepsItsAttempts(t *testing.T) {
 			if j.Attempt != 1 || !j.Occurrence.Equal(d.all()[0].Occurrence) {
 				t.Errorf("run %d was attempt %d for %v", i, j.Attempt, j.Occurrence)
 			}
-			if i > 0 && d.begun[i].Sub(d.begun[i-1]) != time.Hour {
+			if i > 0 && d.begun[i].Sub(d.begun[i-1]) != time.Minute+time.Hour {
 				t.Errorf("run %d came after %v", i, d.begun[i].Sub(d.begun[i-1]))
 			}
 		}
@@ -45,7 +46,7 @@ func TestSnoozedJobKeepsItsAttempts(t *testing.T) {
 	})
 }
 
-// An attempt that was put off fails as the same attempt later.
+// An attempt that was put off, by no time at least, fails as the same attempt later.
 func TestSnoozeBetweenFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
@@ -65,6 +66,9 @@ func TestSnoozeBetweenFailures(t *testing.T) {
 		for i, j := range d.all() {
 			if want := i/2 + 1; j.Attempt != want {
 				t.Errorf("run %d was attempt %d, want %d", i, j.Attempt, want)
+			}
+			if i > 0 && j.Due.Before(d.begun[i-1]) {
+				t.Errorf("run %d was due %v before the one before it began", i, d.begun[i-1].Sub(j.Due))
 			}
 		}
 		if d.count() != 6 {

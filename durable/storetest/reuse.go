@@ -50,33 +50,42 @@ func reuseKeyOfDone(b *bench) {
 	}
 }
 
-// A job that is not over keeps its key.
+// A job that is not over keeps its key, and one that is keeps it if nobody asks to
+// reuse it.
 func reuseKeyOfLive(b *bench) {
 	node := b.node("a")
 	first := b.add(30*time.Second, key("key"))
-	hold := func() { b.claimOne(node) }
-	run := func() { b.confirm(node, b.get(first.ID)) }
-	pause := func() { b.change(first.ID, durable.OpPause, durable.Deferred) }
-	for i, then := range []func(){hold, run, pause, func() {}} {
-		before := b.get(first.ID)
-		if p := b.insert(job(0, key("key"), reuse), durable.Place{}); p.ID != first.ID {
-			b.Errorf("step %d: the key of a job that is %v was given away", i, before.State)
+	for _, step := range []struct {
+		state durable.State
+		ask   func(*durable.NewJob)
+		then  func()
+	}{
+		{durable.Waiting, reuse, func() { b.claimOne(node) }},
+		{durable.Claimed, reuse, func() { b.confirm(node, b.get(first.ID)) }},
+		{durable.Running, reuse, func() { b.change(first.ID, durable.OpPause, durable.Deferred) }},
+		{durable.Running, reuse, func() { b.settle(node, next(b.get(first.ID), first.Due.Add(time.Hour))) }},
+		{durable.Paused, reuse, func() { b.change(first.ID, durable.OpCancel, durable.Applied) }},
+		{durable.Canceled, func(*durable.NewJob) {}, func() {}},
+	} {
+		before := b.state(first.ID, step.state)
+		if p := b.insert(job(0, key("key"), step.ask), durable.Place{}); p.ID != first.ID {
+			b.Errorf("the key of a job that is %v was given away", before.State)
 		}
 		if got := b.get(first.ID); !reflect.DeepEqual(got, before) {
-			b.Errorf("step %d: the first job has become\n%+v, was\n%+v", i, got, before)
+			b.Errorf("the first job has become\n%+v, was\n%+v", got, before)
 		}
-		then()
+		step.then()
 	}
 }
 
 // A job that is inserted again, because the answer was lost, is there once and takes
-// no key from whoever has it by now.
+// no key from whoever has it by now, be it over or not.
 func reuseKeyTwice(b *bench) {
 	node := b.node("a")
 	first := job(-time.Second, key("key"), reuse)
 	b.insert(first, durable.Place{})
 	b.settle(node, outcome(b.claimOne(node)))
-	second := b.insert(job(time.Hour, key("key"), reuse), durable.Place{})
+	second := b.over(node, durable.Succeeded, reuse)
 	if p := b.insert(first, durable.Place{}); p.ID != first.ID || p.State != durable.Succeeded {
 		b.Errorf("the first is %+v", p)
 	}

@@ -20,6 +20,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.D
 		run  func(*testing.T, func(*testing.T) (durable.Store, *sql.DB))
 	}{
 		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
+		{"ScheduleTxReusesAKeyWithTheCommit", scheduleTxReusing},
 		{"CompleteTxIsOneWithTheEffect", completeTx},
 		{"CompleteTxAgainIsRefused", completeTxAgain},
 		{"CompleteTxIsTheEndOfTheRun", completeTxEnds},
@@ -67,6 +68,28 @@ func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 		}
 		if _, err := store.Get(t.Context(), id); commit != (err == nil) {
 			t.Errorf("commit %v: %v", commit, err)
+		}
+	}
+}
+
+// A job that is over loses its key to one that was added in a transaction if that is
+// committed, and keeps it if it is rolled back.
+func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	k := durable.Refer[int, int](jobs, "k")
+	first := must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	must(jobs.Cancel(t.Context(), first))
+	for _, commit := range []bool{false, true} {
+		tx := must(db.BeginTx(t.Context(), nil))
+		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key"), durable.ReuseKey()))
+		end, want := tx.Rollback, first
+		if commit {
+			end, want = tx.Commit, id
+		}
+		must(0, end())
+		if got := must(jobs.Find(t.Context(), "key")); id == first || got.ID != want {
+			t.Errorf("committed is %v: added %v, and the key belongs to %v, want %v", commit, id, got.ID, want)
 		}
 	}
 }
