@@ -112,9 +112,10 @@ func checkLimit(n int) error {
 	return nil
 }
 
-// Await waits until the job is done and gives it as it is then; see Kind.Await.
-// A job that ends in this program is seen at once, one that ends elsewhere within
-// half a second.
+// Await waits until the job is done and gives it as it is then, also with the
+// *JobError of one that is dead or canceled; see Kind.Await for the errors. A job
+// that ends in this program is seen at once, one that ends elsewhere within half a
+// second.
 func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 	done := j.watch(id)
 	defer j.unwatch(id, done)
@@ -126,7 +127,7 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 		case job.State == Succeeded:
 			return job, nil
 		case job.State.Done():
-			return Job{}, &JobError{ID: id, State: job.State, Text: job.Error}
+			return job, &JobError{ID: id, State: job.State, Text: job.Error}
 		}
 		t := time.NewTimer(pause)
 		select {

@@ -288,3 +288,27 @@ func TestUnknownKindIsKept(t *testing.T) {
 		}
 	})
 }
+
+// Await gives a job as it is when it is done, whatever it has come to.
+func TestAwaitGivesJobsThatDidNotSucceed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no such user") })
+		start(t, jobs)
+		dead := must(k.Schedule(t.Context(), 0, 1, durable.Attempts(2)))
+		canceled := must(k.Schedule(t.Context(), time.Hour, 2))
+		if a := must(jobs.Cancel(t.Context(), canceled)); a != durable.Applied {
+			t.Fatal(a)
+		}
+		for id, want := range map[durable.ID]durable.State{dead: durable.Dead, canceled: durable.Canceled} {
+			j, err := jobs.Await(t.Context(), id)
+			var failed *durable.JobError
+			if !errors.As(err, &failed) || failed.State != want {
+				t.Errorf("%v: error %v", want, err)
+			}
+			if j.ID != id || j.State != want || len(j.Payload) == 0 {
+				t.Errorf("%v: %+v", want, j)
+			}
+		}
+	})
+}
