@@ -13,16 +13,21 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 	if err := checkName("kind", k.name, MaxKind); err != nil {
 		return j, err
 	}
-	if j.Schedule != once {
-		j.Missed = Coalesce().text
-	}
+	key := j.Key
 	for _, opt := range opts {
 		if err := opt(&j); err != nil {
 			return j, err
 		}
 	}
-	if j.Schedule == once {
-		j.Missed = ""
+	switch {
+	case j.Schedule == once:
+		if j.Missed != "" {
+			return j, invalid("OnMissed does not apply to a job that runs once; the handler can compare the time with Current's Occurrence")
+		}
+	case j.Key != key:
+		return j, invalid("key %q: the job has the key %q already, since it is periodic; leave the option out", j.Key, key)
+	case j.Missed == "":
+		j.Missed = Coalesce().text
 	}
 	if j.ReuseKey && j.Key == "" {
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")

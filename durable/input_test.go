@@ -46,8 +46,19 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 		"timeout 0s":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Timeout(0)) },
 		"priority 2":             func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.WithPriority(2)) },
 		"grace must be positive": func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.OnMissed(durable.Skip(0))) },
-		"kind: it must not":      func() (durable.ID, error) { return durable.Refer[any, any](jobs, "").Schedule(ctx, 0, 1) },
-		"has no transactions":    func() (durable.ID, error) { return k.ScheduleTx(ctx, nil, 0, 1) },
+		"OnMissed does not apply": func() (durable.ID, error) {
+			return k.Schedule(ctx, 0, 1, durable.OnMissed(durable.Skip(time.Minute)))
+		},
+		"OnMissed does not apply to a job": func() (durable.ID, error) { return k.At(ctx, time.Now(), 1, durable.OnMissed(durable.Coalesce())) },
+		"has the key \"key\" already": func() (durable.ID, error) {
+			return k.AtFixedRate(ctx, "key", 0, time.Second, 1, durable.Key("other"))
+		},
+		"has the key \"daily\" already": func() (durable.ID, error) {
+			return k.On(ctx, "daily", cron.MustParse("@daily"), 1, durable.Key("other"))
+		},
+		"key: it must not be empty": func() (durable.ID, error) { return k.WithFixedDelay(ctx, "", 0, time.Second, 1) },
+		"kind: it must not":         func() (durable.ID, error) { return durable.Refer[any, any](jobs, "").Schedule(ctx, 0, 1) },
+		"has no transactions":       func() (durable.ID, error) { return k.ScheduleTx(ctx, nil, 0, 1) },
 	} {
 		if name == "trigger durable.NamedTrigger" {
 			name = "it must be a cron.Schedule"

@@ -132,8 +132,10 @@ func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d tim
 	if _, err := parseTimetable(text, nil); err != nil {
 		return ID{}, err
 	}
-	opts = append(opts[:len(opts):len(opts)], Key(key))
-	return k.add(ctx, NewJob{Schedule: text, Delay: max(initial, 0)}, payload, opts)
+	if err := checkName("key", key, MaxKey); err != nil {
+		return ID{}, err
+	}
+	return k.add(ctx, NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, payload, opts)
 }
 
 // On is like AtFixedRate, with the times that a trigger gives: a cron.Schedule,
@@ -158,8 +160,10 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 	if first.IsZero() {
 		return ID{}, invalid("trigger %q: it has no time", text)
 	}
-	opts = append(opts[:len(opts):len(opts)], Key(key))
-	return k.add(ctx, NewJob{Schedule: text, Due: first}, payload, opts)
+	if err := checkName("key", key, MaxKey); err != nil {
+		return ID{}, err
+	}
+	return k.add(ctx, NewJob{Key: key, Schedule: text, Due: first}, payload, opts)
 }
 
 // Await waits until the job is done and gives its result. The error is a

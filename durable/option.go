@@ -16,7 +16,9 @@ const (
 	maxError   = 4 << 10 // bytes that are kept of an error's text
 )
 
-// Option changes one property of a job.
+// Option changes one property of a job. One out of its range, or given to a job
+// that it can't apply to, makes the call fail with an error that matches
+// executor.ErrInvalid.
 type Option func(*NewJob) error
 
 // Key names the job. A second job with the same key is not added: the ID of the
@@ -80,7 +82,10 @@ func Timeout(d time.Duration) Option {
 }
 
 // OnMissed says what to do about occurrences of a periodic job that nobody ran
-// when they were due. The default is Coalesce.
+// when they were due. The default is Coalesce. With a fixed delay there is but one
+// occurrence at a time, which is run however late it is: it has no effect there. To
+// a job that runs once it does not apply: its handler can compare the time with
+// Occurrence of Current, and return without an error.
 func OnMissed(m Missed) Option {
 	return func(j *NewJob) error {
 		if _, err := parsePolicy(m.text); err != nil {
