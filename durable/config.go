@@ -16,7 +16,11 @@ type Config struct {
 	// Executor runs the handlers and fires them when they are due; its Core is
 	// how many run at the same time. It stays its maker's, who shuts it down
 	// after Run has returned. The default, nil, is a pool of Run's own with
-	// ten workers.
+	// ten workers. Its Hooks see each run, with the kind as TaskInfo.Name; the
+	// handler's context is derived from what BeforeTask returns, and AfterTask gets
+	// the handler's error, a *PanicError if it panicked, which Stats counts as
+	// Failed. A run that was withdrawn as it was to begin is one without an error.
+	// Current is for the handler alone.
 	Executor *executor.ScheduledPool
 
 	// Name is put before the random name of this node, in Job.Owner, in the

@@ -1,13 +1,17 @@
 package durable_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -29,6 +33,67 @@ func TestNilPointerAsErrorOfHandler(t *testing.T) {
 			j := must(jobs.Get(t.Context(), id))
 			if j.State != durable.Dead || j.Runs != 2 || !strings.Contains(j.Error, want) {
 				t.Errorf("%v after %d runs: %s", j.State, j.Runs, j.Error)
+			}
+		})
+	}
+}
+
+// The hooks and counters of the pool tell the runs that fail from those that
+// succeed, and the pool says nothing in the log that the jobs do not.
+func TestHooksOfThePoolSeeWhatHandlersReturn(t *testing.T) {
+	type traced struct{}
+	no := errors.New("no")
+	var panicked *executor.PanicError
+	for name, c := range map[string]struct {
+		handler func() (any, error)
+		sees    func(error) bool
+		failed  int64
+	}{
+		"value": {func() (any, error) { return 1, nil }, func(err error) bool { return err == nil }, 0},
+		"Done":  {func() (any, error) { return nil, executor.Done }, func(err error) bool { return err == nil }, 0},
+		"error": {func() (any, error) { return nil, no }, func(err error) bool { return err == no }, 3},
+		"panic": {func() (any, error) { panic(no) }, func(err error) bool { return errors.As(err, &panicked) && errors.Is(err, no) }, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			var after []error
+			pool := must(executor.NewScheduled(executor.ScheduledConfig{
+				Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Hooks: executor.Hooks{
+					BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+						return context.WithValue(ctx, traced{}, info.Name)
+					},
+					AfterTask: func(ctx context.Context, _ executor.TaskInfo, err error) {
+						if ctx.Value(traced{}) != "k" {
+							t.Errorf("%s: AfterTask has another context", name)
+						}
+						after = append(after, err)
+					},
+				},
+			}))
+			jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+			k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (any, error) {
+				if ctx.Value(traced{}) != "k" {
+					t.Errorf("%s: the handler has another context", name)
+				}
+				return c.handler()
+			})
+			stop := start(t, jobs)
+			if _, err := jobs.Await(t.Context(), must(k.Schedule(t.Context(), 0, 1, durable.Attempts(3)))); (err != nil) != (c.failed > 0) {
+				t.Errorf("%s: %v", name, err)
+			}
+			stop()
+			pool.Close()
+			for _, err := range after {
+				if !c.sees(err) {
+					t.Errorf("%s: AfterTask got %v", name, err)
+				}
+			}
+			if s := pool.Stats(); int64(len(after)) != max(c.failed, 1) || s.Failed != c.failed || s.Succeeded != int64(len(after))-c.failed {
+				t.Errorf("%s: %d runs, %+v", name, len(after), s)
+			}
+			if log.Len() > 0 {
+				t.Errorf("%s: the pool logged %s", name, &log)
 			}
 		})
 	}

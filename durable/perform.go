@@ -42,36 +42,37 @@ func Current(ctx context.Context) (Job, bool) {
 }
 
 // perform does the run and says what is to follow. Or it does nothing and gives
-// the occurrence that the run is for, if the store has to have that first. If the
-// handler calls runtime.Goexit, it does not return, and tells exited instead.
-func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time) {
+// the occurrence that the run is for, if the store has to have that first. The
+// error is what the run failed with. If the handler calls runtime.Goexit, perform
+// does not return, and tells exited instead.
+func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time, err error) {
 	started := r.n.clock.now()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
-		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
+		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
 	}
 	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node, or there are fewer now
 		o := r.ending(RunFailed, started, nil)
 		o.Error, o.Unrecorded = r.job.Error, true
 		r.failed(r.job.Attempt-1, o)
-		return new(r.follow(tt, o)), time.Time{}
+		return new(r.follow(tt, o)), time.Time{}, nil
 	}
 	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
 		p, err := parsePolicy(r.job.Missed)
 		if err != nil {
-			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}
+			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
 		}
 		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started)
 		t = ceilMicros(t)
 		switch {
 		case !ok:
 			r.job.Occurrence = t
-			return new(r.follow(tt, r.ending(RunSkipped, started, nil))), time.Time{}
+			return new(r.follow(tt, r.ending(RunSkipped, started, nil))), time.Time{}, nil
 		case !t.Equal(r.job.Occurrence) && !r.decided:
 			// What was decided stays so, or a schedule that is quicker than the
 			// store would never run.
-			return nil, t
+			return nil, t, nil
 		}
 	}
 	if r.job.Timeout > 0 {
@@ -82,7 +83,11 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r, started}), func() {
 		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
 	})
-	return new(r.conclude(ctx, tt, result, err, started)), time.Time{}
+	o = new(r.conclude(ctx, tt, result, err, started))
+	if errors.Is(err, executor.Done) {
+		err = nil
+	}
+	return o, time.Time{}, err
 }
 
 // call calls the handler. A panic is an error; a Goexit, which nothing can stop, is

@@ -112,10 +112,9 @@ func (r *run) timeLocked() time.Time {
 // fire gives the run to the pool, to begin when it is due.
 func (r *run) fire(turn int, left time.Duration) {
 	n := r.n
-	f := executor.Schedule(n.values, n.pool, left, func(ctx context.Context) (struct{}, error) {
-		r.begin(ctx, turn)
-		return struct{}{}, nil
-	}, executor.Named(r.kind.name))
+	f := executor.Schedule(n.values, n.pool, left, executor.Callable(func(ctx context.Context) error {
+		return r.begin(ctx, turn)
+	}), executor.Named(r.kind.name))
 	f.OnDone(func() {
 		if f.State() == executor.Succeeded {
 			return
@@ -192,8 +191,9 @@ func (r *run) confirmed(ok bool, occurrence time.Time) {
 }
 
 // begin runs the handler, on a worker of the pool, and hands the outcome over
-// for the next group commit. It does not wait for that.
-func (r *run) begin(ctx context.Context, turn int) {
+// for the next group commit. It does not wait for that. The error is for the
+// hooks and counters of the pool, and no one else.
+func (r *run) begin(ctx context.Context, turn int) (err error) {
 	n := r.n
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -205,13 +205,13 @@ func (r *run) begin(ctx context.Context, turn int) {
 	}
 	if r.dropped || r.begun || r.armed != turn {
 		n.mu.Unlock()
-		return
+		return nil
 	}
 	if n.clock.until(r.timeLocked()) > clockNoise {
 		// The store's clock was put back since the timer was set.
 		n.mu.Unlock()
 		r.arm()
-		return
+		return nil
 	}
 	*r.countLocked()--
 	r.begun, r.cancel = true, cancel
@@ -238,7 +238,8 @@ func (r *run) begin(ctx context.Context, turn int) {
 		}
 		n.settler.outcome(r, *o)
 	}()
-	o, moved = r.perform(ctx, func(e Outcome) { o = &e })
+	o, moved, err = r.perform(ctx, func(e Outcome) { o = &e })
+	return err
 }
 
 // settled is called when the database has answered: the outcome is committed, or
