@@ -82,7 +82,9 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 
 // ScheduleTx is Schedule as a part of the caller's transaction: there is a job if
 // and only if tx is committed. tx must be on the database of the store. The
-// job's time counts from now, not from the commit.
+// job's time counts from now, not from the commit. Where the store does not tell
+// of commits, as in SQLite, the job may begin up to Config.Poll late, also on the
+// node of this program; RunNow, called after the commit, makes that look at once.
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx *sql.Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
 	store, ok := k.jobs.store.(TxStore)
 	if !ok {
