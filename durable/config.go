@@ -40,8 +40,10 @@ type Config struct {
 
 	// Drain is how long Run waits, once its context has ended, for the handlers
 	// that are running. Then it cancels their contexts, with the cause
-	// executor.ErrShutdown. The default, 0, is 30s; a negative Drain means at
-	// once.
+	// executor.ErrShutdown, and goes on waiting for those that do not heed it. Let
+	// it be less than the time that the program is given before it is killed, which
+	// is 30s in Kubernetes: a run that is cut short is not an attempt, one that is
+	// killed is. The default, 0, is 30s; a negative Drain means at once.
 	Drain time.Duration
 
 	// Triggers are the meanings of the NamedTriggers. The default is none.
