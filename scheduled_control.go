@@ -51,7 +51,7 @@ func (p *Pool) setPolicy(k taskKind, a AfterShutdown) error {
 	p.mu.Lock()
 	p.mu.policies[k] = a
 	var dropped []entry
-	if p.mu.stage == StageShutdown {
+	if a == DropAtShutdown && p.mu.stage == StageShutdown {
 		dropped = p.dropLocked()
 		p.retireLocked()
 	}

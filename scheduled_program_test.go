@@ -81,11 +81,11 @@ func (p *scheduledProgram) reconsider() {
 	case 1, 2:
 		p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
 		p.pool.SetDelayed(p.model.delayed)
-		if p.model.shut {
+		if p.model.shut && p.model.delayed == executor.DropAtShutdown {
 			p.model.drop()
 		}
 		p.pool.SetPeriodic(p.model.periodic)
-		if p.model.shut {
+		if p.model.shut && p.model.periodic == executor.DropAtShutdown {
 			p.model.drop()
 		}
 	}

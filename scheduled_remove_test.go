@@ -195,6 +195,22 @@ func TestRetainedTasksLeaveAtShutdown(t *testing.T) {
 	})
 }
 
+// A policy that is to keep what waits lets those stay that were canceled after the
+// shutdown, and retained.
+func TestRetainedTasksStayIfPolicyKeeps(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := farTasks(t, p, 3)
+		p.Shutdown()
+		fs[0].Cancel()
+		p.SetDelayed(executor.KeepAfterShutdown)
+		p.SetPeriodic(executor.KeepAfterShutdown)
+		expect(t, "queued", settled(t, p).Queued, 3)
+		p.SetDelayed(executor.DropAtShutdown)
+		expect(t, "queued when they are dropped", settled(t, p).Queued, 0)
+	})
+}
+
 // Purge after a shutdown lets the pool terminate if nothing else waits.
 func TestPurgeTerminates(t *testing.T) {
 	bubble(t, func(t *testing.T) {

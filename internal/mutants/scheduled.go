@@ -159,8 +159,8 @@ var scheduledMutants = []mutant{
 	},
 	{
 		file: "scheduled_control.go", what: "a policy that changes after Shutdown has no effect",
-		old: "	if p.mu.stage == StageShutdown {\n\t\tdropped = p.dropLocked()",
-		new: "	if p.mu.stage == StageTerminated {\n\t\tdropped = p.dropLocked()",
+		old: "	if a == DropAtShutdown && p.mu.stage == StageShutdown {\n",
+		new: "	if a == DropAtShutdown && p.mu.stage == StageTerminated {\n",
 	},
 	{
 		file: "scheduled_task.go", what: "fixed rate counts from the end of the run",
