@@ -106,7 +106,7 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			return f.value, nil
 		}
 	}
-	if ctx.Err() != nil {
+	if c.pending() > 0 || ctx.Err() != nil {
 		return zero, ended(ctx) // whatever became of the tasks, which it has ended too
 	}
 	return zero, last

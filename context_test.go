@@ -372,6 +372,7 @@ func TestContextThatEndsWithoutError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ctx := hasty{context.Background()}
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})
+		idle := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		defer block.release()
 		block.fill(t, pool, 1)
@@ -383,6 +384,7 @@ func TestContextThatEndsWithoutError(t *testing.T) {
 			"AwaitTermination": func() error { return pool.AwaitTermination(ctx) },
 			"Take":             func() error { _, err := s.Take(ctx); return err },
 			"Execute":          func() error { return pool.Execute(ctx, executor.NewFuture(constant(1))) },
+			"InvokeAny":        func() error { _, err := executor.InvokeAny(ctx, idle, block.value); return err },
 		} {
 			expectIs(t, name, wait(), context.Canceled)
 		}
