@@ -70,7 +70,10 @@ func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (
 		}
 		return v, nil
 	case <-ctx.Done():
-		return zero, ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return zero, err
+		}
+		return zero, context.Canceled // a context of the user's may close its Done before its Err knows why
 	}
 }
 

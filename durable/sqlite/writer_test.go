@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,5 +71,26 @@ func TestPanicIsUndone(t *testing.T) {
 	}
 	if calls[0].err != nil || calls[1].err == nil || calls[2].err != nil {
 		t.Errorf("errors are %v, %v, %v", calls[0].err, calls[1].err, calls[2].err)
+	}
+}
+
+// hasty is a context that closes Done before its Err says why.
+type hasty struct{ context.Context }
+
+func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
+
+// A call whose context has ended, if that does not know why yet, is not said to be
+// committed.
+func TestContextThatEndsWithoutError(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	told := make(chan struct{})
+	err = s.writer.do(hasty{t.Context()}, func(*querier) error { <-told; return nil })
+	close(told)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
