@@ -147,14 +147,15 @@ func abrupt(v any) ending {
 
 // matches is [errors.Is] for an error of a user's, whose methods may panic: as a
 // rule it is a nil pointer that was returned as an error. Such a one matches
-// nothing.
+// nothing. A target that can't be compared, which errors.Is never finds, is found
+// if it is err itself; see same.
 func matches(err, target error) (is bool) {
 	defer func() {
 		if recover() != nil {
 			is = false
 		}
 	}()
-	return errors.Is(err, target)
+	return errors.Is(err, target) || target != nil && same(err, target)
 }
 
 // canceled gives the outcome for a cause.

@@ -132,3 +132,20 @@ func TestContextWithAnErrorThatCannotBeCompared(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A body that gives back what its context was ended with has not failed, also if
+// that can't be compared.
+func TestBodyThatReturnsACauseThatCannotBeCompared(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var out strings.Builder
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		for _, cause := range []error{errBody, faults{"a", "b"}} {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
+			synctest.Wait()
+			cancel(cause)
+			settled(t, pool)
+			expect(t, "logged", out.String(), "")
+		}
+	})
+}
