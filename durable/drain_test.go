@@ -232,6 +232,70 @@ func TestBusyNodeGivesBack(t *testing.T) {
 	})
 }
 
+// No job waits behind a handler that lasts, while another node is idle: neither one
+// that was due nor one that was claimed ahead, nor a periodic one again and again.
+func TestNothingWaitsBehindLongHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var late atomic.Int64
+		add := func() *durable.Kind[time.Duration, string] {
+			pool := executor.Scheduled(2)
+			t.Cleanup(pool.Close)
+			jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
+			k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (string, error) {
+				job, _ := durable.Current(ctx)
+				if d := int64(time.Since(job.Due)); d > late.Load() {
+					late.Store(d)
+				}
+				time.Sleep(d)
+				return "", nil
+			})
+			start(t, jobs)
+			synctest.Wait()
+			return k
+		}
+		k := add()
+		must(k.ScheduleAll(t.Context(), 0, []time.Duration{5 * time.Hour, 5 * time.Hour}))
+		synctest.Wait() // both workers have one
+		add()
+		must(k.Schedule(t.Context(), 0, 0))
+		must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
+		must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, 0))
+		time.Sleep(5 * time.Hour)
+		if d := time.Duration(late.Load()); d > 5*time.Second {
+			t.Errorf("a job began %v late", d)
+		}
+	})
+}
+
+// A node that gives back what waits behind long handlers is not idle for that: the
+// next job begins as soon as a worker is free.
+func TestStalledNodeGoesOnAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Scheduled(1)
+		defer pool.Close()
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+		var ended time.Time
+		var idle time.Duration
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			if !ended.IsZero() {
+				idle = max(idle, time.Since(ended))
+			}
+			time.Sleep(10 * time.Second)
+			ended = time.Now()
+			return "", nil
+		})
+		defer start(t, jobs)()
+		synctest.Wait()
+		for _, id := range must(k.ScheduleAll(t.Context(), 0, make([]string, 5))) {
+			must(k.Await(t.Context(), id))
+		}
+		if idle > 10*time.Millisecond {
+			t.Errorf("the worker was idle for %v while jobs waited", idle)
+		}
+	})
+}
+
 // What the pool declines while something else is just being given back is given
 // back as well.
 func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {

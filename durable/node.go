@@ -62,7 +62,14 @@ type node struct {
 		budget   int
 		begun    int       // runs begun since lastFull
 		lastFull time.Time // when a claim was last as large as it could be
-		more     bool      // there may be more to claim
+		// running is how many workers have a run of this node, and lastBegun when the
+		// latest of these was begun. stalled says that all of them have had theirs for
+		// long, and that what waited behind them was given back: nothing is taken
+		// until one of them is free.
+		running   int
+		lastBegun time.Time
+		stalled   bool
+		more      bool // there may be more to claim
 		// orphans counts the events after which the database may hold jobs for this
 		// node that it does not know. They are released, except those of the inserts
 		// in flight; what happens during the release is for the next. stuck says that the last
@@ -191,7 +198,7 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 	if n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead {
 		free = maxHeld - n.mu.ahead
 	}
-	if n.mu.fenced || n.mu.draining || n.mu.orphans > 0 || free <= 0 {
+	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.orphans > 0 || free <= 0 {
 		return Place{}
 	}
 	n.mu.inserting[&jobs[0]] = jobs

@@ -124,7 +124,7 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.fenced || n.mu.draining || n.mu.orphans > 0 {
+	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.orphans > 0 {
 		return ClaimRequest{}, false
 	}
 	if n.mu.due > n.mu.budget/2 && n.mu.due > 0 {
@@ -203,24 +203,38 @@ func (n *node) retryStuck() {
 	}
 }
 
+// minStall is the least time without a worker that became free after which a node
+// takes its workers for busy with what lasts. What is quicker is worth to have the
+// next job at hand.
+const minStall = time.Second
+
 // giveBackLate gives back jobs that have been waiting for a worker for longer
 // than a look takes to come round, except as many as there are workers: some
-// other node may be idle.
+// other node may be idle. If the workers have begun nothing meanwhile, it gives
+// back all that has not begun, also what is not due yet, since what they are busy
+// with may last for hours; and the node takes nothing more until one is free.
 func (n *node) giveBackLate() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.mu.running < n.workers() {
+		n.mu.stalled = false // the pool's workers may be busy with what is not ours: ask it again
+	}
 	late := 0
 	now := n.clock.now()
 	for _, r := range n.mu.held {
-		if !r.begun && !r.asked && now.Sub(maxTime(r.job.Due, r.since)) > n.jobs.cfg.Poll {
+		if !r.begun && !r.asked && now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll {
 			late++
 		}
 	}
-	if late <= n.workers() {
+	keep := n.workers()
+	if late > 0 && time.Since(n.mu.lastBegun) > max(n.jobs.cfg.Poll, minStall) {
+		n.mu.stalled, keep = true, 0
+	}
+	if late <= keep {
 		return
 	}
 	n.mu.budget = n.workers()
-	n.dropWaitingLocked(n.workers())
+	n.dropWaitingLocked(keep)
 }
 
 // listenLoop passes the store's hints on, if it gives any.

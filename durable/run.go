@@ -216,13 +216,15 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	*r.countLocked()--
 	r.begun, r.cancel = true, cancel
 	n.mu.begun++
+	n.mu.running++
+	n.mu.lastBegun = time.Now()
 	n.bodies.Add(1)
 	look := n.mu.more && n.mu.due <= n.mu.budget/2
 	if r.wantCancel {
 		cancel(executor.ErrCanceled)
 	}
 	n.mu.Unlock()
-	defer n.bodies.Done()
+	defer n.ended()
 	if look {
 		n.wake()
 	}
@@ -240,6 +242,19 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	}()
 	o, moved, err = r.perform(ctx, func(e Outcome) { o = &e })
 	return err
+}
+
+// ended notes that a worker that had a run is free.
+func (n *node) ended() {
+	n.mu.Lock()
+	n.mu.running--
+	stalled := n.mu.stalled
+	n.mu.stalled = false
+	n.mu.Unlock()
+	if stalled {
+		n.wake()
+	}
+	n.bodies.Done()
 }
 
 // settled is called when the database has answered: the outcome is committed, or
