@@ -79,7 +79,7 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 	if changed && j.State == durable.Claimed {
 		free(j) // the node has a copy of what it was
 	}
-	if changed {
+	if changed && !j.State.Done() { // else it is when the job ended, from which it is kept
 		j.Updated = now
 	}
 	return changed
