@@ -46,7 +46,8 @@ type Config struct {
 	// killed is. The default, 0, is 30s; a negative Drain means at once.
 	Drain time.Duration
 
-	// Triggers are the meanings of the NamedTriggers. The default is none.
+	// Triggers are the meanings of the NamedTriggers. The default is none. A job
+	// with one that is not here is left to other nodes, and begins late for it.
 	Triggers map[string]executor.Trigger
 
 	// Keep says how long jobs and runs are kept that are over: all of the store,

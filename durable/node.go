@@ -80,6 +80,7 @@ type node struct {
 		stuck     bool
 		lost      time.Time
 		inserting map[*NewJob][]NewJob // by the first of them
+		unread    map[string]bool      // the schedules that this program can't read, and has said so
 		fenced    bool                 // the lease may be over: nothing is claimed or begun
 		draining  bool
 		empty     chan struct{} // closed when draining and held is empty
@@ -100,6 +101,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.held = make(map[ID]*run)
 	n.mu.perKind = make(map[string]int)
 	n.mu.inserting = make(map[*NewJob][]NewJob)
+	n.mu.unread = make(map[string]bool)
 	n.mu.budget = n.workers()
 	n.mu.empty = make(chan struct{})
 	return n

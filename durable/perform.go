@@ -49,7 +49,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	started := r.n.clock.now()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
-		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
+		return new(r.leave(started, err)), time.Time{}, nil
 	}
 	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node, or there are fewer now
 		o := r.ending(RunFailed, started, nil)
@@ -130,6 +130,26 @@ func sound(err error) (e error) {
 		errors.Is(err, executor.Done)
 	}
 	return err
+}
+
+// leavePause is how long a job waits that was claimed by a node which can't read
+// its schedule.
+const leavePause = 5 * time.Second
+
+// leave gives the job back, as if it had not been tried: this program can't read
+// its schedule, as the trigger or the time zone is not known here. That is no
+// fault of the job, which other nodes may know how to run.
+func (r *run) leave(started time.Time, err error) Outcome {
+	o := r.ending(RunFailed, started, err)
+	o.Attempt, o.Due, o.Unrecorded = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(leavePause)), true
+	r.n.mu.Lock()
+	told := r.n.mu.unread[r.job.Schedule]
+	r.n.mu.unread[r.job.Schedule] = true
+	r.n.mu.Unlock()
+	if !told {
+		r.n.jobs.log().Error("durable: this program can't read a job's schedule, and leaves it to other nodes", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "error", err)
+	}
+	return o
 }
 
 // conclude says what follows a run that returned.

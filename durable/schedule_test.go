@@ -2,7 +2,9 @@ package durable_test
 
 import (
 	"context"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -161,6 +163,42 @@ func TestNamedTriggerRuns(t *testing.T) {
 		must(k.On(t.Context(), "key", durable.NamedTrigger("tuesday"), ""))
 		time.Sleep(14 * 24 * time.Hour)
 		d.wants(t, time.Date(2000, 1, 4, 0, 0, 0, 0, time.UTC), 0, 7*24*time.Hour)
+	})
+}
+
+// A node that does not know a job's trigger, as in the middle of a deployment, does
+// the job no harm: each occurrence is run by one that does, and no attempt is used up.
+func TestNodeLeavesTriggerThatItDoesNotKnow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log strings.Builder
+		old := newJobs(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		durable.Handle(old, "k", func(context.Context, string) (string, error) { return "", nil })
+		stop := start(t, old)
+
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"hour": cron.MustParse("@hourly")} })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("hour"), "", durable.Attempts(1)))
+		time.Sleep(90 * time.Minute) // nobody knows it
+		if job := must(jobs.Get(t.Context(), id)); job.Attempt > 1 || job.Runs > 0 || !strings.Contains(job.Error, `has no "hour"`) {
+			t.Errorf("job is %+v", job)
+		}
+		start(t, jobs)
+		time.Sleep(4*time.Hour + 40*time.Minute)
+		stop() // before its log is read
+		if n := strings.Count(log.String(), "can't read a job's schedule"); n != 1 {
+			t.Errorf("the log says so %d times", n)
+		}
+		runs := must(jobs.History(t.Context(), id, 0, 100))
+		if len(runs) != 6 {
+			t.Errorf("%d runs", len(runs))
+		}
+		for i, run := range runs {
+			if want := time.Date(2000, 1, 1, 6-i, 0, 0, 0, time.UTC); !run.Occurrence.Equal(want) || run.Attempt != 1 || run.Verdict != durable.RunSucceeded {
+				t.Errorf("run %d, which is to be for %v, is %+v", i, want, run)
+			}
+		}
 	})
 }
 
