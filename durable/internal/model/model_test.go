@@ -4,6 +4,8 @@ package model
 import (
 	"bytes"
 	"cmp"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -43,9 +45,17 @@ func TestStoresAgree(t *testing.T) {
 			}
 			file, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs.db"), sqlite.Normal())
 			add("sqlite", file, err)
+			db, err := sql.Open("sqlite", file.DSN())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			db.SetMaxOpenConns(1)
+			m.databases = map[durable.Store]*sql.DB{file: db}
 			if server != nil {
 				database, err := postgres.Open(server.Schema(t))
 				add("postgres", database, err)
+				m.databases[database] = database.DB()
 			}
 			for m.step = range 250 {
 				m.call()
@@ -69,10 +79,12 @@ type model struct {
 	*rand.Rand
 	names  []string
 	stores []durable.Store
-	step   int
-	jobs   []durable.Job // as they are
-	added  []durable.NewJob
-	slack  time.Duration // how far the stores were apart at most when they were asked the same
+	// databases are those of the stores, for transactions.
+	databases map[durable.Store]*sql.DB
+	step      int
+	jobs      []durable.Job // as they are
+	added     []durable.NewJob
+	slack     time.Duration // how far the stores were apart at most when they were asked the same
 }
 
 // The times that are drawn are far from those at which a claim that looks ahead for
@@ -169,10 +181,20 @@ func (m *model) call() {
 			jobs = append(jobs, other)
 		}
 		p := pick(m, durable.Place{}, durable.Place{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
-		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) { return s.Insert(ctx, jobs, p) })
+		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
+			if tx := m.databases[s]; tx != nil && p.Node == "" {
+				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return s.InsertTx(ctx, tx, jobs) })
+			}
+			return s.Insert(ctx, jobs, p)
+		})
 	case n < 25:
 		b := m.batch()
-		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) { return s.Settle(ctx, b) })
+		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
+			if tx := m.databases[s]; tx != nil && m.step%2 == 0 {
+				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return s.SettleTx(ctx, tx, b) })
+			}
+			return s.Settle(ctx, b)
+		})
 	case n < 31:
 		m.compare("join "+node, func(s durable.Store) (any, error) { return s.Join(ctx, node, lease) })
 	case n < 38:
@@ -188,7 +210,7 @@ func (m *model) call() {
 	case n < 64:
 		r := durable.ClaimRequest{Node: node, Ahead: ahead, Lead: lead, Limit: 100}
 		for _, kind := range kinds[:1+m.IntN(2)] {
-			r.Kinds = append(r.Kinds, durable.KindLimit{Kind: kind, Max: 100, Global: pick(m, 0, 0, 100)})
+			r.Kinds = append(r.Kinds, durable.KindLimit{Kind: kind, Max: pick(m, 100, 100, 2), Global: pick(m, 0, 0, 4, 100)})
 		}
 		m.compare(fmt.Sprintf("claim %+v", r), func(s durable.Store) (any, error) {
 			c, err := s.Claim(ctx, r)
@@ -212,6 +234,17 @@ func (m *model) call() {
 		r := durable.Retention{Succeeded: pick(m, 0, time.Microsecond, time.Hour), Dead: pick(m, 0, time.Microsecond, time.Hour), History: pick(m, 0, time.Microsecond, time.Hour)}
 		m.compare(fmt.Sprintf("prune %+v", r), func(s durable.Store) (any, error) { return s.Prune(ctx, r) })
 	default:
+		ref, j := m.ref()
+		m.compare("get", func(s durable.Store) (any, error) {
+			if tx := m.databases[s]; tx != nil && m.step%2 == 0 {
+				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return there(s.GetTx(ctx, tx, ref.ID)) })
+			}
+			return there(s.Get(ctx, ref.ID))
+		})
+		key := cmp.Or(j.Key, pick(m, "x", "q"))
+		m.compare("find "+key, func(s durable.Store) (any, error) { return there(s.Find(ctx, key)) })
+		before, limit := int64(m.IntN(3)), m.IntN(3)
+		m.compare("page of runs", func(s durable.Store) (any, error) { return s.Runs(ctx, ref.ID, before, limit) })
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
 		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
 		if ref, _ := m.ref(); m.IntN(2) == 0 {
@@ -219,6 +252,33 @@ func (m *model) call() {
 		}
 		m.compare(fmt.Sprintf("list %+v", f), func(s durable.Store) (any, error) { return s.List(ctx, f) })
 	}
+}
+
+// inTx asks in a transaction of the caller: first in one that is rolled back, of
+// which nothing is to be left.
+func inTx(m *model, s durable.Store, ask func(durable.TxStore, *sql.Tx) (any, error)) (answer any, err error) {
+	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Rollback, (*sql.Tx).Commit} {
+		tx, err := m.databases[s].BeginTx(m.Context(), nil)
+		if err != nil {
+			return nil, err
+		}
+		if answer, err = ask(s.(durable.TxStore), tx); err != nil {
+			tx.Rollback()
+			return nil, err
+		}
+		if err := end(tx); err != nil {
+			return nil, err
+		}
+	}
+	return answer, nil
+}
+
+// there gives the job, or the zero one if there is none.
+func there(j durable.Job, err error) (any, error) {
+	if errors.Is(err, durable.ErrNotFound) {
+		err = nil
+	}
+	return j, err
 }
 
 func (m *model) beat(node string, lease time.Duration) {
