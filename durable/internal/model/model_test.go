@@ -100,6 +100,9 @@ var (
 func pick[T any](m *model, of ...T) T { return of[m.IntN(len(of))] }
 
 func (m *model) time() time.Time {
+	if m.IntN(20) == 0 {
+		return time.Unix(0, 0).UTC() // which databases write as they do no time
+	}
 	return m.now().Add(pick(m, -2*time.Hour, -time.Hour, time.Hour, 5*time.Hour, 6*time.Hour)).Add(time.Duration(m.step) * time.Microsecond)
 }
 

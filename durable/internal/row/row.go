@@ -1,6 +1,6 @@
 // Package row is what the SQL stores have in common: the columns of a job and a
 // run, and how they are written and read. Times are microseconds since 1970; a
-// zero time is 0.
+// zero time is 0, and 1970 itself the microsecond after it.
 package row
 
 import (
@@ -26,7 +26,10 @@ func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.UnixMicro()
+	if us := t.UnixMicro(); us != 0 {
+		return us
+	}
+	return 1 // later, as nothing is to be early
 }
 
 // Time is the inverse of Micros.
