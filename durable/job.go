@@ -94,8 +94,9 @@ type Job struct {
 	// Anchor is where the grid of a fixed rate begins.
 	Anchor time.Time `json:"anchor"`
 	// Due is when the job is to run; Occurrence is the time on its schedule that
-	// this is for. They differ for retries, which move Due alone, and for a run
-	// that makes up for occurrences that were missed: Due is the first of them.
+	// this is for. They differ for retries, which move Due alone, as does a request
+	// for a job that runs once and may have been begun; and for a run that makes up
+	// for occurrences that were missed: Due is the first of them.
 	Due        time.Time `json:"due"`
 	Occurrence time.Time `json:"occurrence"`
 	// NextDue, if not zero, is when the job runs next whatever its schedule says:

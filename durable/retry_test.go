@@ -113,6 +113,43 @@ func TestDeadJobIsListedAndRevived(t *testing.T) {
 	})
 }
 
+// A job that runs once stands for the same occurrence in each of its runs, also if
+// somebody has it run at once, moves or revives it after it was begun: what a system
+// outside knows of it, by its ID and occurrence, stays true.
+func TestJobThatRunsOnceKeepsItsOccurrence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var seen []time.Time
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			job, _ := durable.Current(ctx)
+			seen = append(seen, job.Occurrence)
+			return "", errBoom
+		}, durable.Backoff(time.Hour, time.Hour))
+		stop := start(t, jobs)
+		id := must(k.Schedule(t.Context(), 24*time.Hour, "", durable.Attempts(2)))
+		for _, change := range []func() (durable.Answer, error){
+			func() (durable.Answer, error) { return jobs.Reschedule(t.Context(), id, time.Now().Add(time.Minute)) }, // it may be moved as long as it was not begun
+			func() (durable.Answer, error) { return jobs.RunNow(t.Context(), id) },
+			func() (durable.Answer, error) { return jobs.Reschedule(t.Context(), id, time.Now().Add(time.Minute)) },
+			func() (durable.Answer, error) { time.Sleep(2 * time.Hour); return jobs.Revive(t.Context(), id) },
+		} {
+			if a := must(change()); a != durable.Applied {
+				t.Error(a)
+			}
+			time.Sleep(2 * time.Minute)
+		}
+		stop()
+		for _, occurrence := range seen {
+			if want := time.Date(2000, 1, 1, 0, 1, 0, 0, time.UTC); !occurrence.Equal(want) {
+				t.Errorf("a run was for %v, not %v", occurrence, want)
+			}
+		}
+		if len(seen) != 5 {
+			t.Errorf("%d runs", len(seen))
+		}
+	})
+}
+
 // Periodic work goes on with its next occurrence though its handler ends each run
 // by a Goexit, and the history knows how long they took.
 func TestGoexitLeavesTheScheduleAlone(t *testing.T) {

@@ -144,19 +144,19 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		case j.State == durable.Running || j.State.Done():
 			return durable.TooLate
 		default:
-			due(j, c.Due)
+			due(j, c.Due, now)
 		}
 	case durable.OpRunNow:
 		if j.State == durable.Running || j.State.Done() {
 			return durable.TooLate
 		}
-		due(j, now)
+		due(j, now, now)
 		j.State = durable.Waiting
 	case durable.OpRevive:
 		if j.State != durable.Dead && j.State != durable.Canceled {
 			return durable.TooLate
 		}
-		due(j, now)
+		due(j, now, now)
 		j.State, j.Lost = durable.Waiting, 0
 	}
 	j.Updated = now
@@ -166,14 +166,19 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 	return durable.Applied
 }
 
-// due moves the next occurrence of a job that is not running.
-func due(j *durable.Job, t time.Time) {
+// due moves the next occurrence of a job that is not running. A job that runs once
+// has no other occurrence: when the time of that has come, it may have been begun,
+// and stays the same for the handler however often it is tried.
+func due(j *durable.Job, t, now time.Time) {
 	paused := j.State == durable.Paused
 	free(j)
 	if paused {
 		j.State = durable.Paused
 	}
-	j.Due, j.Occurrence, j.Attempt = t, t, 0
+	if j.Schedule != once || j.Occurrence.After(now) {
+		j.Occurrence = t
+	}
+	j.Due, j.Attempt = t, 0
 }
 
 // Fulfill does, to a job whose run has ended and that is to wait, what was wished
