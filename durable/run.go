@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -25,6 +26,9 @@ type run struct {
 	job  Job
 	// since is when this node got it, on the store's clock.
 	since time.Time
+	// completed says that its handler called CompleteTx: if that was committed, the
+	// job may be in its next run before this one's outcome is asked about.
+	completed atomic.Bool
 
 	// These are guarded by n.mu.
 	begun, dropped bool
@@ -261,7 +265,7 @@ func (n *node) ended() {
 // refused because the run was no longer this node's.
 func (r *run) settled(o *Outcome, ok bool) {
 	n := r.n
-	if !ok {
+	if !ok && !r.completed.Load() {
 		n.jobs.log().Warn("durable: the outcome of a run was refused, since it was no longer this node's", "job", r.job.ID, "kind", r.job.Kind, "epoch", r.job.Epoch)
 	}
 	n.mu.Lock()

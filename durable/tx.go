@@ -57,5 +57,6 @@ func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
 	if !settled.Committed[0] {
 		return ErrRefused
 	}
+	c.completed.Store(true)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +81,54 @@ func TestTransactionKeepsNoStatements(t *testing.T) {
 	}
 	if c.open != 0 {
 		t.Errorf("%d statements are kept", c.open)
+	}
+}
+
+// The log does not say that an outcome was refused if the handler has completed its
+// run itself and returned after the next one was claimed.
+func TestLogOfCompletedRun(t *testing.T) {
+	store := open(t)
+	db, err := sql.Open("sqlite", store.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var log strings.Builder
+	jobs, err := durable.New(durable.Config{Store: store, Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
+		job, _ := durable.Current(ctx)
+		if job.Epoch > 1 {
+			cancel()
+			return 0, nil
+		}
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		if err := durable.CompleteTx(ctx, tx, 0); err != nil {
+			return 0, err
+		}
+		if err := tx.Commit(); err != nil {
+			return 0, err
+		}
+		for job.Epoch == 1 && err == nil {
+			job, err = store.Get(ctx, job.ID)
+		}
+		return 0, err
+	})
+	if _, err := k.AtFixedRate(ctx, "key", 0, 50*time.Millisecond, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := jobs.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(log.String(), "refused") {
+		t.Error(log.String())
 	}
 }
