@@ -156,3 +156,31 @@ func TestLatestMissedIsATimeOfItsTrigger(t *testing.T) {
 		})
 	}
 }
+
+// A job with a fixed delay misses nothing, whatever its policy: after a pause it runs
+// at once, and again a delay after that.
+func TestFixedDelayMissesNothing(t *testing.T) {
+	for _, missed := range []durable.Missed{durable.Coalesce(), durable.Skip(time.Second), durable.CatchUp(3)} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			var d diary
+			var jobs *durable.Jobs
+			run := func() (stop func()) {
+				jobs = newJobs(t, store, lazy)
+				k := durable.Handle(jobs, "k", d.handler)
+				stop = start(t, jobs)
+				must(k.WithFixedDelay(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(missed)))
+				return stop
+			}
+			begun := time.Now()
+			stop := run()
+			time.Sleep(90 * time.Minute) // one run
+			stop()
+			time.Sleep(10 * time.Hour)
+			stop = run()
+			time.Sleep(90 * time.Minute) // one at once, one an hour later
+			stop()
+			d.wants(t, begun, time.Hour, 11*time.Hour+30*time.Minute, 12*time.Hour+30*time.Minute)
+		})
+	}
+}
