@@ -19,8 +19,8 @@ type Config struct {
 	// ten workers. Its Hooks see each run, with the kind as TaskInfo.Name; the
 	// handler's context is derived from what BeforeTask returns, and AfterTask gets
 	// the handler's error, a *PanicError if it panicked, which Stats counts as
-	// Failed. A run that was withdrawn as it was to begin is one without an error.
-	// Current is for the handler alone.
+	// Failed. executor.Done and Snooze are no errors to them, and a run that was
+	// withdrawn as it was to begin has none. Current is for the handler alone.
 	Executor *executor.ScheduledPool
 
 	// Name is put before the random name of this node, in Job.Owner, in the

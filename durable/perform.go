@@ -84,7 +84,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
 	})
 	o = new(r.conclude(ctx, tt, result, err, started))
-	if errors.Is(err, executor.Done) {
+	if o.Run.Verdict == RunSucceeded || o.Run.Verdict == RunSnoozed {
 		err = nil
 	}
 	return o, time.Time{}, err
