@@ -21,14 +21,10 @@ type OpenTimers[H any] func(workers int, task func()) Timers[H]
 // Schedules makes the workloads about delayed tasks.
 func Schedules[H any](open OpenTimers[H]) Can {
 	return Can{
-		workload.ScheduleZero: func(p workload.Params) workload.Result {
-			return schedule(p, open, zero)
-		},
-		workload.ScheduleRandom: func(p workload.Params) workload.Result {
-			return schedule(p, open, near)
-		},
+		workload.ScheduleZero:   warmed(func(p workload.Params) workload.Result { return schedule(p, open, zero) }),
+		workload.ScheduleRandom: warmed(func(p workload.Params) workload.Result { return schedule(p, open, near) }),
 		workload.ScheduleCancel: func(p workload.Params) workload.Result { return scheduleCancel(p, open) },
-		workload.CancelRandom:   func(p workload.Params) workload.Result { return cancelRandom(p, open) },
+		workload.CancelRandom:   warmed(func(p workload.Params) workload.Result { return cancelRandom(p, open) }),
 		workload.Fire:           func(p workload.Params) workload.Result { return fire(p, open) },
 		workload.Pending:        func(p workload.Params) workload.Result { return pending(p, open) },
 		workload.Idle:           func(p workload.Params) workload.Result { return idle(p, open) },

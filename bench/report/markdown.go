@@ -43,6 +43,7 @@ func (r *Report) opening(b *strings.Builder) {
 		b.WriteString("**This was a quick run**: the sizes are a tenth of those described and some are left out. It shows that everything works, not how fast.\n\n")
 	}
 	b.WriteString("Every round runs each workload on each subject once, in random order, each in a process of its own. " +
+		"Where tasks are run or canceled as fast as can be, the process has done all of it once before. " +
 		"The tables show medians over the rounds and, in brackets, what each is in terms of ours: 2× took twice what we take, 0.5× half. " +
 		"± is half of the distance between the quarters, where that is more than a tenth. " +
 		"Times of different machines can't be compared; ratios of one run can. " +

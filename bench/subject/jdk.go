@@ -9,7 +9,7 @@ import (
 // of work by itself.
 var jdk = Subject{
 	ID: "jdk", Title: "JDK", Charts: true,
-	How:    "`newFixedThreadPool(n)` and `ScheduledThreadPoolExecutor(n)` with `setRemoveOnCancelPolicy(true)`, by the `java` on the PATH with its own choice of collector and heap. The workload is repeated for seconds before it is measured.",
+	How:    "`newFixedThreadPool(n)` and `ScheduledThreadPoolExecutor(n)` with `setRemoveOnCancelPolicy(true)`, by the `java` on the PATH with its own choice of collector and heap. The workload is repeated for seconds before it is done in full and then measured.",
 	Choose: "on the JVM.",
 	Can: drive.Can{
 		workload.Execute: nil, workload.SubmitBatch: nil, workload.SubmitPingpong: nil,
