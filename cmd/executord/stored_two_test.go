@@ -333,3 +333,70 @@ func TestTakeOverKeepsDue(t *testing.T) {
 		q.end()
 	})
 }
+
+// Times that pass during a run are skipped, and not made up for after it, also
+// if they are those of a schedule that came with a file during the run, or of a
+// job that was put back in the file then.
+func TestOverlapOfWhatCameDuringTheRun(t *testing.T) {
+	const witness = "# name: witness\n@every 100ms true\n"
+	for name, versions := range map[string][]string{
+		"another schedule": {"300ms"},
+		"put back":         {"", "250ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachStore(t, func(t *testing.T, store string) {
+				fifo := filepath.Join(t.TempDir(), "go")
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				with := func(period string) string {
+					if period == "" {
+						return witness
+					}
+					return witness + "# name: long\n@every " + period + " read x <" + fifo + "\n"
+				}
+				file := write(t, "tab", with("250ms"))
+				p := startFile(t, file, "--store", store)
+				p.until("run started", "job", "long", "run", 1)
+				var scheduled line
+				for _, period := range versions {
+					n := len(p.log)
+					if err := os.WriteFile(file, []byte(with(period)), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					p.signal(syscall.SIGHUP)
+					if period == "" {
+						p.after(n, "job removed", "job", "long")
+					} else {
+						scheduled = p.after(n, "job scheduled", "job", "long")
+					}
+				}
+				next := instant(t, scheduled, "next")
+				for due := next; !due.After(next.Add(600 * time.Millisecond)); { // two more times pass
+					due = instant(t, p.until("run started", "job", "witness"), "due")
+				}
+				pipe, err := os.OpenFile(fifo, os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer pipe.Close()
+				if _, err := pipe.WriteString("\n"); err != nil {
+					t.Fatal(err)
+				}
+				ended := p.until("run ended", "job", "long", "run", 1)
+				if ended["skipped"].(float64) < 3 {
+					t.Fatalf("not skipped, though they passed during the run: %v", ended)
+				}
+				skipped := p.after(0, "runs skipped", "job", "long", "running", 1)
+				if !instant(t, skipped, "first").Equal(next) || skipped["count"] != ended["skipped"] {
+					t.Errorf("its next time was %v, and %v then %v", next, skipped, ended)
+				}
+				if _, err := pipe.WriteString(strings.Repeat("\n", 100)); err != nil { // what comes later ends by itself
+					t.Fatal(err)
+				}
+				p.until("run ended", "job", "long", "run", 2)
+				p.end()
+			})
+		})
+	}
+}

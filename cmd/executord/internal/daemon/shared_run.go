@@ -148,6 +148,7 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	jobs := r.part.roster.Jobs
+	var first time.Time
 	row, err := jobs.Get(ctx, r.row.ID)
 	if err == nil && row.Epoch == r.row.Epoch {
 		e, _ := roster.Read(row)
@@ -155,9 +156,9 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 		case e.Spec.Off:
 			err = r.part.roster.Retire(ctx, row.ID)
 		case o == stopped || o == lost: // it is begun again at once
-		case row.NextDue.IsZero() && row.Schedule == r.row.Schedule: // else somebody has decided when it runs next
+		default:
 			var next time.Time
-			if skipped, next = passed(roster.Times(row), r.row.Occurrence, r.now()); skipped > 0 && !next.IsZero() {
+			if first, skipped, next = r.overlapped(row); skipped > 0 && !next.IsZero() {
 				_, err = jobs.Reschedule(ctx, row.ID, next)
 			}
 		}
@@ -167,7 +168,6 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 		r.log.Warn("the store did not answer at the end of the run", "why", err.Error())
 		return 0
 	case skipped > 0:
-		first := roster.Times(row).Next(r.row.Occurrence)
 		r.mu.Lock()
 		r.mu.Skipped += skipped
 		r.mu.Unlock()
@@ -175,6 +175,25 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 			"why", "the run before was still going on", "running", r.number)
 	}
 	return skipped
+}
+
+// overlapped counts the times that have passed during the run, and gives the
+// first of them and the one that comes next. A job that got another schedule
+// meanwhile, or was put back in the file, has its next time in NextDue: those of
+// the schedule are counted from there, as the ones before were never to be.
+func (r *sharedRun) overlapped(row durable.Job) (first time.Time, n int, next time.Time) {
+	times, now := roster.Times(row), r.now()
+	switch {
+	case times == nil:
+		return time.Time{}, 0, time.Time{}
+	case row.NextDue.IsZero():
+		n, next = passed(times, r.row.Occurrence, now)
+		return times.Next(r.row.Occurrence), n, next
+	case !row.NextDue.Before(now):
+		return time.Time{}, 0, time.Time{}
+	}
+	n, next = passed(times, row.NextDue, now)
+	return row.NextDue, n + 1, next
 }
 
 // verdict gives what stands in the history: nil, or an error with what there is
