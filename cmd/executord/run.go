@@ -116,7 +116,7 @@ Exit codes
 		sum, err := daemon.New(daemon.Config{File: file, Log: log, Grace: *grace, Patience: *patience, Shared: shared}).Run(ends)
 		if err != nil {
 			if shared != nil {
-				err = fmt.Errorf("the store %s: %w", shared.Name, err)
+				err = explainStore(shared.Name, err)
 			}
 			return &exitError{exitMistake, err.Error()}
 		}

@@ -63,7 +63,7 @@ func (f storeFlag) visit(fn func(context.Context, visitor) error) error {
 	err = fn(ctx, visitor{store, jobs, shown})
 	var exit *exitError
 	if err != nil && !errors.As(err, &exit) {
-		return &exitError{exitMistake, fmt.Sprintf("the store %s: %s", shown, err)}
+		return &exitError{exitMistake, explainStore(shown, err).Error()}
 	}
 	return err
 }
@@ -272,7 +272,7 @@ func secrets(u *url.URL) []string {
 	return all
 }
 
-// explainStore says why a store can't be opened.
+// explainStore says why a store can't be opened, or does not do what it is asked.
 func explainStore(shown string, err error) error {
 	text := err.Error()
 	switch {

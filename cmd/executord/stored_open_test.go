@@ -189,6 +189,29 @@ func TestStoreIsPrivate(t *testing.T) {
 	p.end()
 }
 
+// A store that can be read and not written is opened, and what writes to it says
+// what to do.
+func TestStoreMayNotBeWritten(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write whatever it likes")
+	}
+	store, file := newStoreFile(t), write(t, "tab", "# name: job\n@daily true\n")
+	p := startFile(t, file, "--store", store)
+	p.until("job scheduled")
+	p.end()
+	if err := os.Chmod(store, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	asked(t, store, "jobs")
+	for _, args := range [][]string{{"run", file, "--namespace", "other"}, {"pause", "job"}, {"run-now", "job"}, {"cancel", "job"}} {
+		_, stderr, code := output(t, "", append(args, "--store", store)...)
+		if want := "executord: the store " + store + ": it may not be written, nor the directory it is in: run executord as the user whose it is\n"; stderr != want || code != exitMistake {
+			t.Errorf("%v: %d, %q", args, code, stderr)
+		}
+	}
+}
+
 // A store of a newer executord is refused, by all commands, with what to do.
 func TestNewerStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
