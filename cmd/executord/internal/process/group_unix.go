@@ -42,3 +42,19 @@ func signalOf(state *os.ProcessState) string {
 	}
 	return status.Signal().String()
 }
+
+// present reads what is in a pipe, without waiting: syscall.EAGAIN says that nothing
+// is.
+func present(f *os.File, b []byte) (n int, err error) {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if e := c.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), b)
+		return true
+	}); e != nil {
+		return 0, e
+	}
+	return max(n, 0), err
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 )
@@ -16,7 +17,7 @@ const (
 	maxLine = 16 << 10
 
 	// pipeGrace is how long output is still waited for when the group is gone
-	// but something that left it holds the pipe.
+	// but something that left it holds the pipe, in all.
 	pipeGrace = 250 * time.Millisecond
 
 	// pipeSize is how much a pipe holds at most, on all systems by default.
@@ -26,32 +27,49 @@ const (
 // source is the end of a pipe that is read, by one goroutine.
 type source struct {
 	*os.File
-	ending bool // the run's processes are gone, as the reader knows; the reader's
-	left   int  // what is read after that, at most: what they can have left in the pipe
+	ending int // how far its end has come; the reader's
+	left   int // what is read after the end of the run, at most: what the pipe can hold
 }
+
+// The end of a source.
+const (
+	running  = iota
+	emptying // the run's processes are gone: what they have left in the pipe is read
+	waiting  // what others write is waited for, if they hold the pipe
+)
 
 // end tells the reader that the run's processes are gone. It is an error where pipes
 // have no deadlines (Windows).
 func (s *source) end() error { return s.SetReadDeadline(time.Unix(1, 0)) }
 
 // Read ends soon after the run, but not before all is read that the run has
-// written. So the grace is only for waiting, and not for the time in which
-// lines that were read wait for the reader of the log, or the reader for a
-// processor: it begins anew with each read.
+// written: that is in the pipe by then, and is read without a look at the time, as
+// lines may wait for the reader of the log, or the reader for a processor. Only then
+// does the grace begin, and it is one for all that comes: if it began anew with each
+// line, who writes one now and then would keep the run from ending.
 func (s *source) Read(b []byte) (int, error) {
-	if !s.ending {
+	if s.ending == running {
 		n, err := s.File.Read(b)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
-		s.ending = true
+		s.ending = emptying
+		s.SetReadDeadline(time.Time{})
 	}
-	if s.left <= 0 {
-		return 0, io.EOF
+	b = b[:min(len(b), s.left)]
+	n, err := 0, io.EOF
+	if s.ending == emptying {
+		if n, err = present(s.File, b); errors.Is(err, syscall.EAGAIN) {
+			s.ending = waiting
+			s.SetReadDeadline(time.Now().Add(pipeGrace))
+		}
 	}
-	s.SetReadDeadline(time.Now().Add(pipeGrace))
-	n, err := s.File.Read(b)
-	s.left -= n
+	if s.ending == waiting && len(b) > 0 {
+		n, err = s.File.Read(b)
+	}
+	if s.left -= n; n == 0 && err == nil {
+		err = io.EOF
+	}
 	return n, err
 }
 

@@ -46,6 +46,17 @@ func TestEndStrays(t *testing.T) {
 	}
 }
 
+// A process that has left the group does not hold up the run by a line that it writes
+// now and then either.
+func TestChattyStray(t *testing.T) {
+	s := New(50 * time.Millisecond)
+	defer s.Adopt()()
+	result, _ := runAll(t, s, sh(`setsid sh -c 'for i in $(seq 400); do echo spam; sleep 0.02; done' & echo up`))
+	if strays := s.EndStrays(); !result.OK() || len(strays) == 0 {
+		t.Errorf("result %+v: the run has waited for all that the process had to say", result)
+	}
+}
+
 // One that was stopped (SIGSTOP) is woken, so that it can end by itself.
 func TestEndStoppedStrays(t *testing.T) {
 	s := New(10 * time.Second)
