@@ -400,3 +400,39 @@ func TestOverlapOfWhatCameDuringTheRun(t *testing.T) {
 		})
 	}
 }
+
+// What a job owes by a schedule that a new file changes is not made up for, and the
+// log says so.
+func TestNewScheduleForgetsWhatIsOwed(t *testing.T) {
+	onEachStore(t, func(t *testing.T, store string) {
+		with := func(period string) string {
+			return "# name: long\n@every " + period + " echo up; exec sleep 1000\n# name: other\n@every 1h true\n"
+		}
+		file := write(t, "tab", with("1h"))
+		p := startFile(t, file, "--store", store)
+		p.until("job scheduled", "job", "long")
+		if _, stderr, code := output(t, "", "run-now", "long", "--store", store); code != 0 {
+			t.Fatalf("run-now: %d, %q", code, stderr)
+		}
+		p.until("up")
+		p.signal(syscall.SIGTERM)
+		p.until("draining")
+		p.signal(syscall.SIGTERM) // cuts the run short
+		p.wait()
+		if err := os.WriteFile(file, []byte(with("2h")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		q := startFile(t, file, "--store", store)
+		q.until("job scheduled", "job", "long", "store", "changed")
+		q.until("runs missed", "job", "long", "count", 1)
+		q.end()
+		if n := q.told("runs missed"); n != 1 {
+			t.Errorf("%d runs were missed", n)
+		}
+		for _, l := range q.log {
+			if l.is("run started") {
+				t.Errorf("there was a run: %v", l)
+			}
+		}
+	})
+}

@@ -187,6 +187,22 @@ func (n *node) announce(s roster.Step) {
 	} else {
 		e.log.Info("job scheduled", "schedule", schedule, "store", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}
+	e.noteOwed(s)
+}
+
+// noteOwed counts the times of the schedule before this one at which the job should
+// have run, and did not or was cut short: a new schedule begins anew.
+func (e *entry) noteOwed(s roster.Step) {
+	was := s.Was
+	if s.Action != roster.Change || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
+		return
+	}
+	n, _ := passed(roster.Times(was.Job), was.Due, s.Now.Updated)
+	e.mu.Lock()
+	e.mu.Missed += n + 1
+	e.mu.Unlock()
+	e.log.Warn("runs missed", "count", n+1, "first", stamp(was.Due.In(was.Spec.Location())),
+		"why", "they were owed by another schedule, and a new one begins anew", "mend", "executord run-now, if one is needed")
 }
 
 // resume gives the command that lets a job run again.
