@@ -63,9 +63,7 @@ func (n *node) beatLoop(ctx context.Context) {
 		n.cancelWanted(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
-			for _, id := range pulse.Dead {
-				n.jobs.log().Error("durable: a job is dead, since it was lost with its node too often", "job", id)
-			}
+			n.mourn(ctx, pulse.Dead)
 			n.wake()
 		}
 		switch {
@@ -77,6 +75,16 @@ func (n *node) beatLoop(ctx context.Context) {
 			default: // poll is looking
 			}
 		}
+	}
+}
+
+// mourn says in the log which jobs are dead since they were lost with their nodes.
+func (n *node) mourn(ctx context.Context, dead []ID) {
+	opCtx, cancel := n.opContext(ctx)
+	defer cancel()
+	for _, id := range dead {
+		job, _ := n.jobs.store.Get(opCtx, id) // for its names; it may be gone
+		n.jobs.log().Error("durable: a job is dead, since it was lost with its node and has no attempt left", "job", id, "key", job.Key, "kind", job.Kind, "error", job.Error)
 	}
 }
 
