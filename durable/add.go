@@ -90,6 +90,9 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx *sql.Tx, delay time.Dura
 	if !ok {
 		return ID{}, invalid("store %T has no transactions", k.jobs.store)
 	}
+	if tx == nil {
+		return ID{}, invalid("transaction: it must not be nil")
+	}
 	j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
 	if err != nil {
 		return ID{}, err

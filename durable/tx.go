@@ -28,6 +28,9 @@ func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
 	if !ok {
 		return invalid("store %T has no transactions", c.n.jobs.store)
 	}
+	if tx == nil {
+		return invalid("transaction: it must not be nil")
+	}
 	data, err := encode("result", result, MaxResult)
 	if err != nil {
 		return err

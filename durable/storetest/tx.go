@@ -56,6 +56,9 @@ func run(t *testing.T, jobs *durable.Jobs) {
 func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 	store, db := open(t)
 	k := durable.Refer[int, int](newJobs(t, store), "k")
+	if _, err := k.ScheduleTx(t.Context(), nil, 0, 1); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("without a transaction: %v", err)
+	}
 	for _, commit := range []bool{false, true} {
 		tx := must(db.BeginTx(t.Context(), nil))
 		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
