@@ -1,7 +1,9 @@
 package durable
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 )
 
@@ -94,6 +96,18 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 		return nil, nil // as in Find
 	}
 	return j.store.List(ctx, f)
+}
+
+// Counts gives how many jobs there are of each kind in each state that some are
+// in, ordered by both: for a dashboard, say, or an alert if the Due of those that
+// wait is long past. The database looks at all jobs that it keeps, so do not ask
+// each second where there are millions.
+func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
+	counts, err := j.store.Counts(ctx)
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+	})
+	return counts, err
 }
 
 // History gives a job's runs, the latest first: for the next page set before to

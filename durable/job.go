@@ -163,6 +163,14 @@ type Run struct {
 	Error      string    `json:"error,omitempty"`
 }
 
+// A Count says how many jobs of a kind are in a state.
+type Count struct {
+	Kind  string    `json:"kind"`
+	State State     `json:"state"`
+	Jobs  int       `json:"jobs"`
+	Due   time.Time `json:"due"` // the earliest Due among them
+}
+
 // Answer says what became of a request to change a job. None of them is an
 // error: they are what can happen when a request and a run cross.
 type Answer uint8

@@ -73,6 +73,9 @@ type Store interface {
 	// Kinds gives the kinds of which a job waits, whether due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
+	// Counts gives how many jobs there are of each kind in each state, in any order.
+	Counts(ctx context.Context) ([]Count, error)
+
 	// Prune removes what has been kept for long enough, some thousands at most,
 	// and says how many jobs and runs it was.
 	Prune(ctx context.Context, r Retention) (int, error)

@@ -323,6 +323,24 @@ func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return kinds, nil
 }
 
+// Counts counts the jobs of each kind in each state.
+func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var counts []durable.Count
+	for _, j := range s.mu.jobs {
+		i := slices.IndexFunc(counts, func(c durable.Count) bool { return c.Kind == j.Kind && c.State == j.State })
+		if i < 0 {
+			i, counts = len(counts), append(counts, durable.Count{Kind: j.Kind, State: j.State, Due: j.Due})
+		}
+		counts[i].Jobs++
+		if j.Due.Before(counts[i].Due) {
+			counts[i].Due = j.Due
+		}
+	}
+	return counts, nil
+}
+
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()

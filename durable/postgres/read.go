@@ -88,6 +88,11 @@ func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
 }
 
+// Counts counts the jobs of each kind in each state.
+func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
+	return row.ScanCounts(s.calls.QueryContext(ctx, row.CountJobs))
+}
+
 // Kinds gives the kinds of which a job waits: one look into the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return row.Strings(s.db.QueryContext(ctx, `with recursive k (kind) as (

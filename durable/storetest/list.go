@@ -84,6 +84,33 @@ func kindsWait(b *bench) {
 	}
 }
 
+// Each job counts once, in its kind and state.
+func countsAll(b *bench) {
+	if got := must(b.store.Counts(b.Context())); len(got) != 0 {
+		b.Errorf("an empty store counts %+v", got)
+	}
+	b.add(2*time.Hour, key("key"))
+	first := b.add(time.Hour)
+	other := b.add(3*time.Hour, func(j *durable.NewJob) { j.Kind = "other" })
+	canceled := b.add(time.Hour)
+	b.change(canceled.ID, durable.OpCancel, durable.Applied)
+	want := map[durable.Count]bool{
+		{Kind: "k", State: durable.Waiting, Jobs: 2, Due: first.Due}:     true,
+		{Kind: "k", State: durable.Canceled, Jobs: 1, Due: canceled.Due}: true,
+		{Kind: "other", State: durable.Waiting, Jobs: 1, Due: other.Due}: true,
+	}
+	got := must(b.store.Counts(b.Context()))
+	for _, c := range got {
+		if !want[c] {
+			b.Errorf("counts %+v", c)
+		}
+		delete(want, c)
+	}
+	if len(want) > 0 {
+		b.Errorf("counts %+v, without %+v", got, want)
+	}
+}
+
 // What was kept for long enough goes, with its history; the rest stays. A key is
 // free again then.
 func prune(b *bench) {

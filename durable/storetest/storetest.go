@@ -106,6 +106,7 @@ var tests = []struct {
 	{"ListGivesPages", listPages},
 	{"ListFilters", listFilters},
 	{"KindsAreThoseThatWait", kindsWait},
+	{"CountsHaveEachJobOnce", countsAll},
 	{"PruneRemovesWhatIsOld", prune},
 	{"PruneCountsWhatItRemoves", pruneCounts},
 	{"PruneRemovesOldRuns", pruneHistory},

@@ -254,6 +254,13 @@ func (m *model) call() {
 		before, limit := int64(m.IntN(3)), m.IntN(3)
 		m.compare("page of runs", func(s durable.Store) (any, error) { return s.Runs(ctx, ref.ID, before, limit) })
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
+		m.compare("counts", func(s durable.Store) (any, error) {
+			counts, err := s.Counts(ctx)
+			slices.SortFunc(counts, func(a, b durable.Count) int {
+				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+			})
+			return counts, err
+		})
 		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
 		if ref, _ := m.ref(); m.IntN(2) == 0 {
 			f.After = ref.ID

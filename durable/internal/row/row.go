@@ -144,6 +144,28 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 	return runs, rows.Err()
 }
 
+// CountJobs asks for durable.Counts.
+const CountJobs = "select kind, state, count(*), min(due) from executor_job group by kind, state"
+
+// ScanCounts reads and closes rows of CountJobs.
+func ScanCounts(rows *sql.Rows, err error) ([]durable.Count, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var counts []durable.Count
+	for rows.Next() {
+		var c durable.Count
+		var due int64
+		if err := rows.Scan(&c.Kind, &c.State, &c.Jobs, &due); err != nil {
+			return nil, err
+		}
+		c.Due = Time(due)
+		counts = append(counts, c)
+	}
+	return counts, rows.Err()
+}
+
 // Strings reads and closes rows of one text.
 func Strings(rows *sql.Rows, err error) ([]string, error) {
 	if err != nil {
