@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -10,10 +11,10 @@ import (
 
 func reuse(j *durable.NewJob) { j.ReuseKey = true }
 
-// over adds a job with a key and ends it in the state given.
+// over adds a job and ends it in the state given.
 func (b *bench) over(node string, state durable.State, change ...func(*durable.NewJob)) durable.Job {
 	b.Helper()
-	j := b.running(node, append(change, key("key"))...)
+	j := b.running(node, change...)
 	o := outcome(j)
 	o.State = state
 	if !b.settle(node, o)[0] {
@@ -27,25 +28,22 @@ func (b *bench) over(node string, state durable.State, change ...func(*durable.N
 func reuseKeyOfDone(b *bench) {
 	node := b.node("a")
 	other := func(j *durable.NewJob) { j.Kind = "other" }
-	for _, change := range [][]func(*durable.NewJob){{}, {other}, {every("1m0s")}} {
+	for i, change := range []func(*durable.NewJob){reuse, other, every("1m0s")} {
 		for _, state := range []durable.State{durable.Succeeded, durable.Dead, durable.Canceled} {
-			first := b.over(node, state)
-			n := job(time.Hour, append(change, key("key"), reuse)...)
+			name := fmt.Sprint(i, state)
+			first := b.over(node, state, key(name))
+			n := job(time.Hour, key(name), reuse, change)
 			p := b.insert(n, durable.Place{})
 			if p.ID != n.ID || p.State != durable.Waiting || p.KindTaken {
 				b.Fatalf("after one that is %v: got %+v", state, p)
 			}
-			if got := must(b.store.Find(b.Context(), "key")); !reflect.DeepEqual(got, p.Job) {
+			if got := must(b.store.Find(b.Context(), name)); !reflect.DeepEqual(got, p.Job) {
 				b.Errorf("Find gave\n%+v, want\n%+v", got, p.Job)
 			}
 			first.Key = ""
 			if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
 				b.Errorf("the first job has become\n%+v, want\n%+v", got, first)
 			}
-			b.change(p.ID, durable.OpCancel, durable.Applied)
-			b.insert(job(time.Hour, key("key"), reuse), durable.Place{}) // whoever is next finds none of another kind
-			b.change(must(b.store.Find(b.Context(), "key")).ID, durable.OpCancel, durable.Applied)
-			b.store.Prune(b.Context(), durable.Retention{Dead: time.Nanosecond, Succeeded: time.Nanosecond})
 		}
 	}
 }
@@ -85,7 +83,7 @@ func reuseKeyTwice(b *bench) {
 	first := job(-time.Second, key("key"), reuse)
 	b.insert(first, durable.Place{})
 	b.settle(node, outcome(b.claimOne(node)))
-	second := b.over(node, durable.Succeeded, reuse)
+	second := b.over(node, durable.Succeeded, key("key"), reuse)
 	if p := b.insert(first, durable.Place{}); p.ID != first.ID || p.State != durable.Succeeded {
 		b.Errorf("the first is %+v", p)
 	}
@@ -98,7 +96,7 @@ func reuseKeyTwice(b *bench) {
 func reuseKeyTogether(b *bench) {
 	node := b.node("a")
 	for range 5 {
-		b.over(node, durable.Succeeded, reuse)
+		b.over(node, durable.Succeeded, key("key"), reuse)
 		ids := make([]durable.ID, 8)
 		var wg sync.WaitGroup
 		for i := range ids {
