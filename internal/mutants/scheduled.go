@@ -163,6 +163,11 @@ var scheduledMutants = []mutant{
 		new: "	if a == DropAtShutdown && p.mu.stage == StageTerminated {\n",
 	},
 	{
+		file: "scheduled_control.go", what: "a policy that keeps drops what is retained",
+		old: "	if a == DropAtShutdown && p.mu.stage == StageShutdown {\n",
+		new: "	if p.mu.stage == StageShutdown {\n",
+	},
+	{
 		file: "scheduled_task.go", what: "fixed rate counts from the end of the run",
 		old: "s.base = after(s.base, int64(s.period))\n\t\tif late",
 		new: "s.base = after(now.mono, int64(s.period))\n\t\tif late",

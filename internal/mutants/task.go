@@ -308,6 +308,16 @@ var taskMutants = []mutant{
 		new: "var last error",
 	},
 	{
+		file: "bulk.go", what: "InvokeAny succeeds when a context without an error has ended",
+		old: "	if c.pending() > 0 || ctx.Err() != nil {\n",
+		new: "	if ctx.Err() != nil {\n",
+	},
+	{
+		file: "errors.go", what: "a cause that can't be compared is logged",
+		old: "	return errors.Is(err, target) || target != nil && same(err, target)\n",
+		new: "	return errors.Is(err, target)\n",
+	},
+	{
 		file: "bulk.go", what: "a future that is done wakes nobody",
 		old: "case c.wake <- struct{}{}:",
 		new: "case (chan struct{})(nil) <- struct{}{}:",
