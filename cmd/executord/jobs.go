@@ -20,11 +20,11 @@ import (
 
 func newJobs() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "jobs",
+		Use:   "jobs [JOB...]",
 		Short: "List the jobs in a store",
 		Long: strings.TrimSpace(`
-jobs lists the jobs that daemons keep in a store, with when each is due next, and
-how its last run ended. Times are in the job's own time zone.
+jobs lists the jobs that daemons keep in a store, or those named, with when each
+is due next, and how its last run ended. Times are in the job's own time zone.
 
 States
   waiting   for its next time
@@ -37,25 +37,25 @@ States
   removed   it is not in its file any more (with --all)`),
 		Example: strings.Trim(`
   executord jobs --store jobs.db
+  executord jobs --store jobs.db backup
   executord jobs --store postgres://app@db/app --json`, "\n"),
-		Args: cobra.NoArgs,
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each job")
 	all := cmd.Flags().Bool("all", false, "list jobs that were removed from their file too")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
 		return store.visit(func(ctx context.Context, v visitor) error {
-			entries, err := roster.List(ctx, v.store, *namespace)
+			entries, full, err := v.find(ctx, *namespace, names)
 			if err != nil {
 				return err
 			}
 			var list []listed
 			for _, e := range entries {
-				if e.Removed() && !*all {
+				if e.Removed() && !*all && len(names) == 0 {
 					continue
 				}
 				last, err := v.lastRun(ctx, e)
@@ -67,7 +67,7 @@ States
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), list)
 			}
-			printJobs(cmd.OutOrStdout(), list)
+			printJobs(cmd.OutOrStdout(), list, full)
 			return nil
 		})
 	}
@@ -136,13 +136,12 @@ func (l listed) next() time.Time {
 	return time.Time{}
 }
 
-// printJobs writes the table.
-func printJobs(w io.Writer, list []listed) {
+// printJobs writes the table, with the full names of jobs or their own.
+func printJobs(w io.Writer, list []listed, full bool) {
 	if len(list) == 0 {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
 		return
 	}
-	full := severalNamespaces(list, func(l listed) roster.Entry { return l.Entry })
 	var table strings.Builder
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tSCHEDULE\tSTATE\tNEXT\tLAST RUN\tNODE")

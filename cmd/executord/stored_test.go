@@ -284,3 +284,27 @@ func TestStoredReboot(t *testing.T) {
 		t.Errorf("in the store: %v", all)
 	}
 }
+
+// Jobs that are named are listed alone, also one that was removed.
+func TestJobsNamed(t *testing.T) {
+	t.Parallel()
+	store, file := newStoreFile(t), write(t, "tab", "# name: one\n@daily true\n# name: two\n@daily true\n")
+	for _, removed := range []bool{false, true} {
+		if removed {
+			if err := os.WriteFile(file, []byte("# name: one\n@daily true\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := startFile(t, file, "--store", store)
+		p.until("job scheduled", "job", "one")
+		p.end()
+		want := "waiting"
+		if removed {
+			want = "removed"
+		}
+		if all := asked(t, store, "jobs", "two"); len(all) != 1 || all[0]["job"] != "two" || all[0]["state"] != want {
+			t.Errorf("listed %v, want two alone, %s", all, want)
+		}
+	}
+	told(t, store, 1, "executord: tow: there is no such job in ", "jobs", "tow")
+}
