@@ -4,6 +4,7 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -263,5 +264,22 @@ func TestMistakesForStores(t *testing.T) {
 	}
 	if _, err := os.Stat(store); err == nil {
 		t.Error("the store was made")
+	}
+}
+
+// What a database says of itself becomes what to do, and the name of the store stands
+// there once.
+func TestExplainStore(t *testing.T) {
+	const mend = ": it may not be written, nor the directory it is in: run executord as the user whose it is"
+	for said, want := range map[string]string{
+		"job q: attempt to write a readonly database (8)": mend,
+		"unable to open database file (14)":               mend,
+		"job q: database is locked (5) (SQLITE_BUSY)":     ": another process has it locked",
+		`durable/sqlite: "a.db": it is a directory`:       ": it is a directory",
+		"durable/postgres: it can't be reached":           ": it can't be reached",
+	} {
+		if got := explainStore("a.db", errors.New(said)).Error(); got != "the store a.db"+want {
+			t.Errorf("%q became %q", said, got)
+		}
 	}
 }
