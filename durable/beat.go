@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -28,6 +29,8 @@ func (n *node) beatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()
 	outage := n.outage("beat")
+	var aside sync.WaitGroup // what a beat does not wait for
+	defer aside.Wait()
 	for {
 		pause := n.beatPause()
 		if outage.failed > 0 {
@@ -63,7 +66,7 @@ func (n *node) beatLoop(ctx context.Context) {
 		n.cancelWanted(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
-			n.mourn(ctx, pulse.Dead)
+			aside.Go(func() { n.mourn(ctx, pulse.Dead) })
 			n.wake()
 		}
 		switch {
@@ -78,7 +81,8 @@ func (n *node) beatLoop(ctx context.Context) {
 	}
 }
 
-// mourn says in the log which jobs are dead since they were lost with their nodes.
+// mourn says in the log which jobs are dead since they were lost with their nodes. It
+// asks for their names among the calls of users, which may be slow to answer.
 func (n *node) mourn(ctx context.Context, dead []ID) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()

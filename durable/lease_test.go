@@ -374,3 +374,37 @@ func TestSlowScheduleIsNotReleased(t *testing.T) {
 		}
 	})
 }
+
+// Jobs that died with another node are named in the log, but a store that takes its
+// time to say their names does not cost this node its lease.
+func TestNamesOfTheDeadHoldUpNoBeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line, dies := newFaulty(store), newFaulty(store)
+		jobs, other := newJobs(t, line), newJobs(t, dies)
+		var cause error
+		long := durable.Handle(jobs, "long", func(ctx context.Context, _ string) (string, error) {
+			select {
+			case <-ctx.Done():
+				cause = context.Cause(ctx)
+				return "", cause
+			case <-time.After(time.Minute):
+				return "", nil
+			}
+		})
+		k := durable.Handle(other, "k", func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", nil })
+		start(t, jobs)
+		start(t, other)
+		synctest.Wait()
+		must(long.Schedule(t.Context(), 0, ""))
+		must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		synctest.Wait()
+		line.delay("get", 10*time.Second)
+		dies.down()
+		time.Sleep(2 * time.Minute)
+		dies.up()
+		if line.callsOf("get") == 0 || cause != nil {
+			t.Errorf("the handler of a node that is well was canceled: %v, after %d calls", cause, line.callsOf("get"))
+		}
+	})
+}
