@@ -99,6 +99,7 @@ func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 			return "", nil
 		})
 		start(t, cut)
+		synctest.Wait() // or it may look before the job is there, and a second later
 		var log logLines
 		heir := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 		durable.Handle(heir, "k", d.handler)
