@@ -296,6 +296,70 @@ func TestStalledNodeGoesOnAtOnce(t *testing.T) {
 	})
 }
 
+// A pool that others use too, and that always has a queue, begins a job when it is
+// its turn.
+func TestSharedPoolBeginsJobsInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Scheduled(2)
+		defer pool.Close()
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		defer start(t, jobs)()
+		synctest.Wait()
+		// Work of the pool's own: two tasks of a second each second, five seconds behind.
+		ctx, stop := context.WithCancel(t.Context())
+		work := func() { pool.Go(ctx, func(context.Context) error { time.Sleep(time.Second); return nil }) }
+		for range 10 {
+			work()
+		}
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				work()
+				work()
+				time.Sleep(time.Second)
+			}
+		})
+		synctest.Wait()
+		begun := time.Now()
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(5 * time.Minute)
+		if since := d.since(begun); len(since) != 1 || since[0] > 10*time.Second {
+			t.Errorf("it was run after %v", since)
+		}
+	})
+}
+
+// However long a pool that others use too is busy with theirs, what a node has given
+// back does not pile up in it.
+func TestSharedPoolDoesNotFillUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Scheduled(2)
+		defer pool.Close()
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		defer start(t, jobs)()
+		synctest.Wait()
+		for range 2 {
+			pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil })
+		}
+		synctest.Wait()
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 10)))
+		time.Sleep(59 * time.Minute)
+		if n := pool.Stats().Queued; n > 20 {
+			t.Errorf("%d tasks wait in the pool for 10 jobs", n)
+		}
+		time.Sleep(2 * time.Minute)
+		if d.count() != 10 {
+			t.Errorf("%d jobs were run, want 10", d.count())
+		}
+	})
+}
+
 // What the pool declines while something else is just being given back is given
 // back as well.
 func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {

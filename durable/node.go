@@ -62,12 +62,14 @@ type node struct {
 		budget   int
 		begun    int       // runs begun since lastFull
 		lastFull time.Time // when a claim was last as large as it could be
-		// running is how many workers have a run of this node, and lastBegun when the
-		// latest of these was begun. stalled says that all of them have had theirs for
-		// long, and that what waited behind them was given back: nothing is taken
-		// until one of them is free.
-		running   int
+		// lastBegun is when a run was begun last; ended is how many runs of anybody the
+		// pool had ended at the last look, and lastEnded when a look found more. stalled
+		// says that the workers have been busy for long with what they have, and that
+		// what waited behind it was given back: nothing is taken until one of them is
+		// free.
 		lastBegun time.Time
+		ended     int64
+		lastEnded time.Time
 		stalled   bool
 		more      bool // there may be more to claim
 		// orphans counts the events after which the database may hold jobs for this

@@ -212,12 +212,18 @@ const minStall = time.Second
 // than a look takes to come round, except as many as there are workers: some
 // other node may be idle. If the workers have begun nothing meanwhile, it gives
 // back all that has not begun, also what is not due yet, since what they are busy
-// with may last for hours; and the node takes nothing more until one is free.
+// with may last for hours; and the node takes nothing more until one is free. In a
+// pool that others use too, what is theirs counts as well: as long as that goes on,
+// the turn of ours comes, which it would lose if it was given back.
 func (n *node) giveBackLate() {
+	pool, patience := n.pool.Stats(), max(n.jobs.cfg.Poll, minStall)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.running < n.workers() {
-		n.mu.stalled = false // the pool's workers may be busy with what is not ours: ask it again
+	if pool.Runs != n.mu.ended {
+		n.mu.ended, n.mu.lastEnded, n.mu.stalled = pool.Runs, time.Now(), false
+	}
+	if pool.Active < n.workers() {
+		n.mu.stalled = false
 	}
 	late := 0
 	now := n.clock.now()
@@ -227,7 +233,7 @@ func (n *node) giveBackLate() {
 		}
 	}
 	keep := n.workers()
-	if late > 0 && time.Since(n.mu.lastBegun) > max(n.jobs.cfg.Poll, minStall) {
+	if late > 0 && time.Since(n.mu.lastBegun) > patience && time.Since(n.mu.lastEnded) >= patience {
 		n.mu.stalled, keep = true, 0
 	}
 	if late <= keep {

@@ -220,7 +220,6 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	*r.countLocked()--
 	r.begun, r.cancel = true, cancel
 	n.mu.begun++
-	n.mu.running++
 	n.mu.lastBegun = time.Now()
 	n.bodies.Add(1)
 	look := n.mu.more && n.mu.due <= n.mu.budget/2
@@ -251,7 +250,6 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 // ended notes that a worker that had a run is free.
 func (n *node) ended() {
 	n.mu.Lock()
-	n.mu.running--
 	stalled := n.mu.stalled
 	n.mu.stalled = false
 	n.mu.Unlock()
