@@ -193,3 +193,21 @@ func revive(b *bench) {
 	}
 	b.change(j.ID, durable.OpRevive, durable.TooLate)
 }
+
+// A job that runs once takes its occurrence along when it is moved, also if that has
+// passed; but not once it may have been begun.
+func rescheduleMovesOccurrence(b *bench) {
+	node := b.node("a")
+	overdue := b.add(-time.Hour, func(j *durable.NewJob) { j.Kind = "nobody's" })
+	tried := b.running(node)
+	o := outcome(tried)
+	o.State, o.Attempt, o.Error = durable.Waiting, 1, "no"
+	b.settle(node, o)
+	to := time.Date(2040, 2, 3, 4, 5, 6, 0, time.UTC)
+	for id, want := range map[durable.ID]time.Time{overdue.ID: to, tried.ID: tried.Occurrence} {
+		b.changeBy(id, durable.Change{Op: durable.OpReschedule, Due: to}, durable.Applied)
+		if got := b.get(id); !got.Occurrence.Equal(want) || !got.Due.Equal(to) {
+			b.Errorf("due %v for %v, want %v for %v", got.Due, got.Occurrence, to, want)
+		}
+	}
+}

@@ -96,6 +96,7 @@ var tests = []struct {
 	{"PausedJobIsNotClaimed", pauseAndResume},
 	{"PauseOfRunningWaitsForItsEnd", pauseRunning},
 	{"RescheduleMovesTheTime", reschedule},
+	{"RescheduleMovesAnOccurrenceThatWasNotBegun", rescheduleMovesOccurrence},
 	{"RescheduleOfRunningPeriodicMovesTheNext", rescheduleRunning},
 	{"RescheduleDuringTheLastRunAddsOne", rescheduleLast},
 	{"RunNowMakesItDue", runNow},

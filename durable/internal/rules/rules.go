@@ -167,15 +167,16 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 }
 
 // due moves the next occurrence of a job that is not running. A job that runs once
-// has no other occurrence: when the time of that has come, it may have been begun,
-// and stays the same for the handler however often it is tried.
+// has no other occurrence: when it may have been begun, that stays the same for the
+// handler however often it is tried. Then an attempt or a run was counted, or it was
+// cut short, which left an error.
 func due(j *durable.Job, t, now time.Time) {
 	paused := j.State == durable.Paused
 	free(j)
 	if paused {
 		j.State = durable.Paused
 	}
-	if j.Schedule != once || j.Occurrence.After(now) {
+	if begun := j.Attempt > 0 || j.Runs > 0 || j.Error != ""; j.Schedule != once || !begun || j.Occurrence.After(now) {
 		j.Occurrence = t
 	}
 	j.Due, j.Attempt = t, 0
