@@ -161,10 +161,10 @@ func ended(ctx context.Context) error {
 }
 
 // same is a == b for errors of users, which may be of a type for which that panics:
-// then it is one of that type twice, as far as anybody can tell.
+// then it is whether they have the same in them.
 func same(a, b error) bool {
 	if x, y := reflect.ValueOf(a), reflect.ValueOf(b); !x.Comparable() || !y.Comparable() {
-		return x.Type() == y.Type()
+		return reflect.DeepEqual(a, b)
 	}
 	return a == b
 }

@@ -155,7 +155,7 @@ func matches(err, target error) (is bool) {
 			is = false
 		}
 	}()
-	return errors.Is(err, target) || target != nil && same(err, target)
+	return errors.Is(err, target) || same(err, target)
 }
 
 // canceled gives the outcome for a cause.

@@ -149,3 +149,19 @@ func TestBodyThatReturnsACauseThatCannotBeCompared(t *testing.T) {
 		}
 	})
 }
+
+// One that fails in another way, though with an error of the same type, has failed.
+func TestBodyThatReturnsAnErrorOfTheTypeOfItsCause(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var out strings.Builder
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		ctx, cancel := context.WithCancelCause(context.Background())
+		pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return faults{"the disk is full"} })
+		synctest.Wait()
+		cancel(faults{"a", "b"})
+		settled(t, pool)
+		if !strings.Contains(out.String(), "the disk is full") {
+			t.Errorf("logged %q", out.String())
+		}
+	})
+}

@@ -314,7 +314,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "errors.go", what: "a cause that can't be compared is logged",
-		old: "	return errors.Is(err, target) || target != nil && same(err, target)\n",
+		old: "	return errors.Is(err, target) || same(err, target)\n",
 		new: "	return errors.Is(err, target)\n",
 	},
 	{
