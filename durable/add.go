@@ -14,6 +14,11 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 		return j, err
 	}
 	key := j.Key
+	if j.Schedule != once {
+		if err := checkName("key", key, MaxKey); err != nil {
+			return j, err
+		}
+	}
 	for _, opt := range opts {
 		if err := opt(&j); err != nil {
 			return j, err

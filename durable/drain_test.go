@@ -296,17 +296,23 @@ func TestStalledNodeGoesOnAtOnce(t *testing.T) {
 	})
 }
 
+// newShared gives a pool of two workers that others may use, too, and a kind of job
+// that a node runs in it.
+func newShared(t *testing.T) (*executor.ScheduledPool, *durable.Kind[string, string], *diary) {
+	pool, d := executor.Scheduled(2), new(diary)
+	t.Cleanup(pool.Close)
+	jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+	k := durable.Handle(jobs, "k", d.handler)
+	start(t, jobs)
+	synctest.Wait()
+	return pool, k, d
+}
+
 // A pool that others use too, and that always has a queue, begins a job when it is
 // its turn.
 func TestSharedPoolBeginsJobsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Scheduled(2)
-		defer pool.Close()
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		defer start(t, jobs)()
-		synctest.Wait()
+		pool, k, d := newShared(t)
 		// Work of the pool's own: two tasks of a second each second, five seconds behind.
 		ctx, stop := context.WithCancel(t.Context())
 		work := func() { pool.Go(ctx, func(context.Context) error { time.Sleep(time.Second); return nil }) }
@@ -337,13 +343,7 @@ func TestSharedPoolBeginsJobsInTurn(t *testing.T) {
 // back does not pile up in it.
 func TestSharedPoolDoesNotFillUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Scheduled(2)
-		defer pool.Close()
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		defer start(t, jobs)()
-		synctest.Wait()
+		pool, k, d := newShared(t)
 		for range 2 {
 			pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil })
 		}

@@ -132,9 +132,6 @@ func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d tim
 	if _, err := parseTimetable(text, nil); err != nil {
 		return ID{}, err
 	}
-	if err := checkName("key", key, MaxKey); err != nil {
-		return ID{}, err
-	}
 	return k.add(ctx, NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, payload, opts)
 }
 
@@ -159,9 +156,6 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 	first := tt.next(time.Time{}, now, time.Time{})
 	if first.IsZero() {
 		return ID{}, invalid("trigger %q: it has no time", text)
-	}
-	if err := checkName("key", key, MaxKey); err != nil {
-		return ID{}, err
 	}
 	return k.add(ctx, NewJob{Key: key, Schedule: text, Due: first}, payload, opts)
 }

@@ -140,8 +140,8 @@ const leavePause = 5 * time.Second
 // its schedule, as the trigger or the time zone is not known here. That is no
 // fault of the job, which other nodes may know how to run.
 func (r *run) leave(started time.Time, err error) Outcome {
-	o := r.ending(RunFailed, started, err)
-	o.Attempt, o.Due, o.Unrecorded = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(leavePause)), true
+	o := r.untried(RunFailed, started, err, leavePause)
+	o.Unrecorded = true
 	r.n.mu.Lock()
 	told := r.n.mu.unread[r.job.Schedule]
 	r.n.mu.unread[r.job.Schedule] = true
@@ -180,13 +180,11 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 		o.State = Canceled
 		return o
 	case errors.As(err, &snooze):
-		o := r.ending(RunSnoozed, started, err)
-		o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(snooze.d))
-		return o
+		return r.untried(RunSnoozed, started, err, snooze.d)
 	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
 		// Cut short by this node, not by the job: as if it had not been tried.
-		o := r.ending(RunFailed, started, err)
-		o.Attempt, o.Due, o.Unrecorded = r.job.Attempt-1, o.Run.Finished, true
+		o := r.untried(RunFailed, started, err, 0)
+		o.Unrecorded = true
 		return o
 	case errors.As(err, &permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(RunFailed, started, err)
@@ -210,6 +208,14 @@ func (r *run) ending(v Verdict, started time.Time, err error) Outcome {
 	}
 	finished := maxTime(r.n.clock.now(), started)
 	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started, Finished: finished, Verdict: v, Error: o.Error}
+	return o
+}
+
+// untried gives an outcome by which the same occurrence waits for that long, and
+// which counts no attempt.
+func (r *run) untried(v Verdict, started time.Time, err error, wait time.Duration) Outcome {
+	o := r.ending(v, started, err)
+	o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(wait))
 	return o
 }
 

@@ -227,7 +227,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		cancel(executor.ErrCanceled)
 	}
 	n.mu.Unlock()
-	defer n.ended()
+	defer n.vacated()
 	if look {
 		n.wake()
 	}
@@ -247,8 +247,8 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	return err
 }
 
-// ended notes that a worker that had a run is free.
-func (n *node) ended() {
+// vacated notes that a worker that had a run is free.
+func (n *node) vacated() {
 	n.mu.Lock()
 	stalled := n.mu.stalled
 	n.mu.stalled = false
