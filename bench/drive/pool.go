@@ -31,18 +31,6 @@ func Execute(open func(workers int, task func()) Pool) Func {
 	return warmed(run)
 }
 
-// warmed does the work twice, and the second time counts: then the runtime has
-// its threads and goroutines, and its memory was touched before. Bench.java does
-// the same, after the compiler has seen enough.
-func warmed(run Func) Func {
-	return func(p workload.Params) workload.Result {
-		if r := run(p); r.Check() != nil {
-			return r
-		}
-		return run(p)
-	}
-}
-
 // Futures submits the one task that it was opened with, and gives its result.
 type Futures[F any] struct {
 	Submit func() F
