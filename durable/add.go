@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -86,17 +85,14 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 }
 
 // ScheduleTx is Schedule as a part of the caller's transaction: there is a job if
-// and only if tx is committed. tx must be on the database of the store. The
-// job's time counts from now, not from the commit. Where the store does not tell
-// of commits, as in SQLite, the job may begin up to Config.Poll late, also on the
-// node of this program; RunNow, called after the commit, makes that look at once.
-func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx *sql.Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
-	store, ok := k.jobs.store.(TxStore)
-	if !ok {
-		return ID{}, invalid("store %T has no transactions", k.jobs.store)
-	}
-	if tx == nil {
-		return ID{}, invalid("transaction: it must not be nil")
+// and only if tx is committed. The job's time counts from now, not from the
+// commit. Where the store does not tell of commits, as in SQLite, the job may begin
+// up to Config.Poll late, also on the node of this program; RunNow, called after
+// the commit, makes that look at once.
+func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
+	store, err := transact(k.jobs.store, tx)
+	if err != nil {
+		return ID{}, err
 	}
 	j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
 	if err != nil {

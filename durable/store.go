@@ -2,7 +2,6 @@ package durable
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -93,13 +92,14 @@ type Listener interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// A TxStore is a Store that can work in a transaction of its caller.
+// A TxStore is a Store that can work in a transaction of its caller. One that it
+// can't work in is an error that matches executor.ErrInvalid; it is never nil.
 type TxStore interface {
 	// GetTx gives the job as tx sees it, or ErrNotFound, and keeps everybody
 	// else from changing it until tx ends.
-	GetTx(ctx context.Context, tx *sql.Tx, id ID) (Job, error)
-	InsertTx(ctx context.Context, tx *sql.Tx, jobs []NewJob) ([]Placed, error)
-	SettleTx(ctx context.Context, tx *sql.Tx, b Batch) (Settled, error)
+	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
+	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]Placed, error)
+	SettleTx(ctx context.Context, tx Tx, b Batch) (Settled, error)
 }
 
 // NewJob is a job to be added.

@@ -7,6 +7,29 @@ import (
 	"fmt"
 )
 
+// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx,
+// or what the store's package makes of another library's, as [postgres.Tx] does of
+// pgx's. One that the store can't work in is an error that matches
+// executor.ErrInvalid and says which it takes.
+//
+// [postgres.Tx]: https://pkg.go.dev/github.com/executor-go/executor/durable/postgres#Tx
+type Tx interface {
+	Commit() error
+	Rollback() error
+}
+
+// transact gives the store if it can work in transactions, and tx is one.
+func transact(s Store, tx Tx) (TxStore, error) {
+	store, ok := s.(TxStore)
+	if !ok {
+		return nil, invalid("store %T has no transactions", s)
+	}
+	if tx == nil || tx == Tx((*sql.Tx)(nil)) {
+		return nil, invalid("transaction: it must not be nil")
+	}
+	return store, nil
+}
+
 // CompleteTx commits the success of the run that ctx belongs to as a part of the
 // handler's own transaction: what the handler did in the database and the end of
 // its run are one, so that the effect is there exactly once, whatever dies. After
@@ -19,17 +42,14 @@ import (
 //
 // ErrRefused says that the run is no longer this node's, or was completed before:
 // the handler must roll tx back.
-func CompleteTx(ctx context.Context, tx *sql.Tx, result any) error {
+func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	c, ok := ctx.Value(currentKey{}).(current)
 	if !ok {
 		return invalid("context: it must be that of a handler")
 	}
-	store, ok := c.n.jobs.store.(TxStore)
-	if !ok {
-		return invalid("store %T has no transactions", c.n.jobs.store)
-	}
-	if tx == nil {
-		return invalid("transaction: it must not be nil")
+	store, err := transact(c.n.jobs.store, tx)
+	if err != nil {
+		return err
 	}
 	data, err := encode("result", result, MaxResult)
 	if err != nil {

@@ -57,34 +57,22 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 		return placed, err
 	}
 	var amended []durable.Placed
-	err = s.inCall(ctx, func(tx *sql.Tx) error {
+	err = s.inCall(ctx, func(tx querier) error {
 		amended = slices.Clone(placed) // it may have to begin again
 		return amend(ctx, tx, jobs, amended)
 	})
 	return amended, err
 }
 
-// InsertTx adds jobs in the caller's transaction.
-func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
-	if err := freeKeys(ctx, tx, jobs); err != nil {
-		return nil, err
-	}
-	placed, missing, err := insert(ctx, tx, jobs, durable.Place{}, false)
-	if err == nil && missing > 0 {
-		err = amend(ctx, tx, jobs, placed)
-	}
-	return placed, err
-}
-
 // add is insert for jobs that may reuse a key, which takes a statement of its own: in
 // one with the insert the key would not be seen to be free.
 func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place, hurry bool) (placed []durable.Placed, missing int, err error) {
 	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
-		return insert(ctx, db, jobs, p, hurry)
+		return insert(ctx, standard{db}, jobs, p, hurry)
 	}
-	err = inTx(ctx, db, func(tx *sql.Tx) error {
+	err = inTx(ctx, db, func(tx querier) error {
 		if hurry {
-			if _, err := tx.ExecContext(ctx, "select "+hasty); err != nil {
+			if err := tx.exec(ctx, "select "+hasty); err != nil {
 				return err
 			}
 		}
@@ -99,7 +87,7 @@ func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place
 
 // freeKeys takes the keys that are to be reused from jobs that are over. Nobody else
 // can have one of them before the transaction has ended.
-func freeKeys(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) error {
+func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 	var ids []pgtype.UUID
 	var keys []string
 	for _, j := range jobs {
@@ -110,9 +98,8 @@ func freeKeys(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
+	return tx.exec(ctx, `update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in (3, 4, 5) and not exists (select from executor_job where id = n.id)`, ids, keys)
-	return err
 }
 
 // insert adds the jobs that are not there, and says how many were.
@@ -135,7 +122,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		payloads[i], priorities[i], attempts[i] = append([]byte{}, j.Payload...), int16(j.Priority), int32(j.Attempts)
 		dues[i], delays[i], timeouts[i] = row.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
 	}
-	rows, err := q.QueryContext(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
+	rows, err := q.query(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
 		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry)
 	if err != nil {
 		return nil, 0, err
@@ -154,7 +141,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 }
 
 // amend sees to the jobs that were there already.
-func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []durable.Placed) (err error) {
+func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.Placed) (err error) {
 	for i, n := range jobs {
 		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
 			if try == 10 {
@@ -168,7 +155,7 @@ func amend(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob, placed []dura
 
 // amendOne sees to a job that was there already, or adds it if it no longer is. It
 // gives the zero Placed if it is there again.
-func amendOne(ctx context.Context, tx *sql.Tx, n durable.NewJob) (durable.Placed, error) {
+func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed, error) {
 	now, err := serverTime(ctx, tx)
 	if err != nil {
 		return durable.Placed{}, err
@@ -201,13 +188,13 @@ func amendOne(ctx context.Context, tx *sql.Tx, n durable.NewJob) (durable.Placed
 const selectJob = "select " + row.Columns + " from executor_job "
 
 // lock reads and locks one job; it is nil if there is none.
-func lock(ctx context.Context, tx *sql.Tx, where string, arg any) (*durable.Job, error) {
+func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
 	return get(ctx, tx, where+" for update", arg)
 }
 
 // get reads one job; it is nil if there is none.
-func get(ctx context.Context, tx *sql.Tx, where string, arg any) (*durable.Job, error) {
-	j, err := row.Scan(tx.QueryRowContext(ctx, selectJob+"where "+where, arg))
+func get(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
+	j, err := row.Scan(tx.queryRow(ctx, selectJob+"where "+where, arg))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -223,13 +210,12 @@ var updateJob = func() string {
 }()
 
 // put writes a job that is there already.
-func put(ctx context.Context, tx *sql.Tx, j *durable.Job) error {
-	_, err := tx.ExecContext(ctx, updateJob, row.Values(j, uuid(j.ID))...)
-	return err
+func put(ctx context.Context, tx querier, j *durable.Job) error {
+	return tx.exec(ctx, updateJob, row.Values(j, uuid(j.ID))...)
 }
 
 func serverTime(ctx context.Context, q querier) (time.Time, error) {
 	var now int64
-	err := q.QueryRowContext(ctx, "select "+clock).Scan(&now)
+	err := q.queryRow(ctx, "select "+clock).Scan(&now)
 	return row.Time(now), err
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"time"
 
@@ -11,7 +10,9 @@ import (
 )
 
 // Now gives the server's time.
-func (s *Store) Now(ctx context.Context) (time.Time, error) { return serverTime(ctx, s.calls) }
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	return serverTime(ctx, standard{s.calls})
+}
 
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
@@ -55,7 +56,7 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 	}
 	p.Now = row.Time(now)
 	if dead || !p.Alive {
-		err = inTx(ctx, s.db, func(tx *sql.Tx) (err error) {
+		err = inTx(ctx, s.db, func(tx querier) (err error) {
 			p.Freed, p.Dead, err = reap(ctx, tx, node)
 			return err
 		})
@@ -109,16 +110,16 @@ const bury = `insert into executor_node (id, lease_until, lease)
 // waits for anybody: a node that was stopped in the middle of a transaction must
 // not stop those that free its jobs. Each statement has a snapshot of its own: the
 // second sees what a node claimed up to the moment in which the first removed it.
-func reap(ctx context.Context, tx *sql.Tx, node string) (freed int, dead []durable.ID, err error) {
-	if _, err := tx.ExecContext(ctx, `delete from executor_node where id in (
+func reap(ctx context.Context, tx querier, node string) (freed int, dead []durable.ID, err error) {
+	if err := tx.exec(ctx, `delete from executor_node where id in (
 		select id from executor_node where id <> $1 and lease_until < `+clock+` for update skip locked)`, node); err != nil {
 		return 0, nil, err
 	}
 	var buried string
-	if err := tx.QueryRowContext(ctx, reapJobs, durable.MaxLost).Scan(&freed, &buried); err != nil {
+	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&freed, &buried); err != nil {
 		return 0, nil, err
 	}
-	if _, err := tx.ExecContext(ctx, bury); err != nil {
+	if err := tx.exec(ctx, bury); err != nil {
 		return 0, nil, err
 	}
 	for text := range strings.FieldsSeq(buried) {
@@ -136,20 +137,19 @@ func reap(ctx context.Context, tx *sql.Tx, node string) (freed int, dead []durab
 
 // tell wakes the nodes when tx is committed.
 func tell(ctx context.Context, q querier) error {
-	_, err := q.ExecContext(ctx, "select "+notify)
-	return err
+	return q.exec(ctx, "select "+notify)
 }
 
 // Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
-	return inTx(ctx, s.db, func(tx *sql.Tx) error {
+	return inTx(ctx, s.db, func(tx querier) error {
 		// In this order: nothing can be claimed for the node in between.
-		if _, err := tx.ExecContext(ctx, "delete from executor_node where id = $1", node); err != nil {
+		if err := tx.exec(ctx, "delete from executor_node where id = $1", node); err != nil {
 			return err
 		}
 		left, err := release(ctx, tx, node, nil)
 		if err == nil && left {
-			_, err = tx.ExecContext(ctx, bury)
+			err = tx.exec(ctx, bury)
 		}
 		return err
 	})
@@ -169,7 +169,7 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	if err := s.db.QueryRowContext(ctx, underWay, node).Scan(&later); err != nil {
 		return false, err
 	}
-	err = inTx(ctx, s.db, func(tx *sql.Tx) (err error) {
+	err = inTx(ctx, s.db, func(tx querier) (err error) {
 		left, err = release(ctx, tx, node, keep)
 		return err
 	})
@@ -191,12 +191,12 @@ const releaseJobs = `with n as materialized (select ` + clock + ` as now),
 		returning j.id
 	) select count(*) from u`
 
-func release(ctx context.Context, tx *sql.Tx, node string, keep []durable.ID) (left bool, err error) {
+func release(ctx context.Context, tx querier, node string, keep []durable.ID) (left bool, err error) {
 	freed := 0
-	if err := tx.QueryRowContext(ctx, releaseJobs, node, uuids(keep)).Scan(&freed); err != nil {
+	if err := tx.queryRow(ctx, releaseJobs, node, uuids(keep)).Scan(&freed); err != nil {
 		return false, err
 	}
-	err = tx.QueryRowContext(ctx, "select exists (select from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])))",
+	err = tx.queryRow(ctx, "select exists (select from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])))",
 		node, uuids(keep)).Scan(&left)
 	if err == nil && freed > 0 {
 		err = tell(ctx, tx)

@@ -149,9 +149,9 @@ func discard(*pgconn.PgConn, *pgconn.Notification) {}
 
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
 // other *sql.DB of the same driver, pgx's package stdlib, does as well, if its
-// database and search path are the same; stdlib.OpenDBFromPool makes one of a
-// pgxpool.Pool. They are not the store's own: a node must be able to renew its
-// lease however many transactions are open.
+// database and search path are the same; so does a pgxpool.Pool, see Tx. They are
+// not the store's own: a node must be able to renew its lease however many
+// transactions are open.
 //
 // Let them be READ COMMITTED or REPEATABLE READ. Those that are SERIALIZABLE fail
 // now and then if several complete jobs at the same time, though these have nothing
@@ -212,16 +212,9 @@ func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err err
 	return false, conn.Ping(asked) // what is notified meanwhile is kept for the next time
 }
 
-// querier is a *sql.DB or a *sql.Tx.
-type querier interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // inTx runs fn in a transaction, again if the server broke it off for the sake
 // of another one.
-func inTx(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+func inTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 	var err error
 	for range 5 {
 		if err = tryTx(ctx, db, fn); !broken(err) {
@@ -234,9 +227,9 @@ func inTx(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
 // inCall is inTx for what a user asks. If that has to wait for a row, which may be
 // until a person ends a transaction, it does so with a connection that no other
 // call needs.
-func (s *Store) inCall(ctx context.Context, fn func(tx *sql.Tx) error) error {
-	err := inTx(ctx, s.calls, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "select "+hasty); err != nil {
+func (s *Store) inCall(ctx context.Context, fn func(tx querier) error) error {
+	err := inTx(ctx, s.calls, func(tx querier) error {
+		if err := tx.exec(ctx, "select "+hasty); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -247,13 +240,13 @@ func (s *Store) inCall(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return err
 }
 
-func tryTx(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+func tryTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if err := fn(tx); err != nil {
+	if err := fn(standard{tx}); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"strings"
@@ -60,17 +59,17 @@ func TestConformanceWhereSerializableIsTheDefault(t *testing.T) {
 // pooler.
 func TestConformanceBehindPooler(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)+pooled) })
-	storetest.RunTx(t, func(t *testing.T) (durable.Store, *sql.DB) {
+	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t, dsn(t)+pooled)
-		return store, store.DB()
+		return store, storetest.SQL(store.DB())
 	})
 }
 
 // Transactions of the caller do what is demanded of them.
 func TestTransactions(t *testing.T) {
-	storetest.RunTx(t, func(t *testing.T) (durable.Store, *sql.DB) {
+	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t, dsn(t))
-		return store, store.DB()
+		return store, storetest.SQL(store.DB())
 	})
 }
 

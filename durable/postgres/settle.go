@@ -13,28 +13,11 @@ import (
 
 // Settle confirms claims and commits outcomes.
 func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-	a, err := settle(ctx, s.db, b, patient)
+	a, err := settle(ctx, standard{s.db}, b, patient)
 	if code(err) == lockNotAvailable {
-		a, err = settle(ctx, s.db, b, picky)
+		a, err = settle(ctx, standard{s.db}, b, picky)
 	}
 	return a, err
-}
-
-// GetTx gives a job as the caller's transaction sees it, and locks it.
-func (s *Store) GetTx(ctx context.Context, tx *sql.Tx, id durable.ID) (durable.Job, error) {
-	j, err := lock(ctx, tx, "id = $1", uuid(id))
-	if err == nil && j == nil {
-		err = durable.ErrNotFound
-	}
-	if err != nil {
-		return durable.Job{}, err
-	}
-	return *j, nil
-}
-
-// SettleTx settles in the caller's transaction.
-func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (durable.Settled, error) {
-	return settle(ctx, tx, b, picky)
 }
 
 // statements are those of settle. A transaction that somebody leaves open must
@@ -102,7 +85,7 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, row.Micros(c.Occurrence)
 	}
 	var err error
-	if a.Confirmed, err = answers(n, now)(q.QueryContext(ctx, statement, ids, epochs, occurrences)); err != nil {
+	if a.Confirmed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, occurrences)); err != nil {
 		return err
 	}
 	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
@@ -113,23 +96,23 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 }
 
 // answers reads rows of a place, counted from 1, and the time.
-func answers(n int, now *int64) func(*sql.Rows, error) ([]bool, error) {
-	return func(rows *sql.Rows, err error) ([]bool, error) {
+func answers(n int, now *int64) func(rows, error) ([]bool, error) {
+	return func(found rows, err error) ([]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer rows.Close()
+		defer found.Close()
 		yes := make([]bool, n)
-		for rows.Next() {
+		for found.Next() {
 			var ord sql.NullInt64
-			if err := rows.Scan(&ord, now); err != nil {
+			if err := found.Scan(&ord, now); err != nil {
 				return nil, err
 			}
 			if ord.Valid {
 				yes[ord.Int64-1] = true
 			}
 		}
-		return yes, rows.Err()
+		return yes, found.Err()
 	}
 }
 
@@ -180,7 +163,7 @@ func commit(ctx context.Context, q querier, statement string, b durable.Batch, a
 		started[i], finished[i] = row.Micros(o.Run.Started), row.Micros(o.Run.Finished)
 	}
 	var err error
-	a.Committed, err = answers(n, now)(q.QueryContext(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,
+	a.Committed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,
 		runs, runAttempts, started, finished, verdicts, b.Node, b.History))
 	if err != nil {
 		return err
@@ -202,7 +185,7 @@ func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, 
 	if !slices.Contains(done, false) {
 		return nil
 	}
-	rows, err := q.QueryContext(ctx, `select r.ord, j.state from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
+	rows, err := q.query(ctx, `select r.ord, j.state from unnest($1::uuid[], $2::bigint[]) with ordinality as r (id, epoch, ord)
 		join executor_job j on j.id = r.id and j.epoch = r.epoch`, ids, epochs)
 	if err != nil {
 		return err

@@ -51,11 +51,6 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 	return do(ctx, s.writer, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, p) })
 }
 
-// InsertTx adds jobs in the caller's transaction.
-func (s *Store) InsertTx(ctx context.Context, tx *sql.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
-	return inTx(ctx, tx, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, durable.Place{}) })
-}
-
 func (q *querier) insert(jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
 	alive := false
 	if p.Node != "" {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/row"
@@ -11,11 +10,6 @@ import (
 // Settle confirms claims and commits outcomes.
 func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
 	return do(ctx, s.writer, func(q *querier) (durable.Settled, error) { return q.settle(b) })
-}
-
-// SettleTx settles in the caller's transaction.
-func (s *Store) SettleTx(ctx context.Context, tx *sql.Tx, b durable.Batch) (durable.Settled, error) {
-	return inTx(ctx, tx, func(q *querier) (durable.Settled, error) { return q.settle(b) })
 }
 
 func (q *querier) settle(b durable.Batch) (durable.Settled, error) {

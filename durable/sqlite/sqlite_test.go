@@ -43,14 +43,14 @@ func TestConformance(t *testing.T) {
 
 // Transactions of the caller do what is demanded of them.
 func TestTransactions(t *testing.T) {
-	storetest.RunTx(t, func(t *testing.T) (durable.Store, *sql.DB) {
+	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t)
 		db, err := sql.Open("sqlite", store.DSN())
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		return store, db
+		return store, storetest.SQL(db)
 	})
 }
 

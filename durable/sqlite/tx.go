@@ -3,16 +3,54 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 )
 
 // GetTx gives a job as the caller's transaction sees it. To lock it there is
 // nothing to do if the transaction began as a writer, as those of DSN do.
-func (s *Store) GetTx(ctx context.Context, tx *sql.Tx, id durable.ID) (durable.Job, error) {
+func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durable.Job, error) {
 	j, err := inTx(ctx, tx, func(q *querier) (*durable.Job, error) { return q.get("where id = ?", id[:]) })
 	if err == nil && j == nil {
 		err = durable.ErrNotFound
 	}
 	return deref(j), err
+}
+
+// InsertTx adds jobs in the caller's transaction.
+func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+	return inTx(ctx, tx, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, durable.Place{}) })
+}
+
+// SettleTx settles in the caller's transaction.
+func (s *Store) SettleTx(ctx context.Context, tx durable.Tx, b durable.Batch) (durable.Settled, error) {
+	return inTx(ctx, tx, func(q *querier) (durable.Settled, error) { return q.settle(b) })
+}
+
+// inTx runs fn in a caller's transaction. That would keep what fn has prepared
+// until it ends, and may have many calls.
+func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, error)) (T, error) {
+	tx, ok := of.(*sql.Tx)
+	if !ok {
+		var none T
+		return none, fmt.Errorf("durable/sqlite: %w: transaction is a %T; it must be a *sql.Tx", executor.ErrInvalid, of)
+	}
+	stmts := make(map[string]*sql.Stmt)
+	defer func() {
+		for _, s := range stmts {
+			s.Close()
+		}
+	}()
+	return fn(&querier{func(text string) (*sql.Stmt, error) {
+		if s := stmts[text]; s != nil {
+			return s, nil
+		}
+		s, err := tx.PrepareContext(ctx, text)
+		if err == nil {
+			stmts[text] = s
+		}
+		return s, err
+	}})
 }

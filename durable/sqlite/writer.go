@@ -216,27 +216,6 @@ type querier struct {
 	stmt func(text string) (*sql.Stmt, error)
 }
 
-// inTx runs fn in a caller's transaction. That would keep what fn has prepared
-// until it ends, and may have many calls.
-func inTx[T any](ctx context.Context, tx *sql.Tx, fn func(q *querier) (T, error)) (T, error) {
-	stmts := make(map[string]*sql.Stmt)
-	defer func() {
-		for _, s := range stmts {
-			s.Close()
-		}
-	}()
-	return fn(&querier{func(text string) (*sql.Stmt, error) {
-		if s := stmts[text]; s != nil {
-			return s, nil
-		}
-		s, err := tx.PrepareContext(ctx, text)
-		if err == nil {
-			stmts[text] = s
-		}
-		return s, err
-	}})
-}
-
 // exec runs a statement and says how many rows it changed.
 func (q *querier) exec(text string, args ...any) (int64, error) {
 	s, err := q.stmt(text)

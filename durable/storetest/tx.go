@@ -12,15 +12,42 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// RunTx holds a durable.TxStore against what is demanded of transactions. db is
-// another connection to its database.
-func RunTx(t *testing.T, open func(t *testing.T) (store durable.Store, db *sql.DB)) {
+// DB begins transactions in the database of a store, by other connections than
+// the store's own.
+type DB interface {
+	Begin(ctx context.Context) (durable.Tx, error)
+	// Exec runs a statement in tx, which comes from Begin.
+	Exec(ctx context.Context, tx durable.Tx, statement string) error
+	// Count gives the one number that a statement selects.
+	Count(ctx context.Context, tx durable.Tx, statement string) (int, error)
+}
+
+// SQL gives a DB whose transactions are those of db.
+func SQL(db *sql.DB) DB { return standard{db} }
+
+type standard struct{ db *sql.DB }
+
+func (s standard) Begin(ctx context.Context) (durable.Tx, error) { return s.db.BeginTx(ctx, nil) }
+
+func (s standard) Exec(ctx context.Context, tx durable.Tx, statement string) error {
+	_, err := tx.(*sql.Tx).ExecContext(ctx, statement)
+	return err
+}
+
+func (s standard) Count(ctx context.Context, tx durable.Tx, statement string) (n int, err error) {
+	err = tx.(*sql.Tx).QueryRowContext(ctx, statement).Scan(&n)
+	return n, err
+}
+
+// RunTx holds a durable.TxStore against what is demanded of transactions.
+func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, func(*testing.T) (durable.Store, *sql.DB))
+		run  func(*testing.T, func(*testing.T) (durable.Store, DB))
 	}{
 		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
 		{"ScheduleTxReusesAKeyWithTheCommit", scheduleTxReusing},
+		{"ScheduleTxDeclinesWhatItCanNotWorkIn", scheduleTxDeclines},
 		{"CompleteTxIsOneWithTheEffect", completeTx},
 		{"CompleteTxAgainIsRefused", completeTxAgain},
 		{"CompleteTxIsTheEndOfTheRun", completeTxEnds},
@@ -38,6 +65,25 @@ func newJobs(t *testing.T, store durable.Store) *durable.Jobs {
 	return must(durable.New(durable.Config{Store: store, Poll: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}))
 }
 
+// within runs fn in a transaction, which is committed.
+func within(t *testing.T, db DB, fn func(tx durable.Tx) error) {
+	t.Helper()
+	tx := must(db.Begin(t.Context()))
+	defer tx.Rollback()
+	must(0, fn(tx))
+	must(0, tx.Commit())
+}
+
+// effects counts what handlers have left in the table for it.
+func effects(t *testing.T, db DB) (n int) {
+	t.Helper()
+	within(t, db, func(tx durable.Tx) (err error) {
+		n, err = db.Count(t.Context(), tx, "select count(*) from effect")
+		return err
+	})
+	return n
+}
+
 // run runs jobs until the test ends.
 func run(t *testing.T, jobs *durable.Jobs) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -53,14 +99,11 @@ func run(t *testing.T, jobs *durable.Jobs) {
 
 // A job that was added in a transaction is there if that is committed, and was
 // never there if it is rolled back.
-func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	k := durable.Refer[int, int](newJobs(t, store), "k")
-	if _, err := k.ScheduleTx(t.Context(), nil, 0, 1); !errors.Is(err, executor.ErrInvalid) {
-		t.Errorf("without a transaction: %v", err)
-	}
 	for _, commit := range []bool{false, true} {
-		tx := must(db.BeginTx(t.Context(), nil))
+		tx := must(db.Begin(t.Context()))
 		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
 		if commit {
 			if err := tx.Commit(); err != nil {
@@ -75,16 +118,45 @@ func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 	}
 }
 
+// A transaction that is none, or of a kind that the store does not know, is an error.
+func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
+	store, _ := open(t)
+	k := durable.Refer[int, int](newJobs(t, store), "k")
+	for _, tx := range []durable.Tx{nil, (*sql.Tx)(nil), unheardOf{}} {
+		if _, err := k.ScheduleTx(t.Context(), tx, 0, 1); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%T: %v", tx, err)
+		}
+	}
+	for name, ask := range map[string]func(durable.TxStore) error{
+		"GetTx":    func(s durable.TxStore) error { _, err := s.GetTx(t.Context(), unheardOf{}, durable.ID{1}); return err },
+		"InsertTx": func(s durable.TxStore) error { _, err := s.InsertTx(t.Context(), unheardOf{}, nil); return err },
+		"SettleTx": func(s durable.TxStore) error {
+			_, err := s.SettleTx(t.Context(), unheardOf{}, durable.Batch{})
+			return err
+		},
+	} {
+		if err := ask(store.(durable.TxStore)); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// unheardOf is a transaction of a library that no store knows.
+type unheardOf struct{}
+
+func (unheardOf) Commit() error   { return nil }
+func (unheardOf) Rollback() error { return nil }
+
 // A job that is over loses its key to one that was added in a transaction if that is
 // committed, and keeps it if it is rolled back.
-func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
 	k := durable.Refer[int, int](jobs, "k")
 	first := must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
 	must(jobs.Cancel(t.Context(), first))
 	for _, commit := range []bool{false, true} {
-		tx := must(db.BeginTx(t.Context(), nil))
+		tx := must(db.Begin(t.Context()))
 		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key"), durable.ReuseKey()))
 		end, want := tx.Rollback, first
 		if commit {
@@ -100,19 +172,19 @@ func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, *sql.
 // A handler's effect and the end of its run are committed together: a run that
 // fails after the commit is not repeated, one that fails before it is, and the
 // effect is there once.
-func completeTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func completeTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
-	must(db.ExecContext(t.Context(), "create table effect (n integer)"))
+	within(t, db, func(tx durable.Tx) error { return db.Exec(t.Context(), tx, "create table effect (n integer)") })
 	jobs := newJobs(t, store)
 	tries := 0
 	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
 		tries++
-		tx, err := db.BeginTx(ctx, nil)
+		tx, err := db.Begin(ctx)
 		if err != nil {
 			return 0, err
 		}
 		defer tx.Rollback()
-		if _, err := tx.ExecContext(ctx, "insert into effect values (1)"); err != nil {
+		if err := db.Exec(ctx, tx, "insert into effect values (1)"); err != nil {
 			return 0, err
 		}
 		if err := durable.CompleteTx(ctx, tx, n); err != nil {
@@ -131,30 +203,26 @@ func completeTx(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
 	if got := must(k.Await(t.Context(), id)); got != 42 {
 		t.Errorf("result %d", got)
 	}
-	effects := 0
-	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil {
-		t.Fatal(err)
-	}
-	if effects != 1 || tries != 2 {
-		t.Errorf("%d effects in %d tries", effects, tries)
+	if n := effects(t, db); n != 1 || tries != 2 {
+		t.Errorf("%d effects in %d tries", n, tries)
 	}
 }
 
 // A handler that repeats its transaction, since the commit seemed to fail, is
 // refused if it had not: the effect is there once.
-func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
-	must(db.ExecContext(t.Context(), "create table effect (n integer)"))
+	within(t, db, func(tx durable.Tx) error { return db.Exec(t.Context(), tx, "create table effect (n integer)") })
 	jobs := newJobs(t, store)
 	refused := make(chan error, 2)
 	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
 		for range 2 {
-			tx, err := db.BeginTx(ctx, nil)
+			tx, err := db.Begin(ctx)
 			if err != nil {
 				return 0, err
 			}
 			defer tx.Rollback()
-			if _, err := tx.ExecContext(ctx, "insert into effect values (1)"); err != nil {
+			if err := db.Exec(ctx, tx, "insert into effect values (1)"); err != nil {
 				return 0, err
 			}
 			err = durable.CompleteTx(ctx, tx, n)
@@ -173,20 +241,19 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB
 	if first, second := <-refused, <-refused; first != nil || !errors.Is(second, durable.ErrRefused) {
 		t.Errorf("CompleteTx: %v, and then %v", first, second)
 	}
-	effects := 0
-	if err := db.QueryRowContext(t.Context(), "select count(*) from effect").Scan(&effects); err != nil || effects != 1 {
-		t.Errorf("%d effects: %v", effects, err)
+	if n := effects(t, db); n != 1 {
+		t.Errorf("%d effects", n)
 	}
 }
 
 // What a handler returns after the commit is not heard: a schedule goes on though
 // it is executor.Done.
-func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
 	runs := make(chan error, 2)
 	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
-		tx, err := db.BeginTx(ctx, nil)
+		tx, err := db.Begin(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -212,11 +279,11 @@ func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)
 
 // The history says of a run that was completed in a transaction when it began,
 // which is not when its node claimed it, ahead of its time.
-func completeTxHistory(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func completeTxHistory(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
 	k := durable.Handle(jobs, "k", func(ctx context.Context, n int) (int, error) {
-		tx, err := db.BeginTx(ctx, nil)
+		tx, err := db.Begin(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -237,7 +304,7 @@ func completeTxHistory(t *testing.T, open func(*testing.T) (durable.Store, *sql.
 }
 
 // A run that is no longer its node's can't be completed.
-func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, *sql.DB)) {
+func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
 	refused := make(chan error, 1)
@@ -250,7 +317,7 @@ func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, *sql.D
 		if _, err := store.Release(ctx, job.Owner, nil); err != nil {
 			return 0, err
 		}
-		tx, err := db.BeginTx(ctx, nil)
+		tx, err := db.Begin(ctx)
 		if err != nil {
 			return 0, err
 		}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/memory"
@@ -51,11 +53,23 @@ func TestStoresAgree(t *testing.T) {
 			}
 			defer db.Close()
 			db.SetMaxOpenConns(1)
-			m.databases = map[durable.Store]*sql.DB{file: db}
+			m.begin = map[durable.Store]func() (durable.Tx, error){file: func() (durable.Tx, error) { return db.BeginTx(t.Context(), nil) }}
 			if server != nil {
-				database, err := postgres.Open(server.Schema(t))
+				dsn := server.Schema(t)
+				database, err := postgres.Open(dsn)
 				add("postgres", database, err)
-				m.databases[database] = database.DB()
+				pool, err := pgxpool.New(t.Context(), dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer pool.Close()
+				m.begin[database] = func() (durable.Tx, error) {
+					if m.step%3 == 0 {
+						return database.DB().BeginTx(t.Context(), nil)
+					}
+					tx, err := pool.Begin(t.Context())
+					return postgres.Tx(tx), err
+				}
 			}
 			for m.step = range 250 {
 				m.call()
@@ -79,12 +93,11 @@ type model struct {
 	*rand.Rand
 	names  []string
 	stores []durable.Store
-	// databases are those of the stores, for transactions.
-	databases map[durable.Store]*sql.DB
-	step      int
-	jobs      []durable.Job // as they are
-	added     []durable.NewJob
-	slack     time.Duration // how far the stores were apart at most when they were asked the same
+	begin  map[durable.Store]func() (durable.Tx, error) // begins a caller's transaction, where there are any
+	step   int
+	jobs   []durable.Job // as they are
+	added  []durable.NewJob
+	slack  time.Duration // how far the stores were apart at most when they were asked the same
 }
 
 // The times that are drawn are far from those at which a claim that looks ahead for
@@ -186,16 +199,16 @@ func (m *model) call() {
 		}
 		p := pick(m, durable.Place{}, durable.Place{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
-			if tx := m.databases[s]; tx != nil && p.Node == "" {
-				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return s.InsertTx(ctx, tx, jobs) })
+			if m.begin[s] != nil && p.Node == "" {
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.InsertTx(ctx, tx, jobs) })
 			}
 			return s.Insert(ctx, jobs, p)
 		})
 	case n < 25:
 		b := m.batch()
 		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
-			if tx := m.databases[s]; tx != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return s.SettleTx(ctx, tx, b) })
+			if m.begin[s] != nil && m.step%2 == 0 {
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.SettleTx(ctx, tx, b) })
 			}
 			return s.Settle(ctx, b)
 		})
@@ -244,8 +257,8 @@ func (m *model) call() {
 	default:
 		ref, j := m.ref()
 		m.compare("get", func(s durable.Store) (any, error) {
-			if tx := m.databases[s]; tx != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx *sql.Tx) (any, error) { return there(s.GetTx(ctx, tx, ref.ID)) })
+			if m.begin[s] != nil && m.step%2 == 0 {
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return there(s.GetTx(ctx, tx, ref.ID)) })
 			}
 			return there(s.Get(ctx, ref.ID))
 		})
@@ -271,9 +284,9 @@ func (m *model) call() {
 
 // inTx asks in a transaction of the caller: first in one that is rolled back, of
 // which nothing is to be left.
-func inTx(m *model, s durable.Store, ask func(durable.TxStore, *sql.Tx) (any, error)) (answer any, err error) {
-	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Rollback, (*sql.Tx).Commit} {
-		tx, err := m.databases[s].BeginTx(m.Context(), nil)
+func inTx(m *model, s durable.Store, ask func(durable.TxStore, durable.Tx) (any, error)) (answer any, err error) {
+	for _, end := range []func(durable.Tx) error{durable.Tx.Rollback, durable.Tx.Commit} {
+		tx, err := m.begin[s]()
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+// Tx gives ScheduleTx and CompleteTx a transaction of pgx's own, of a pgxpool.Pool
+// or a pgx.Conn, with the same demands as on those of database/sql, see Store.DB:
+//
+//	id, err := email.ScheduleTx(ctx, postgres.Tx(tx), 0, payload)
+//
+// It is used for the length of the call. As tx, it can't be used by two goroutines
+// at the same time, nor while the rows of a query in it are open.
+func Tx(tx pgx.Tx) durable.Tx {
+	if tx == nil {
+		return nil
+	}
+	return native{tx}
+}
+
+// native is a transaction of pgx's.
+type native struct{ tx pgx.Tx }
+
+func (n native) Commit() error   { return n.tx.Commit(context.Background()) }
+func (n native) Rollback() error { return n.tx.Rollback(context.Background()) }
+
+func (n native) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := n.tx.Exec(ctx, statement, args...)
+	return err
+}
+
+func (n native) query(ctx context.Context, statement string, args ...any) (rows, error) {
+	rows, err := n.tx.Query(ctx, statement, args...)
+	return nativeRows{rows}, err
+}
+
+func (n native) queryRow(ctx context.Context, statement string, args ...any) row.Scanner {
+	return n.tx.QueryRow(ctx, statement, args...)
+}
+
+type nativeRows struct{ pgx.Rows }
+
+func (r nativeRows) Close() error {
+	r.Rows.Close()
+	return r.Err()
+}
+
+// A querier runs statements: in a database, or in a transaction. A row that is not
+// there is sql.ErrNoRows, also to pgx.
+type querier interface {
+	exec(ctx context.Context, statement string, args ...any) error
+	query(ctx context.Context, statement string, args ...any) (rows, error)
+	queryRow(ctx context.Context, statement string, args ...any) row.Scanner
+}
+
+// rows are *sql.Rows or pgx.Rows.
+type rows interface {
+	row.Scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
+// standard is a querier of database/sql.
+type standard struct {
+	on interface {
+		ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error)
+		QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row
+	}
+}
+
+func (s standard) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := s.on.ExecContext(ctx, statement, args...)
+	return err
+}
+
+func (s standard) query(ctx context.Context, statement string, args ...any) (rows, error) {
+	return s.on.QueryContext(ctx, statement, args...)
+}
+
+func (s standard) queryRow(ctx context.Context, statement string, args ...any) row.Scanner {
+	return s.on.QueryRowContext(ctx, statement, args...)
+}
+
+// in gives what runs statements in a caller's transaction.
+func in(tx durable.Tx) (querier, error) {
+	switch tx := tx.(type) {
+	case *sql.Tx:
+		return standard{tx}, nil
+	case native:
+		return tx, nil
+	}
+	return nil, fmt.Errorf("durable/postgres: %w: transaction is a %T; it must be a *sql.Tx, or what postgres.Tx makes of a pgx.Tx", executor.ErrInvalid, tx)
+}
+
+// GetTx gives a job as the caller's transaction sees it, and locks it.
+func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durable.Job, error) {
+	q, err := in(tx)
+	if err != nil {
+		return durable.Job{}, err
+	}
+	j, err := lock(ctx, q, "id = $1", uuid(id))
+	if err == nil && j == nil {
+		err = durable.ErrNotFound
+	}
+	if err != nil {
+		return durable.Job{}, err
+	}
+	return *j, nil
+}
+
+// InsertTx adds jobs in the caller's transaction.
+func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+	q, err := in(tx)
+	if err != nil {
+		return nil, err
+	}
+	if err := freeKeys(ctx, q, jobs); err != nil {
+		return nil, err
+	}
+	placed, missing, err := insert(ctx, q, jobs, durable.Place{}, false)
+	if err == nil && missing > 0 {
+		err = amend(ctx, q, jobs, placed)
+	}
+	return placed, err
+}
+
+// SettleTx settles in the caller's transaction.
+func (s *Store) SettleTx(ctx context.Context, tx durable.Tx, b durable.Batch) (durable.Settled, error) {
+	q, err := in(tx)
+	if err != nil {
+		return durable.Settled{}, err
+	}
+	return settle(ctx, q, b, picky)
+}

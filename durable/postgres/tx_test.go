@@ -1,0 +1,63 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/storetest"
+)
+
+// Transactions of pgx's own do what is demanded of them, in each of the ways in
+// which pgx sends statements.
+func TestTransactionsOfPgx(t *testing.T) {
+	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+		t.Run(mode, func(t *testing.T) {
+			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
+				dsn := dsn(t)
+				return open(t, dsn), native{pool(t, dsn+"&default_query_exec_mode="+mode), make(map[durable.Tx]pgx.Tx)}
+			})
+		})
+	}
+}
+
+// pool gives a pool of pgx's, which is closed at the end of the test.
+func pool(t *testing.T, dsn string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// native is a storetest.DB of pgx's.
+type native struct {
+	pool *pgxpool.Pool
+	of   map[durable.Tx]pgx.Tx
+}
+
+func (n native) Begin(ctx context.Context) (durable.Tx, error) {
+	tx, err := n.pool.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := postgres.Tx(tx)
+	n.of[of] = tx
+	return of, nil
+}
+
+func (n native) Exec(ctx context.Context, tx durable.Tx, statement string) error {
+	_, err := n.of[tx].Exec(ctx, statement)
+	return err
+}
+
+func (n native) Count(ctx context.Context, tx durable.Tx, statement string) (count int, err error) {
+	err = n.of[tx].QueryRow(ctx, statement).Scan(&count)
+	return count, err
+}
