@@ -35,9 +35,6 @@ func (c *carrier) invoke(ctx context.Context) (end ending) {
 	return end
 }
 
-func (c *carrier) end(s State, err error) bool { return c.settle(s, err, nil) }
-func (c *carrier) expire(cause error) bool {
-	return c.settleIf(true, Canceled, canceled(cause), nil, nil)
-}
+func (c *carrier) end(s State, err error) bool        { return c.settleIf(true, s, err, nil, nil) }
 func (c *carrier) origin() Runnable                   { return c.run }
 func (c *carrier) apart() func(context.Context) error { return c.run.Run }

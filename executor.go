@@ -71,14 +71,12 @@ type bound interface {
 	// and tells how this run ended. The outcome of the task is in its state.
 	invoke(ctx context.Context) ending
 
-	// end completes the task unless it is complete.
+	// end completes the task if it is pending: one that somebody runs by hand
+	// meanwhile has the outcome of its body.
 	end(s State, err error) bool
 
 	// fail completes a task that has begun without its body.
 	fail(err error)
-
-	// expire cancels the task if it is pending.
-	expire(cause error) bool
 
 	// origin gives the object that was submitted: the task itself, or the
 	// Runnable that it carries.

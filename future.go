@@ -88,7 +88,7 @@ func (f *Future[T]) Cancel() bool {
 
 // Abandon is Cancel without the end of the context: a body that is running
 // goes on undisturbed, and its outcome is discarded. Java: cancel(false).
-func (f *Future[T]) Abandon() bool { return f.end(Canceled, nil) }
+func (f *Future[T]) Abandon() bool { return f.settle(Canceled, nil, f.drop) }
 
 // Complete completes the task with a value, unless it is done. A body that is
 // running goes on, and its outcome is discarded; one that is pending never
@@ -106,7 +106,7 @@ func (f *Future[T]) Fail(err error) bool {
 	if err == nil {
 		panic("executor: Future.Fail: nil error")
 	}
-	return f.end(Failed, err)
+	return f.settle(Failed, err, f.drop)
 }
 
 // Run runs the body in the calling goroutine and completes the task with its
@@ -221,15 +221,11 @@ func (f *Future[T]) invoke(ctx context.Context) ending {
 	return f.runBody(ctx, f.conclude)
 }
 
-func (f *Future[T]) end(s State, err error) bool { return f.settle(s, err, f.drop) }
+func (f *Future[T]) end(s State, err error) bool { return f.settleIf(true, s, err, nil, f.drop) }
 
 func (f *Future[T]) fail(err error) {
 	f.unbegin()
 	f.finish(Failed, err, func(bool) { f.fn = nil })
-}
-
-func (f *Future[T]) expire(cause error) bool {
-	return f.settleIf(true, Canceled, canceled(cause), nil, f.drop)
 }
 
 func (f *Future[T]) origin() Runnable { return f }

@@ -82,7 +82,7 @@ func (p *Pool) leftLocked(n int, out outcome) []*worker {
 // given to Execute, compared by ==; functions can't be compared and are never
 // found. A future is found at once, another task by looking at all that wait.
 // The task counts as canceled, its future is complete: canceled with the cause
-// [ErrCanceled]. Java: remove.
+// [ErrCanceled], unless somebody runs it by hand meanwhile. Java: remove.
 func (p *Pool) Remove(task Runnable) bool {
 	if task == nil || !reflect.ValueOf(task).Comparable() {
 		return false // == would panic

@@ -44,7 +44,7 @@ func heed(ctx context.Context, b bound) {
 	defer func() {
 		if !told {
 			end := abrupt(recover())
-			b.expire(end.err)
+			expire(b, end.err)
 			if perr := end.panicked(); perr != nil {
 				panic(perr.Value)
 			}

@@ -56,7 +56,7 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 	t := b.core()
 	submitted := t.context()
 	if submitted.Err() != nil {
-		b.expire(ended(submitted))
+		expire(b, ended(submitted))
 	}
 	s := t.series()
 	if s != nil && s.stale {
@@ -76,7 +76,7 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 	}
 	p.perform(ctx, w, e)
 	if submitted.Err() != nil {
-		b.expire(ended(submitted)) // a series whose submitter is gone
+		expire(b, ended(submitted)) // a series whose submitter is gone
 	}
 	return outcomeOf(t)
 }

@@ -79,7 +79,7 @@ func (p *Pool) ShutdownNow() []Unrun {
 }
 
 // giveBack completes the task of e as canceled and gives its body, unless the
-// task was done already.
+// task was done already or somebody runs it by hand.
 func (e entry) giveBack() (Unrun, bool) {
 	b, ok := e.bound()
 	if !ok {

@@ -255,11 +255,14 @@ func each[E any](all []E, f func(E)) {
 	}
 }
 
+// expire cancels b if it is pending.
+func expire(b bound, cause error) { b.end(Canceled, canceled(cause)) }
+
 // watch cancels b, which waits in a queue, when the submitter's context ends.
 // Without it a canceled task would be noticed only when a worker takes it.
 func watch(b bound, ctx context.Context) {
 	t := b.core()
-	unhook := context.AfterFunc(ctx, func() { b.expire(ended(ctx)) })
+	unhook := context.AfterFunc(ctx, func() { expire(b, ended(ctx)) })
 	bits := t.lock()
 	if !State(bits & stateBits).Done() {
 		t.moreLocked().unhook = unhook

@@ -99,7 +99,7 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "pool_heed.go", what: "a task runs whose submitter got a panic",
-		old: "			b.expire(end.err)\n",
+		old: "			expire(b, end.err)\n",
 		new: "",
 	},
 	{

@@ -274,7 +274,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "future.go", what: "Abandon ends the context",
-		old: "return f.end(Canceled, nil)",
+		old: "return f.settle(Canceled, nil, f.drop)",
 		new: "return f.Cancel()",
 	},
 	{

@@ -214,7 +214,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "a series outlives its submitter's context",
-		old: "		b.expire(ended(submitted)) // a series whose submitter is gone\n",
+		old: "		expire(b, ended(submitted)) // a series whose submitter is gone\n",
 		new: "",
 	},
 }

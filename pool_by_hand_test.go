@@ -1,0 +1,90 @@
+package executor_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// A task that waits in a pool and is run by hand meanwhile has the outcome of its
+// body, whatever takes it out of the queue, and runs once: it is not given back.
+func TestRunByHandDecides(t *testing.T) {
+	scheduled := func(t *testing.T, c executor.ScheduledConfig) (*executor.ScheduledPool, func(*blocker) *executor.Future[int]) {
+		c.Core = 1
+		p := scheduledPool(t, c)
+		return p, func(b *blocker) *executor.Future[int] {
+			return &executor.Schedule(t.Context(), p, time.Hour, b.value).Future
+		}
+	}
+	busy := func(t *testing.T, c executor.Config, b *blocker) *executor.Pool {
+		c.Core = 1
+		p := newPool(t, c)
+		b.fill(t, p, 1)
+		return p
+	}
+	for name, prepare := range map[string]func(*testing.T, *blocker) (f *executor.Future[int], takeOut func()){
+		"ShutdownNow": func(t *testing.T, b *blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{}, b)
+			return executor.Submit(t.Context(), p, b.value), func() { expect(t, "given back", len(p.ShutdownNow()), 0) }
+		},
+		"Remove": func(t *testing.T, b *blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{}, b)
+			f := executor.Submit(t.Context(), p, b.value)
+			return f, func() { expect(t, "Remove", p.Remove(f), true) }
+		},
+		"DiscardOldest": func(t *testing.T, b *blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{Queue: executor.Bounded(1), Reject: executor.DiscardOldest}, b)
+			return executor.Submit(t.Context(), p, b.value), func() { mustGo(t, p, b.run) }
+		},
+		"Shutdown": func(t *testing.T, b *blocker) (*executor.Future[int], func()) {
+			p, submit := scheduled(t, executor.ScheduledConfig{Delayed: executor.DropAtShutdown})
+			return submit(b), p.Shutdown
+		},
+		"SetDelayed": func(t *testing.T, b *blocker) (*executor.Future[int], func()) {
+			p, submit := scheduled(t, executor.ScheduledConfig{})
+			f := submit(b)
+			p.Shutdown()
+			return f, func() { expect(t, "SetDelayed", p.SetDelayed(executor.DropAtShutdown), nil) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				b := newBlocker(t)
+				f, takeOut := prepare(t, b)
+				go f.Run(t.Context())
+				synctest.Wait()
+				takeOut()
+				expect(t, "state meanwhile", f.State(), executor.Running)
+				b.release()
+				v, err := f.Get(t.Context())
+				expect(t, "value", v, 1)
+				expect(t, "error", err, nil)
+			})
+		})
+	}
+}
+
+// A task that is rejected while somebody runs it by hand has the outcome of its
+// body; the submission fails.
+func TestRunByHandOutlivesRejection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+		b := newBlocker(t)
+		b.fill(t, p, 2)
+		f := executor.NewFuture(b.value)
+		refused := make(chan error, 1)
+		go func() { refused <- p.Execute(t.Context(), f) }()
+		synctest.Wait()
+		go f.Run(t.Context())
+		synctest.Wait()
+		p.Shutdown()
+		expectIs(t, "Execute", <-refused, executor.ErrShutdown)
+		expect(t, "state meanwhile", f.State(), executor.Running)
+		b.release()
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+	})
+}
