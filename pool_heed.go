@@ -2,11 +2,11 @@ package executor
 
 import "context"
 
-// What is asked of a submitter's context, whose methods are the user's: they may
-// panic, or call runtime.Goexit.
+// What a submitter's own code is asked, his context above all: it may panic, or
+// call runtime.Goexit.
 
-// ask gives what the context of a submitter answers. If it panics, he gets the
-// panic, and his task, which is nowhere, is rejected and has failed with it.
+// ask gives what the submitter's context, or decoration, answers. If it panics, he
+// gets the panic, and his task, which is nowhere, is rejected and has failed with it.
 func ask[A any](p *Pool, e entry, question func() A) (answer A) {
 	answered := false
 	defer func() {

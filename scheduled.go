@@ -257,9 +257,9 @@ func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
 	if p.decorate != nil {
 		t.preset(t.load() &^ native) // decorate may show it to others
 		f := e.run.(ScheduledTask)
-		if d := p.decorate(f); d != nil && d != f {
+		if d := ask(p.Pool, e, func() ScheduledTask { return p.decorate(f) }); d != nil && d != f {
 			t.decorate(d) // d may have shown t to others
-			p.postpone(t, p.clock.in(d.Next(), t.has(wallClock)))
+			p.postpone(t, p.clock.in(ask(p.Pool, e, d.Next), t.has(wallClock)))
 		}
 	}
 	return p.enter(ctx, e, t)
