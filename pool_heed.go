@@ -9,16 +9,10 @@ import "context"
 // gets the panic, and his task, which is nowhere, is rejected and has failed with it.
 func ask[A any](p *Pool, e entry, question func() A) (answer A) {
 	answered := false
-	defer func() {
-		if !answered {
-			end := abrupt(recover())
-			p.countRejected()
-			e.end(Failed, end.err)
-			if perr := end.panicked(); perr != nil {
-				panic(perr.Value)
-			}
-		}
-	}()
+	defer passOn(&answered, func(err error) {
+		p.countRejected()
+		e.end(Failed, err)
+	})
 	answer = question()
 	answered = true
 	return answer
@@ -41,17 +35,23 @@ func (p *Pool) attend(ctx context.Context, e entry, t *task) {
 // what he takes for refused does not run, unless it runs by now.
 func heed(ctx context.Context, b bound) {
 	told := false
-	defer func() {
-		if !told {
-			end := abrupt(recover())
-			expire(b, end.err)
-			if perr := end.panicked(); perr != nil {
-				panic(perr.Value)
-			}
-		}
-	}()
+	defer passOn(&told, func(err error) { expire(b, err) })
 	if ctx.Done() != nil {
 		watch(b, ctx)
 	}
 	told = true
+}
+
+// passOn, deferred, has a user's panic go on to the goroutine that submits, or runs a
+// task by hand, after settle was told of it; likewise runtime.Goexit. It does nothing
+// if the user's code has returned.
+func passOn(returned *bool, settle func(err error)) {
+	if *returned {
+		return
+	}
+	end := abrupt(recover())
+	settle(end.err)
+	if perr := end.panicked(); perr != nil {
+		panic(perr.Value)
+	}
 }

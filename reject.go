@@ -99,15 +99,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	}
 	p.mu.Unlock()
 	decided := false
-	defer func() {
-		if !decided {
-			end := abrupt(recover())
-			e.end(Failed, end.err)
-			if perr := end.panicked(); perr != nil {
-				panic(perr.Value) // the submitter's, as any panic of what it calls
-			}
-		}
-	}()
+	defer passOn(&decided, func(err error) { e.end(Failed, err) })
 	err := r.Reject(ctx, e.origin(), p)
 	decided = true
 	if err != nil {

@@ -90,17 +90,10 @@ func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Cont
 // failed: nobody else would complete it.
 func (t *task) beginHere(p *Pool, parent context.Context, recurs bool) (ctx context.Context, ok bool) {
 	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		end := abrupt(recover())
+	defer passOn(&returned, func(err error) {
 		t.unbegin()
-		t.finish(Failed, end.err, nil)
-		if perr := end.panicked(); perr != nil {
-			panic(perr.Value)
-		}
-	}()
+		t.finish(Failed, err, nil)
+	})
 	ctx, ok = t.begin(p, parent, recurs)
 	returned = true
 	return ctx, ok

@@ -94,13 +94,13 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "pool_heed.go", what: "a task whose submitter's context panics is never done",
-		old: "			p.countRejected()\n\t\t\te.end(Failed, end.err)\n",
-		new: "			p.countRejected()\n",
+		old: "		p.countRejected()\n\t\te.end(Failed, err)\n",
+		new: "		p.countRejected()\n",
 	},
 	{
 		file: "pool_heed.go", what: "a task runs whose submitter got a panic",
-		old: "			expire(b, end.err)\n",
-		new: "",
+		old: "passOn(&told, func(err error) { expire(b, err) })",
+		new: "passOn(&told, func(error) {})",
 	},
 	{
 		file: "context.go", what: "a wait that a context without an error has ended was in vain, and says nothing",
