@@ -85,7 +85,7 @@ func (e entry) origin() Runnable {
 	return e.run
 }
 
-// end completes the entry's task, if it has one.
+// end completes the entry's task, if it has one, which is pending.
 func (e entry) end(s State, err error) {
 	if b, ok := e.bound(); ok {
 		b.end(s, err)

@@ -17,8 +17,8 @@ type Hooks struct {
 
 	// AfterTask is called by the worker, after each run of a body: err is what
 	// the body returned, a *PanicError or ErrGoexit. The task's future is
-	// complete by then, and ctx has ended where it was the task's own. A panic
-	// in AfterTask is reported and changes nothing.
+	// complete by then, and ctx has ended; that of a plain Runnable, which has no
+	// future, may end later. A panic in AfterTask is reported and changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
 	// Terminated is called once, when the last task has ended and no worker is
@@ -38,9 +38,9 @@ type Hooks struct {
 // TaskInfo tells a hook which run of which task it is called for.
 type TaskInfo struct {
 	Executor string    // the pool's Config.Name
-	Worker   int       // the worker's number, from 1
+	Worker   int       // the worker's number, from 1; 0 where it was none: under CallerRuns, and for Hooks.Terminated
 	Name     string    // the name given by Named, or ""
-	Task     Runnable  // the object that was submitted
+	Task     Runnable  // the object that was submitted; nil for Hooks.Terminated
 	Due      time.Time // when the run was due; zero for a task without a schedule
 	Run      int64     // 1 for the first run of the task
 }
