@@ -124,3 +124,20 @@ func TestOnDoneOfDiscardedTask(t *testing.T) {
 		close(release)
 	})
 }
+
+// A nil function is declined by OnDone itself, where the mistake is, and not by
+// the goroutine that completes the task.
+func TestOnDoneNil(t *testing.T) {
+	f := executor.NewPromise[int]()
+	func() {
+		defer func() {
+			if v := recover(); v != "executor: Future.OnDone: nil function" {
+				t.Errorf("OnDone(nil) panics with %v", v)
+			}
+		}()
+		f.OnDone(nil)
+	}()
+	if !f.Complete(1) {
+		t.Error("the promise is not completed")
+	}
+}

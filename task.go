@@ -210,11 +210,17 @@ func (t *task) Err() error {
 // OnDone arranges for f to be called once the task is done: by the goroutine
 // that completes it, in order of registration and with no lock held; at once,
 // by the caller, if the task is done already. f must be quick and must not
-// panic; one that does not return keeps none of the others from being called.
+// panic; one that does not return keeps none of the others from being called. A
+// nil f panics.
 // What it completes calls its own within this call, so that a chain of futures
 // that complete each other is a stack as deep, which a million may take and some
 // millions not: hand the next to a pool there. Java: FutureTask.done.
-func (t *task) OnDone(f func()) { t.notify(notice{f, nil}) }
+func (t *task) OnDone(f func()) {
+	if f == nil {
+		panic("executor: Future.OnDone: nil function")
+	}
+	t.notify(notice{f, nil})
+}
 
 // notice is a function that OnDone was given, or the library itself, which names
 // itself by the owner to take it back.
