@@ -28,8 +28,8 @@ var (
 	// Java: CancellationException.
 	ErrCanceled = errors.New("executor: task canceled")
 
-	// ErrTimeout is the [context.Cause] seen by a body whose [Timeout] ran out;
-	// its context's Err is [context.DeadlineExceeded].
+	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout]
+	// ran out; its context's Err is [context.DeadlineExceeded].
 	ErrTimeout = errors.New("executor: task timed out")
 
 	// ErrNotDone is returned by the accessors that do not wait, while there is

@@ -41,10 +41,11 @@ type Awaitable interface {
 	Join(ctx context.Context) error
 }
 
-// Unrun is a task that an executor had accepted and that never ran. It is a
+// Unrun is a task that waited when its pool was shut down by ShutdownNow. It is a
 // Runnable and can be submitted elsewhere, with its body and its name but
-// without its future: that is complete already, canceled with the cause
-// [ErrShutdown].
+// without its other options, its time, and its future: that is complete already,
+// canceled with the cause [ErrShutdown]. Periodic work, of which runs may have
+// ended before, is its body for one run more.
 type Unrun struct {
 	task Runnable
 	body func(context.Context) error

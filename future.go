@@ -27,8 +27,9 @@ type Future[T any] struct {
 }
 
 // NewFuture returns a pending Future whose body is fn. It is run by an
-// executor's Execute, or by a call of Run. A nil fn fails it with [ErrNilTask].
-// Java: new FutureTask(callable).
+// executor's Execute, or by a call of Run. A nil fn fails it with [ErrNilTask], an
+// option out of its range with an error that matches [ErrInvalid]. Java: new
+// FutureTask(callable).
 func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	f := &Future[T]{fn: fn, task: unattached()}
 	if fn == nil {

@@ -10,9 +10,9 @@ import (
 // once. Java: the protected methods of ThreadPoolExecutor.
 type Hooks struct {
 	// BeforeTask is called by the worker, before each run of a body. The body
-	// gets the context that BeforeTask returns, which is to be ctx or derived
-	// from it. If BeforeTask panics, body and AfterTask are left out, the task
-	// fails with a *PanicError, and the panic is reported.
+	// gets the context that BeforeTask returns, which is to be ctx, for which nil
+	// stands, or derived from it. If BeforeTask panics, body and AfterTask are
+	// left out, the task fails with a *PanicError, and the panic is reported.
 	BeforeTask func(ctx context.Context, info TaskInfo) context.Context
 
 	// AfterTask is called by the worker, after each run of a body: err is what
@@ -22,8 +22,8 @@ type Hooks struct {
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
 	// Terminated is called once, when the last task has ended and no worker is
-	// left: by the last worker, or by Shutdown or ShutdownNow if there was
-	// none. The pool is terminated when it returns.
+	// left: by whoever ended the last or took it away, a worker, or a caller of
+	// Shutdown, Cancel or Remove, say. The pool is terminated when it returns.
 	Terminated func()
 
 	// OnPanic is told of a panic that no future carries to somebody: in the

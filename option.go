@@ -49,8 +49,9 @@ func Named(name string) Option {
 }
 
 // Timeout bounds each run of the task's body: after d, which must be positive,
-// the body's context ends with the error [context.DeadlineExceeded] and the
-// cause [ErrTimeout]. The outcome stays the body's. The default is no bound.
+// the body's context ends with the error [context.DeadlineExceeded] and a
+// cause that matches [ErrTimeout]. The outcome stays the body's. The default is no
+// bound.
 func Timeout(d time.Duration) Option {
 	return func(o *options) {
 		if d <= 0 {
@@ -109,7 +110,8 @@ func Until(t time.Time) Option {
 
 // SkipMissed makes work at a fixed rate leave out the runs whose time has
 // passed when a run ends late, and go on with the next on the grid. The default
-// is to catch up, each missed run following the other.
+// is to catch up, each missed run following the other. With a fixed delay or a
+// trigger nothing is missed, and it has no effect.
 func SkipMissed() Option {
 	return func(o *options) {
 		o.need(periodic, "SkipMissed")

@@ -51,14 +51,15 @@ func (p *Pool) SetMax(n int) error {
 	return p.retune("SetMax", func(r *rules) { r.max = n })
 }
 
-// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now.
-// Java: setKeepAliveTime.
+// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now. It is
+// an error if d is negative, or 0 while AllowCoreTimeout is true. Java:
+// setKeepAliveTime.
 func (p *Pool) SetKeepAlive(d time.Duration) error {
 	return p.retune("SetKeepAlive", func(r *rules) { r.keepAlive = d })
 }
 
-// SetAllowCoreTimeout changes Config.AllowCoreTimeout. Java:
-// allowCoreThreadTimeOut.
+// SetAllowCoreTimeout changes Config.AllowCoreTimeout. It is an error to allow it
+// while KeepAlive is 0. Java: allowCoreThreadTimeOut.
 func (p *Pool) SetAllowCoreTimeout(allow bool) error {
 	return p.retune("SetAllowCoreTimeout", func(r *rules) { r.coreTimeout = allow })
 }

@@ -40,7 +40,8 @@ func Scheduled(n int) *ScheduledPool {
 }
 
 // SingleScheduled returns a scheduled pool of one worker: tasks never overlap.
-// It cannot be retuned. Java: newSingleThreadScheduledExecutor.
+// It cannot be retuned, but for its policies, as by SetDelayed. Java:
+// newSingleThreadScheduledExecutor.
 func SingleScheduled() *ScheduledPool {
 	p := Scheduled(1)
 	p.frozen = true

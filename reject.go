@@ -14,9 +14,11 @@ import (
 // Java: RejectedExecutionHandler.
 type RejectPolicy interface {
 	// Reject is given the task as it was submitted, with its context but without
-	// the options of Go, and the pool. If it returns an error, the submission fails with it and so does
-	// the task's future. If it returns nil, it has dealt with the task: by
-	// running it, or giving it to some other executor, or completing it.
+	// the options of Go, and the pool. If it returns an error, the submission fails
+	// with it and so does the task's future. If it returns nil, it has dealt with
+	// the task: by running it, or giving it to some other executor, or completing
+	// it. If it panics, so does the submission, and the future fails with a
+	// *PanicError.
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
@@ -41,8 +43,8 @@ var (
 
 	// CallerRuns runs the task in the goroutine that submits it, which slows
 	// submitters down to what the pool can do. Hooks.BeforeTask and AfterTask are
-	// not called. A pool that is shut down aborts. Java: CallerRunsPolicy, which drops the task
-	// silently then.
+	// not called, so that the error of a plain Runnable is logged. A pool that is
+	// shut down aborts. Java: CallerRunsPolicy, which drops the task silently then.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
 	// Discard drops the task. The submission succeeds, and the task's future

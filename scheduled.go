@@ -48,8 +48,8 @@ type ScheduledConfig struct {
 
 	// Decorate, if not nil, may put a task of the user's own around each task
 	// of Schedule, At, AtFixedRate, WithFixedDelay and On; what it returns is
-	// queued in its place. It is called by the goroutine that submits. Java:
-	// decorateTask.
+	// queued in its place; nil leaves the task as it is. It is called by the
+	// goroutine that submits. Java: decorateTask.
 	Decorate func(ScheduledTask) ScheduledTask
 }
 
@@ -144,7 +144,8 @@ func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration,
 }
 
 // At submits fn to run once, at the wall-clock time t. If that has passed it is
-// due at once, before all that was due later. Otherwise it is like [Schedule].
+// due at once, before all that was due later; one after April 2262, the last that
+// 64 bits of nanoseconds hold, counts as that. Otherwise it is like [Schedule].
 // Java has no counterpart.
 func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
@@ -179,9 +180,12 @@ func (p *ScheduledPool) once(ctx context.Context, t *task, e entry, null bool, o
 // have caught up, unless [SkipMissed] is given.
 //
 // An error that fn returns is recorded and told to the hooks, and the schedule
-// goes on; [Done] ends it in peace, a panic ends it as a failure, loudly. The
-// future is complete when the schedule has ended. period must be positive.
-// Java: scheduleAtFixedRate, which an exception ends silently.
+// goes on; [Done] ends it in peace, a panic ends it as a failure, loudly, and the
+// end of ctx cancels it. The future is complete when the schedule has ended.
+//
+// A negative initial counts as none; period must be positive. The error is that of
+// [Pool.Execute], or matches [ErrInvalid]; there is no future then. Java:
+// scheduleAtFixedRate, which an exception ends silently.
 func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
 	return p.every(ctx, initial, &series{rhythm: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
@@ -204,8 +208,8 @@ func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *ser
 // On submits fn to run at the wall-clock times that trigger gives, the first
 // being the first one after now. Each further one is the first after the time of
 // the run before or, if that has passed, after the present: runs never overlap,
-// and times that passed meanwhile are left out. Otherwise it is like AtFixedRate. A nil
-// trigger, or one without any time, is an error. Java has no counterpart.
+// and times that passed meanwhile are left out. Otherwise it is like AtFixedRate.
+// A nil trigger, or one without any time, is an error. Java has no counterpart.
 //
 // If the wall clock is set back by less than three hours, no time is repeated:
 // the next run is where it was. If it is set back further, the next time is

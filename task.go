@@ -11,7 +11,7 @@ import (
 //
 //	Pending -> Running             a worker, or the caller of Run, took it
 //	Running -> Pending             a periodic run ended and another will follow
-//	Running -> Succeeded, Failed   the body returned, panicked or called Goexit
+//	Running -> Succeeded, Failed   the body returned, panicked or called Goexit; Complete, Fail
 //	Pending -> Succeeded, Failed   Complete, Fail, or a rejection
 //	Pending, Running -> Canceled   Cancel, Abandon, a shutdown, the submitter's context
 //
