@@ -110,8 +110,9 @@ func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	return counts, err
 }
 
-// History gives a job's runs, the latest first: for the next page set before to
-// the last Seq of this one; 0 begins with the latest.
+// History gives up to limit of a job's runs, the latest first: for the next page
+// set before to the last Seq of this one; 0 begins with the latest. A job that is
+// not there has none.
 func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
 	if err := checkLimit(limit); err != nil {
 		return nil, err

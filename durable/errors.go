@@ -45,7 +45,7 @@ func invalid(format string, args ...any) error {
 // Permanent marks an error of a handler as one that another attempt would not
 // mend: the job is dead at once, however many attempts it has left. If it is
 // periodic, its schedule goes on with the next occurrence, as after the last
-// attempt.
+// attempt. Of nil it gives nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil

@@ -38,9 +38,9 @@ type Kind[P, R any] struct {
 
 // Handle says that this program runs jobs of the kind with fn. The name is what
 // the database knows: it must be the same in all programs and must outlive fn's
-// own. fn must bear being run again for the same job. It panics if the name or
-// an option is out of its range, if the kind has a handler already, or if fn is
-// nil, unless this program is only to add jobs: see Refer.
+// own. fn must bear being run again for the same job. It panics if the name, which
+// is of 1 to MaxKind bytes, or an option is out of its range, if the kind has a
+// handler already, or if fn is nil: a program that is only to add jobs takes Refer.
 func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error), opts ...HandlerOption) *Kind[P, R] {
 	k := &kind{name: name, first: time.Second, max: time.Hour}
 	err := checkName("kind", name, MaxKind)
@@ -100,8 +100,8 @@ func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload 
 	return k.add(ctx, NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
 }
 
-// At adds a job that runs once, at the time t of the database's clock; a time in
-// the past counts as now.
+// At adds a job that runs once, at the time t of the database's clock, which is in
+// the years 1 to 9999; if it has passed, the job is due at once.
 func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
 	if err := checkTime(t); err != nil {
 		return ID{}, err
@@ -115,8 +115,10 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // One that is over, since it was canceled, is dead or was ended by executor.Done,
 // does not begin again by that, for as long as it is kept, unless ReuseKey says so:
 // Job.State tells.
-// A run never overlaps the one before. An error is retried; executor.Done ends
-// the schedule. Java: scheduleAtFixedRate.
+//
+// A negative initial counts as none; period is at least a microsecond, and cut to
+// whole ones. A run never overlaps the one before. An error is retried;
+// executor.Done ends the schedule. Java: scheduleAtFixedRate.
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.every(ctx, key, "rate", initial, period, payload, opts)
 }
@@ -162,7 +164,7 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 
 // Await waits until the job is done and gives its result. The error is a
 // *JobError if the job is dead or canceled, ErrNotFound if it is not there (any
-// more), and ctx's error if ctx ends first.
+// more), ctx's error if ctx ends first, and the store's if a call of it fails.
 func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	var r R
 	job, err := k.jobs.Await(ctx, id)

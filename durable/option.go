@@ -21,11 +21,11 @@ const (
 // executor.ErrInvalid.
 type Option func(*NewJob) error
 
-// Key names the job. A second job with the same key is not added: the ID of the
-// first is given instead, whether it has run or not, for as long as it is kept; with
-// ReuseKey for as long as it is not over. If the first is of another kind, or
-// periodic and the second is not or the other way round, the error matches
-// ErrKeyTaken.
+// Key names the job, by 1 to MaxKey bytes. A second job with the same key is
+// not added: the ID of the first is given instead, whether it has run or not,
+// for as long as it is kept; with ReuseKey for as long as it is not over. If
+// the first is of another kind, or periodic and the second is not or the other
+// way round, the error matches ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *NewJob) error {
 		j.Key = key
@@ -58,7 +58,8 @@ func WithPriority(p Priority) Option {
 }
 
 // Attempts says how often an occurrence is tried before the job is dead, or, if
-// it is periodic, before the schedule goes on without it. The default is 12.
+// it is periodic, before the schedule goes on without it: 1 to 1000 times. The
+// default is 12.
 func Attempts(n int) Option {
 	return func(j *NewJob) error {
 		if n < 1 || n > 1000 {
@@ -69,8 +70,8 @@ func Attempts(n int) Option {
 	}
 }
 
-// Timeout bounds each run: its context ends after d, with the cause
-// executor.ErrTimeout. The default is no bound.
+// Timeout bounds each run: its context ends after d, at least a microsecond, with
+// the cause executor.ErrTimeout. The default is no bound.
 func Timeout(d time.Duration) Option {
 	return func(j *NewJob) error {
 		if d < time.Microsecond {
@@ -117,9 +118,9 @@ func checkName(what, s string, limit int) error {
 // HandlerOption changes one property of a kind, in this program.
 type HandlerOption func(*kind) error
 
-// Limit bounds how many jobs of the kind this node holds at the same time; for
-// all nodes together there is GlobalLimit. The default is no bound but the
-// workers of the pool.
+// Limit bounds how many jobs of the kind, at least one, this node holds at the
+// same time; for all nodes together there is GlobalLimit. The default is no bound
+// but the workers of the pool.
 func Limit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
@@ -130,13 +131,14 @@ func Limit(n int) HandlerOption {
 	}
 }
 
-// GlobalLimit bounds how many jobs of the kind all nodes together hold at the
-// same time. A job that is claimed ahead of its time, by up to Config.Poll and a
-// quarter, has its place already. The database counts: a node that was declared
-// dead has no places, so that with one that lost its lease and goes on all the same
-// there may be more for a moment. All programs must say the same n; where they
-// do not, each goes by its own. A place that one node frees, and has no work for, is
-// seen by another at its next look. The default is no bound.
+// GlobalLimit bounds how many jobs of the kind, at least one, all nodes
+// together hold at the same time. A job that is claimed ahead of its time, by
+// up to Config.Poll and a quarter, has its place already. The database counts:
+// a node that was declared dead has no places, so that with one that lost its
+// lease and goes on all the same there may be more for a moment. All programs
+// must say the same n; where they do not, each goes by its own. A place that
+// one node frees, and has no work for, is seen by another at its next look. The
+// default is no bound.
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
@@ -149,7 +151,8 @@ func GlobalLimit(n int) HandlerOption {
 
 // Backoff says how long a job waits after a failed attempt: first after the
 // first, then twice as long each time, but no longer than max. A random part of
-// up to a half is taken off. The default is a second and an hour.
+// up to a half is taken off. first must be positive and max not less than it; the
+// default is a second and an hour.
 func Backoff(first, max time.Duration) HandlerOption {
 	return func(k *kind) error {
 		if first <= 0 || max < first {

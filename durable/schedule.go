@@ -189,13 +189,13 @@ type Missed struct{ text string }
 // is the default.
 func Coalesce() Missed { return Missed{"coalesce"} }
 
-// Skip leaves out what could not begin within grace after its time. So it is with
-// what RunNow, Resume and Revive make due, if it waits for longer than that for a
-// node: let grace be more than Config.Poll.
+// Skip leaves out what could not begin within grace, which must be positive, after
+// its time. So it is with what RunNow, Resume and Revive make due, if it waits for
+// longer than that for a node: let grace be more than Config.Poll.
 func Skip(grace time.Duration) Missed { return Missed{"skip " + grace.String()} }
 
 // CatchUp runs what was missed, one after the other, but no more than the latest
-// max.
+// max, which must be positive.
 func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
 
 // policy is what the text in Job.Missed means.

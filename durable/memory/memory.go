@@ -1,6 +1,8 @@
 // Package memory keeps jobs in memory, for tests: it does what the stores in
 // databases do, and forgets all of it at the end of the program. Several Jobs
-// may share one Store, as nodes share a database.
+// may share one Store, as nodes share a database. It has no transactions:
+// ScheduleTx and CompleteTx fail with an error that matches executor.ErrInvalid.
+// Its methods never wait, and do not look at their contexts.
 package memory
 
 import (

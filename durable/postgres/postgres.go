@@ -62,7 +62,10 @@ type Store struct {
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs,
 // and makes its tables or brings them up to date. They are made in the first
-// schema of the search path; their names begin with "executor_".
+// schema of the search path; their names begin with "executor_". It waits for the
+// server, and for those who use the tables, for up to 30 seconds. The error matches
+// executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
+// version had the tables.
 //
 // Behind a pooler that gives a connection to each transaction, such as
 // PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not

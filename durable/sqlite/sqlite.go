@@ -42,7 +42,9 @@ type Store struct {
 
 // Open opens the file, and makes it if it is not there. The tables are made or
 // brought up to date; their names begin with "executor_", so that the file may
-// have others.
+// have others. It waits for others who write for up to two seconds. The error
+// matches executor.ErrInvalid if path is none, as ":memory:", and
+// durable.ErrNewerSchema if a newer version had the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open(path, opts)
 	if err != nil {
