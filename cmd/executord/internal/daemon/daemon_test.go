@@ -59,7 +59,7 @@ func TestEndBeforeStart(t *testing.T) {
 		want  Counts
 	}{
 		{executor.ErrShutdown, Counts{Failed: 1, Cut: 1}},
-		{executor.ErrTimeout, Counts{Failed: 1}},
+		{executor.ErrCanceled, Counts{Failed: 1}},
 	} {
 		d := New(Config{Log: slog.New(slog.DiscardHandler)})
 		e := newEntry(d, job.Job{Name: "late", Command: job.Command{Args: []string{"true"}}})

@@ -88,16 +88,12 @@ func (e *entry) arrive(due time.Time) {
 		return
 	}
 
-	opts := []executor.Option{executor.Named(e.job.Name)}
-	if e.job.Timeout > 0 {
-		opts = append(opts, executor.Timeout(e.job.Timeout))
-	}
 	r := &run{entry: e, job: e.job, number: number, due: due, log: e.log.With("run", number)}
-	err := e.daemon.runs.Go(context.Background(), r.execute, opts...)
+	err := e.daemon.runs.Go(context.Background(), r.execute, executor.Named(e.job.Name))
 	if err != nil {
 		// The pool has no limit, so it can only be the second signal, which
 		// came in this very moment.
-		r.report(process.Result{Err: err, Stopped: true}, stopped, time.Since(due), e.skips())
+		r.report(process.Result{Err: err, Stopped: true}, stopped, e.skips())
 		e.finish(true, true)
 	}
 }

@@ -28,37 +28,45 @@ type run struct {
 var errPatience = errors.New("the drain took longer than --drain-timeout")
 
 // execute runs the command and accounts for it: one line at the start, one at
-// the end, and the output between them. ctx ends with the job's timeout, and
-// when the daemon stops.
+// the end, and the output between them. ctx ends when the daemon stops.
 func (r *run) execute(ctx context.Context) error {
 	failed, cut := true, false
 	defer func() { r.finish(failed, cut) }() // also after a panic: the job must not count as running for ever
 
-	late := time.Since(r.due)
-	result := r.command(ctx, late)
-	outcome := outcomeOf(result, context.Cause(ctx))
+	result := r.command(ctx)
+	outcome := outcomeOf(result)
 	failed, cut = outcome != ok, outcome == stopped
 	// The line is written before the job is idle again, so that in the log the
 	// end of a run comes before the start of the next.
-	r.report(result, outcome, late, r.skips())
+	r.report(result, outcome, r.skips())
 	return nil
 }
 
+// late is how long after its due time the command was started. If it was not, the
+// time is zero, and it is how long after its due time it is now.
+func (r *run) late(began time.Time) time.Duration {
+	if began.IsZero() {
+		began = time.Now()
+	}
+	return max(began.Sub(r.due), 0) // the clock of a store may be ahead
+}
+
 // command runs the command.
-func (r *run) command(ctx context.Context, late time.Duration) process.Result {
+func (r *run) command(ctx context.Context) process.Result {
 	c := r.job.Command
 	args := c.Args
 	if len(args) == 0 {
 		args = []string{c.Shell, "-c", c.Script}
 	}
 	return r.daemon.supervisor.Run(ctx, process.Command{
-		Args:  args,
-		Env:   r.environment(),
-		Dir:   c.Dir,
-		Stdin: c.Stdin,
+		Args:    args,
+		Env:     r.environment(),
+		Dir:     c.Dir,
+		Stdin:   c.Stdin,
+		Timeout: r.job.Timeout,
 	}, process.Observer{
-		Started: func(pid int) {
-			attrs := []any{"due", stamp(r.due), "late", late, "pid", pid}
+		Started: func(pid int, began time.Time) {
+			attrs := []any{"due", stamp(r.due), "late", r.late(began), "pid", pid}
 			if r.node != "" {
 				attrs = append(attrs, "node", r.node)
 			}
@@ -81,16 +89,15 @@ const (
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
 )
 
-// outcomeOf gives the outcome, cause being why the run's context has ended, if
-// it has. That may have been before the command was started: it had no chance
-// then to end by itself either.
-func outcomeOf(result process.Result, cause error) outcome {
+// outcomeOf gives the outcome. What stopped the run may have come before the
+// command was started: it had no chance then to end by itself either.
+func outcomeOf(result process.Result) outcome {
 	switch {
-	case result.Stopped && errors.Is(cause, executor.ErrTimeout):
+	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
 		return timeout
-	case result.Stopped && errors.Is(cause, durable.ErrLeaseLost):
+	case result.Stopped && errors.Is(result.Cause, durable.ErrLeaseLost):
 		return lost
-	case result.Stopped && errors.Is(cause, executor.ErrCanceled):
+	case result.Stopped && errors.Is(result.Cause, executor.ErrCanceled):
 		return canceled
 	case result.Stopped:
 		return stopped
@@ -103,7 +110,8 @@ func outcomeOf(result process.Result, cause error) outcome {
 }
 
 // report logs the end of the run.
-func (r *run) report(result process.Result, outcome outcome, late time.Duration, skips int) {
+func (r *run) report(result process.Result, outcome outcome, skips int) {
+	late := r.late(result.Began)
 	if result.Err != nil {
 		r.log.Error("run not started", "due", stamp(r.due), "late", late, "why", result.Err.Error(), "skipped", skips)
 		return

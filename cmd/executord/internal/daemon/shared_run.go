@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/cmd/executord/internal/roster"
@@ -79,16 +78,10 @@ func (r *sharedRun) execute(ctx context.Context) error {
 	bad, cut := true, false
 	defer func() { r.finish(bad, cut) }()
 
-	runCtx, cancel := ctx, context.CancelFunc(func() {})
-	if r.job.Timeout > 0 {
-		runCtx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
-	}
-	defer cancel()
-	late := max(time.Since(r.due), 0)
-	result := r.command(runCtx, late)
-	outcome := outcomeOf(result, context.Cause(runCtx))
+	result := r.command(ctx)
+	outcome := outcomeOf(result)
 	bad, cut = outcome != ok, outcome == stopped
-	r.report(result, outcome, late, r.settle(ctx, outcome))
+	r.report(result, outcome, r.settle(ctx, outcome))
 	return r.verdict(result, outcome)
 }
 

@@ -49,16 +49,17 @@ func TestOutcome(t *testing.T) {
 		want   outcome
 	}{
 		{process.Result{}, nil, ok},
-		{process.Result{}, executor.ErrTimeout, ok}, // it ended just before
+		{process.Result{}, process.ErrTimeout, ok}, // it ended just before
 		{process.Result{Code: 1}, nil, failed},
 		{process.Result{Err: errors.New("no such program")}, nil, notStarted},
-		{cut, executor.ErrTimeout, timeout},
+		{cut, process.ErrTimeout, timeout},
 		{cut, executor.ErrCanceled, canceled},
 		{cut, executor.ErrShutdown, stopped},
 		{cut, durable.ErrLeaseLost, lost},
 		{cut, nil, stopped}, // the third signal
 	} {
-		if got := outcomeOf(test.result, test.cause); got != test.want {
+		test.result.Cause = test.cause
+		if got := outcomeOf(test.result); got != test.want {
 			t.Errorf("%+v because of %v: %s, want %s", test.result, test.cause, got, test.want)
 		}
 	}

@@ -27,7 +27,15 @@ type Command struct {
 	Env   []string // the whole environment; of two values for a name the later one wins
 	Dir   string   // working directory; "" means the caller's own
 	Stdin string   // standard input; "" means /dev/null
+
+	// Timeout is how long the command may take, from when it is started: what it
+	// waits for others to be started does not count. Zero means no limit.
+	Timeout time.Duration
 }
+
+// ErrTimeout is the cause of the end of a command that took longer than its
+// timeout.
+var ErrTimeout = errors.New("the command took longer than its timeout")
 
 // Stream is where a line of output came from.
 type Stream string
@@ -41,8 +49,8 @@ const (
 // returned.
 type Observer struct {
 	// Started is called once the command runs, before any Output. The command may
-	// have ended by then.
-	Started func(pid int)
+	// have ended by then. It was started at the time began.
+	Started func(pid int, began time.Time)
 
 	// Output is called with each line that the command writes, without its
 	// end, by one goroutine a stream, so possibly by two at once. The line is
@@ -59,17 +67,19 @@ type Output func(stream Stream, line []byte, more bool)
 // Result is how a run ended.
 type Result struct {
 	// Err tells why the command was not started; then nothing else is set, but for
-	// Stopped, if it is that the context had ended.
+	// Stopped and Cause, if it is that the context had ended.
 	Err error
 
+	Began  time.Time     // when the command was started
 	Code   int           // exit code, -1 if a signal ended the command
 	Signal string        // the signal that did, such as SIGKILL, or ""
 	Took   time.Duration // from the start to the end of the command
 
-	Stopped  bool // the context ended before the command did, and its group was told to end
-	Killed   bool // part of the group did not end within the grace, and was killed
-	Leftover bool // processes of the group outlived the command, and had to be ended
-	Survived bool // processes of the group could not even be killed
+	Cause    error // why the context ended or ErrTimeout, if Stopped; nil after Kill
+	Stopped  bool  // the context ended before the command did, and its group was told to end
+	Killed   bool  // part of the group did not end within the grace, and was killed
+	Leftover bool  // processes of the group outlived the command, and had to be ended
+	Survived bool  // processes of the group could not even be killed
 }
 
 // OK reports whether the command did what it should.
@@ -92,8 +102,13 @@ type Supervisor struct {
 	// an orphan may have been hidden behind it.
 	reaped chan struct{}
 
-	// mu is held while a process is started, so that nobody takes a child that
-	// is not in own yet for an orphan. It is a leaf lock.
+	// turn has a value in it while a process is started, or orphans are looked
+	// for: so nobody takes a child that is not in own yet for an orphan. It is
+	// taken before mu, and is not mu, since a start takes milliseconds: when many
+	// jobs are due at once, the end of a run would wait for all their starts.
+	turn chan struct{}
+
+	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex
 		own map[int]struct{} // started here and not waited for
@@ -102,7 +117,10 @@ type Supervisor struct {
 
 // New returns a Supervisor with the given grace.
 func New(grace time.Duration) *Supervisor {
-	s := &Supervisor{Grace: grace, killed: make(chan struct{}), reaped: make(chan struct{}, 1), foreign: make(map[int]bool)}
+	s := &Supervisor{
+		Grace: grace, killed: make(chan struct{}), reaped: make(chan struct{}, 1), foreign: make(map[int]bool),
+		turn: make(chan struct{}, 1),
+	}
 	s.mu.own = make(map[int]struct{})
 	return s
 }
@@ -113,15 +131,30 @@ func New(grace time.Duration) *Supervisor {
 func (s *Supervisor) Kill() {
 	s.killOnce.Do(func() { close(s.killed) })
 	for deadline := time.Now().Add(despair); time.Now().Before(deadline); time.Sleep(lastLook) {
-		s.mu.Lock()
-		left := len(s.mu.own) > 0
-		for pid := range s.mu.own {
-			killGroup(pid)
-		}
-		s.mu.Unlock()
+		left := s.killRuns()
 		if !s.killStrays() && !left {
 			return
 		}
+	}
+}
+
+// killRuns kills the groups of all runs, and reports whether there were any.
+func (s *Supervisor) killRuns() bool {
+	defer s.still()()
+	for pid := range s.mu.own {
+		killGroup(pid)
+	}
+	return len(s.mu.own) > 0
+}
+
+// still keeps processes from being started, and own as it is, until the function
+// that it returns is called.
+func (s *Supervisor) still() (release func()) {
+	s.turn <- struct{}{}
+	s.mu.Lock()
+	return func() {
+		s.mu.Unlock()
+		<-s.turn
 	}
 }
 
@@ -141,21 +174,30 @@ type Stray struct {
 	Name string
 }
 
-// start starts cmd as the leader of a new process group.
-func (s *Supervisor) start(cmd *exec.Cmd) error {
+// start starts cmd as the leader of a new process group, when it is its turn, and
+// gives the time of that. If ctx ends before, the error is that of ctx.
+func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd) (began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	began = time.Now()
+	if err := cmd.Start(); err != nil {
+		return time.Time{}, explain(err, cmd)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	s.mu.own[cmd.Process.Pid] = struct{}{}
-	return nil
+	return began, nil
 }
 
-// wait waits for cmd, which start has started.
-func (s *Supervisor) wait(cmd *exec.Cmd) {
+// wait waits for cmd, which start has started, and gives the time of its end.
+func (s *Supervisor) wait(cmd *exec.Cmd) (ended time.Time) {
 	cmd.Wait() // the error tells nothing that the ProcessState does not
+	ended = time.Now()
 	s.mu.Lock()
 	delete(s.mu.own, cmd.Process.Pid)
 	s.mu.Unlock()
@@ -163,13 +205,14 @@ func (s *Supervisor) wait(cmd *exec.Cmd) {
 	case s.reaped <- struct{}{}:
 	default:
 	}
+	return ended
 }
 
-// Run runs c to its end. When ctx ends before, it sends SIGTERM to the group
-// of c, and after the grace SIGKILL.
+// Run runs c to its end. When ctx ends before, or the timeout of c, it sends
+// SIGTERM to the group of c, and after the grace SIGKILL.
 func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err := ctx.Err(); err != nil {
-		return Result{Err: context.Cause(ctx), Stopped: true}
+		return notStarted(ctx)
 	}
 	cmd, err := c.prepare()
 	if err != nil {
@@ -179,23 +222,29 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err != nil {
 		return Result{Err: err}
 	}
-	began := time.Now()
-	err = s.start(cmd)
+	began, err := s.start(ctx, cmd)
 	pipes.closeChildEnds()
 	if err != nil {
 		pipes.close()
-		return Result{Err: explain(err, cmd)}
+		if err == ctx.Err() {
+			return notStarted(ctx)
+		}
+		return Result{Err: err}
 	}
-	r := run{Supervisor: s, group: cmd.Process.Pid}
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, began.Add(c.Timeout), ErrTimeout)
+		defer cancel()
+	}
+	r := run{Supervisor: s, group: cmd.Process.Pid, Result: Result{Began: began}}
 	exited := make(chan struct{})
 	go func() { // owned by Run, which does not return before it has ended
-		s.wait(cmd)
-		r.Took = time.Since(began)
+		r.Took = s.wait(cmd).Sub(began)
 		close(exited)
 	}()
 	var observing sync.WaitGroup // an observer that is stuck must not keep the run from being ended
 	observing.Go(func() {
-		o.Started(cmd.Process.Pid)
+		o.Started(cmd.Process.Pid, began)
 		pipes.copy(o.Output, c.Stdin)
 	})
 	r.await(ctx, exited)
@@ -209,4 +258,9 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	r.Code = cmd.ProcessState.ExitCode()
 	r.Signal = signalOf(cmd.ProcessState)
 	return r.Result
+}
+
+// notStarted is the result of a run whose context ended before its start.
+func notStarted(ctx context.Context) Result {
+	return Result{Err: context.Cause(ctx), Cause: context.Cause(ctx), Stopped: true}
 }

@@ -46,7 +46,7 @@ func newRecord() *record { return &record{line: make(chan string, 1000)} }
 
 func (r *record) observer() Observer {
 	return Observer{
-		Started: func(pid int) { r.pid = pid },
+		Started: func(pid int, _ time.Time) { r.pid = pid },
 		Output: func(stream Stream, line []byte, more bool) {
 			text := string(stream) + ":" + string(line)
 			if more {
@@ -135,7 +135,7 @@ func TestFullPipes(t *testing.T) {
 	got := make(map[Stream]int)
 	var mu sync.Mutex
 	result := supervise(t, time.Second).Run(t.Context(), c, Observer{
-		Started: func(int) {},
+		Started: func(int, time.Time) {},
 		Output: func(stream Stream, line []byte, more bool) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -252,7 +252,7 @@ func TestStuckObserver(t *testing.T) {
 	var lines []string
 	go func() {
 		done <- supervisor.Run(ctx, sh("echo up; exec sleep 1000"), Observer{
-			Started: func(pid int) { begun <- pid; <-release },
+			Started: func(pid int, _ time.Time) { begun <- pid; <-release },
 			Output:  func(_ Stream, line []byte, _ bool) { lines = append(lines, string(line)) },
 		})
 	}()

@@ -59,8 +59,7 @@ func (s *Supervisor) Adopt() (stop func()) {
 // those behind it, but somebody is already waiting for that one, and says so on
 // reaped.
 func (s *Supervisor) reapOrphans() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.still()()
 	for {
 		pid := endedChild()
 		if _, own := s.mu.own[pid]; own || pid == 0 {
@@ -130,8 +129,7 @@ func (s *Supervisor) killStrays() bool {
 // one. No number is given to a new process meanwhile: nobody else waits for
 // these children, and here it is not done.
 func (s *Supervisor) eachStray(f func(Stray)) (found bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.still()()
 	for _, child := range children() {
 		if _, own := s.mu.own[child.PID]; !own && !s.foreign[child.PID] {
 			found = true

@@ -172,7 +172,7 @@ func TestReaperTakesNoChild(t *testing.T) {
 			for i := range rounds {
 				want := (w*rounds + i) % 100
 				result := s.Run(t.Context(), sh(fmt.Sprintf("(true; true) & (setsid true) & exit %d", want)),
-					Observer{Started: func(int) {}, Output: func(Stream, []byte, bool) {}})
+					Observer{Started: func(int, time.Time) {}, Output: func(Stream, []byte, bool) {}})
 				got := result.Code
 				if result.Err != nil {
 					got = -2

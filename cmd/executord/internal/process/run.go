@@ -59,7 +59,7 @@ func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 			return
 		case <-done:
 			done = nil
-			r.Stopped = true
+			r.Stopped, r.Cause = true, context.Cause(ctx)
 			r.terminate()
 		case <-r.overdue:
 			r.overdue = nil
