@@ -123,6 +123,8 @@ func TestCommandLine(t *testing.T) {
 		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
 		{"run " + good + " --kill-after -1s", "", 2, "", "cannot be negative"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},
+		{"help rum", "", 2, "", `unknown command "rum" for "executord"`},
+		{"help run", "", 0, "SIGINT, SIGTERM", ""},
 		{"version", "", 0, "executord (devel)", ""},
 		{"", "", 0, "With a job file:\n", ""},
 		{"run --help", "", 0, "SIGINT, SIGTERM", ""},

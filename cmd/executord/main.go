@@ -108,7 +108,18 @@ those of the user who starts it.`),
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
 	addGroup(root, "store", "With a store, while daemons run or not:", append([]*cobra.Command{newJobs(), newRuns()}, newActs()...)...)
 	root.AddCommand(newVersion())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownCommand
+	}
 	return root
+}
+
+// knownCommand is the argument of help. By itself, cobra takes none that it does
+// not know for a mistake.
+func knownCommand(help *cobra.Command, args []string) error {
+	_, _, err := help.Root().Find(args)
+	return err
 }
 
 // addGroup adds commands under a title of their own.
