@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -99,7 +100,7 @@ func attach(cmd *exec.Cmd, stdin string) (*pipes, error) {
 			p.child = append(p.child, end)
 		}
 	}
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := cmp.Or(errs[:]...); err != nil { // one is enough: too many files are open
 		p.closeChildEnds()
 		p.close()
 		return nil, err
