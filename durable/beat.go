@@ -61,6 +61,7 @@ func (n *node) beatLoop(ctx context.Context) {
 			fence.Reset(n.leaseLeft())
 			continue
 		}
+		n.hearPaused(sent, pulse.Paused)
 		n.renew(sent)
 		fence.Reset(n.leaseLeft())
 		n.cancelWanted(pulse.Canceled)
@@ -141,7 +142,7 @@ func (n *node) fence() {
 	}
 	n.mu.Lock()
 	n.mu.fenced = true
-	n.dropWaitingLocked(0)
+	n.dropWaitingLocked(all)
 	n.mu.Unlock()
 	n.cancelAll(ErrLeaseLost)
 	// Last, since a log may be slow.
@@ -154,7 +155,7 @@ func (n *node) lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.mu.fenced = true
-	n.dropWaitingLocked(0)
+	n.dropWaitingLocked(all)
 	for _, r := range n.mu.held {
 		n.dropLocked(r)
 	}

@@ -60,8 +60,8 @@ type Config struct {
 	// default, 0, is 100; a negative number keeps none.
 	History int
 
-	// Logger is told of outages and recoveries, dead jobs, panics, lost leases and
-	// jobs that nobody handles. The default, nil, is slog.Default.
+	// Logger is told of outages and recoveries, dead jobs, panics, lost leases, kinds
+	// that are paused and jobs that nobody handles. The default, nil, is slog.Default.
 	Logger *slog.Logger
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -83,9 +84,13 @@ type node struct {
 		lost      time.Time
 		inserting map[*NewJob][]NewJob // by the first of them
 		unread    map[string]bool      // the schedules that this program can't read, and has said so
-		fenced    bool                 // the lease may be over: nothing is claimed or begun
-		draining  bool
-		empty     chan struct{} // closed when draining and held is empty
+		// paused are the kinds of which nothing is claimed or begun; pausedHere is when
+		// this program has changed them last.
+		paused     map[string]bool
+		pausedHere time.Time
+		fenced     bool // the lease may be over: nothing is claimed or begun
+		draining   bool
+		empty      chan struct{} // closed when draining and held is empty
 	}
 }
 
@@ -104,6 +109,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.perKind = make(map[string]int)
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.unread = make(map[string]bool)
+	n.mu.paused = make(map[string]bool)
 	n.mu.budget = n.workers()
 	n.mu.empty = make(chan struct{})
 	return n
@@ -139,12 +145,17 @@ func (n *node) join(ctx context.Context) bool {
 		n.mu.name = n.newName()
 		name := n.mu.name
 		n.mu.Unlock()
-		sent := time.Now()
 		opCtx, cancel := n.opContext(ctx)
-		now, err := n.jobs.store.Join(opCtx, name, n.jobs.cfg.Lease)
+		asked := time.Now()
+		paused, err := n.jobs.store.PausedKinds(opCtx)
+		sent, now := time.Now(), time.Time{}
+		if err == nil {
+			now, err = n.jobs.store.Join(opCtx, name, n.jobs.cfg.Lease)
+		}
 		cancel()
 		if outage.over(err) {
 			n.heard(sent, now)
+			n.hearPaused(asked, paused)
 			n.renew(sent)
 			return true
 		}
@@ -198,6 +209,9 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if slices.ContainsFunc(jobs, func(j NewJob) bool { return n.mu.paused[j.Kind] }) {
+		return Place{}
+	}
 	free := n.mu.budget - n.mu.due
 	if n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead {
 		free = maxHeld - n.mu.ahead
@@ -253,7 +267,7 @@ func (n *node) loseAnswerLocked() {
 func (n *node) drain(ctx context.Context) {
 	n.mu.Lock()
 	n.mu.draining = true
-	n.dropWaitingLocked(0)
+	n.dropWaitingLocked(all)
 	n.checkEmptyLocked()
 	n.mu.Unlock()
 

@@ -137,6 +137,9 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	}
 	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
 	for _, name := range names {
+		if n.mu.paused[name] {
+			continue
+		}
 		most := free
 		k := n.jobs.kind(name)
 		if k.limit > 0 {
@@ -240,7 +243,10 @@ func (n *node) giveBackLate() {
 		return
 	}
 	n.mu.budget = n.workers()
-	n.dropWaitingLocked(keep)
+	n.dropWaitingLocked(func(*run) bool {
+		keep--
+		return keep < 0
+	})
 }
 
 // listenLoop passes the store's hints on, if it gives any.

@@ -63,6 +63,10 @@ func (n *node) hold(name string, jobs []Job) {
 			n.mu.orphans++
 			break
 		}
+		if n.mu.paused[jobs[i].Kind] { // since they were asked for
+			n.mu.orphans++
+			continue
+		}
 		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
 		if old := n.mu.held[r.job.ID]; old != nil {
 			n.dropLocked(old) // its epoch is over
@@ -159,7 +163,7 @@ func (r *run) postpone(occurrence time.Time) {
 	r.begun, r.cancel, r.asked = false, nil, true
 	n.mu.begun--
 	*r.countLocked()++
-	if n.mu.fenced || n.mu.draining {
+	if n.mu.fenced || n.mu.draining || n.mu.paused[r.job.Kind] {
 		n.dropLocked(r) // as all else was that had not begun
 		n.mu.orphans++
 		n.mu.Unlock()
@@ -296,21 +300,18 @@ func (n *node) dropLocked(r *run) {
 	n.checkEmptyLocked()
 }
 
-// dropWaitingLocked gives up the runs that have not begun, except keep of them.
-// Poll releases them in the database.
-func (n *node) dropWaitingLocked(keep int) {
+// dropWaitingLocked gives up the runs that have not begun and are such. Poll releases
+// them in the database.
+func (n *node) dropWaitingLocked(such func(*run) bool) {
 	for _, r := range n.mu.held {
-		if r.begun {
-			continue
+		if !r.begun && such(r) {
+			n.dropLocked(r)
+			n.mu.orphans++
 		}
-		if keep > 0 {
-			keep--
-			continue
-		}
-		n.dropLocked(r)
-		n.mu.orphans++
 	}
 }
+
+func all(*run) bool { return true }
 
 // cancelAll cancels the contexts of all handlers.
 func (n *node) cancelAll(cause error) {

@@ -75,6 +75,13 @@ type Store interface {
 	// Counts gives how many jobs there are of each kind in each state, in any order.
 	Counts(ctx context.Context) ([]Count, error)
 
+	// PauseKind makes a kind one that is paused, or not. It is for the nodes to heed: a
+	// Claim need not.
+	PauseKind(ctx context.Context, kind string, pause bool) error
+
+	// PausedKinds gives the kinds that are paused, in any order.
+	PausedKinds(ctx context.Context) ([]string, error)
+
 	// Prune removes what has been kept for long enough, some thousands at most,
 	// and says how many jobs and runs it was.
 	Prune(ctx context.Context, r Retention) (int, error)
@@ -156,11 +163,12 @@ type Watch struct {
 // Pulse is the answer to a heartbeat.
 type Pulse struct {
 	Now      time.Time
-	Alive    bool  // false: the node was declared dead, and holds nothing
-	Canceled []Ref // running jobs of this node that are to be canceled
-	Freed    int   // jobs of dead nodes that this beat has freed
-	Dead     []ID  // those of them that are dead now
-	Due      bool  // the job that the Watch asks for is there; those just freed may not count
+	Alive    bool     // false: the node was declared dead, and holds nothing
+	Canceled []Ref    // running jobs of this node that are to be canceled
+	Freed    int      // jobs of dead nodes that this beat has freed
+	Dead     []ID     // those of them that are dead now
+	Paused   []string // the kinds that are paused
+	Due      bool     // the job that the Watch asks for is there; those just freed may not count
 }
 
 // Ref names one holding of a job.

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type Store struct {
 		keys   map[string]durable.ID
 		runs   map[durable.ID][]durable.Run // ascending
 		leases map[string]lease
+		paused map[string]bool // kinds
 	}
 }
 
@@ -44,6 +46,7 @@ func New() *Store {
 	s.mu.keys = make(map[string]durable.ID)
 	s.mu.runs = make(map[durable.ID][]durable.Run)
 	s.mu.leases = make(map[string]lease)
+	s.mu.paused = make(map[string]bool)
 	return s
 }
 
@@ -112,7 +115,7 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 func (s *Store) Beat(ctx context.Context, node string, length time.Duration, w durable.Watch) (durable.Pulse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pulse := durable.Pulse{Now: s.nowLocked()}
+	pulse := durable.Pulse{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
 	for _, j := range s.mu.jobs {
 		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
 			pulse.Due = true
@@ -341,6 +344,23 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 		}
 	}
 	return counts, nil
+}
+
+// PauseKind makes a kind one that is paused, or not.
+func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.mu.paused, kind); pause {
+		s.mu.paused[kind] = true
+	}
+	return nil
+}
+
+// PausedKinds gives the kinds that are paused.
+func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.mu.paused)), nil
 }
 
 // Prune removes what has been kept for long enough.

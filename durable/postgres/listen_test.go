@@ -198,7 +198,7 @@ func TestListenHearsOfTablesMadeAgain(t *testing.T) {
 			cancel()
 			return
 		}
-		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_node, executor_run, executor_limit, executor_schema"))
+		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_node, executor_run, executor_limit, executor_pause, executor_schema"))
 		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Place{}))
 	}); calls < 2 {
 		t.Errorf("%d calls: %v", calls, err)

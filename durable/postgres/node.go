@@ -39,18 +39,19 @@ const beat = `with n as materialized (select ` + clock + ` as now),
 	select n.now, exists (select from renewed),
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1),
+		exists (select from executor_pause),
 		exists (select from unnest($3::text[]) as k (kind), unnest('{1,0,-1}'::smallint[]) as p (priority), lateral (
 			select from executor_job where state = 0 and kind = k.kind and priority = p.priority
 				and due <= (select now + $4 from n) order by due limit 1) j)
 	from n`
 
 // Beat renews a lease, frees what dead nodes hold, and looks for a job. As long as
-// nobody is dead and nothing is to be canceled it is one statement.
+// nobody is dead, no kind is paused and nothing is to be canceled it is one statement.
 func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
 	var p durable.Pulse
 	var now int64
-	var dead, wanted bool
-	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &p.Due)
+	var dead, wanted, paused bool
+	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
 	if err != nil {
 		return p, err
 	}
@@ -61,6 +62,11 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 			return err
 		})
 		if err != nil {
+			return p, err
+		}
+	}
+	if paused {
+		if p.Paused, err = row.Strings(s.db.QueryContext(ctx, selectPaused)); err != nil {
 			return p, err
 		}
 	}

@@ -78,6 +78,9 @@ var migrations = []string{
 	// these have been used again.
 	`alter table executor_job add column lost integer not null default 0;
 	drop index executor_run_finished;`,
+
+	// The kinds that are paused.
+	`create table executor_pause (kind text collate "C" primary key);`,
 }
 
 // schemaMade tells whether executor_schema is where it would be made. PostgreSQL

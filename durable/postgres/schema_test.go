@@ -15,7 +15,7 @@ import (
 // makeFirst makes the schema of a store that of the first version.
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
-		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))

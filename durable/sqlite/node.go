@@ -87,6 +87,9 @@ func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) 
 			}
 		}
 	}
+	if p.Paused, err = row.Strings(q.query(selectPaused)); err != nil {
+		return p, err
+	}
 	wanted, err := row.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ? and wish = 1", node))
 	for _, j := range wanted {
 		p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})

@@ -69,6 +69,9 @@ var migrations = []string{
 
 	// How often in a row a job was lost with its node.
 	`alter table executor_job add column lost integer not null default 0;`,
+
+	// The kinds that are paused.
+	`create table executor_pause (kind text primary key);`,
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

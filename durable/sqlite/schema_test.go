@@ -41,7 +41,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
 		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "delete from executor_schema where version >= 2",
-		"alter table executor_job drop column lost")
+		"alter table executor_job drop column lost", "drop table executor_pause")
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,7 @@ var tests = []struct {
 	{"ListFilters", listFilters},
 	{"KindsAreThoseThatWait", kindsWait},
 	{"CountsHaveEachJobOnce", countsAll},
+	{"PausedKindsAreThoseThatArePaused", pausedKinds},
 	{"PruneRemovesWhatIsOld", prune},
 	{"PruneCountsWhatItRemoves", pruneCounts},
 	{"PruneRemovesOldRuns", pruneHistory},

@@ -251,6 +251,9 @@ func (m *model) call() {
 		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
 		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow, durable.OpRevive), Due: m.time()}
 		m.compare(fmt.Sprintf("change %v %+v", ref.ID, c), func(s durable.Store) (any, error) { return s.Change(ctx, ref.ID, c) })
+	case n < 97:
+		kind, pause := pick(m, kinds...), m.IntN(2) == 0
+		m.compare(fmt.Sprintf("pause %s %v", kind, pause), func(s durable.Store) (any, error) { return nil, s.PauseKind(ctx, kind, pause) })
 	case n < 98:
 		r := durable.Retention{Succeeded: pick(m, 0, time.Microsecond, time.Hour), Dead: pick(m, 0, time.Microsecond, time.Hour), History: pick(m, 0, time.Microsecond, time.Hour)}
 		m.compare(fmt.Sprintf("prune %+v", r), func(s durable.Store) (any, error) { return s.Prune(ctx, r) })
@@ -266,6 +269,11 @@ func (m *model) call() {
 		m.compare("find "+key, func(s durable.Store) (any, error) { return there(s.Find(ctx, key)) })
 		before, limit := int64(m.IntN(3)), m.IntN(3)
 		m.compare("page of runs", func(s durable.Store) (any, error) { return s.Runs(ctx, ref.ID, before, limit) })
+		m.compare("paused kinds", func(s durable.Store) (any, error) {
+			kinds, err := s.PausedKinds(ctx)
+			slices.Sort(kinds)
+			return kinds, err
+		})
 		m.compare("kinds", func(s durable.Store) (any, error) { return s.Kinds(ctx) })
 		m.compare("counts", func(s durable.Store) (any, error) {
 			counts, err := s.Counts(ctx)
@@ -337,6 +345,7 @@ func (m *model) beat(node string, lease time.Duration) {
 		if p.Freed > 0 {
 			p.Due = false // those just freed may not count
 		}
+		slices.Sort(p.Paused)
 		slices.SortFunc(p.Dead, func(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) })
 		slices.SortFunc(p.Canceled, func(a, b durable.Ref) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 		return p, err

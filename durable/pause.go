@@ -1,0 +1,112 @@
+package durable
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// PauseKind keeps all jobs of a kind from being begun, on all nodes, until
+// ResumeKind: those that are there and those that are added meanwhile, whether this
+// program handles them or not. Runs in progress go on. This program begins no more
+// of them once PauseKind has returned; others hear of it with their next beat,
+// three tenths of their lease later at most. To pause what is paused is no error.
+//
+// A periodic job that is late for that is dealt with as any that nobody ran, see
+// OnMissed.
+func (j *Jobs) PauseKind(ctx context.Context, kind string) error {
+	return j.pauseKind(ctx, kind, true)
+}
+
+// ResumeKind lets the jobs of a kind that PauseKind has stopped begin when they are
+// due, or at once if that has passed. Nodes hear of it as they do of the pause. A
+// job that was paused by itself, see Pause, stays so.
+func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
+	return j.pauseKind(ctx, kind, false)
+}
+
+// PausedKinds gives the kinds that are paused, in order.
+func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
+	kinds, err := j.store.PausedKinds(ctx)
+	slices.Sort(kinds)
+	return kinds, err
+}
+
+func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
+	if err := checkName("kind", kind, MaxKind); err != nil {
+		return err
+	}
+	if err := j.store.PauseKind(ctx, kind, pause); err != nil {
+		return err
+	}
+	if n := j.node(); n != nil {
+		n.pauseHere(kind, pause)
+	}
+	return nil
+}
+
+// pauseHere pauses or resumes a kind without waiting for the next beat. What was
+// asked of the store before this may not know of it.
+func (n *node) pauseHere(kind string, pause bool) {
+	n.mu.Lock()
+	n.mu.pausedHere = time.Now()
+	kinds := maps.Clone(n.mu.paused)
+	if delete(kinds, kind); pause {
+		kinds[kind] = true
+	}
+	paused, resumed := n.pauseLocked(kinds)
+	n.mu.Unlock()
+	n.tellPaused(paused, resumed)
+}
+
+// hearPaused takes the answer to a question that was sent then.
+func (n *node) hearPaused(sent time.Time, names []string) {
+	kinds := make(map[string]bool, len(names))
+	for _, name := range names {
+		kinds[name] = true
+	}
+	n.mu.Lock()
+	if sent.Before(n.mu.pausedHere) {
+		n.mu.Unlock()
+		return
+	}
+	paused, resumed := n.pauseLocked(kinds)
+	n.mu.Unlock()
+	n.tellPaused(paused, resumed)
+}
+
+// pauseLocked makes kinds those that are paused, gives up what has not begun of
+// them, and says what is new.
+func (n *node) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
+	for kind := range kinds {
+		if !n.mu.paused[kind] {
+			paused = append(paused, kind)
+		}
+	}
+	for kind := range n.mu.paused {
+		if !kinds[kind] {
+			resumed = append(resumed, kind)
+		}
+	}
+	n.mu.paused = kinds
+	if len(paused) > 0 {
+		n.dropWaitingLocked(func(r *run) bool { return kinds[r.job.Kind] })
+	}
+	return paused, resumed
+}
+
+// tellPaused has poll give back what was given up, and claim what goes on, and says
+// so in the log.
+func (n *node) tellPaused(paused, resumed []string) {
+	if len(paused)+len(resumed) == 0 {
+		return
+	}
+	n.wake()
+	for _, kind := range paused {
+		n.jobs.log().Info("durable: jobs of a kind are paused", "kind", kind)
+	}
+	for _, kind := range resumed {
+		n.jobs.log().Info("durable: jobs of a kind go on", "kind", kind)
+	}
+}

@@ -1,0 +1,222 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// While a kind is paused no job of it begins on any node, whether it was claimed
+// before its time, waited for a worker, was added meanwhile or was to run now; those
+// of other kinds do. When it is resumed they begin, each in its first attempt.
+func TestPausedKindDoesNotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d, other diary
+		nodes := make([]*durable.Jobs, 2)
+		var k *durable.Kind[string, string]
+		for i := range nodes {
+			nodes[i] = newJobs(t, store, func(c *durable.Config) {
+				c.Executor = executor.Scheduled(1)
+				t.Cleanup(c.Executor.Close)
+			})
+			k = durable.Handle(nodes[i], "k", d.handler)
+			durable.Handle(nodes[i], "other", other.handler)
+			durable.Handle(nodes[i], "long", func(context.Context, string) (string, error) {
+				time.Sleep(3 * time.Second)
+				return "", nil
+			})
+			start(t, nodes[i])
+		}
+		synctest.Wait()
+		operator := newJobs(t, store)
+		long := durable.Refer[string, string](operator, "long")
+		for range 2 {
+			must(long.Schedule(t.Context(), 0, "")) // keeps a worker
+		}
+		time.Sleep(1500 * time.Millisecond)
+		must(k.Schedule(t.Context(), 0, "")) // waits for one
+		for _, delay := range []time.Duration{950 * time.Millisecond, 1200 * time.Millisecond, time.Minute} {
+			must(k.Schedule(t.Context(), delay, ""))
+		}
+		must(0, operator.PauseKind(t.Context(), "k"))
+		time.Sleep(900 * time.Millisecond)
+		must(k.Schedule(t.Context(), 0, ""))
+		now := must(k.Schedule(t.Context(), time.Hour, ""))
+		must(operator.RunNow(t.Context(), now))
+		must(durable.Refer[string, string](operator, "other").Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Hour)
+		if d.count() != 0 || other.count() != 1 {
+			t.Fatalf("%d of the paused kind have begun, and %d of another one", d.count(), other.count())
+		}
+		must(0, operator.ResumeKind(t.Context(), "k"))
+		time.Sleep(1900 * time.Millisecond)
+		if d.count() != 6 {
+			t.Errorf("%d of 6 have begun", d.count())
+		}
+		for _, j := range d.all() {
+			if j.Attempt != 1 {
+				t.Errorf("job %v had attempt %d", j.ID, j.Attempt)
+			}
+		}
+	})
+}
+
+// A program that pauses a kind begins no more of it from then on, whatever answers
+// of the store are on their way, and goes on at once when it resumes it.
+func TestPauseHereIsAtOnce(t *testing.T) {
+	for _, late := range []string{"none", "beat", "claim", "insert", "settle"} {
+		t.Run(late, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newFaulty(memory.New())
+				jobs := newJobs(t, store)
+				var d diary
+				k := durable.Handle(jobs, "k", d.handler)
+				start(t, jobs)
+				synctest.Wait()
+				store.delay(late, 700*time.Millisecond)
+				time.Sleep(500 * time.Millisecond)
+				added := make(chan bool)
+				go func() {
+					defer close(added)
+					for _, delay := range []time.Duration{200 * time.Millisecond, 510 * time.Millisecond, 900 * time.Millisecond} {
+						must(k.Schedule(context.WithoutCancel(t.Context()), delay, ""))
+					}
+				}()
+				time.Sleep(500 * time.Millisecond)
+				must(0, jobs.PauseKind(t.Context(), "k"))
+				begun := d.count()
+				<-added
+				time.Sleep(time.Hour)
+				if n := d.count(); n != begun {
+					t.Errorf("%d have begun during the pause", n-begun)
+				}
+				store.delay("none", 0)
+				resumed := time.Now()
+				must(0, jobs.ResumeKind(t.Context(), "k"))
+				synctest.Wait()
+				if d.count() != 3 || time.Since(resumed) != 0 {
+					t.Errorf("%d of 3 have begun", d.count())
+				}
+			})
+		})
+	}
+}
+
+// A run that was in progress when its kind was paused goes on to its end.
+func TestPausedKindFinishesItsRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			time.Sleep(time.Minute)
+			return "done", ctx.Err()
+		})
+		start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Second)
+		must(0, jobs.PauseKind(t.Context(), "k"))
+		if got := must(k.Await(t.Context(), id)); got != "done" {
+			t.Errorf("result %q", got)
+		}
+	})
+}
+
+// A node that starts when a kind is paused begins no job of it, not before its first
+// beat either, and says so in its log.
+func TestNodeStartsWithPausedKinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log strings.Builder
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		must(k.Schedule(t.Context(), 0, ""))
+		must(0, newJobs(t, store).PauseKind(t.Context(), "k"))
+		stop := start(t, jobs)
+		time.Sleep(time.Hour)
+		stop()
+		if d.count() != 0 {
+			t.Errorf("%d have begun", d.count())
+		}
+		if strings.Count(log.String(), "paused") != 1 {
+			t.Errorf("log:\n%s", &log)
+		}
+	})
+}
+
+// What a periodic job missed while its kind was paused is dealt with as its policy
+// says.
+func TestPausedKindMissesOccurrences(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		synctest.Wait()
+		must(k.AtFixedRate(t.Context(), "rate", time.Minute, time.Minute, "", durable.OnMissed(durable.Skip(time.Second))))
+		must(0, jobs.PauseKind(t.Context(), "k"))
+		begun := time.Now()
+		time.Sleep(10*time.Minute + 30*time.Second)
+		must(0, jobs.ResumeKind(t.Context(), "k"))
+		time.Sleep(time.Minute)
+		d.wants(t, begun, 11*time.Minute)
+	})
+}
+
+// A run that was begun, and is put off since it is for another occurrence than the
+// store has, does not begin again while its kind is paused.
+func TestPauseWhileARunIsPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &trigger{next: func(after time.Time) time.Time {
+			time.Sleep(time.Second)
+			return after.Truncate(time.Hour).Add(time.Hour)
+		}}
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"slow": slow} })
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), ""))
+		time.Sleep(5 * time.Hour)
+		start(t, jobs)
+		time.Sleep(500 * time.Millisecond) // the trigger is asked for the latest occurrence
+		must(0, jobs.PauseKind(t.Context(), "k"))
+		time.Sleep(30 * time.Minute)
+		if d.count() != 0 {
+			t.Fatalf("%d have begun during the pause", d.count())
+		}
+		must(0, jobs.ResumeKind(t.Context(), "k"))
+		time.Sleep(time.Minute)
+		if d.count() != 1 {
+			t.Errorf("%d have begun", d.count())
+		}
+	})
+}
+
+// PausedKinds gives the kinds that are paused, in order, until they are resumed; a
+// name that no kind can have is an error.
+func TestPausedKinds(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	for _, kind := range []string{"b", "a", "b"} {
+		must(0, jobs.PauseKind(t.Context(), kind))
+	}
+	must(0, jobs.ResumeKind(t.Context(), "never paused"))
+	if got := must(jobs.PausedKinds(t.Context())); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("paused are %q", got)
+	}
+	for _, kind := range []string{"", "a\x00", strings.Repeat("k", durable.MaxKind+1)} {
+		if err := jobs.PauseKind(t.Context(), kind); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("pause of %q: %v", kind, err)
+		}
+		if err := jobs.ResumeKind(t.Context(), kind); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("resume of %q: %v", kind, err)
+		}
+	}
+}

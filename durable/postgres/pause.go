@@ -1,0 +1,24 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+const selectPaused = "select kind from executor_pause"
+
+// PauseKind makes a kind one that is paused, or not.
+func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
+	statement := "delete from executor_pause where kind = $1"
+	if pause {
+		statement = "insert into executor_pause (kind) values ($1) on conflict do nothing"
+	}
+	_, err := s.calls.ExecContext(ctx, statement, kind)
+	return err
+}
+
+// PausedKinds gives the kinds that are paused.
+func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
+	return row.Strings(s.db.QueryContext(ctx, selectPaused))
+}

@@ -1,0 +1,26 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/internal/row"
+)
+
+const selectPaused = "select kind from executor_pause"
+
+// PauseKind makes a kind one that is paused, or not.
+func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
+	statement := "delete from executor_pause where kind = ?"
+	if pause {
+		statement = "insert into executor_pause (kind) values (?) on conflict do nothing"
+	}
+	return s.writer.do(ctx, func(q *querier) error {
+		_, err := q.exec(statement, kind)
+		return err
+	})
+}
+
+// PausedKinds gives the kinds that are paused.
+func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
+	return row.Strings(s.read.QueryContext(ctx, selectPaused))
+}
