@@ -15,15 +15,35 @@ type mutant struct {
 	old  string // occurs once in file
 	new  string // takes its place
 	race bool   // only the race detector can see it
-	by   string // the package whose tests are to see it, if not that of file
+	by   string // the package whose tests are to see it, if not those of the file's directory
 }
 
-// pkg gives the package whose tests are run, as go test takes it.
-func (m mutant) pkg() string {
-	if m.by != "" {
-		return m.by
+// place names a mutant in the table.
+type place struct{ file, what string }
+
+func (m mutant) place() place { return place{m.file, m.what} }
+
+// judges are the packages whose tests judge what is in a directory, where that is
+// not the one of the directory alone: one after the other, until one notices.
+var judges = map[string][]string{
+	"durable/internal/row":   {"./durable/sqlite", "./durable/postgres"},
+	"durable/internal/rules": {"./durable/memory", "./durable/internal/model"},
+	"durable/memory":         {"./durable/memory", "./durable/internal/model"},
+	"durable/postgres":       {"./durable/postgres", "./durable/internal/model"},
+	"durable/sqlite":         {"./durable/sqlite", "./durable/internal/model"},
+}
+
+// pkgs gives the packages whose tests are run, in that order, as go test takes
+// them.
+func (m mutant) pkgs() []string {
+	dir := path.Dir(m.file)
+	switch {
+	case m.by != "":
+		return []string{m.by}
+	case judges[dir] != nil:
+		return judges[dir]
 	}
-	return "./" + path.Dir(m.file)
+	return []string{"./" + dir}
 }
 
 // apply gives the text of the broken file, of the repository at root.

@@ -7,6 +7,11 @@
 //
 //	go run ./internal/mutants               all, and write the table
 //	go run ./internal/mutants -only heap    those whose file or text has "heap"
+//	go run ./internal/mutants -keep         those that the table does not have, and add them to it
+//
+// With -only as well, -keep makes what either chooses. The tests are those of the
+// file's directory, or of the packages that judge what is in it; what they need, such
+// as a database, must be there.
 //
 // It exits with 1 if a mutant survives, and with 2 if one can't be made or -only
 // chooses none.
@@ -19,20 +24,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 func main() {
 	only := flag.String("only", "", "make the mutants whose file or description contains this, and write no table")
+	keep := flag.Bool("keep", false, "make what -only chooses and what the table does not have, and keep what it says of the others")
 	jobs := flag.Int("j", 2, "mutants to run at the same time")
 	skip := flag.String("skip", "", "tests to leave out, as a regular expression")
 	flag.Parse()
 
-	var chosen []mutant
-	for _, m := range all() {
-		if strings.Contains(m.file+" "+m.what, *only) {
-			chosen = append(chosen, m)
-		}
-	}
 	// Before anything runs: a text that is gone is to be mended first.
 	broken := 0
 	for _, m := range all() {
@@ -46,7 +47,28 @@ func main() {
 		os.Exit(2)
 	}
 
-	if len(chosen) == 0 {
+	had := make(map[place]verdict)
+	if *keep {
+		text, err := os.ReadFile(table)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		had = parse(text)
+	}
+	var chosen []mutant
+	found := false
+	for _, m := range all() {
+		named := strings.Contains(m.file+" "+m.what, *only)
+		found = found || named
+		if named && *only != "" {
+			delete(had, m.place())
+		}
+		if named || *keep {
+			chosen = append(chosen, m)
+		}
+	}
+	if !found {
 		fmt.Fprintf(os.Stderr, "mutants: no file or description contains %q\n", *only)
 		os.Exit(2)
 	}
@@ -56,7 +78,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	code := run(chosen, runner{temp: temp, skip: *skip}, *jobs, *only == "")
+	r := runner{temp: temp, skip: *skip, patience: make(map[string]time.Duration)}
+	code := run(chosen, had, r, *jobs, *keep || *only == "")
 	os.RemoveAll(temp)
 	os.Exit(code)
 }
@@ -67,12 +90,21 @@ func all() []mutant {
 		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants)
 }
 
-// run makes the mutants, tests them, and tells; it returns the exit code.
-func run(ms []mutant, r runner, jobs int, table bool) int {
-	if !r.sound(ms) {
+// run makes the mutants of which had says nothing, tests them, and tells; it
+// returns the exit code.
+func run(ms []mutant, had map[place]verdict, r runner, jobs int, write bool) int {
+	verdicts := make([]verdict, len(ms))
+	var made []int
+	for i, m := range ms {
+		if v, ok := had[m.place()]; ok {
+			verdicts[i] = v
+		} else {
+			made = append(made, i)
+		}
+	}
+	if !r.sound(ms, made) {
 		return 2
 	}
-	verdicts := make([]verdict, len(ms))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range jobs {
@@ -83,33 +115,34 @@ func run(ms []mutant, r runner, jobs int, table bool) int {
 			}
 		})
 	}
-	for i := range ms {
+	for _, i := range made {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
 
-	killed, failed := 0, 0
+	failed, survived := 0, 0
 	for i, v := range verdicts {
 		switch {
 		case v.err != nil:
 			failed++
 			fmt.Fprintf(os.Stderr, "%s: %s: %v\n", ms[i].file, ms[i].what, v.err)
-		case v.by != "":
-			killed++
+		case v.by == "":
+			survived++
 		}
 	}
-	fmt.Printf("mutants: made %d, killed %d, survived %d\n", len(ms)-failed, killed, len(ms)-failed-killed)
+	kept := len(ms) - len(made)
+	fmt.Printf("mutants: made %d, kept %d, killed %d, survived %d\n", len(made)-failed, kept, len(ms)-failed-survived, survived)
 	if failed > 0 {
 		return 2
 	}
-	if table {
-		if err := os.WriteFile("docs/mutants.md", document(ms, verdicts, killed), 0o644); err != nil {
+	if write {
+		if err := os.WriteFile(table, document(ms, verdicts, kept), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 2
 		}
 	}
-	if killed < len(ms) {
+	if survived > 0 {
 		return 1
 	}
 	return 0

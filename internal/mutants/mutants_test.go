@@ -35,11 +35,38 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// What the table says of a mutant is read as it was written.
+func TestTableIsReadAsWritten(t *testing.T) {
+	ms := []mutant{{file: "a.go", what: "one"}, {file: "b/b.go", what: "two"}, {file: "b/b.go", what: "three"}}
+	want := []verdict{{by: "TestA"}, {by: "TestB/sub", how: "data race"}, {}}
+	got := parse(document(ms, want, 1))
+	for i, m := range ms {
+		if v, ok := got[m.place()]; !ok || v != want[i] {
+			t.Errorf("%s: %v, %v, want %v", m.what, v, ok, want[i])
+		}
+	}
+	if len(got) != len(ms) {
+		t.Errorf("it has %d mutants", len(got))
+	}
+}
+
+// No two mutations have the same place in the table.
+func TestMutationsDiffer(t *testing.T) {
+	seen := make(map[place]bool)
+	for _, m := range all() {
+		if seen[m.place()] {
+			t.Errorf("%s: %q is there twice", m.file, m.what)
+		}
+		seen[m.place()] = true
+	}
+}
+
 // The first test that failed is found in the output, and how it failed.
 func TestJudge(t *testing.T) {
 	for _, c := range []struct{ out, by, how string }{
 		{"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- FAIL: TestB (0.01s)\nFAIL\n", "TestB", ""},
-		{"=== RUN   TestA\n    a_test.go:1: no\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\nFAIL\n", "TestA", ""},
+		{"=== RUN   TestA\n    a_test.go:1: no\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\nFAIL\n", "TestA/sub", ""},
+		{"--- FAIL: TestA (0.00s)\n    --- PASS: TestA/one (0.00s)\n        --- FAIL: TestA/two/three (0.00s)\n    --- FAIL: TestA/two (0.00s)\nFAIL\n", "TestA/two", ""},
 		{"=== RUN   TestA\n=== RUN   TestA/sub\npanic: oh\n\ngoroutine 1 [running]:\n", "TestA", "panic"},
 		{"=== RUN   TestA\npanic: test timed out after 40s\n\trunning tests:\n", "TestA", "hangs"},
 		{"=== RUN   TestA\n--- FAIL: TestA (0.00s)\npanic: deadlock: all goroutines in bubble are blocked\n", "TestA", "deadlock"},

@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// patience bounds the tests of one mutant. One that hangs is killed by it.
-const patience = 40 * time.Second
+// minPatience bounds the tests of a package on one mutant, if they do not take
+// long by themselves. One that hangs is killed by it.
+const minPatience = 40 * time.Second
 
 // bystanders are tests that read the code or the documents, or do not depend on
 // the code. They say nothing of how the code behaves.
@@ -25,6 +26,8 @@ const bystanders = "^(TestReadmeProgram|TestDocument.*|TestJavaNames.*|TestState
 type runner struct {
 	temp string // a directory of its own
 	skip string // further tests to leave out
+
+	patience map[string]time.Duration // by package, since sound has measured it
 }
 
 // verdict is what became of a mutant.
@@ -34,17 +37,22 @@ type verdict struct {
 	err error  // it could not be made
 }
 
-// sound reports whether the tests pass on the code as it is: otherwise they
-// would kill every mutant.
-func (r runner) sound(ms []mutant) bool {
+// sound reports whether the tests of the mutants chosen pass on the code as it is:
+// otherwise they would kill every mutant.
+func (r runner) sound(ms []mutant, chosen []int) bool {
 	var pkgs []string
-	for _, m := range ms {
-		if !slices.Contains(pkgs, m.pkg()) {
-			pkgs = append(pkgs, m.pkg())
+	for _, i := range chosen {
+		for _, pkg := range ms[i].pkgs() {
+			if !slices.Contains(pkgs, pkg) {
+				pkgs = append(pkgs, pkg)
+			}
 		}
 	}
 	for _, pkg := range pkgs {
-		if out, err := r.test(pkg, "", false); err != nil {
+		begun := time.Now()
+		out, err := r.test(pkg, "", false)
+		r.patience[pkg] = max(minPatience, 3*time.Since(begun))
+		if err != nil {
 			fmt.Fprintf(os.Stderr, "mutants: the tests of %s fail on the code as it is (%v); mend it first:\n%s\n", pkg, judge(out).by, tail(out))
 			return false
 		}
@@ -75,22 +83,27 @@ func (r runner) try(i int, m mutant) verdict {
 	if err := errors.Join(os.WriteFile(broken, []byte(text), 0o644), os.WriteFile(plan, overlay, 0o644)); err != nil {
 		return verdict{err: err}
 	}
-	out, err := r.test(m.pkg(), plan, m.race)
-	switch {
-	case err == nil:
-		return verdict{}
-	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
-		return verdict{err: fmt.Errorf("does not compile:\n%s", tail(out))}
+	for _, pkg := range m.pkgs() {
+		out, err := r.test(pkg, plan, m.race)
+		switch {
+		case err == nil:
+		case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+			return verdict{err: fmt.Errorf("does not compile:\n%s", tail(out))}
+		default:
+			return judge(out)
+		}
 	}
-	return judge(out)
+	return verdict{}
 }
 
-// test runs the tests of a package and gives their output.
+// test runs the tests of a package and gives their output. Where CI is set those
+// that lack what they need fail: one that is skipped would notice nothing.
 func (r runner) test(pkg, overlay string, race bool) (string, error) {
 	skip := bystanders
 	if r.skip != "" {
 		skip += "|" + r.skip
 	}
+	patience := max(minPatience, r.patience[pkg])
 	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String(), "-skip=" + skip}
 	if overlay != "" {
 		args = append(args, "-overlay="+overlay)
@@ -101,6 +114,7 @@ func (r runner) test(pkg, overlay string, race bool) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*patience) // for go itself
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Env = append(os.Environ(), "CI=true")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -108,6 +122,7 @@ func (r runner) test(pkg, overlay string, race bool) (string, error) {
 
 var (
 	failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	within  = regexp.MustCompile(`(?m)^    --- FAIL: (\S+)`)
 	begun   = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\S+)`)
 )
 
@@ -117,6 +132,9 @@ func judge(out string) verdict {
 	var v verdict
 	if m := failure.FindStringSubmatchIndex(out); m != nil {
 		v.by = out[m[2]:m[3]]
+		if sub := within.FindStringSubmatch(out); sub != nil && strings.HasPrefix(sub[1], v.by+"/") {
+			v.by = sub[1]
+		}
 	} else if all := begun.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		v.by, _, _ = strings.Cut(all[len(all)-1][1], "/") // it took the process with it
 	} else {
