@@ -169,6 +169,7 @@ func TestLimitOfKind(t *testing.T) {
 		}, durable.Limit(2))
 		quick := durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
+		synctest.Wait() // the node could have some of them at once
 		ids := must(slow.ScheduleAll(t.Context(), 0, make([]string, 20)))
 		begun := time.Now()
 		must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
@@ -278,6 +279,7 @@ func TestUnknownKindIsKept(t *testing.T) {
 		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 		durable.Handle(jobs, "known", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
+		synctest.Wait() // the node could have it at once
 		id := must(durable.Refer[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
 		time.Sleep(10 * time.Minute)
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {

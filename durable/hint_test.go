@@ -59,6 +59,32 @@ func TestHintsThatLeadToNothingArePutTogether(t *testing.T) {
 	})
 }
 
+// A hint that comes during the pause after a look that led to nothing has the node
+// look at the end of the pause.
+func TestHintDuringPauseIsHeededAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newHinting(store)
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Poll = time.Minute })
+		var d diary
+		durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(time.Second)
+		for range 20 {
+			line.wake <- struct{}{}
+			time.Sleep(100 * time.Millisecond)
+		}
+		line.wake <- struct{}{}
+		begun := time.Now()
+		time.Sleep(time.Millisecond)
+		elsewhere := durable.Refer[string, string](newJobs(t, store), "k")
+		must(elsewhere.Schedule(t.Context(), 0, ""))
+		line.wake <- struct{}{}
+		time.Sleep(time.Minute)
+		d.wants(t, begun, 50*time.Millisecond)
+	})
+}
+
 // A node that finds something each time looks for each hint.
 func TestHintsThatLeadToSomethingAreHeededAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

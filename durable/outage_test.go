@@ -129,3 +129,25 @@ func TestLogSaysWhenItListensAgain(t *testing.T) {
 		}
 	})
 }
+
+// A node that can't listen tries again about once a second, however quickly it fails.
+func TestTriesToListenAreSpacedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		store := &listening{Store: memory.New()}
+		store.dial = func(context.Context) error {
+			if tries++; tries > 1000 {
+				time.Sleep(time.Hour) // or time would stand still
+			}
+			return errDown
+		}
+		jobs := newJobs(t, store)
+		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
+		stop := start(t, jobs)
+		time.Sleep(time.Minute)
+		stop()
+		if tries < 60 || tries > 70 {
+			t.Errorf("%d tries in a minute", tries)
+		}
+	})
+}
