@@ -58,6 +58,22 @@ const lockJob = "select from executor_job where id = $1 for update"
 
 func uuidText(j durable.Job) string { return j.ID.String() }
 
+// A claim does not wait for a job whose row a transaction has that was left open: it
+// takes the others.
+func TestClaimPassesLockedJobsOver(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := claimed(t, store, "a", 3, 0)
+	must(store.Release(t.Context(), "a", nil))
+	leaveOpen(t, store, lockJob, uuidText(jobs[0]))
+	for _, limit := range []int{3, 2} { // with a kind's limit, and without
+		c := must(store.Claim(soon(t), durable.ClaimRequest{Node: "a", Limit: 3, Kinds: []durable.KindLimit{{Kind: "k", Max: limit}}}))
+		if len(c.Jobs) != 2 || c.Jobs[0].ID == jobs[0].ID || c.Jobs[1].ID == jobs[0].ID {
+			t.Errorf("claimed %+v", c.Jobs)
+		}
+		must(store.Release(t.Context(), "a", nil))
+	}
+}
+
 // A transaction that was left open on one job's row does not keep others of the
 // same group from being confirmed and committed; that one is told apart, and is
 // done when the transaction is over.

@@ -74,6 +74,42 @@ func TestPanicIsUndone(t *testing.T) {
 	}
 }
 
+// Of a call that fails while nobody shares its transaction nothing is left.
+func TestLoneCallIsUndone(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lone := adds(t, 10, func() { panic("boom") })
+	if n := group(t, s, lone); n != 0 || lone.err == nil {
+		t.Errorf("%d jobs are there, error %v", n, lone.err)
+	}
+}
+
+// A call whose transaction can't be committed is told so.
+func TestCommitThatFailsIsTold(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, text := range []string{"pragma foreign_keys = on", "create table parent (id integer primary key)",
+		"create table child (parent integer references parent deferrable initially deferred)"} {
+		if _, err := s.writer.conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	orphan := func(q *querier) error { _, err := q.exec("insert into child values (1)"); return err }
+	if err := s.writer.do(t.Context(), orphan); err == nil {
+		t.Error("it is said to be committed")
+	}
+	n := -1
+	if err := s.read.QueryRowContext(t.Context(), "select count(*) from child").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d rows are there: %v", n, err)
+	}
+}
+
 // hasty is a context that closes Done before its Err says why.
 type hasty struct{ context.Context }
 

@@ -90,6 +90,19 @@ func pauseRunning(b *bench) {
 	b.state(k.ID, durable.Waiting)
 }
 
+// A running job that is to be canceled can be neither paused nor resumed: it ends
+// canceled.
+func cancelStays(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.change(j.ID, durable.OpCancel, durable.Deferred)
+	for _, op := range []durable.Op{durable.OpPause, durable.OpResume} {
+		b.change(j.ID, op, durable.TooLate)
+	}
+	b.settle(node, next(j, j.Due.Add(time.Hour)))
+	b.state(j.ID, durable.Canceled)
+}
+
 // A job that is rescheduled is due at the new time, also if it is claimed or
 // paused.
 func reschedule(b *bench) {
@@ -199,12 +212,14 @@ func revive(b *bench) {
 func rescheduleMovesOccurrence(b *bench) {
 	node := b.node("a")
 	overdue := b.add(-time.Hour, func(j *durable.NewJob) { j.Kind = "nobody's" })
-	tried := b.running(node)
+	tried, cut := b.running(node), b.running(node)
 	o := outcome(tried)
 	o.State, o.Attempt, o.Error = durable.Waiting, 1, "no"
-	b.settle(node, o)
+	c := outcome(cut) // its node was told to end, so that it counts neither as an attempt nor as a run
+	c.State, c.Attempt, c.Error, c.Unrecorded = durable.Waiting, 0, "ended", true
+	b.settle(node, o, c)
 	to := time.Date(2040, 2, 3, 4, 5, 6, 0, time.UTC)
-	for id, want := range map[durable.ID]time.Time{overdue.ID: to, tried.ID: tried.Occurrence} {
+	for id, want := range map[durable.ID]time.Time{overdue.ID: to, tried.ID: tried.Occurrence, cut.ID: cut.Occurrence} {
 		b.changeBy(id, durable.Change{Op: durable.OpReschedule, Due: to}, durable.Applied)
 		if got := b.get(id); !got.Occurrence.Equal(want) || !got.Due.Equal(to) {
 			b.Errorf("due %v for %v, want %v for %v", got.Due, got.Occurrence, to, want)

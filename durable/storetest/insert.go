@@ -37,6 +37,17 @@ func insertCountsDelay(b *bench) {
 	}
 }
 
+// A job may be due at any time, also at the one from which computers count.
+func insertDue1970(b *bench) {
+	from := time.Unix(0, 0)
+	j := b.insert(job(time.Hour, func(j *durable.NewJob) { j.Due = from }), durable.Place{})
+	for _, due := range []time.Time{j.Due, b.get(j.ID).Due} {
+		if late := due.Sub(from); late < 0 || late > time.Microsecond {
+			b.Errorf("due %v", due)
+		}
+	}
+}
+
 // A job that is inserted again, because the answer was lost, is there once.
 func insertTwice(b *bench) {
 	j, k := job(0), job(0, key("key"))
@@ -131,6 +142,20 @@ func insertOtherScheduleDuringRun(b *bench) {
 	got := b.state(j.ID, durable.Waiting)
 	if want := p.Now.Add(time.Hour); !got.Due.Equal(want) || !got.Occurrence.Equal(want) || !got.NextDue.IsZero() {
 		b.Errorf("due %v, occurrence %v, want %v", got.Due, got.Occurrence, want)
+	}
+}
+
+// A periodic job that is over takes on what is registered anew, and is kept from its
+// end all the same: or one that is registered each day would be kept for ever.
+func insertOver(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1m0s"))
+	b.settle(node, outcome(j))
+	over := b.state(j.ID, durable.Succeeded)
+	b.pass()
+	b.add(0, key("key"), every("2m0s"), func(j *durable.NewJob) { j.Payload = []byte("2") })
+	if got := b.state(j.ID, durable.Succeeded); string(got.Payload) != "2" || !got.Updated.Equal(over.Updated) {
+		b.Errorf("job was\n%+v, is\n%+v", over, got)
 	}
 }
 

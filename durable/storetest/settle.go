@@ -300,6 +300,20 @@ func settleMany(b *bench) {
 	}
 }
 
+// A run that leaves no result leaves the one before.
+func settleWithoutResult(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	b.settle(node, next(j, j.Due))
+	j = b.claimOne(node)
+	o := next(j, j.Due)
+	o.Result, o.Error = nil, "no"
+	b.settle(node, o)
+	if got := b.state(j.ID, durable.Waiting); string(got.Result) != "1" || got.Error != "no" {
+		b.Errorf("job is %+v", got)
+	}
+}
+
 // Results and errors come back byte by byte.
 func settleBinary(b *bench) {
 	node := b.node("a")

@@ -30,6 +30,7 @@ var tests = []struct {
 }{
 	{"InsertKeepsEveryField", insertKeepsEveryField},
 	{"InsertCountsDelayFromTheStoresClock", insertCountsDelay},
+	{"InsertTakesAnyTime", insertDue1970},
 	{"InsertTwiceAddsOnce", insertTwice},
 	{"InsertWithTakenKeyGivesTheFirst", insertTakenKey},
 	{"InsertWithKeyOfAnotherKindSaysSo", insertKindTaken},
@@ -37,6 +38,7 @@ var tests = []struct {
 	{"InsertNewPayloadKeepsItsTimes", insertNewPayload},
 	{"InsertOtherScheduleBeginsAnew", insertOtherSchedule},
 	{"InsertOtherScheduleDuringRunWaitsForItsEnd", insertOtherScheduleDuringRun},
+	{"InsertOfWhatIsOverKeepsItNoLonger", insertOver},
 	{"InsertGivesNearJobsToTheNode", insertForNode},
 	{"InsertForDeadNodeWaits", insertForDeadNode},
 	{"InsertReusesTheKeyOfAJobThatIsOver", reuseKeyOfDone},
@@ -71,6 +73,7 @@ var tests = []struct {
 	{"SettleTakesAnyLengthOfHistory", settleLongHistory},
 	{"SettleKeepsTheHistoryShortOfWhatIsRevived", settleRevivedHistory},
 	{"SettleOfManyAnswersForEach", settleMany},
+	{"SettleWithoutResultKeepsTheOneBefore", settleWithoutResult},
 	{"SettleKeepsBinaryResults", settleBinary},
 
 	{"BeatKeepsTheLease", beatKeeps},
@@ -92,6 +95,7 @@ var tests = []struct {
 	{"CancelOfWaitingIsFinal", cancelWaiting},
 	{"CancelOfRunningWaitsForItsEnd", cancelRunning},
 	{"CancelOfDoneIsTooLate", cancelDone},
+	{"CancelOfRunningIsNotTakenBack", cancelStays},
 	{"ChangeOfUnknownJobIsNotFound", changeUnknown},
 	{"PausedJobIsNotClaimed", pauseAndResume},
 	{"PauseOfRunningWaitsForItsEnd", pauseRunning},
