@@ -36,3 +36,36 @@ func TestRunCutShortKeepsItsOccurrence(t *testing.T) {
 		}
 	})
 }
+
+// A run that was cut short, since its node could not renew its lease, is no attempt
+// if the node was not declared dead.
+func TestRunCutShortByAnOutageIsNoAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			d.note(ctx)
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(4 * time.Second):
+				return "", nil
+			}
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		synctest.Wait()
+		line.down()
+		time.Sleep(time.Minute)
+		line.up()
+		must(k.Await(t.Context(), id))
+		if runs := d.all(); len(runs) != 2 || runs[1].Attempt != 1 {
+			t.Errorf("runs are %+v", runs)
+		}
+		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 {
+			t.Errorf("history is %+v", runs)
+		}
+	})
+}

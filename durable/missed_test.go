@@ -126,6 +126,13 @@ func TestLatestMissedIsATimeOfItsTrigger(t *testing.T) {
 		"many minutes by day":   {cron.MustParse("CRON_TZ=UTC * 9-17 * * *").Next, 90*day + 20*time.Hour, 90*day + 18*time.Hour - time.Minute},
 		"days of a summer": {cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *").Next,
 			200*day + 20*time.Hour, 200*day + 30*time.Minute},
+		"many seconds, and a part of one": {func(t time.Time) time.Time {
+			n, part := t.Truncate(time.Second).Add(time.Second), begun.Add(30*day+time.Second/4)
+			if t.Before(part) && part.Before(n) {
+				return part
+			}
+			return n
+		}, 30*day + time.Second/2, 30*day + time.Second/4},
 		"one time": {func(t time.Time) time.Time {
 			if t.Before(begun.Add(time.Hour)) {
 				return begun.Add(time.Hour)

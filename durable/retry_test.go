@@ -236,3 +236,27 @@ func TestTimeoutEndsTheContext(t *testing.T) {
 		}
 	})
 }
+
+// Jobs that fail at the same time are not all retried at the same time: each waits
+// for between half of the backoff and all of it.
+func TestRetriesAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			d.note(ctx)
+			return "", errors.New("no")
+		}, durable.Backoff(time.Hour, time.Hour))
+		must(k.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Attempts(2)))
+		begun := time.Now()
+		start(t, jobs)
+		time.Sleep(2 * time.Hour)
+		since := d.since(begun)
+		if len(since) != 40 || since[19] != 0 {
+			t.Fatalf("runs began after %v", since)
+		}
+		if first, last := since[20], since[39]; first < 30*time.Minute || last > time.Hour+time.Second || last-first < 10*time.Minute {
+			t.Errorf("retries began after %v to %v", first, last)
+		}
+	})
+}

@@ -124,5 +124,8 @@ func TestCanceledJobIsNotSnoozed(t *testing.T) {
 		if _, err := k.Await(t.Context(), id); !errors.As(err, &je) || je.State != durable.Canceled {
 			t.Error(err)
 		}
+		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 || runs[0].Verdict != durable.RunCanceled {
+			t.Errorf("history is %+v", runs)
+		}
 	})
 }
