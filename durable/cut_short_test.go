@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,39 @@ func TestRunCutShortByAnOutageIsNoAttempt(t *testing.T) {
 		}
 		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 {
 			t.Errorf("history is %+v", runs)
+		}
+	})
+}
+
+// The handlers of a node that was declared dead are canceled at its next beat, though
+// by its own clock the lease is not over.
+func TestHandlersOfADeadNodeAreCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		var cause error
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			if durable.FencingToken(ctx) > 1 {
+				return "", nil
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Minute):
+			}
+			cause = context.Cause(ctx)
+			return "", cause
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		if err := store.Leave(t.Context(), must(jobs.Get(t.Context(), id)).Owner); err != nil { // what frees its jobs, too
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !errors.Is(cause, durable.ErrLeaseLost) {
+			t.Errorf("after a second its context has ended with %v", cause)
 		}
 	})
 }
