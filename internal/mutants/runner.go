@@ -20,7 +20,7 @@ const minPatience = 40 * time.Second
 
 // bystanders are tests that read the code or the documents, or do not depend on
 // the code. They say nothing of how the code behaves.
-const bystanders = "^(TestReadmeProgram|TestDocument.*|TestJavaNames.*|TestStatesDocument.*|TestConformance.*|TestImports.*|TestNoRequirements|TestTestSupport.*|TestFileLength|TestPackage.*|TestTestsDoNotSleep|TestGoroutinesHaveOwners)$"
+const bystanders = "^(TestReadmeProgram|TestDocument.*|TestJavaNames.*|TestStatesDocument.*|TestConformanceNames.*|TestConformanceParts.*|TestImports.*|TestNoRequirements|TestTestSupport.*|TestFileLength|TestPackage.*|TestTestsDoNotSleep|TestGoroutinesHaveOwners)$"
 
 // runner tests mutants.
 type runner struct {
