@@ -28,7 +28,7 @@ func (m mutant) place() place { return place{m.file, m.what} }
 var judges = map[string][]string{
 	"durable/internal/row":   {"./durable/sqlite", "./durable/postgres"},
 	"durable/internal/rules": {"./durable/memory", "./durable/internal/model"},
-	"durable/memory":         {"./durable/memory", "./durable/internal/model"},
+	"durable/memory":         {"./durable/memory", "./durable"},
 	"durable/postgres":       {"./durable/postgres", "./durable/internal/model"},
 	"durable/sqlite":         {"./durable/sqlite", "./durable/internal/model"},
 }

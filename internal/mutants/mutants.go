@@ -87,7 +87,9 @@ func main() {
 // all gives the mutants in the order of the table.
 func all() []mutant {
 	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, workerMutants, rejectMutants,
-		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants)
+		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants,
+		durableNodeMutants, durableLeaseMutants, durableRunMutants, durableCallMutants, rulesMutants, memoryMutants,
+		sqliteMutants, postgresMutants)
 }
 
 // run makes the mutants of which had says nothing, tests them, and tells; it

@@ -1,0 +1,100 @@
+package main
+
+// durableLeaseMutants break leases and the clock of the store as nodes know it.
+var durableLeaseMutants = []mutant{
+	{
+		file: "durable/beat.go", what: "a lease is renewed from when the answer came",
+		old: "int64(sent.Sub(n.clock.base))",
+		new: "int64(time.Since(n.clock.base))",
+	},
+	{
+		file: "durable/beat.go", what: "a node relies on its lease to the very end",
+		old: "n.jobs.cfg.Lease*5/6 - since",
+		new: "n.jobs.cfg.Lease - since",
+	},
+	{
+		file: "durable/beat.go", what: "what a node gave up when it was cut off stays its own in the store",
+		old: "		n.mu.orphans++ // what fence gave up is still this node's in the database\n",
+		new: "",
+	},
+	{
+		file: "durable/beat.go", what: "a node that was cut off goes on when it looks next",
+		old: "	if was {\n\t\tn.wake()\n\t}\n",
+		new: "",
+	},
+	{
+		file: "durable/beat.go", what: "a node that is cut off leaves its handlers alone",
+		old: "	n.cancelAll(ErrLeaseLost)\n\t// Last",
+		new: "	// Last",
+	},
+	{
+		file: "durable/beat.go", what: "a node that was declared dead leaves its handlers alone",
+		old: "	n.cancelAll(ErrLeaseLost)\n\tn.mu.Lock()",
+		new: "	n.mu.Lock()",
+	},
+	{
+		file: "durable/beat.go", what: "a node that was declared dead does not join again",
+		old: "			if !n.join(ctx) {\n\t\t\t\treturn\n\t\t\t}\n",
+		new: "",
+	},
+	{
+		file: "durable/beat.go", what: "a node does not heed whom its beat names to be canceled",
+		old: "		n.cancelWanted(pulse.Canceled)\n",
+		new: "",
+	},
+	{
+		file: "durable/beat.go", what: "the jobs of the dead wait for the next look",
+		old: "			n.wake()\n\t\t}\n\t\tswitch {",
+		new: "		}\n\t\tswitch {",
+	},
+	{
+		file: "durable/beat.go", what: "a beat waits for the names of the dead",
+		old: "aside.Go(func() { n.mourn(ctx, pulse.Dead) })",
+		new: "n.mourn(ctx, pulse.Dead)",
+	},
+	{
+		file: "durable/beat.go", what: "a beat that finds nothing spares no look",
+		old: "		case !far && !pulse.Due && len(watch.Kinds) > 0:",
+		new: "		case false:",
+	},
+	{
+		file: "durable/beat.go", what: "what a beat finds waits for a look that is far",
+		old: "		case pulse.Due && (far || n.jobs.cfg.Poll > 2*n.beatPause()):",
+		new: "		case false:",
+	},
+	{
+		file: "durable/poll.go", what: "a beat that finds nothing is a look also during an outage",
+		old: "		case quiet = <-n.quiet:\n\t\t\tclaim = outage.failed > 0",
+		new: "		case quiet = <-n.quiet:\n\t\t\tclaim = false",
+	},
+	{
+		file: "durable/clock.go", what: "the slowest answer is taken for the clock",
+		old: "c.mu.offset = max(c.mu.offset, s)",
+		new: "c.mu.offset = min(c.mu.offset, s)",
+	},
+	{
+		file: "durable/clock.go", what: "it is not noticed that the store's clock was put forward",
+		old: "		jump = low - c.mu.offset\n",
+		new: "",
+	},
+	{
+		file: "durable/clock.go", what: "it is not noticed that the store's clock was put back",
+		old: "		jump = high - c.mu.offset\n",
+		new: "",
+	},
+	{
+		file: "durable/clock.go", what: "answers from before a small step back count on",
+		old: "			c.mu.samples[i], s = low, low\n",
+		new: "			_ = i\n",
+	},
+	{
+		file: "durable/node.go", what: "a jump of the store's clock moves nothing that waits",
+		old: "		n.rekey()\n",
+		new: "",
+	},
+	{
+		file: "durable/outage.go", what: "calls that fail are not spaced out",
+		old: "	sleep(ctx, o.delay())\n",
+		new: "	sleep(ctx, 0)\n",
+	},
+}
