@@ -22,32 +22,27 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var d, other diary
-		nodes := make([]*durable.Jobs, 2)
-		var k *durable.Kind[string, string]
-		for i := range nodes {
-			nodes[i] = newJobs(t, store, func(c *durable.Config) {
+		operator := newJobs(t, store)
+		k := durable.Refer[string, string](operator, "k")
+		for _, long := range []string{"long", "longer"} { // keeps the one worker of its node busy
+			jobs := newJobs(t, store, func(c *durable.Config) {
 				c.Executor = executor.Scheduled(1)
 				t.Cleanup(c.Executor.Close)
 			})
-			k = durable.Handle(nodes[i], "k", d.handler)
-			durable.Handle(nodes[i], "other", other.handler)
-			durable.Handle(nodes[i], "long", func(context.Context, string) (string, error) {
-				time.Sleep(3 * time.Second)
+			durable.Handle(jobs, "k", d.handler)
+			durable.Handle(jobs, "other", other.handler)
+			durable.Handle(jobs, long, func(context.Context, string) (string, error) {
+				time.Sleep(10 * time.Second)
 				return "", nil
 			})
-			start(t, nodes[i])
+			start(t, jobs)
+			must(durable.Refer[string, string](operator, long).Schedule(t.Context(), 0, ""))
 		}
-		synctest.Wait()
-		operator := newJobs(t, store)
-		long := durable.Refer[string, string](operator, "long")
-		for range 2 {
-			must(long.Schedule(t.Context(), 0, "")) // keeps a worker
-		}
-		time.Sleep(1500 * time.Millisecond)
-		must(k.Schedule(t.Context(), 0, "")) // waits for one
-		for _, delay := range []time.Duration{950 * time.Millisecond, 1200 * time.Millisecond, time.Minute} {
+		time.Sleep(2 * time.Second)
+		for _, delay := range []time.Duration{0, 0, 2 * time.Second, time.Minute} {
 			must(k.Schedule(t.Context(), delay, ""))
 		}
+		time.Sleep(1500 * time.Millisecond) // what is due soon is claimed
 		must(0, operator.PauseKind(t.Context(), "k"))
 		time.Sleep(900 * time.Millisecond)
 		must(k.Schedule(t.Context(), 0, ""))
