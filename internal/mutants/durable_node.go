@@ -160,7 +160,7 @@ var durableNodeMutants = []mutant{
 	},
 	{
 		file: "durable/node.go", what: "a node that drains keeps what has not begun",
-		old: "	n.mu.draining = true\n\tn.dropWaitingLocked(0)\n",
+		old: "	n.mu.draining = true\n\tn.dropWaitingLocked(all)\n",
 		new: "	n.mu.draining = true\n",
 	},
 	{

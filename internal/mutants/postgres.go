@@ -54,7 +54,7 @@ var postgresMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/settle.go", what: "one row that is locked fails the commits of all",
-		old: "		a, err = settle(ctx, s.db, b, picky)\n",
+		old: "		a, err = settle(ctx, standard{s.db}, b, picky)\n",
 		new: "",
 	},
 	{
@@ -74,7 +74,7 @@ var postgresMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/node.go", what: "a job of the dead that is locked is never freed",
-		old: "	if _, err := tx.ExecContext(ctx, bury); err != nil {\n\t\treturn 0, nil, err\n\t}\n",
+		old: "	if err := tx.exec(ctx, bury); err != nil {\n\t\treturn 0, nil, err\n\t}\n",
 		new: "",
 	},
 	{

@@ -63,7 +63,7 @@ var sqliteMutants = []mutant{
 		new: "			w.exec(\"commit\")\n",
 	},
 	{
-		file: "durable/sqlite/writer.go", what: "statements in a caller's transaction stay open",
+		file: "durable/sqlite/tx.go", what: "statements in a caller's transaction stay open",
 		old: "	defer func() {\n\t\tfor _, s := range stmts {\n\t\t\ts.Close()\n\t\t}\n\t}()\n",
 		new: "",
 	},
