@@ -19,6 +19,9 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 		}
 	}
 	for _, opt := range opts {
+		if opt == nil {
+			return j, invalid("nil Option")
+		}
 		if err := opt(&j); err != nil {
 			return j, err
 		}

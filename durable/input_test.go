@@ -25,6 +25,7 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 	ctx := t.Context()
 	for name, call := range map[string]func() (durable.ID, error){
 		"key \"a\\x00b\"":      func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
+		"nil Option":           func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("key"), nil) },
 		"key: it must not":     func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("")) },
 		"the job has no key":   func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.ReuseKey()) },
 		"valid UTF-8":          func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("\xff")) },
@@ -164,6 +165,7 @@ func TestHandleTwicePanics(t *testing.T) {
 		func() { durable.Handle(jobs, "limit", fn, durable.Limit(0)) },
 		func() { durable.Handle(jobs, "global limit", fn, durable.GlobalLimit(0)) },
 		func() { durable.Handle(jobs, "backoff", fn, durable.Backoff(2, 1)) },
+		func() { durable.Handle(jobs, "option", fn, nil) },
 	} {
 		func() {
 			defer func() {

@@ -48,7 +48,11 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		err = invalid("kind %q: its handler must not be nil", name)
 	}
 	for _, opt := range opts {
-		if err == nil {
+		switch {
+		case err != nil:
+		case opt == nil:
+			err = invalid("kind %q: nil HandlerOption", name)
+		default:
 			err = opt(k)
 		}
 	}

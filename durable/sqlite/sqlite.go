@@ -63,6 +63,9 @@ func open(path string, opts []Option) (*Store, error) {
 	}
 	set := settings{synchronous: "FULL"}
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("%w: nil Option", executor.ErrInvalid)
+		}
 		opt(&set)
 	}
 	s := &Store{path: abs}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest"
@@ -69,6 +70,17 @@ func TestOpenDeclines(t *testing.T) {
 		} else if !strings.Contains(err.Error(), fmt.Sprintf("%q", path)) {
 			t.Errorf("%q is not named in: %v", path, err)
 		}
+	}
+}
+
+// An option that is none is an error, and nothing is made.
+func TestOpenDeclinesNilOption(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	if _, err := sqlite.Open(path, nil); !errors.Is(err, executor.ErrInvalid) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file: %v", err)
 	}
 }
 
