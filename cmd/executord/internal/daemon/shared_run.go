@@ -136,27 +136,43 @@ func passed(times job.Trigger, after, before time.Time) (n int, next time.Time) 
 // leaves out the times that passed during the run, and returns how many they
 // were: left to itself, the store would have the job run again at once.
 //
-// If the store does not answer, the job is as it would be without this.
+// If the store does not answer, the job is as it would be without this. That is no
+// loss as long as no time has passed, so that nothing waits for it then.
 func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
+	cut := o == stopped || o == lost // it is begun again at once
+	late := !cut && r.overran()
+	call := once
+	if late {
+		call = r.part.insist
+	}
 	jobs := r.part.roster.Jobs
+	var row durable.Job
+	err := call(ctx, func() (err error) {
+		row, err = jobs.Get(ctx, r.row.ID)
+		return err
+	})
 	var first time.Time
-	row, err := jobs.Get(ctx, r.row.ID)
 	if err == nil && row.Epoch == r.row.Epoch {
 		e, _ := roster.Read(row)
 		switch {
 		case e.Spec.Off:
 			err = r.part.roster.Retire(ctx, row.ID)
-		case o == stopped || o == lost: // it is begun again at once
+		case cut:
 		default:
 			var next time.Time
 			if first, skipped, next = r.overlapped(row); skipped > 0 && !next.IsZero() {
-				_, err = jobs.Reschedule(ctx, row.ID, next)
+				err = call(ctx, func() error {
+					_, err := jobs.Reschedule(ctx, row.ID, next)
+					return err
+				})
 			}
 		}
 	}
 	switch {
+	case err != nil && !late && skipped == 0:
+		return 0
 	case err != nil:
 		r.log.Warn("the store did not answer at the end of the run", "why", err.Error())
 		return 0
@@ -168,6 +184,38 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 			"why", "the run before was still going on", "running", r.number)
 	}
 	return skipped
+}
+
+func once(_ context.Context, fn func() error) error { return fn() }
+
+// insist calls fn until it succeeds, or ctx ends: the store may be back in a moment,
+// and each of the connections that it had before fails once. A daemon that drains
+// does not wait: its end is not to come later because of a store that is down.
+func (n *node) insist(ctx context.Context, fn func() error) error {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		err := fn()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-n.leaving.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// overran reports whether a time of the schedule with which the run began has
+// passed during it.
+func (r *sharedRun) overran() bool {
+	times := roster.Times(r.row)
+	if times == nil {
+		return false
+	}
+	next := times.Next(r.row.Occurrence)
+	return !next.IsZero() && next.Before(r.now())
 }
 
 // overlapped counts the times that have passed during the run, and gives the
