@@ -84,10 +84,10 @@ type node struct {
 		lost      time.Time
 		inserting map[*NewJob][]NewJob // by the first of them
 		unread    map[string]bool      // the schedules that this program can't read, and has said so
-		// paused are the kinds of which nothing is claimed or begun; pausedHere is when
-		// this program has changed them last.
+		// paused are the kinds of which nothing is claimed or begun; pausedHere has those
+		// that this program has paused or resumed, and when, until the store tells.
 		paused     map[string]bool
-		pausedHere time.Time
+		pausedHere map[string]time.Time
 		fenced     bool // the lease may be over: nothing is claimed or begun
 		draining   bool
 		empty      chan struct{} // closed when draining and held is empty
@@ -110,6 +110,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.unread = make(map[string]bool)
 	n.mu.paused = make(map[string]bool)
+	n.mu.pausedHere = make(map[string]time.Time)
 	n.mu.budget = n.workers()
 	n.mu.empty = make(chan struct{})
 	return n

@@ -50,7 +50,7 @@ func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
 // asked of the store before this may not know of it.
 func (n *node) pauseHere(kind string, pause bool) {
 	n.mu.Lock()
-	n.mu.pausedHere = time.Now()
+	n.mu.pausedHere[kind] = time.Now()
 	kinds := maps.Clone(n.mu.paused)
 	if delete(kinds, kind); pause {
 		kinds[kind] = true
@@ -60,16 +60,20 @@ func (n *node) pauseHere(kind string, pause bool) {
 	n.tellPaused(paused, resumed)
 }
 
-// hearPaused takes the answer to a question that was sent then.
+// hearPaused takes the answer to a question that was sent then, but for the kinds
+// that were paused or resumed here since.
 func (n *node) hearPaused(sent time.Time, names []string) {
 	kinds := make(map[string]bool, len(names))
 	for _, name := range names {
 		kinds[name] = true
 	}
 	n.mu.Lock()
-	if sent.Before(n.mu.pausedHere) {
-		n.mu.Unlock()
-		return
+	for kind, at := range n.mu.pausedHere {
+		if sent.After(at) {
+			delete(n.mu.pausedHere, kind) // later answers know of it, too
+		} else if delete(kinds, kind); n.mu.paused[kind] {
+			kinds[kind] = true
+		}
 	}
 	paused, resumed := n.pauseLocked(kinds)
 	n.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,6 +106,61 @@ func TestPauseHereIsAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A node that is told to pause a kind while it starts knows also of the kinds that
+// were paused before, and begins no job of either.
+func TestPauseHereWhileANodeStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		must(0, newJobs(t, store).PauseKind(t.Context(), "before"))
+		jobs := newJobs(t, store)
+		var d diary
+		for _, kind := range []string{"before", "here"} {
+			must(durable.Handle(jobs, kind, d.handler).Schedule(t.Context(), 0, ""))
+		}
+		store.delay("join", 500*time.Millisecond)
+		start(t, jobs)
+		time.Sleep(100 * time.Millisecond)
+		must(0, jobs.PauseKind(t.Context(), "here"))
+		time.Sleep(time.Hour)
+		if d.count() != 0 {
+			t.Errorf("%d have begun", d.count())
+		}
+	})
+}
+
+// A pause that comes between what a beat saw and its answer holds, however little
+// time there is between them.
+func TestPauseHereWhileABeatIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &answering{Store: memory.New()}
+		jobs := newJobs(t, store)
+		store.answer = func() { must(0, jobs.PauseKind(t.Context(), "k")) }
+		var d diary
+		k := durable.Handle(jobs, "k", d.handler)
+		start(t, jobs)
+		time.Sleep(time.Second)
+		must(k.Schedule(t.Context(), 0, ""))
+		time.Sleep(time.Hour)
+		if d.count() != 0 {
+			t.Errorf("%d have begun", d.count())
+		}
+	})
+}
+
+// answering is a store that calls answer between what the first beat saw and its
+// answer.
+type answering struct {
+	durable.Store
+	answer func()
+	once   sync.Once
+}
+
+func (s *answering) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
+	p, err := s.Store.Beat(ctx, node, lease, w)
+	s.once.Do(s.answer)
+	return p, err
 }
 
 // A run that was in progress when its kind was paused goes on to its end.
