@@ -245,7 +245,7 @@ func (r *sharedRun) verdict(result process.Result, o outcome) error {
 	switch {
 	case o == ok:
 		return nil
-	case o == notStarted:
+	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
 		text = "not started: " + result.Err.Error()
 	case o == timeout:
 		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)

@@ -40,6 +40,18 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// The history says of a command that was never started that it was not, whatever
+// kept it from that.
+func TestVerdictOnWhatWasNotStarted(t *testing.T) {
+	for _, cause := range []error{nil, executor.ErrCanceled, executor.ErrShutdown, durable.ErrLeaseLost} {
+		result := process.Result{Err: errors.New("the reason"), Stopped: cause != nil, Cause: cause}
+		r := &sharedRun{run: run{tail: new(tail)}}
+		if got := r.verdict(result, outcomeOf(result)); got.Error() != "not started: the reason" {
+			t.Errorf("after %v: %v", cause, got)
+		}
+	}
+}
+
 // A run that was cut short has the outcome of what did that.
 func TestOutcome(t *testing.T) {
 	cut := process.Result{Code: -1, Signal: "SIGTERM", Stopped: true}
