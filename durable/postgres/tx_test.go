@@ -2,11 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/storetest"
@@ -22,6 +24,18 @@ func TestTransactionsOfPgx(t *testing.T) {
 				return open(t, dsn), native{pool(t, dsn+"&default_query_exec_mode="+mode), make(map[durable.Tx]pgx.Tx)}
 			})
 		})
+	}
+}
+
+// A transaction that is nil is declined as one of database/sql is.
+func TestNilTransactionOfPgx(t *testing.T) {
+	jobs, err := durable.New(durable.Config{Store: new(postgres.Store)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := durable.Refer[string, string](jobs, "k")
+	if _, err := k.ScheduleTx(t.Context(), postgres.Tx(nil), 0, ""); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("ScheduleTx: %v", err)
 	}
 }
 
@@ -60,4 +74,20 @@ func (n native) Exec(ctx context.Context, tx durable.Tx, statement string) error
 func (n native) Count(ctx context.Context, tx durable.Tx, statement string) (count int, err error) {
 	err = n.of[tx].QueryRow(ctx, statement).Scan(&count)
 	return count, err
+}
+
+// A job that a transaction got can't be changed by others until that ends.
+func TestGetTxLocksTheJob(t *testing.T) {
+	store := open(t, dsn(t))
+	job := claimed(t, store, "node", 1, 0)[0]
+	tx := must(store.DB().BeginTx(t.Context(), nil))
+	defer tx.Rollback()
+	must(store.GetTx(t.Context(), tx, job.ID))
+	if _, err := store.DB().ExecContext(t.Context(), lockJob+" nowait", uuidText(job)); err == nil {
+		t.Error("it is not locked")
+	}
+	tx.Rollback()
+	if _, err := store.DB().ExecContext(t.Context(), lockJob+" nowait", uuidText(job)); err != nil {
+		t.Errorf("after the end: %v", err)
+	}
 }
