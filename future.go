@@ -114,8 +114,9 @@ func (f *Future[T]) Fail(err error) bool {
 // outcome, which is also returned; a panic is returned as a [*PanicError]. It
 // does nothing, and returns nil, if the task is running or done, is a promise, or
 // is periodic work of a pool. ctx is the parent of the body's context, unless the task was given to
-// a pool: then it is the context that it was submitted with. Java:
-// FutureTask.run.
+// a pool: then it is the context that it was submitted with. The pool may let go of
+// the task meanwhile, by ShutdownNow, say, or since it rejects it: its outcome is that
+// of the body all the same. Java: FutureTask.run.
 func (f *Future[T]) Run(ctx context.Context) error {
 	if f.borrow() {
 		end := f.runBody(ctx, f.conclude)
