@@ -88,7 +88,7 @@ func main() {
 func all() []mutant {
 	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, workerMutants, rejectMutants,
 		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants,
-		durableNodeMutants, durableLeaseMutants, durableRunMutants, durableCallMutants, rulesMutants, memoryMutants,
+		durableNodeMutants, durableLeaseMutants, durableRunMutants, durableCallMutants, durablePauseMutants, durableTxMutants, rulesMutants, memoryMutants,
 		sqliteMutants, postgresMutants)
 }
 

@@ -98,6 +98,16 @@ var rejectMutants = []mutant{
 		new: "		p.countRejected()\n",
 	},
 	{
+		file: "pool_heed.go", what: "a task whose submitter's code panics counts as nothing",
+		old: "		p.countRejected()\n\t\te.end(Failed, err)\n",
+		new: "		e.end(Failed, err)\n",
+	},
+	{
+		file: "pool_heed.go", what: "who submits does not get the panic of his own code",
+		old: "		panic(perr.Value)\n",
+		new: "		_ = perr\n",
+	},
+	{
 		file: "pool_heed.go", what: "a task runs whose submitter got a panic",
 		old: "passOn(&told, func(err error) { expire(b, err) })",
 		new: "passOn(&told, func(error) {})",

@@ -267,4 +267,14 @@ var scheduledMutants = []mutant{
 		old: "ok && at != never {",
 		new: "ok {",
 	},
+	{
+		file: "scheduled.go", what: "a task whose decoration panics is never done",
+		old: "ask(p.Pool, e, func() ScheduledTask { return p.decorate(f) }); d",
+		new: "p.decorate(f); d",
+	},
+	{
+		file: "scheduled.go", what: "a task whose decoration does not tell its time is never done",
+		old: "ask(p.Pool, e, d.Next)",
+		new: "d.Next()",
+	},
 }

@@ -278,6 +278,11 @@ var taskMutants = []mutant{
 		new: "return f.Cancel()",
 	},
 	{
+		file: "future.go", what: "a pool completes what somebody runs by hand",
+		old: "return f.settleIf(true, s, err, nil, f.drop)",
+		new: "return f.settleIf(false, s, err, nil, f.drop)",
+	},
+	{
 		file: "future.go", what: "a future that runs by hand stays in its queue",
 		old: "defer p.forget(f.core()) // it need not wait any more",
 		new: "_ = p",
