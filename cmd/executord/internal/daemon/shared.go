@@ -113,6 +113,12 @@ func (h reported) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
+func (h reported) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return reported{h.Handler.WithAttrs(attrs)}
+}
+
+func (h reported) WithGroup(name string) slog.Handler { return reported{h.Handler.WithGroup(name)} }
+
 // start brings the file to the store, and begins to take part.
 func (n *node) start(ctx context.Context) error {
 	if err := n.bring(ctx, n.daemon.File); err != nil {
