@@ -89,7 +89,8 @@ func (n *node) mourn(ctx context.Context, dead []ID) {
 	defer cancel()
 	for _, id := range dead {
 		job, _ := n.jobs.store.Get(opCtx, id) // for its names; it may be gone
-		n.jobs.log().Error("durable: a job is dead, since it was lost with its node and has no attempt left", "job", id, "key", job.Key, "kind", job.Kind, "error", job.Error)
+		job.ID = id
+		n.jobs.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
 	}
 }
 

@@ -91,6 +91,11 @@ func (j *Jobs) kindNames() []string {
 	return slices.Sorted(maps.Keys(j.mu.kinds))
 }
 
+// logOf is for lines about one job, which all name it alike.
+func (j *Jobs) logOf(job *Job) *slog.Logger {
+	return j.log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
+}
+
 func (j *Jobs) log() *slog.Logger {
 	if j.cfg.Logger != nil {
 		return j.cfg.Logger

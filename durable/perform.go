@@ -147,7 +147,7 @@ func (r *run) leave(started time.Time, err error) Outcome {
 	r.n.mu.unread[r.job.Schedule] = true
 	r.n.mu.Unlock()
 	if !told {
-		r.n.jobs.log().Error("durable: this program can't read a job's schedule, and leaves it to other nodes", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "error", err)
+		r.n.jobs.logOf(&r.job).Error("durable: this program can't read a job's schedule, and leaves it to other nodes", "error", err)
 	}
 	return o
 }
@@ -156,7 +156,7 @@ func (r *run) leave(started time.Time, err error) Outcome {
 func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started time.Time) Outcome {
 	var panicked *executor.PanicError
 	if errors.As(err, &panicked) {
-		r.n.jobs.log().Error("durable: handler panicked", "job", r.job.ID, "kind", r.job.Kind, "panic", err)
+		r.n.jobs.logOf(&r.job).Error("durable: handler panicked", "panic", err)
 	}
 	if errors.Is(err, executor.Done) {
 		o := r.ending(RunSucceeded, started, nil)
@@ -222,7 +222,7 @@ func (r *run) untried(v Verdict, started time.Time, err error, wait time.Duratio
 // failed says in the log that an occurrence, or a job that has but one, has no
 // attempt left.
 func (r *run) failed(attempt int, o Outcome) {
-	r.n.jobs.log().Error("durable: a job failed for good", "job", r.job.ID, "key", r.job.Key, "kind", r.job.Kind, "attempt", attempt, "error", o.Error)
+	r.n.jobs.logOf(&r.job).Error("durable: a job failed for good", "attempt", attempt, "error", o.Error)
 }
 
 // follow makes the job wait for its next occurrence, or ends it if there is none

@@ -268,7 +268,7 @@ func (n *node) vacated() {
 func (r *run) settled(o *Outcome, ok bool) {
 	n := r.n
 	if !ok && !r.completed.Load() {
-		n.jobs.log().Warn("durable: the outcome of a run was refused, since it was no longer this node's", "job", r.job.ID, "kind", r.job.Kind, "epoch", r.job.Epoch)
+		n.jobs.logOf(&r.job).Warn("durable: the outcome of a run was refused, since it was no longer this node's", "epoch", r.job.Epoch)
 	}
 	n.mu.Lock()
 	n.dropLocked(r)

@@ -132,7 +132,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 		case locked[e.ref()]:
 			pause := lockedPause(e.locked)
 			if e.locked++; e.locked == lockedLong {
-				s.n.jobs.log().Warn("durable: a run waits for somebody's transaction that has its job's row, and is open for seconds", "job", e.job.ID, "kind", e.job.Kind)
+				s.n.jobs.logOf(&e.job).Warn("durable: a run waits for somebody's transaction that has its job's row, and is open for seconds")
 			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:

@@ -1,0 +1,54 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// Each line of the log about a job names it by its key: its ID says nothing to a
+// reader.
+func TestLogNamesJobsByTheirKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var log strings.Builder
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		k := durable.Handle(jobs, "k", func(ctx context.Context, what string) (string, error) {
+			switch what {
+			case "panics":
+				panic("no")
+			case "refused": // what the store does when it takes this node for dead
+				job, _ := durable.Current(ctx)
+				if job.Epoch == 1 {
+					must(store.Release(ctx, job.Owner, nil))
+				}
+			case "fails":
+				return "", errors.New("no")
+			}
+			return "", nil
+		})
+		stop := start(t, jobs)
+		want := map[string]string{"panics": "panicked", "refused": "was refused", "fails": "failed for good"}
+		for what := range want {
+			must(k.Schedule(t.Context(), 0, what, durable.Key("key-of-"+what), durable.Attempts(1)))
+		}
+		time.Sleep(time.Minute)
+		stop()
+		for what, text := range want {
+			found := false
+			for line := range strings.Lines(log.String()) {
+				found = found || strings.Contains(line, text) && strings.Contains(line, "key=key-of-"+what)
+			}
+			if !found {
+				t.Errorf("%s: no line about that key in\n%s", text, &log)
+			}
+		}
+	})
+}
