@@ -33,7 +33,7 @@ func TestFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			victim := f.start()
-			<-f.first
+			f.reach(1)
 			durable.Handle(jobs, "tick", func(context.Context, time.Duration) (int, error) {
 				begun <- time.Now()
 				return 0, nil

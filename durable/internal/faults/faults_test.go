@@ -103,16 +103,42 @@ type node struct {
 // fleet is some nodes and what they wrote.
 type fleet struct {
 	*testing.T
-	store  string // by which nodes that are started from now on find it
-	direct string // by which the test does
-	nodes  []*node
-	mu     sync.Mutex
-	seen   []history.Start
-	first  chan struct{} // closed at the first start
+	store    string // by which nodes that are started from now on find it
+	direct   string // by which the test does
+	nodes    []*node
+	mu       sync.Mutex
+	seen     []history.Start
+	distinct map[occurrence]struct{} // that were begun, however often
+	more     chan struct{}           // has room for one, and gets it when another was begun
+}
+
+type occurrence struct {
+	job durable.ID
+	at  int64
 }
 
 func newFleet(t *testing.T, store string) *fleet {
-	return &fleet{T: t, store: store, direct: store, first: make(chan struct{})}
+	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}), more: make(chan struct{}, 1)}
+}
+
+// reach waits until n occurrences were begun. The limit is no claim: it only ends
+// a test whose nodes do nothing any more, on a machine however busy.
+func (f *fleet) reach(n int) {
+	f.Helper()
+	timeout := time.After(5 * time.Minute)
+	for {
+		f.mu.Lock()
+		begun := len(f.distinct)
+		f.mu.Unlock()
+		if begun >= n {
+			return
+		}
+		select {
+		case <-f.more:
+		case <-timeout:
+			f.Fatalf("only %d occurrences were begun", begun)
+		}
+	}
 }
 
 func (f *fleet) start() *node {
@@ -139,10 +165,13 @@ func (f *fleet) start() *node {
 				continue // half a line, of a process that was killed
 			}
 			f.mu.Lock()
-			if f.seen = append(f.seen, s); len(f.seen) == 1 {
-				close(f.first)
-			}
+			f.seen = append(f.seen, s)
+			f.distinct[occurrence{s.Job, s.Occurrence.UnixNano()}] = struct{}{}
 			f.mu.Unlock()
+			select {
+			case f.more <- struct{}{}:
+			default:
+			}
 		}
 	}()
 	f.Cleanup(func() { n.end(syscall.SIGKILL) })
@@ -166,7 +195,8 @@ func stores(t *testing.T) map[string]func(t *testing.T) string {
 	}
 }
 
-// trial lets processes share forty schedules, disturbs them, and judges.
+// trial lets processes share forty schedules, disturbs them, and judges, when at
+// least so many occurrences were committed.
 func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	t.Helper()
 	store, err := openStore(f.direct)
@@ -179,7 +209,8 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 		t.Fatal(err)
 	}
 	tick := durable.Refer[time.Duration, int](jobs, "tick")
-	for i := range 40 {
+	const schedules = 40
+	for i := range schedules {
 		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,
 			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
 		if err != nil {
@@ -187,6 +218,7 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 		}
 	}
 	disturb()
+	f.reach(least + schedules) // of each schedule the latest may not be committed
 	for _, n := range f.nodes {
 		n.end(syscall.SIGTERM)
 	}
@@ -216,7 +248,7 @@ func TestKilledAndStoppedProcesses(t *testing.T) {
 			f := newFleet(t, newStore(t))
 			trial(t, f, 100*rounds, func() {
 				victim, sleeper, _ := f.start(), f.start(), f.start()
-				<-f.first
+				f.reach(1)
 				for range rounds {
 					time.Sleep(lease / 2)
 					victim.end(syscall.SIGKILL)
@@ -238,7 +270,7 @@ func TestDatabaseRestart(t *testing.T) {
 	trial(t, f, 300, func() {
 		f.start()
 		f.start()
-		<-f.first
+		f.reach(1)
 		for range 2 {
 			time.Sleep(lease)
 			server.Kill()
@@ -261,7 +293,7 @@ func TestCutAndSilentLine(t *testing.T) {
 		f.start()
 		f.store = strings.Replace(f.direct, fmt.Sprint(":", server.Port, "/"), fmt.Sprint(":", line.port(), "/"), 1)
 		f.start()
-		<-f.first
+		f.reach(1)
 		for _, mode := range []mode{cut, silent, cut} {
 			time.Sleep(lease)
 			line.set(mode)

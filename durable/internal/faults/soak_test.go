@@ -49,7 +49,7 @@ func TestSoak(t *testing.T) {
 			f := newFleet(t, newStore(t))
 			trial(t, f, enough, func() {
 				victim, sleeper, _ := f.start(), f.start(), f.start()
-				<-f.first
+				f.reach(1)
 				for round := 0; f.begun() < enough+enough/20; round++ {
 					time.Sleep(4 * lease)
 					victim.end(syscall.SIGKILL)
@@ -81,7 +81,7 @@ func TestOpenTransaction(t *testing.T) {
 		defer db.Close()
 		victim := f.start()
 		f.start()
-		<-f.first
+		f.reach(1)
 		time.Sleep(lease)
 		conn, err := db.Conn(t.Context()) // what locks rows has a number, and holds vacuum back by it
 		if err != nil {
