@@ -73,21 +73,24 @@ func TestEndStoppedStrays(t *testing.T) {
 // process that holds up the run, whether it was told to end or not.
 func TestZombieOfStray(t *testing.T) {
 	for _, test := range []struct {
-		name, zombie, end string
-		want              Result
+		name, begin, zombie, end string
+		grace                    time.Duration
+		want                     Result
 	}{
-		{"it ends by itself", `exit`, "exit 0", Result{}},
-		{"the run is stopped", `exec sleep 1000`, "exec sleep 1000", Result{Stopped: true}},
-		{"it is killed", `trap "" TERM; sleep 1000; sleep 1000`, "exit 0", Result{Leftover: true, Killed: true}},
+		{"it ends by itself", "", "exit", `until grep -q "^State:.Z" /proc/$z/status; do sleep 0.01; done`, 10 * time.Second, Result{}},
+		{"the run is stopped", "", "exec sleep 1000", "exec sleep 1000", 10 * time.Second, Result{Stopped: true}},
+		{"it is killed", `trap "" TERM`, "exec sleep 1000", "exit 0", 100 * time.Millisecond, Result{Leftover: true, Killed: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := New(100 * time.Millisecond)
+			s := New(test.grace)
 			defer s.Adopt()()
 			defer s.EndStrays()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r := newRecord()
-			script := fmt.Sprintf(`(sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done; echo ready; %s' & exec setsid sleep 1000) & %s`, test.zombie, test.end)
+			// The command goes on when the parent has left the group: until then the other has the pipe.
+			script := fmt.Sprintf("%s\nz=$( (sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done; exec >&2; %s' & echo $!; exec setsid sleep 1000 >&2) & )\necho ready\n%s",
+				test.begin, test.zombie, test.end)
 			done := make(chan Result)
 			go func() { done <- s.Run(ctx, sh(script), r.observer()) }()
 			r.await(t, "stdout:ready")
