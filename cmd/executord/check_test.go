@@ -97,9 +97,8 @@ func TestMisnamedZone(t *testing.T) {
 // The command line does what it says, and its exit codes are the documented.
 func TestCommandLine(t *testing.T) {
 	dir := t.TempDir()
-	good, toml := filepath.Join(dir, "good"), filepath.Join(dir, "good.TOML")
-	os.WriteFile(good, []byte("MAILTO=me\n@daily x\n"), 0o644)
-	os.WriteFile(toml, []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"), 0o644)
+	os.WriteFile(filepath.Join(dir, "good"), []byte("MAILTO=me\n@daily x\n"), 0o644)
+	os.WriteFile(filepath.Join(dir, "good.TOML"), []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"), 0o644)
 	crontabText, tomlText := "@daily x\n", "[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"
 	tests := []struct {
 		args           string
@@ -107,21 +106,21 @@ func TestCommandLine(t *testing.T) {
 		code           int
 		stdout, stderr string // parts of what is written; "" means nothing
 	}{
-		{"check " + good, "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    mend: "},
-		{"check " + toml, "", 0, "a    1     @daily", ""},
+		{"check DIR/good", "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    mend: "},
+		{"check DIR/good.TOML", "", 0, "a    1     @daily", ""},
 		{"check -", crontabText, 0, "x    1     @daily", ""},
 		{"check - --format toml", tomlText, 0, "a    1     @daily", ""},
-		{"check " + toml + " --format crontab", "", 1, "", "good.TOML:1: this is neither a job nor a setting"},
+		{"check DIR/good.TOML --format crontab", "", 1, "", "good.TOML:1: this is neither a job nor a setting"},
 		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
 		{"run -", "@dayly x\n", 1, "", "executord: 1 mistake in stdin\n"},
 		{"check /no/such/file", "", 1, "", "executord: there is no file /no/such/file\n"},
-		{"check " + dir, "", 1, "", "is a directory"},
+		{"check DIR", "", 1, "", "is a directory"},
 		{"check", "", 2, "", "executord: check needs the name of a job file, such as: executord check jobs.crontab"},
 		{"run", "", 2, "", "executord: run needs the name of a job file"},
 		{"run a b", "", 2, "", "executord: run takes one job file, not 2"},
 		{"run a --log loud", "", 2, "", `invalid argument "loud" for "--log" flag: choose one of auto, text, json`},
 		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
-		{"run " + good + " --kill-after -1s", "", 2, "", "cannot be negative"},
+		{"run DIR/good --kill-after -1s", "", 2, "", "cannot be negative"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},
 		{"help rum", "", 2, "", `unknown command "rum" for "executord"`},
 		{"help run", "", 0, "SIGINT, SIGTERM", ""},
@@ -133,7 +132,11 @@ func TestCommandLine(t *testing.T) {
 		{"check --help", "", 0, "next five times", ""},
 	}
 	for _, test := range tests {
-		stdout, stderr, code := output(t, test.stdin, strings.Fields(test.args)...)
+		args := strings.Fields(test.args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "DIR", dir) // which may have spaces
+		}
+		stdout, stderr, code := output(t, test.stdin, args...)
 		if code != test.code || !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) ||
 			(test.stdout == "") != (stdout == "") || (test.stderr == "") != (stderr == "") {
 			t.Errorf("executord %s: exit code %d, want %d\nstdout: %s\nstderr: %s", test.args, code, test.code, stdout, stderr)

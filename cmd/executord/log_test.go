@@ -125,7 +125,7 @@ func TestPausedLog(t *testing.T) {
 	}
 	// Too much for executord's pipe, as lines of the log, but not for the job's.
 	const lines = 5000
-	cmd := executord(t, "run", write(t, "tab", fmt.Sprintf("@reboot seq %d; echo >%s\n", lines, fifo)))
+	cmd := executord(t, "run", write(t, "tab", fmt.Sprintf("@reboot seq %d; echo >'%s'\n", lines, fifo)))
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

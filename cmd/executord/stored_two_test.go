@@ -18,7 +18,7 @@ func TestTwoDaemons(t *testing.T) {
 		out := t.TempDir()
 		var tab strings.Builder
 		for _, name := range []string{"a", "b", "c"} {
-			tab.WriteString("# name: " + name + "\n@every 200ms echo $EXECUTORD_DUE >>" + out + "/" + name + "\n")
+			tab.WriteString("# name: " + name + "\n@every 200ms echo $EXECUTORD_DUE >>'" + out + "/" + name + "'\n")
 		}
 		file := write(t, "tab", tab.String())
 		// A machine that is busy must not look like a daemon that is dead.
@@ -81,7 +81,7 @@ func ranOn(p, q *process) {
 func TestTakeOver(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		flag := filepath.Join(t.TempDir(), "second")
-		file := write(t, "tab", "# name: long\n@every 500ms test -e "+flag+" || { echo up; exec sleep 1000; }\n# name: tick\n@every 200ms true\n")
+		file := write(t, "tab", "# name: long\n@every 500ms test -e '"+flag+"' || { echo up; exec sleep 1000; }\n# name: tick\n@every 200ms true\n")
 		p := startFile(t, file, "--store", store, "--lease", "2s")
 		run := p.until("run started", "job", "long")
 		p.until("up")
@@ -115,7 +115,7 @@ func TestTakeOver(t *testing.T) {
 func TestGivenBack(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		flag := filepath.Join(t.TempDir(), "second")
-		file := write(t, "tab", "# name: long\n@every 500ms test -e "+flag+" || { echo up; exec sleep 1000; }\n")
+		file := write(t, "tab", "# name: long\n@every 500ms test -e '"+flag+"' || { echo up; exec sleep 1000; }\n")
 		p := startFile(t, file, "--store", store, "--drain-timeout", "50ms")
 		run := p.until("run started", "job", "long")
 		p.until("up")
@@ -268,7 +268,7 @@ func TestRemovedWhileItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		witness := "# name: witness\n@every 300ms exec sleep 1000\n"
-		file := write(t, "tab", witness+"# name: long\n@every 300ms echo up; read x <"+fifo+"; echo done\n")
+		file := write(t, "tab", witness+"# name: long\n@every 300ms echo up; read x <'"+fifo+"'; echo done\n")
 		p := startFile(t, file, "--store", store)
 		p.after(0, "up")
 		p.after(0, "run started", "job", "witness")
@@ -307,7 +307,7 @@ func TestRemovedWhileItRuns(t *testing.T) {
 func TestTakeOverKeepsDue(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		dir := t.TempDir()
-		file := write(t, "tab", "# name: long\n@every 500ms cd "+dir+"; test -e first || exit 0; test -e second || { echo up; exec sleep 1000; }\n")
+		file := write(t, "tab", "# name: long\n@every 500ms cd '"+dir+"'; test -e first || exit 0; test -e second || { echo up; exec sleep 1000; }\n")
 		before := startFile(t, file, "--store", store)
 		before.until("run ended", "job", "long")
 		before.end()
@@ -353,7 +353,7 @@ func TestOverlapOfWhatCameDuringTheRun(t *testing.T) {
 					if period == "" {
 						return witness
 					}
-					return witness + "# name: long\n@every " + period + " read x <" + fifo + "\n"
+					return witness + "# name: long\n@every " + period + " read x <'" + fifo + "'\n"
 				}
 				file := write(t, "tab", with("250ms"))
 				p := startFile(t, file, "--store", store)

@@ -123,7 +123,7 @@ func TestHeadless(t *testing.T) {
 	s := New(10 * time.Second)
 	defer s.Adopt()()
 	for _, leave := range []string{"", "setsid "} {
-		c := sh(leave + os.Args[0] + ` & echo $!; until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done`)
+		c := sh(leave + "'" + os.Args[0] + "'" + ` & echo $!; until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done`)
 		c.Env = append(c.Env, headless+"=1")
 		result, r := runAll(t, s, c)
 		strays := s.EndStrays()
