@@ -44,10 +44,9 @@ func (q *Blocking[T]) Clear() {
 // wait in Put go on. It takes time linear in the length of the queue.
 //
 // match is called once for each element that is in the queue when RemoveFunc
-// begins, while no lock is held: it may take its
-// time, and may use the queue. An element that leaves in the meantime is not
-// counted, for it is delivered to whoever took it. If match panics, nothing is
-// removed.
+// begins, while no lock is held: it may take its time, and may use the queue. An
+// element that leaves in the meantime is not counted, for it is delivered to whoever
+// took it. If match panics, nothing is removed.
 func (q *Blocking[T]) RemoveFunc(match func(T) bool) int {
 	var doomed []uint64
 	for _, e := range q.snapshot() {

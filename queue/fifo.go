@@ -37,11 +37,7 @@ func (s *fifo[T]) snapshot() []entry[T] {
 
 func (s *fifo[T]) remove(match func(entry[T]) bool) int {
 	n := len(s.ring.RemoveFunc(match))
-	if s.ring.Sparse() {
-		for _, e := range s.ring.Drain() {
-			s.ring.Push(e)
-		}
-	}
+	s.ring.CloseRanks(nil)
 	return n
 }
 

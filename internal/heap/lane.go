@@ -22,7 +22,7 @@ type lane[K cmp.Ordered, E any] struct {
 	handover[K]
 	line ring.Pair[ticket[K, E]]
 
-	// What follows is written by who pushes.
+	// What follows is written by the end that pushes.
 
 	// newest is not less than any key in the lane: that of its youngest or, if
 	// that has left, of one that was.
@@ -33,7 +33,7 @@ type lane[K cmp.Ordered, E any] struct {
 
 	_ [64]byte
 
-	// What follows, and the tree, is written by who pops.
+	// What follows, and the tree, is written by the end that pops.
 
 	taken []ticket[K, E] // those that the last Turn has found, until Settle
 }

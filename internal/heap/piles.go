@@ -12,11 +12,11 @@ import (
 // the tree. An element costs a search for its pile when it comes, and nothing
 // until it is near.
 //
-// The tree had all of them before. In a heap of a million most levels are far away
-// in memory, and every slot that left came past all of them; and its arrays, when
-// they grew or shrank, made one push or pop wait for a hundred milliseconds. Now
-// the tree has a thousand at most, and they are fetched together, when the
-// processor need not wait for one after the other.
+// A tree of all of them lost. In a heap of a million most levels are far away in
+// memory, and every slot that leaves comes past all of them; and its arrays, when
+// they grow or shrink, make one push or pop wait for a hundred milliseconds. So the
+// tree has a thousand at most, which are fetched together, so that the processor
+// need not wait for one after the other. See docs/decisions/0024.
 type piles[K cmp.Ordered, E any] struct {
 	n      int           // elements
 	table  []*pile[K, E] // by number; nil where there is none

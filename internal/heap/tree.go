@@ -20,10 +20,10 @@ const idle = 256
 // The order of the elements is kept apart from the elements. What is sorted are
 // slots: a key, the number of the arrival, the place of the element. Under keys
 // of 64 bits four of them fill a cache line and hold no pointers, and to move one
-// is a copy and a note of where it is now. A heap of the elements themselves was here before,
-// which told each element of each of its moves: that touches, at every level,
-// the memory of a task that nobody asked for, and took twice the time to fill
-// and to empty.
+// is a copy and a note of where it is now. A heap of the elements themselves, which
+// tells each element of each of its moves, lost: that touches, at every level, the
+// memory of a task that nobody asked for, and takes twice the time to fill and to
+// empty.
 type tree[K cmp.Ordered, E any] struct {
 	n int // elements
 

@@ -144,7 +144,7 @@ var gateMutants = []mutant{
 	},
 	{
 		file: "internal/ring/pair.go", what: "halves close ranks in silence",
-		old: "				tell(e, 2*r.Push(e)+i)\n",
-		new: "				r.Push(e)\n",
+		old: "		p.halves[i].ring.CloseRanks(func(e E, place int) { tell(e, 2*place+i) })\n",
+		new: "		p.halves[i].ring.CloseRanks(nil)\n",
 	},
 }

@@ -147,8 +147,8 @@ func TestDoesNotThrash(t *testing.T) {
 	}
 }
 
-// A ring of few elements in many chunks is sparse, so that its owner can fill it
-// anew; after that it is not.
+// A ring of few elements in many chunks is sparse until its ranks are closed. Then
+// places are small again, and each element is told its own.
 func TestSparse(t *testing.T) {
 	const size = 64 // elements of a chunk
 	var r ring.Ring[int]
@@ -162,11 +162,17 @@ func TestSparse(t *testing.T) {
 	if !r.Sparse() {
 		t.Errorf("%d elements in a thousand chunks are not sparse", r.Len())
 	}
-	last := 0
-	for _, e := range r.Drain() {
-		last = r.Push(e)
-	}
+	last, places := 0, make(map[int]int)
+	r.CloseRanks(func(e, place int) { last, places[e] = place, place })
 	if r.Sparse() || last >= 2*1000 {
 		t.Errorf("filled anew: sparse is %t, the last place is %d", r.Sparse(), last)
+	}
+	for e, place := range places {
+		if got := r.Remove(place); got != e {
+			t.Errorf("%d was told the place of %d", e, got)
+		}
+	}
+	if r.Len() > 0 {
+		t.Errorf("%d elements were told no place", r.Len())
 	}
 }

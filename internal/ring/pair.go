@@ -13,7 +13,7 @@ import "iter"
 type Pair[E any] struct {
 	// in is the half to push to. It is what both ends read, and comes first since
 	// compiled code reads the first word of what a pointer points to, in order
-	// to see that it is not nil.
+	// to see that the pointer is not nil.
 	in int
 
 	_      cacheLine
@@ -71,7 +71,7 @@ func (p *Pair[E]) Pop() (E, bool) {
 }
 
 // Pushed returns the number of elements in the half to push to; it may be called
-// by who pushes.
+// by the goroutine that pushes.
 func (p *Pair[E]) Pushed() int { return p.halves[p.in].ring.Len() }
 
 // Len returns the number of elements.
@@ -108,15 +108,11 @@ func (p *Pair[E]) RemoveFunc(match func(E) bool) (removed []E) {
 // Sparse reports whether CloseRanks has something to do.
 func (p *Pair[E]) Sparse() bool { return p.halves[0].ring.Sparse() || p.halves[1].ring.Sparse() }
 
-// CloseRanks fills the halves anew of which three quarters are holes, and tells
-// their elements the new places.
+// CloseRanks fills the halves anew that are sparse, and tells their elements the
+// new places.
 func (p *Pair[E]) CloseRanks(tell func(e E, place int)) {
 	for i := range p.halves {
-		if r := &p.halves[i].ring; r.Sparse() {
-			for _, e := range r.Drain() {
-				tell(e, 2*r.Push(e)+i)
-			}
-		}
+		p.halves[i].ring.CloseRanks(func(e E, place int) { tell(e, 2*place+i) })
 	}
 }
 

@@ -12,16 +12,16 @@ import "fmt"
 // concurrent use.
 //
 // Every element has a place, a number that is its own and the same for as long
-// as it is in the ring. Places are used again, and holes are not: where few
-// elements are left in many chunks, the ring is Sparse, and its owner may fill it
-// anew. If that is done each time, no place is larger than about four times the
-// largest number of elements that ever were in the ring at once.
+// as it is in the ring, unless [Ring.CloseRanks] names another. Places are used
+// again, and holes are not. If CloseRanks follows each removal from the middle, no
+// place is larger than about four times the largest number of elements that ever
+// were in the ring at once.
 //
 // The elements lie in chunks, which come and go at the ends as in a ring buffer
-// of chunks. A circular array that doubles was here before: a push in a million
-// copied the million, and the array that it left behind had to be cleared when
-// it was made and again when it shrank, which was most of the cost of a queue
-// that comes and goes in bursts. See docs/decisions/0014.
+// of chunks. A circular array that doubles lost: a push in a million copies the
+// million, and the arrays have to be cleared when they are made, as it grows and
+// again as it shrinks, which is most of the cost of a queue that comes and goes in
+// bursts. See docs/decisions/0014.
 type Ring[E any] struct {
 	// first and last are the ends of the chain, nil if there is no chunk. Of
 	// the first, the slots below head have been left; of the last, the room
@@ -127,9 +127,26 @@ func (r *Ring[E]) Remove(place int) E {
 	return e
 }
 
-// Sparse reports whether three quarters of the ring are holes. It takes constant
-// time.
+// Sparse reports whether CloseRanks has something to do: whether three quarters of
+// the ring are holes. It takes constant time.
 func (r *Ring[E]) Sparse() bool { return r.used > idle && r.used*size > 4*r.n }
+
+// CloseRanks fills the ring anew if it is sparse, and tells its elements their new
+// places. A nil tell tells nobody.
+func (r *Ring[E]) CloseRanks(tell func(e E, place int)) {
+	if r.Sparse() {
+		r.refill(tell)
+	}
+}
+
+func (r *Ring[E]) refill(tell func(e E, place int)) {
+	for _, e := range r.Drain() {
+		place := r.Push(e)
+		if tell != nil {
+			tell(e, place)
+		}
+	}
+}
 
 // find returns the chunk and the index of the element at place, nil if there
 // is none.

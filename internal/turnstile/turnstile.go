@@ -10,7 +10,7 @@ import "sync"
 // wait. So an Unlock rarely has anybody to wake, which takes ten times as long
 // as what the lock is for. At a plain Mutex with more goroutines than
 // processors they get into step, and stay there: whoever has the lock wakes the
-// next one, who finds it taken again and sleeps.
+// next one, which finds it taken again and sleeps.
 //
 // Before anything else the lock is tried a few times, since a Mutex that is
 // found taken spins for longer than such a lock is held before it looks again.
@@ -20,8 +20,8 @@ type Mutex struct {
 }
 
 // Lock locks m, and waits until it can. It is [Mutex.TryLock] and, if that fails,
-// [Mutex.Wait], which is what one writes who would feel the call: TryLock is compiled
-// into its caller, and Lock, a little longer, is not.
+// [Mutex.Wait]. Where a call would be felt, write these two instead: TryLock is
+// inlined into its caller, and Lock, a little longer, is not.
 func (m *Mutex) Lock() {
 	if !m.TryLock() {
 		m.Wait()
@@ -31,7 +31,7 @@ func (m *Mutex) Lock() {
 // TryLock locks m if nobody has it, and reports whether it did.
 func (m *Mutex) TryLock() bool { return m.inner.TryLock() }
 
-// Wait is Lock for who has just found m locked.
+// Wait is Lock for a goroutine that has just found m locked.
 func (m *Mutex) Wait() {
 	for range 3 {
 		if m.inner.TryLock() {
