@@ -37,7 +37,7 @@ var executorChecks = []check[executor.Executor]{
 		if err != nil {
 			t.Fatalf("Execute: %v", err)
 		}
-		if !arrives(t, done) {
+		if !arrives(done) {
 			t.Fatal("a task that was accepted does not run")
 		}
 		synctest.Wait()
@@ -84,7 +84,7 @@ var executorChecks = []check[executor.Executor]{
 			if err != nil {
 				t.Fatalf("Execute: %v", err)
 			}
-			if !arrives(t, done) {
+			if !arrives(done) {
 				t.Fatalf("task %d does not run", i)
 			}
 			synctest.Wait()
@@ -98,7 +98,7 @@ var executorChecks = []check[executor.Executor]{
 			// Not with the outer task's context, which ends with that task.
 			return ex.Execute(context.Background(), executor.Func(func(context.Context) error { note(); return nil }))
 		}))
-		if !arrives(t, done) {
+		if !arrives(done) {
 			t.Error("a task that a task submitted does not run")
 		}
 	}},
@@ -119,7 +119,7 @@ var executorChecks = []check[executor.Executor]{
 		}
 		done, note := once()
 		ex.Execute(context.Background(), executor.Func(func(context.Context) error { note(); return nil }))
-		if !arrives(t, done) {
+		if !arrives(done) {
 			t.Error("no task runs after some have failed")
 		}
 	}},
@@ -150,7 +150,7 @@ var executorChecks = []check[executor.Executor]{
 			}
 			return nil
 		}))
-		if !arrives(t, done) {
+		if !arrives(done) {
 			t.Error("the body's context does not end with the submitter's")
 		}
 	}},
@@ -185,7 +185,7 @@ var executorChecks = []check[executor.Executor]{
 				note()
 				return nil
 			}))
-			if arrives(t, done) && read != i {
+			if arrives(done) && read != i {
 				t.Errorf("the task read %d, want %d", read, i)
 			}
 		}

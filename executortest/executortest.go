@@ -61,7 +61,7 @@ func patient(t testing.TB) context.Context {
 }
 
 // arrives waits for c, and reports whether it came.
-func arrives(t testing.TB, c <-chan struct{}) bool {
+func arrives(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
