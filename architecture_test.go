@@ -57,7 +57,7 @@ var starts = map[string]string{
 	"pool_worker.go armReaperLocked":         "the pool; dismisses idle workers, stopped by tidy",
 	"reject.go discardOldest":                "the pool; a worker",
 	"reject_block.go blockUntil":             "the pool; a worker",
-	"task_state.go watch":                    "the submitter's context; unhooked when the task is done",
+	"pool_watch.go add":                      "the submitter's context; unhooked when no future waits that has it",
 	"context.go within":                      "the pool's context; unhooked when the body has returned",
 	"internal/alarm/waker_linux.go newWaker": "the waker; its run ends when the descriptor is closed",
 	"internal/pgserver/pgserver.go Restart":  "the server; waits for its process, and is waited for by Kill",

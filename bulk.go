@@ -124,8 +124,8 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 			c.add(f)
 		}
 		defer func() {
-			for _, f := range fs {
-				f.withdraw(c)
+			for i, f := range c.fs {
+				f.withdraw(c.notices[i])
 			}
 		}()
 		for f := range c.all(context.Background()) {
@@ -138,8 +138,9 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 
 // collector gathers futures as they are done.
 type collector[T any] struct {
-	fs   []*Future[T]
-	wake chan struct{} // holds a token while done may have something
+	fs      []*Future[T]
+	notices []*notice     // by future; nil for one that was done
+	wake    chan struct{} // holds a token while done may have something
 
 	mu   sync.Mutex
 	done []*Future[T] // in order, not yet handed out
@@ -147,7 +148,7 @@ type collector[T any] struct {
 }
 
 func newCollector[T any](n int) *collector[T] {
-	return &collector[T]{fs: make([]*Future[T], 0, n), wake: make(chan struct{}, 1)}
+	return &collector[T]{fs: make([]*Future[T], 0, n), notices: make([]*notice, 0, n), wake: make(chan struct{}, 1)}
 }
 
 func (c *collector[T]) add(f *Future[T]) {
@@ -155,7 +156,7 @@ func (c *collector[T]) add(f *Future[T]) {
 	c.left++
 	c.mu.Unlock()
 	c.fs = append(c.fs, f)
-	f.notify(notice{func() {
+	c.notices = append(c.notices, f.notify(func() {
 		c.mu.Lock()
 		c.done = append(c.done, f)
 		c.mu.Unlock()
@@ -163,7 +164,7 @@ func (c *collector[T]) add(f *Future[T]) {
 		case c.wake <- struct{}{}:
 		default:
 		}
-	}, c})
+	}))
 }
 
 // pending is how many futures have not been handed out.

@@ -154,6 +154,7 @@ func TestBodyContextEndsWithParent(t *testing.T) {
 // Contexts that a body derives from its own end with it, and cost no goroutine
 // each to find that out.
 func TestBodyContextChildren(t *testing.T) {
+	withoutCollector(t)
 	for name, parent := range map[string]func(*testing.T) context.Context{
 		"for ever": background,
 		"cancelable": func(t *testing.T) context.Context {

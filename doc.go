@@ -55,8 +55,9 @@
 // goroutine that submits. [Abort], the default, is an error; [CallerRuns] has the
 // submitter do the work; [Discard] drops the task, [DiscardOldest] the one that
 // would have run next; [Block] waits for room as long as the submitter's context
-// lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write. What is rejected or dropped fails
-// its future with a [*RejectedError], or with the error of a RejectFunc.
+// lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write.
+// What is rejected or dropped fails its future with a [*RejectedError], or with the
+// error of a RejectFunc.
 //
 // # Futures
 //
@@ -79,7 +80,12 @@
 // and never runs, and a body that runs finds its own context ended. A task whose
 // work must outlive its submitter's request is given [context.WithoutCancel] of
 // it. [context.Background] costs nothing, another context that never ends one
-// allocation.
+// allocation. Whatever submits or runs a task panics if its context is nil.
+//
+// The context of a body ends when the body has returned, as that of an HTTP request
+// does. So what a body submits and does not wait for, such as the next step of a
+// pipeline, is given the context that came from outside: with the body's own it
+// may be canceled before it runs.
 //
 // [context.Cause] tells a body why its context ended: [ErrCanceled],
 // [ErrTimeout], [ErrShutdown], or the cause of the submitter's context. A body
@@ -105,14 +111,15 @@
 // [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled
 // pool, policies say which: unless they are changed periodic work ends, and the
 // tasks of Schedule and At stay until they are due, however late that is.
-// [Pool.ShutdownNow] ends the contexts of the bodies
-// that run and gives back the tasks that never ran, for use elsewhere.
-// [Pool.AwaitTermination] waits for the end within a context, and [Pool.Close] is
-// Shutdown and that wait. A pool that is not shut down keeps its workers, and so
-// keeps itself.
+// [Pool.ShutdownNow] ends the contexts of the bodies that run and gives back the
+// tasks that never ran, for use elsewhere. [Pool.AwaitTermination] waits for the end
+// within a context, and [Pool.Close] is Shutdown and that wait. A pool that is not
+// shut down keeps its workers, and so is never garbage collected.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a
-// worker to spare, for a task that waits behind it.
+// worker to spare, for a task that waits behind it. Before it waits for one that it
+// has submitted it may call [Future.Run], which runs that one at once unless a worker
+// has begun it: so tasks may fork and join in a pool of any size.
 //
 // # Panics and errors
 //

@@ -61,6 +61,7 @@ type RejectedError struct {
 	Reason   error  // [ErrShutdown], [ErrSaturated], or the error of the context with which [Block] waited in vain
 }
 
+// Error names the executor, if it has a name, and the reason.
 func (e *RejectedError) Error() string {
 	name := ""
 	if e.Executor != "" {
@@ -81,6 +82,7 @@ type CanceledError struct {
 	Cause error
 }
 
+// Error gives the cause, unless that is ErrCanceled, which says nothing more.
 func (e *CanceledError) Error() string {
 	if e.Cause == ErrCanceled {
 		return ErrCanceled.Error()

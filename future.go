@@ -34,7 +34,7 @@ func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Futu
 	f := &Future[T]{fn: fn, task: unattached()}
 	if fn == nil {
 		f.end(Failed, ErrNilTask)
-	} else if err := f.configure(oneRun, opts); err != nil {
+	} else if err := f.configure(opts); err != nil {
 		f.end(Failed, err)
 	}
 	return f
@@ -113,11 +113,16 @@ func (f *Future[T]) Fail(err error) bool {
 // Run runs the body in the calling goroutine and completes the task with its
 // outcome, which is also returned; a panic is returned as a [*PanicError]. It
 // does nothing, and returns nil, if the task is running or done, is a promise, or
-// is periodic work of a pool. ctx is the parent of the body's context, unless the task was given to
-// a pool: then it is the context that it was submitted with. The pool may let go of
-// the task meanwhile, by ShutdownNow, say, or since it rejects it: its outcome is that
-// of the body all the same. Java: FutureTask.run.
+// is periodic work of a pool. ctx is the parent of the body's context, unless the
+// task was given to a pool: then the parent is the context that it was submitted
+// with. The pool may let go of the task meanwhile, as by ShutdownNow; its outcome is
+// that of the body all the same. A nil ctx panics.
+//
+// A body that waits for a task that it gave to its own pool calls Run first, and
+// then Get: unless a worker has begun the task it runs here, without the pool's
+// hooks, and so the wait needs no other worker. Java: FutureTask.run.
 func (f *Future[T]) Run(ctx context.Context) error {
+	mustContext(ctx)
 	if f.borrow() {
 		end := f.runBody(ctx, f.conclude)
 		bits := f.lock()
@@ -141,9 +146,10 @@ func (f *Future[T]) Run(ctx context.Context) error {
 // RunAndReset runs the body like Run, but if the body returns nil the task is
 // pending again, its value discarded, and RunAndReset reports true. An error or
 // a panic fails the task. It reports false, too, if the task was canceled
-// meanwhile, or could not be run; a task that was given to a pool is never run
-// by it, but by that pool. Java: FutureTask.runAndReset.
+// meanwhile, or could not be run: one that was given to a pool is run by that pool
+// only. A nil ctx panics. Java: FutureTask.runAndReset.
 func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
+	mustContext(ctx)
 	ctx, ok := f.beginHere(nil, ctx, true)
 	if !ok {
 		return false

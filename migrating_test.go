@@ -145,3 +145,53 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 		}
 	})
 }
+
+// Of a burst of calls the last one counts, and one that has begun is left in peace,
+// as docs/migrating.md says.
+func TestMigratingBurst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		sched := closing(t, executor.Scheduled(2))
+		start := time.Now()
+		var ends []time.Duration
+		var future *executor.ScheduledFuture[struct{}]
+		for i := range 8 {
+			if i > 0 {
+				sched.Remove(future)
+			}
+			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Callable(func(ctx context.Context) error {
+				time.Sleep(time.Second)
+				ends = append(ends, time.Since(start))
+				return ctx.Err()
+			}))
+			time.Sleep(time.Second)
+			if i == 3 { // the burst is over, and the next begins while the body runs
+				time.Sleep(time.Second + time.Millisecond)
+			}
+		}
+		_, err := future.Get(t.Context())
+		expect(t, "error", err, nil)
+		expect(t, "runs", len(ends), 2)
+		expect(t, "Failed", sched.Stats().Failed, 0)
+	})
+}
+
+// Attempts at a fixed delay end with the first that succeeds, as docs/migrating.md
+// says, and after so many in any case.
+func TestMigratingAttempts(t *testing.T) {
+	for succeeds, want := range map[int]int{3: 3, 9: 5} {
+		bubble(t, func(t *testing.T) {
+			sched := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+			attempts := 0
+			future, err := sched.WithFixedDelay(t.Context(), 0, time.Minute, func(context.Context) error {
+				attempts++
+				if attempts < succeeds {
+					return errors.New("not yet")
+				}
+				return executor.Done
+			}, executor.Times(5))
+			expect(t, "error", err, nil)
+			<-future.Done()
+			expect(t, "attempts", attempts, want)
+		})
+	}
+}

@@ -132,7 +132,8 @@ func gather(k taskKind, opts []Option) (*options, error) {
 		opt(o)
 	}
 	if o.err == nil && o.needs > k {
-		o.reject("%s does not apply to a task that runs %s", o.owner, [...]string{"once and at once", "once"}[k])
+		o.reject("%s does not apply to a task that runs %s; it is for %sAtFixedRate, WithFixedDelay and On",
+			o.owner, [...]string{"once and at once", "once"}[k], [...]string{delayed: "Schedule, At, ", periodic: ""}[o.needs])
 	}
 	return o, o.err
 }
@@ -140,9 +141,10 @@ func gather(k taskKind, opts []Option) (*options, error) {
 // noOptions is not written to.
 var noOptions options
 
-// configure evaluates the options of a task that is not shared yet.
-func (t *task) configure(k taskKind, opts []Option) error {
-	o, err := gather(k, opts)
+// configure evaluates the options of a task that runs once, as soon as it can, and
+// is not shared yet.
+func (t *task) configure(opts []Option) error {
+	o, err := gather(oneRun, opts)
 	if err != nil {
 		return err
 	}

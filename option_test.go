@@ -122,6 +122,26 @@ func TestOptions(t *testing.T) {
 	})
 }
 
+// An option that does not apply says which calls it is for.
+func TestOptionSaysWhereItApplies(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+		for _, c := range []struct {
+			by   string
+			opt  executor.Option
+			want string
+		}{
+			{"Submit", executor.Times(2), "Times does not apply to a task that runs once and at once; it is for AtFixedRate, WithFixedDelay and On"},
+			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
+			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, At, AtFixedRate, WithFixedDelay and On"},
+		} {
+			if err := submissions[c.by].submit(t.Context(), pool, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", c.by, err, c.want)
+			}
+		}
+	})
+}
+
 // Of several mistakes the first is told.
 func TestFirstOptionMistake(t *testing.T) {
 	f := executor.NewFuture(constant(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))

@@ -83,13 +83,15 @@ type Pool struct {
 
 	common ties // of tasks that have nothing to do with anybody else
 
-	// mu guards all that follows. State, worker count and queue change together
+	// mu guards all that is in it. State, worker count and queue change together
 	// under it, so that an accepted task always has a worker to run it, and
 	// nothing needs a second look. User code never runs under it, and of other
 	// locks only those are taken that are leaves: a task's and the alarm's.
 	//
 	// It begins a line of the cache, since what is above is read by everybody.
 	mu poolState
+
+	watches watches // over the contexts of futures that wait
 }
 
 // poolState is the state of a pool with its lock, which is two; see gate.
@@ -218,10 +220,11 @@ func (p *Pool) Name() string { return p.name }
 //
 // A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
 // error that it returns to Hooks.AfterTask, or both to the log. A *Future
-// carries them itself. Execute panics if ctx is nil. Java: execute.
+// carries them itself. Execute panics if ctx is nil.
 //
 // A type of your own that embeds a *Future is declined, with an error that matches
 // [ErrInvalid]: it would be taken for that Future, and a Run of its own never called.
+// Java: execute.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 	if f, ok := task.(Func); task == nil || ok && f == nil {
 		return ErrNilTask
@@ -242,7 +245,7 @@ func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...O
 		return p.submit(ctx, Func(fn))
 	}
 	c := newCarrier(Func(fn))
-	if err := c.configure(oneRun, opts); err != nil {
+	if err := c.configure(opts); err != nil {
 		return err
 	}
 	return p.submit(ctx, c)

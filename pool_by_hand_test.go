@@ -88,3 +88,38 @@ func TestRunByHandOutlivesRejection(t *testing.T) {
 		expect(t, "error", err, nil)
 	})
 }
+
+// A task that somebody runs by hand counts by its outcome if that is there before
+// its turn has come, else as canceled; in no case as a run of the pool.
+func TestStatsOfRunByHand(t *testing.T) {
+	for name, meanwhile := range map[string]bool{"done before its turn": false, "running at its turn": true} {
+		bubble(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			worker := newBlocker(t)
+			worker.fill(t, pool, 1)
+			byHand := newBlocker(t)
+			f := executor.Submit(t.Context(), pool, byHand.value)
+			go f.Run(t.Context())
+			synctest.Wait()
+			if meanwhile {
+				worker.release()
+				synctest.Wait()
+				byHand.release()
+			} else {
+				byHand.release()
+				synctest.Wait()
+				worker.release()
+			}
+			_, err := f.Get(t.Context())
+			expect(t, "error", err, nil)
+			s := settled(t, pool)
+			want := executor.Stats{Succeeded: 2}
+			if meanwhile {
+				want = executor.Stats{Succeeded: 1, Canceled: 1}
+			}
+			expect(t, name+": Succeeded", s.Succeeded, want.Succeeded)
+			expect(t, name+": Canceled", s.Canceled, want.Canceled)
+			expect(t, name+": Runs", s.Runs, 1)
+		})
+	}
+}

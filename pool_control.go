@@ -87,9 +87,13 @@ func (p *Pool) Remove(task Runnable) bool {
 	if task == nil || !reflect.ValueOf(task).Comparable() {
 		return false // == would panic
 	}
+	b, ok := task.(bound)
+	if ok {
+		b.core().attached() // a nil Future panics here, not under the lock
+	}
 	var found entry
 	p.mu.Lock()
-	if b, ok := task.(bound); ok && b.core().attached() == p {
+	if ok && b.core().attached() == p {
 		if t := b.core(); t.place != unplaced {
 			p.mu.queue.remove(t)
 			found = entry{task}
@@ -161,8 +165,7 @@ func (p *Pool) Waiting() iter.Seq[Runnable] {
 
 // Prestart starts one worker, to wait for tasks, unless there are Core already
 // or there will be nothing to do since the pool is shut down, and reports
-// whether it did. Java:
-// prestartCoreThread.
+// whether it did. Java: prestartCoreThread.
 func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
 
 // PrestartAll starts workers until there are Core of them, and returns how many

@@ -10,15 +10,15 @@ import (
 
 // gate is the way into the queue of a pool that has all its workers at work. A
 // task that comes then can only wait, whatever else happens: so its submitter
-// need not meet the workers, who in the same moment take tasks from the other
-// end. Without the gate half of their time was spent in waiting for each other.
+// need not meet the workers, which in the same moment take tasks from the other
+// end. Without a gate they spend half of their time waiting for each other.
 //
 // The pool's lock is two, that of the workers and, while the gate is open, that of
 // the gate. To hold the pool's lock is to hold both, and it is the only way to
 // change anything but this:
 //
-//   - who holds the gate's lock, and finds it open, may push
-//   - who holds the workers' lock, and finds the gate open, may account for a
+//   - a goroutine that holds the gate's lock, and finds it open, may push
+//   - one that holds the workers' lock, and finds the gate open, may account for a
 //     task that has ended and pop from the other end
 //
 // Neither changes whether the gate is open: that is decided anew each time the
@@ -30,9 +30,9 @@ type gate struct {
 	submitted int64       // counted by the pool as well as by the gate
 }
 
-// twoEnded is a backlog whose two ends can be used at the same time: join is for
-// who holds the gate's lock, serve for who holds the workers', turn for who holds
-// both, and so is every method of backlog.
+// twoEnded is a backlog whose two ends can be used at the same time: the caller of
+// join holds the gate's lock, that of serve the workers', that of turn, and of every
+// method of backlog, both.
 type twoEnded interface {
 	// join is push of the entry of t, which may have none, or reports that it has
 	// to come by the other way.
@@ -211,5 +211,4 @@ func (q *stream) removeFunc(match func(entry) bool) []entry {
 
 func (q *stream) drain() []entry       { return left(q.line.Drain()...) }
 func (q *stream) len() int             { return q.line.Len() }
-func (q *stream) room() int            { return -1 }
 func (q *stream) all() iter.Seq[entry] { return q.line.All() }

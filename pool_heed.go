@@ -26,18 +26,26 @@ func (p *Pool) attend(ctx context.Context, e entry, t *task) {
 	case t.State().Done():
 		p.forget(t)
 	case !e.alone(t):
-		heed(ctx, e.run.(bound))
+		p.heed(ctx, e.run.(bound))
 	}
 }
 
 // heed has b, which waits, leave the queue when the submitter's context ends. One
 // that panics when it is asked for that is taken as ended: he gets the panic, and
 // what he takes for refused does not run, unless it runs by now.
-func heed(ctx context.Context, b bound) {
+func (p *Pool) heed(ctx context.Context, b bound) {
+	var l *link[watched]
 	told := false
-	defer passOn(&told, func(err error) { expire(b, err) })
-	if ctx.Done() != nil {
-		watch(b, ctx)
+	defer passOn(&told, func(err error) {
+		expire(b, err)
+		if l != nil {
+			leave(l) // it may have come under a watch by then
+		}
+	})
+	if done := ctx.Done(); done != nil {
+		l = &link[watched]{value: watched{of: &p.watches, b: b, ctx: ctx}}
+		p.watches.add(l, done)
+		b.core().watch(l)
 	}
 	told = true
 }

@@ -10,8 +10,9 @@ import (
 // Queue says how a pool holds the tasks that wait for a worker. It is one of
 // [Unbounded], [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a
 // delay queue of its own. A Queue is a description and can be used for many
-// pools. Package queue has the same queues for use without a pool. Java: the
-// BlockingQueue given to a ThreadPoolExecutor.
+// pools. One that is said to have no limit holds 67 million tasks at least; beyond
+// that the pool is saturated. Package queue has the same queues for use without a
+// pool. Java: the BlockingQueue given to a ThreadPoolExecutor.
 type Queue interface {
 	// backlog makes the queue of one pool, or says what is wrong with it.
 	backlog() (backlog, error)
@@ -21,9 +22,9 @@ type Queue interface {
 // never grows beyond Core workers. Java: LinkedBlockingQueue.
 func Unbounded() Queue { return unbounded{} }
 
-// Bounded is a first-in, first-out queue of at most n tasks, n being at least
-// 1. When it is full the pool grows up to Max workers, then rejects. Java:
-// ArrayBlockingQueue.
+// Bounded is a first-in, first-out queue of at most n tasks. When it is full the
+// pool grows up to Max workers, then rejects. If n is less than 1, [New] fails.
+// Java: ArrayBlockingQueue.
 func Bounded(n int) Queue { return bounded(n) }
 
 // Handoff is a queue without room: a task goes straight to a worker, one that
@@ -74,8 +75,6 @@ type backlog interface {
 	// drain takes out everything, whether it may run or not.
 	drain() []entry
 	len() int
-	// room is how many more entries fit, -1 for any number.
-	room() int
 	all() iter.Seq[entry]
 }
 
@@ -107,27 +106,17 @@ func (q *fifo) pop(instant) (entry, bool) {
 func (q *fifo) remove(t *task) {
 	q.ring.Remove(int(t.place))
 	t.place = unplaced
-	q.closeRanks()
+	q.ring.CloseRanks(entry.placed)
 }
 
 func (q *fifo) removeFunc(match func(entry) bool) []entry {
 	removed := left(q.ring.RemoveFunc(match)...)
-	q.closeRanks()
+	q.ring.CloseRanks(entry.placed)
 	return removed
-}
-
-// closeRanks fills the queue anew if it is full of holes.
-func (q *fifo) closeRanks() {
-	if q.ring.Sparse() {
-		for _, e := range q.ring.Drain() {
-			e.placed(q.ring.Push(e))
-		}
-	}
 }
 
 func (q *fifo) drain() []entry       { return left(q.ring.Drain()...) }
 func (q *fifo) len() int             { return q.ring.Len() }
-func (q *fifo) room() int            { return q.limit - q.ring.Len() }
 func (q *fifo) all() iter.Seq[entry] { return q.ring.All() }
 
 // left tells tasks that they have left their queue.
@@ -170,7 +159,6 @@ func (q *priorities) removeFunc(match func(entry) bool) []entry {
 
 func (q *priorities) drain() []entry { return left(q.heap.Drain()...) }
 func (q *priorities) len() int       { return q.heap.Len() }
-func (q *priorities) room() int      { return -1 }
 
 func (q *priorities) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {

@@ -226,3 +226,23 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 		expect(t, "Canceled", s.Canceled, 2)
 	})
 }
+
+// Remove of a nil future, or of the zero one, panics without the pool's lock: whoever
+// recovers has a pool that still works.
+func TestPoolRemoveOfUnusableFuture(t *testing.T) {
+	var zero executor.Future[int]
+	for _, task := range []executor.Runnable{(*executor.Future[int])(nil), (*executor.ScheduledFuture[int])(nil), &zero} {
+		bubble(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("Remove(%#v) does not panic", task)
+					}
+				}()
+				pool.Remove(task)
+			}()
+			expect(t, "stage", pool.Stage(), executor.StageRunning)
+		})
+	}
+}

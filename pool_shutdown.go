@@ -19,6 +19,8 @@ const (
 	StageTerminated              // it is over
 )
 
+// String gives the name of the constant in lower case, as "running", and the number
+// of any other value.
 func (s Stage) String() string {
 	return name(s, "running", "shutdown", "stop", "tidying", "terminated")
 }
@@ -91,10 +93,9 @@ func (e entry) giveBack() (Unrun, bool) {
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all
-// tasks of its workers have ended, their bodies have returned, and
-// Hooks.Terminated as well.
-// It returns nil then, whatever the state of ctx, and ctx's error if ctx ends
-// first. Called by a task of the pool it waits for itself. Java:
+// tasks of its workers have ended, and their bodies and Hooks.Terminated have
+// returned. It returns nil then, whatever the state of ctx, and ctx's error if ctx
+// ends first. A task that calls it on its own pool waits for itself. Java:
 // awaitTermination.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	return await(ctx, p.terminated)

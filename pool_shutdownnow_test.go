@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -180,6 +181,7 @@ func TestPoolShutdownNowAgainstExecute(t *testing.T) {
 							ended.Add(1)
 							return nil
 						})
+						runtime.Gosched() // js/wasm preempts nobody
 					}
 				}()
 			}

@@ -8,7 +8,7 @@ import (
 // Fixed returns a pool of n workers, started on demand and kept, over an
 // unbounded queue. It panics if n is less than 1. Java: newFixedThreadPool.
 func Fixed(n int) *Pool {
-	return must(New(Config{Core: atLeastOne("Fixed", n)}))
+	return must(New(Config{Core: atLeast(1, "Fixed", n)}))
 }
 
 // Cached returns a pool without a limit, which starts a worker whenever none is
@@ -36,7 +36,7 @@ func PerTask() *Pool {
 // Scheduled returns a scheduled pool of n workers. It panics if n is negative;
 // for 0 see ScheduledConfig.Core. Java: newScheduledThreadPool.
 func Scheduled(n int) *ScheduledPool {
-	return must(NewScheduled(ScheduledConfig{Core: n}))
+	return must(NewScheduled(ScheduledConfig{Core: atLeast(0, "Scheduled", n)}))
 }
 
 // SingleScheduled returns a scheduled pool of one worker: tasks never overlap.
@@ -48,9 +48,9 @@ func SingleScheduled() *ScheduledPool {
 	return p
 }
 
-func atLeastOne(where string, n int) int {
-	if n < 1 {
-		panic(invalid("%s(%d): must be at least 1", where, n).Error())
+func atLeast(least int, where string, n int) int {
+	if n < least {
+		panic(invalid("%s(%d): must be at least %d", where, n, least).Error())
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -46,6 +47,16 @@ func TestFixedIsChecked(t *testing.T) {
 			executor.Fixed(n)
 		}()
 	}
+}
+
+// Scheduled panics for a size that makes no sense, and says who did and which.
+func TestScheduledIsChecked(t *testing.T) {
+	defer func() {
+		if message := fmt.Sprint(recover()); !strings.Contains(message, "executor: Scheduled(-1): must be at least 0") {
+			t.Errorf("Scheduled(-1) panics with %q", message)
+		}
+	}()
+	executor.Scheduled(-1)
 }
 
 // A fixed pool runs as many tasks at once as it has workers, and keeps them.

@@ -13,8 +13,8 @@ import (
 // [DiscardOldest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
 // Java: RejectedExecutionHandler.
 type RejectPolicy interface {
-	// Reject is given the task as it was submitted, with its context but without
-	// the options of Go, and the pool. If it returns an error, the submission fails
+	// Reject gets the task as it was submitted, with its context but without the
+	// options of Go, and the pool. If it returns an error, the submission fails
 	// with it and so does the task's future. If it returns nil, it has dealt with
 	// the task: by running it, or giving it to some other executor, or completing
 	// it. If it panics, so does the submission, and the future fails with a
@@ -97,7 +97,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
 	if t := e.task(); t != nil {
-		t.detach() // under the pool's lock, so that who holds it and finds the link may use place and due
+		t.detach() // which the pool's lock is for
 	}
 	p.mu.Unlock()
 	decided := false
@@ -140,15 +140,15 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	if t := e.task(); t == nil {
 		ctx, cancel := within(p, withDue(ctx, time.Time{}))
 		defer cancel(context.Canceled)
-		p.tell(ctx, e)
+		p.runHere(ctx, e)
 	} else if ctx, ok := t.beginHere(p, ctx, false); ok {
-		p.tell(ctx, e)
+		p.runHere(ctx, e)
 	}
 	return nil
 }
 
-// tell runs the body of e in the submitter's goroutine.
-func (p *Pool) tell(ctx context.Context, e entry) {
+// runHere runs the body of e in the submitter's goroutine.
+func (p *Pool) runHere(ctx context.Context, e entry) {
 	if end := e.invoke(ctx); end.err != nil {
 		p.reportBody(ctx, e, p.info(nil, e), end, false)
 	}

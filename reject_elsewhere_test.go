@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ func TestCanceledOnItsWayToAnotherPool(t *testing.T) {
 						return
 					default:
 						p.Stats()
+						runtime.Gosched() // js/wasm preempts nobody
 					}
 				}
 			})

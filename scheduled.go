@@ -63,6 +63,9 @@ const (
 	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
 )
 
+// String gives "default", "keep" or "drop", and the number of any other value.
+func (a AfterShutdown) String() string { return name(a, "default", "keep", "drop") }
+
 // or gives a if it says something, else d.
 func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
 	if a == DefaultAfterShutdown {

@@ -173,3 +173,15 @@ func TestPolicyChangesBeforeShutdown(t *testing.T) {
 		expect(t, "runs", beat.Runs(), 2)
 	})
 }
+
+// The names of the policies are lower-case words.
+func TestAfterShutdownNames(t *testing.T) {
+	for a, name := range map[executor.AfterShutdown]string{
+		executor.DefaultAfterShutdown: "default",
+		executor.KeepAfterShutdown:    "keep",
+		executor.DropAtShutdown:       "drop",
+		executor.DropAtShutdown + 1:   "3",
+	} {
+		expect(t, "name", fmt.Sprint(a), name)
+	}
+}

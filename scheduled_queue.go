@@ -196,8 +196,7 @@ func releaseAll(bs []bound) []entry {
 	return es
 }
 
-func (q *delayQueue) len() int  { return q.mono.Len() + q.wall.Len() }
-func (q *delayQueue) room() int { return -1 }
+func (q *delayQueue) len() int { return q.mono.Len() + q.wall.Len() }
 
 func (q *delayQueue) all() iter.Seq[entry] {
 	return func(yield func(entry) bool) {

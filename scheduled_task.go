@@ -11,7 +11,8 @@ import (
 // A ScheduledFuture is the Future of a task of a [ScheduledPool]. That of
 // periodic work is complete when the work has ended for good: it fails if a run
 // panicked, it is canceled, or it succeeds because its runs were limited or one
-// of them returned [Done]. Java: ScheduledFuture.
+// of them returned [Done]. Where a *Future is asked for, as by [Completed], &f.Future
+// is that of a ScheduledFuture f. Java: ScheduledFuture.
 type ScheduledFuture[T any] struct{ Future[T] }
 
 // newScheduledFuture returns a future that follows the wall clock, or else the

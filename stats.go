@@ -23,10 +23,10 @@ type Stats struct {
 	Submitted int64 // tasks that were accepted or rejected
 	Succeeded int64 // tasks that ended well
 	Failed    int64 // tasks that ended with an error or a panic
-	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
+	Canceled  int64 // tasks that were canceled, given back by ShutdownNow, or being run by hand when their turn came
 	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
 
-	Runs   int64         // bodies that have run
+	Runs   int64         // bodies that have run, without those that Future.Run ran by hand
 	Panics int64         // panics of bodies and hooks
 	Uptime time.Duration // since the pool was made
 }

@@ -30,7 +30,8 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	}
 }
 
-// SubmitAll is Submit for several functions. It does not wait; see [Completed].
+// SubmitAll is [Submit] for several functions, one after the other, and returns their
+// futures in the same order. It does not wait for them; see [Completed].
 func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	fs := make([]*Future[T], len(fns))
 	for i, fn := range fns {

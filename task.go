@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -29,6 +28,8 @@ const (
 // Done reports whether s is final.
 func (s State) Done() bool { return s >= Succeeded }
 
+// String gives the name of the constant in lower case, as "pending", and the number
+// of any other value.
 func (s State) String() string {
 	return name(s, "pending", "running", "succeeded", "failed", "canceled")
 }
@@ -212,42 +213,41 @@ func (t *task) Err() error {
 // by the caller, if the task is done already. f must be quick and must not
 // panic; one that does not return keeps none of the others from being called. A
 // nil f panics.
-// What it completes calls its own within this call, so that a chain of futures
-// that complete each other is a stack as deep, which a million may take and some
-// millions not: hand the next to a pool there. Java: FutureTask.done.
+//
+// f must not wait for another future: what completes many of them, as the end of
+// their context does, or a ShutdownNow, completes one after the other.
+//
+// A future that f completes calls its own functions before f returns. So a chain of
+// futures, each of which completes the next, is a stack as deep as it is long: a
+// million fit into Go's, several millions may not. Have a pool complete the next one
+// there. Java: FutureTask.done.
 func (t *task) OnDone(f func()) {
 	if f == nil {
 		panic("executor: Future.OnDone: nil function")
 	}
-	t.notify(notice{f, nil})
+	t.notify(f)
 }
 
-// notice is a function that OnDone was given, or the library itself, which names
-// itself by the owner to take it back.
-type notice struct {
-	call  func()
-	owner any
-}
-
-func (t *task) notify(n notice) {
+// notify is OnDone. It gives the notice, for withdraw.
+func (t *task) notify(f func()) *notice {
 	bits := t.lock()
 	if State(bits & stateBits).Done() {
 		t.unlock(bits)
-		n.call()
-		return
+		f()
+		return nil
 	}
-	m := t.moreLocked()
-	m.onDone = append(m.onDone, n)
+	n := &notice{value: f}
+	t.moreLocked().onDone.add(n)
 	t.unlock(bits | asked)
+	return n
 }
 
-// withdraw takes back the notices of owner, so that a task which is done late
+// withdraw takes back what notify gave, once, so that a task which is done late
 // keeps nothing of it.
-func (t *task) withdraw(owner any) {
+func (t *task) withdraw(n *notice) {
 	bits := t.lock()
 	if !State(bits & stateBits).Done() {
-		m := t.moreLocked()
-		m.onDone = slices.DeleteFunc(m.onDone, func(n notice) bool { return n.owner == owner })
+		t.moreLocked().onDone.remove(n)
 	}
 	t.unlock(bits)
 }

@@ -39,7 +39,7 @@ func (t *task) link(p *Pool, ctx context.Context) {
 
 // detach undoes attach for a task that the pool does not take, so that it can
 // be given to another. Its schedule was the pool's, so that elsewhere it has one
-// run. The caller holds the pool's lock: who holds it, and finds the task
+// run. The caller holds the pool's lock: whoever holds it, and finds the task
 // attached, may use its place and its time.
 func (t *task) detach() {
 	bits := t.lock()
@@ -85,9 +85,9 @@ func (t *task) begin(p *Pool, parent context.Context, recurs bool) (context.Cont
 	return (*taskContext)(t), true
 }
 
-// beginHere is begin in the goroutine of somebody who runs the task himself. If the
-// parent panics when it is asked for a context, he gets the panic, and the task has
-// failed: nobody else would complete it.
+// beginHere is begin in the goroutine of somebody who runs the task by hand. If the
+// parent panics when a context is derived from it, the panic goes on to that
+// goroutine, and the task has failed: nobody else would complete it.
 func (t *task) beginHere(p *Pool, parent context.Context, recurs bool) (ctx context.Context, ok bool) {
 	returned := false
 	defer passOn(&returned, func(err error) {
@@ -189,8 +189,8 @@ func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uin
 	}
 	out.done = t.ties.done
 	if m := t.ties.more; m != nil {
-		out.onDone, out.unhook = m.onDone, m.unhook
-		m.onDone, m.unhook = nil, nil
+		out.onDone, out.watch = m.onDone.first, m.watch
+		m.onDone, m.watch = chain[func()]{}, nil
 	}
 	return bits
 }
@@ -211,25 +211,35 @@ type aftermath struct {
 	cause  error
 	done   chan struct{}
 	left   chan struct{}
-	unhook func() bool
-	onDone []notice
+	watch  *link[watched]
+	onDone *notice // the first of them
 }
 
+// announce ends what has a context behind it first. That may be one of the user's,
+// which does not return: the others are told all the same.
 func (a *aftermath) announce() {
+	if a.cancel == nil && a.watch == nil {
+		a.tell()
+		return
+	}
+	defer a.tell()
+	if a.watch != nil {
+		defer leave(a.watch)
+	}
 	if a.cancel != nil {
 		a.cancel(a.cause)
 	}
-	if a.unhook != nil {
-		a.unhook()
-	}
+}
+
+func (a *aftermath) tell() {
 	if a.done != nil {
 		close(a.done)
 	}
 	if a.left != nil {
 		close(a.left)
 	}
-	if len(a.onDone) > 0 {
-		each(a.onDone, func(n notice) { n.call() })
+	if a.onDone != nil {
+		callAll(a.onDone)
 	}
 }
 
@@ -251,19 +261,16 @@ func each[E any](all []E, f func(E)) {
 // expire cancels b if it is pending.
 func expire(b bound, cause error) { b.end(Canceled, canceled(cause)) }
 
-// watch cancels b, which waits in a queue, when the submitter's context ends.
-// Without it a canceled task would be noticed only when a worker takes it.
-func watch(b bound, ctx context.Context) {
-	t := b.core()
-	unhook := context.AfterFunc(ctx, func() { expire(b, ended(ctx)) })
+// watch has b leave ws when it is done.
+func (t *task) watch(l *link[watched]) {
 	bits := t.lock()
-	if !State(bits & stateBits).Done() {
-		t.moreLocked().unhook = unhook
-		unhook = nil
+	done := State(bits & stateBits).Done()
+	if !done {
+		t.moreLocked().watch = l
 		bits |= asked
 	}
 	t.unlock(bits)
-	if unhook != nil {
-		unhook()
+	if done {
+		leave(l)
 	}
 }

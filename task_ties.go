@@ -2,14 +2,14 @@ package executor
 
 import "context"
 
-// ties are what a task has to do with others: its pool, its submitter, who waits for
-// it, and what they are told. Most tasks have a pool and nothing else: they share the
-// ties that the pool has for them, which nobody writes to. Who has more to note gives
-// the task its own.
+// ties are what a task has to do with others: its pool, its submitter, those who wait
+// for it, and what they are told. Most tasks have a pool and nothing else: they share
+// the ties that the pool has for them, which nobody writes to. Whoever has more to
+// note gives the task ties of its own, for good.
 //
-// They are under the task's lock, once the task is shared. Without it they may be read
-// by who has seen the flag that speaks of them, since own ones stay; and after abort,
-// which leaves nobody anything to note.
+// They are guarded by the task's lock, once the task is shared. They may be read
+// without it by whoever has seen the flag that speaks of them, since a task never
+// gives up its own ones; and after abort, which leaves nobody anything to note.
 type ties struct {
 	pool   *Pool           // that took the task, or nil; set by attach, cleared by detach
 	done   chan struct{}   // made by the first waiter, closed when the task is done
@@ -22,16 +22,16 @@ type ties struct {
 // untied are the ties of tasks without a pool.
 var untied = ties{shared: true}
 
-// details are what few tasks need. But for the traits they are like ties.
+// details are what few tasks need. But for the traits they are guarded as ties are.
 type details struct {
 	traits
 	loan   *loan                   // of a decorated task
 	run    context.Context         // the body's context, once somebody looked at it
 	cancel context.CancelCauseFunc // ends run
 	cause  error                   // ended the body's context before anybody looked
-	unhook func() bool             // ends the watch over the submitter's context
+	watch  *link[watched]          // over the submitter's context
 	left   chan struct{}           // made by Join, closed when the body has returned
-	onDone []notice
+	onDone chain[func()]           // in order of registration
 }
 
 // tiesLocked gives the task's own ties, made at need.
@@ -71,4 +71,22 @@ func (t *task) attached() *Pool {
 	p := t.ties.pool
 	t.unlock(bits)
 	return p
+}
+
+// notice is a function that OnDone was given.
+type notice = link[func()]
+
+// callAll calls n and those after it in turn, the others also if one call does not
+// return.
+func callAll(n *notice) {
+	defer func() {
+		if n != nil {
+			callAll(n)
+		}
+	}()
+	for n != nil {
+		call := n.value
+		n = n.next
+		call()
+	}
 }

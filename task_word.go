@@ -8,9 +8,9 @@ import (
 // word is what there is to know of a task at a glance, a State and flags, and
 // the task's lock, which is one bit more. So a transition takes the lock and
 // finds the old bits, and gives it back and leaves the new ones: two atomic
-// operations, where a mutex beside the bits took three and eight bytes.
+// operations, where a mutex beside the bits would take three, and eight bytes more.
 //
-// Who finds the lock taken looks again until it is free, and lets others run
+// Whoever finds the lock taken looks again until it is free, and lets others run
 // meanwhile. It is held for some tens of nanoseconds.
 type word struct{ bits uint32 }
 
@@ -30,7 +30,7 @@ func (w *word) lock() (bits uint32) {
 	return w.wait()
 }
 
-// wait is lock for who found it taken.
+// wait is lock for a goroutine that found it taken.
 func (w *word) wait() (bits uint32) {
 	for tries := 1; ; tries++ {
 		bits = w.load() &^ held
@@ -43,8 +43,8 @@ func (w *word) wait() (bits uint32) {
 	}
 }
 
-// swap stores the bits without taking the lock, unless they are no more what they
-// were or the lock is held.
+// swap stores the bits without taking the lock, unless they are no longer old or the
+// lock is held.
 func (w *word) swap(old, bits uint32) bool {
 	return atomic.CompareAndSwapUint32(&w.bits, old, bits)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,6 +131,15 @@ func settled(t testing.TB, pool interface{ Stats() executor.Stats }) executor.St
 func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
+}
+
+// withoutCollector is for tests that count goroutines: while the garbage collector marks,
+// runtime.NumGoroutine counts those that have ended, of tests before.
+func withoutCollector(t *testing.T) {
+	t.Helper()
+	runtime.GC()
+	percent := debug.SetGCPercent(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
 }
 
 // contexts are one that can't end and one that can. A task that was submitted with

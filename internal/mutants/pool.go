@@ -39,8 +39,43 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_heed.go", what: "a task that waits outlives its submitter's context",
-		old: "heed(ctx, e.run.(bound))",
-		new: "_ = watch",
+		old: "p.heed(ctx, e.run.(bound))",
+		new: "_ = ctx",
+	},
+	{
+		file: "pool_watch.go", what: "a context is watched when nobody waits any more who has it",
+		old: "return w.unhook",
+		new: "return nil",
+	},
+	{
+		file: "pool_watch.go", what: "futures are not canceled if what is told of one before does not return",
+		old: "		if l != nil {\n\t\t\tws.end(done)\n",
+		new: "		if l == nil {\n\t\t\tws.end(done)\n",
+	},
+	{
+		file: "pool_watch.go", what: "a future waits on whose context does not say how it ended",
+		old: "defer passOn(&told, func(err error) { expire(w.b, err) })",
+		new: "defer passOn(&told, func(error) {})",
+	},
+	{
+		file: "pool_heed.go", what: "a context stays watched for a future that its submitter takes for refused",
+		old: "leave(l)",
+		new: "_ = l",
+	},
+	{
+		file: "pool_watch.go", what: "the room of many contexts is kept",
+		old: "	if ws.most <= spare ||",
+		new: "	if spare > 0 ||",
+	},
+	{
+		file: "pool_watch.go", what: "two who begin to watch a context at once leave two watches",
+		old: "		unhook()\n\t\treturn\n\t}\n\tselect",
+		new: "		return\n\t}\n\tselect",
+	},
+	{
+		file: "pool_watch.go", what: "a future is not told the error of its own context",
+		old: "err := ended(w.ctx)",
+		new: "err := context.Canceled",
 	},
 	{
 		file: "pool.go", what: "a submitter whose context has ended gets in",
@@ -100,8 +135,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "Remove takes the place of a task in another pool for one in this",
-		old: "if b, ok := task.(bound); ok && b.core().attached() == p {",
-		new: "if b, ok := task.(bound); ok && b.core().attached() != nil {",
+		old: "if ok && b.core().attached() == p {",
+		new: "if ok && b.core().attached() != nil {",
 	},
 	{
 		file: "pool_control.go", what: "Remove removes all that are equal",

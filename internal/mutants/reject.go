@@ -29,8 +29,8 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "CallerRuns lets a context live on after its task",
-		old: "		defer cancel(context.Canceled)\n\t\tp.tell(ctx, e)",
-		new: "		_ = cancel\n\t\tp.tell(ctx, e)",
+		old: "		defer cancel(context.Canceled)\n\t\tp.runHere(ctx, e)",
+		new: "		_ = cancel\n\t\tp.runHere(ctx, e)",
 	},
 	{
 		file: "reject.go", what: "DiscardOldest leaves the oldest pending",
@@ -109,8 +109,8 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "pool_heed.go", what: "a task runs whose submitter got a panic",
-		old: "passOn(&told, func(err error) { expire(b, err) })",
-		new: "passOn(&told, func(error) {})",
+		old: "		expire(b, err)\n",
+		new: "",
 	},
 	{
 		file: "context.go", what: "a wait that a context without an error has ended was in vain, and says nothing",

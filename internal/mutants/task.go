@@ -175,13 +175,13 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task_state.go", what: "the watch over the submitter's context is not taken down",
-		old: "a.unhook()\n",
-		new: "_ = a.unhook\n",
+		old: "defer leave(a.watch)\n",
+		new: "_ = a.watch\n",
 	},
 	{
 		file: "task_state.go", what: "the watch over the submitter's context is taken down at once",
-		old: "unhook = unhook\n\t\tunhook = nil\n",
-		new: "unhook = unhook\n",
+		old: "	if done {\n\t\tleave(l)",
+		new: "	if true {\n\t\tleave(l)",
 	},
 	{
 		file: "task_state.go", what: "a canceled series goes on",
@@ -221,13 +221,13 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "task.go", what: "callbacks on a task that is done are not called",
-		old: "		t.unlock(bits)\n\t\tn.call()\n",
+		old: "		t.unlock(bits)\n\t\tf()\n",
 		new: "		t.unlock(bits)\n",
 	},
 	{
 		file: "bulk.go", what: "a loop over Completed that was left is still told of futures",
-		old: "				f.withdraw(c)\n",
-		new: "				_ = f\n",
+		old: "				f.withdraw(c.notices[i])\n",
+		new: "				_, _ = i, f\n",
 	},
 	{
 		file: "pool.go", what: "a type that embeds a future is taken for it",
