@@ -79,6 +79,9 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 		if j.Key != "" {
 			return nil, invalid("key %q: the jobs of ScheduleAll can't have the same one", j.Key)
 		}
+		if j.tell != nil {
+			return nil, invalid("Tell: the jobs of ScheduleAll can't be told of by the same Placed")
+		}
 		jobs = append(jobs, j)
 	}
 	if len(jobs) == 0 {
@@ -110,6 +113,9 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 
 // accepted gives the ID of j, or of the job that stands for it, unless it can't.
 func (p *Placed) accepted(j NewJob) (ID, error) {
+	if j.tell != nil {
+		*j.tell = *p
+	}
 	switch {
 	case p.KindTaken:
 		return ID{}, fmt.Errorf("%w: %q is of kind %q", ErrKeyTaken, p.Key, p.Kind)

@@ -2,7 +2,9 @@ package durable_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,5 +52,49 @@ func TestCountsAreInOrder(t *testing.T) {
 		if got := must(jobs.Counts(t.Context())); !slices.Equal(got, want) {
 			t.Errorf("counts are %+v", got)
 		}
+	})
+}
+
+// Those who give up waiting for a job leave nothing behind, however many they were at
+// the same time, while somebody still waits for it.
+func TestAwaitReturnsMemory(t *testing.T) {
+	// Each processor keeps goroutines that have ended for its own next ones: the
+	// more there are, the more are made, and never freed, in a second wave.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 10_000
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Refer[string, string](jobs, "k")
+		id, other := must(k.Schedule(t.Context(), time.Hour, "")), must(k.Schedule(t.Context(), time.Hour, ""))
+		giveUp := func(id durable.ID) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() { jobs.Await(ctx, id) })
+			}
+			synctest.Wait()
+			cancel()
+			wg.Wait()
+			time.Sleep(time.Second) // the bubble lets go of timers
+		}
+		giveUp(other) // the runtime keeps what goroutines are made of
+		stay, leave := context.WithCancel(t.Context())
+		var last sync.WaitGroup
+		last.Go(func() { jobs.Await(stay, id) })
+		synctest.Wait()
+		before := heap()
+		giveUp(id)
+		if kept := heap() - before; kept > 8*n {
+			t.Errorf("%d bytes are kept of %d who waited", kept, n)
+		}
+		leave()
+		last.Wait()
 	})
 }

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"log/slog"
+	"reflect"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -71,7 +72,7 @@ const longest = 365 * 24 * time.Hour
 
 func (c *Config) check() error {
 	switch {
-	case c.Store == nil:
+	case c.Store == nil || isNil(c.Store):
 		return invalid("Config.Store: it must not be nil; sqlite.Open gives one")
 	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > longest):
 		return invalid("Config.Lease %v: it must be 100ms to %v", c.Lease, longest)
@@ -92,6 +93,13 @@ func (c *Config) check() error {
 		}
 	}
 	return nil
+}
+
+// isNil reports whether a store is a nil pointer, as that of an Open whose error nobody
+// has looked at.
+func isNil(s Store) bool {
+	v := reflect.ValueOf(s)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 func (c *Config) setDefaults() {

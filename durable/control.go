@@ -2,6 +2,7 @@ package durable
 
 import (
 	"cmp"
+	"container/list"
 	"context"
 	"slices"
 	"time"
@@ -132,8 +133,8 @@ func checkLimit(n int) error {
 // that ends in this program is seen at once, one that ends elsewhere within half a
 // second.
 func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
-	done := j.watch(id)
-	defer j.unwatch(id, done)
+	done, unwatch := j.watch(id)
+	defer unwatch()
 	for pause := 10 * time.Millisecond; ; pause = min(pause*2, 500*time.Millisecond) {
 		job, err := j.store.Get(ctx, id)
 		switch {
@@ -158,35 +159,37 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 }
 
 // watch gives a channel with one slot that gets something when the job's row
-// was changed by this program.
-func (j *Jobs) watch(id ID) chan struct{} {
+// was changed by this program, until unwatch is called. Those who watch one job are
+// a list: a thousand may, and all of them leave when it is done.
+func (j *Jobs) watch(id ID) (changed <-chan struct{}, unwatch func()) {
 	c := make(chan struct{}, 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.mu.waiters[id] = append(j.mu.waiters[id], c)
-	return c
-}
-
-func (j *Jobs) unwatch(id ID, c chan struct{}) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	rest := j.mu.waiters[id][:0]
-	for _, w := range j.mu.waiters[id] {
-		if w != c {
-			rest = append(rest, w)
-		}
+	all := j.mu.waiters[id]
+	if all == nil {
+		all = list.New()
+		j.mu.waiters[id] = all
 	}
-	if j.mu.waiters[id] = rest; len(rest) == 0 {
-		delete(j.mu.waiters, id)
+	own := all.PushBack(c)
+	return c, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if all.Remove(own); all.Len() == 0 {
+			delete(j.mu.waiters, id)
+		}
 	}
 }
 
 func (j *Jobs) notify(id ID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, c := range j.mu.waiters[id] {
+	all := j.mu.waiters[id]
+	if all == nil {
+		return
+	}
+	for e := all.Front(); e != nil; e = e.Next() {
 		select {
-		case c <- struct{}{}:
+		case e.Value.(chan struct{}) <- struct{}{}:
 		default:
 		}
 	}

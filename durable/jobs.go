@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"container/list"
 	"context"
 	"log/slog"
 	"maps"
@@ -22,8 +23,8 @@ type Jobs struct {
 		sync.Mutex
 		kinds   map[string]*kind
 		started bool
-		node    *node // nil unless Run is running
-		waiters map[ID][]chan struct{}
+		node    *node             // nil unless Run is running
+		waiters map[ID]*list.List // of channels, see watch; none of them is empty
 	}
 }
 
@@ -36,7 +37,7 @@ func New(c Config) (*Jobs, error) {
 	c.setDefaults()
 	j := &Jobs{cfg: c, store: c.Store}
 	j.mu.kinds = make(map[string]*kind)
-	j.mu.waiters = make(map[ID][]chan struct{})
+	j.mu.waiters = make(map[ID]*list.List)
 	return j, nil
 }
 

@@ -84,6 +84,7 @@ type node struct {
 		lost      time.Time
 		inserting map[*NewJob][]NewJob // by the first of them
 		unread    map[string]bool      // the schedules that this program can't read, and has said so
+		walks     map[ID]walk          // of jobs that catch up
 		// paused are the kinds of which nothing is claimed or begun; pausedHere has those
 		// that this program has paused or resumed, and when, until the store tells.
 		paused     map[string]bool
@@ -109,6 +110,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.perKind = make(map[string]int)
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.unread = make(map[string]bool)
+	n.mu.walks = make(map[ID]walk)
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)
 	n.mu.budget = n.workers()

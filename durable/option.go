@@ -46,6 +46,17 @@ func ReuseKey() Option {
 	}
 }
 
+// Tell has p say what became of the job: whether this call has added or changed it,
+// and not another one before it or at the same time, and what it is now. If the call
+// fails, p is left alone, unless the error is ErrKeyTaken. That of ScheduleTx holds if
+// the transaction is committed. A nil p is told nothing. ScheduleAll does not take it.
+func Tell(p *Placed) Option {
+	return func(j *NewJob) error {
+		j.tell = p
+		return nil
+	}
+}
+
 // WithPriority gives the job another priority than Normal.
 func WithPriority(p Priority) Option {
 	return func(j *NewJob) error {

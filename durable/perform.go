@@ -63,7 +63,9 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		if err != nil {
 			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
 		}
-		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started)
+		w := r.n.takeWalk(r.job.ID)
+		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started, &w)
+		r.n.keepWalk(r.job.ID, w)
 		t = ceilMicros(t)
 		switch {
 		case !ok:
@@ -222,6 +224,11 @@ func (r *run) untried(v Verdict, started time.Time, err error, wait time.Duratio
 // failed says in the log that an occurrence, or a job that has but one, has no
 // attempt left.
 func (r *run) failed(attempt int, o Outcome) {
+	if r.completed.Load() { // whether that was committed, the database will say
+		r.n.jobs.logOf(&r.job).Warn("durable: a handler failed in its last attempt after CompleteTx: unless that was committed, the job has failed for good",
+			"attempt", attempt, "error", o.Error)
+		return
+	}
 	r.n.jobs.logOf(&r.job).Error("durable: a job failed for good", "attempt", attempt, "error", o.Error)
 }
 

@@ -226,13 +226,16 @@ func parsePolicy(text string) (policy, error) {
 
 // occurrence decides which occurrence a run that begins now is for, if the
 // schedule says t. It is false if there is none to run: then the one returned is
-// the last to be left out.
-func (tt timetable) occurrence(p policy, anchor, t, now time.Time) (time.Time, bool) {
+// the last to be left out. w is the job's.
+func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *walk) (time.Time, bool) {
 	if t.After(now) || tt.delay > 0 {
 		return t, true
 	}
 	if tt.rate == 0 && tt.trigger == nil {
 		return t, true
+	}
+	if p.max > 0 && tt.trigger != nil {
+		return w.latest(p.max, t, now, func(t time.Time) time.Time { return tt.next(anchor, t, now) }), true
 	}
 	last := tt.latest(anchor, t, now)
 	switch {
@@ -240,22 +243,10 @@ func (tt timetable) occurrence(p policy, anchor, t, now time.Time) (time.Time, b
 		return last, now.Sub(last) <= p.grace
 	case p.max == 0:
 		return last, true
+	case last.Sub(t)/tt.rate < time.Duration(p.max):
+		return t, true // max periods may be more than a Duration can hold
 	}
-	// The latest max of those missed: as there is no way back on a trigger, walk
-	// from t with max of them in hand.
-	if tt.rate > 0 {
-		if last.Sub(t)/tt.rate < time.Duration(p.max) {
-			return t, true // max periods may be more than a Duration can hold
-		}
-		return last.Add(-time.Duration(p.max-1) * tt.rate), true
-	}
-	window := []time.Time{t}
-	for n := tt.next(anchor, t, now); !n.IsZero() && !n.After(now); n = tt.next(anchor, n, now) {
-		if window = append(window, n); len(window) > p.max {
-			window = window[1:]
-		}
-	}
-	return window[0], true
+	return last.Add(-time.Duration(p.max-1) * tt.rate), true
 }
 
 // A NamedTrigger is a trigger that every node has in its Config.Triggers under

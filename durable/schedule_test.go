@@ -176,7 +176,9 @@ func TestNodeLeavesTriggerThatItDoesNotKnow(t *testing.T) {
 		durable.Handle(old, "k", func(context.Context, string) (string, error) { return "", nil })
 		stop := start(t, old)
 
-		jobs := newJobs(t, store, func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"hour": cron.MustParse("@hourly")} })
+		jobs := newJobs(t, store, func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"hour": cron.MustParse("CRON_TZ=UTC @hourly")}
+		})
 		var d diary
 		k := durable.Handle(jobs, "k", d.handler)
 		id := must(k.On(t.Context(), "key", durable.NamedTrigger("hour"), "", durable.Attempts(1)))

@@ -125,6 +125,8 @@ type NewJob struct {
 	Delay    time.Duration
 	Attempts int
 	Timeout  time.Duration
+
+	tell *Placed // what Tell fills, for this program only
 }
 
 // Place says who is to have new jobs. With the zero Place they wait for any
@@ -144,6 +146,10 @@ type Placed struct {
 	// If it is, payload, priority, limits and policies become the new ones, and a
 	// schedule that differs begins anew: at once, or after the run in progress.
 	Job
+	// Changed says that this call has added the job, or given the one that is there
+	// other properties. A call that is repeated, since the answer of the first was
+	// lost, does not say so again.
+	Changed bool
 	// Held says that the job was added just now and belongs to Place.Node.
 	Held bool
 	// Now is the time of the store.
@@ -275,7 +281,10 @@ type Change struct {
 	Due time.Time // for OpReschedule
 }
 
-// Filter selects jobs for List. The zero Filter selects all.
+// Filter selects jobs for List. The zero Filter selects all. Keys with a Prefix that
+// few have are looked up. For a Kind or States that few jobs have, the databases may
+// read all jobs that they keep for each page, which takes up to a second for 100,000:
+// an index for these would be one more to write to for each run.
 type Filter struct {
 	Kind   string  // "" for all
 	Prefix string  // of the key

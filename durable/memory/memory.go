@@ -87,6 +87,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 		if j == nil {
 			j = new(rules.New(n, p, alive && held < p.Limit, now))
 			s.mu.jobs[n.ID] = j
+			placed[i].Changed = true
 			if n.Key != "" {
 				s.mu.keys[n.Key] = n.ID
 			}
@@ -95,7 +96,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 				placed[i].Held = true
 			}
 		} else if j.ID != n.ID {
-			rules.Amend(j, n, now)
+			placed[i].Changed = rules.Amend(j, n, now)
 		}
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
 	}

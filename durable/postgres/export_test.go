@@ -1,9 +1,16 @@
 package postgres
 
-import "time"
+import (
+	"context"
+	"database/sql"
+	"time"
+)
 
 // Beat is the statement of a beat.
 const Beat = beat
+
+// ListJobs gives the statement that lists jobs.
+var ListJobs = listJobs
 
 // Migrate makes the tables or brings them up to date.
 var Migrate = migrate
@@ -24,3 +31,11 @@ func SetSilence(s, a time.Duration) (restore func()) {
 
 // Notify is the expression that tells nodes to look.
 const Notify = notify
+
+// InTx runs fn in a transaction as the store does for itself, with what runs a
+// statement in it.
+func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, args ...any) error) error) error {
+	return inTx(ctx, db, func(tx querier) error {
+		return fn(func(statement string, args ...any) error { return tx.exec(ctx, statement, args...) })
+	})
+}

@@ -134,7 +134,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		if err != nil {
 			return nil, 0, err
 		}
-		placed[index[j.ID]] = durable.Placed{Job: j, Held: j.State.Held(), Now: row.Time(now)}
+		placed[index[j.ID]] = durable.Placed{Job: j, Changed: true, Held: j.State.Held(), Now: row.Time(now)}
 		missing--
 	}
 	return placed, missing, rows.Err()
@@ -166,6 +166,7 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed
 	if n.Schedule == "once" {
 		look = get
 	}
+	changed := false
 	there, err := look(ctx, tx, "id = $1", uuid(n.ID))
 	if err == nil && there == nil {
 		if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
@@ -175,14 +176,17 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed
 			}
 			return placed[0], nil
 		}
-		if err == nil && rules.Amend(there, n, now) {
+		if err == nil {
+			changed = rules.Amend(there, n, now)
+		}
+		if changed {
 			err = put(ctx, tx, there)
 		}
 	}
 	if err != nil {
 		return durable.Placed{}, err
 	}
-	return durable.Placed{Job: *there, Now: now, KindTaken: there.Kind != n.Kind}, nil
+	return durable.Placed{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
 const selectJob = "select " + row.Columns + " from executor_job "

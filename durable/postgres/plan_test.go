@@ -43,3 +43,21 @@ func TestPruneUsesIndex(t *testing.T) {
 		}
 	}
 }
+
+// A list of keys that begin alike does not cost more where more jobs are kept: it
+// finds few of them by the index of the keys, and many by that of the order.
+func TestListOfPrefixUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + row.Columns + `)
+		select gen_random_uuid(), 'key/' || i % 1000 || '/' || i, 'k', '', 0, 'once', '', 0, 0, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec("analyze executor_job"))
+	for prefix, index := range map[string]string{"key/7/": "executor_job_key_key", "nothing": "executor_job_key_key", "key/": "executor_job_pkey"} {
+		statement, args := postgres.ListJobs(durable.Filter{Prefix: prefix})
+		rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
+		plan := strings.Join(must(row.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, index) || strings.Contains(plan, "Rows Removed by Filter") {
+			t.Errorf("%q: the plan is\n%s", prefix, plan)
+		}
+	}
+}

@@ -67,6 +67,11 @@ type Store struct {
 // executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
 // version had the tables.
 //
+// A primary and its standbys are named in one dsn, with target_session_attrs=read-write:
+// the store finds the one that takes writes, again when that is another. Unless the dsn
+// has a connect_timeout, a server that says nothing is passed over in time for the next.
+// On a standby alone, jobs can be read.
+//
 // Behind a pooler that gives a connection to each transaction, such as
 // PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not
 // listen to notifications then, as they do not pass it: jobs that another node
@@ -79,18 +84,18 @@ func Open(dsn string) (*Store, error) {
 	}
 	quiet := config.Copy()
 	quiet.OnNotification = discard
-	isolated := stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		if err := encode(ctx, conn); err != nil {
-			return err
-		}
-		return isolate(ctx, conn, pooled(config))
-	})
+	database := func(isolated bool, more ...stdlib.OptionOpenDB) *sql.DB {
+		return stdlib.OpenDB(*quiet, append(more, stdlib.OptionBeforeConnect(share), stdlib.OptionResetSession(leave),
+			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+				return prepare(ctx, conn, isolated && !pooled(config))
+			}))...)
+	}
 	s := &Store{
 		config: config,
-		db:     stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
-		calls:  stdlib.OpenDB(*quiet, stdlib.OptionShouldPing(longIdle), isolated),
-		queue:  stdlib.OpenDB(*quiet, isolated),
-		users:  stdlib.OpenDB(*quiet, stdlib.OptionAfterConnect(encode)),
+		db:     database(true, stdlib.OptionShouldPing(longIdle)),
+		calls:  database(true, stdlib.OptionShouldPing(longIdle)),
+		queue:  database(true),
+		users:  database(false),
 	}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
@@ -101,54 +106,10 @@ func Open(dsn string) (*Store, error) {
 	defer cancel()
 	if err := migrate(ctx, s.db); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, err)
+		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
 	}
 	return s, nil
 }
-
-// longIdle has a connection pinged before it is used only if nobody has used it
-// for longer than a node does that has nothing to do. The driver's second would
-// nearly double what such a node asks of the database. A connection that turns
-// out to be lost is an outage of one look.
-func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
-	return p.IdleDuration > 5*time.Second
-}
-
-// pooled reports whether nothing outlasts a transaction, by what the dsn says.
-func pooled(config *pgx.ConnConfig) bool {
-	mode := config.DefaultQueryExecMode
-	return mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol
-}
-
-// encode has the server take texts for what they are, whatever the role or the
-// database has for an encoding of clients: the driver always sends UTF-8. It is not
-// in the dsn, as a database in another encoding can't take all of UTF-8, while it
-// takes bytes that it does not have to convert. Poolers keep it for their client.
-func encode(ctx context.Context, conn *pgx.Conn) error {
-	pg := conn.PgConn()
-	if pg.ParameterStatus("server_encoding") != "UTF8" || pg.ParameterStatus("client_encoding") == "UTF8" {
-		return nil
-	}
-	return pg.Exec(ctx, "set client_encoding = 'UTF8'").Close()
-}
-
-// isolate has the statements of a connection see what was committed when they
-// begin, whatever the database, the role or the dsn has for a default: claims that
-// cross would fail, and reap would overlook what was claimed since its transaction
-// began. It is not in the dsn, as poolers decline that; behind one that pools
-// transactions it would be another program's, so that the default must do.
-func isolate(ctx context.Context, conn *pgx.Conn, pooled bool) error {
-	if pooled {
-		return nil
-	}
-	_, err := conn.Exec(ctx, "set default_transaction_isolation = 'read committed'")
-	return err
-}
-
-// discard drops what comes to a connection on which nobody waits for it: a pooler
-// may have had another client listen on the session that is behind it now. The
-// driver would keep it for as long as the connection lasts.
-func discard(*pgconn.PgConn, *pgconn.Notification) {}
 
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
 // other *sql.DB of the same driver, pgx's package stdlib, does as well, if its
@@ -174,11 +135,16 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	config := s.config.Copy()
+	if err := share(ctx, config); err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	note(conn)
 	ours := ""
 	if err := conn.QueryRow(ctx, "select "+schema).Scan(&ours); err != nil {
 		return err
@@ -212,7 +178,10 @@ func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err err
 	}
 	asked, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
-	return false, conn.Ping(asked) // what is notified meanwhile is kept for the next time
+	if err := conn.Ping(asked); err != nil { // what is notified meanwhile is kept for the next time
+		return false, err
+	}
+	return false, leave(ctx, conn)
 }
 
 // inTx runs fn in a transaction, again if the server broke it off for the sake

@@ -57,7 +57,16 @@ func one(j durable.Job, err error) (durable.Job, error) {
 
 // List gives a page of jobs.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
-	where, args := []string{"id > $1"}, []any{uuid(f.After)}
+	statement, args := listJobs(f)
+	return row.ScanAll(s.calls.QueryContext(ctx, statement, args...))
+}
+
+// listJobs gives the statement that lists jobs. A prefix is a range of keys, and
+// nothing else, so that the planner knows how many have it: it takes the index of the
+// keys if these are few, and else that of the order.
+func listJobs(f durable.Filter) (statement string, args []any) {
+	where := []string{"id > $1"}
+	args = []any{uuid(f.After)}
 	add := func(condition string, arg any) {
 		args = append(args, arg)
 		where = append(where, fmt.Sprintf(condition, len(args)))
@@ -66,7 +75,10 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 		add("kind = $%d", f.Kind)
 	}
 	if f.Prefix != "" {
-		add("left(key, length($%[1]d::text)) = $%[1]d", f.Prefix)
+		add("key >= $%d", f.Prefix)
+		if beyond := row.Beyond(f.Prefix); beyond != "" {
+			add("key < $%d", beyond)
+		}
 	}
 	if len(f.States) > 0 {
 		states := make([]int16, len(f.States))
@@ -79,7 +91,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 		f.Limit = 100
 	}
 	args = append(args, f.Limit)
-	return row.ScanAll(s.calls.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+fmt.Sprintf(" order by id limit $%d", len(args)), args...))
+	return selectJob + "where " + strings.Join(where, " and ") + fmt.Sprintf(" order by id limit $%d", len(args)), args
 }
 
 // Runs gives a page of a job's history.

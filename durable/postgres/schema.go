@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/executor-go/executor/durable"
 )
 
@@ -178,6 +180,23 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
 		err = nil
 	}
 	return version, err
+}
+
+// explain says how to mend what the server does not let the role do.
+func explain(err error, role string) error {
+	if errors.As(err, new(*pgconn.ConnectError)) {
+		return err // no table was asked for
+	}
+	switch code(err) {
+	case "25006":
+		return fmt.Errorf("%w; it is a standby, or set to be read only: name the primary, or all servers with target_session_attrs=read-write", err)
+	case "3F000":
+		return fmt.Errorf("%w; no schema of the search path is there and may be used by the role %q: make it, or grant usage on it", err, role)
+	case "42501":
+		return fmt.Errorf("%w; grant the role %q usage of the schema, and select, insert, update and delete on its tables whose names begin with executor_;"+
+			" if these are missing or old, open the store once as a role that may make them, and owns them", err, role)
+	}
+	return err
 }
 
 // known gives an error if a newer program has made the schema.

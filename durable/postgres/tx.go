@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,7 +22,7 @@ import (
 // It is used for the length of the call. As tx, it can't be used by two goroutines
 // at the same time, nor while the rows of a query in it are open.
 func Tx(tx pgx.Tx) durable.Tx {
-	if tx == nil {
+	if v := reflect.ValueOf(tx); tx == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
 	return native{tx}
@@ -102,18 +104,36 @@ func in(tx durable.Tx) (querier, error) {
 	return nil, fmt.Errorf("durable/postgres: %w: transaction is a %T; it must be a *sql.Tx, or what postgres.Tx makes of a pgx.Tx", executor.ErrInvalid, tx)
 }
 
+// foreign says of an error what it is if the transaction is none of the store's
+// database. That it is of another driver shows in the first arguments, which have a
+// list among them: database/sql declines those, before anything is sent, unless a driver
+// takes them.
+func foreign(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case code(err) == "42P01":
+		return fmt.Errorf("durable/postgres: %w: transaction: the tables of the store are not where it is: begin it with Store.DB,"+
+			" or with the database and the search path of the store: %w", executor.ErrInvalid, err)
+	case strings.HasPrefix(err.Error(), "sql: converting argument"):
+		return fmt.Errorf("durable/postgres: %w: transaction: it is of another driver: begin it with Store.DB,"+
+			" or with a *sql.DB of pgx's package stdlib: %w", executor.ErrInvalid, err)
+	}
+	return err
+}
+
 // GetTx gives a job as the caller's transaction sees it, and locks it.
 func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durable.Job, error) {
 	q, err := in(tx)
 	if err != nil {
 		return durable.Job{}, err
 	}
-	j, err := lock(ctx, q, "id = $1", uuid(id))
+	j, err := lock(ctx, q, "id = any($1::uuid[])", uuids([]durable.ID{id})) // see foreign
 	if err == nil && j == nil {
 		err = durable.ErrNotFound
 	}
 	if err != nil {
-		return durable.Job{}, err
+		return durable.Job{}, foreign(err)
 	}
 	return *j, nil
 }
@@ -125,13 +145,13 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 		return nil, err
 	}
 	if err := freeKeys(ctx, q, jobs); err != nil {
-		return nil, err
+		return nil, foreign(err)
 	}
 	placed, missing, err := insert(ctx, q, jobs, durable.Place{}, false)
 	if err == nil && missing > 0 {
 		err = amend(ctx, q, jobs, placed)
 	}
-	return placed, err
+	return placed, foreign(err)
 }
 
 // SettleTx settles in the caller's transaction.

@@ -2,7 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -11,6 +14,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -34,8 +38,47 @@ func TestNilTransactionOfPgx(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := durable.Refer[string, string](jobs, "k")
-	if _, err := k.ScheduleTx(t.Context(), postgres.Tx(nil), 0, ""); !errors.Is(err, executor.ErrInvalid) {
-		t.Errorf("ScheduleTx: %v", err)
+	for _, tx := range []pgx.Tx{nil, (*pgxpool.Tx)(nil)} {
+		if _, err := k.ScheduleTx(t.Context(), postgres.Tx(tx), 0, ""); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "must not be nil") {
+			t.Errorf("%T: %v", tx, err)
+		}
+	}
+}
+
+// A transaction of another driver, or where the store's tables are not, is an error
+// that says so, of a call that adds a job and of one that completes its run.
+func TestForeignTransactions(t *testing.T) {
+	store := open(t, dsn(t))
+	id := claimed(t, store, "a", 1, 0)[0].ID
+	job := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	outside := must(sql.Open("pgx", server.DSN()))
+	defer outside.Close()
+	file := must(sqlite.Open(filepath.Join(t.TempDir(), "jobs.db")))
+	defer file.Close()
+	other := must(sql.Open("sqlite", file.DSN()))
+	defer other.Close()
+	natives := pool(t, server.DSN())
+	for what, c := range map[string]struct {
+		begin func() (durable.Tx, error)
+		want  string
+	}{
+		"another driver":           {func() (durable.Tx, error) { return other.Begin() }, "it is of another driver"},
+		"another schema":           {func() (durable.Tx, error) { return outside.Begin() }, "the tables of the store are not where it is"},
+		"another schema, of pgx's": {func() (durable.Tx, error) { return native{natives, make(map[durable.Tx]pgx.Tx)}.Begin(t.Context()) }, "the tables of the store are not where it is"},
+	} {
+		for call, do := range map[string]func(tx durable.Tx) error{
+			"get": func(tx durable.Tx) error { _, err := store.GetTx(t.Context(), tx, id); return err },
+			"insert": func(tx durable.Tx) error {
+				_, err := store.InsertTx(t.Context(), tx, []durable.NewJob{job})
+				return err
+			},
+		} {
+			tx := must(c.begin())
+			if err := do(tx); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: %v", what, call, err)
+			}
+			tx.Rollback()
+		}
 	}
 }
 

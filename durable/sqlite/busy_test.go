@@ -12,7 +12,7 @@ import (
 // the test at the latest.
 func hold(t *testing.T, path, begin string) (letGo func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestWriterWaits(t *testing.T) {
 func TestStandstillIsNotWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	hold(t, path, "begin exclusive")
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
 		t.Fatal(err)
 	}

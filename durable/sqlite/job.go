@@ -79,7 +79,7 @@ func (q *querier) insertOne(n durable.NewJob, p durable.Place, alive bool, now t
 	j := rules.New(n, p, alive, now)
 	added, err := q.exec(insertJob+" on conflict do nothing", row.Values(&j, j.ID[:])...)
 	if err != nil || added == 1 {
-		return durable.Placed{Job: j, Held: j.State.Held()}, err
+		return durable.Placed{Job: j, Changed: true, Held: j.State.Held()}, err
 	}
 	there, err := q.get("where id = ?", n.ID[:])
 	if err != nil || there != nil {
@@ -95,10 +95,11 @@ func (q *querier) insertOne(n durable.NewJob, p durable.Place, alive bool, now t
 	if err == nil && there == nil {
 		err = errors.New("durable/sqlite: a job was neither added nor is it there")
 	}
-	if err == nil && rules.Amend(there, n, now) {
+	changed := err == nil && rules.Amend(there, n, now)
+	if changed {
 		err = q.put(there)
 	}
-	return durable.Placed{Job: deref(there)}, err
+	return durable.Placed{Job: deref(there), Changed: changed}, err
 }
 
 func deref(j *durable.Job) durable.Job {
@@ -140,14 +141,41 @@ func one(j durable.Job, err error) (durable.Job, error) {
 	return j, err
 }
 
-// List gives a page of jobs.
+// few is how many keys that begin alike List takes for few.
+const few = 1000
+
+// fewKeys reports whether few keys are in a range, by the index that has them in the
+// order of their bytes. That is not the order of texts if the program whose file it
+// is has made it one of UTF-16.
+const fewKeys = `select (select encoding from pragma_encoding) = 'UTF-8'
+	and (select count(*) from (select 1 from executor_job where key >= ? and key < ? limit ?)) < ?`
+
+// List gives a page of jobs. Where few keys have the prefix they are looked up, and
+// put in order; many are read in the order of the IDs, in which none is far from the
+// next. SQLite has nothing by which to tell, and would take the index of the keys.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	narrow, beyond := false, row.Beyond(f.Prefix)
+	if beyond != "" {
+		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, few, few).Scan(&narrow); err != nil {
+			return nil, err
+		}
+	}
+	statement, args := listJobs(f, narrow)
+	return row.ScanAll(s.read.QueryContext(ctx, statement, args...))
+}
+
+// listJobs gives the statement that lists jobs; narrow says that few keys have the
+// prefix.
+func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 	where, args := []string{"id > ?"}, []any{f.After[:]}
 	if f.Kind != "" {
 		where, args = append(where, "kind = ?"), append(args, f.Kind)
 	}
 	if f.Prefix != "" {
 		where, args = append(where, "substr(key, 1, length(?)) = ?"), append(args, f.Prefix, f.Prefix)
+	}
+	if narrow {
+		where, args = append(where, "key >= ? and key < ?"), append(args, f.Prefix, row.Beyond(f.Prefix))
 	}
 	if len(f.States) > 0 {
 		where = append(where, "state in (?"+strings.Repeat(", ?", len(f.States)-1)+")")
@@ -158,7 +186,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	return row.ScanAll(s.read.QueryContext(ctx, selectJob+"where "+strings.Join(where, " and ")+" order by id limit ?", append(args, f.Limit)...))
+	return selectJob + "where " + strings.Join(where, " and ") + " order by id limit ?", append(args, f.Limit)
 }
 
 // Runs gives a page of a job's history.

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/executor-go/executor/durable"
 )
 
 // Jobs that are over are found by their index: to prune does not cost more where
@@ -16,6 +18,17 @@ func TestPruneUsesIndex(t *testing.T) {
 // jobs wait.
 func TestBeatUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_job_due (kind=? AND priority=? AND due<?)", dueJob, "k", 0, 1)
+}
+
+// A list of few keys that begin alike does not cost more where more jobs are kept; and
+// neither does the look for how many there are, nor a page of many.
+func TestListOfPrefixUsesIndex(t *testing.T) {
+	keys, order := "sqlite_autoindex_executor_job_2 (key>? AND key<?)", "sqlite_autoindex_executor_job_1 (id>?)"
+	usesIndex(t, keys, fewKeys, "a", "b", few, few)
+	for narrow, way := range map[bool]string{true: keys, false: order} {
+		statement, args := listJobs(durable.Filter{Prefix: "a"}, narrow)
+		usesIndex(t, way, statement, args...)
+	}
 }
 
 // usesIndex sees to it that a statement does not read all jobs, but those that it

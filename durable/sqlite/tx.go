@@ -3,7 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
@@ -51,6 +55,16 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 		if err == nil {
 			stmts[text] = s
 		}
-		return s, err
+		return s, foreign(err)
 	}})
+}
+
+// foreign says of an error of preparing a statement what it is if the transaction is
+// none of the store's file: there is no such table, or the language is another.
+func foreign(err error) error {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_ERROR {
+		return fmt.Errorf("durable/sqlite: %w: transaction: it is in another file: begin it in a database opened by Store.DSN: %w", executor.ErrInvalid, err)
+	}
+	return err
 }

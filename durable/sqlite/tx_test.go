@@ -4,12 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
 )
 
 // counting opens connections that count the statements which are not closed.
@@ -84,20 +87,26 @@ func TestTransactionKeepsNoStatements(t *testing.T) {
 	}
 }
 
-// The log does not say that an outcome was refused if the handler has completed its
-// run itself and returned after the next one was claimed.
-func TestLogOfCompletedRun(t *testing.T) {
-	store := open(t)
+// logged gives the jobs of a store, a database for transactions in it, and the log.
+func logged(t *testing.T, store *sqlite.Store) (*durable.Jobs, *sql.DB, *strings.Builder) {
 	db, err := sql.Open("sqlite", store.DSN())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	var log strings.Builder
-	jobs, err := durable.New(durable.Config{Store: store, Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	t.Cleanup(func() { db.Close() })
+	log := new(strings.Builder)
+	jobs, err := durable.New(durable.Config{Store: store, Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return jobs, db, log
+}
+
+// The log does not say that an outcome was refused if the handler has completed its
+// run itself and returned after the next one was claimed.
+func TestLogOfCompletedRun(t *testing.T) {
+	store := open(t)
+	jobs, db, log := logged(t, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
@@ -130,5 +139,55 @@ func TestLogOfCompletedRun(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "refused") {
 		t.Error(log.String())
+	}
+}
+
+// A transaction in another file is an error that says so.
+func TestTransactionInAnotherFile(t *testing.T) {
+	t.Chdir(t.TempDir()) // whose name may not be fit for a URL
+	db, err := sql.Open("sqlite", "file:other.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	job := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
+	if _, err := open(t).InsertTx(t.Context(), tx, []durable.NewJob{job}); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "in another file") {
+		t.Error(err)
+	}
+}
+
+// The log does not say that a job failed for good if its handler has completed it in a
+// transaction, and failed then, in its last attempt.
+func TestLogOfFailureAfterCompleteTx(t *testing.T) {
+	store := open(t)
+	jobs, db, log := logged(t, store)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, err
+		}
+		defer tx.Rollback()
+		defer cancel()
+		return 0, errors.Join(durable.CompleteTx(ctx, tx, 1), tx.Commit(), errors.New("afterwards"))
+	})
+	id, err := k.Schedule(ctx, 0, 1, durable.Attempts(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := jobs.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := store.Get(t.Context(), id); err != nil || j.State != durable.Succeeded {
+		t.Errorf("job is %+v: %v", j, err)
+	}
+	if strings.Contains(log.String(), "a job failed for good") || !strings.Contains(log.String(), "after CompleteTx") {
+		t.Errorf("log:\n%s", log)
 	}
 }

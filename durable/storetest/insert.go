@@ -24,8 +24,8 @@ func insertKeepsEveryField(b *bench) {
 			b.Errorf("%s gave\n%+v, want\n%+v", where, got, want)
 		}
 	}
-	if p.Held || p.KindTaken {
-		b.Error("it is held, or its key is taken")
+	if p.Held || p.KindTaken || !p.Changed {
+		b.Errorf("held %v, key taken %v, changed %v", p.Held, p.KindTaken, p.Changed)
 	}
 }
 
@@ -51,10 +51,10 @@ func insertDue1970(b *bench) {
 // A job that is inserted again, because the answer was lost, is there once.
 func insertTwice(b *bench) {
 	j, k := job(0), job(0, key("key"))
-	for range 2 {
+	for try := range 2 {
 		for _, n := range []durable.NewJob{j, k} {
-			if p := b.insert(n, durable.Place{}); p.ID != n.ID {
-				b.Errorf("inserted %v as %v", n.ID, p.ID)
+			if p := b.insert(n, durable.Place{}); p.ID != n.ID || p.Changed != (try == 0) {
+				b.Errorf("inserted %v as %v, changed %v", n.ID, p.ID, p.Changed)
 			}
 		}
 	}
@@ -67,8 +67,8 @@ func insertTwice(b *bench) {
 func insertTakenKey(b *bench) {
 	first := b.add(time.Hour, key("key"))
 	p := b.insert(job(time.Minute, key("key")), durable.Place{})
-	if p.ID != first.ID || p.Held {
-		b.Errorf("got %v, held %v; want %v", p.ID, p.Held, first.ID)
+	if p.ID != first.ID || p.Held || p.Changed {
+		b.Errorf("got %v, held %v, changed %v; want %v", p.ID, p.Held, p.Changed, first.ID)
 	}
 	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
 		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
@@ -79,8 +79,8 @@ func insertTakenKey(b *bench) {
 func insertKindTaken(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
 	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), durable.Place{})
-	if !p.KindTaken {
-		b.Error("the key was given to a second kind")
+	if !p.KindTaken || p.Changed {
+		b.Errorf("the key was given to a second kind, or so it is said: %+v", p)
 	}
 	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
 		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
@@ -90,8 +90,8 @@ func insertKindTaken(b *bench) {
 // Registering an unchanged schedule changes nothing, however often.
 func insertSamePeriodic(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
-	b.insert(job(time.Second, key("key"), every("1m0s")), durable.Place{})
-	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+	p := b.insert(job(time.Second, key("key"), every("1m0s")), durable.Place{})
+	if got := b.get(first.ID); !reflect.DeepEqual(got, first) || p.Changed {
 		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
 	}
 }
@@ -103,8 +103,8 @@ func insertNewPayload(b *bench) {
 		j.Payload, j.Attempts, j.Timeout = []byte("2"), 9, time.Minute
 	}), durable.Place{})
 	got := b.get(first.ID)
-	if string(got.Payload) != "2" || got.Attempts != 9 || got.Timeout != time.Minute {
-		b.Errorf("job is %+v", got)
+	if string(got.Payload) != "2" || got.Attempts != 9 || got.Timeout != time.Minute || !p.Changed {
+		b.Errorf("job is %+v, changed %v", got, p.Changed)
 	}
 	if !got.Due.Equal(first.Due) || !got.Anchor.Equal(first.Anchor) {
 		b.Errorf("due moved from %v to %v", first.Due, got.Due)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -69,6 +70,35 @@ func listFilters(b *bench) {
 	b.same(list(durable.Filter{States: []durable.State{durable.Canceled, durable.Paused}}), all[1], all[2])
 	b.same(list(durable.Filter{Kind: "kind0", States: []durable.State{durable.Waiting}, Prefix: "a"}), all[0])
 	b.same(list(durable.Filter{Kind: "nothing"}))
+}
+
+// A prefix is found whatever its last character is, and finds all keys that begin
+// with it and no other.
+func listPrefixes(b *bench) {
+	prefixes := []string{"a", "a~", "\u00e9", "\u00ff", "\u07ff", "\ud7ff", "\ue000", "\uffff", "\U0001f600", "\U0010ffff", "a\U0010ffff", "\U0010ffff\U0010ffff"}
+	keys := make(map[durable.ID]string)
+	for _, p := range prefixes {
+		for _, k := range []string{p, p + "!", p + "\U0010ffff!"} {
+			keys[b.add(time.Hour, key(k)).ID] = k
+		}
+	}
+	for _, p := range prefixes {
+		var want []string
+		for _, k := range keys {
+			if strings.HasPrefix(k, p) {
+				want = append(want, k)
+			}
+		}
+		var got []string
+		for _, j := range must(b.store.List(b.Context(), durable.Filter{Prefix: p})) {
+			got = append(got, j.Key)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			b.Errorf("%q: got %q, want %q", p, got, want)
+		}
+	}
 }
 
 // The kinds are those of jobs that wait.

@@ -110,6 +110,7 @@ var tests = []struct {
 	{"GetAndFindKnowNothingUnknown", getUnknown},
 	{"ListGivesPages", listPages},
 	{"ListFilters", listFilters},
+	{"ListTakesAnyPrefix", listPrefixes},
 	{"KindsAreThoseThatWait", kindsWait},
 	{"CountsHaveEachJobOnce", countsAll},
 	{"PausedKindsAreThoseThatArePaused", pausedKinds},

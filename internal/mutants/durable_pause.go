@@ -89,12 +89,12 @@ var durableTxMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/tx.go", what: "a nil pgx.Tx is taken for a transaction",
-		old: "	if tx == nil {\n\t\treturn nil\n\t}\n",
-		new: "",
+		old: "tx == nil || v.Kind() == reflect.Pointer && v.IsNil()",
+		new: "tx == nil && v.IsValid()",
 	},
 	{
 		file: "durable/postgres/tx.go", what: "a key is not reused in a transaction",
-		old: "	if err := freeKeys(ctx, q, jobs); err != nil {\n\t\treturn nil, err\n\t}\n",
+		old: "	if err := freeKeys(ctx, q, jobs); err != nil {\n\t\treturn nil, foreign(err)\n\t}\n",
 		new: "",
 	},
 	{
@@ -104,7 +104,7 @@ var durableTxMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/tx.go", what: "CompleteTx does not lock the job",
-		old: "	j, err := lock(ctx, q, \"id = $1\", uuid(id))\n",
-		new: "	j, err := get(ctx, q, \"id = $1\", uuid(id))\n",
+		old: "	j, err := lock(ctx, q, ",
+		new: "	j, err := get(ctx, q, ",
 	},
 }

@@ -103,9 +103,14 @@ var durableRunMutants = []mutant{
 		new: "last.Add(-time.Duration(p.max) * tt.rate)",
 	},
 	{
-		file: "durable/schedule.go", what: "one more than the latest of a trigger is caught up with",
-		old: "len(window) > p.max {",
-		new: "len(window) > p.max+1 {",
+		file: "durable/catchup.go", what: "one more than the latest of a trigger is caught up with",
+		old: "w.n < most {",
+		new: "w.n <= most {",
+	},
+	{
+		file: "durable/catchup.go", what: "a job that is to catch up with less goes on as before",
+		old: "for ; w.n > most; w.n-- {",
+		new: "for ; w.n > w.n; w.n-- {",
 	},
 	{
 		file: "durable/schedule.go", what: "a trigger that is far behind leaps to times that it does not have",

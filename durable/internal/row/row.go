@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/executor-go/executor/durable"
 )
@@ -55,6 +56,23 @@ func Values(j *durable.Job, id any) []any {
 		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Wish), j.Epoch, j.Owner, int64(j.Attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
 	}
+}
+
+// Beyond gives the first text that comes after all that begin with prefix, "" if
+// there is none: keys are in the order of their bytes, which in UTF-8 is that of
+// code points. It is a text itself, as a database may decline what is not.
+func Beyond(prefix string) string {
+	for prefix != "" {
+		r, n := utf8.DecodeLastRuneInString(prefix)
+		prefix = prefix[:len(prefix)-n]
+		if r++; r == 0xD800 {
+			r = 0xE000 // what is between is half of a character
+		}
+		if r <= utf8.MaxRune {
+			return prefix + string(r)
+		}
+	}
+	return ""
 }
 
 func bytesOf(b []byte) []byte {

@@ -1,0 +1,62 @@
+package durable
+
+import "time"
+
+// A walk is how far a node has gone along a trigger, for a job that catches up with
+// what it missed: from the time that its latest run here is for to the last that was
+// due then. The next run goes on from there. If it began anew, a job that has n runs
+// to catch up with would ask its trigger n*n times, since a trigger has no way back
+// and can't tell how many times lie between two.
+type walk struct {
+	from, to time.Time
+	n        int // times from one to the other, both counted; 0 for no walk
+}
+
+// latest gives the first of the latest so many times that the trigger gives up to
+// now, but none before t, which is one of them.
+func (w *walk) latest(most int, t, now time.Time, next func(time.Time) time.Time) time.Time {
+	switch {
+	case w.n > 0 && t.Equal(w.from):
+	case w.n > 1 && t.Equal(next(w.from)):
+		w.from, w.n = t, w.n-1
+	default: // another node was there meanwhile, or somebody who moved the job
+		*w = walk{t, t, 1}
+	}
+	for ; w.n > most; w.n-- { // the policy names fewer than it did
+		w.from = next(w.from)
+	}
+	for n := next(w.to); n.After(w.to) && !n.After(now); n = next(n) {
+		if w.to = n; w.n < most {
+			w.n++
+		} else {
+			w.from = next(w.from)
+		}
+	}
+	return w.from
+}
+
+// takeWalk gives the walk of a job, which is the caller's then.
+func (n *node) takeWalk(id ID) walk {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := n.mu.walks[id]
+	delete(n.mu.walks, id)
+	return w
+}
+
+// keepWalk keeps it for the next run of the job, if that has something to catch up
+// with. It may be another node that has it, so that not all are kept for ever.
+func (n *node) keepWalk(id ID, w walk) {
+	if w.n <= 1 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for other := range n.mu.walks {
+		if len(n.mu.walks) < maxHeld {
+			break
+		}
+		delete(n.mu.walks, other)
+	}
+	n.mu.walks[id] = w
+}

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// hurry is the most time that all servers of a dsn are given to take a connection: a
+// call of a node that takes longer than a lease is as good as none.
+const hurry = 3 * time.Second
+
+// share gives each server of a dsn that names several its part of the time that there
+// is for a connection, and leaves one for what the connection is for. The driver has no
+// limit by itself: one that is off the net, and so says nothing, would have all of it,
+// each time, and the next be asked when nobody waits any more.
+func share(ctx context.Context, config *pgx.ConnConfig) error {
+	servers := 1
+	host, port := config.Host, config.Port
+	for _, f := range config.Fallbacks { // one with TLS and one without may follow each other
+		if f.Host != host || f.Port != port {
+			servers++
+		}
+		host, port = f.Host, f.Port
+	}
+	if servers == 1 || config.ConnectTimeout != 0 {
+		return nil
+	}
+	left := hurry
+	if end, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(end))
+	}
+	config.ConnectTimeout = max(left/time.Duration(servers+1), time.Millisecond)
+	return nil
+}
+
+// prepare makes a connection that is new ready for use.
+func prepare(ctx context.Context, conn *pgx.Conn, isolated bool) error {
+	note(conn)
+	unescape(conn)
+	if err := encode(ctx, conn); err != nil || !isolated {
+		return err
+	}
+	return isolate(ctx, conn)
+}
+
+// took is where a connection has whether its server took writes when it was made.
+const took = "executor: took writes"
+
+// note notes whether the server takes writes. It says so by itself, from version 14
+// on, and when that changes.
+func note(conn *pgx.Conn) {
+	conn.PgConn().CustomData()[took] = conn.PgConn().ParameterStatus("default_transaction_read_only") == "off"
+}
+
+// leave gives up a connection whose server takes no writes any more, though it did: it
+// may have been replaced by another one that the dsn names. To be asked again is all
+// that it takes otherwise.
+func leave(_ context.Context, conn *pgx.Conn) error {
+	if conn.PgConn().CustomData()[took] == true && conn.PgConn().ParameterStatus("default_transaction_read_only") == "on" {
+		return fmt.Errorf("the server takes no writes any more: %w", driver.ErrBadConn)
+	}
+	return nil
+}
+
+// longIdle has a connection pinged before it is used only if nobody has used it
+// for longer than a node does that has nothing to do. The driver's second would
+// nearly double what such a node asks of the database. A connection that turns
+// out to be lost is an outage of one look.
+func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
+	return p.IdleDuration > 5*time.Second
+}
+
+// pooled reports whether nothing outlasts a transaction, by what the dsn says.
+func pooled(config *pgx.ConnConfig) bool {
+	mode := config.DefaultQueryExecMode
+	return mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol
+}
+
+// encode has the server take texts for what they are, whatever the role or the
+// database has for an encoding of clients: the driver always sends UTF-8. It is not
+// in the dsn, as a database in another encoding can't take all of UTF-8, while it
+// takes bytes that it does not have to convert. Poolers keep it for their client.
+func encode(ctx context.Context, conn *pgx.Conn) error {
+	pg := conn.PgConn()
+	if pg.ParameterStatus("server_encoding") != "UTF8" || pg.ParameterStatus("client_encoding") == "UTF8" {
+		return nil
+	}
+	return pg.Exec(ctx, "set client_encoding = 'UTF8'").Close()
+}
+
+// isolate has the statements of a connection see what was committed when they
+// begin, whatever the database, the role or the dsn has for a default: claims that
+// cross would fail, and reap would overlook what was claimed since its transaction
+// began. It is not in the dsn, as poolers decline that; behind one that pools
+// transactions it would be another program's, so that the default must do.
+func isolate(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "set default_transaction_isolation = 'read committed'")
+	return err
+}
+
+// discard drops what comes to a connection on which nobody waits for it: a pooler
+// may have had another client listen on the session that is behind it now. The
+// driver would keep it for as long as the connection lasts.
+func discard(*pgconn.PgConn, *pgconn.Notification) {}
