@@ -224,7 +224,7 @@ func (v visitor) notFound(name, namespace string, known []string) string {
 		text = fmt.Sprintf("%s: there is no such job in namespace %s of %s", job.Printable(name), namespace, v.shown)
 	}
 	if like := job.Closest(name, known); like != "" {
-		text += "; is it " + like + "?"
+		text += "; is it " + job.Printable(like) + "?"
 	}
 	return text
 }

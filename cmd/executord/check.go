@@ -56,7 +56,7 @@ func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
 	for _, j := range jobs {
 		lead := fmt.Sprintf("%s\t%d\t%s\t%s\t", j.Name, j.Line, job.Printable(j.Schedule.Text), j.Schedule.Location())
 		if j.Schedule.AtStart {
-			fmt.Fprintf(t, "%s\t%d\t%s\t\tonce, when executord starts\n", j.Name, j.Line, j.Schedule.Text)
+			fmt.Fprintf(t, "%s\t%d\t%s\t\tonce, when executord starts\n", j.Name, j.Line, job.Printable(j.Schedule.Text))
 			continue
 		}
 		trigger := j.Schedule.From(now)

@@ -114,7 +114,7 @@ func TestCommandLine(t *testing.T) {
 		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
 		{"run -", "@dayly x\n", 1, "", "executord: 1 mistake in stdin\n"},
 		{"check /no/such/file", "", 1, "", "executord: there is no file /no/such/file\n"},
-		{"check DIR", "", 1, "", "is a directory"},
+		{"check DIR", "", 1, "", " is a directory, not a job file\n"},
 		{"check", "", 2, "", "executord: check needs the name of a job file, such as: executord check jobs.crontab"},
 		{"run", "", 2, "", "executord: run needs the name of a job file"},
 		{"run a b", "", 2, "", "executord: run takes one job file, not 2"},

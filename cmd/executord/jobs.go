@@ -53,16 +53,19 @@ States
 			if err != nil {
 				return err
 			}
-			var list []listed
-			for _, e := range entries {
-				if e.Removed() && !*all && len(names) == 0 {
-					continue
+			if !*all && len(names) == 0 {
+				entries = slices.DeleteFunc(entries, roster.Entry.Removed)
+			}
+			runs, err := v.histories(ctx, entries, 1)
+			if err != nil {
+				return err
+			}
+			list := make([]listed, len(entries))
+			for i, e := range entries {
+				list[i].Entry = e
+				if len(runs[i]) > 0 {
+					list[i].last = &runs[i][0]
 				}
-				last, err := v.lastRun(ctx, e)
-				if err != nil {
-					return err
-				}
-				list = append(list, listed{e, last})
 			}
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), list)
@@ -85,19 +88,10 @@ func checkNamespace(name string) error {
 	return nil
 }
 
-// lastRun gives the latest run of a job, nil if it never ran.
-func (v visitor) lastRun(ctx context.Context, e roster.Entry) (*durable.Run, error) {
-	runs, err := v.history(ctx, e, 1)
-	if err != nil || len(runs) == 0 {
-		return nil, err
-	}
-	return &runs[0], nil
-}
-
 // listed is one job of the list.
 type listed struct {
 	roster.Entry
-	last *durable.Run
+	last *durable.Run // nil if it never ran
 }
 
 // state gives the state in the words of the manual.
@@ -178,12 +172,13 @@ func severalNamespaces[T any](list []T, entry func(T) roster.Entry) bool {
 
 func (l listed) called(full bool) string { return called(l.Entry, full) }
 
-// called gives the name of a job, with its namespace if there are several.
+// called gives the name of a job, with its namespace if there are several, as it
+// may be shown: a store may be another user's, who can have any name in it.
 func called(e roster.Entry, full bool) string {
 	if full {
-		return e.Namespace + "/" + e.Name
+		return job.Printable(e.Namespace + "/" + e.Name)
 	}
-	return e.Name
+	return job.Printable(e.Name)
 }
 
 // showInstant writes a time to the second, in a zone.

@@ -102,6 +102,10 @@ func read(name string) (shown string, data []byte, err error) {
 			return name, nil, err
 		}
 		defer in.Close()
+		// Windows opens a directory, and calls it an incorrect function to read it.
+		if info, err := in.Stat(); err == nil && info.IsDir() {
+			return name, nil, fmt.Errorf("%s is a directory, not a job file", name)
+		}
 	}
 	// One byte more than is allowed, so that the reader sees that it is more.
 	data, err = io.ReadAll(io.LimitReader(in, job.MaxFileSize+1))

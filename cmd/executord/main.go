@@ -19,9 +19,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // The exit codes. They are documented: do not change their meaning.
@@ -29,7 +32,7 @@ const (
 	exitOK      = 0 // all is well; for run: every run had ended by itself
 	exitMistake = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store; no answer could be written
 	exitUsage   = 2 // the command line is wrong
-	exitCut     = 3 // runs had to be ended because executord was
+	exitCut     = 3 // runs had to be ended because executord was, or lost its store while it waited for them
 )
 
 // exitError is an error that says with which code to exit. Its text may be
@@ -66,10 +69,28 @@ func execute(args []string) int {
 		code, text = exit.code, exit.text
 	}
 	if text != "" {
-		fmt.Fprintln(os.Stderr, "executord: "+text)
+		fmt.Fprintln(os.Stderr, "executord: "+presentable(text))
 	}
 	return code
 }
+
+// presentable gives the text of an error as anybody may see it. Much in it is as
+// it was typed: names, which may disturb the terminal, and also the URL of a store
+// in a place where none is looked for, password and all.
+func presentable(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = job.Printable(urlRest.ReplaceAllStringFunc(line, func(rest string) string {
+			return secret.ReplaceAllString(rest, "${1}${3}xxxxx${2}")
+		}))
+	}
+	return strings.Join(lines, "\n")
+}
+
+var (
+	urlRest = regexp.MustCompile(`:/+\S+`) // what follows the scheme
+	secret  = regexp.MustCompile(`^(:/+[^:@/]*:).*(@)|([?&](?:ssl)?password=)[^&"]*`)
+)
 
 // answerWriter is standard output, for all commands but run. It keeps the first
 // error, so that who writes need not look: execute does.

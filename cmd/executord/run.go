@@ -49,7 +49,8 @@ Exit codes
   0  every run had ended by itself
   1  there are mistakes in FILE, it or the store cannot be read, or the log is lost
   2  the command line is wrong
-  3  runs had to be ended, by a second signal or by --drain-timeout`),
+  3  runs had to be ended, by a second signal, by --drain-timeout, or because the
+     store did not answer after the first signal`),
 		Args: oneFile,
 	}
 	format := newFormat(cmd)

@@ -38,13 +38,14 @@ func TestRunIsLogged(t *testing.T) {
 	}
 }
 
-// The first signal lets what runs end, and starts nothing more.
+// The first signal lets what runs end, and starts nothing more, although times pass
+// meanwhile at which jobs would be due.
 func TestDrain(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "GO="+fifo+"\n# name: slow\n@reboot echo up; read word <$GO; echo $word\n# name: often\n@every 100ms true\n")
+	p := start(t, "GO="+fifo+"\n# name: slow\n@reboot echo up; read word <$GO; sleep 0.3; echo $word\n# name: often\n@every 100ms true\n")
 	p.until("up")
 	p.until("run ended", "job", "often")
 	p.signal(syscall.SIGTERM)
@@ -145,6 +146,9 @@ func TestOverlap(t *testing.T) {
 	if skipped := p.count("run skipped", "job", "slow", "running", 1); end["skipped"].(float64) < 3 || end["skipped"].(float64) > float64(skipped) {
 		t.Errorf("the end says that %v were skipped, the log has %d", end["skipped"], skipped)
 	}
+	if end, skipped := p.after(0, "run ended", "job", "slow", "run", 2), p.count("run skipped", "job", "slow", "running", 2); end["skipped"].(float64) > float64(skipped) {
+		t.Errorf("the end of the second says that %v were skipped, the log has %d", end["skipped"], skipped)
+	}
 	p.want(1, "job summary", "job", "slow", "runs", 2, "skipped", p.count("run skipped", "job", "slow"))
 }
 
@@ -184,6 +188,42 @@ func TestJitterLeavesDue(t *testing.T) {
 		if d := at.Sub(starts[i]); d <= 0 || d%(100*time.Millisecond) != 0 {
 			t.Errorf("run %d was due %v after the one before", i+2, d)
 		}
+	}
+}
+
+// Jitter delays runs by any time below it: a job is not started when it is due.
+func TestJitterDelays(t *testing.T) {
+	t.Parallel()
+	p := startTOML(t, "[[job]]\nname = \"late\"\nschedule = \"@every 100ms\"\njitter = \"10000h\"\ncommand = \"true\"\n[[job]]\nname = \"soon\"\nschedule = \"@every 100ms\"\ncommand = \"true\"\n")
+	p.until("run ended", "job", "soon", "run", 3)
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	p.want(0, "run started", "job", "late")
+}
+
+// What a command writes can't disturb who reads the log, and is cut into parts that
+// are marked if it has no lines.
+func TestOutputIsTamed(t *testing.T) {
+	t.Parallel()
+	p := start(t, "# name: wild\n@reboot printf '\\033[31m\\377\\n'; head -c 20000 /dev/zero | tr '\\0' x\n")
+	p.until(`\x1b[31m\xff`, "job", "wild")
+	p.until("run ended", "job", "wild", "outcome", "ok")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	p.want(1, strings.Repeat("x", 16<<10), "more", true)
+	p.want(1, strings.Repeat("x", 20000-16<<10))
+}
+
+// Due times are told in the zone of the job, in the log and to the command.
+func TestDueIsInTheZoneOfTheJob(t *testing.T) {
+	t.Parallel()
+	p := start(t, "CRON_TZ=Asia/Tokyo\n# name: far\n@every 100ms echo $EXECUTORD_DUE\n")
+	due, _ := p.until("run started")["due"].(string)
+	p.until(due)
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	if !strings.HasSuffix(due, "+09:00") {
+		t.Errorf("due %s", due)
 	}
 }
 

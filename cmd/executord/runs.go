@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
@@ -50,13 +51,13 @@ standard error stands below it.`),
 			if err != nil {
 				return err
 			}
+			runs, err := v.histories(ctx, entries, *number)
+			if err != nil {
+				return err
+			}
 			var found []ran
-			for _, e := range entries {
-				runs, err := v.history(ctx, e, *number)
-				if err != nil {
-					return err
-				}
-				for _, r := range runs {
+			for i, e := range entries {
+				for _, r := range runs[i] {
 					found = append(found, ran{r, e})
 				}
 			}
@@ -70,6 +71,33 @@ standard error stands below it.`),
 		})
 	}
 	return cmd
+}
+
+// atOnce is how many questions a command has to a store at a time: one after the other,
+// those about thousands of jobs take minutes where the store is far away.
+const atOnce = 8
+
+// histories gives the latest runs of each job, as many of each as asked for, the latest
+// first.
+func (v visitor) histories(ctx context.Context, jobs []roster.Entry, n int) ([][]durable.Run, error) {
+	pool := executor.Fixed(atOnce)
+	defer pool.Close()
+	ctx, cancel := context.WithCancel(ctx) // the rest, after an error
+	defer cancel()
+	answers := make([]*executor.Future[[]durable.Run], len(jobs))
+	for i, e := range jobs {
+		answers[i] = executor.Submit(ctx, pool, func(ctx context.Context) ([]durable.Run, error) {
+			return v.history(ctx, e, n)
+		})
+	}
+	all := make([][]durable.Run, len(jobs))
+	for i, answer := range answers {
+		var err error
+		if all[i], err = answer.Get(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // history gives the latest runs of a job, as many as asked for, the latest

@@ -219,26 +219,20 @@ func isStore(driver, dsn, query string) (bool, error) {
 // openDatabase opens a store in PostgreSQL.
 func openDatabase(name string, create bool) (durable.Store, string, error) {
 	u, err := url.Parse(name)
-	if err != nil {
+	if err != nil || torn(name) {
 		// What is wrong is not shown: it may be a part of the password.
 		what := "a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40"
-		if strings.Contains(err.Error(), "invalid port") {
+		if err != nil && strings.Contains(err.Error(), "invalid port") {
 			what = "the port must be a number; if what is in its place belongs to the password, " + what
 		}
 		return nil, "", errors.New("the store's URL cannot be read: " + what)
 	}
-	secret := secrets(u)
 	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
 	hide := func(err error) error {
-		text := explainStore(shown, err).Error()
-		text = strings.ReplaceAll(text, name, shown)
-		for _, s := range secret {
-			text = strings.ReplaceAll(text, s, "xxxxx")
-		}
-		return errors.New(text)
+		return errors.New(strings.ReplaceAll(explainStore(shown, err).Error(), name, shown))
 	}
 	if !create {
-		ready, err := isStore("pgx", name, "select count(*) from pg_catalog.pg_class where oid = to_regclass('executor_schema')")
+		ready, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = to_regclass('executor_schema')")
 		if err != nil {
 			return nil, "", hide(err)
 		}
@@ -253,23 +247,33 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 	return store, shown, nil
 }
 
-// secrets gives what must not be shown of a URL, longest first.
-func secrets(u *url.URL) []string {
-	var all []string
-	add := func(s string) {
-		// Passwords of one or two letters would make any text unreadable.
-		if len(s) > 2 {
-			all = append(all, s)
+// torn reports whether a URL has an @ where none belongs: before it is then, as a rule,
+// a password that is not written as one is in a URL, and a part of which stands for a
+// server or a database, which are shown.
+func torn(name string) bool {
+	_, rest, _ := strings.Cut(name, "://")
+	rest, query, _ := strings.Cut(rest, "?")
+	end := strings.IndexAny(rest, "/#")
+	if end < 0 {
+		end = len(rest)
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		if key, _, _ := strings.Cut(part, "="); strings.Contains(key, "@") {
+			return true
 		}
 	}
-	password, _ := u.User.Password()
-	_, raw, _ := strings.Cut(u.User.String(), ":")
-	add(raw)
-	add(password)
-	for _, key := range []string{"password", "sslpassword"} {
-		add(u.Query().Get(key))
+	return strings.Count(rest[:end], "@") > 1 || strings.Contains(rest[end:], "@")
+}
+
+// inTurn gives a database's name by which a server that says nothing does not take all
+// the time from others that are named after it.
+func inTurn(u *url.URL) string {
+	named := *u
+	if q := u.Query(); strings.Contains(u.Host, ",") && !q.Has("connect_timeout") {
+		q.Set("connect_timeout", "1")
+		named.RawQuery = q.Encode()
 	}
-	return all
+	return named.String()
 }
 
 // explainStore says why a store can't be opened, or does not do what it is asked.

@@ -77,6 +77,9 @@ func TestActsOnRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		untilState(t, store, "short", "paused")
+		if next := jobNamed(t, store, "short")["next"]; next != nil {
+			t.Errorf("short is paused, and due at %v", next)
+		}
 		p.end()
 		p.want(1, "run ended", "job", "short", "outcome", "ok")
 

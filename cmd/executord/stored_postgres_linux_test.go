@@ -31,6 +31,11 @@ func TestPasswordIsNotShown(t *testing.T) {
 		{fmt.Sprintf("postgres://me:%s@127.0.0.1:1/x?sslmode=funny", password), "executord: the store postgres://me@127.0.0.1:1/x: "},
 		{fmt.Sprintf("postgres://me:%s@127.0.0.1:port/x", password), "executord: the store's URL cannot be read: "},
 		{fmt.Sprintf("postgres://me@127.0.0.1:1/x?password=%s&connect_timeout=never", password), "executord: the store postgres://me@127.0.0.1:1/x: "},
+		{fmt.Sprintf("postgres://me:old@127.0.0.1:1/x?password=%s&connect_timeout=never", password), "executord: the store postgres://me@127.0.0.1:1/x: "},
+		{fmt.Sprintf("postgres://me@127.0.0.1:1,127.0.0.1:2/x?password=%s&sslmode=funny", password), "executord: the store postgres://me@127.0.0.1:1,127.0.0.1:2/x: "},
+		{fmt.Sprintf("postgres://me:1/%s@127.0.0.1:1/x", password), "executord: the store's URL cannot be read: a character such as"},
+		{fmt.Sprintf("postgres://me:1@%s@127.0.0.1:1/x", password), "executord: the store's URL cannot be read: a character such as"},
+		{fmt.Sprintf("postgres://me:1?%s@127.0.0.1:1/x", password), "executord: the store's URL cannot be read: a character such as"},
 		{none, `database "nobody" does not exist`},
 	} {
 		for _, args := range [][]string{{"run", tab}, {"jobs"}} {

@@ -139,6 +139,9 @@ func TestHistory(t *testing.T) {
 				t.Errorf("%s: %d runs in the history, the log has %d", want.job, len(runs), p.count("run ended", "job", want.job))
 			}
 		}
+		if two := asked(t, store, "runs", "-n", "2"); len(two) != 2 {
+			t.Errorf("of three jobs, %d runs instead of 2", len(two))
+		}
 	})
 }
 
@@ -195,6 +198,7 @@ func TestDowntime(t *testing.T) {
 		q.until("run started", "job", "tick")
 		q.end()
 		q.want(1, "job scheduled", "job", "tick", "store", "unchanged")
+		q.want(1, "executord ended", "missed", q.told("runs missed"))
 
 		if int(next["run"].(float64)) != len(before)+1 {
 			t.Errorf("%d runs, and then number %v", len(before), next["run"])
@@ -209,6 +213,44 @@ func TestDowntime(t *testing.T) {
 			t.Errorf("the grid of %v has moved: %v", last, after[1])
 		}
 	})
+}
+
+// Times that pass during the run that makes up for others are skipped, too: they
+// are counted from the time at which it began, and not from those it makes up for.
+func TestOverlapAfterDowntime(t *testing.T) {
+	t.Parallel()
+	store, file := newStoreFile(t), write(t, "tab", "# name: slow\n@every 300ms sleep 0.7\n")
+	p := startFile(t, file, "--store", store)
+	p.until("run ended")
+	p.end()
+	time.Sleep(1500 * time.Millisecond) // downtime
+	q := startFile(t, file, "--store", store)
+	q.until("runs missed", "job", "slow")
+	run := q.until("run started", "job", "slow")["run"]
+	if ended := q.until("run ended", "job", "slow", "run", run); ended["skipped"].(float64) < 1 {
+		t.Errorf("nothing was skipped: %v", ended)
+	}
+	q.end()
+}
+
+// Times are shown in the zone of the job.
+func TestStoredZone(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := start(t, "CRON_TZ=Asia/Tokyo\n# name: far\n@every 100ms echo $EXECUTORD_DUE\n", "--store", store)
+	due, _ := p.until("run started")["due"].(string)
+	p.until(due)
+	p.until("run ended")
+	p.end()
+	if !strings.HasSuffix(due, "+09:00") {
+		t.Errorf("due %s", due)
+	}
+	for command, times := range map[string]int{"jobs": 2, "runs": 1} {
+		stdout, _, _ := output(t, "", command, "far", "--store", store)
+		if row := strings.Split(stdout, "\n")[1]; strings.Count(row, " +09:00 ") != times {
+			t.Errorf("%s says %s", command, row)
+		}
+	}
 }
 
 // Times that pass during a run are skipped, and the grid goes on.
@@ -266,7 +308,7 @@ func TestStoredTimeout(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("run %v is not in the history", number)
 	}
-	if run := runs[i]; run["outcome"] != "timeout" || run["error"] != "timeout: it was ended after 150ms" || fmt.Sprint(run["stderr"]) != "[working]" {
+	if run := runs[i]; run["outcome"] != "timeout" || !strings.HasPrefix(fmt.Sprint(run["error"]), "timeout: it was ended after 150ms") || fmt.Sprint(run["stderr"]) != "[working]" {
 		t.Errorf("%v", run)
 	}
 }

@@ -198,6 +198,8 @@ func TestReload(t *testing.T) {
 	rewrite("61 * * * * true\n")
 	p.until("file not read again", "line", 1)
 	p.until("run ended", "job", "goes")
+	rewrite("@hourly true\n@daily true\n") // two that are told apart by their lines only
+	p.until("file not read again", "line", 2)
 
 	rewrite("# name: stays\n@every 100ms echo one\n# name: changes\n@every 100ms echo new\n# name: comes\n@every 100ms true\n")
 	p.until("job scheduled", "job", "stays", "store", "unchanged")
@@ -395,6 +397,12 @@ func TestOverlapOfWhatCameDuringTheRun(t *testing.T) {
 				}
 				if _, err := pipe.WriteString(strings.Repeat("\n", 100)); err != nil { // what comes later ends by itself
 					t.Fatal(err)
+				}
+				again := p.after(0, "run started", "job", "long", "run", 2)
+				period, _ := time.ParseDuration(versions[len(versions)-1])
+				passed := skipped["count"].(float64) + float64(p.told("runs missed", "job", "long"))
+				if due := instant(t, again, "due"); due.Sub(next) != time.Duration(passed)*period {
+					t.Errorf("%v times are said to have passed from %v on, and the next run was due at %v", passed, next, due)
 				}
 				p.until("run ended", "job", "long", "run", 2)
 				p.end()

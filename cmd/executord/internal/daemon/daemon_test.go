@@ -78,9 +78,10 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("SHELL", "/bin/zsh")
 	t.Setenv("HOME", "/root/of/all")
 	t.Setenv("KEPT", "yes")
+	t.Setenv("B", "the daemon's")
 	d := New(Config{Log: slog.New(slog.DiscardHandler)})
 	e := newEntry(d, job.Job{Name: "backup", Command: job.Command{
-		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "EXECUTORD_JOB=mine"},
+		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "B=the file's", "EXECUTORD_JOB=mine"},
 	}})
 	r := &run{entry: e, job: e.job, number: 3, due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	got := make(map[string]string)
@@ -89,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 		got[name] = value
 	}
 	for name, want := range map[string]string{
-		"PATH": defaultPath, "SHELL": "/bin/sh", "HOME": "/root/of/all", "KEPT": "yes", "A": "2",
+		"PATH": defaultPath, "SHELL": "/bin/sh", "HOME": "/root/of/all", "KEPT": "yes", "A": "2", "B": "the file's",
 		"EXECUTORD_JOB": "backup", "EXECUTORD_RUN": "3", "EXECUTORD_DUE": "2026-01-02T03:04:05Z",
 	} {
 		if got[name] != want {

@@ -33,7 +33,7 @@ type entry struct {
 type Counts struct {
 	Runs    int
 	Failed  int // runs that could not start, or ended otherwise than with exit code 0
-	Cut     int // failed runs that were ended because the daemon was
+	Cut     int // failed runs that were ended because the daemon was, or lost while it drained
 	Skipped int // times at which the run before was still going on
 	Missed  int // times that passed without the daemon: asleep, stopped, or without a processor
 }

@@ -32,7 +32,7 @@ const (
 	// not have more jobs than that: others may have brought more to the store.
 	leastWorkers = 64
 
-	// patience is how long bringing a file to the store may take.
+	// patience is how long a look at the jobs in the store may take.
 	patience = 30 * time.Second
 )
 
@@ -156,8 +156,6 @@ func (n *node) reload(ctx context.Context, file job.File) {
 
 // bring makes the store have the jobs of the file.
 func (n *node) bring(ctx context.Context, file job.File) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	told := make(map[string]string, len(file.Jobs))
 	err := n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
 		if s.Action == roster.Remove {
@@ -197,10 +195,11 @@ func (n *node) announce(s roster.Step) {
 }
 
 // noteOwed counts the times of the schedule before this one at which the job should
-// have run, and did not or was cut short: a new schedule begins anew.
+// have run, and did not or was cut short: a new schedule begins anew. Of the daemons
+// that bring it at the same time, the one does whose call it was.
 func (e *entry) noteOwed(s roster.Step) {
 	was := s.Was
-	if s.Action != roster.Change || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
+	if s.Action != roster.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
 		return
 	}
 	n, _ := passed(roster.Times(was.Job), was.Due, s.Now.Updated)

@@ -80,7 +80,9 @@ func (r *sharedRun) execute(ctx context.Context) error {
 
 	result := r.command(ctx)
 	outcome := outcomeOf(result)
-	bad, cut = outcome != ok, outcome == stopped
+	// What a daemon loses while it drains, it has not waited for. Before that, a run
+	// that is lost is begun again, and says nothing of how the daemon will end.
+	bad, cut = outcome != ok, outcome == stopped || outcome == lost && r.part.leaving.Err() != nil
 	r.report(result, outcome, r.settle(ctx, outcome))
 	return r.verdict(result, outcome)
 }

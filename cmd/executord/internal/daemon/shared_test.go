@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -37,6 +38,25 @@ func TestTail(t *testing.T) {
 	one.add([]byte(strings.Repeat("x", 100_000) + "end"))
 	if got := one.String(); len(got) != tailSize || !strings.HasSuffix(got, "xend") || !utf8.ValidString(got) {
 		t.Errorf("of one long line: %d bytes", len(got))
+	}
+}
+
+// Of a line that is too long, the end is kept that begins with a whole character,
+// or the whole escape of one.
+func TestTailBeginsWithACharacter(t *testing.T) {
+	for _, test := range []struct{ begin, unit string }{
+		{"", "世"}, {"\x01", "世"}, {"\x01", "é"}, {"", "\x1b"}, {"x", "\u202e"}, {"é", "\xff"},
+	} {
+		for n := range 8 {
+			line := test.begin + strings.Repeat(test.unit, tailSize) + strings.Repeat("x", n)
+			one := new(tail)
+			one.add([]byte(line))
+			shown := job.Printable(test.unit)
+			got := strings.TrimSuffix(one.String(), strings.Repeat("x", n))
+			if strings.Trim(strings.ReplaceAll(got, shown, ""), "x") != "" || len(one.String()) > tailSize || len(one.String()) <= tailSize-len(shown) {
+				t.Errorf("of %q and many of %q: %d bytes, from %.20q", test.begin, test.unit, len(one.String()), one)
+			}
+		}
 	}
 }
 

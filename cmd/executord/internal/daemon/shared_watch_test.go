@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,6 +129,91 @@ func TestJobsAreWatchedAfterAReloadThatFailed(t *testing.T) {
 		n.look(t.Context())
 		if !strings.Contains(log.String(), "job does not run") {
 			t.Errorf("logged %q", log.String())
+		}
+	})
+}
+
+// crowd is a store of which all that ask at once get the same list, before one of
+// them changes anything.
+type crowd struct{ durable.Store }
+
+func (c crowd) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
+	jobs, err := c.Store.List(ctx, f)
+	time.Sleep(time.Second)
+	return jobs, err
+}
+
+// What a new schedule forgets is told by the daemon that brought it, and not by all
+// that are started with it at the same time.
+func TestOneOfSeveralTellsWhatIsOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := crowd{memory.New()}
+		var logs [3]bytes.Buffer
+		var nodes [len(logs)]*node
+		for i := range nodes {
+			nodes[i] = newWatching(t, store, "# name: a\n@every 1h true\n", &logs[i])
+		}
+		file, err := crontab.Parse("tab", []byte("# name: a\n@every 2h true\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(90 * time.Minute)
+		var all sync.WaitGroup
+		for _, n := range nodes {
+			all.Go(func() {
+				if err := n.bring(t.Context(), file); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		told, missed := 0, 0
+		for i := range logs {
+			told += strings.Count(logs[i].String(), "runs missed")
+			missed += nodes[i].entry("a").mu.Missed
+		}
+		if told != 1 || missed != 1 {
+			t.Errorf("told %d times, counted %d", told, missed)
+		}
+	})
+}
+
+// A new schedule that comes before the time of the one before owes nothing.
+func TestNewScheduleOwesNoTimeToCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		n := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
+		file, err := crontab.Parse("tab", []byte("# name: a\n@every 2h true\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Minute)
+		if err := n.bring(t.Context(), file); err != nil {
+			t.Fatal(err)
+		}
+		if text := log.String(); strings.Contains(text, "missed") || !strings.Contains(text, "changed") {
+			t.Errorf("logged %q", text)
+		}
+	})
+}
+
+// What others have done to a job is told once, however often it is looked at.
+func TestWhatKeepsAJobFromRunningIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		n := newWatching(t, memory.New(), "# name: a\n0 0 * * * true\n", &log)
+		row, err := n.roster.Store.Find(t.Context(), roster.Key("n", "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			n.look(t.Context())
+		}
+		if told := strings.Count(log.String(), "job does not run"); told != 1 {
+			t.Errorf("told %d times", told)
 		}
 	})
 }

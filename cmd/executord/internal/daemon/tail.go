@@ -3,6 +3,7 @@ package daemon
 import (
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
@@ -22,8 +23,7 @@ type tail struct {
 }
 
 func (t *tail) add(line []byte) {
-	text := job.Printable(string(line[max(0, len(line)-tailSize):]))
-	text = text[max(0, len(text)-tailSize):]
+	text := end(line)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.lines = append(t.mu.lines, text)
@@ -32,6 +32,20 @@ func (t *tail) add(line []byte) {
 		t.mu.size -= len(t.mu.lines[0]) + 1
 		t.mu.lines, t.mu.cut = t.mu.lines[1:], true
 	}
+}
+
+// end gives as much of a line's end as there is room for, printable. It is cut
+// before escapes are made of it: half of one would be another text.
+func end(line []byte) string {
+	from, size := len(line), 0
+	for from > 0 {
+		_, n := utf8.DecodeLastRune(line[:from])
+		if size += len(job.Printable(string(line[from-n : from]))); size > tailSize {
+			break
+		}
+		from -= n
+	}
+	return job.Printable(string(line[from:]))
 }
 
 // String gives the lines, with a mark for those that are not there.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,13 @@ func TestPrintable(t *testing.T) {
 		{"a\xffb\xe4\xb8", `a\xffb\xe4\xb8`},
 		{"zero\x00", `zero\x00`},
 		{"bidi \u202e", `bidi \u202e`},
+		{"mark \u200f", `mark \u200f`},
+		{"line \u2028", `line \u2028`},
+		{"\u200bnothing\ufeff", `\u200bnothing\ufeff`},
 		{"\ufffd", "\ufffd"},
+		{"1\u202f234,5\u00a0km", "1\u202f234,5\u00a0km"}, // as French has it
+		{"東京\u3000大阪", "東京\u3000大阪"},
+		{"می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"},
 	}
 	for _, test := range tests {
 		if got := Printable(test.in); got != test.want {
@@ -57,11 +64,33 @@ func TestCommandString(t *testing.T) {
 	}
 }
 
+// A blank that is not the common one is shown as an escape where it may be what is
+// wrong.
+func TestMistakeShowsBlanks(t *testing.T) {
+	m := Mistake{File: "f", Line: 3, Text: "0 5 * * *\u00a0/bin/x", What: "what"}
+	if got, want := m.String(), "f:3: what\n    0 5 * * *\\u00a0/bin/x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The name of a job is one word of at most 64 bytes, in any script.
+func TestValidName(t *testing.T) {
+	for name, valid := range map[string]bool{
+		"backup": true, "db/nightly_1.2-b": true, "größe": true, strings.Repeat("x", 64): true,
+		"": false, "a b": false, "a:1": false, "a\xff": false, "a\n": false,
+		strings.Repeat("x", 65): false, strings.Repeat("ö", 33): false,
+	} {
+		if ValidName(name) != valid {
+			t.Errorf("%q: %v", name, !valid)
+		}
+	}
+}
+
 // A long line is cut between characters, and control characters do not reach
-// the terminal.
+// the terminal, wherever they are.
 func TestMistakeShowsTextSafely(t *testing.T) {
-	m := Mistake{File: "f", Line: 3, Text: "\x1b" + strings.Repeat("é", 100), What: "what", Mend: "mend"}
-	want := "f:3: what\n    \\x1b" + strings.Repeat("é", 79) + "...\n    mend: mend"
+	m := Mistake{File: "f\n", Line: 3, Text: "\x1b" + strings.Repeat("é", 100), What: "what\r", Mend: "mend\u009b"}
+	want := "f\\n:3: what\\r\n    \\x1b" + strings.Repeat("é", 79) + "...\n    mend: mend\\u009b"
 	if got := m.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -138,7 +167,7 @@ func TestZoneName(t *testing.T) {
 		{"", time.UTC, "UTC"},
 		{"Europe/Berlin", time.FixedZone("", 3600), "Local"}, // not what package time says
 		{"Nowhere/Else", time.UTC, "Local"},
-		{"/no/such/file", time.UTC, "UTC"},
+		{filepath.Join(t.TempDir(), "none"), time.UTC, "UTC"}, // absolute on any system
 	} {
 		t.Setenv("TZ", test.tz)
 		time.Local = time.FixedZone("Local", 0)

@@ -17,9 +17,9 @@ type Mistake struct {
 	Mend string // "write a minute between 0 and 59"
 }
 
-// Error returns FILE:LINE: what.
+// Error returns FILE:LINE: what, which is one line, whatever the file is called.
 func (m Mistake) Error() string {
-	return m.File + ":" + strconv.Itoa(m.Line) + ": " + m.What
+	return Printable(m.File) + ":" + strconv.Itoa(m.Line) + ": " + Printable(m.What)
 }
 
 // String returns the mistake as it is shown: FILE:LINE and what on the first
@@ -28,10 +28,10 @@ func (m Mistake) String() string {
 	var b strings.Builder
 	b.WriteString(m.Error())
 	if text := strings.TrimSpace(m.Text); text != "" {
-		b.WriteString("\n    " + Printable(shorten(text)))
+		b.WriteString("\n    " + visible(shorten(text)))
 	}
 	if m.Mend != "" {
-		b.WriteString("\n    mend: " + m.Mend)
+		b.WriteString("\n    mend: " + Printable(m.Mend))
 	}
 	return b.String()
 }

@@ -8,10 +8,24 @@ import (
 )
 
 // Printable returns s with everything that could disturb a terminal or a log
-// (control characters, bytes that are not UTF-8) written as an escape. Text
-// without such characters comes back unchanged, backslashes too: it is for
-// reading, not for parsing back.
+// (control characters, those that turn the direction of writing, bytes that are not
+// UTF-8) written as an escape. Text without such characters comes back unchanged,
+// backslashes too: it is for reading, not for parsing back.
 func Printable(s string) string {
+	return escape(s, func(r rune) bool {
+		// French has blanks in its numbers that do not break, Japanese has wide ones;
+		// Persian words and many emoji have joiners in them.
+		const nonJoiner, joiner = '\u200c', '\u200d'
+		return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) || r == nonJoiner || r == joiner
+	})
+}
+
+// visible is Printable for text in which something is wrong, that may be a blank
+// which is not the common one, or what has no width: they are escapes, too.
+func visible(s string) string { return escape(s, unicode.IsPrint) }
+
+// escape returns s with all characters as escapes that are not to be shown.
+func escape(s string, shown func(rune) bool) string {
 	i := 0
 	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf-1 {
 		i++
@@ -29,7 +43,7 @@ func Printable(s string) string {
 			b.WriteString(`\x`)
 			b.WriteByte(hex[s[i]>>4])
 			b.WriteByte(hex[s[i]&15])
-		case r == '\t' || unicode.IsPrint(r):
+		case r == '\t' || shown(r):
 			b.WriteRune(r)
 		default:
 			q := strconv.QuoteRune(r)

@@ -26,3 +26,37 @@ func TestLateReader(t *testing.T) {
 		t.Errorf("read %q: %v", got, err)
 	}
 }
+
+// Who still holds the pipe and never lets it be empty does not keep the run from
+// ending: not more is read than it could hold at the end of the run.
+func TestPipeThatIsNeverEmpty(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	s := source{File: r, left: pipeSize}
+	more := make([]byte, 4<<10)
+	if _, err := w.Write(more); err != nil {
+		t.Fatal(err)
+	}
+	if s.end() != nil {
+		t.Skip("pipes have no deadlines on this system")
+	}
+	for read := 0; ; {
+		n, err := s.Read(make([]byte, len(more)))
+		if read += n; read > pipeSize {
+			t.Fatalf("read %d bytes", read)
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(more[:n]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package roster_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -130,8 +131,9 @@ type bench struct {
 	stopped func()
 }
 
-func newBench(t *testing.T, run bool) *bench {
-	store := memory.New()
+func newBench(t *testing.T, run bool) *bench { return newBenchOn(t, memory.New(), run) }
+
+func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	b := &bench{t: t, runs: make(chan time.Time, 1000), hold: make(chan struct{})}
 	close(b.hold)
 	j, err := durable.New(durable.Config{Store: store})
@@ -225,6 +227,23 @@ func TestApplyTwice(t *testing.T) {
 		if second := []roster.Entry{b.job("a"), b.job("b")}; !reflect.DeepEqual(first, second) {
 			t.Errorf("they were %+v\nand are %+v", first, second)
 		}
+	})
+}
+
+// Jobs are known however many there are.
+func TestManyJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, false)
+		defer b.stopped()
+		const many = 501
+		var tab strings.Builder
+		want := make(map[string]roster.Action)
+		for i := range many {
+			fmt.Fprintf(&tab, "# name: job%d\n@hourly true\n", i)
+			want[fmt.Sprint("job", i)] = roster.Keep
+		}
+		b.apply(tab.String())
+		b.want(b.apply(tab.String()), want)
 	})
 }
 

@@ -31,8 +31,9 @@ type Step struct {
 	Was  *Entry   // what is, nil for Add
 
 	// After Apply:
-	Now Entry // what has become of it
-	Err error // why it is not in the store, if that is for this job alone
+	Now  Entry // what has become of it
+	Mine bool  // to Add or Change it was left to this call: nobody else had done it meanwhile
+	Err  error // why it is not in the store, if that is for this job alone
 }
 
 // Plan says what has to be done so that the store, which has the entries given,
@@ -79,27 +80,44 @@ type Roster struct {
 	Kind      *durable.Kind[Spec, struct{}]
 }
 
+// patience is how long one step may take. There is no limit for all of them, since a
+// file may have any number of jobs, and a store be far away.
+const patience = 30 * time.Second
+
 // Apply brings the store in line with a file, and calls done after each step. It
 // gives an error if the store failed it: then it may be called again.
 func (r *Roster) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
-	have, err := List(ctx, r.Store, r.Namespace)
+	have, err := r.list(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range Plan(jobs, have) {
-		err := r.do(ctx, &s)
-		if errors.Is(err, executor.ErrInvalid) || errors.Is(err, durable.ErrKeyTaken) {
-			s.Err, err = err, nil
-			if s.Was != nil { // as it can't be what it is to be, it must not stay what it was
-				err = r.remove(ctx, *s.Was)
-			}
-		}
-		if err != nil {
+		if err := r.take(ctx, &s); err != nil {
 			return fmt.Errorf("job %s: %w", s.Name, err)
 		}
 		done(s)
 	}
 	return nil
+}
+
+func (r *Roster) list(ctx context.Context) ([]Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return List(ctx, r.Store, r.Namespace)
+}
+
+// take takes a step. What is wrong with its job alone is in Step.Err.
+func (r *Roster) take(ctx context.Context, s *Step) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := r.do(ctx, s)
+	if errors.Is(err, executor.ErrInvalid) || errors.Is(err, durable.ErrKeyTaken) {
+		s.Err, err = err, nil
+		if s.Was != nil { // as it can't be what it is to be, it must not stay what it was
+			err = r.remove(ctx, *s.Was)
+		}
+	}
+	return err
 }
 
 func (r *Roster) do(ctx context.Context, s *Step) error {
@@ -111,7 +129,9 @@ func (r *Roster) do(ctx context.Context, s *Step) error {
 	case Restore:
 		id, err = r.putBack(ctx, *s.Job, *s.Was)
 	default:
-		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job)
+		var placed durable.Placed
+		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job, durable.Tell(&placed))
+		s.Mine = placed.Changed
 	}
 	if err != nil {
 		return err
@@ -147,16 +167,16 @@ func (r *Roster) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID,
 
 // register adds a job, or gives the one that is there the properties of this
 // one.
-func (r *Roster) register(ctx context.Context, spec Spec, j job.Job) (durable.ID, error) {
+func (r *Roster) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
 	key := Key(r.Namespace, j.Name)
 	if every := j.Schedule.Every(); every > 0 {
-		return r.Kind.AtFixedRate(ctx, key, every, every, spec)
+		return r.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.ID{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return r.Kind.On(ctx, key, times, spec)
+	return r.Kind.On(ctx, key, times, spec, opts...)
 }
 
 // again is register for a job of which nothing changes but its spec.

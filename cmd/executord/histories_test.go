@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// far is a store that takes its time to show the history of a job.
+type far struct {
+	durable.Store
+	fails durable.ID
+}
+
+var errFar = errors.New("lost on its way")
+
+func (s *far) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
+	select {
+	case <-time.After(10 * time.Millisecond):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if id == s.fails {
+		return nil, errFar
+	}
+	if before != 0 {
+		return nil, nil
+	}
+	return []durable.Run{{Job: id, Seq: 1}}, nil
+}
+
+// someJobs gives a visitor to a store that is far away, with n jobs.
+func someJobs(t *testing.T, n int) (visitor, *far, []roster.Entry) {
+	store := &far{Store: memory.New()}
+	jobs, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := make([]roster.Entry, n)
+	for i := range entries {
+		entries[i] = roster.Entry{Job: durable.Job{ID: durable.NewID()}, Name: fmt.Sprint(i)}
+	}
+	return visitor{store: store, jobs: jobs}, store, entries
+}
+
+// The history of each of thousands of jobs is there in time, though the store is far
+// away, and in the order of the jobs.
+func TestHistoriesOfManyJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, _, jobs := someJobs(t, 5000)
+		ctx, cancel := context.WithTimeout(t.Context(), visitTimeout)
+		defer cancel()
+		runs, err := v.histories(ctx, jobs, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range jobs {
+			if len(runs[i]) != 1 || runs[i][0].Job != jobs[i].ID {
+				t.Fatalf("job %d has the runs %v", i, runs[i])
+			}
+		}
+	})
+}
+
+// If the history of one job can't be had, the error is given, and nothing more is asked.
+func TestHistoriesEndWithAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, store, jobs := someJobs(t, 5000)
+		store.fails = jobs[3].ID
+		began := time.Now()
+		if _, err := v.histories(t.Context(), jobs, 1); !errors.Is(err, errFar) {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("it took %v to give up", took)
+		}
+	})
+}
