@@ -16,6 +16,7 @@ type mutant struct {
 	new  string // takes its place
 	race bool   // only the race detector can see it
 	by   string // the package whose tests are to see it, if not those of the file's directory
+	test string // those of its tests that are to, as a regular expression, if all of them take too long
 }
 
 // place names a mutant in the table.
@@ -26,11 +27,14 @@ func (m mutant) place() place { return place{m.file, m.what} }
 // judges are the packages whose tests judge what is in a directory, where that is
 // not the one of the directory alone: one after the other, until one notices.
 var judges = map[string][]string{
-	"durable/internal/row":   {"./durable/sqlite", "./durable/postgres"},
-	"durable/internal/rules": {"./durable/memory", "./durable/internal/model"},
-	"durable/memory":         {"./durable/memory", "./durable"},
-	"durable/postgres":       {"./durable/postgres", "./durable/internal/model"},
-	"durable/sqlite":         {"./durable/sqlite", "./durable/internal/model"},
+	"cmd/executord/internal/daemon": {"./cmd/executord/internal/daemon", "./cmd/executord"},
+	"cmd/executord/internal/job":    {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
+	"cmd/executord/internal/roster": {"./cmd/executord/internal/roster", "./cmd/executord"},
+	"durable/internal/row":          {"./durable/sqlite", "./durable/postgres"},
+	"durable/internal/rules":        {"./durable/memory", "./durable/internal/model"},
+	"durable/memory":                {"./durable/memory", "./durable"},
+	"durable/postgres":              {"./durable/postgres", "./durable/internal/model"},
+	"durable/sqlite":                {"./durable/sqlite", "./durable/internal/model"},
 }
 
 // pkgs gives the packages whose tests are run, in that order, as go test takes

@@ -10,8 +10,8 @@
 //	go run ./internal/mutants -keep         those that the table does not have, and add them to it
 //
 // With -only as well, -keep makes what either chooses. The tests are those of the
-// file's directory, or of the packages that judge what is in it; what they need, such
-// as a database, must be there.
+// file's directory, or of the packages that judge what is in it, or those of them that
+// a mutant names; what they need, such as a database, must be there.
 //
 // It exits with 1 if a mutant survives, and with 2 if one can't be made or -only
 // chooses none.
@@ -89,7 +89,8 @@ func all() []mutant {
 	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, workerMutants, rejectMutants,
 		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants,
 		durableNodeMutants, durableLeaseMutants, durableRunMutants, durableCallMutants, durablePauseMutants, durableTxMutants, rulesMutants, memoryMutants,
-		sqliteMutants, postgresMutants)
+		sqliteMutants, postgresMutants,
+		executordFileMutants, executordProcessMutants, executordRunMutants, executordStoreMutants)
 }
 
 // run makes the mutants of which had says nothing, tests them, and tells; it

@@ -14,9 +14,14 @@ import (
 	"time"
 )
 
-// minPatience bounds the tests of a package on one mutant, if they do not take
-// long by themselves. One that hangs is killed by it.
-const minPatience = 40 * time.Second
+const (
+	// minPatience bounds the tests of a package on one mutant, if they do not take
+	// long by themselves. One that hangs is killed by it.
+	minPatience = 40 * time.Second
+
+	// soundPatience bounds them on the code as it is, where they are to pass.
+	soundPatience = 10 * time.Minute
+)
 
 // bystanders are tests that read the code or the documents, or do not depend on
 // the code. They say nothing of how the code behaves.
@@ -50,7 +55,8 @@ func (r runner) sound(ms []mutant, chosen []int) bool {
 	}
 	for _, pkg := range pkgs {
 		begun := time.Now()
-		out, err := r.test(pkg, "", false)
+		r.patience[pkg] = soundPatience
+		out, err := r.test(pkg, tests(pkg, ms, chosen), "", false)
 		r.patience[pkg] = max(minPatience, 3*time.Since(begun))
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "mutants: the tests of %s fail on the code as it is (%v); mend it first:\n%s\n", pkg, judge(out).by, tail(out))
@@ -58,6 +64,21 @@ func (r runner) sound(ms []mutant, chosen []int) bool {
 		}
 	}
 	return true
+}
+
+// tests gives those of a package that the mutants chosen are to be seen by, "" for
+// all.
+func tests(pkg string, ms []mutant, chosen []int) string {
+	var named []string
+	for _, i := range chosen {
+		if m := ms[i]; slices.Contains(m.pkgs(), pkg) {
+			if m.test == "" {
+				return ""
+			}
+			named = append(named, m.test)
+		}
+	}
+	return strings.Join(named, "|")
 }
 
 // try makes a mutant and tests it. i is its number.
@@ -84,7 +105,7 @@ func (r runner) try(i int, m mutant) verdict {
 		return verdict{err: err}
 	}
 	for _, pkg := range m.pkgs() {
-		out, err := r.test(pkg, plan, m.race)
+		out, err := r.test(pkg, m.test, plan, m.race)
 		switch {
 		case err == nil:
 		case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
@@ -96,15 +117,18 @@ func (r runner) try(i int, m mutant) verdict {
 	return verdict{}
 }
 
-// test runs the tests of a package and gives their output. Where CI is set those
+// test runs tests of a package, all if none are named, and gives their output. Where CI is set those
 // that lack what they need fail: one that is skipped would notice nothing.
-func (r runner) test(pkg, overlay string, race bool) (string, error) {
+func (r runner) test(pkg, named, overlay string, race bool) (string, error) {
 	skip := bystanders
 	if r.skip != "" {
 		skip += "|" + r.skip
 	}
 	patience := max(minPatience, r.patience[pkg])
 	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String(), "-skip=" + skip}
+	if named != "" {
+		args = append(args, "-run="+named)
+	}
 	if overlay != "" {
 		args = append(args, "-overlay="+overlay)
 	}

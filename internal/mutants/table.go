@@ -42,7 +42,7 @@ func document(ms []mutant, verdicts []verdict, kept int) []byte {
 	fmt.Fprintf(&b, `# Mutants
 
 What the tests notice. The code was broken on purpose in %d places, in one at a time, and the short tests of the package, or
-of those that judge it, were run on each; **%d of %d** were noticed. Beside each is the test that was the first to fail; "hangs" and
+of those that judge it, or those that the mutant names, were run on each; **%d of %d** were noticed. Beside each is the test that was the first to fail; "hangs" and
 "deadlock" say that it did not come to its end, "data race" that the race detector saw it.
 
 This file is written by `+"`make mutants`"+`, which fails if a mutant survives. The mutations are data, in `+"`internal/mutants`"+`.%s
