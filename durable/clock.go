@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -27,51 +28,68 @@ type storeClock struct {
 
 	mu struct {
 		sync.Mutex
-		samples [8]time.Duration // lower bounds, a ring
-		n       int              // how many there have been since the last jump
-		offset  time.Duration    // of the store's Unix time over the time since base
+		samples [8]bounds     // a ring
+		n       int           // how many there have been since the last jump
+		offset  time.Duration // of the store's Unix time over the time since base
+		jumped  time.Duration // since base: when the answer came that told of the last jump
 	}
 }
+
+// bounds are those that an answer sets to the offset.
+type bounds struct{ low, high time.Duration }
 
 func newStoreClock() *storeClock {
 	c := &storeClock{base: time.Now()}
 	c.mu.offset = time.Duration(c.base.UnixNano()) // until the store has spoken
+	c.mu.jumped = -1
 	return c
 }
 
-// observe learns from an answer and reports by how much the clock has jumped, 0
-// if it has not.
-func (c *storeClock) observe(sent, received, store time.Time) time.Duration {
+// observe learns from an answer. It reports by how much the clock as the node
+// knows it has moved, 0 if that is little, and whether the store's own has jumped:
+// after a time of slow answers a quick one moves it too, and is no jump.
+//
+// An answer that was asked for before the last jump was known tells nothing: nobody
+// can say whether it was read before the jump or after it.
+func (c *storeClock) observe(sent, received, store time.Time) (moved time.Duration, jumped bool) {
 	if store.IsZero() {
-		return 0
+		return 0, false
 	}
 	unix := time.Duration(store.UnixNano())
-	low, high := unix-received.Sub(c.base), unix-sent.Sub(c.base)
+	b := bounds{low: unix - received.Sub(c.base), high: unix - sent.Sub(c.base)}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var jump time.Duration
-	switch {
-	case c.mu.n == 0:
-	case low > c.mu.offset+clockJump:
-		jump = low - c.mu.offset
-	case high < c.mu.offset-clockJump:
-		jump = high - c.mu.offset
+	if sent.Sub(c.base) <= c.mu.jumped {
+		return 0, false
 	}
-	if jump != 0 {
-		c.mu.n = 0
+	switch samples := c.samplesLocked(); {
+	case len(samples) == 0:
+	case b.low > c.mu.offset+clockJump:
+		moved = b.low - c.mu.offset
+		jumped = slices.ContainsFunc(samples, func(s bounds) bool { return b.low > s.high+clockJump })
+	case b.high < c.mu.offset-clockJump:
+		moved, jumped = b.high-c.mu.offset, true
 	}
-	c.mu.samples[c.mu.n%len(c.mu.samples)] = low
+	if jumped {
+		c.mu.n, c.mu.jumped = 0, received.Sub(c.base)
+	}
+	c.mu.samples[c.mu.n%len(c.mu.samples)] = b
 	c.mu.n++
-	c.mu.offset = low
-	for i, s := range c.mu.samples[:min(c.mu.n, len(c.mu.samples))] {
-		if s > high {
+	c.mu.offset = b.low
+	for i, s := range c.samplesLocked() {
+		if s.low > b.high {
 			// A clock that was put back leaves bounds behind that are too great.
-			c.mu.samples[i], s = low, low
+			c.mu.samples[i] = b
 		}
-		c.mu.offset = max(c.mu.offset, s)
+		c.mu.offset = max(c.mu.offset, c.mu.samples[i].low)
 	}
-	return jump
+	return moved, jumped
+}
+
+// samplesLocked gives the latest answers, in no order.
+func (c *storeClock) samplesLocked() []bounds {
+	return c.mu.samples[:min(c.mu.n, len(c.mu.samples))]
 }
 
 // known reports whether the store has spoken.

@@ -28,7 +28,9 @@ type faulty struct {
 	late  map[string]time.Duration // how long an answer takes, after the call took effect
 }
 
-func newFaulty(s durable.Store) *faulty { return &faulty{Store: s, calls: make(map[string]int)} }
+func newFaulty(s durable.Store) *faulty {
+	return &faulty{Store: s, calls: make(map[string]int), late: make(map[string]time.Duration)}
+}
 
 // set changes the fault; nil means none.
 func (f *faulty) set(fault func(op string) (error, error)) {
@@ -48,7 +50,7 @@ func (f *faulty) callsOf(op string) int { f.mu.Lock(); defer f.mu.Unlock(); retu
 func (f *faulty) delay(op string, d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.late = map[string]time.Duration{op: d}
+	f.late[op] = d
 }
 
 func (f *faulty) do(op string, call func() error) error {

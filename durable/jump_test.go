@@ -129,6 +129,63 @@ func TestJumpIsNoticed(t *testing.T) {
 	}
 }
 
+// An answer that was read before the database's clock jumped, and comes after one
+// that was read after it, does not undo what that one told: nothing begins early,
+// and the log speaks of one jump.
+func TestLateAnswerDoesNotUndoAJump(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &chronicle{store: memory.New()}
+			log := new(logLines)
+			line := newFaulty(c.store)
+			line.delay("beat", 500*time.Millisecond)
+			jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 20*time.Second, log.logger() })
+			k := durable.Handle(jobs, "k", c.handler)
+			start(t, jobs)
+			for line.callsOf("beat") < 1 {
+				time.Sleep(time.Millisecond)
+			}
+			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
+			c.store.Shift(jump)
+			must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
+			must(k.Await(t.Context(), id))
+			c.begun(t)
+			if n := log.count("clock of the database jumped"); n != 1 {
+				t.Errorf("the log says %d times that the clock jumped by %v", n, jump)
+			}
+		})
+	}
+}
+
+// Answers that are slow for a while, and then quick again, are no jump of the clock;
+// but what waits by the clock as it was known meanwhile begins on time.
+func TestSlowAnswersAreNoJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &chronicle{store: memory.New()}
+		log := new(logLines)
+		line := newFaulty(c.store)
+		jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 10*time.Minute, log.logger() })
+		k := durable.Handle(jobs, "k", c.handler)
+		start(t, jobs)
+		for _, op := range []string{"beat", "insert"} {
+			line.delay(op, 500*time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		due := time.Now().Add(5 * time.Minute)
+		id := must(k.Schedule(t.Context(), 5*time.Minute, 0)) // claimed at once
+		line.delay("insert", 0)
+		must(k.Schedule(t.Context(), 3*time.Hour, 0))
+		must(k.Await(t.Context(), id))
+		c.begun(t)
+		if late := time.Since(due); late > 10*time.Millisecond {
+			t.Errorf("it was %v late", late)
+		}
+		if n := log.count("clock of the database jumped"); n != 0 {
+			t.Errorf("the log says %d times that the clock jumped", n)
+		}
+	})
+}
+
 // A clock that is put back by less than what counts as a jump makes nothing begin
 // early: what is confirmed already waits for its time again.
 func TestSmallStepBackIsNoticedAtTheStart(t *testing.T) {

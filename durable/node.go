@@ -175,8 +175,11 @@ func (n *node) opContext(ctx context.Context) (context.Context, context.CancelFu
 
 // heard learns the time from an answer of the store.
 func (n *node) heard(sent, now time.Time) {
-	if jump := n.clock.observe(sent, time.Now(), now); jump != 0 {
-		n.jobs.log().Warn("durable: the clock of the database jumped", "by", jump)
+	moved, jumped := n.clock.observe(sent, time.Now(), now)
+	if jumped {
+		n.jobs.log().Warn("durable: the clock of the database jumped", "by", moved)
+	}
+	if moved != 0 {
 		n.rekey()
 	}
 }

@@ -96,7 +96,7 @@ func TestPauseHereIsAtOnce(t *testing.T) {
 				if n := d.count(); n != begun {
 					t.Errorf("%d have begun during the pause", n-begun)
 				}
-				store.delay("none", 0)
+				store.delay(late, 0)
 				resumed := time.Now()
 				must(0, jobs.ResumeKind(t.Context(), "k"))
 				synctest.Wait()

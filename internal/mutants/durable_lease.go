@@ -69,22 +69,32 @@ var durableLeaseMutants = []mutant{
 	},
 	{
 		file: "durable/clock.go", what: "the slowest answer is taken for the clock",
-		old: "c.mu.offset = max(c.mu.offset, s)",
-		new: "c.mu.offset = min(c.mu.offset, s)",
+		old: "c.mu.offset = max(c.mu.offset, c.mu.samples[i].low)",
+		new: "c.mu.offset = min(c.mu.offset, c.mu.samples[i].low)",
 	},
 	{
 		file: "durable/clock.go", what: "it is not noticed that the store's clock was put forward",
-		old: "		jump = low - c.mu.offset\n",
-		new: "",
+		old: "		moved = b.low - c.mu.offset\n		jumped = slices.ContainsFunc(samples, func(s bounds) bool { return b.low > s.high+clockJump })\n",
+		new: "		_, _ = slices.Contains[[]int, int], samples\n",
 	},
 	{
 		file: "durable/clock.go", what: "it is not noticed that the store's clock was put back",
-		old: "		jump = high - c.mu.offset\n",
+		old: "		moved, jumped = b.high-c.mu.offset, true\n",
 		new: "",
 	},
 	{
+		file: "durable/clock.go", what: "a quick answer after slow ones is taken for a jump of the store's clock",
+		old: "		jumped = slices.ContainsFunc(samples, func(s bounds) bool { return b.low > s.high+clockJump })\n",
+		new: "		_, jumped = slices.Contains[[]int, int], true\n",
+	},
+	{
+		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one told",
+		old: "	if sent.Sub(c.base) <= c.mu.jumped {\n",
+		new: "	if false {\n",
+	},
+	{
 		file: "durable/clock.go", what: "answers from before a small step back count on",
-		old: "			c.mu.samples[i], s = low, low\n",
+		old: "			c.mu.samples[i] = b\n",
 		new: "			_ = i\n",
 	},
 	{
