@@ -62,7 +62,7 @@ func (t *task) look() context.Context {
 	var end error
 	switch {
 	case bits&inBody == 0:
-		end = context.Canceled
+		end = ErrReturned
 	case m.cause != nil:
 		end = m.cause
 	default:

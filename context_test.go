@@ -217,10 +217,45 @@ func TestBodyContextEndsWithBody(t *testing.T) {
 					}, opts...)
 					f.Get(t.Context())
 					<-leaked.Done()
-					if leaked.Err() != context.Canceled || context.Cause(leaked) != context.Canceled {
+					if leaked.Err() != context.Canceled || context.Cause(leaked) != executor.ErrReturned {
 						t.Errorf("%v, cause %v", leaked.Err(), context.Cause(leaked))
 					}
 				}
+			})
+		})
+	}
+}
+
+// A task that was submitted with the context of a body, and still waits when that
+// body has returned, is canceled; its outcome says by what, wherever the body ran.
+func TestOutcomeSaysThatTheBodyHasReturned(t *testing.T) {
+	for name, cfg := range map[string]executor.Config{
+		"worker": {Core: 1},
+		"caller": {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, other := newPool(t, cfg), newPool(t, executor.Config{Core: 1})
+				release := make(chan struct{})
+				wait := func(context.Context) error { <-release; return nil }
+				other.Go(t.Context(), wait)
+				if name == "caller" {
+					p.Go(t.Context(), wait)
+					p.Go(t.Context(), wait)
+				}
+				ctx, cancel := context.WithCancel(t.Context()) // one that can end: the others have the pool's
+				defer cancel()
+				var next *executor.Future[int]
+				p.Go(ctx, func(ctx context.Context) error {
+					next = executor.Submit(ctx, other, func(context.Context) (int, error) { return 1, nil })
+					return nil
+				})
+				synctest.Wait()
+				err := next.Err()
+				if !errors.Is(err, executor.ErrReturned) || !errors.Is(err, context.Canceled) || !errors.Is(err, executor.ErrCanceled) {
+					t.Errorf("it ended with %v", err)
+				}
+				close(release)
 			})
 		})
 	}

@@ -85,7 +85,7 @@
 // The context of a body ends when the body has returned, as that of an HTTP request
 // does. So what a body submits and does not wait for, such as the next step of a
 // pipeline, is given the context that came from outside: with the body's own it
-// may be canceled before it runs.
+// may be canceled before it runs, with the cause [ErrReturned].
 //
 // [context.Cause] tells a body why its context ended: [ErrCanceled],
 // [ErrTimeout], [ErrShutdown], or the cause of the submitter's context. A body

@@ -32,6 +32,12 @@ var (
 	// ran out; its context's Err is [context.DeadlineExceeded].
 	ErrTimeout = errors.New("executor: task timed out")
 
+	// ErrReturned is the [context.Cause] of a body's context once the body has
+	// returned, if nothing has ended it before. So a task that was submitted with
+	// the context of another task's body, and waited for longer than that body took,
+	// has an outcome that matches it.
+	ErrReturned = errors.New("executor: the body whose context this was has returned")
+
 	// ErrNotDone is returned by the accessors that do not wait, while there is
 	// no outcome. Java: IllegalStateException.
 	ErrNotDone = errors.New("executor: task not done")

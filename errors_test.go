@@ -14,7 +14,8 @@ import (
 
 var sentinels = map[string]error{
 	"ErrRejected": executor.ErrRejected, "ErrShutdown": executor.ErrShutdown, "ErrSaturated": executor.ErrSaturated,
-	"ErrCanceled": executor.ErrCanceled, "ErrTimeout": executor.ErrTimeout, "ErrNotDone": executor.ErrNotDone,
+	"ErrCanceled": executor.ErrCanceled, "ErrTimeout": executor.ErrTimeout, "ErrReturned": executor.ErrReturned,
+	"ErrNotDone": executor.ErrNotDone,
 	"ErrNilTask": executor.ErrNilTask, "ErrInvalid": executor.ErrInvalid, "ErrGoexit": executor.ErrGoexit,
 	"ErrNoTasks": executor.ErrNoTasks, "Done": executor.Done,
 }
@@ -36,7 +37,7 @@ func TestSentinels(t *testing.T) {
 // matches gives the names of the sentinels that err matches.
 func matches(err error) string {
 	var all []string
-	for _, name := range []string{"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrNotDone", "ErrNilTask", "ErrInvalid", "ErrGoexit"} {
+	for _, name := range []string{"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone", "ErrNilTask", "ErrInvalid", "ErrGoexit"} {
 		if errors.Is(err, sentinels[name]) {
 			all = append(all, name)
 		}

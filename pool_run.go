@@ -110,7 +110,7 @@ func (p *Pool) runPlain(w *worker, e entry) outcome {
 			ctx = p.lasting(ctx)
 		} else {
 			limited, cancel := within(p, ctx)
-			defer cancel(context.Canceled)
+			defer cancel(ErrReturned)
 			ctx = limited
 		}
 	}

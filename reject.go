@@ -139,7 +139,7 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	p.countRejected()
 	if t := e.task(); t == nil {
 		ctx, cancel := within(p, withDue(ctx, time.Time{}))
-		defer cancel(context.Canceled)
+		defer cancel(ErrReturned)
 		p.runHere(ctx, e)
 	} else if ctx, ok := t.beginHere(p, ctx, false); ok {
 		p.runHere(ctx, e)

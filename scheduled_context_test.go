@@ -190,7 +190,7 @@ func TestTimeoutNotReached(t *testing.T) {
 			v, err := f.Result()
 			expect(t, "value", v, 7)
 			expect(t, "error", err, outcome)
-			expect(t, "cause of the end of its context", context.Cause(leaked), context.Canceled)
+			expect(t, "cause of the end of its context", context.Cause(leaked), executor.ErrReturned)
 		})
 	}
 }

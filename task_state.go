@@ -199,7 +199,7 @@ func (t *task) settleLocked(bits uint32, s State, err error, out *aftermath) uin
 // caller clears inBody.
 func (t *task) leaveLocked() (out aftermath) {
 	if m := t.ties.more; m != nil {
-		out.cancel, out.cause, out.left = m.cancel, context.Canceled, m.left
+		out.cancel, out.cause, out.left = m.cancel, ErrReturned, m.left
 		m.cancel, m.left = nil, nil
 	}
 	return out

@@ -29,7 +29,7 @@ var rejectMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "CallerRuns lets a context live on after its task",
-		old: "		defer cancel(context.Canceled)\n\t\tp.runHere(ctx, e)",
+		old: "		defer cancel(ErrReturned)\n\t\tp.runHere(ctx, e)",
 		new: "		_ = cancel\n\t\tp.runHere(ctx, e)",
 	},
 	{

@@ -241,7 +241,7 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "context.go", what: "a context looked at after the body never ends",
-		old: "	case bits&inBody == 0:\n\t\tend = context.Canceled\n",
+		old: "	case bits&inBody == 0:\n\t\tend = ErrReturned\n",
 		new: "",
 	},
 	{

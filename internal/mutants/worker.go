@@ -209,7 +209,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "the context of a plain task lives on after it",
-		old: "			defer cancel(context.Canceled)\n\t\t\tctx = limited",
+		old: "			defer cancel(ErrReturned)\n\t\t\tctx = limited",
 		new: "			_ = cancel\n\t\t\tctx = limited",
 	},
 	{
