@@ -392,30 +392,3 @@ func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {
 		}
 	})
 }
-
-// What a node could not give back when it ended is free all the same, as it signs
-// off: another one runs it in time, and not when the lease is over.
-func TestNodeThatEndsSignsOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		f := newFaulty(store)
-		var d diary
-		leaving, heir := newJobs(t, f), newJobs(t, store)
-		k := durable.Handle(leaving, "k", d.handler)
-		durable.Handle(heir, "k", d.handler)
-		stop := start(t, leaving)
-		synctest.Wait()
-		added := time.Now()
-		must(k.Schedule(t.Context(), time.Second, ""))
-		f.set(func(op string) (error, error) {
-			if op == "release" {
-				return errDown, nil
-			}
-			return nil, nil
-		})
-		stop()
-		start(t, heir)
-		time.Sleep(time.Minute)
-		d.wants(t, added, time.Second)
-	})
-}

@@ -124,11 +124,14 @@ func (n *node) workers() int { return max(n.pool.Core(), 1) }
 func (n *node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // run is the node's life. Handlers, beat and settle outlast ctx until the node
-// has drained.
+// has drained; and it signs off when no call of it is under way. Or a confirm that
+// the database is about could make a job run for a node that has left, and others
+// would count as lost with it what never began.
 func (n *node) run(ctx context.Context) {
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	if n.join(ctx) {
+	joined := n.join(ctx)
+	if joined {
 		wg.Go(func() { n.beatLoop(live) })
 		wg.Go(func() { n.settler.loop(live) })
 		wg.Go(func() { n.listenLoop(ctx) })
@@ -138,6 +141,9 @@ func (n *node) run(ctx context.Context) {
 	}
 	stop()
 	wg.Wait()
+	if joined {
+		n.leave(context.WithoutCancel(ctx))
+	}
 }
 
 // join makes the node known. It reports false if ctx ended first.
@@ -269,7 +275,7 @@ func (n *node) loseAnswerLocked() {
 	n.mu.lost = time.Now()
 }
 
-// drain ends the node's work.
+// drain ends the node's work: it returns when nothing is held.
 func (n *node) drain(ctx context.Context) {
 	n.mu.Lock()
 	n.mu.draining = true
@@ -291,6 +297,10 @@ func (n *node) drain(ctx context.Context) {
 	case <-timer.C:
 		n.jobs.log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
 	}
+}
+
+// leave signs off.
+func (n *node) leave(ctx context.Context) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	if err := n.jobs.store.Leave(opCtx, n.name()); err != nil {

@@ -79,7 +79,7 @@ func (s *settler) loop(ctx context.Context) {
 			return
 		case <-s.kick:
 		}
-		for group := s.take(); len(group) > 0; group = s.take() {
+		for group := s.take(); len(group) > 0 && ctx.Err() == nil; group = s.take() {
 			s.commit(ctx, outage, group)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		}
 	}
-	opCtx, cancel := s.n.opContext(ctx)
+	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // nobody knows what becomes of one that is broken off
 	defer cancel()
 	sent := time.Now()
 	answer, err := s.n.jobs.store.Settle(opCtx, b)

@@ -68,6 +68,16 @@ var durableLeaseMutants = []mutant{
 		new: "		case quiet = <-n.quiet:\n\t\t\tclaim = false",
 	},
 	{
+		file: "durable/node.go", what: "a node signs off while a confirm is under way",
+		old: "	stop()\n	wg.Wait()\n	if joined {",
+		new: "	defer wg.Wait()\n	defer stop()\n	if joined {",
+	},
+	{
+		file: "durable/settle.go", what: "a confirm that is under way is broken off when the node signs off",
+		old: "s.n.opContext(context.WithoutCancel(ctx)) //",
+		new: "s.n.opContext(ctx) //",
+	},
+	{
 		file: "durable/clock.go", what: "the slowest answer is taken for the clock",
 		old: "c.mu.offset = max(c.mu.offset, c.mu.samples[i].low)",
 		new: "c.mu.offset = min(c.mu.offset, c.mu.samples[i].low)",

@@ -1,0 +1,98 @@
+package durable_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// What a node could not give back when it ended is free all the same, as it signs
+// off: another one runs it in time, and not when the lease is over.
+func TestNodeThatEndsSignsOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		f := newFaulty(store)
+		var d diary
+		leaving, heir := newJobs(t, f), newJobs(t, store)
+		k := durable.Handle(leaving, "k", d.handler)
+		durable.Handle(heir, "k", d.handler)
+		stop := start(t, leaving)
+		synctest.Wait()
+		added := time.Now()
+		must(k.Schedule(t.Context(), time.Second, ""))
+		f.set(func(op string) (error, error) {
+			if op == "release" {
+				return errDown, nil
+			}
+			return nil, nil
+		})
+		stop()
+		start(t, heir)
+		time.Sleep(time.Minute)
+		d.wants(t, added, time.Second)
+	})
+}
+
+// slowed is a store of which one sort of call takes a while to get there.
+type slowed struct {
+	durable.Store
+	op             string
+	underWay, left atomic.Bool
+	broken, early  atomic.Bool // a settle was given up, Leave did not wait
+}
+
+func (s *slowed) call(ctx context.Context, op string) {
+	if op == s.op {
+		s.underWay.Store(true)
+		time.Sleep(50 * time.Millisecond)
+		s.underWay.Store(false)
+		s.broken.Store(op == "settle" && ctx.Err() != nil)
+	}
+}
+
+func (s *slowed) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	s.call(ctx, "settle")
+	return s.Store.Settle(ctx, b)
+}
+
+func (s *slowed) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
+	s.call(ctx, "beat")
+	return s.Store.Beat(ctx, node, lease, w)
+}
+
+func (s *slowed) Leave(ctx context.Context, node string) error {
+	s.left.Store(true)
+	s.early.Store(s.underWay.Load())
+	return s.Store.Leave(ctx, node)
+}
+
+// A node signs off when no call of it is under way, and breaks no confirm off: one
+// that the database is about would count as lost with the node, though it never
+// began.
+func TestNodeSignsOffLast(t *testing.T) {
+	for _, op := range []string{"settle", "beat"} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &slowed{Store: memory.New(), op: op}
+				jobs := newJobs(t, store)
+				k := durable.Handle(jobs, "k", new(diary).handler)
+				stop := start(t, jobs)
+				synctest.Wait()
+				must(k.Schedule(t.Context(), 40*time.Millisecond, "")) // confirmed a little before
+				for !store.underWay.Load() {
+					time.Sleep(time.Millisecond)
+				}
+				stop()
+				if !store.left.Load() || store.early.Load() || store.broken.Load() {
+					t.Errorf("it signed off: %t, during the call: %t; the call was broken off: %t",
+						store.left.Load(), store.early.Load(), store.broken.Load())
+				}
+			})
+		})
+	}
+}
