@@ -1,7 +1,7 @@
 // Package pgserver starts PostgreSQL servers for tests and measurements, from
 // the binaries of the machine, each with a cluster in a directory of its own.
 // The variable EXECUTOR_PGBIN names the directory of other binaries: initdb and
-// postgres are all that it must have.
+// postgres are all that it must have, and pg_basebackup for a standby.
 package pgserver
 
 import (
@@ -41,12 +41,16 @@ func Start(settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, settings: settings}
+	return start(&Server{bin: bin, settings: settings}, (*Server).initdb)
+}
+
+// start starts a server in a cluster that fill makes.
+func start(s *Server, fill func(*Server) error) (_ *Server, err error) {
 	if s.dir, err = os.MkdirTemp("", "pgserver"); err != nil {
 		return nil, err
 	}
 	s.hireJanitor()
-	if err = s.initdb(); err == nil {
+	if err = fill(s); err == nil {
 		s.Port, err = freePort()
 	}
 	if err == nil {
