@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -78,12 +79,17 @@ func open(path string, opts []Option) (*Store, error) {
 		s.write.Close()
 		return nil, err
 	}
-	if s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")); err != nil {
+	file, err := os.Stat(abs)
+	if err == nil {
+		// mode=rw, so that no look at a file that was removed makes it anew.
+		s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")+"&mode=rw")
+	}
+	if err != nil {
 		conn.Close()
 		s.write.Close()
 		return nil, err
 	}
-	s.writer = newWriter(conn)
+	s.writer = newWriter(conn, opened{abs, file})
 	s.read.SetMaxOpenConns(4)
 	s.close = sync.OnceValue(func() error {
 		s.writer.close()

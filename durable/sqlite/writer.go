@@ -15,6 +15,7 @@ import (
 // the others.
 type writer struct {
 	conn  *sql.Conn
+	file  opened
 	ended chan struct{}
 
 	mu struct {
@@ -40,8 +41,8 @@ const maxGroup = 256
 
 var errClosed = errors.New("durable/sqlite: store is closed")
 
-func newWriter(conn *sql.Conn) *writer {
-	w := &writer{conn: conn, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+func newWriter(conn *sql.Conn, file opened) *writer {
+	w := &writer{conn: conn, file: file, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
 	go w.loop()
 	return w
 }
@@ -160,6 +161,9 @@ func (w *writer) commit(group []*call) {
 
 // begin waits for its turn among the processes that share the file.
 func (w *writer) begin() error {
+	if err := w.file.there(); err != nil {
+		return err
+	}
 	return whileBusy(func() error { return w.exec("begin immediate") })
 }
 

@@ -83,6 +83,21 @@ var sqliteMutants = []mutant{
 		new: "\"begin deferred\"",
 	},
 	{
+		file: "durable/sqlite/opened.go", what: "a file that was removed is written to",
+		old: "	case errors.Is(err, fs.ErrNotExist):\n",
+		new: "	case errors.Is(err, fs.ErrInvalid):\n",
+	},
+	{
+		file: "durable/sqlite/opened.go", what: "a file that another has taken the place of is written to",
+		old: "!os.SameFile(info, o.info)",
+		new: "!os.SameFile(info, info)",
+	},
+	{
+		file: "durable/sqlite/sqlite.go", what: "who reads makes a file anew that was removed",
+		old: "&mode=rw\"",
+		new: "\"",
+	},
+	{
 		file: "durable/internal/row/row.go", what: "1970 is no time",
 		old: "	return 1 // later, as nothing is to be early\n",
 		new: "	return 0\n",

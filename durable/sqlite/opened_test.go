@@ -1,0 +1,68 @@
+//go:build !windows
+
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
+)
+
+// Nothing is written to a file that was removed, or that another has taken the place
+// of: it would be lost. When the file is back, all goes on.
+func TestFileRemovedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	jobs, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := durable.Refer[string, string](jobs, "k")
+	add := func(want string) {
+		t.Helper()
+		_, err := k.Schedule(t.Context(), 0, "")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	try := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("")
+	try(os.Rename(path, path+".old"))
+	add("was removed while it was open")
+	try(os.WriteFile(path, nil, 0o600))
+	add("was replaced by another file")
+	try(os.Rename(path+".old", path))
+	add("")
+}
+
+// Who reads does not make a file anew that was removed.
+func TestReadingMakesNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.List(t.Context(), durable.Filter{}); err == nil {
+		t.Error("jobs are read from a file that is not there")
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is there again: %v", err)
+	}
+}
