@@ -23,8 +23,10 @@ type watches struct {
 	most int // that were in over at a time since it was made
 }
 
-// watch is in watches as long as there are futures under it. Its AfterFunc will come, or
-// whoever has put it there will see that the channel is closed.
+// watch is in watches as long as there are futures under it: each until it is done, also
+// while it runs, since periodic work waits again. Its AfterFunc will come, or whoever has
+// put it there will see that the channel is closed. That function keeps the context which
+// it was made with, that of the first future, as long as there is the watch.
 type watch struct {
 	done   <-chan struct{}
 	unhook func() bool
@@ -53,7 +55,9 @@ func (ws *watches) add(l *link[watched], done <-chan struct{}) {
 	}
 	select {
 	case <-done:
-		ws.end(done) // the function may have come too early
+		// The function may have come too early. Others who are under the watch by now
+		// know nothing of this goroutine, which may hold what they want who are told.
+		go ws.end(done)
 	default:
 	}
 }

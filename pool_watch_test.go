@@ -187,6 +187,69 @@ func TestPoolContextEndsWhileItIsHooked(t *testing.T) {
 	})
 }
 
+// brief is a context that ends as soon as somebody wants to know when it does.
+type brief struct{ *hookable }
+
+func newBrief() brief { return brief{newHookable()} }
+
+func (c brief) Done() <-chan struct{} {
+	if c.Err() == nil {
+		c.end()
+	}
+	return c.done
+}
+
+// A future is canceled that was submitted with a context which ends while the pool
+// begins to watch it, whichever comes first. One in some thousand ends before the future
+// is under the watch.
+func TestPoolContextEndsBeforeItIsWatched(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, waiting := behind(t), 0
+		fs := make([]*executor.Future[int], 20_000)
+		for i := range fs {
+			fs[i] = submitNothing(newBrief(), pool)
+		}
+		synctest.Wait()
+		for _, f := range fs {
+			if !f.State().Done() {
+				waiting++
+			}
+		}
+		expect(t, "futures that wait", waiting, 0)
+	})
+}
+
+// A submitter does not cancel what waits with his context, if that ends while the pool
+// begins to watch it: he may hold what those want who are told.
+func TestPoolContextEndsBesideItsSubmitter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, submitted := behind(t), make(chan struct{})
+		var fs []*executor.Future[int]
+		for range 50 {
+			f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+			f.OnDone(func() { <-submitted })
+			expect(t, "error of Execute", pool.Execute(newBrief(), f), nil)
+			fs = append(fs, f)
+		}
+		close(submitted)
+		synctest.Wait()
+		for _, f := range fs {
+			expectIs(t, "error of a future", f.Err(), context.DeadlineExceeded)
+		}
+	})
+}
+
+// A context is not watched for a future that is done when the pool begins to watch it.
+func TestPoolFutureIsDoneWhenItsContextIsHooked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+		ctx.onHook = func() { f.Cancel() }
+		expect(t, "error of Execute", pool.Execute(ctx, f), nil)
+		expect(t, "functions to be called", ctx.watchers(), 0)
+	})
+}
+
 // Two submitters that begin at the same time to watch a context leave one watch.
 func TestPoolContextHookedByTwo(t *testing.T) {
 	bubble(t, func(t *testing.T) {

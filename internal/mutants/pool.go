@@ -73,6 +73,16 @@ var poolMutants = []mutant{
 		new: "		return\n\t}\n\tselect",
 	},
 	{
+		file: "pool_watch.go", what: "a context is missed that ends while the pool begins to watch it",
+		old: "		go ws.end(done)\n",
+		new: "		_ = done\n",
+	},
+	{
+		file: "pool_watch.go", what: "a submitter tells others of the end of his context",
+		old: "		go ws.end(done)\n",
+		new: "		ws.end(done)\n",
+	},
+	{
 		file: "pool_watch.go", what: "a future is not told the error of its own context",
 		old: "err := ended(w.ctx)",
 		new: "err := context.Canceled",

@@ -184,6 +184,11 @@ var taskMutants = []mutant{
 		new: "	if true {\n\t\tleave(l)",
 	},
 	{
+		file: "task_state.go", what: "a context stays watched for a future that is done before its pool begins",
+		old: "	if done {\n\t\tleave(l)",
+		new: "	if false {\n\t\tleave(l)",
+	},
+	{
 		file: "task_state.go", what: "a canceled series goes on",
 		old: "again := State(bits&stateBits) == Running",
 		new: "again := true",
