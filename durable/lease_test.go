@@ -434,6 +434,28 @@ func TestSlowScheduleIsNotReleased(t *testing.T) {
 	})
 }
 
+// A job that is this node's again before the answer has come by which it was given to
+// it first stays what it is then: it is not begun twice, nor given back while it runs.
+func TestLateScheduleLeavesTheNextRunAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &chronicle{store: memory.New()}
+		line := newFaulty(c.store)
+		jobs := newJobs(t, line)
+		k := durable.Handle(jobs, "k", c.handler)
+		start(t, jobs)
+		synctest.Wait()
+		line.delay("insert", time.Second)
+		go k.Schedule(t.Context(), 500*time.Millisecond, 5*time.Minute, durable.Key("key"))
+		time.Sleep(100 * time.Millisecond)
+		id := must(jobs.Find(t.Context(), "key")).ID
+		must(jobs.RunNow(t.Context(), id)) // which takes it away from the node; a look takes it again
+		must(k.Await(t.Context(), id))
+		if j := must(jobs.Get(t.Context(), id)); len(c.begun(t)) != 1 || j.Runs != 1 {
+			t.Errorf("it is %+v", j)
+		}
+	})
+}
+
 // Jobs that died with another node are named in the log, but a store that takes its
 // time to say their names does not cost this node its lease.
 func TestNamesOfTheDeadHoldUpNoBeat(t *testing.T) {

@@ -69,6 +69,9 @@ func (n *node) hold(name string, jobs []Job) {
 		}
 		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
 		if old := n.mu.held[r.job.ID]; old != nil {
+			if old.job.Epoch >= r.job.Epoch {
+				continue // the answer was overtaken: it was freed since, and is this node's again
+			}
 			n.dropLocked(old) // its epoch is over
 		}
 		n.mu.held[r.job.ID] = r

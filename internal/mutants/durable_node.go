@@ -119,6 +119,11 @@ var durableNodeMutants = []mutant{
 		new: "n.mu.name != name || n.mu.fenced {\n\t\t\tn.mu.orphans++",
 	},
 	{
+		file: "durable/run.go", what: "an answer that was overtaken takes the place of the run that came after it",
+		old: "			if old.job.Epoch >= r.job.Epoch {",
+		new: "			if false {",
+	},
+	{
 		file: "durable/run.go", what: "what a pool declines is held for ever",
 		old: "			n.dropLocked(r)\n\t\t\tn.mu.orphans++\n\t\t\tn.jobs.log().Error(\"durable: the pool",
 		new: "			n.jobs.log().Error(\"durable: the pool",
