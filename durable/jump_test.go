@@ -186,6 +186,54 @@ func TestSlowAnswersAreNoJump(t *testing.T) {
 	})
 }
 
+// What was about to begin when the database's clock was put back far is nobody's until
+// it is near again, also if a node hears only then that it has it: it keeps no other job
+// from running, neither by the limit of its kind nor by what its node holds, and it
+// costs no attempt.
+func TestPutBackClockHoldsUpNoOther(t *testing.T) {
+	for what, tt := range map[string]struct {
+		delay, late time.Duration
+		opts        []durable.HandlerOption
+	}{
+		"claimed":    {500 * time.Millisecond, 0, []durable.HandlerOption{durable.Limit(4)}},
+		"confirmed":  {20 * time.Millisecond, 0, nil},
+		"on its way": {20 * time.Millisecond, 2 * time.Second, nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &chronicle{store: memory.New()}
+				line := newFaulty(c.store)
+				line.delay("insert", tt.late)
+				jobs := newJobs(t, line)
+				k := durable.Handle(jobs, "k", c.handler, tt.opts...)
+				start(t, jobs)
+				synctest.Wait()
+				added := make(chan []durable.ID, 1)
+				go func() { added <- must(k.ScheduleAll(t.Context(), tt.delay, make([]time.Duration, 4))) }()
+				time.Sleep(2 * time.Millisecond) // they are the node's
+				c.store.Shift(-time.Hour)
+				ids := <-added
+				line.delay("insert", 0)
+				begun := time.Now()
+				must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))))
+				if took := time.Since(begun); took > 2*time.Second {
+					t.Errorf("the next job took %v", took)
+				}
+				synctest.Wait()
+				for _, id := range ids {
+					if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 {
+						t.Errorf("a job that is far away is %v in attempt %d", j.State, j.Attempt)
+					}
+				}
+				time.Sleep(2 * time.Hour)
+				if n := len(c.begun(t)); n != 5 {
+					t.Errorf("%d of 5 were begun", n)
+				}
+			})
+		})
+	}
+}
+
 // A clock that is put back by less than what counts as a jump makes nothing begin
 // early: what is confirmed already waits for its time again.
 func TestSmallStepBackIsNoticedAtTheStart(t *testing.T) {

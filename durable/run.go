@@ -88,11 +88,22 @@ func (n *node) hold(name string, jobs []Job) {
 // arm sets what is next for a run that has not begun: its confirmation a little
 // before it is due, or the task that begins it when it is due. It is called
 // without the lock, since a pool that is shut down completes the task at once.
+//
+// What no claim would give to this node, since the store's clock was put back, is
+// given back: until its time it would have a place here, and in the limits of its
+// kind, that others need.
 func (r *run) arm() {
 	n := r.n
 	n.mu.Lock()
 	if r.dropped || r.begun || r.asked {
 		n.mu.Unlock()
+		return
+	}
+	if n.clock.until(r.job.Due) > n.ahead() {
+		n.dropLocked(r)
+		n.mu.orphans++
+		n.mu.Unlock()
+		n.wake()
 		return
 	}
 	left := n.clock.until(r.timeLocked())
