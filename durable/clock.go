@@ -31,7 +31,7 @@ type storeClock struct {
 		samples [8]bounds     // a ring
 		n       int           // how many there have been since the last jump
 		offset  time.Duration // of the store's Unix time over the time since base
-		jumped  time.Duration // since base: when the answer came that told of the last jump
+		begun   time.Duration // since base: when the first of them came
 	}
 }
 
@@ -41,7 +41,6 @@ type bounds struct{ low, high time.Duration }
 func newStoreClock() *storeClock {
 	c := &storeClock{base: time.Now()}
 	c.mu.offset = time.Duration(c.base.UnixNano()) // until the store has spoken
-	c.mu.jumped = -1
 	return c
 }
 
@@ -50,7 +49,8 @@ func newStoreClock() *storeClock {
 // after a time of slow answers a quick one moves it too, and is no jump.
 //
 // An answer that was asked for before the last jump was known tells nothing: nobody
-// can say whether it was read before the jump or after it.
+// can say whether it was read before the jump or after it. It is the same with one that
+// was asked for before the first of all came: there may have been a jump in between.
 func (c *storeClock) observe(sent, received, store time.Time) (moved time.Duration, jumped bool) {
 	if store.IsZero() {
 		return 0, false
@@ -60,11 +60,12 @@ func (c *storeClock) observe(sent, received, store time.Time) (moved time.Durati
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent.Sub(c.base) <= c.mu.jumped {
+	if sent.Sub(c.base) < c.mu.begun {
 		return 0, false
 	}
 	switch samples := c.samplesLocked(); {
 	case len(samples) == 0:
+		c.mu.begun = received.Sub(c.base)
 	case b.low > c.mu.offset+clockJump:
 		moved = b.low - c.mu.offset
 		jumped = slices.ContainsFunc(samples, func(s bounds) bool { return b.low > s.high+clockJump })
@@ -72,7 +73,7 @@ func (c *storeClock) observe(sent, received, store time.Time) (moved time.Durati
 		moved, jumped = b.high-c.mu.offset, true
 	}
 	if jumped {
-		c.mu.n, c.mu.jumped = 0, received.Sub(c.base)
+		c.mu.n, c.mu.begun = 0, received.Sub(c.base)
 	}
 	c.mu.samples[c.mu.n%len(c.mu.samples)] = b
 	c.mu.n++
