@@ -26,6 +26,8 @@ type faulty struct {
 	fault func(op string) (err1, err2 error)
 	calls map[string]int
 	late  map[string]time.Duration // how long an answer takes, after the call took effect
+	// around, unless nil, makes the calls in place of all that.
+	around func(op string, call func() error) error
 }
 
 func newFaulty(s durable.Store) *faulty {
@@ -55,10 +57,13 @@ func (f *faulty) delay(op string, d time.Duration) {
 
 func (f *faulty) do(op string, call func() error) error {
 	f.mu.Lock()
-	fault := f.fault
+	fault, around := f.fault, f.around
 	f.calls[op]++
 	f.calls["all"]++
 	f.mu.Unlock()
+	if around != nil {
+		return around(op, call)
+	}
 	var err1, err2 error
 	if fault != nil {
 		err1, err2 = fault(op)

@@ -1,0 +1,492 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// Whatever is asked of one to three nodes while answers are late, lost, and in another
+// order than their questions, while the database's clock jumps, nodes end and others
+// come: no job runs twice at once or for the same occurrence, none begins before its
+// time for all that its node can know, none of a kind that its node has paused, no
+// more at once than their kind may; attempts are counted right, the log speaks of no
+// jump that was none, nothing keeps others from running, and all is done in the end.
+//
+// Each seed is a program; which of several things that happen at the same moment
+// comes first is for the Go scheduler, but the delays are such that few do.
+func TestAnswersInAnyOrder(t *testing.T) {
+	programs := uint64(150)
+	switch {
+	case os.Getenv("EXECUTOR_SOAK") != "":
+		programs = 5_000
+	case testing.Short():
+		programs = 40
+	}
+	for seed := range programs {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newStorm(t, seed).play() })
+		})
+	}
+}
+
+// kindsOfStorm are the kinds, and how many of each may run at once on a node and on all.
+var kindsOfStorm = map[string]struct{ limit, global int }{"free": {}, "limited": {limit: 1}, "global": {global: 2}}
+
+// chore is the payload of a job: a run takes that long, and the first attempts fail.
+type chore struct {
+	Work  time.Duration
+	Fails int
+}
+
+type storm struct {
+	*testing.T
+	*rand.Rand
+	store *memory.Store
+	asks  sync.WaitGroup // calls of users
+	seed  uint64
+	nodes []*stormNode
+
+	mu       sync.Mutex
+	jumps    []time.Time // of the store's clock, on this machine's
+	forward  time.Time   // when it was put forward last
+	back     bool        // one of them was back
+	running  map[durable.ID]bool
+	began    map[string]bool // by job, epoch and occurrence
+	together map[string]int  // of kind, by node and of all
+	moved    map[durable.ID]bool
+}
+
+func newStorm(t *testing.T, seed uint64) *storm {
+	return &storm{
+		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), store: memory.New(), seed: seed,
+		running: make(map[durable.ID]bool), began: make(map[string]bool), together: make(map[string]int), moved: make(map[durable.ID]bool),
+	}
+}
+
+// stormNode is a node, and its line to the store.
+type stormNode struct {
+	*storm
+	*faulty
+	jobs  *durable.Jobs
+	kinds map[string]*durable.Kind[chore, int]
+	stop  func()
+	log   *logLines
+	since int // how many jumps there had been before
+
+	// These are guarded by storm.mu.
+	draw   *rand.Rand
+	calm   bool
+	slow   time.Time // until then all calls are
+	cut    time.Time // until then all fail
+	told   []told
+	paused map[string]time.Time // kinds, from when on
+}
+
+// told is an answer that carried the time: the store's cannot be later than this
+// machine's by more than most.
+type told struct {
+	sent, heard time.Time
+	most        time.Duration
+}
+
+func (s *storm) start() *stormNode {
+	n := &stormNode{
+		storm: s, faulty: newFaulty(s.store), log: new(logLines), kinds: make(map[string]*durable.Kind[chore, int]),
+		draw: rand.New(rand.NewPCG(s.seed, uint64(len(s.nodes)+1))), paused: make(map[string]time.Time), since: len(s.jumps),
+	}
+	n.faulty.around = n.call
+	pool := executor.Scheduled(1 + s.IntN(4))
+	s.Cleanup(pool.Close)
+	lease, poll := []time.Duration{time.Second, 3 * time.Second}[s.IntN(2)], []time.Duration{200 * time.Millisecond, time.Second, 5 * time.Second}[s.IntN(3)]
+	n.jobs = newJobs(s.T, n, func(c *durable.Config) {
+		c.Executor, c.Lease, c.Poll, c.Drain, c.Logger, c.History = pool, lease, poll, time.Second, n.log.logger(), 1<<20
+	})
+	for name, k := range kindsOfStorm {
+		opts := []durable.HandlerOption{durable.Backoff(20*time.Millisecond, 200*time.Millisecond)}
+		if k.limit > 0 {
+			opts = append(opts, durable.Limit(k.limit))
+		}
+		if k.global > 0 {
+			opts = append(opts, durable.GlobalLimit(k.global))
+		}
+		n.kinds[name] = durable.Handle(n.jobs, name, n.handle, opts...)
+	}
+	n.stop = start(s.T, n.jobs)
+	s.nodes = append(s.nodes, n)
+	return n
+}
+
+// handle is the handler of all jobs.
+func (n *stormNode) handle(ctx context.Context, c chore) (int, error) {
+	j, _ := durable.Current(ctx)
+	mine, all := fmt.Sprintf("%p %s", n, j.Kind), j.Kind
+	n.mu().Lock()
+	n.judge(j)
+	n.storm.running[j.ID] = true
+	n.together[mine]++
+	n.together[all]++
+	if k := kindsOfStorm[j.Kind]; k.limit > 0 && n.together[mine] > k.limit || k.global > 0 && n.together[all] > k.global && !n.ahead() {
+		n.Errorf("%d jobs of kind %s run on a node, and %d on all", n.together[mine], j.Kind, n.together[all])
+	}
+	n.mu().Unlock()
+	defer func() {
+		n.mu().Lock()
+		defer n.mu().Unlock()
+		n.storm.running[j.ID] = false
+		n.together[mine]--
+		n.together[all]--
+	}()
+	select {
+	case <-time.After(c.Work):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if j.Attempt <= c.Fails {
+		return 0, errBoom
+	}
+	return 0, nil
+}
+
+func (n *stormNode) mu() *sync.Mutex { return &n.storm.mu }
+
+// ahead reports whether the clock was put forward just now. A node that has joined
+// since knows nothing of that, and may declare others dead that are not.
+func (s *storm) ahead() bool { return time.Since(s.forward) < 6*time.Second }
+
+// judge says what is wrong with a run that begins, with the lock.
+func (n *stormNode) judge(j durable.Job) {
+	now := time.Now()
+	if n.storm.running[j.ID] && !n.ahead() {
+		n.Errorf("job %v runs twice at once", j.ID)
+	}
+	right := fmt.Sprint(j.ID, j.Epoch, j.Occurrence)
+	if n.began[right] {
+		n.Errorf("job %v was begun twice by epoch %d", j.ID, j.Epoch)
+	}
+	n.began[right] = true
+	if at, ok := n.paused[j.Kind]; ok && now.After(at) {
+		n.Errorf("job %v of kind %s was begun %v after that was paused here", j.ID, j.Kind, now.Sub(at))
+	}
+	due := j.Due
+	if j.Attempt <= 1 && j.Occurrence.After(due) {
+		due = j.Occurrence
+	}
+	due = due.Add(-2 * time.Millisecond) // what a node bears, and how exactly the store tells
+	if truth, _ := n.store.Now(context.Background()); truth.Before(due) {
+		known := !n.back
+		for _, a := range n.told {
+			if a.sent.After(n.jumps[len(n.jumps)-1]) && a.heard.Before(now) && now.Add(a.most).Before(due) {
+				known = true
+			}
+		}
+		if known {
+			n.Errorf("job %v was begun %v early, as its node knew", j.ID, due.Sub(truth))
+		}
+	}
+}
+
+// call makes a call on a bad line.
+func (n *stormNode) call(op string, call func() error) error {
+	sent := time.Now()
+	there, back, err1, err2 := n.weather()
+	time.Sleep(there)
+	if err1 != nil {
+		return err1
+	}
+	err := call()
+	read, _ := n.store.Now(context.Background())
+	time.Sleep(back)
+	if err = errors.Join(err, err2); err == nil && slices.Contains([]string{"insert", "join", "beat", "claim", "settle"}, op) {
+		n.mu().Lock()
+		n.told = append(n.told, told{sent: sent, heard: time.Now(), most: read.Sub(sent)})
+		n.mu().Unlock()
+	}
+	return err
+}
+
+// weather gives how long a call and its answer take, and how it fails.
+func (n *stormNode) weather() (there, back time.Duration, err1, err2 error) {
+	n.mu().Lock()
+	defer n.mu().Unlock()
+	delay := func() time.Duration {
+		d := 50*time.Microsecond + upTo(n.draw, 500*time.Microsecond)
+		switch k := n.draw.IntN(100); {
+		case n.calm:
+		case time.Now().Before(n.slow), k < 4:
+			d += upTo(n.draw, 700*time.Millisecond)
+		case k < 15:
+			d += upTo(n.draw, 50*time.Millisecond)
+		}
+		return d
+	}
+	there, back = delay(), delay()
+	switch k := n.draw.IntN(100); {
+	case n.calm:
+	case time.Now().Before(n.cut), k < 4:
+		err1 = errDown
+	case k < 8:
+		err2 = errLost
+	}
+	return there, back, err1, err2
+}
+
+// overtaken decides that a call is given up, and reaches the store later.
+func (n *stormNode) overtaken(ctx context.Context, call func(ctx context.Context)) error {
+	n.mu().Lock()
+	yes, by := !n.calm && n.draw.IntN(50) == 0, upTo(n.draw, 800*time.Millisecond)
+	n.mu().Unlock()
+	if !yes {
+		return nil
+	}
+	time.AfterFunc(by, func() { call(context.WithoutCancel(ctx)) })
+	return errLost
+}
+
+func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Insert(ctx, jobs, p) }); err != nil {
+		return nil, err
+	}
+	return n.faulty.Insert(ctx, jobs, p)
+}
+
+func (n *stormNode) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Claim(ctx, r) }); err != nil {
+		return durable.Claims{}, err
+	}
+	return n.faulty.Claim(ctx, r)
+}
+
+func (n *stormNode) PauseKind(ctx context.Context, kind string, pause bool) error {
+	return n.call("pause", func() error { return n.store.PauseKind(ctx, kind, pause) })
+}
+
+func (n *stormNode) PausedKinds(ctx context.Context) (kinds []string, err error) {
+	err = n.call("paused", func() (err error) { kinds, err = n.store.PausedKinds(ctx); return err })
+	return kinds, err
+}
+
+func (n *stormNode) Change(ctx context.Context, id durable.ID, c durable.Change) (a durable.Answer, err error) {
+	err = n.call("change", func() (err error) { a, err = n.store.Change(ctx, id, c); return err })
+	return a, err
+}
+
+// play is the program.
+func (s *storm) play() {
+	for range 1 + s.IntN(3) {
+		s.start()
+	}
+	live := slices.Clone(s.nodes)
+	var pausing, ending sync.WaitGroup
+	paused, ended := false, false
+	for range 60 {
+		time.Sleep(upTo(s.Rand, 400*time.Millisecond))
+		i := s.IntN(len(live))
+		n := live[i]
+		switch k := s.IntN(100); {
+		case k < 45:
+			s.add(n)
+		case k < 65:
+			s.change(n)
+		case k < 75:
+			s.jump()
+		case k < 80:
+			if !paused || s.IntN(4) == 0 {
+				paused = true
+				pausing.Wait()
+				kind, for_, by := s.kind(), upTo(s.Rand, 3*time.Second), live[s.IntN(len(live))]
+				pausing.Go(func() { s.pause(n, kind, for_, by) })
+			}
+		case k < 85:
+			if !ended {
+				ended = true
+				ending.Go(n.stop)
+				live[i] = s.start()
+			}
+		case k < 93:
+			s.mu.Lock()
+			n.slow = time.Now().Add(upTo(s.Rand, 4*time.Second))
+			s.mu.Unlock()
+		default:
+			s.mu.Lock()
+			n.cut = time.Now().Add(upTo(s.Rand, 4*time.Second))
+			s.mu.Unlock()
+		}
+	}
+	pausing.Wait()
+	s.asks.Wait()
+	ending.Wait()
+	s.end()
+	for _, n := range live {
+		n.stop()
+	}
+	s.check()
+}
+
+func (s *storm) kind() string { return []string{"free", "limited", "global"}[s.IntN(3)] }
+
+// add adds a job on a node.
+func (s *storm) add(n *stormNode) {
+	k := n.kinds[s.kind()]
+	c := chore{Work: upTo(s.Rand, 300*time.Millisecond), Fails: max(0, s.IntN(5)-2)}
+	delay := []time.Duration{0, upTo(s.Rand, 40*time.Millisecond), upTo(s.Rand, 3*time.Second), upTo(s.Rand, 8*time.Second)}[s.IntN(4)]
+	opts := []durable.Option{durable.Attempts(1000)}
+	key := fmt.Sprint("key", s.IntN(3))
+	switch s.IntN(8) {
+	case 0:
+		c.Fails = 0
+		s.asks.Go(func() { k.AtFixedRate(s.Context(), key, delay, time.Second, c, opts...) })
+	case 1:
+		c.Fails = 0
+		s.asks.Go(func() {
+			k.WithFixedDelay(s.Context(), key, delay, 300*time.Millisecond, c, append(opts, durable.OnMissed(durable.CatchUp(5)))...)
+		})
+	default:
+		s.asks.Go(func() { k.Schedule(s.Context(), delay, c, opts...) })
+	}
+}
+
+// change asks something of a job that is not over.
+func (s *storm) change(n *stormNode) {
+	open := s.open()
+	if len(open) == 0 {
+		return
+	}
+	id := open[s.IntN(len(open))].ID
+	at := must(s.store.Now(s.Context())).Add(upTo(s.Rand, 4*time.Second))
+	wait := upTo(s.Rand, time.Second)
+	op := s.IntN(10)
+	if op < 7 {
+		s.mu.Lock()
+		s.moved[id] = true
+		s.mu.Unlock()
+	}
+	s.asks.Go(func() {
+		switch ctx := s.Context(); {
+		case op < 4:
+			n.jobs.RunNow(ctx, id)
+		case op < 7:
+			n.jobs.Reschedule(ctx, id, at)
+		case op < 8:
+			n.jobs.Cancel(ctx, id)
+		default:
+			n.jobs.Pause(ctx, id)
+			time.Sleep(wait)
+			n.jobs.Resume(ctx, id)
+		}
+	})
+}
+
+// open gives the jobs that are not over.
+func (s *storm) open() []durable.Job {
+	return must(s.store.List(s.Context(), durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused}, Limit: 1000}))
+}
+
+// jump shifts the store's clock, unless it has just jumped: what lies between two
+// jumps that one answer has seen nobody can know.
+func (s *storm) jump() {
+	by := []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, -300 * time.Millisecond, 50 * time.Millisecond, -50 * time.Millisecond, -90 * time.Millisecond}[s.IntN(8)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.jumps) > 0 && time.Since(s.jumps[len(s.jumps)-1]) < 5*time.Second {
+		return
+	}
+	s.jumps, s.back = append(s.jumps, time.Now()), s.back || by < 0
+	if by > 0 {
+		s.forward = time.Now()
+	}
+	s.store.Shift(by)
+}
+
+// pause pauses a kind on n, and has it go on by another.
+func (s *storm) pause(n *stormNode, kind string, for_ time.Duration, by *stormNode) {
+	if n.jobs.PauseKind(s.Context(), kind) == nil {
+		s.mu.Lock()
+		n.paused[kind] = time.Now()
+		s.mu.Unlock()
+	}
+	time.Sleep(for_)
+	s.mu.Lock()
+	delete(n.paused, kind)
+	s.mu.Unlock()
+	for by.jobs.ResumeKind(s.Context(), kind) != nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// end has all that goes on come to an end, on lines that are good again.
+func (s *storm) end() {
+	ctx := s.Context()
+	s.mu.Lock()
+	for _, n := range s.nodes {
+		n.calm = true
+	}
+	s.mu.Unlock()
+	operator := newJobs(s.T, s.store)
+	for _, j := range s.open() {
+		if must(operator.Resume(ctx, j.ID)); j.Periodic() {
+			must(operator.Cancel(ctx, j.ID))
+		}
+	}
+	time.Sleep(10 * time.Second)
+	var ids []durable.ID
+	for name := range kindsOfStorm { // nothing that waits for its time keeps others from running
+		ids = append(ids, must(durable.Refer[chore, int](operator, name).Schedule(ctx, 0, chore{})))
+	}
+	time.Sleep(15 * time.Second)
+	for _, id := range ids {
+		if j := must(s.store.Get(ctx, id)); j.State != durable.Succeeded {
+			s.Errorf("nothing is in its way, but it does not run: %+v", j)
+		}
+	}
+	for range 60 {
+		now := must(s.store.Now(ctx))
+		for _, j := range s.open() {
+			if j.Periodic() { // one whose call reached the store late
+				must(operator.Cancel(ctx, j.ID))
+			} else if must(operator.Resume(ctx, j.ID)); j.State != durable.Running && j.Due.Sub(now) > time.Second {
+				s.moved[j.ID] = true
+				must(operator.RunNow(ctx, j.ID))
+			}
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// check judges what is left.
+func (s *storm) check() {
+	for _, n := range s.nodes {
+		if lines := n.log.count("clock of the database jumped"); lines > len(s.jumps)-n.since {
+			s.Errorf("the log of a node tells of %d jumps, of %d", lines, len(s.jumps)-n.since)
+		}
+	}
+	for _, j := range must(s.store.List(s.Context(), durable.Filter{Limit: 1000})) {
+		if j.State != durable.Succeeded && j.State != durable.Canceled {
+			s.Errorf("in the end a job is %+v", j)
+		}
+		tried := 0
+		done := make(map[time.Time]bool)
+		runs := must(s.store.Runs(s.Context(), j.ID, 0, 1<<20))
+		slices.Reverse(runs)
+		for _, r := range runs {
+			if tried++; !j.Periodic() && !s.moved[j.ID] && r.Attempt != tried {
+				s.Errorf("job %v: run %d was attempt %d", j.ID, tried, r.Attempt)
+			}
+			if r.Verdict == durable.RunSucceeded && done[r.Occurrence] && !s.moved[j.ID] {
+				s.Errorf("job %v was committed twice for %v", j.ID, r.Occurrence)
+			}
+			done[r.Occurrence] = done[r.Occurrence] || r.Verdict == durable.RunSucceeded
+		}
+	}
+}
