@@ -194,6 +194,7 @@ func (v visitor) find(ctx context.Context, namespace string, names []string) (fo
 	}
 	var missing []string
 	for _, name := range names {
+		name = job.CanonicalName(name)
 		var match []roster.Entry
 		var known []string
 		for _, e := range all {

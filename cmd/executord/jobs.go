@@ -78,7 +78,20 @@ States
 }
 
 func newNamespaceFlag(cmd *cobra.Command, usage string) *string {
-	return cmd.Flags().String("namespace", "", usage)
+	name := new(string)
+	cmd.Flags().Var((*canonical)(name), "namespace", usage)
+	return name
+}
+
+// canonical is the value of a flag that is a name.
+type canonical string
+
+func (c *canonical) String() string { return string(*c) }
+func (c *canonical) Type() string   { return "string" }
+
+func (c *canonical) Set(name string) error {
+	*c = canonical(job.CanonicalName(name))
+	return nil
 }
 
 func checkNamespace(name string) error {

@@ -154,7 +154,7 @@ func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shar
 		return nil, fmt.Errorf("--lease %v: it must be 1s to %v", lease, longestLease)
 	}
 	if namespace == "" {
-		namespace = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		namespace = job.CanonicalName(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		if !roster.ValidNamespace(namespace) || readOnce(file) || isDescriptor(file) {
 			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, roster.NamespaceMend)
 		}

@@ -18,7 +18,7 @@ func (p *parser) comment(n int, text string) {
 	if !ok {
 		return
 	}
-	name = strings.Trim(name, blanks)
+	name = job.CanonicalName(strings.Trim(name, blanks))
 	if !job.ValidName(name) {
 		p.report.Note(n, job.NameMend, "%q names no job: it is no name", name)
 		return
@@ -64,7 +64,7 @@ func programName(script string) string {
 		if name, _, ok := strings.Cut(word, "="); ok && job.ValidVariable(name) {
 			continue
 		}
-		word = path.Base(strings.Trim(word, `"'();{}`))
+		word = job.CanonicalName(path.Base(strings.Trim(word, `"'();{}`)))
 		if job.ValidName(word) {
 			return word
 		}

@@ -73,12 +73,16 @@ func TestMistakeShowsBlanks(t *testing.T) {
 	}
 }
 
-// The name of a job is one word of at most 64 bytes, in any script.
+// The name of a job is one word of at most 64 bytes, in any script, of characters
+// that can be seen where they are.
 func TestValidName(t *testing.T) {
 	for name, valid := range map[string]bool{
 		"backup": true, "db/nightly_1.2-b": true, "größe": true, strings.Repeat("x", 64): true,
 		"": false, "a b": false, "a:1": false, "a\xff": false, "a\n": false,
 		strings.Repeat("x", 65): false, strings.Repeat("ö", 33): false,
+		"हिन्दी": true, "ไทย/ที่": true, "e\u0301te\u0301": true, "o\u0323\u0302": true,
+		"\u0301e": false, "a/\u0301": false, "1\u0301": false, "-\u20e3": false, "a.\u093f": false,
+		"a\ufe0f": false, "a\u034f": false, "a\u200d": false, "\u3164": false, "1\u20e3": false,
 	} {
 		if ValidName(name) != valid {
 			t.Errorf("%q: %v", name, !valid)

@@ -4,17 +4,35 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // NameMend tells what a job may be called.
 const NameMend = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
 
+// CanonicalName gives a name in the one form in which it is kept and looked for: an
+// accented letter can be one character or two, as keyboards, editors and file systems
+// have it, and is the same letter to everybody who reads it.
+func CanonicalName(name string) string { return norm.NFC.String(name) }
+
 // ValidName reports whether a job may be called so. Names go into logs and
 // the environment, and are looked for with grep: no blanks, no colons.
+//
+// A mark is a part of the letter before it: the vowels of Hindi and Thai are marks. On
+// anything else, a slash or the blank before the name, it would hide what that is.
+// What has no shape, as a selector or a filler, would make two names that look the same.
 func ValidName(name string) bool {
+	letter := false // before r is a letter, with or without marks
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
-		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
+		letter = unicode.IsLetter(r) || letter && unicode.IsMark(r)
+		return r == unicode.ReplacementChar || shapeless(r) || !letter && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})
+}
+
+// shapeless reports whether a letter or a mark is one that nobody sees.
+func shapeless(r rune) bool {
+	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // ValidVariable reports whether name can be that of an environment variable

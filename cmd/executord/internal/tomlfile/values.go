@@ -94,6 +94,7 @@ func (d *decoder) name(value *node) string {
 	if !ok {
 		return ""
 	}
+	name = job.CanonicalName(name)
 	if !job.ValidName(name) {
 		d.report.Mistake(value.line, job.NameMend, "%q cannot be the name of a job", name)
 		return ""
