@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,28 +51,29 @@ const misnamedZone = "TZ names no zone that executord knows, so its own zone is 
 
 // printTimes writes a table of when the jobs are due.
 func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "JOB\tLINE\tSCHEDULE\tZONE\tNEXT")
+	var t table
+	t.add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
 	for _, j := range jobs {
-		lead := fmt.Sprintf("%s\t%d\t%s\t%s\t", j.Name, j.Line, job.Printable(j.Schedule.Text), j.Schedule.Location())
+		line, schedule := strconv.Itoa(j.Line), job.Printable(j.Schedule.Text)
 		if j.Schedule.AtStart {
-			fmt.Fprintf(t, "%s\t%d\t%s\t\tonce, when executord starts\n", j.Name, j.Line, job.Printable(j.Schedule.Text))
+			t.add(j.Name, line, schedule, "", "once, when executord starts")
 			continue
 		}
+		lead := []string{j.Name, line, schedule, j.Schedule.Location().String()}
 		trigger := j.Schedule.From(now)
 		next := now
 		for i := range nextTimes {
 			if next = trigger.Next(next); next.IsZero() {
 				if i == 0 {
-					fmt.Fprintf(t, "%snever\n", lead)
+					t.add(append(lead, "never")...)
 				}
 				break
 			}
-			fmt.Fprintf(t, "%s%s\n", lead, showTime(next, j))
-			lead = "\t\t\t\t"
+			t.add(append(lead, showTime(next, j))...)
+			lead = make([]string, len(lead))
 		}
 	}
-	t.Flush()
+	io.WriteString(w, t.String())
 }
 
 // showTime writes a time in the zone of its job, with fractions of a second

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,34 +148,19 @@ func printJobs(w io.Writer, list []listed, full bool) {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
 		return
 	}
-	var table strings.Builder
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "JOB\tSCHEDULE\tSTATE\tNEXT\tLAST RUN\tNODE")
+	var t table
+	t.add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, l := range list {
-		next, last, node := "-", "never", ""
+		next, last := "-", "never"
 		if at := l.next(); !at.IsZero() {
 			next = showInstant(at, l.Spec.Location())
 		}
 		if l.last != nil {
 			last = showInstant(l.last.Started, l.Spec.Location()) + " " + outcome(*l.last)
 		}
-		if l.Owner != "" {
-			node = l.Owner
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", l.called(full), job.Printable(l.Spec.Schedule), l.state(), next, last, job.Printable(node))
+		t.add(l.called(full), job.Printable(l.Spec.Schedule), l.state(), next, last, job.Printable(l.Owner))
 	}
-	t.Flush()
-	io.WriteString(w, trimLines(table.String()))
-}
-
-// trimLines takes off the blanks with which a tabwriter fills an empty last
-// column.
-func trimLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
+	io.WriteString(w, t.String())
 }
 
 func severalNamespaces[T any](list []T, entry func(T) roster.Entry) bool {

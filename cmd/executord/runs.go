@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,15 +128,13 @@ func printRuns(w io.Writer, list []ran, verbose bool) {
 		return
 	}
 	full := severalNamespaces(list, func(r ran) roster.Entry { return r.of })
-	var table strings.Builder
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "JOB\tRUN\tSTARTED\tTOOK\tOUTCOME\tNODE\tERROR")
+	var t table
+	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%v\t%s\t%s\t%s\n", called(r.of, full), r.Seq, showInstant(r.Started, r.of.Spec.Location()),
-			took(r.Run), outcome(r.Run), job.Printable(r.Node), summary(r.Error))
+		t.add(called(r.of, full), strconv.FormatInt(r.Seq, 10), showInstant(r.Started, r.of.Spec.Location()),
+			took(r.Run).String(), outcome(r.Run), job.Printable(r.Node), summary(r.Error))
 	}
-	t.Flush()
-	rows := strings.SplitAfter(trimLines(table.String()), "\n")
+	rows := t.lines()
 	io.WriteString(w, rows[0])
 	for i, r := range list {
 		io.WriteString(w, rows[i+1])
