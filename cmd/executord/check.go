@@ -39,6 +39,7 @@ perhaps not meant; they do not change the exit code.`),
 		if zone := job.Misnamed(); zone != "" {
 			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    mend: %s\n", misnamedZone, job.Printable(zone), job.ZoneMend)
 		}
+		printExposed(os.Stderr, otherWriters(args[0], store.name()))
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, time.Now())
 		return nil

@@ -97,6 +97,7 @@ Exit codes
 		if zone := job.Misnamed(); zone != "" {
 			log.Warn("TZ ignored", "TZ", zone, "why", misnamedZone, "mend", job.ZoneMend)
 		}
+		logExposed(log, otherWriters(args[0], store.name()))
 		again := make(chan job.File)
 		defer answerHangups(hangups, func(quit <-chan struct{}) {
 			if shared == nil || readOnce(args[0]) {
@@ -104,6 +105,7 @@ Exit codes
 				return
 			}
 			if file, ok := reload(log, args[0], format.value); ok {
+				logExposed(log, otherWriters(args[0]))
 				select {
 				case again <- file:
 				case <-quit:

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// exposed says why others than the user and root decide which commands are run, as
+// they may write to the job file or the store. It is a warning and no mistake, as it
+// is in cron: in a container, a file may be mounted whose owner is none of its users.
+// The directory is not looked at: that of a volume may be written by all as a rule.
+type exposed struct{ name, mode, why, mend string }
+
+// otherWriters looks at files, those that are not there and databases left out.
+func otherWriters(names ...string) []exposed {
+	var found []exposed
+	for _, name := range names {
+		if name == "" || name == "-" || strings.Contains(name, "://") {
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if why, mend := writers(info); why != "" {
+			for i := range mend {
+				mend[i] += " " + name
+			}
+			found = append(found, exposed{job.Printable(name), info.Mode().String(), why, job.Printable(strings.Join(mend, " && "))})
+		}
+	}
+	return found
+}
+
+const exposedWhat = "others can choose the commands that are run"
+
+// printExposed writes for check what run has in the log.
+func printExposed(w io.Writer, all []exposed) {
+	for _, e := range all {
+		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    mend: %s\n", exposedWhat, e.why, e.mode, e.name, e.mend)
+	}
+}
+
+func logExposed(log *slog.Logger, all []exposed) {
+	for _, e := range all {
+		log.Warn(exposedWhat, "file", e.name, "mode", e.mode, "why", e.why, "mend", e.mend)
+	}
+}

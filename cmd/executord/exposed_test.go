@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A job file or a store that others may write to is used, and check and run say
+// who may, and how to mend it.
+func TestOthersMayWrite(t *testing.T) {
+	tab := write(t, "tab", "# name: a\n@daily true\n")
+	store := filepath.Join(t.TempDir(), "jobs.db")
+	p := startFile(t, tab, "--store", store)
+	p.until("job scheduled")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	p.want(0, exposedWhat)
+
+	for _, name := range []string{tab, store} {
+		if err := os.Chmod(name, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, fail, code := output(t, "", "check", tab, "--store", store)
+	for _, name := range []string{tab, store} {
+		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    mend: chmod go-w " + name + "\n"
+		if code != exitOK || !strings.Contains(fail, want) {
+			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
+		}
+	}
+
+	p = startFile(t, tab, "--store", store)
+	p.until("job scheduled")
+	for range 2 {
+		p.signal(syscall.SIGHUP)
+		p.until("file read again")
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	p.want(1, exposedWhat, "file", store, "mode", "-rw-rw-rw-")
+	p.want(3, exposedWhat, "file", tab, "mend", "chmod go-w "+tab)
+}
+
+// A file is not told of whose owner and group are root's or the user's own.
+func TestOwnGroupMayWrite(t *testing.T) {
+	tab := write(t, "tab", "@daily true\n")
+	if err := os.Chown(tab, -1, os.Getegid()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(tab, 0o664); err != nil {
+		t.Fatal(err)
+	}
+	if _, fail, code := output(t, "", "check", tab); code != exitOK || fail != "" {
+		t.Errorf("exit code %d, stderr %q", code, fail)
+	}
+}
+
+// It is told of a file that belongs to somebody else, and of one that a group may
+// write to which is not the user's own.
+func TestForeignOwnerAndGroup(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	tab := write(t, "tab", "@daily true\n")
+	for _, c := range []struct {
+		uid, gid  int
+		mode      os.FileMode
+		why, mend string
+	}{
+		{0, 4711, 0o644, "", ""},
+		{0, 4711, 0o664, "group 4711 may write to it", "chmod g-w " + tab},
+		{4711, 4711, 0o600, "it belongs to user 4711", "chown 0 " + tab},
+		{4711, 4711, 0o666, "it belongs to user 4711, and all users may write to it", "chown 0 " + tab + " && chmod go-w " + tab},
+	} {
+		if err := os.Chown(tab, c.uid, c.gid); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(tab, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		_, fail, code := output(t, "", "check", tab)
+		want := ""
+		if c.why != "" {
+			want = "note: " + exposedWhat + ": " + c.why + "\n    " + c.mode.String() + " " + tab + "\n    mend: " + c.mend + "\n"
+		}
+		if code != exitOK || fail != want {
+			t.Errorf("exit code %d, got %q, want %q", code, fail, want)
+		}
+	}
+}
