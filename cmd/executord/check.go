@@ -32,6 +32,9 @@ perhaps not meant; they do not change the exit code.`),
 	format := newFormat(cmd)
 	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := store.checkNamed(); err != nil {
+			return err
+		}
 		file, err := load(args[0], format.value, store.name() != "")
 		if err != nil {
 			return err

@@ -67,6 +67,9 @@ Exit codes
 		if *patience < 0 || *grace < 0 {
 			return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
 		}
+		if err := store.checkNamed(); err != nil {
+			return err
+		}
 		if store.name() == "" && (cmd.Flags().Changed("namespace") || cmd.Flags().Changed("lease")) {
 			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeMend)
 		}

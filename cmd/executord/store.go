@@ -40,6 +40,15 @@ func (f storeFlag) name() string {
 	return os.Getenv(daemon.StoreVariable)
 }
 
+// checkNamed declines an empty name, as a script gives it whose variable is not set.
+// Run without a store, jobs that many daemons were to share would be run by each.
+func (f storeFlag) checkNamed() error {
+	if f.name() == "" && f.cmd.Flags().Changed("store") {
+		return fmt.Errorf("--store is empty: %s, or leave it out", storeMend)
+	}
+	return nil
+}
+
 // visitTimeout bounds what the commands ask of a store that only visit it.
 const visitTimeout = 30 * time.Second
 
@@ -134,6 +143,8 @@ func lookAtFile(name string, create bool) error {
 		return fmt.Errorf("the store %s: %w", name, cause(err))
 	case info.IsDir():
 		return fmt.Errorf("the store %s is a directory: name a file in it", name)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("the store %s is neither a file nor a directory", name) // to open a pipe takes until somebody writes to it
 	}
 	head, err := readHead(name)
 	switch {
@@ -284,8 +295,10 @@ func explainStore(shown string, err error) error {
 		text = "it was brought up to date by a newer executord: use that one, or a newer one, here as well"
 	case strings.Contains(text, "SQLITE_BUSY") || strings.Contains(text, "database is locked"):
 		text = "another process has it locked"
-	case strings.Contains(text, "SQLITE_READONLY") || strings.Contains(text, "readonly database") || strings.Contains(text, "unable to open database file"):
+	case strings.Contains(text, "SQLITE_READONLY") || strings.Contains(text, "readonly database"):
 		text = "it may not be written, nor the directory it is in: run executord as the user whose it is"
+	case strings.Contains(text, "unable to open database file"): // with all that SQLite says of it
+		text = "it, or its log beside it, cannot be opened: run executord as the user whose it is; if it is, too few files may be open at a time (ulimit -n)"
 	default:
 		text = strings.TrimPrefix(text, "durable/postgres: ")
 		text = strings.TrimPrefix(text, "durable/sqlite: ")

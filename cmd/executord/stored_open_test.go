@@ -125,6 +125,8 @@ func TestStoreIsNeeded(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
+		{"run", "tab", "--store", ""},
+		{"check", "tab", "--store", ""},
 		{"run", "tab", "--namespace", "x"},
 		{"run", "tab", "--lease", "10s"},
 		{"run", "-", "--store", "x.db"},
@@ -168,6 +170,32 @@ func TestNamespaceOfWhatHasNoName(t *testing.T) {
 		stop.Stop()
 		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(fail.String(), name+" gives none: set --namespace") {
 			t.Errorf("%s: exit code %d, %q", name, cmd.ProcessState.ExitCode(), &fail)
+		}
+	}
+}
+
+// A pipe or a device is no store, and nobody waits for what it has to say.
+func TestStoreThatIsNoFile(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "jobs.db")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, store := range []string{fifo, "/dev/null"} {
+		for _, args := range [][]string{{"jobs"}, {"run", write(t, "tab", "@daily true\n")}} {
+			cmd := executord(t, append(args, "--store", store)...)
+			var fail strings.Builder
+			cmd.Stderr = &fail
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stop := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+			cmd.Wait()
+			stop.Stop()
+			want := "executord: the store " + store + " is neither a file nor a directory\n"
+			if code := cmd.ProcessState.ExitCode(); code != exitMistake || fail.String() != want {
+				t.Errorf("%s: exit code %d, %q, want %q", args[0], code, &fail, want)
+			}
 		}
 	}
 }
@@ -273,10 +301,11 @@ func TestExplainStore(t *testing.T) {
 	const mend = ": it may not be written, nor the directory it is in: run executord as the user whose it is"
 	for said, want := range map[string]string{
 		"job q: attempt to write a readonly database (8)": mend,
-		"unable to open database file (14)":               mend,
-		"job q: database is locked (5) (SQLITE_BUSY)":     ": another process has it locked",
-		`durable/sqlite: "a.db": it is a directory`:       ": it is a directory",
-		"durable/postgres: it can't be reached":           ": it can't be reached",
+		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as the user whose it is; " +
+			"if it is, too few files may be open at a time (ulimit -n)",
+		"job q: database is locked (5) (SQLITE_BUSY)": ": another process has it locked",
+		`durable/sqlite: "a.db": it is a directory`:   ": it is a directory",
+		"durable/postgres: it can't be reached":       ": it can't be reached",
 	} {
 		if got := explainStore("a.db", errors.New(said)).Error(); got != "the store a.db"+want {
 			t.Errorf("%q became %q", said, got)
