@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		stopPostgres()
 		os.Exit(code)
 	}
+	endWithTests()
 	code := execute(os.Args[1:])
 	if leak := leakedGoroutines(); leak != "" {
 		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+leak)
@@ -44,7 +45,7 @@ func leakedGoroutines() string {
 		pprof.Lookup("goroutine").WriteTo(&b, 2)
 		left := ""
 		for _, stack := range strings.Split(b.String(), "\n\n")[1:] {
-			if !strings.Contains(stack, "os/signal.") {
+			if !strings.Contains(stack, "os/signal.") && !strings.Contains(stack, ".awaitEndOfTests(") {
 				left += stack + "\n\n"
 			}
 		}
@@ -59,6 +60,7 @@ func leakedGoroutines() string {
 func executord(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	// By default, a program with the race detector waits a second at its end.
+	cmd.ExtraFiles = lifeline(t)
 	cmd.Env = append(os.Environ(), mainVariable+"=1", marker(t), "TZ=UTC", "GORACE=atexit_sleep_ms=0 halt_on_error=1")
 	return cmd
 }

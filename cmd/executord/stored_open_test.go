@@ -156,10 +156,10 @@ func TestNamespaceOfWhatHasNoName(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer regular.Close()
-	for _, name := range []string{"/dev/stdin", "/dev/fd/0", "/dev/fd/3", "/dev/./fd/3", "/proc/self/fd/3", fifo} {
+	for _, name := range []string{"/dev/stdin", "/dev/fd/0", "/dev/fd/4", "/dev/./fd/4", "/proc/self/fd/4", fifo} {
 		// The directory of the store is not there: nothing is to run if it is not declined.
 		cmd := executord(t, "run", name, "--store", filepath.Join(t.TempDir(), "no", "x.db"))
-		cmd.ExtraFiles = []*os.File{regular} // 3
+		cmd.ExtraFiles = append(cmd.ExtraFiles, regular) // 4
 		var fail strings.Builder
 		cmd.Stdin, cmd.Stderr = strings.NewReader("@daily true\n"), &fail
 		if err := cmd.Start(); err != nil {
