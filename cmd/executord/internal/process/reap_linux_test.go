@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,6 +23,15 @@ func state(pid int) string {
 	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))[0]
 }
 
+// outlived returns a command that starts a script, which leaves the group, and ends
+// once the script has made the file $UP: a machine that is busy may take its time for
+// that.
+func outlived(t *testing.T, script string) Command {
+	c := sh(`setsid sh -c '` + script + `' & until test -e "$UP"; do sleep 0.01; done`)
+	c.Env = append(c.Env, "UP="+filepath.Join(t.TempDir(), "up"))
+	return c
+}
+
 // A process that has left the group does not hold up the run, even if it holds
 // the pipe. It is ended when all is over, with SIGKILL if need be, and so is
 // what it has started.
@@ -29,7 +39,7 @@ func TestEndStrays(t *testing.T) {
 	s := New(50 * time.Millisecond)
 	defer s.Adopt()()
 	r := newRecord()
-	result := s.Run(t.Context(), sh(`setsid sh -c 'trap "" TERM; echo $$; sleep 1000 & wait' & exit 0`), r.observer())
+	result := s.Run(t.Context(), outlived(t, `trap "" TERM; echo $$; sleep 1000 & : >"$UP"; wait`), r.observer())
 	var pid int
 	if _, err := fmt.Sscanf(r.String(), "stdout:%d", &pid); err != nil || !result.OK() || result.Leftover {
 		t.Fatalf("result %+v, output %q", result, r)
@@ -47,11 +57,12 @@ func TestEndStrays(t *testing.T) {
 }
 
 // A process that has left the group does not hold up the run by a line that it writes
-// now and then either.
+// now and then either. (When nobody reads any more, SIGPIPE must not end it before the
+// test looks for it.)
 func TestChattyStray(t *testing.T) {
 	s := New(50 * time.Millisecond)
 	defer s.Adopt()()
-	result, _ := runAll(t, s, sh(`setsid sh -c 'for i in $(seq 400); do echo spam; sleep 0.02; done' & echo up`))
+	result, _ := runAll(t, s, outlived(t, `trap "" PIPE; : >"$UP"; for i in $(seq 1000); do echo spam; sleep 0.02; done`))
 	if strays := s.EndStrays(); !result.OK() || len(strays) == 0 {
 		t.Errorf("result %+v: the run has waited for all that the process had to say", result)
 	}
@@ -59,7 +70,7 @@ func TestChattyStray(t *testing.T) {
 
 // One that was stopped (SIGSTOP) is woken, so that it can end by itself.
 func TestEndStoppedStrays(t *testing.T) {
-	s := New(10 * time.Second)
+	s := New(patience)
 	defer s.Adopt()()
 	result, r := runAll(t, s, sh(`setsid sh -c 'trap "exit 0" TERM; kill -STOP $$; while :; do sleep 0.01; done' & echo $!; until grep -q "^State:.T" /proc/$!/status; do sleep 0.01; done`))
 	began := time.Now()
@@ -77,8 +88,8 @@ func TestZombieOfStray(t *testing.T) {
 		grace                    time.Duration
 		want                     Result
 	}{
-		{"it ends by itself", "", "exit", `until grep -q "^State:.Z" /proc/$z/status; do sleep 0.01; done`, 10 * time.Second, Result{}},
-		{"the run is stopped", "", "exec sleep 1000", "exec sleep 1000", 10 * time.Second, Result{Stopped: true}},
+		{"it ends by itself", "", "exit", `until grep -q "^State:.Z" /proc/$z/status; do sleep 0.01; done`, patience, Result{}},
+		{"the run is stopped", "", "exec sleep 1000", "exec sleep 1000", patience, Result{Stopped: true}},
 		{"it is killed", `trap "" TERM`, "exec sleep 1000", "exit 0", 100 * time.Millisecond, Result{Leftover: true, Killed: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -120,7 +131,7 @@ func init() {
 // A process whose first thread has ended is a zombie by its state, but alive: it
 // is ended with its run, and if it has left the group, when all is over.
 func TestHeadless(t *testing.T) {
-	s := New(10 * time.Second)
+	s := New(patience)
 	defer s.Adopt()()
 	for _, leave := range []string{"", "setsid "} {
 		c := sh(leave + "'" + os.Args[0] + "'" + ` & echo $!; until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done`)
@@ -132,7 +143,7 @@ func TestHeadless(t *testing.T) {
 		}
 		var pid int
 		fmt.Sscanf(r.String(), "stdout:%d", &pid)
-		for deadline := time.Now().Add(10 * time.Second); pid == 0 || state(pid) != ""; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience); pid == 0 || state(pid) != ""; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: the process %d is still %s", leave, pid, state(pid))
 			}
@@ -153,7 +164,7 @@ func TestOrphansAreReaped(t *testing.T) {
 		}
 		for _, line := range r.lines {
 			pid, _ := strconv.Atoi(strings.TrimPrefix(line, "stdout:"))
-			for deadline := time.Now().Add(10 * time.Second); state(pid) != ""; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(patience); state(pid) != ""; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatalf("the process %d is still %s", pid, state(pid))
 				}
