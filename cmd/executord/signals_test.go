@@ -4,6 +4,7 @@ package main
 
 import (
 	"net"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -79,7 +80,9 @@ func TestStrayIsNoRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux lets strays be adopted")
 	}
-	p := start(t, "# name: fork\n@reboot setsid sleep 1000 >/dev/null 2>&1 &\n")
+	// The command goes on until the process has left the group.
+	away := filepath.Join(t.TempDir(), "away")
+	p := start(t, "AWAY="+away+"\n# name: fork\n@reboot setsid sh -c ': >\"$AWAY\"; exec sleep 1000' >/dev/null 2>&1 & until test -e \"$AWAY\"; do sleep 0.01; done\n")
 	p.until("run ended", "job", "fork", "outcome", "ok")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitOK {

@@ -400,7 +400,12 @@ func TestOverlapOfWhatCameDuringTheRun(t *testing.T) {
 				}
 				again := p.after(0, "run started", "job", "long", "run", 2)
 				period, _ := time.ParseDuration(versions[len(versions)-1])
-				passed := skipped["count"].(float64) + float64(p.told("runs missed", "job", "long"))
+				passed := skipped["count"].(float64)
+				for _, l := range p.log {
+					if l.is("runs missed", "job", "long") && !instant(t, l, "first").Before(next) { // before may be what the first run made up for
+						passed += l["count"].(float64)
+					}
+				}
 				if due := instant(t, again, "due"); due.Sub(next) != time.Duration(passed)*period {
 					t.Errorf("%v times are said to have passed from %v on, and the next run was due at %v", passed, next, due)
 				}
