@@ -121,15 +121,20 @@ func newFleet(t *testing.T, store string) *fleet {
 	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}), more: make(chan struct{}, 1)}
 }
 
+// occurrences says how many were begun, however often.
+func (f *fleet) occurrences() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.distinct)
+}
+
 // reach waits until n occurrences were begun. The limit is no claim: it only ends
 // a test whose nodes do nothing any more, on a machine however busy.
 func (f *fleet) reach(n int) {
 	f.Helper()
 	timeout := time.After(5 * time.Minute)
 	for {
-		f.mu.Lock()
-		begun := len(f.distinct)
-		f.mu.Unlock()
+		begun := f.occurrences()
 		if begun >= n {
 			return
 		}
