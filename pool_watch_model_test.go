@@ -19,6 +19,10 @@ type lineage struct {
 	parent *lineage
 	end    func() // nil if it ends with its parent only
 	over   bool   // it was ended
+
+	// vague tells that its cause may become another after its end: it ends by itself, and
+	// has the values of one that has yet to end, among which package context finds a cause.
+	vague bool
 }
 
 // ended reports whether the context has ended, by itself or with one above it.
@@ -65,7 +69,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 		c := &lineage{parent: parent}
 		switch draw.IntN(7) {
 		case 0:
-			c.Context = context.WithValue(parent, key{}, 1)
+			c.Context, c.vague = context.WithValue(parent, key{}, 1), parent.vague
 		case 1:
 			ctx, cancel := context.WithCancel(parent)
 			c.Context, c.end = ctx, cancel
@@ -77,7 +81,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 			c.Context, c.end = ctx, cancel
 		case 4:
 			f := foreign{parent.Context, make(chan struct{})}
-			c.Context, c.end, c.parent = f, func() { close(f.done) }, nil
+			c.Context, c.end, c.parent, c.vague = f, func() { close(f.done) }, nil, true
 		case 5:
 			h := newHookable()
 			c.Context, c.end, c.parent = h, h.end, nil
@@ -144,7 +148,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 			if state != executor.Pending {
 				t.Errorf("future %d is %v, its context has not ended", i, state)
 			}
-		case state != executor.Canceled || !errors.Is(w.future.Err(), w.ctx.Err()) || !errors.Is(w.future.Err(), context.Cause(w.ctx)):
+		case state != executor.Canceled || !errors.Is(w.future.Err(), w.ctx.Err()) || !w.ctx.vague && !errors.Is(w.future.Err(), context.Cause(w.ctx)):
 			t.Errorf("future %d is %v with the error %v, its context has ended: %v", i, state, w.future.Err(), w.ctx.Err())
 		}
 	}
