@@ -112,6 +112,7 @@ func TestPausedComesBackPaused(t *testing.T) {
 	if _, _, code := output(t, "", "pause", "nightly", "--store", store); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	untilState(t, store, "nightly", "paused") // a run may have to end first
 	for _, text := range []string{without, with} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -215,10 +215,14 @@ func TestReload(t *testing.T) {
 	rewritten := len(p.log)
 	rewrite("# name: goes\n@every 100ms echo back\n")
 	p.until("file read again")
+	late := 0
 	for _, at := range p.starts("goes") {
-		if at.After(removed.Add(100 * time.Millisecond)) { // what had begun by then is due before its next time
-			t.Errorf("a run was due at %v, and the job removed at %v", at, removed)
+		if at.After(removed) {
+			late++
 		}
+	}
+	if late > 1 { // one may have begun by then, in the store: it is for the last time that has passed when it is started
+		t.Errorf("%d runs were due after the job was removed at %v", late, removed)
 	}
 	p.until("job scheduled", "job", "goes", "store", "put back")
 	p.until("back")
