@@ -68,10 +68,11 @@ func leave(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// longIdle has a connection pinged before it is used only if nobody has used it
+// longIdle has a node's connection pinged before it is used only if nobody has used it
 // for longer than a node does that has nothing to do. The driver's second would
 // nearly double what such a node asks of the database. A connection that turns
-// out to be lost is an outage of one look.
+// out to be lost is an outage of one look; but to a user it would be an error, so the
+// connections for users' calls are pinged after a second.
 func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return p.IdleDuration > 5*time.Second
 }

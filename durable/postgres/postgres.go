@@ -93,7 +93,7 @@ func Open(dsn string) (*Store, error) {
 	s := &Store{
 		config: config,
 		db:     database(true, stdlib.OptionShouldPing(longIdle)),
-		calls:  database(true, stdlib.OptionShouldPing(longIdle)),
+		calls:  database(true),
 		queue:  database(true),
 		users:  database(false),
 	}

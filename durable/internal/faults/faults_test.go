@@ -219,7 +219,7 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,
 			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("schedule %d: %v", i, err)
 		}
 	}
 	disturb()
@@ -229,7 +229,7 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	}
 	v, err := history.Check(context.Background(), store, f.seen)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("judging: %v", err)
 	}
 	for _, fault := range v.Faults {
 		t.Error(fault)
