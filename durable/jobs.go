@@ -44,7 +44,8 @@ func New(c Config) (*Jobs, error) {
 // Run is this program's part in running the jobs. It returns nil after ctx has
 // ended and it has drained: it claims no more, gives back what has not begun,
 // and waits for the handlers that run, see Config.Drain. A store that does not
-// answer does not end it. Handlers get the values of ctx. Run is called once.
+// answer does not end it; nor does it keep it, once the handlers have returned, for
+// longer than four leases. Handlers get the values of ctx. Run is called once.
 func (j *Jobs) Run(ctx context.Context) error {
 	j.mu.Lock()
 	started := j.mu.started

@@ -312,7 +312,8 @@ func (n *node) leave(ctx context.Context) {
 // that was under way, until the handlers have returned; when they have had
 // Config.Drain for it, it cancels them.
 func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
-	patience := time.NewTimer(max(n.jobs.cfg.Drain, 0))
+	// A release that the store does not answer must not hold this up.
+	patience := time.AfterFunc(max(n.jobs.cfg.Drain, 0), func() { n.cancelAll(executor.ErrShutdown) })
 	defer patience.Stop()
 	again := time.NewTicker(n.jobs.cfg.Poll)
 	defer again.Stop()

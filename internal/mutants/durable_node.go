@@ -175,8 +175,8 @@ var durableNodeMutants = []mutant{
 	},
 	{
 		file: "durable/node.go", what: "a node that drains never cancels its handlers",
-		old: "			n.cancelAll(executor.ErrShutdown)\n",
-		new: "",
+		old: "func() { n.cancelAll(executor.ErrShutdown) }",
+		new: "func() {}",
 	},
 	{
 		file: "durable/node.go", what: "a node leaves before the store has its outcomes",
