@@ -253,16 +253,19 @@ func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, sen
 			near = true
 		}
 	}
-	n.hold(p.Node, held)
 	n.mu.Lock()
+	runs := n.holdLocked(p.Node, held)
 	if p.Node != "" {
-		delete(n.mu.inserting, &jobs[0])
+		delete(n.mu.inserting, &jobs[0]) // at once: what is dropped from here on is to be released
 		if err != nil {
 			n.loseAnswerLocked()
 		}
 	}
 	look := near || n.mu.orphans > 0
 	n.mu.Unlock()
+	for _, r := range runs {
+		r.arm()
+	}
 	if look {
 		n.wake()
 	}
@@ -325,8 +328,6 @@ func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 		select {
 		case <-bodies:
 			return
-		case <-patience.C:
-			n.cancelAll(executor.ErrShutdown)
 		case <-n.wakeup:
 		case <-again.C:
 			n.retryStuck()

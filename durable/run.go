@@ -55,9 +55,18 @@ func (r *run) countLocked() *int {
 
 // hold takes jobs that the database has given to this node under that name.
 func (n *node) hold(name string, jobs []Job) {
+	n.mu.Lock()
+	runs := n.holdLocked(name, jobs)
+	n.mu.Unlock()
+	for _, r := range runs {
+		r.arm()
+	}
+}
+
+// holdLocked is hold, but for the arming of the runs that it gives.
+func (n *node) holdLocked(name string, jobs []Job) []*run {
 	runs := make([]*run, 0, len(jobs))
 	now := n.clock.now()
-	n.mu.Lock()
 	for i := range jobs {
 		if n.mu.name != name || n.mu.fenced || n.mu.draining {
 			n.mu.orphans++
@@ -79,10 +88,7 @@ func (n *node) hold(name string, jobs []Job) {
 		n.mu.perKind[r.job.Kind]++
 		runs = append(runs, r)
 	}
-	n.mu.Unlock()
-	for _, r := range runs {
-		r.arm()
-	}
+	return runs
 }
 
 // arm sets what is next for a run that has not begun: its confirmation a little

@@ -214,6 +214,11 @@ var durableNodeMutants = []mutant{
 		new: "k != nil && (k.limit > 0 || k.global > 0) {",
 	},
 	{
+		file: "durable/node.go", what: "what an insert has given to a node is not released when the clock was put back since",
+		old: "		delete(n.mu.inserting, &jobs[0]) //",
+		new: "		defer func() { n.mu.Lock(); delete(n.mu.inserting, &jobs[0]); n.mu.Unlock() }() //",
+	},
+	{
 		file: "durable/node.go", what: "an insert whose answer was lost is forgotten",
 		old: "		if err != nil {\n\t\t\tn.loseAnswerLocked()\n\t\t}\n",
 		new: "",
