@@ -114,3 +114,45 @@ func TestRunReturnsWhenTheStoreHangs(t *testing.T) {
 		})
 	}
 }
+
+// grudging is a store that may answer all but releases.
+type grudging struct{ hanging }
+
+func (g *grudging) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
+	return g.Store.Beat(ctx, node, lease, w)
+}
+
+func (g *grudging) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+	return g.Store.Settle(ctx, b)
+}
+
+func (g *grudging) Leave(ctx context.Context, node string) error { return g.Store.Leave(ctx, node) }
+
+// A node that ends gives nothing back any more once its handlers have returned: what it
+// could not, is free when it signs off.
+func TestNothingIsGivenBackAfterTheHandlers(t *testing.T) {
+	const lease = 3 * time.Second
+	for range 20 { // which of the node's reasons to go on comes first is left to chance
+		synctest.Test(t, func(t *testing.T) {
+			store := &grudging{hanging{Store: memory.New()}}
+			jobs := newJobs(t, store, func(c *durable.Config) { c.Lease = lease })
+			var returned time.Time
+			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+				time.Sleep(2 * time.Second)
+				returned = time.Now()
+				return "", nil
+			})
+			stop := start(t, jobs)
+			synctest.Wait()
+			must(k.Schedule(t.Context(), 0, ""))
+			must(k.Schedule(t.Context(), time.Second, ""))
+			synctest.Wait()
+			store.silent.Store(true)
+			time.Sleep(500 * time.Millisecond)
+			stop()
+			if d := time.Since(returned); d > lease {
+				t.Errorf("Run returned %v after the handlers", d)
+			}
+		})
+	}
+}

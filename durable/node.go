@@ -327,10 +327,14 @@ func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 		}
 		select {
 		case <-bodies:
-			return
 		case <-n.wakeup:
 		case <-again.C:
 			n.retryStuck()
+		}
+		select {
+		case <-bodies: // whatever else there was
+			return
+		default:
 		}
 	}
 }
