@@ -71,3 +71,39 @@ func TestLateCancelLeavesTheNextRunAlone(t *testing.T) {
 		}
 	})
 }
+
+// An answer to Cancel that comes late does not cancel the next run of the job, on the
+// node where it was called.
+func TestLateAnswerToCancelLeavesTheNextRunAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs, elsewhere := newJobs(t, line), newJobs(t, store)
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			select {
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			case <-time.After(10 * time.Second):
+				return "", nil
+			}
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		line.delay("change", 5*time.Second)
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			must(jobs.Cancel(t.Context(), id))
+		}()
+		time.Sleep(2 * time.Second) // a beat has said so by then
+		if a := must(elsewhere.Revive(t.Context(), id)); a != durable.Applied {
+			t.Fatalf("Revive: %v", a)
+		}
+		if _, err := k.Await(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+		<-answered
+	})
+}

@@ -52,28 +52,33 @@ func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
+	n := j.node()
+	var here Ref // the run that a cancellation is about, if this node has it
+	if n != nil {
+		here = n.heldRef(id)
+	}
 	a, err := j.store.Change(ctx, id, c)
 	if err != nil {
 		return NotFound, err
 	}
 	j.notify(id)
-	if n := j.node(); n != nil && a != NotFound {
+	if n != nil && a != NotFound {
 		if c.Op == OpCancel && a == Deferred {
-			n.cancelHere(id)
+			n.cancelWanted([]Ref{here}) // without waiting for the next beat
 		}
 		n.wake()
 	}
 	return a, nil
 }
 
-// cancelHere cancels a run of this node without waiting for the next beat.
-func (n *node) cancelHere(id ID) {
+// heldRef gives the run of that job which this node has, none if it has none.
+func (n *node) heldRef(id ID) (ref Ref) {
 	n.mu.Lock()
-	r := n.mu.held[id]
-	n.mu.Unlock()
-	if r != nil {
-		n.cancelWanted([]Ref{r.ref()})
+	defer n.mu.Unlock()
+	if r := n.mu.held[id]; r != nil {
+		ref = r.ref()
 	}
+	return ref
 }
 
 // Get gives the job with that ID, or ErrNotFound.

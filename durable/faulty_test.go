@@ -152,6 +152,14 @@ func (f *faulty) Settle(ctx context.Context, b durable.Batch) (s durable.Settled
 	return s, err
 }
 
+func (f *faulty) Change(ctx context.Context, id durable.ID, c durable.Change) (a durable.Answer, err error) {
+	if !c.Due.IsZero() {
+		c.Due = c.Due.Add(-f.skew)
+	}
+	err = f.do("change", func() (err error) { a, err = f.Store.Change(ctx, id, c); return err })
+	return a, err
+}
+
 func (f *faulty) Get(ctx context.Context, id durable.ID) (j durable.Job, err error) {
 	err = f.do("get", func() (err error) { j, err = f.Store.Get(ctx, id); return err })
 	f.shift(&j)

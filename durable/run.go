@@ -148,10 +148,13 @@ func (r *run) fire(turn int, left time.Duration) {
 			return
 		}
 		n.mu.Lock()
-		defer n.mu.Unlock()
-		if !r.begun && !r.dropped && r.armed == turn {
+		given := !r.begun && !r.dropped && r.armed == turn
+		if given {
 			n.dropLocked(r)
 			n.mu.orphans++
+		}
+		n.mu.Unlock()
+		if given { // without the lock, since a log may be slow
 			n.jobs.log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
 		}
 	})

@@ -277,11 +277,6 @@ func (n *stormNode) PausedKinds(ctx context.Context) (kinds []string, err error)
 	return kinds, err
 }
 
-func (n *stormNode) Change(ctx context.Context, id durable.ID, c durable.Change) (a durable.Answer, err error) {
-	err = n.call("change", func() (err error) { a, err = n.store.Change(ctx, id, c); return err })
-	return a, err
-}
-
 // play is the program.
 func (s *storm) play() {
 	for range 1 + s.IntN(3) {

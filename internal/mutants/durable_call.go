@@ -19,8 +19,13 @@ var durableCallMutants = []mutant{
 	},
 	{
 		file: "durable/control.go", what: "a run of this program is canceled at the next beat",
-		old: "		if c.Op == OpCancel && a == Deferred {\n\t\t\tn.cancelHere(id)\n\t\t}\n",
-		new: "",
+		old: "			n.cancelWanted([]Ref{here}) // without",
+		new: "			_ = here // without",
+	},
+	{
+		file: "durable/control.go", what: "a late answer to Cancel cancels the next run",
+		old: "			n.cancelWanted([]Ref{here}) // without",
+		new: "			n.cancelWanted([]Ref{here, n.heldRef(id)}) // without",
 	},
 	{
 		file: "durable/control.go", what: "what was asked of a job waits for the next look",

@@ -125,8 +125,8 @@ var durableNodeMutants = []mutant{
 	},
 	{
 		file: "durable/run.go", what: "what a pool declines is held for ever",
-		old: "			n.dropLocked(r)\n\t\t\tn.mu.orphans++\n\t\t\tn.jobs.log().Error(\"durable: the pool",
-		new: "			n.jobs.log().Error(\"durable: the pool",
+		old: "		if given {\n\t\t\tn.dropLocked(r)\n\t\t\tn.mu.orphans++\n\t\t}\n",
+		new: "",
 	},
 	{
 		file: "durable/run.go", what: "a run whose confirm was refused begins",
