@@ -28,9 +28,10 @@ type writer struct {
 	stmts map[string]*sql.Stmt // used by the writer's goroutine only
 }
 
-// call is one call that writes. Its function runs in the writer's goroutine.
+// call is one call that writes. Its function runs in the writer's goroutine, which
+// asks nothing of the caller's context: where that panics, it does so for the caller.
 type call struct {
-	ctx  context.Context
+	over <-chan struct{} // Done of the caller's context
 	fn   func(q *querier) error
 	err  error
 	done chan struct{}
@@ -40,6 +41,10 @@ type call struct {
 const maxGroup = 256
 
 var errClosed = errors.New("durable/sqlite: store is closed")
+
+// errOver is that of a call which was left out, since its context had ended. The
+// caller is told the context's own.
+var errOver = errors.New("durable/sqlite: context ended")
 
 func newWriter(conn *sql.Conn, file opened) *writer {
 	w := &writer{conn: conn, file: file, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
@@ -51,7 +56,7 @@ func newWriter(conn *sql.Conn, file opened) *writer {
 // before, the outcome is unknown, and what fn gives then nobody looks at.
 func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (T, error) {
 	var v, zero T
-	c := &call{ctx: ctx, done: make(chan struct{})}
+	c := &call{over: ctx.Done(), done: make(chan struct{})}
 	c.fn = func(q *querier) (err error) {
 		v, err = fn(q)
 		return err
@@ -66,16 +71,18 @@ func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (
 	w.wake()
 	select {
 	case <-c.done:
-		if c.err != nil {
+		if c.err == nil {
+			return v, nil
+		}
+		if c.err != errOver {
 			return zero, c.err
 		}
-		return v, nil
-	case <-ctx.Done():
-		if err := ctx.Err(); err != nil {
-			return zero, err
-		}
-		return zero, context.Canceled // a context of the user's may close its Done before its Err knows why
+	case <-c.over:
 	}
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	return zero, context.Canceled // a context of the user's may close its Done before its Err knows why
 }
 
 // do is do for a function that gives nothing.
@@ -137,7 +144,13 @@ func (w *writer) commit(group []*call) {
 	err := w.begin()
 	if err == nil {
 		for _, c := range group {
-			if c.err = c.ctx.Err(); c.err == nil && !w.run(c, len(group) > 1) {
+			select {
+			case <-c.over:
+				c.err = errOver
+				continue
+			default:
+			}
+			if !w.run(c, len(group) > 1) {
 				err = c.err
 				break
 			}

@@ -13,7 +13,7 @@ import (
 // adds gives a call that adds a job of that size, and then does more.
 func adds(t *testing.T, size int, more func()) *call {
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, size), Schedule: "once", Attempts: 1}
-	return &call{ctx: t.Context(), done: make(chan struct{}), fn: func(q *querier) error {
+	return &call{over: t.Context().Done(), done: make(chan struct{}), fn: func(q *querier) error {
 		_, err := q.insert([]durable.NewJob{j}, durable.Place{})
 		more()
 		return err
@@ -128,5 +128,37 @@ func TestContextThatEndsWithoutError(t *testing.T) {
 	close(told)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// mute is a context that has ended, and panics when it is asked how.
+type mute struct{ context.Context }
+
+func (mute) Err() error { panic("mute") }
+
+// What a context panics with is its caller's: the writer, which serves all, goes on.
+func TestContextPanicsForItsCaller(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ctx := range map[string]context.Context{"mute": mute{over}, "nil": nil} {
+		func() {
+			defer func() {
+				if v := recover(); v == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			s.PauseKind(ctx, "k", true)
+		}()
+	}
+	if kinds, err := s.PausedKinds(t.Context()); len(kinds) > 0 || err != nil {
+		t.Errorf("paused are %v, %v", kinds, err)
+	}
+	if err := s.PauseKind(t.Context(), "k", true); err != nil {
+		t.Error(err)
 	}
 }
