@@ -106,3 +106,12 @@ func TestHooksOfThePoolSeeWhatHandlersReturn(t *testing.T) {
 		})
 	}
 }
+
+// The error of a job that was canceled before it ran says no more than that.
+func TestJobErrorWithoutText(t *testing.T) {
+	id := durable.NewID()
+	err := &durable.JobError{ID: id, State: durable.Canceled}
+	if got, want := err.Error(), "durable: job "+id.String()+" is canceled"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -77,7 +77,11 @@ type JobError struct {
 	Text  string // what the last run failed with
 }
 
+// Error gives the state, and what the last run failed with, if one did.
 func (e *JobError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("durable: job %s is %s", e.ID, e.State)
+	}
 	return fmt.Sprintf("durable: job %s is %s: %s", e.ID, e.State, e.Text)
 }
 
