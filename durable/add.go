@@ -96,6 +96,7 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 // up to Config.Poll late, also on the node of this program; RunNow, called after
 // the commit, makes that look at once.
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
+	mustContext(ctx)
 	store, err := transact(k.jobs.store, tx)
 	if err != nil {
 		return ID{}, err
@@ -131,6 +132,7 @@ func (p *Placed) accepted(j NewJob) (ID, error) {
 // insert adds jobs, and lets the node of this program have those that are due
 // soon, so that they need no further look at the database to begin in time.
 func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
+	mustContext(ctx)
 	node := j.node()
 	var place Place
 	if node != nil {
@@ -155,6 +157,7 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 
 // now gives the time of the database's clock: a node knows it, others ask.
 func (j *Jobs) now(ctx context.Context) (time.Time, error) {
+	mustContext(ctx)
 	if n := j.node(); n != nil && n.clock.known() {
 		return n.clock.now(), nil
 	}

@@ -52,6 +52,7 @@ func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 }
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
+	mustContext(ctx)
 	n := j.node()
 	var here Ref // the run that a cancellation is about, if this node has it
 	if n != nil {
@@ -82,10 +83,14 @@ func (n *node) heldRef(id ID) (ref Ref) {
 }
 
 // Get gives the job with that ID, or ErrNotFound.
-func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) { return j.store.Get(ctx, id) }
+func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) {
+	mustContext(ctx)
+	return j.store.Get(ctx, id)
+}
 
 // Find gives the job with that key, or ErrNotFound.
 func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
+	mustContext(ctx)
 	if checkName("key", key, MaxKey) != nil {
 		return Job{}, ErrNotFound // nor can there be one; a database may decline the text
 	}
@@ -95,6 +100,7 @@ func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 // List gives the jobs that f selects, in the order of their IDs: for the next
 // page set f.After to the last ID of this one.
 func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
+	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {
 		return nil, err
 	}
@@ -109,6 +115,7 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 // wait is long past. The database looks at all jobs that it keeps, so do not ask
 // each second where there are millions.
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
+	mustContext(ctx)
 	counts, err := j.store.Counts(ctx)
 	slices.SortFunc(counts, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
@@ -120,6 +127,7 @@ func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 // set before to the last Seq of this one; 0 begins with the latest. A job that is
 // not there has none.
 func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
+	mustContext(ctx)
 	if err := checkLimit(limit); err != nil {
 		return nil, err
 	}
@@ -138,6 +146,7 @@ func checkLimit(n int) error {
 // that ends in this program is seen at once, one that ends elsewhere within half a
 // second.
 func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
+	mustContext(ctx)
 	done, unwatch := j.watch(id)
 	defer unwatch()
 	for pause := 10 * time.Millisecond; ; pause = min(pause*2, 500*time.Millisecond) {

@@ -18,6 +18,8 @@
 // until its context ends. A program that only adds jobs, or looks at them, does
 // without Run and without a handler, see Refer.
 //
+// Whatever takes a context panics if that is nil, and nothing else has happened then.
+//
 // # Promise
 //
 // What was accepted is not lost. Each occurrence is run at least once, never

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -40,6 +41,14 @@ var (
 // invalid gives an error that matches executor.ErrInvalid.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("durable: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
+}
+
+// mustContext is first in whatever gives the caller's context to the store: not
+// everything below bears a nil one. database/sql keeps a lock when it panics over it.
+func mustContext(ctx context.Context) {
+	if ctx == nil {
+		panic("durable: nil Context")
+	}
 }
 
 // Permanent marks an error of a handler as one that another attempt would not

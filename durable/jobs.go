@@ -47,6 +47,7 @@ func New(c Config) (*Jobs, error) {
 // answer does not end it; nor does it keep it, once the handlers have returned, for
 // longer than four leases. Handlers get the values of ctx. Run is called once.
 func (j *Jobs) Run(ctx context.Context) error {
+	mustContext(ctx)
 	j.mu.Lock()
 	started := j.mu.started
 	j.mu.started = true

@@ -1,11 +1,15 @@
 package durable_test
 
 import (
+	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
 )
@@ -16,5 +20,58 @@ func TestStoreThatIsANilPointer(t *testing.T) {
 	var store *sqlite.Store
 	if _, err := durable.New(durable.Config{Store: store}); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Config.Store") {
 		t.Error(err)
+	}
+}
+
+// A nil context panics in the call that it is given to. The store has not seen it, and
+// answers those who come after.
+func TestNilContext(t *testing.T) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	jobs, err := durable.New(durable.Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := durable.Refer[int, int](jobs, "k")
+	id, err := k.Schedule(t.Context(), time.Hour, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none context.Context
+	for name, call := range map[string]func(){
+		"Schedule":       func() { k.Schedule(none, 0, 1) },
+		"ScheduleAll":    func() { k.ScheduleAll(none, 0, []int{1}) },
+		"ScheduleTx":     func() { k.ScheduleTx(none, nil, 0, 1) },
+		"CompleteTx":     func() { durable.CompleteTx(none, nil, 1) },
+		"At":             func() { k.At(none, time.Now(), 1) },
+		"AtFixedRate":    func() { k.AtFixedRate(none, "rate", 0, time.Second, 1) },
+		"WithFixedDelay": func() { k.WithFixedDelay(none, "delay", 0, time.Second, 1) },
+		"On":             func() { k.On(none, "on", cron.MustParse("@daily"), 1) },
+		"Await":          func() { k.Await(none, id) },
+		"Run":            func() { jobs.Run(none) },
+		"Cancel":         func() { jobs.Cancel(none, id) },
+		"Get":            func() { jobs.Get(none, id) },
+		"Find":           func() { jobs.Find(none, "key") },
+		"List":           func() { jobs.List(none, durable.Filter{}) },
+		"Counts":         func() { jobs.Counts(none) },
+		"History":        func() { jobs.History(none, id, 0, 1) },
+		"PauseKind":      func() { jobs.PauseKind(none, "k") },
+		"PausedKinds":    func() { jobs.PausedKinds(none) },
+	} {
+		func() {
+			defer func() {
+				if v := recover(); v != "durable: nil Context" {
+					t.Errorf("%s: %v", name, v)
+				}
+			}()
+			call()
+		}()
+	}
+	all, err := jobs.List(t.Context(), durable.Filter{})
+	if err != nil || len(all) != 1 || all[0].State != durable.Waiting {
+		t.Errorf("%v, %v", all, err)
 	}
 }

@@ -28,12 +28,14 @@ func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
 
 // PausedKinds gives the kinds that are paused, in order.
 func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
+	mustContext(ctx)
 	kinds, err := j.store.PausedKinds(ctx)
 	slices.Sort(kinds)
 	return kinds, err
 }
 
 func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
+	mustContext(ctx)
 	if err := checkName("kind", kind, MaxKind); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ func transact(s Store, tx Tx) (TxStore, error) {
 // ErrRefused says that the run is no longer this node's, or was completed before:
 // the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx Tx, result any) error {
+	mustContext(ctx)
 	c, ok := ctx.Value(currentKey{}).(current)
 	if !ok {
 		return invalid("context: it must be that of a handler")
