@@ -8,8 +8,12 @@ import (
 
 // A CompletionService gives the futures of a stream of tasks in the order in
 // which they are done, to any number of takers. It holds those that nobody has
-// taken, without a limit. It has no goroutine and needs no end. Java:
-// ExecutorCompletionService.
+// taken, without a limit. It has no goroutine and needs no end.
+//
+// Who is to have all of them takes as many as were submitted. That Poll gives none
+// once the pool is terminated does not say that there are none: that of a task
+// which its context or Cancel ended may come a moment later, see [Future.OnDone].
+// Java: ExecutorCompletionService.
 type CompletionService[T any] struct {
 	ex   Executor
 	done *queue.Blocking[*Future[T]]

@@ -141,3 +141,20 @@ func TestOnDoneNil(t *testing.T) {
 		t.Error("the promise is not completed")
 	}
 }
+
+// A pool has terminated when what its workers were told to call has returned.
+func TestCloseWaitsForOnDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), p, after(time.Second, 1))
+		returned := false
+		f.OnDone(func() {
+			time.Sleep(time.Minute)
+			returned = true
+		})
+		p.Close()
+		if !returned {
+			t.Error("Close has returned before")
+		}
+	})
+}

@@ -214,6 +214,10 @@ func (t *task) Err() error {
 // panic; one that does not return keeps none of the others from being called. A
 // nil f panics.
 //
+// The end of a pool is waited for until what its workers call here has returned. What
+// another goroutine calls, as that which ends futures with their context, may come
+// after [Pool.Close] has returned.
+//
 // f must not wait for another future: what completes many of them, as the end of
 // their context does, or a ShutdownNow, completes one after the other.
 //
