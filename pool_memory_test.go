@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 	"weak"
 
 	"github.com/executor-go/executor"
@@ -119,5 +120,23 @@ func TestPoolLetsGoOfContexts(t *testing.T) {
 			t.Error("the context of a task is still reachable")
 		}
 		runtime.KeepAlive(pool)
+	})
+}
+
+// A pool whose workers leave when they are idle needs no shutdown to be collected.
+func TestIdlePoolIsCollected(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pool := func() weak.Pointer[executor.Pool] {
+			p, err := executor.New(executor.Config{Core: 2, KeepAlive: time.Second, AllowCoreTimeout: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				executor.Submit(t.Context(), p, after(time.Second, 1))
+			}
+			elapse(time.Minute)
+			return weak.Make(p)
+		}()
+		isCollected(t, "the pool", pool)
 	})
 }
