@@ -177,7 +177,8 @@ func (e *endedError) Unwrap() []error { return []error{e.err, sound(e.cause)} }
 type dueKey struct{}
 
 // Due gives the time at which the body that ctx was given to was due, or the
-// zero time if it runs on no schedule. The lateness of a run is time.Since of it.
+// zero time if it runs on no schedule. The lateness of a run is time.Since of it. What
+// [Jitter] has added is a part of it.
 func Due(ctx context.Context) time.Time {
 	due, _ := ctx.Value(dueKey{}).(time.Time)
 	return due

@@ -222,6 +222,10 @@ func (p *Pool) Name() string { return p.name }
 // error that it returns to Hooks.AfterTask, or both to the log. A *Future
 // carries them itself. Execute panics if ctx is nil.
 //
+// A *Future that is done, or was submitted before, is accepted too, as another task.
+// Its body runs once all the same, for whichever comes first; the others find nothing
+// to do.
+//
 // A type of your own that embeds a *Future is declined, with an error that matches
 // [ErrInvalid]: it would be taken for that Future, and a Run of its own never called.
 // Java: execute.
