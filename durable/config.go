@@ -16,12 +16,13 @@ type Config struct {
 
 	// Executor runs the handlers and fires them when they are due; its Core is
 	// how many run at the same time. It stays its maker's, who shuts it down
-	// after Run has returned. The default, nil, is a pool of Run's own with
-	// ten workers. Its Hooks see each run, with the kind as TaskInfo.Name; the
-	// handler's context is derived from what BeforeTask returns, and AfterTask gets
-	// the handler's error, a *PanicError if it panicked, which Stats counts as
-	// Failed. executor.Done and Snooze are no errors to them, and a run that was
-	// withdrawn as it was to begin has none. Current is for the handler alone.
+	// after Run has returned: a node whose pool is shut down takes no more jobs. The
+	// default, nil, is a pool of Run's own with ten workers. Its Hooks see each run,
+	// with the kind as TaskInfo.Name; the handler's context is derived from what
+	// BeforeTask returns, and AfterTask gets the handler's error, a *PanicError if it
+	// panicked, which Stats counts as Failed. executor.Done and Snooze are no errors to
+	// them, and a run that was withdrawn as it was to begin has none. Current is for
+	// the handler alone.
 	Executor *executor.ScheduledPool
 
 	// Name is put before the random name of this node, in Job.Owner, in the

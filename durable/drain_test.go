@@ -184,24 +184,49 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// A pool that takes no work has the jobs given back at the next look.
+// What a node has claimed is given back if its pool is shut down.
 func TestClosedPoolGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		pool := executor.Scheduled(1)
-		pool.Close()
 		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		stop := start(t, jobs)
-		id := must(k.Schedule(t.Context(), 0, ""))
-		time.Sleep(1500 * time.Millisecond)
-		if job := must(jobs.Get(t.Context(), id)); job.Epoch < 2 { // one for the claim, one for the return
-			t.Errorf("after a look the job has epoch %d", job.Epoch)
-		}
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 500*time.Millisecond, "")) // claimed at once
+		pool.Close()
 		time.Sleep(10 * time.Second)
-		stop()
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
 			t.Errorf("job is %v in attempt %d", job.State, job.Attempt)
+		}
+		stop()
+	})
+}
+
+// A node whose pool is shut down takes no jobs away from others, and says so once.
+func TestClosedPoolClaimsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		pool, log := executor.Scheduled(1), new(logLines)
+		closed := newJobs(t, store, func(c *durable.Config) { c.Executor, c.Logger = pool, log.logger() })
+		durable.Handle(closed, "k", new(diary).handler)
+		start(t, closed)
+		synctest.Wait()
+		pool.Close()
+		open := newJobs(t, store)
+		var d diary
+		durable.Handle(open, "k", d.handler)
+		start(t, open)
+		for i := range 20 {
+			from := []*durable.Jobs{closed, open}[i%2]
+			id := must(durable.Refer[string, string](from, "k").Schedule(t.Context(), time.Second, ""))
+			must(open.Await(t.Context(), id))
+			if job := must(open.Get(t.Context(), id)); job.Epoch != 1 {
+				t.Errorf("job %d was claimed %d times", i, job.Epoch)
+			}
+		}
+		if n := log.count("the pool is shut down"); n != 1 {
+			t.Errorf("the log says it %d times", n)
 		}
 	})
 }

@@ -46,6 +46,7 @@ type node struct {
 	renewed, looks atomic.Int64
 
 	bodies sync.WaitGroup // handlers that have not returned
+	closed sync.Once      // the log has been told that the pool is shut down
 
 	// mu is a leaf lock, except that storeClock's is taken under it.
 	mu struct {
@@ -218,6 +219,9 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 || k.global > 0 {
 			return Place{}
 		}
+	}
+	if !n.open() {
+		return Place{}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

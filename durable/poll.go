@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	executor "github.com/executor-go/executor"
 )
 
 // busyPause is how long a node waits that found another one claiming jobs of a
@@ -118,8 +120,23 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	return again, nil
 }
 
+// open reports whether the pool takes work. If the program has shut it down before
+// Run has returned, jobs are for other nodes.
+func (n *node) open() bool {
+	if n.pool.Stage() == executor.StageRunning {
+		return true
+	}
+	n.closed.Do(func() {
+		n.jobs.log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
+	})
+	return false
+}
+
 // request says what to claim. It is false if there is no room.
 func (n *node) request(ahead bool) (ClaimRequest, bool) {
+	if !n.open() {
+		return ClaimRequest{}, false
+	}
 	names := n.jobs.kindNames()
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	n.mu.Lock()

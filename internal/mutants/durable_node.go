@@ -124,6 +124,16 @@ var durableNodeMutants = []mutant{
 		new: "			if false {",
 	},
 	{
+		file: "durable/poll.go", what: "a node whose pool is shut down claims",
+		old: "	if !n.open() {\n\t\treturn ClaimRequest{}, false",
+		new: "	if false {\n\t\treturn ClaimRequest{}, false",
+	},
+	{
+		file: "durable/node.go", what: "a node whose pool is shut down takes what is added there",
+		old: "	if !n.open() {\n\t\treturn Place{}",
+		new: "	if false {\n\t\treturn Place{}",
+	},
+	{
 		file: "durable/run.go", what: "what a pool declines is held for ever",
 		old: "		if given {\n\t\t\tn.dropLocked(r)\n\t\t\tn.mu.orphans++\n\t\t}\n",
 		new: "",
