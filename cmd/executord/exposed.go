@@ -28,10 +28,11 @@ func otherWriters(names ...string) []exposed {
 			continue
 		}
 		if why, mend := writers(info); why != "" {
-			for i := range mend {
-				mend[i] += " " + name
+			commands := make([]string, len(mend))
+			for i, args := range mend {
+				commands[i] = job.QuoteArgs(append(args, name))
 			}
-			found = append(found, exposed{job.Printable(name), info.Mode().String(), why, job.Printable(strings.Join(mend, " && "))})
+			found = append(found, exposed{job.Printable(name), info.Mode().String(), why, job.Printable(strings.Join(commands, " && "))})
 		}
 	}
 	return found

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // A job file or a store that others may write to is used, and check and run say
@@ -28,7 +30,7 @@ func TestOthersMayWrite(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab, "--store", store)
 	for _, name := range []string{tab, store} {
-		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    mend: chmod go-w " + name + "\n"
+		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    mend: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -45,7 +47,19 @@ func TestOthersMayWrite(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	p.want(1, exposedWhat, "file", store, "mode", "-rw-rw-rw-")
-	p.want(3, exposedWhat, "file", tab, "mend", "chmod go-w "+tab)
+	p.want(3, exposedWhat, "file", tab, "mend", job.QuoteArgs([]string{"chmod", "go-w", tab}))
+}
+
+// The command that mends is one that a shell takes for that file and no other.
+func TestOthersMayWriteWhatHasABlankInItsName(t *testing.T) {
+	tab := write(t, "a b", "@daily true\n")
+	if err := os.Chmod(tab, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, fail, _ := output(t, "", "check", tab)
+	if want := "mend: chmod go-w '" + tab + "'\n"; !strings.Contains(fail, want) {
+		t.Errorf("stderr %q, want %q in it", fail, want)
+	}
 }
 
 // A file is not told of whose owner and group are root's or the user's own.
@@ -69,15 +83,16 @@ func TestForeignOwnerAndGroup(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	tab := write(t, "tab", "@daily true\n")
+	shown := job.QuoteArgs([]string{tab})
 	for _, c := range []struct {
 		uid, gid  int
 		mode      os.FileMode
 		why, mend string
 	}{
 		{0, 4711, 0o644, "", ""},
-		{0, 4711, 0o664, "group 4711 may write to it", "chmod g-w " + tab},
-		{4711, 4711, 0o600, "it belongs to user 4711", "chown 0 " + tab},
-		{4711, 4711, 0o666, "it belongs to user 4711, and all users may write to it", "chown 0 " + tab + " && chmod go-w " + tab},
+		{0, 4711, 0o664, "group 4711 may write to it", "chmod g-w " + shown},
+		{4711, 4711, 0o600, "it belongs to user 4711", "chown 0 " + shown},
+		{4711, 4711, 0o666, "it belongs to user 4711, and all users may write to it", "chown 0 " + shown + " && chmod go-w " + shown},
 	} {
 		if err := os.Chown(tab, c.uid, c.gid); err != nil {
 			t.Fatal(err)

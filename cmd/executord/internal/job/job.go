@@ -53,5 +53,5 @@ func (c Command) String() string {
 	if len(c.Args) == 0 {
 		return c.Script
 	}
-	return quoteArgs(c.Args)
+	return QuoteArgs(c.Args)
 }

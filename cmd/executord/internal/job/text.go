@@ -67,8 +67,9 @@ func shorten(s string) string {
 	return s[:cut] + "..."
 }
 
-// quoteArgs joins arguments so that a reader sees where each begins.
-func quoteArgs(args []string) string {
+// QuoteArgs joins arguments so that a reader sees where each begins, and so does a
+// shell.
+func QuoteArgs(args []string) string {
 	shown := make([]string, len(args))
 	for i, arg := range args {
 		shown[i] = arg
