@@ -134,12 +134,9 @@ func (r *Ring[E]) Sparse() bool { return r.used > idle && r.used*size > 4*r.n }
 // CloseRanks fills the ring anew if it is sparse, and tells its elements their new
 // places. A nil tell tells nobody.
 func (r *Ring[E]) CloseRanks(tell func(e E, place int)) {
-	if r.Sparse() {
-		r.refill(tell)
+	if !r.Sparse() {
+		return
 	}
-}
-
-func (r *Ring[E]) refill(tell func(e E, place int)) {
 	for _, e := range r.Drain() {
 		place := r.Push(e)
 		if tell != nil {
