@@ -300,8 +300,8 @@ func (s *storm) play() {
 			if !paused || s.IntN(4) == 0 {
 				paused = true
 				pausing.Wait()
-				kind, for_, by := s.kind(), upTo(s.Rand, 3*time.Second), live[s.IntN(len(live))]
-				pausing.Go(func() { s.pause(n, kind, for_, by) })
+				kind, length, by := s.kind(), upTo(s.Rand, 3*time.Second), live[s.IntN(len(live))]
+				pausing.Go(func() { s.pause(n, kind, length, by) })
 			}
 		case k < 85:
 			if !ended {
@@ -405,13 +405,13 @@ func (s *storm) jump() {
 }
 
 // pause pauses a kind on n, and has it go on by another.
-func (s *storm) pause(n *stormNode, kind string, for_ time.Duration, by *stormNode) {
+func (s *storm) pause(n *stormNode, kind string, length time.Duration, by *stormNode) {
 	if n.jobs.PauseKind(s.Context(), kind) == nil {
 		s.mu.Lock()
 		n.paused[kind] = time.Now()
 		s.mu.Unlock()
 	}
-	time.Sleep(for_)
+	time.Sleep(length)
 	s.mu.Lock()
 	delete(n.paused, kind)
 	s.mu.Unlock()

@@ -4,23 +4,16 @@ package sqlite_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/sqlite"
 )
 
 // Nothing is written to a file that was removed, or that another has taken the place
 // of: it would be lost. When the file is back, all goes on.
 func TestFileRemovedWhileOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "jobs.db")
-	store, err := sqlite.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, path := openAt(t)
 	jobs, err := durable.New(durable.Config{Store: store})
 	if err != nil {
 		t.Fatal(err)
@@ -50,12 +43,7 @@ func TestFileRemovedWhileOpen(t *testing.T) {
 
 // Who reads does not make a file anew that was removed.
 func TestReadingMakesNoFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "jobs.db")
-	store, err := sqlite.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, path := openAt(t)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,19 @@ import (
 // open opens a new file, which is closed at the end of the test.
 func open(t *testing.T) *sqlite.Store {
 	t.Helper()
+	store, _ := openAt(t)
+	return store
+}
+
+// openAt is open, and gives the file's path too.
+func openAt(t *testing.T) (store *sqlite.Store, path string) {
+	t.Helper()
 	name := "jobs #1?.db"
 	if runtime.GOOS == "windows" {
 		name = "jobs #1%.db" // no file may have a question mark there
 	}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), name))
+	path = filepath.Join(t.TempDir(), name)
+	store, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +42,7 @@ func open(t *testing.T) *sqlite.Store {
 			t.Error(err)
 		}
 	})
-	return store
+	return store, path
 }
 
 // The store in a file does what is demanded of one.
