@@ -103,9 +103,14 @@ type Trigger interface {
 // Times are kept on the monotonic clock to the nanosecond, except those of At
 // and On: these follow the wall clock, also when it is set or the machine
 // sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
-// microseconds after its time, elsewhere as late as Go's timers are; or up to 20 ms,
-// while goroutines that do not yield have all of Go's processors. One processor
-// more than there are cores, see [runtime.GOMAXPROCS], keeps one free from those.
+// microseconds after its time, elsewhere as late as Go's timers are.
+//
+// While goroutines that do not yield have all of Go's processors, a task is up to
+// 10 ms late on Linux, up to 20 elsewhere, and more if they are many. On Linux the
+// process then gets the signal SIGURG more often than it does from Go's runtime
+// anyway. One processor more than there are cores, see [runtime.GOMAXPROCS], keeps
+// one free from those.
+//
 // Java: ScheduledThreadPoolExecutor.
 type ScheduledPool struct {
 	*Pool

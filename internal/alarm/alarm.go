@@ -12,6 +12,8 @@
 //     the one it was set on. Whatever the poller found runs on any that is free
 //     for a moment.
 //
+// If neither is heard in time, a third helps where it can: see reminder.
+//
 // Where there is no descriptor to be had (another system, a testing/synctest
 // bubble, too many open files) an Alarm is the ordinary timer alone.
 package alarm
@@ -54,6 +56,9 @@ func (a *Alarm) Wait(other <-chan struct{}) bool {
 	case <-other:
 		return false
 	}
+	if a.waker != nil {
+		a.waker.heard()
+	}
 	return true
 }
 
@@ -86,6 +91,5 @@ func (a *Alarm) Close() {
 	a.Stop()
 	if a.waker != nil {
 		a.waker.close()
-		a.waker = nil
 	}
 }

@@ -34,6 +34,8 @@ type waker struct {
 		fd     int         // file's descriptor; -1 once it is closed
 		wanted int64       // the alarm's instant, in ns since epoch; never once it rang
 		armed  int64       // the descriptor's instant; never later than wanted
+
+		reminder reminder
 	}
 }
 
@@ -61,7 +63,7 @@ func newWaker(timer *time.Timer) *waker {
 		done:  make(chan struct{}),
 	}
 	w.mu.timer = timer
-	w.mu.fd, w.mu.wanted, w.mu.armed = int(fd), never, never
+	w.mu.fd, w.mu.wanted, w.mu.armed, w.mu.reminder.due = int(fd), never, never, never
 	go w.run()
 	return w
 }
@@ -113,11 +115,23 @@ func (w *waker) set(d time.Duration) {
 	defer w.mu.Unlock()
 	w.hushLocked()
 	w.mu.timer.Reset(d)
-	if now := w.now(); d > 0 && int64(d) < never-now {
+	now := w.now()
+	if d > 0 && int64(d) < never-now {
 		w.mu.wanted = now + int64(d)
 	}
 	if w.mu.wanted < w.mu.armed {
 		w.armLocked(d)
+	}
+	w.mu.reminder.expect(now, w.mu.wanted)
+}
+
+// heard is called by who hears the alarm.
+func (w *waker) heard() {
+	w.mu.Lock()
+	late := w.mu.reminder.heard(w.now())
+	w.mu.Unlock()
+	if late {
+		sysmon.search(findSysmon)
 	}
 }
 
@@ -125,6 +139,7 @@ func (w *waker) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopLocked()
+	w.mu.reminder.expect(w.now(), never)
 }
 
 // stopLocked takes back the last setting, and its ring if nobody has heard it.
@@ -145,6 +160,7 @@ func (w *waker) hushLocked() {
 func (w *waker) close() {
 	w.mu.Lock()
 	w.mu.fd = -1 // the number may soon be another file's
+	w.mu.reminder.timer.close()
 	w.mu.Unlock()
 	w.file.Close()
 	<-w.done

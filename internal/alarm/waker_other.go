@@ -10,4 +10,5 @@ type waker struct{ bell chan struct{} }
 func newWaker(*time.Timer) *waker { return nil }
 func (*waker) set(time.Duration)  {}
 func (*waker) stop()              {}
+func (*waker) heard()             {}
 func (*waker) close()             {}

@@ -152,4 +152,79 @@ var structureMutants = []mutant{
 		old: "	w.file.Close()\n\t<-w.done",
 		new: "",
 	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "a setting is not expected to be heard",
+		old: "	w.mu.reminder.expect(now, w.mu.wanted)\n",
+		new: "",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "an alarm that was stopped is called",
+		old: "	w.mu.reminder.expect(w.now(), never)\n",
+		new: "",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "Close leaves the kernel its timer",
+		old: "	w.mu.reminder.timer.close()\n",
+		new: "",
+	},
+	{
+		file: "internal/alarm/alarm.go", what: "nobody is told that the alarm was heard",
+		old: "		a.waker.heard()\n",
+		new: "",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "every alarm is called",
+		old: "due < never && now < r.until",
+		new: "due < never",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "an alarm that is set for ever is called",
+		old: "due < never && now < r.until",
+		new: "now < r.until",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "an alarm is called before it is overdue",
+		old: "r.timer.arm(time.Duration(due-now) + grace)",
+		new: "r.timer.arm(grace)",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "who hears one alarm silences the next",
+		old: "	if now < r.due {\n\t\treturn false",
+		new: "	if r.due == 0 {\n\t\treturn false",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "every alarm counts as too late",
+		old: "late := now-r.due >= int64(tooLate)",
+		new: "late := true",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "an alarm that was heard is called on",
+		old: "	r.expect(now, never)\n",
+		new: "",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "the monitor is called once",
+		old: "syscall.NsecToTimespec(int64(interval)))",
+		new: "syscall.Timespec{})",
+	},
+	{
+		file: "internal/alarm/reminder_linux.go", what: "a timer that was closed is made again",
+		old: "thread == 0 || t.closed {",
+		new: "thread == 0 {",
+	},
+	{
+		file: "internal/alarm/sysmon_linux.go", what: "whoever is found is the monitor",
+		old: "id != 0 && m.candidate.Swap(id) == id {",
+		new: "id != 0 {",
+	},
+	{
+		file: "internal/alarm/sysmon_linux.go", what: "the monitor is looked for without an end",
+		old: " || m.searches.Add(1) > maxSearches",
+		new: "",
+	},
+	{
+		file: "internal/alarm/sysmon_linux.go", what: "any thread that sleeps is the monitor",
+		old: "fn != nil && fn.Name() == \"runtime.usleep\"",
+		new: "fn != nil",
+	},
 }
