@@ -10,6 +10,12 @@ var executordRunMutants = []mutant{
 		test: "TestDrain$",
 	},
 	{
+		file: "cmd/executord/internal/daemon/daemon.go", what: "times that are not come to before the drain are not told",
+		old:  "		e.close(now)\n",
+		new:  "		_, _ = e, now\n",
+		test: "TestTimesBeforeTheDrainAreTold",
+	},
+	{
 		file: "cmd/executord/internal/daemon/daemon.go", what: "--drain-timeout is not heeded",
 		old:  "	if d.Patience > 0 {",
 		new:  "	if false {",

@@ -190,12 +190,17 @@ func (d *Daemon) ended(ctx context.Context) bool {
 // drain waits for the runs that go on, and ends them if it has to.
 //
 // Order matters: the scheduled pool first, so that whatever it has begun to
-// hand over still finds the pool of runs open.
+// hand over still finds the pool of runs open. What has come due by then and was
+// not come to, as lines of the log waited for their reader, is missed.
 func (d *Daemon) drain(ends Ends) {
 	d.scheduled.Close()
 	d.runs.Shutdown()
 	if d.node != nil {
 		d.node.leave()
+	}
+	now := time.Now() // one for all
+	for _, e := range d.entries {
+		e.close(now)
 	}
 	d.Log.Info("draining", "why", why(ends.Drain, ends.Stop), "running", d.running())
 

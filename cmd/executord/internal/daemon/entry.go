@@ -16,6 +16,7 @@ type entry struct {
 	daemon *Daemon
 	job    job.Job
 	log    *slog.Logger
+	times  *watched // the scheduled pool's until it is terminated; nil if the job is due at the start, or in a store
 
 	// mu is held for moments only. A state and the line of the log that tells
 	// of it are not one step, so lines of concurrent events may change places.
@@ -54,12 +55,12 @@ func (e *entry) schedule(began time.Time) {
 	if e.job.Jitter > 0 {
 		opts = append(opts, executor.Jitter(e.job.Jitter))
 	}
-	times := &watched{Trigger: e.job.Schedule.From(began), missed: e.miss}
-	if next := times.Next(time.Now()); !next.IsZero() {
+	e.times = &watched{Trigger: e.job.Schedule.From(began), missed: e.miss}
+	if next := e.times.Next(time.Now()); !next.IsZero() {
 		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next)) // before its first run
 	}
-	_, err := e.daemon.scheduled.On(context.Background(), times, func(context.Context) error {
-		e.arrive(times.use()) // executor.Due would have the jitter in it
+	_, err := e.daemon.scheduled.On(context.Background(), e.times, func(context.Context) error {
+		e.arrive(e.times.use()) // executor.Due would have the jitter in it
 		return nil
 	}, opts...)
 	if err != nil {
@@ -125,6 +126,14 @@ func (e *entry) miss(n int, first time.Time) {
 	e.mu.Unlock()
 	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())),
 		"why", "the time had passed when executord came to it")
+}
+
+// close records the times up to now that the scheduled pool, which is terminated,
+// has not come to.
+func (e *entry) close(now time.Time) {
+	if e.times != nil {
+		e.times.Next(now)
+	}
 }
 
 // stamp writes a time as logs do, to the second, which cron's times are, or as
