@@ -46,6 +46,12 @@ var executordStoreMutants = []mutant{
 		test: "TestOverlapOfWhatCameDuringTheRun",
 	},
 	{
+		file: "cmd/executord/internal/daemon/shared_watch.go", what: "a job is said to be scheduled that is paused after its run",
+		old:  "	case e.Wish == durable.WishPause:\n",
+		new:  "	case false:\n",
+		test: "TestWhatWillNotRunAgainIsTold",
+	},
+	{
 		file: "cmd/executord/internal/daemon/shared_run.go", what: "a drain waits for the jitter to pass",
 		old:  "	case <-r.part.leaving.Done():\n\t\treturn errJitter\n",
 		new:  "",

@@ -27,13 +27,17 @@ const namesakes = "if that was another file of the same name, give each a --name
 const removed = "removed"
 
 // held says what keeps a job from running, "" for nothing: that it was removed, or
-// its state.
+// its state, or the one that it will be in when the run has ended that goes on.
 func held(e roster.Entry) string {
 	switch {
 	case e.Removed():
 		return removed
 	case e.State.Done(), e.State == durable.Paused:
 		return e.State.String()
+	case e.Wish == durable.WishPause:
+		return durable.Paused.String()
+	case e.Wish == durable.WishCancel:
+		return durable.Canceled.String()
 	}
 	return ""
 }

@@ -217,3 +217,40 @@ func TestWhatKeepsAJobFromRunningIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// A job that is running, and is not to run again when that has ended, is told of
+// when a file is brought, and once.
+func TestWhatWillNotRunAgainIsTold(t *testing.T) {
+	for _, state := range []durable.State{durable.Paused, durable.Canceled} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			n := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
+			time.Sleep(time.Hour)
+			store := n.roster.Store
+			if _, err := store.Join(t.Context(), "other", time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			claims, err := store.Claim(t.Context(), durable.ClaimRequest{
+				Node: "other", Limit: 1, Kinds: []durable.KindLimit{{Kind: roster.Kind("n"), Max: 1}},
+			})
+			if err != nil || len(claims.Jobs) != 1 {
+				t.Fatalf("claimed %v, %v", claims.Jobs, err)
+			}
+			keep := n.roster.Jobs.Pause
+			if state == durable.Canceled {
+				keep = n.roster.Jobs.Cancel
+			}
+			if _, err := keep(t.Context(), claims.Jobs[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			log.Reset()
+			if err := n.bring(t.Context(), n.daemon.File); err != nil {
+				t.Fatal(err)
+			}
+			n.look(t.Context())
+			if text := log.String(); strings.Contains(text, "job scheduled") || strings.Count(text, `msg="job does not run"`) != 1 || !strings.Contains(text, "state="+state.String()) {
+				t.Errorf("%v: logged %q", state, text)
+			}
+		})
+	}
+}
