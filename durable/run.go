@@ -196,8 +196,8 @@ func (r *run) postpone(occurrence time.Time) {
 	n.settler.confirm(r, occurrence)
 }
 
-// confirmed is called with the answer.
-func (r *run) confirmed(ok bool, occurrence time.Time) {
+// confirmed is called with the answer, which the store gave at the time now.
+func (r *run) confirmed(ok bool, occurrence, now time.Time) {
 	n := r.n
 	n.mu.Lock()
 	if !ok {
@@ -209,6 +209,7 @@ func (r *run) confirmed(ok bool, occurrence time.Time) {
 	}
 	*r.countLocked()--
 	r.asked = false
+	r.job.Updated = now
 	if r.job.State == Claimed {
 		r.job.State = Running
 		r.job.Attempt++

@@ -136,7 +136,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:
-			e.confirmed(ok, e.occurrence)
+			e.confirmed(ok, e.occurrence, answer.Now)
 		default:
 			e.settled(e.outcome, ok)
 		}

@@ -43,7 +43,7 @@ func (n *node) handle(ctx context.Context, spec roster.Spec) (struct{}, error) {
 	}
 	r := &sharedRun{part: n, row: row, spec: spec, base: row.Due, began: time.Now()}
 	if row.Updated.After(row.Due) {
-		r.base = row.Updated // it was due when it was claimed
+		r.base = row.Updated // it was due when it was claimed, or confirmed
 	}
 	number := int(row.Runs) + 1
 	r.run = run{
