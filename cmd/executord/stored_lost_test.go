@@ -35,5 +35,5 @@ func TestRunLostInADrain(t *testing.T) {
 	if code := p.wait(); code != exitCut {
 		t.Errorf("exit code %d, want %d", code, exitCut)
 	}
-	p.want(1, "executord ended", "runs", 1, "failed", 1, "cut", 1, "exit", exitCut)
+	p.want(1, "executord ended", "cut", 1, "exit", exitCut) // a busy machine may have lost runs before
 }
