@@ -186,7 +186,9 @@ func TestPilesUseMemoryAgain(t *testing.T) {
 			pair()
 		}
 	}
-	if got := testing.AllocsPerRun(20, thousand); got > 20 {
+	// It is 14, or 26 in a build without optimization, where functions that are given
+	// away are allocated; and 40 or more if nothing is used again.
+	if got := testing.AllocsPerRun(20, thousand); got > 30 {
 		t.Errorf("%v allocations in a thousand", got)
 	}
 	if last > 32*n {
