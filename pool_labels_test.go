@@ -45,6 +45,15 @@ func expectLabels(t *testing.T, what, function string, want ...string) {
 	}
 }
 
+// amongOurselves runs test in a bubble when no worker of the tests before is left,
+// whose labels a profile would show too: one that is dismissed counts as gone at
+// once, but its goroutine ends a moment later.
+func amongOurselves(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	expect(t, "workers of tests before", goroutinesIn("(*Pool).work(", 0), 0)
+	bubble(t, test)
+}
+
 const (
 	atWork = "(*blocker).run"
 	atRest = "(*Pool).park"
@@ -52,7 +61,7 @@ const (
 
 // A worker bears its pool's name and its own number, whether it waits or works.
 func TestPoolLabelsOfWorkers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 2})
 		pool.PrestartAll()
 		both := []string{`{"executor":"p", "worker":"1"}`, `{"executor":"p", "worker":"2"}`}
@@ -69,7 +78,7 @@ func TestPoolLabelsOfWorkers(t *testing.T) {
 // worker, which come first if both have the same; no later task and no idle
 // worker has them any more.
 func TestPoolLabelsDoNotLeak(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
 		run := func(ctx context.Context, want string) {
 			t.Helper()
@@ -93,7 +102,7 @@ func TestPoolLabelsDoNotLeak(t *testing.T) {
 // In a pool without a name a worker has no labels, not even those of the
 // goroutine that caused its start, and a task those of its submitter's context.
 func TestPoolLabelsWithoutName(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
@@ -110,7 +119,7 @@ func TestPoolLabelsWithoutName(t *testing.T) {
 
 // Labels that a body sets for its goroutine end with the task.
 func TestPoolLabelsSetByBody(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
 		mustGo(t, pool, func(ctx context.Context) error {
 			pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("left", "behind")))
