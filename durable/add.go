@@ -135,13 +135,14 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	mustContext(ctx)
 	node := j.node()
 	var place Place
+	var asked question
 	if node != nil {
 		place = node.beginInsert(jobs)
+		asked = node.clock.ask()
 	}
-	sent := time.Now()
 	placed, err := j.store.Insert(ctx, jobs, place)
 	if node != nil {
-		node.endInsert(place, jobs, placed, err, sent)
+		node.endInsert(place, jobs, placed, err, asked)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("durable: schedule: %w", err)

@@ -40,7 +40,7 @@ func (n *node) beatLoop(ctx context.Context) {
 			return
 		}
 		watch, far := n.watch()
-		sent := time.Now()
+		asked := n.clock.ask()
 		opCtx, cancel := n.opContext(ctx)
 		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
 		cancel()
@@ -50,7 +50,7 @@ func (n *node) beatLoop(ctx context.Context) {
 		if !outage.over(err) {
 			continue
 		}
-		n.heard(sent, pulse.Now)
+		n.heard(asked, pulse.Now)
 		if !pulse.Alive {
 			dead := n.name()
 			n.lose()
@@ -61,8 +61,8 @@ func (n *node) beatLoop(ctx context.Context) {
 			fence.Reset(n.leaseLeft())
 			continue
 		}
-		n.hearPaused(sent, pulse.Paused)
-		n.renew(sent)
+		n.hearPaused(asked.at, pulse.Paused)
+		n.renew(asked.at)
 		fence.Reset(n.leaseLeft())
 		n.cancelWanted(pulse.Canceled)
 		if pulse.Freed > 0 {
@@ -75,7 +75,7 @@ func (n *node) beatLoop(ctx context.Context) {
 			n.wake()
 		case !far && !pulse.Due && len(watch.Kinds) > 0:
 			select {
-			case n.quiet <- sent:
+			case n.quiet <- asked.at:
 			default: // poll is looking
 			}
 		}

@@ -31,7 +31,7 @@ type storeClock struct {
 		samples [8]bounds     // a ring
 		n       int           // how many there have been since the last jump
 		offset  time.Duration // of the store's Unix time over the time since base
-		begun   time.Duration // since base: when the first of them came
+		era     int           // rises with the first answer, and with each jump that is known
 	}
 }
 
@@ -44,28 +44,41 @@ func newStoreClock() *storeClock {
 	return c
 }
 
-// observe learns from an answer. It reports by how much the clock as the node
+// question is what the clock has to know of a call of the store when the answer comes.
+type question struct {
+	at  time.Time
+	era int
+}
+
+// ask is called before the store is asked something.
+func (c *storeClock) ask() question {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return question{time.Now(), c.mu.era}
+}
+
+// observe learns from the answer to q. It reports by how much the clock as the node
 // knows it has moved, 0 if that is little, and whether the store's own has jumped:
 // after a time of slow answers a quick one moves it too, and is no jump.
 //
 // An answer that was asked for before the last jump was known tells nothing: nobody
 // can say whether it was read before the jump or after it. It is the same with one that
 // was asked for before the first of all came: there may have been a jump in between.
-func (c *storeClock) observe(sent, received, store time.Time) (moved time.Duration, jumped bool) {
+func (c *storeClock) observe(q question, received, store time.Time) (moved time.Duration, jumped bool) {
 	if store.IsZero() {
 		return 0, false
 	}
 	unix := time.Duration(store.UnixNano())
-	b := bounds{low: unix - received.Sub(c.base), high: unix - sent.Sub(c.base)}
+	b := bounds{low: unix - received.Sub(c.base), high: unix - q.at.Sub(c.base)}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sent.Sub(c.base) < c.mu.begun {
+	if q.era != c.mu.era {
 		return 0, false
 	}
 	switch samples := c.samplesLocked(); {
 	case len(samples) == 0:
-		c.mu.begun = received.Sub(c.base)
+		c.mu.era++
 	case b.low > c.mu.offset+clockJump:
 		moved = b.low - c.mu.offset
 		jumped = slices.ContainsFunc(samples, func(s bounds) bool { return b.low > s.high+clockJump })
@@ -73,7 +86,8 @@ func (c *storeClock) observe(sent, received, store time.Time) (moved time.Durati
 		moved, jumped = b.high-c.mu.offset, true
 	}
 	if jumped {
-		c.mu.n, c.mu.begun = 0, received.Sub(c.base)
+		c.mu.n = 0
+		c.mu.era++
 	}
 	c.mu.samples[c.mu.n%len(c.mu.samples)] = b
 	c.mu.n++

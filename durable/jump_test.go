@@ -3,6 +3,7 @@ package durable_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,6 +151,47 @@ func TestLateAnswerDoesNotUndoAJump(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			c.store.Shift(jump)
 			must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
+			must(k.Await(t.Context(), id))
+			c.begun(t)
+			if n := log.count("clock of the database jumped"); n != 1 {
+				t.Errorf("the log says %d times that the clock jumped by %v", n, jump)
+			}
+		})
+	}
+}
+
+// keeping is a store that keeps back the answer to its first insert.
+type keeping struct {
+	*memory.Store
+	kept atomic.Bool
+	let  chan struct{}
+}
+
+func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+	placed, err := k.Store.Insert(ctx, jobs, p)
+	if k.kept.CompareAndSwap(false, true) {
+		<-k.let
+	}
+	return placed, err
+}
+
+// Nor does one that was asked for in the same instant as the one that told of the jump,
+// on a clock that is coarse.
+func TestLateAnswerOfTheSameInstantDoesNotUndoAJump(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &chronicle{store: memory.New()}
+			log := new(logLines)
+			store := &keeping{Store: c.store, let: make(chan struct{})}
+			jobs := newJobs(t, store, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 20*time.Second, log.logger() })
+			k := durable.Handle(jobs, "k", c.handler)
+			start(t, jobs)
+			time.Sleep(time.Second)
+			go k.Schedule(t.Context(), 3*time.Hour, 0)
+			synctest.Wait()
+			c.store.Shift(jump)
+			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // by whose answer the node learns of it
+			close(store.let)
 			must(k.Await(t.Context(), id))
 			c.begun(t)
 			if n := log.count("clock of the database jumped"); n != 1 {

@@ -156,17 +156,17 @@ func (n *node) join(ctx context.Context) bool {
 		name := n.mu.name
 		n.mu.Unlock()
 		opCtx, cancel := n.opContext(ctx)
-		asked := time.Now()
+		before := time.Now()
 		paused, err := n.jobs.store.PausedKinds(opCtx)
-		sent, now := time.Now(), time.Time{}
+		asked, now := n.clock.ask(), time.Time{}
 		if err == nil {
 			now, err = n.jobs.store.Join(opCtx, name, n.jobs.cfg.Lease)
 		}
 		cancel()
 		if outage.over(err) {
-			n.heard(sent, now)
-			n.hearPaused(asked, paused)
-			n.renew(sent)
+			n.heard(asked, now)
+			n.hearPaused(before, paused)
+			n.renew(asked.at)
 			return true
 		}
 		outage.wait(ctx)
@@ -181,8 +181,8 @@ func (n *node) opContext(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // heard learns the time from an answer of the store.
-func (n *node) heard(sent, now time.Time) {
-	moved, jumped := n.clock.observe(sent, time.Now(), now)
+func (n *node) heard(asked question, now time.Time) {
+	moved, jumped := n.clock.observe(asked, time.Now(), now)
 	if jumped {
 		n.jobs.log().Warn("durable: the clock of the database jumped", "by", moved)
 	}
@@ -240,12 +240,12 @@ func (n *node) beginInsert(jobs []NewJob) Place {
 }
 
 // endInsert takes what the insert has given to this node.
-func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, sent time.Time) {
+func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, asked question) {
 	if err != nil {
 		placed = nil // what comes with an error is not to be relied on
 	}
 	if len(placed) > 0 {
-		n.heard(sent, placed[0].Now)
+		n.heard(asked, placed[0].Now)
 	}
 	near := false
 	var held []Job

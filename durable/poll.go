@@ -92,7 +92,7 @@ func (n *node) look(ctx context.Context, claim bool) (asked bool, err error) {
 func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err error) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
-	sent := time.Now()
+	asked := n.clock.ask()
 	claims, err := n.jobs.store.Claim(opCtx, req)
 	if err != nil {
 		n.mu.Lock()
@@ -100,7 +100,7 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 		n.mu.Unlock()
 		return false, err
 	}
-	n.heard(sent, claims.Now)
+	n.heard(asked, claims.Now)
 	if claims.Busy {
 		time.AfterFunc(busyPause, n.wake)
 	}

@@ -111,12 +111,12 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 	}
 	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // nobody knows what becomes of one that is broken off
 	defer cancel()
-	sent := time.Now()
+	asked := s.n.clock.ask()
 	answer, err := s.n.jobs.store.Settle(opCtx, b)
 	if err != nil {
 		return err
 	}
-	s.n.heard(sent, answer.Now)
+	s.n.heard(asked, answer.Now)
 	locked := make(map[Ref]bool, len(answer.Locked))
 	for _, ref := range answer.Locked {
 		locked[ref] = true

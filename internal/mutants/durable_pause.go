@@ -49,12 +49,12 @@ var durablePauseMutants = []mutant{
 	},
 	{
 		file: "durable/node.go", what: "a node that starts learns of pauses with its first beat",
-		old: "			n.hearPaused(asked, paused)\n",
+		old: "			n.hearPaused(before, paused)\n",
 		new: "			_, _ = asked, paused\n",
 	},
 	{
 		file: "durable/beat.go", what: "a node hears of pauses only when it starts",
-		old: "		n.hearPaused(sent, pulse.Paused)\n",
+		old: "		n.hearPaused(asked.at, pulse.Paused)\n",
 		new: "",
 	},
 	{
