@@ -32,7 +32,7 @@ const (
 	tooLate  = 5 * time.Millisecond   // half of what the runtime gives a goroutine at a time
 	memory   = time.Second            // how long it counts that an alarm was too late
 	grace    = 500 * time.Microsecond // how long an alarm may be overdue before the call
-	interval = 500 * time.Microsecond // the time from one call to the next
+	interval = 2 * time.Millisecond   // the time from one call to the next
 )
 
 // expect is told that now an alarm is set for the instant due, or for none.
