@@ -23,7 +23,7 @@ import (
 // Only a process in which an alarm has been heard too late pays for any of this.
 // Calls must not overlap.
 type reminder struct {
-	due   int64 // the instant of the alarm that nobody has heard; never if there is none
+	due   int64 // the instant of the alarm that nobody has come to; never if there is none
 	until int64 // the instant up to which the timer is armed with each alarm
 	timer kernelTimer
 }
@@ -45,8 +45,8 @@ func (r *reminder) expect(now, due int64) {
 	}
 }
 
-// heard is told that somebody hears an alarm now, and reports whether that is too
-// late.
+// heard is told that somebody has come to the alarm now, and reports whether that is
+// too late.
 func (r *reminder) heard(now int64) bool {
 	if now < r.due {
 		return false // another was there before, or it was set anew in the meantime

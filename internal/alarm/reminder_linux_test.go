@@ -192,19 +192,55 @@ func TestReminderEnds(t *testing.T) {
 	}
 }
 
-// Whom Wait wakes has heard the alarm.
-func TestReminderEndsWithWait(t *testing.T) {
+// An alarm that has rung is not called any more, also if nobody waits for it: all who
+// could are at work.
+func TestReminderEndsWithBell(t *testing.T) {
+	known(t)
+	w := helper(t)
+	w.hear(tooLate)
+	w.set(time.Microsecond)
+	_, early := w.instants()
+	w.expired(early)
+	if left, _ := w.called(t); left != 0 {
+		t.Errorf("still called, in %v", left)
+	}
+}
+
+// Nor is one whose timer has gone off, and was heard, before the descriptor.
+func TestReminderEndsWithTimer(t *testing.T) {
 	known(t)
 	a := New()
 	defer a.Close()
 	if a.waker == nil {
 		t.Skip("this system has no timer descriptors")
 	}
+	a.waker.mu.Lock()
+	a.waker.mu.fd = -1 // nothing arms the descriptor
+	a.waker.mu.Unlock()
 	a.waker.hear(tooLate)
 	a.Set(time.Microsecond)
 	a.Wait(nil)
 	if left, _ := a.waker.called(t); left != 0 {
 		t.Errorf("still called, in %v", left)
+	}
+}
+
+// A bell that rings too late counts like an alarm that is heard too late.
+func TestReminderAfterLateBell(t *testing.T) {
+	known(t)
+	w := helper(t)
+	w.set(time.Hour)
+	w.mu.Lock()
+	w.mu.wanted = w.now() - int64(tooLate)
+	w.mu.reminder.due = w.mu.wanted
+	late := w.heedLocked(w.now())
+	w.mu.Unlock()
+	if !late {
+		t.Error("it does not count as late")
+	}
+	w.set(time.Hour)
+	if left, _ := w.called(t); left == 0 {
+		t.Error("the next alarm is not called")
 	}
 }
 
@@ -237,10 +273,9 @@ func TestReminderIsGivenBack(t *testing.T) {
 	}
 }
 
-// An alarm that is overdue is called again and again, and the call reaches the
-// monitor. The runtime sends the same signal, unless it is told not to when it
+// The calls come again and again, and reach the monitor. The runtime sends the same signal, unless it is told not to when it
 // starts; so that needs a process of its own.
-func TestOverdueAlarmIsCalled(t *testing.T) {
+func TestCallsReachTheMonitor(t *testing.T) {
 	known(t)
 	if !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") {
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -253,10 +288,10 @@ func TestOverdueAlarmIsCalled(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGURG)
 	defer signal.Stop(signals)
-	w := helper(t)
-	w.hear(tooLate)
+	var k kernelTimer
+	defer k.close()
 	before := slept(t)
-	w.set(time.Nanosecond)
+	k.arm(time.Nanosecond)
 	for range 10 {
 		<-signals
 	}

@@ -91,23 +91,26 @@ func (w *waker) run() {
 		}
 		w.mu.Lock()
 		w.mu.armed = never
-		if w.mu.wanted < never {
-			w.heedLocked(time.Duration(w.mu.wanted - w.now()))
-		}
+		late := w.mu.wanted < never && w.heedLocked(w.now())
 		w.mu.Unlock()
+		if late {
+			sysmon.search(findSysmon)
+		}
 	}
 }
 
-// heedLocked rings the bell if there is nothing left of the time until the alarm.
-// Nobody waits for the timer any more then: if it has gone off already, and was
-// not heard, that is taken back.
-func (w *waker) heedLocked(left time.Duration) {
-	if left > 0 {
+// heedLocked rings the bell if the alarm is due now, and reports whether it should
+// have been long ago. Nobody waits for the timer any more then: if it has gone off
+// already, and was not heard, that is taken back. Nor does anybody need to be
+// reminded, also if nobody hears the bell for a while: they are all at work.
+func (w *waker) heedLocked(now int64) (late bool) {
+	if left := time.Duration(w.mu.wanted - now); left > 0 {
 		w.armLocked(left)
-		return
+		return false
 	}
 	w.stopLocked()
 	w.bell <- struct{}{}
+	return w.mu.reminder.heard(now)
 }
 
 func (w *waker) set(d time.Duration) {
@@ -125,7 +128,7 @@ func (w *waker) set(d time.Duration) {
 	w.mu.reminder.expect(now, w.mu.wanted)
 }
 
-// heard is called by who hears the alarm.
+// heard is called by who hears the alarm, which may have been the timer's.
 func (w *waker) heard() {
 	w.mu.Lock()
 	late := w.mu.reminder.heard(w.now())

@@ -119,8 +119,8 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/waker_linux.go", what: "the waker is not armed again",
-		old: "	if left > 0 {\n\t\tw.armLocked(left)\n",
-		new: "	if left > 0 {\n",
+		old: "left > 0 {\n\t\tw.armLocked(left)\n",
+		new: "left > 0 {\n",
 	},
 	{
 		file: "internal/alarm/waker_linux.go", what: "the bell does not ring",
@@ -171,6 +171,11 @@ var structureMutants = []mutant{
 		file: "internal/alarm/alarm.go", what: "nobody is told that the alarm was heard",
 		old: "		a.waker.heard()\n",
 		new: "",
+	},
+	{
+		file: "internal/alarm/waker_linux.go", what: "an alarm that has rung is called until somebody hears it",
+		old: "	return w.mu.reminder.heard(now)\n",
+		new: "	return false\n",
 	},
 	{
 		file: "internal/alarm/reminder_linux.go", what: "every alarm is called",
