@@ -17,8 +17,8 @@ import (
 //
 // To call it is to end its sleep, by a timer of the kernel with the signal by which
 // the runtime itself takes processors. That signal means nothing unless the runtime
-// has noted before what it is for, and a program that listens to it has to expect it
-// at any time, as the documentation of os/signal says.
+// has noted before what it is for, and a program that listens to it gets it at any
+// time as it is.
 //
 // Only a process in which an alarm has been heard too late pays for any of this.
 // Calls must not overlap.
