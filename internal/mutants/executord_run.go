@@ -16,6 +16,12 @@ var executordRunMutants = []mutant{
 		test: "TestTimesBeforeTheDrainAreTold",
 	},
 	{
+		file: "cmd/executord/internal/daemon/entry.go", what: "what the drain has cut short is said to have passed before",
+		old:  "		e.miss(n, first, \"the drain began before executord came to it\")\n",
+		new:  "		e.late(n, first)\n",
+		test: "TestJitterEndsWithTheDrain",
+	},
+	{
 		file: "cmd/executord/internal/daemon/daemon.go", what: "--drain-timeout is not heeded",
 		old:  "	if d.Patience > 0 {",
 		new:  "	if false {",

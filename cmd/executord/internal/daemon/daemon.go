@@ -191,7 +191,8 @@ func (d *Daemon) ended(ctx context.Context) bool {
 //
 // Order matters: the scheduled pool first, so that whatever it has begun to
 // hand over still finds the pool of runs open. What has come due by then and was
-// not come to, as lines of the log waited for their reader, is missed.
+// not come to, as lines of the log waited for their reader, or its jitter had not
+// gone by, is missed.
 func (d *Daemon) drain(ends Ends) {
 	d.scheduled.Close()
 	d.runs.Shutdown()

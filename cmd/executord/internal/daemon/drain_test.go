@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +55,30 @@ func TestTimesBeforeTheDrainAreTold(t *testing.T) {
 			if told := e.mu.Skipped + e.mu.Missed; told != 3 { // up to the end of the line
 				t.Errorf("%s: of 3 times, %d were skipped and %d missed", e.job.Name, e.mu.Skipped, e.mu.Missed)
 			}
+		}
+	})
+}
+
+// A time that waits for the end of its jitter when the drain begins is told as one
+// that is missed because of that.
+func TestJitterEndsWithTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file, err := crontab.Parse("tab", []byte("# name: a\n@every 1h true\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Jobs[0].Jitter = 10_000 * time.Hour
+		var log bytes.Buffer
+		d := New(Config{File: file, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		drain, cancel := context.WithCancelCause(t.Context())
+		if err := d.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		cancel(errPatience)
+		d.drain(Ends{Drain: drain, Stop: t.Context(), Kill: t.Context()})
+		if text := log.String(); strings.Count(text, `msg="runs missed" job=a count=1 `) != 1 || !strings.Contains(text, `why="the drain began before executord came to it"`) {
+			t.Errorf("logged %s", text)
 		}
 	})
 }

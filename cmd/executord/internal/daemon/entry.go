@@ -36,7 +36,7 @@ type Counts struct {
 	Failed  int // runs that could not start, or ended otherwise than with exit code 0
 	Cut     int // failed runs that were ended because the daemon was, or lost while it drained
 	Skipped int // times at which the run before was still going on
-	Missed  int // times that passed without the daemon: asleep, stopped, or without a processor
+	Missed  int // times that passed without the daemon: asleep, stopped, without a processor, or draining
 }
 
 func newEntry(d *Daemon, j job.Job) *entry {
@@ -55,7 +55,7 @@ func (e *entry) schedule(began time.Time) {
 	if e.job.Jitter > 0 {
 		opts = append(opts, executor.Jitter(e.job.Jitter))
 	}
-	e.times = &watched{Trigger: e.job.Schedule.From(began), missed: e.miss}
+	e.times = &watched{Trigger: e.job.Schedule.From(began), missed: e.late}
 	if next := e.times.Next(time.Now()); !next.IsZero() {
 		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next)) // before its first run
 	}
@@ -119,21 +119,29 @@ func (e *entry) finish(failed, cut bool) {
 	}
 }
 
+// late records times that had passed before the scheduled pool came to them.
+func (e *entry) late(n int, first time.Time) {
+	e.miss(n, first, "the time had passed when executord came to it")
+}
+
 // miss records times that passed without being told to arrive.
-func (e *entry) miss(n int, first time.Time) {
+func (e *entry) miss(n int, first time.Time, why string) {
 	e.mu.Lock()
 	e.mu.Missed += n
 	e.mu.Unlock()
-	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())),
-		"why", "the time had passed when executord came to it")
+	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())), "why", why)
 }
 
 // close records the times up to now that the scheduled pool, which is terminated,
-// has not come to.
+// has not come to. One of them may be waiting for the end of its jitter.
 func (e *entry) close(now time.Time) {
-	if e.times != nil {
-		e.times.Next(now)
+	if e.times == nil {
+		return
 	}
+	e.times.missed = func(n int, first time.Time) {
+		e.miss(n, first, "the drain began before executord came to it")
+	}
+	e.times.Next(now)
 }
 
 // stamp writes a time as logs do, to the second, which cron's times are, or as
