@@ -44,8 +44,8 @@ var durableCallMutants = []mutant{
 	},
 	{
 		file: "durable/control.go", what: "who waits for a job is not told of its end in this program",
-		old: "		case <-done:\n",
-		new: "",
+		old: "		case <-done:\n		case <-t.C:\n",
+		new: "		case <-t.C:\n			_ = done\n",
 	},
 	{
 		file: "durable/control.go", what: "counts begin with the last kind",

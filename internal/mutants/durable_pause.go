@@ -50,7 +50,7 @@ var durablePauseMutants = []mutant{
 	{
 		file: "durable/node.go", what: "a node that starts learns of pauses with its first beat",
 		old: "			n.hearPaused(before, paused)\n",
-		new: "			_, _ = asked, paused\n",
+		new: "			_, _ = before, paused\n",
 	},
 	{
 		file: "durable/beat.go", what: "a node hears of pauses only when it starts",
