@@ -69,33 +69,33 @@ type kernelTimer struct {
 
 // arm makes it call in d from now, and every interval after that. If the monitor is
 // not known, the kernel refuses, or the timer is closed, nobody is called.
-func (t *kernelTimer) arm(d time.Duration) {
-	if !t.made && !t.create() {
+func (k *kernelTimer) arm(d time.Duration) {
+	if !k.made && !k.create() {
 		return
 	}
 	// A field of a Timespec may have 32 bits; an alarm that is 68 years away may be called early.
 	d = min(d, math.MaxInt32*time.Second)
-	t.armed = t.set(syscall.NsecToTimespec(int64(d)), syscall.NsecToTimespec(int64(interval)))
+	k.armed = k.set(syscall.NsecToTimespec(int64(d)), syscall.NsecToTimespec(int64(interval)))
 }
 
-func (t *kernelTimer) disarm() {
-	if t.armed {
-		t.armed = !t.set(syscall.Timespec{}, syscall.Timespec{})
+func (k *kernelTimer) disarm() {
+	if k.armed {
+		k.armed = !k.set(syscall.Timespec{}, syscall.Timespec{})
 	}
 }
 
 // close gives the timer back to the kernel.
-func (t *kernelTimer) close() {
-	if t.made {
-		syscall.RawSyscall(syscall.SYS_TIMER_DELETE, uintptr(t.id), 0, 0)
+func (k *kernelTimer) close() {
+	if k.made {
+		syscall.RawSyscall(syscall.SYS_TIMER_DELETE, uintptr(k.id), 0, 0)
 	}
-	*t = kernelTimer{closed: true}
+	*k = kernelTimer{closed: true}
 }
 
 // create asks the kernel for a timer, and reports whether there is one.
-func (t *kernelTimer) create() bool {
+func (k *kernelTimer) create() bool {
 	thread := sysmon.thread.Load()
-	if thread == 0 || t.closed {
+	if thread == 0 || k.closed {
 		return false
 	}
 	const threadID = 4 // SIGEV_THREAD_ID
@@ -107,15 +107,15 @@ func (t *kernelTimer) create() bool {
 		_      [64]byte // the kernel reads 64 in all
 	}{signal: int32(syscall.SIGURG), notify: threadID, thread: thread}
 	_, _, errno := syscall.RawSyscall(syscall.SYS_TIMER_CREATE,
-		clockMonotonic, uintptr(unsafe.Pointer(&event)), uintptr(unsafe.Pointer(&t.id)))
-	t.made = errno == 0
-	return t.made
+		clockMonotonic, uintptr(unsafe.Pointer(&event)), uintptr(unsafe.Pointer(&k.id)))
+	k.made = errno == 0
+	return k.made
 }
 
 // set reports whether the kernel has taken the setting.
-func (t *kernelTimer) set(value, interval syscall.Timespec) bool {
+func (k *kernelTimer) set(value, interval syscall.Timespec) bool {
 	setting := struct{ interval, value syscall.Timespec }{interval, value}
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_TIMER_SETTIME,
-		uintptr(t.id), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
+		uintptr(k.id), 0, uintptr(unsafe.Pointer(&setting)), 0, 0, 0)
 	return errno == 0
 }

@@ -214,7 +214,7 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/reminder_linux.go", what: "a timer that was closed is made again",
-		old: "thread == 0 || t.closed {",
+		old: "thread == 0 || k.closed {",
 		new: "thread == 0 {",
 	},
 	{
