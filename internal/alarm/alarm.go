@@ -28,8 +28,8 @@ import (
 // [New] makes one, [Alarm.Close] ends it.
 //
 // Set, Stop and Close may be called by any goroutine, but not by two at once:
-// callers hold a lock of their own. None of them blocks for longer than a
-// system call, so that lock may be a hot one.
+// callers hold a lock of their own. None of them blocks for longer than a few
+// system calls, so that lock may be a hot one.
 type Alarm struct {
 	timer *time.Timer
 	bell  <-chan struct{} // rung by waker; nil without one

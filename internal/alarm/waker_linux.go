@@ -27,7 +27,8 @@ type waker struct {
 	bell  chan struct{} // holds one ring at most, that of the last setting
 	done  chan struct{} // closed when run has ended
 
-	// mu is a leaf lock: under it there is one system call at most.
+	// mu is a leaf lock: under it there are a few system calls at most, none of
+	// which waits for anything.
 	mu struct {
 		sync.Mutex
 		timer  *time.Timer // the alarm's
