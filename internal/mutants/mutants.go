@@ -34,16 +34,12 @@ func main() {
 	skip := flag.String("skip", "", "tests to leave out, as a regular expression")
 	flag.Parse()
 
-	// Before anything runs: a text that is gone is to be mended first.
-	broken := 0
-	for _, m := range all() {
-		if _, err := m.apply("."); err != nil {
+	// Before anything runs: what can't be made is to be mended first.
+	if errs := unfit(".", all()); len(errs) > 0 {
+		for _, err := range errs {
 			fmt.Fprintln(os.Stderr, err)
-			broken++
 		}
-	}
-	if broken > 0 {
-		fmt.Fprintf(os.Stderr, "mutants: %d can't be made; see above\n", broken)
+		fmt.Fprintf(os.Stderr, "mutants: %d can't be made; see above\n", len(errs))
 		os.Exit(2)
 	}
 

@@ -7,11 +7,42 @@ import (
 	"testing"
 )
 
-// Every mutation still finds the text that it replaces.
+// Every mutation still finds the text that it replaces, and compiles.
 func TestMutationsApply(t *testing.T) {
-	for _, m := range all() {
-		if _, err := m.apply("../.."); err != nil {
-			t.Error(err)
+	for _, err := range unfit("../..", all()) {
+		t.Error(err)
+	}
+}
+
+// A mutation that is no Go, or leaves a name undefined or a variable unused, is not
+// made, and the reason names the line.
+func TestMutationsCompile(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":   "module m\n\ngo 1.26\n",
+		"f.go":     "package m\n\nfunc f(a int) int {\n\tb := a\n\treturn b + g()\n}\n",
+		"sub/g.go": "package sub\n\nfunc G() int { return 1 }\n",
+		"g.go":     "package m\n\nimport \"m/sub\"\n\nfunc g() int { return sub.G() }\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ file, old, new, err string }{
+		{"f.go", "b + g()", "b - g()", ""},
+		{"f.go", "b + g()", "g()", "f.go:4:2: declared and not used: b"},
+		{"f.go", "b + g()", "b + h()", "f.go:5:13: undefined: h"},
+		{"f.go", "b + g()", "b + ", "f.go:6:1: expected operand"},
+		{"g.go", "sub.G()", "1", `g.go:3:8: "m/sub" imported and not used`},
+		{"sub/g.go", "return 1", "", "sub/g.go:3:17: missing return"},
+	} {
+		errs := unfit(root, []mutant{{file: c.file, what: "x", old: c.old, new: c.new}})
+		if (len(errs) == 0) != (c.err == "") || len(errs) > 0 && !strings.Contains(errs[0].Error(), c.err) {
+			t.Errorf("%q for %q: %v; want %q", c.new, c.old, errs, c.err)
 		}
 	}
 }
