@@ -16,7 +16,8 @@ import (
 	"github.com/executor-go/executor/durable/internal/rules"
 )
 
-// insertJobs adds jobs: rules.New in one statement. The lock on the node's row
+// insertJobs adds jobs: rules.New in one statement, which gives what only the server
+// can know, and leaves the rest to rules.New itself. The lock on the node's row
 // lasts to the commit, so that the node can't be declared dead, and what it holds
 // be freed, with these jobs overlooked. If $17 is true, it waits for no key for
 // longer than a moment.
@@ -37,11 +38,11 @@ const insertJobs = `with node as materialized (
 			(held and begun)::int, attempts, timeout, 0, 0, '', null, now, now
 		from w order by ord
 		on conflict do nothing
-		returning ` + row.Columns + `
+		returning id, due, state
 	), told as materialized (
 		select ` + notify + ` from n where exists (select from ins where state = 0 and due <= n.now + $16)
 	)
-	select ` + row.Columns + `, n.now, (select count(*) from told) from n, ins`
+	select ins.id, ins.due, ins.state <> 0, n.now, (select count(*) from told) from n, ins`
 
 // Insert adds jobs. One whose key a transaction has asked for, which may be left
 // open, waits for that, but with neither the node's row, as one that is dead must be
@@ -129,12 +130,21 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var now, told int64
-		j, err := row.Scan(rows, &now, &told)
+		var id []byte
+		var due, now, told int64
+		var held bool
+		if err := rows.Scan(&id, &due, &held, &now, &told); err != nil {
+			return nil, 0, err
+		}
+		known, err := row.ID(id)
 		if err != nil {
 			return nil, 0, err
 		}
-		placed[index[j.ID]] = durable.Placed{Job: j, Changed: true, Held: j.State.Held(), Now: row.Time(now)}
+		i := index[known]
+		n := jobs[i]
+		n.Due = row.Time(due)
+		j := rules.New(n, p, held, row.Time(now))
+		placed[i] = durable.Placed{Job: j, Changed: true, Held: held, Now: row.Time(now)}
 		missing--
 	}
 	return placed, missing, rows.Err()

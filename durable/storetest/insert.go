@@ -163,7 +163,7 @@ func insertOver(b *bench) {
 // are due, claimed if they will be.
 func insertForNode(b *bench) {
 	place := durable.Place{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
-	jobs := []durable.NewJob{job(0), job(2 * time.Minute), job(30 * time.Second), job(0), job(0)}
+	jobs := []durable.NewJob{job(0), job(2 * time.Minute), job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
 	placed := must(b.store.Insert(b.Context(), jobs, place))
 	want := []durable.State{durable.Running, durable.Waiting, durable.Claimed, durable.Running, durable.Waiting}
 	for i, p := range placed {

@@ -99,7 +99,7 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	if err != nil {
 		return j, err
 	}
-	if j.ID, err = parse(id); err != nil {
+	if j.ID, err = ID(id); err != nil {
 		return j, err
 	}
 	j.Key = key.String
@@ -109,8 +109,8 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	return j, nil
 }
 
-// parse reads an ID as 16 bytes, or as text.
-func parse(id []byte) (durable.ID, error) {
+// ID reads an ID as 16 bytes, or as text.
+func ID(id []byte) (durable.ID, error) {
 	if len(id) == 16 {
 		return durable.ID(id), nil
 	}
@@ -153,7 +153,7 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 		if err := rows.Scan(&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict, &r.Error); err != nil {
 			return nil, err
 		}
-		if r.Job, err = parse(id); err != nil {
+		if r.Job, err = ID(id); err != nil {
 			return nil, err
 		}
 		r.Occurrence, r.Started, r.Finished = Time(occurrence), Time(started), Time(finished)

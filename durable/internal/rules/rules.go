@@ -18,7 +18,7 @@ func New(n durable.NewJob, p durable.Place, alive bool, now time.Time) durable.J
 	j := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
-		Attempts: n.Attempts, Timeout: n.Timeout, Created: now, Updated: now,
+		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
 	}
 	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
 		Claim(&j, p.Node, p.Lead, now)
@@ -28,7 +28,7 @@ func New(n durable.NewJob, p durable.Place, alive bool, now time.Time) durable.J
 
 func first(n durable.NewJob, now time.Time) time.Time {
 	if n.Due.IsZero() {
-		return now.Add(n.Delay)
+		return now.Add(n.Delay.Truncate(time.Microsecond))
 	}
 	return n.Due
 }
