@@ -72,14 +72,24 @@ func newWaker(timer *time.Timer) *waker {
 // inBubble reports whether the clock is that of a testing/synctest bubble. There
 // the descriptor must stay away: it follows the real clock, and a goroutine
 // that reads it is not durably blocked, so the fake clock would never move on.
-// A bubble cannot be asked for, but the kernel tells the real time, and a
-// bubble's clock starts in the year 2000.
+// A bubble cannot be asked for, but its clock stands still while a goroutine of it
+// runs, and the kernel's does not. What time it is says nothing: a bubble may have
+// slept until the present.
 func inBubble() bool {
-	var tv syscall.Timeval
-	if syscall.Gettimeofday(&tv) != nil {
+	begin := time.Now()
+	var first syscall.Timeval
+	if syscall.Gettimeofday(&first) != nil {
 		return true
 	}
-	return time.Since(time.Unix(tv.Unix())).Abs() > time.Hour
+	for now := first; now == first; {
+		if time.Since(begin) != 0 {
+			return false
+		}
+		if syscall.Gettimeofday(&now) != nil {
+			return true
+		}
+	}
+	return time.Since(begin) == 0
 }
 
 // run reads the descriptor until it is closed.

@@ -2,7 +2,9 @@ package alarm
 
 import (
 	"runtime"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -138,4 +140,20 @@ func TestBellInsteadOfTimer(t *testing.T) {
 		default:
 		}
 	}
+}
+
+// In a bubble nothing helps the timer, also when its clock shows the present.
+func TestUnhelpedInBubbleAtPresent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tv syscall.Timeval
+		if err := syscall.Gettimeofday(&tv); err != nil {
+			t.Skip("this system does not tell the time:", err)
+		}
+		time.Sleep(time.Until(time.Unix(tv.Unix())))
+		a := New()
+		defer a.Close()
+		if a.Helped() {
+			t.Error("the alarm has a helper in a bubble")
+		}
+	})
 }
