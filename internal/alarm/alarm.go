@@ -83,10 +83,11 @@ func (a *Alarm) Stop() {
 	}
 }
 
-// Close stops the alarm and releases its descriptor. It waits until the
-// goroutine that reads it has ended, which takes no longer than it takes to be
-// scheduled, for that goroutine waits for nothing else. Closing twice does
-// nothing; an alarm that is set after Close is an ordinary timer.
+// Close stops the alarm and releases its descriptor. It waits until the goroutine
+// that reads it has ended, which takes no longer than it takes to be scheduled, for
+// that goroutine waits for nothing else; a few times in the life of a process it may
+// be looking for the monitor. Closing twice does nothing; an alarm that is set after
+// Close is an ordinary timer.
 func (a *Alarm) Close() {
 	a.Stop()
 	if a.waker != nil {

@@ -31,9 +31,10 @@ const (
 // search looks for the monitor with find, unless it is known. Whom it finds twice
 // is taken for it, for nobody else sleeps there for long.
 func (m *monitor) search(find func() int32) {
-	if m.thread.Load() != 0 || m.searches.Add(1) > maxSearches {
+	if m.thread.Load() != 0 || m.searches.Load() >= maxSearches {
 		return
 	}
+	m.searches.Add(1)
 	if id := find(); id != 0 && m.candidate.Swap(id) == id {
 		m.thread.Store(id)
 	}

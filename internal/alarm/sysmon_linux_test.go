@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"testing"
@@ -95,5 +96,15 @@ func TestSleeps(t *testing.T) {
 		if sleeps(state) {
 			t.Errorf("%q", state)
 		}
+	}
+}
+
+// However often it was asked for, and that may be for years, a monitor that can't be
+// found is not looked for again.
+func TestSysmonSearchEndsForGood(t *testing.T) {
+	var m monitor
+	m.searches.Store(math.MaxInt32)
+	for range 2 {
+		m.search(func() int32 { t.Error("it is looked for"); return 0 })
 	}
 }

@@ -224,7 +224,7 @@ var structureMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/sysmon_linux.go", what: "the monitor is looked for without an end",
-		old: " || m.searches.Add(1) > maxSearches",
+		old: " || m.searches.Load() >= maxSearches",
 		new: "",
 	},
 	{
