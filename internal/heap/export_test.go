@@ -230,7 +230,7 @@ func (q *Queue[K, E]) Take(place int) (e E) {
 		q.fitLane()
 		return e
 	case place&2 != 0:
-		p, at := q.locate(place >> 2)
+		p, at := q.locate(int(uint32(place) >> 2))
 		e = p.ticket(at).elem
 	default:
 		e = q.tree.elems[place>>2]
@@ -238,3 +238,6 @@ func (q *Queue[K, E]) Take(place int) (e E) {
 	q.Remove(place)
 	return e
 }
+
+// NumberPiles has the queue, which has no piles yet, number them from n on.
+func (q *Queue[K, E]) NumberPiles(n int) { q.table = make([]*pile[K, E], n) }

@@ -18,7 +18,9 @@ const (
 
 	allTaken = 1<<traySize - 1
 
-	maxPiles = 1 << (31 - 2 - atBits) // so that a place has 31 bits
+	// So that a place has 32 bits. It is enough for 67 million elements: of two piles side
+	// by side one has more than a few, so that they have 128 or more.
+	maxPiles = 1 << (32 - 2 - atBits)
 )
 
 // tray is memory for a few tickets. The allocator puts a header of eight bytes before

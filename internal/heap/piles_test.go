@@ -74,6 +74,31 @@ func TestPilesTellPlaces(t *testing.T) {
 	}
 }
 
+// As many piles as 67 million elements can be in, some in each, have places of which
+// an int32 holds the bits.
+func TestPlacesOfManyPiles(t *testing.T) {
+	const n, piles = 20_000, 1 << 20
+	r := rand.New(rand.NewPCG(11, 12))
+	q := watch()
+	q.NumberPiles(piles - 100)
+	for e := range n {
+		q.push(r.IntN(n), e)
+	}
+	far := 0
+	for e, place := range q.where {
+		place = int(int32(place))
+		if heap.Far(place) {
+			far++
+		}
+		if got := q.Take(place); got != e {
+			t.Fatalf("%d is at the place of %d", got, e)
+		}
+	}
+	if far < n/2 || q.Len() > 0 {
+		t.Errorf("%d were on piles, %d are left", far, q.Len())
+	}
+}
+
 // A queue without piles, as nearly all are, tells nobody anything.
 func TestFewAreToldNothing(t *testing.T) {
 	q := watch()

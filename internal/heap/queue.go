@@ -9,8 +9,8 @@ import "cmp"
 // see [Queue.Join].
 //
 // Every element has a place, a number that is its own for as long as it is in
-// the queue, or until it is told another. Places are used again: with up to 67
-// million elements at once they have 31 bits.
+// the queue, or until it is told another. Places are used again: with up to 67 million
+// elements at once they have 32 bits, and may be kept as an int32.
 //
 // Keys are compared as [cmp.Compare] does, so a NaN is less than any number.
 //
@@ -125,7 +125,7 @@ func (q *Queue[K, E]) Remove(place int) {
 		q.line.Remove(place >> 1)
 		q.fitLane()
 	case place&2 != 0:
-		q.removeFar(place >> 2)
+		q.removeFar(int(uint32(place) >> 2)) // an int32 may have made it negative
 	default:
 		q.tree.remove(place >> 2)
 		q.fitTree()
