@@ -80,8 +80,9 @@ func (p *Pool) leftLocked(n int, out outcome) []*worker {
 // Remove takes a task that waits out of the queue and reports whether it was
 // there. task is what was submitted: a future, a decorated task, or a Runnable
 // given to Execute, compared by ==; functions can't be compared and are never
-// found. A future is found at once, another task by looking at all that wait.
-// The task counts as canceled, its future is complete: canceled with the cause
+// found. Each call takes out one. A future is found at once, another task, and a
+// future that was submitted more than once, by looking at all that wait. The task
+// counts as canceled, its future is complete: canceled with the cause
 // [ErrCanceled], unless somebody runs it by hand meanwhile. Java: remove.
 func (p *Pool) Remove(task Runnable) bool {
 	if task == nil || !reflect.ValueOf(task).Comparable() {
@@ -93,12 +94,11 @@ func (p *Pool) Remove(task Runnable) bool {
 	}
 	var found entry
 	p.mu.Lock()
-	if ok && b.core().attached() == p {
-		if t := b.core(); t.place != unplaced {
-			p.mu.queue.remove(t)
-			found = entry{task}
-		}
-	} else {
+	switch own := ok && b.core().attached() == p; {
+	case own && b.core().place != unplaced:
+		p.mu.queue.remove(b.core())
+		found = entry{task}
+	case !own || b.core().has(plural):
 		p.mu.queue.removeFunc(func(e entry) bool {
 			if found.run == nil && e.is(task) {
 				found = e

@@ -89,6 +89,33 @@ func TestPoolRemoveOneOfSeveral(t *testing.T) {
 	})
 }
 
+// So it is with a future that was submitted several times, also if it is done by
+// then: the others find it complete, and wait their turn.
+func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), cored(t, 1).Pool} {
+			done := executor.NewFuture(constant(1))
+			pool.Execute(t.Context(), done)
+			synctest.Wait()
+			newBlocker(t).fill(t, pool, 1)
+			twice := executor.NewFuture(constant(1))
+			for _, f := range []*executor.Future[int]{twice, done, twice} {
+				if err := pool.Execute(t.Context(), f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expect(t, "done", pool.Remove(done), true)
+			expect(t, "done again", pool.Remove(done), false)
+			expect(t, "first", pool.Remove(twice), true)
+			expect(t, "state", twice.State(), executor.Canceled)
+			expect(t, "queued", addsUp(t, pool).Queued, 1)
+			expect(t, "second", pool.Remove(twice), true)
+			expect(t, "third", pool.Remove(twice), false)
+			expect(t, "canceled", addsUp(t, pool).Canceled, 3)
+		}
+	})
+}
+
 // A function can't be compared and is never found; its submitter can't have
 // meant another one either.
 func TestPoolRemoveFunc(t *testing.T) {

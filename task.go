@@ -80,6 +80,7 @@ const (
 	stray                              // detach was called: series and decorated are of no account
 	asked                              // somebody is to be told when it is done, through ties
 	native                             // nobody else knew of it before its pool took it; cleared by detach
+	plural                             // it was submitted more than once, and may wait as a plain Runnable as well
 )
 
 // has reports whether any of the flags is set.

@@ -18,7 +18,7 @@ import "context"
 func (t *task) attach(p *Pool, ctx context.Context, due int64) bool {
 	bits := t.lock()
 	if bits&(linked|inBody) != 0 {
-		t.unlock(bits)
+		t.unlock(bits | plural)
 		return false
 	}
 	t.due = due

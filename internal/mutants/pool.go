@@ -145,8 +145,8 @@ var poolMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "Remove takes the place of a task in another pool for one in this",
-		old: "if ok && b.core().attached() == p {",
-		new: "if ok && b.core().attached() != nil {",
+		old: "own := ok && b.core().attached() == p; {",
+		new: "own := ok && b.core().attached() != nil; {",
 	},
 	{
 		file: "pool_control.go", what: "Remove removes all that are equal",
