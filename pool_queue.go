@@ -10,9 +10,9 @@ import (
 // Queue says how a pool holds the tasks that wait for a worker. It is one of
 // [Unbounded], [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a
 // delay queue of its own. A Queue is a description and can be used for many
-// pools. One that is said to have no limit holds 67 million tasks at least; beyond
-// that the pool is saturated. Package queue has the same queues for use without a
-// pool. Java: the BlockingQueue given to a ThreadPoolExecutor.
+// pools. One that is said to have no limit, or a higher one, holds 67 million tasks at
+// least; beyond that the pool is saturated. Package queue has the same queues for use
+// without a pool. Java: the BlockingQueue given to a ThreadPoolExecutor.
 type Queue interface {
 	// backlog makes the queue of one pool, or says what is wrong with it.
 	backlog() (backlog, error)
@@ -51,7 +51,7 @@ func (n bounded) backlog() (backlog, error) {
 	if n < 1 {
 		return nil, invalid("Bounded(%d): must be at least 1; Handoff() is the queue without room", int(n))
 	}
-	return &fifo{limit: int(n)}, nil
+	return &fifo{limit: min(int(n), most)}, nil
 }
 
 func (prioritized) backlog() (backlog, error) {
@@ -78,7 +78,7 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
-// most is how many tasks a queue holds that is without a limit, or each end of
+// most is how many tasks a queue holds, whatever its limit, or each end of
 // one that has two: 67 million. A place must fit into the 32 bits that a task has
 // for it, holes included.
 const most = 1 << 26

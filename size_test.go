@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"math"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -24,5 +25,16 @@ func TestLinesOfPool(t *testing.T) {
 	const line = unsafe.Sizeof(cacheLine{})
 	if at := unsafe.Offsetof(Pool{}.mu); at%line != 0 {
 		t.Errorf("mu is %d bytes after the beginning of a line", at%line)
+	}
+}
+
+// However high its limit, a queue takes no more tasks than there are places for.
+func TestLimitOfPlaces(t *testing.T) {
+	b, err := Bounded(math.MaxInt).backlog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := b.(*fifo).limit; limit > most {
+		t.Errorf("room for %d, places for %d", limit, most)
 	}
 }
