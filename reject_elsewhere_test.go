@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,38 @@ func TestRejectedTaskIsListed(t *testing.T) {
 		p.AtFixedRate(context.Background(), time.Hour, time.Hour, func(context.Context) error { return nil })
 	}
 	listing.Wait()
+}
+
+// Whoever asks such a task when it is due gets that time or, once it was turned away,
+// none: not that time on the other clock.
+func TestRejectedTaskIsNotDueElsewhen(t *testing.T) {
+	var shown atomic.Pointer[executor.ScheduledTask]
+	p := scheduledPool(t, executor.ScheduledConfig{
+		Core:   1,
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			shown.Store(&task)
+			return task
+		},
+	})
+	p.Shutdown()
+	at := time.Now().Add(time.Hour).Round(0)
+	executor.At(t.Context(), p, at, constant(1))
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for !isClosed(over) {
+			if next := (*shown.Load()).Next(); !next.IsZero() && !next.Equal(at) {
+				t.Errorf("due at %v, not at %v", next, at)
+				return
+			}
+		}
+	})
+	for range 5000 {
+		executor.At(t.Context(), p, at, constant(1))
+	}
+	close(over)
+	asking.Wait()
 }
 
 // A future that is canceled while one pool hands it on to another leaves the

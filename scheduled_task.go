@@ -31,11 +31,11 @@ func (f *ScheduledFuture[T]) origin() Runnable { return f }
 // time at which this run was due. It is zero if the task is done, or was never
 // accepted. Java has only the delay.
 func (f *ScheduledFuture[T]) Next() time.Time {
-	due, p, ok := f.dueNow()
-	if !ok {
+	due, wall, p := f.dueNow()
+	if p == nil {
 		return time.Time{}
 	}
-	next := p.clock.time(due, f.has(wallClock))
+	next := p.clock.time(due, wall)
 	if s := f.series(); s != nil && s.location != nil {
 		next = next.In(s.location)
 	}
@@ -45,21 +45,26 @@ func (f *ScheduledFuture[T]) Next() time.Time {
 // Delay gives the time that is left until the task is due. It is negative for
 // one that is overdue, and zero for one that is done. Java: getDelay.
 func (f *ScheduledFuture[T]) Delay() time.Duration {
-	due, p, ok := f.dueNow()
-	if !ok {
+	due, wall, p := f.dueNow()
+	if p == nil {
 		return 0
 	}
-	return until(due, p.clock.now().on(f.has(wallClock)))
+	return until(due, p.clock.now().on(wall))
 }
 
-func (f *ScheduledFuture[T]) dueNow() (int64, *Pool, bool) {
-	p := f.attached()
+// dueNow gives when the task is due, on which clock of which pool; no pool if it is
+// done, or no pool has it.
+func (f *ScheduledFuture[T]) dueNow() (due int64, wall bool, p *Pool) {
+	p = f.attached()
 	if p == nil || f.State().Done() {
-		return 0, nil, false
+		return 0, false, nil
 	}
-	p.mu.Lock()
+	p.mu.Lock() // against detach
 	defer p.mu.Unlock()
-	return f.due, p, f.attached() == p
+	if f.attached() != p {
+		return 0, false, nil
+	}
+	return f.due, f.has(wallClock), p
 }
 
 // Runs gives the number of runs that have ended.
