@@ -19,14 +19,23 @@ type errand struct {
 	ctx context.Context
 }
 
-// bind makes the entry of a Runnable that is submitted, and gives its task, if it
-// has one.
+// bind makes the entry of a Runnable that is submitted to run as soon as it can, and
+// gives its task, if it has one. In a scheduled pool each has one, for its time.
 func (p *Pool) bind(ctx context.Context, r Runnable) (entry, *task) {
-	if b, ok := r.(bound); ok {
-		if t := b.core(); t.attach(p, ctx, 0) {
-			return entry{r}, t
-		}
-	} else if isBackground(ctx) {
+	var due int64
+	timed := p.mu.delay != nil // set once, by the constructor
+	if timed {
+		due = p.clock.elapsed()
+	}
+	b, ok := r.(bound)
+	switch {
+	case ok && b.core().attach(p, ctx, due):
+		return entry{r}, b.core()
+	case timed:
+		c := newCarrier(r)
+		c.attach(p, ctx, due)
+		return entry{c}, c.core()
+	case !ok && isBackground(ctx):
 		return entry{r}, nil
 	}
 	return entry{&errand{r, ctx}}, nil

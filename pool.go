@@ -258,9 +258,6 @@ func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...O
 // submit admits a task that runs once, as soon as it can.
 func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)
-	if p.mu.delay != nil { // set once, by the constructor
-		return p.submitDelayed(ctx, r)
-	}
 	e, t := p.bind(ctx, r)
 	return p.enter(ctx, e, t)
 }

@@ -133,3 +133,22 @@ func TestRefusedTaskOutlivesThePool(t *testing.T) {
 		}
 	}
 }
+
+// A policy of this package takes a plain Runnable into a scheduled pool, too, if it
+// is asked when there is room.
+func TestPolicyTakesIntoScheduledPool(t *testing.T) {
+	for _, policy := range []executor.RejectPolicy{executor.Block, executor.DiscardOldest} {
+		bubble(t, func(t *testing.T) {
+			p, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := false
+			err = policy.Reject(t.Context(), executor.Func(func(context.Context) error { ran = true; return nil }), p.Pool)
+			p.Close()
+			if err != nil || !ran {
+				t.Errorf("%v: %v, ran: %v", policy, err, ran)
+			}
+		})
+	}
+}

@@ -280,14 +280,3 @@ func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
 	}
 	return p.enter(ctx, e, t)
 }
-
-// submitDelayed submits a task to run as soon as it can, in its turn.
-func (p *Pool) submitDelayed(ctx context.Context, r Runnable) error {
-	due := p.clock.elapsed()
-	b, ok := r.(bound)
-	if !ok || !b.core().attach(p, ctx, due) {
-		b = newCarrier(r)
-		b.core().attach(p, ctx, due)
-	}
-	return p.enter(ctx, entry{b}, b.core())
-}

@@ -64,8 +64,8 @@ var taskMutants = []mutant{
 	},
 	{
 		file: "entry.go", what: "a future that another pool has is taken for this pool's",
-		old: "if t := b.core(); t.attach(p, ctx, 0) {",
-		new: "if t := b.core(); t.attach(p, ctx, 0) || true {",
+		old: "case ok && b.core().attach(p, ctx, due):",
+		new: "case ok && (b.core().attach(p, ctx, due) || true):",
 	},
 	{
 		file: "task_state.go", what: "a late outcome wins over the cancellation",
