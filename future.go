@@ -123,12 +123,11 @@ func (f *Future[T]) Fail(err error) bool {
 // hooks, and so the wait needs no other worker. Java: FutureTask.run.
 func (f *Future[T]) Run(ctx context.Context) error {
 	mustContext(ctx)
-	if f.borrow() {
-		end := f.runBody(ctx, f.conclude)
-		bits := f.lock()
-		f.ties.more.loan.end = end
-		f.unlock(bits)
-		return end.err
+	if l := f.borrow(); l != nil {
+		defer close(l.back)
+		l.end = ending{ErrGoexit, true} // unless runBody returns
+		l.end = f.runBody(ctx, f.conclude)
+		return l.end.err
 	}
 	if f.series() != nil && f.attached() != nil {
 		return nil

@@ -78,7 +78,9 @@ func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
 // decoration implements it too, as a rule by embedding the one it is given.
 // Java: RunnableScheduledFuture.
 type ScheduledTask interface {
-	// Run does one run. A decoration calls it exactly once in its own Run.
+	// Run does one run. A decoration calls it exactly once in its own Run. If it does
+	// that in another goroutine and does not wait, the worker does: a run is over
+	// when both have returned.
 	Runnable
 	// Next gives the time of the next run. It is asked whenever the task enters
 	// the queue, and decides both when the task runs and in which order.

@@ -231,13 +231,15 @@ var errNotRun = errors.New("executor: the decorated task returned without having
 
 // loan is the body of a decorated task, which lend offers to the decoration.
 type loan struct {
-	open bool   // the decoration was started and has not called Run yet
-	end  ending // how the body ended that the decoration has called
+	open bool          // the decoration was started and has not called Run yet
+	back chan struct{} // closed when the Run that it has called is over
+	end  ending        // of that; read once back is closed
 }
 
-// lend has the user's decoration run the body.
+// lend has the user's decoration run the body, in whichever goroutine, and waits for
+// both: the run is not over before, and the next must not begin.
 func (f *Future[T]) lend(ctx context.Context) (end ending) {
-	l := &loan{open: true}
+	l := &loan{open: true, back: make(chan struct{})}
 	bits := f.lock()
 	f.moreLocked().loan = l
 	f.unlock(bits)
@@ -246,33 +248,36 @@ func (f *Future[T]) lend(ctx context.Context) (end ending) {
 		if !returned {
 			end = abrupt(recover())
 		}
-		if f.borrow() { // nobody called Run
+		if f.borrow() != nil { // nobody called Run
 			if end.err == nil {
 				end.err = errNotRun
 			}
 			var zero T
 			end = f.conclude(zero, end)
+			return
+		}
+		<-l.back
+		if returned && l.end.abrupt {
+			end = l.end // which Run could only pass on as an error
 		}
 	}()
 	end.err = f.decorated().Run(ctx)
 	returned = true
-	if l.end.abrupt {
-		end = l.end // which Run could only pass on as an error
-	}
 	return end
 }
 
-// borrow takes the body that lend offers, if it does.
-func (f *Future[T]) borrow() bool {
+// borrow takes the body that lend offers, nil if it does not.
+func (f *Future[T]) borrow() *loan {
 	if f.decorated() == nil {
-		return false
+		return nil
 	}
 	bits := f.lock()
 	l := f.ties.more.loan
-	open := l != nil && l.open
-	if open {
+	if l != nil && l.open {
 		l.open = false
+	} else {
+		l = nil
 	}
 	f.unlock(bits)
-	return open
+	return l
 }
