@@ -9,8 +9,9 @@ import "context"
 //
 // Futures come from [Submit] and its kin. [NewFuture] makes one to be given to
 // any Executor, or run by its maker; [NewPromise] makes one that is fulfilled
-// by hand. All methods may be called by any goroutine. The zero Future is not
-// usable.
+// by hand. All methods may be called by any goroutine. A Future lets go of its
+// body once that will not run again; it keeps the context that it was submitted
+// with, and its values, as long as it is kept itself. The zero Future is not usable.
 //
 // What happened in the body before it returned synchronizes before the return
 // of every method that reports the outcome. Java: Future and FutureTask.
