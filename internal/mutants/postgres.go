@@ -127,4 +127,9 @@ var postgresMutants = []mutant{
 		old: "	if _, err := tx.ExecContext(ctx, migrationPatience); err != nil {",
 		new: "	if _, err := tx.ExecContext(ctx, \"select 1\"); err != nil {",
 	},
+	{
+		file: "durable/postgres/insert.go", what: "the answer has each near job held, whatever the limit",
+		old: "rules.New(n, p, held, ",
+		new: "rules.New(n, p, true, ",
+	},
 }

@@ -332,4 +332,9 @@ var taskMutants = []mutant{
 		old: "case c.wake <- struct{}{}:",
 		new: "case (chan struct{})(nil) <- struct{}{}:",
 	},
+	{
+		file: "task_state.go", what: "a future that was submitted more than once is looked for in one place",
+		old: "		t.unlock(bits | plural)\n",
+		new: "		t.unlock(bits)\n",
+	},
 }
