@@ -37,7 +37,7 @@ type run struct {
 	wantCancel     bool                    // somebody asked for the job to be canceled
 	cancel         context.CancelCauseFunc // of the handler's context, once begun
 	armed          int                     // goes up when a timer or task is set; older ones do nothing
-	timer          *time.Timer             // to confirm
+	timer          *time.Timer             // to confirm, or to arm again
 }
 
 func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
@@ -115,11 +115,17 @@ func (r *run) arm() {
 	left := n.clock.until(r.timeLocked())
 	r.armed++
 	turn := r.armed
+	if r.timer != nil {
+		r.timer.Stop()
+	}
 	if r.job.State == Claimed {
-		if r.timer != nil {
-			r.timer.Stop()
-		}
 		r.timer = time.AfterFunc(left-confirmLead, func() { r.confirm(turn) })
+		n.mu.Unlock()
+		return
+	}
+	if left > confirmLead {
+		// The store's clock was put back. A pool that is closed waits for what it has.
+		r.timer = time.AfterFunc(left-confirmLead, r.arm)
 		n.mu.Unlock()
 		return
 	}
