@@ -417,3 +417,37 @@ func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// A node that gives back what waits for too long keeps its workers busy: what it keeps
+// is at hand, and not due later.
+func TestNodeThatGivesBackKeepsItsWorkersBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var running atomic.Int64
+		work := durable.Handle(jobs, "work", func(context.Context, string) (string, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			time.Sleep(900 * time.Millisecond)
+			return "", nil
+		})
+		later := durable.Handle(jobs, "later", new(diary).handler)
+		start(t, jobs)
+		synctest.Wait()
+		line.delay("release", 400*time.Millisecond)
+		line.delay("claim", 400*time.Millisecond)
+		must(work.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40)))
+		releases := line.callsOf("release")
+		for sampled := 0; sampled < 9; { // while it gives back, and claims again
+			must(later.ScheduleAll(t.Context(), 1200*time.Millisecond, make([]string, 20)))
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			if line.callsOf("release") == releases {
+				continue
+			}
+			if sampled++; running.Load() < 4 {
+				t.Errorf("%d of 4 workers are busy", running.Load())
+			}
+		}
+	})
+}

@@ -228,13 +228,14 @@ func (n *node) retryStuck() {
 // next job at hand.
 const minStall = time.Second
 
-// giveBackLate gives back jobs that have been waiting for a worker for longer
-// than a look takes to come round, except as many as there are workers: some
-// other node may be idle. If the workers have begun nothing meanwhile, it gives
-// back all that has not begun, also what is not due yet, since what they are busy
-// with may last for hours; and the node takes nothing more until one is free. In a
-// pool that others use too, what is theirs counts as well: as long as that goes on,
-// the turn of ours comes, which it would lose if it was given back.
+// giveBackLate gives back what has not begun, due or not, if more jobs than there are
+// workers have been waiting for one for longer than a look takes to come round:
+// some other node may be idle. As many of those that wait are kept as there are
+// workers, so that none is idle here. If the workers have begun nothing meanwhile, one
+// that waits is enough, and none is kept, since what they are busy with may last for
+// hours; and the node takes nothing more until one is free. In a pool that others use
+// too, what is theirs counts as well: as long as that goes on, the turn of ours comes,
+// which it would lose if it was given back.
 func (n *node) giveBackLate() {
 	pool, patience := n.pool.Stats(), max(n.jobs.cfg.Poll, minStall)
 	n.mu.Lock()
@@ -245,24 +246,29 @@ func (n *node) giveBackLate() {
 	if pool.Active < n.workers() {
 		n.mu.stalled = false
 	}
-	late := 0
-	now := n.clock.now()
+	now, waiting := n.clock.now(), 0
+	waits := func(r *run) bool {
+		return !r.begun && !r.asked && now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
+	}
 	for _, r := range n.mu.held {
-		if !r.begun && !r.asked && now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll {
-			late++
+		if waits(r) {
+			waiting++
 		}
 	}
 	keep := n.workers()
-	if late > 0 && time.Since(n.mu.lastBegun) > patience && time.Since(n.mu.lastEnded) >= patience {
+	if waiting > 0 && time.Since(n.mu.lastBegun) > patience && time.Since(n.mu.lastEnded) >= patience {
 		n.mu.stalled, keep = true, 0
 	}
-	if late <= keep {
+	if waiting <= keep {
 		return
 	}
 	n.mu.budget = n.workers()
-	n.dropWaitingLocked(func(*run) bool {
-		keep--
-		return keep < 0
+	n.dropWaitingLocked(func(r *run) bool {
+		if keep > 0 && waits(r) {
+			keep--
+			return false
+		}
+		return true
 	})
 }
 

@@ -60,8 +60,8 @@ var durableNodeMutants = []mutant{
 	},
 	{
 		file: "durable/poll.go", what: "a busy node keeps what waits for its workers",
-		old: "	if late <= keep {",
-		new: "	if late >= 0 {",
+		old: "	if waiting <= keep {",
+		new: "	if waiting >= 0 {",
 	},
 	{
 		file: "durable/poll.go", what: "a node whose workers are busy for long keeps some of what waits",
