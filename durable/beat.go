@@ -142,21 +142,25 @@ func (n *node) fence() {
 		return // renewed just now
 	}
 	n.mu.Lock()
-	n.mu.fenced = true
-	n.dropWaitingLocked(all)
+	n.fenceLocked()
 	n.mu.Unlock()
-	n.cancelAll(ErrLeaseLost)
 	// Last, since a log may be slow.
 	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 }
 
-// lose gives up all that the node held: it is another's, or will be.
-func (n *node) lose() {
-	n.cancelAll(ErrLeaseLost)
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// fenceLocked gives up what has not begun and cancels the handlers of what has. That
+// is one step: what began between the two would be canceled by nobody.
+func (n *node) fenceLocked() {
 	n.mu.fenced = true
 	n.dropWaitingLocked(all)
+	n.cancelLocked(ErrLeaseLost)
+}
+
+// lose gives up all that the node held: it is another's, or will be.
+func (n *node) lose() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fenceLocked()
 	for _, r := range n.mu.held {
 		n.dropLocked(r)
 	}

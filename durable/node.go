@@ -48,7 +48,7 @@ type node struct {
 	bodies sync.WaitGroup // handlers that have not returned
 	closed sync.Once      // the log has been told that the pool is shut down
 
-	// mu is a leaf lock, except that storeClock's is taken under it.
+	// mu is a leaf lock, except that those of Jobs and storeClock are taken under it.
 	mu struct {
 		sync.Mutex
 		name string // of this incarnation; the database knows the node by it
@@ -320,7 +320,11 @@ func (n *node) leave(ctx context.Context) {
 // Config.Drain for it, it cancels them.
 func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 	// A release that the store does not answer must not hold this up.
-	patience := time.AfterFunc(max(n.jobs.cfg.Drain, 0), func() { n.cancelAll(executor.ErrShutdown) })
+	patience := time.AfterFunc(max(n.jobs.cfg.Drain, 0), func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.cancelLocked(executor.ErrShutdown)
+	})
 	defer patience.Stop()
 	again := time.NewTicker(n.jobs.cfg.Poll)
 	defer again.Stop()

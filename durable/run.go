@@ -343,10 +343,8 @@ func (n *node) dropWaitingLocked(such func(*run) bool) {
 
 func all(*run) bool { return true }
 
-// cancelAll cancels the contexts of all handlers.
-func (n *node) cancelAll(cause error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// cancelLocked cancels the contexts of all handlers.
+func (n *node) cancelLocked(cause error) {
 	for _, r := range n.mu.held {
 		if r.begun {
 			r.cancel(cause)

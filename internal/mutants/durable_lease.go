@@ -24,13 +24,13 @@ var durableLeaseMutants = []mutant{
 	},
 	{
 		file: "durable/beat.go", what: "a node that is cut off leaves its handlers alone",
-		old: "	n.cancelAll(ErrLeaseLost)\n\t// Last",
-		new: "	// Last",
+		old: "	n.fenceLocked()\n\tn.mu.Unlock()",
+		new: "	n.mu.fenced = true\n\tn.dropWaitingLocked(all)\n\tn.mu.Unlock()",
 	},
 	{
 		file: "durable/beat.go", what: "a node that was declared dead leaves its handlers alone",
-		old: "	n.cancelAll(ErrLeaseLost)\n\tn.mu.Lock()",
-		new: "	n.mu.Lock()",
+		old: "	n.fenceLocked()\n\tfor",
+		new: "	n.mu.fenced = true\n\tfor",
 	},
 	{
 		file: "durable/beat.go", what: "a node that was declared dead does not join again",

@@ -185,8 +185,8 @@ var durableNodeMutants = []mutant{
 	},
 	{
 		file: "durable/node.go", what: "a node that drains never cancels its handlers",
-		old: "func() { n.cancelAll(executor.ErrShutdown) }",
-		new: "func() {}",
+		old: "		n.cancelLocked(executor.ErrShutdown)\n",
+		new: "",
 	},
 	{
 		file: "durable/node.go", what: "a node leaves before the store has its outcomes",
