@@ -19,13 +19,14 @@ const confirmLead = 25 * time.Millisecond
 // maxHeld is the most jobs that a node claims ahead.
 const maxHeld = 1024
 
-// A node is one program's part in running the jobs. Four goroutines belong to
-// it, all started and awaited by run:
+// A node is one program's part in running the jobs. Five goroutines belong to it. The
+// first is that of run, which starts and awaits the others:
 //
 //	poll    claims what is due before its next look, and gives back
 //	beat    renews the lease, and looks in poll's stead while there is nothing
 //	settle  commits confirms and outcomes in groups
-//	tell    listens to the store's hints, and prunes
+//	listen  has poll look when the store tells that something has changed
+//	prune   removes what has been kept for long enough
 //
 // Handlers run on the pool's workers. What the node holds is in held; a run
 // leaves it when its outcome is committed or refused, or when the node gives it
