@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,4 +83,12 @@ func TestHistoriesEndWithAnError(t *testing.T) {
 			t.Errorf("it took %v to give up", took)
 		}
 	})
+}
+
+// Who asks for as many runs as there can be gets those that there are.
+func TestHistoryOfAnyLength(t *testing.T) {
+	v, _, jobs := someJobs(t, 1)
+	if runs, err := v.history(t.Context(), jobs[0], math.MaxInt); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs: %v", len(runs), err)
+	}
 }

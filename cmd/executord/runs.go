@@ -105,7 +105,7 @@ func (v visitor) histories(ctx context.Context, jobs []roster.Entry, n int) ([][
 func (v visitor) history(ctx context.Context, e roster.Entry, n int) ([]durable.Run, error) {
 	var runs []durable.Run
 	for before := int64(0); len(runs) < n; {
-		page, err := v.jobs.History(ctx, e.ID, before, min(n+5, 1000))
+		page, err := v.jobs.History(ctx, e.ID, before, min(n, 995)+5) // some are idle
 		if err != nil || len(page) == 0 {
 			return runs, err
 		}
