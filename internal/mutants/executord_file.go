@@ -99,6 +99,11 @@ var executordFileMutants = []mutant{
 		new: "if next.Before(after) {",
 	},
 	{
+		file: "cmd/executord/internal/job/schedule.go", what: "the grid of @every leaves out a time before its start",
+		old: "	passed := after.Sub(g.Start)",
+		new: "	passed := max(after.Sub(g.Start), 0)",
+	},
+	{
 		file: "cmd/executord/internal/job/schedule.go", what: "the times of @every have all the digits of the start",
 		old: "start.Round(0).Truncate(time.Millisecond)",
 		new: "start.Round(0)",

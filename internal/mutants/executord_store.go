@@ -118,12 +118,6 @@ var executordStoreMutants = []mutant{
 		test: "TestRead",
 	},
 	{
-		file: "cmd/executord/internal/roster/roster.go", what: "the grid of @every leaves out a time before its start",
-		old:  "	if passed < 0 && passed%g.period != 0 {\n\t\tsteps--\n\t}\n",
-		new:  "",
-		test: "TestTimes",
-	},
-	{
 		file: "cmd/executord/internal/roster/roster.go", what: "a wish to pause does not outlive the removal",
 		old:  "	case e.Wish == durable.WishPause:\n\t\treturn durable.Paused.String()\n",
 		new:  "",

@@ -117,24 +117,25 @@ func (s Schedule) From(start time.Time) Trigger {
 	case s.AtStart:
 		return nil
 	case s.every > 0:
-		return grid{start.Round(0).Truncate(time.Millisecond), s.every}
+		return Grid{start.Round(0).Truncate(time.Millisecond), s.every}
 	}
 	return s.times
 }
 
-// grid is due at start + n×every for all n, also those below zero: a clock that
+// Grid is due at Start + n×Every for all n, also those below zero: a clock that
 // was ahead at the start is set back, and the job must not wait until that time
 // comes round again.
-type grid struct {
-	start time.Time
-	every time.Duration
+type Grid struct {
+	Start time.Time
+	Every time.Duration // positive
 }
 
-func (g grid) Next(after time.Time) time.Time {
-	passed := after.Sub(g.start) // saturates, after 292 years
-	next := g.start.Add(passed - passed%g.every)
+// Next gives the first time after the given one.
+func (g Grid) Next(after time.Time) time.Time {
+	passed := after.Sub(g.Start) // saturates, after 292 years
+	next := g.Start.Add(passed - passed%g.Every)
 	if !next.After(after) { // it is later only before the start
-		next = next.Add(g.every)
+		next = next.Add(g.Every)
 	}
 	return next
 }

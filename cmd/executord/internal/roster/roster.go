@@ -154,7 +154,7 @@ func Times(row durable.Job) job.Trigger {
 	switch word {
 	case "rate":
 		if d, err := time.ParseDuration(rest); err == nil && d > 0 {
-			return grid{row.Anchor, d}
+			return job.Grid{Start: row.Anchor, Every: d}
 		}
 	case "cron":
 		if s, err := cron.Parse(rest); err == nil {
@@ -162,21 +162,6 @@ func Times(row durable.Job) job.Trigger {
 		}
 	}
 	return nil
-}
-
-// grid has a time each period, before and after start.
-type grid struct {
-	start  time.Time
-	period time.Duration
-}
-
-func (g grid) Next(after time.Time) time.Time {
-	passed := after.Sub(g.start)
-	steps := passed / g.period
-	if passed < 0 && passed%g.period != 0 {
-		steps--
-	}
-	return g.start.Add((steps + 1) * g.period)
 }
 
 // pageSize is how many jobs are asked for at once.
