@@ -190,7 +190,7 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed
 			changed = rules.Amend(there, n, now)
 		}
 		if changed {
-			err = put(ctx, tx, there)
+			err = put(ctx, tx, there, now)
 		}
 	}
 	if err != nil {
@@ -223,9 +223,14 @@ var updateJob = func() string {
 	return "update executor_job set " + b.String()[2:] + " where id = $1"
 }()
 
-// put writes a job that is there already.
-func put(ctx context.Context, tx querier, j *durable.Job) error {
-	return tx.exec(ctx, updateJob, row.Values(j, uuid(j.ID))...)
+// put writes a job that is there already, and tells nodes of what they have to do about
+// it soon.
+func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
+	err := tx.exec(ctx, updateJob, row.Values(j, uuid(j.ID))...)
+	if err == nil && (j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near) {
+		err = tell(ctx, tx)
+	}
+	return err
 }
 
 func serverTime(ctx context.Context, q querier) (time.Time, error) {

@@ -27,13 +27,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 		if answer = rules.Change(j, c, now); answer == durable.TooLate {
 			return nil
 		}
-		if err := put(ctx, tx, j); err != nil {
-			return err
-		}
-		if j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near {
-			err = tell(ctx, tx)
-		}
-		return err
+		return put(ctx, tx, j, now)
 	})
 	return answer, err
 }

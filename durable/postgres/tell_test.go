@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
 )
 
-// Who listens hears of each job that becomes due, and of each run that is to be
-// canceled: be it added, asked for, given back, or freed since its node is dead.
-func TestListenHearsOfAllThatIsToBeDone(t *testing.T) {
-	store := open(t, dsn(t))
+// listens listens until the end of the test, and gives a function that waits until
+// something was heard.
+func listens(t *testing.T, store *postgres.Store) (hears func(what string)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	heard, ended := make(chan struct{}, 10), make(chan error, 1)
 	go func() { ended <- store.Listen(ctx, func() { heard <- struct{}{} }) }()
-	defer func() { cancel(); <-ended }()
-	hears := func(what string) {
+	t.Cleanup(func() { cancel(); <-ended })
+	hears = func(what string) {
 		t.Helper()
 		select {
 		case <-heard:
@@ -25,6 +25,14 @@ func TestListenHearsOfAllThatIsToBeDone(t *testing.T) {
 		}
 	}
 	hears("the beginning")
+	return hears
+}
+
+// Who listens hears of each job that becomes due, and of each run that is to be
+// canceled: be it added, asked for, given back, or freed since its node is dead.
+func TestListenHearsOfAllThatIsToBeDone(t *testing.T) {
+	store := open(t, dsn(t))
+	hears := listens(t, store)
 	id := claimed(t, store, "a", 1, 0)[0].ID
 	hears("a new job")
 	must(store.Change(t.Context(), id, durable.Change{Op: durable.OpCancel}))
@@ -41,4 +49,30 @@ func TestListenHearsOfAllThatIsToBeDone(t *testing.T) {
 	must(store.Join(t.Context(), "b", time.Hour))
 	must(store.Beat(t.Context(), "b", time.Hour, durable.Watch{}))
 	hears("what a dead node held")
+}
+
+// Who listens hears of a job that is registered again and is to be run soon for that:
+// it has got another schedule, or was taken from the node that had claimed it as it was.
+func TestListenHearsOfWhatIsRegisteredAgain(t *testing.T) {
+	store := open(t, dsn(t))
+	hears := listens(t, store)
+	j := durable.NewJob{Key: "key", Kind: "k", Schedule: "rate 1h0m0s", Delay: time.Hour, Attempts: 1}
+	register := func() {
+		j.ID = durable.NewID()
+		must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{}))
+	}
+	register() // nobody has to look at it yet
+	j.Schedule, j.Delay = "rate 1m0s", 0
+	register()
+	hears("a schedule that begins anew")
+	must(store.Join(t.Context(), "a", time.Hour))
+	c := must(store.Claim(t.Context(), durable.ClaimRequest{
+		Node: "a", Ahead: time.Hour, Lead: -time.Hour, Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}},
+	}))
+	if len(c.Jobs) != 1 || c.Jobs[0].State != durable.Claimed {
+		t.Fatalf("claimed %+v", c)
+	}
+	j.Payload = []byte("1")
+	register()
+	hears("what was taken from its node")
 }

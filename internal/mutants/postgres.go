@@ -98,14 +98,14 @@ var postgresMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "durable/postgres/read.go", what: "nobody is told that a run is to be canceled",
-		old: "j.Wish == durable.WishCancel || j.State",
-		new: "j.State",
+		file: "durable/postgres/insert.go", what: "nobody is told that a run is to be canceled",
+		old: "(j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near)",
+		new: "j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near",
 	},
 	{
-		file: "durable/postgres/read.go", what: "nobody is told of a job that was made due",
-		old: "j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near {",
-		new: "j.Wish == durable.WishCancel {",
+		file: "durable/postgres/insert.go", what: "nobody is told of a job that was made due",
+		old: "(j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near)",
+		new: "j.Wish == durable.WishCancel",
 	},
 	{
 		file: "durable/postgres/postgres.go", what: "notifications of other schemas are heeded",
