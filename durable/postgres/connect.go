@@ -11,6 +11,25 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
+// timely bounds how long a connection may take that is made without an end, as
+// database/sql makes those for whoever waits for one of a pool that is full. It makes
+// one after the other, and has taken a place for each: a server that says nothing, or
+// what stands for it on the way, would keep all of them for as long as it likes, and
+// all calls out.
+type timely struct {
+	most time.Duration
+	driver.Connector
+}
+
+func (t timely) Connect(ctx context.Context) (driver.Conn, error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.most)
+		defer cancel()
+	}
+	return t.Connector.Connect(ctx)
+}
+
 // hurry is the most time that all servers of a dsn are given to take a connection: a
 // call of a node that takes longer than a lease is as good as none.
 const hurry = 3 * time.Second

@@ -29,6 +29,9 @@ func SetSilence(s, a time.Duration) (restore func()) {
 	return func() { silence, answer = was, had }
 }
 
+// Calls gives the connections for what users ask.
+func Calls(s *Store) *sql.DB { return s.calls }
+
 // Notify is the expression that tells nodes to look.
 const Notify = notify
 

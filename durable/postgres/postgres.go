@@ -39,7 +39,7 @@ const clock = "(select (extract(epoch from clock_timestamp()) * 1000000)::bigint
 // A session that listens is asked whether it is there when it has heard nothing
 // for as long as silence, and must say so within answer. Nothing else would find
 // that its line is dead, if something on the way keeps it open; and the server may
-// end sessions that ask nothing.
+// end sessions that ask nothing. It has as long to begin with.
 var silence, answer = 30 * time.Second, 10 * time.Second
 
 // openTimeout bounds Open.
@@ -85,10 +85,10 @@ func Open(dsn string) (*Store, error) {
 	quiet := config.Copy()
 	quiet.OnNotification = discard
 	database := func(isolated bool, more ...stdlib.OptionOpenDB) *sql.DB {
-		return stdlib.OpenDB(*quiet, append(more, stdlib.OptionBeforeConnect(share), stdlib.OptionResetSession(leave),
+		return sql.OpenDB(timely{answer, stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(share), stdlib.OptionResetSession(leave),
 			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 				return prepare(ctx, conn, isolated && !pooled(config))
-			}))...)
+			}))...)})
 	}
 	s := &Store{
 		config: config,
@@ -135,23 +135,11 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	config := s.config.Copy()
-	if err := share(ctx, config); err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, ours, err := s.session(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	note(conn)
-	ours := ""
-	if err := conn.QueryRow(ctx, "select "+schema).Scan(&ours); err != nil {
-		return err
-	}
-	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
-		return err
-	}
 	wake() // for what was missed
 	for {
 		heard, err := hear(ctx, conn, ours)
@@ -162,6 +150,28 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 			wake()
 		}
 	}
+}
+
+// session gives a session that listens, and the schema that is ours.
+func (s *Store) session(ctx context.Context) (conn *pgx.Conn, ours string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	config := s.config.Copy()
+	if err := share(ctx, config); err != nil {
+		return nil, "", err
+	}
+	if conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, "", err
+	}
+	note(conn)
+	if err = conn.QueryRow(ctx, "select "+schema).Scan(&ours); err == nil {
+		_, err = conn.Exec(ctx, "listen "+channel)
+	}
+	if err != nil {
+		conn.Close(ctx)
+		return nil, "", err
+	}
+	return conn, ours, nil
 }
 
 // hear waits for a notification, and reports whether it is for our schema, or until
