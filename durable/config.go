@@ -37,7 +37,8 @@ type Config struct {
 	// Poll is how often a node looks for jobs. What falls due up to the next
 	// look is claimed ahead, and begins at its time; what another node adds in
 	// between may wait for the next look, or sign of life, if the store does not
-	// tell. It must be 1ms to 8760h; the default, 0, is 1s.
+	// tell, as PostgreSQL does of what is due within five seconds. It must be 1ms to
+	// 8760h; the default, 0, is 1s.
 	Poll time.Duration
 
 	// Drain is how long Run waits, once its context has ended, for the handlers
