@@ -31,14 +31,12 @@ func pruneJobs(state durable.State) string {
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	removed := 0
-	for state, keep := range map[durable.State]int64{
-		durable.Succeeded: r.Succeeded.Microseconds(), durable.Dead: r.Dead.Microseconds(), durable.Canceled: r.Dead.Microseconds(),
-	} {
-		if r.Succeeded == 0 && state == durable.Succeeded || r.Dead == 0 && state != durable.Succeeded {
+	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead, durable.Canceled: r.Dead} {
+		if keep == 0 {
 			continue // for ever
 		}
 		n := 0
-		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep, pruneLimit).Scan(&n); err != nil {
+		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep.Microseconds(), pruneLimit).Scan(&n); err != nil {
 			return removed, err
 		}
 		removed += n

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/row"
@@ -86,13 +87,11 @@ const pruneJobs = `delete from executor_job where rowid in
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
 		t := now()
-		for state, keep := range map[durable.State]int64{
-			durable.Succeeded: micros(t.Add(-r.Succeeded)), durable.Dead: micros(t.Add(-r.Dead)), durable.Canceled: micros(t.Add(-r.Dead)),
-		} {
-			if keep == micros(t) {
+		for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead, durable.Canceled: r.Dead} {
+			if keep == 0 {
 				continue // for ever
 			}
-			ids, err := q.ids(pruneJobs, int64(state), keep, pruneLimit)
+			ids, err := q.ids(pruneJobs, int64(state), micros(t.Add(-keep)), pruneLimit)
 			if err != nil {
 				return removed, err
 			}
