@@ -96,3 +96,37 @@ func TestNodeSignsOffLast(t *testing.T) {
 		})
 	}
 }
+
+// A node that is told to end gives back what has not begun as soon as the store answers
+// again, and not when it would look next.
+func TestDrainGivesBackWhenTheStoreIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		ends, other := newJobs(t, line, lazy), newJobs(t, store)
+		free := make(chan struct{})
+		long := durable.Handle(ends, "long", func(context.Context, string) (string, error) { <-free; return "", nil })
+		var d, own diary
+		k := durable.Handle(ends, "k", own.handler)
+		durable.Handle(other, "k", d.handler)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- ends.Run(ctx) }()
+		start(t, other)
+		synctest.Wait()
+		must(long.Schedule(t.Context(), 0, ""))
+		synctest.Wait() // it has begun
+		added := time.Now()
+		must(k.Schedule(t.Context(), 5*time.Minute, "")) // claimed at once, by the node that ends
+		line.down()
+		end()
+		time.Sleep(time.Minute)
+		line.up()
+		time.Sleep(8 * time.Minute)
+		d.wants(t, added, 5*time.Minute)
+		close(free)
+		if err := <-ended; err != nil || own.count() > 0 {
+			t.Errorf("the node that ends began it %d times: %v", own.count(), err)
+		}
+	})
+}

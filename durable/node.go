@@ -327,18 +327,19 @@ func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 		n.cancelLocked(executor.ErrShutdown)
 	})
 	defer patience.Stop()
-	again := time.NewTicker(n.jobs.cfg.Poll)
+	again := time.NewTimer(n.jobs.cfg.Poll)
 	defer again.Stop()
 	outage := n.outage("release")
 	for {
-		if asked, err := n.release(ctx); asked {
-			outage.over(err)
+		if asked, err := n.release(ctx); asked && !outage.over(err) {
+			again.Reset(outage.delay())
 		}
 		select {
 		case <-bodies:
 		case <-n.wakeup:
 		case <-again.C:
 			n.retryStuck()
+			again.Reset(n.jobs.cfg.Poll)
 		}
 		select {
 		case <-bodies: // whatever else there was
