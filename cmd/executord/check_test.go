@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,6 +180,32 @@ func TestManual(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d job files in the manual, want 2", found)
+	}
+}
+
+// What --json prints has the keys that the manual names, and no others.
+func TestManualHasTheKeysOfJSON(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, object := range map[string]any{"job": jobJSON{}, "run": runJSON{}} {
+		var want []string
+		for field := range reflect.TypeOf(object).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			want = append(want, key)
+		}
+		list := regexp.MustCompile("(?s)of a " + what + " with (.*?)[;.]").FindStringSubmatch(string(manual))
+		if list == nil {
+			t.Fatalf("the manual does not say which keys a %s has", what)
+		}
+		var got []string
+		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
+			got = append(got, key[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@
 // With run --store the jobs are kept in a file or in PostgreSQL, where these look
 // at them and act on them:
 //
-//	executord jobs                            list them
+//	executord jobs [JOB...]                   list them
 //	executord runs [JOB...]                   show what has run
 //	executord cancel|pause|resume|run-now JOB...
 //
