@@ -23,9 +23,10 @@
 // # Promise
 //
 // What was accepted is not lost. Each occurrence is run at least once, never
-// before its time, and its end is committed once. It is begun twice only if a
-// node lost its lease while it was running, or was given back by one that was
-// shut down: so handlers must bear being run again. What helps them:
+// before its time, and its end is committed once. Unless its handler fails or puts
+// it off, it is begun twice only if a node lost its lease while it was running, or
+// gave it back when it was shut down: so handlers must bear being run again. What
+// helps them:
 //
 //   - CompleteTx commits the end of a run together with what the handler did in
 //     the same database: that is exactly once.
@@ -36,11 +37,11 @@
 //
 // # Nodes
 //
-// A node has a lease on its life, by default of three seconds, and renews it each
-// second. If it does not, another node frees what it held. A node that can't renew
-// cancels its handlers before that, with the cause ErrLeaseLost; what it commits
-// nevertheless is refused, since every right to run a job has an epoch of its
-// own, which stands in every write.
+// A node has a lease on its life, by default of three seconds, and renews it at
+// each three tenths of that. If it does not, another node frees what it held. A node
+// that can't renew cancels its handlers before that, with the cause ErrLeaseLost;
+// what it commits nevertheless is refused, since every right to run a job has an
+// epoch of its own, which stands in every write.
 //
 // A node looks for jobs once a second and claims what is due before its next
 // look; it then waits for the exact time in memory. A job is confirmed in the

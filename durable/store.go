@@ -293,9 +293,10 @@ type Filter struct {
 	Limit  int     // of the page; 0 is 100
 }
 
-// Retention says how long what is over is kept.
+// Retention says how long what is over is kept. Zero keeps for ever; but in Config.Keep
+// it stands for the default, and what is negative keeps for ever.
 type Retention struct {
-	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs; 0 keeps for ever
+	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs
 }
 
 // MaxLost is how many runs in a row of a periodic job may be lost with their nodes

@@ -1,7 +1,7 @@
 // Package figures measures the durable tier on a SQLite file and on a PostgreSQL
 // server of its own, both with every commit on the disk:
 //
-//	go test -run=NONE -bench=. -benchtime=1x ./internal/figures
+//	go test -run=NONE -bench=. -benchtime=1x ./durable/internal/figures
 package figures
 
 import (
