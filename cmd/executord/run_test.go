@@ -302,3 +302,15 @@ func TestMistakeStartsNothing(t *testing.T) {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant:\n%s", code, stdout, stderr, want)
 	}
 }
+
+// Each time of a job in the log is in the job's zone, the next one as well.
+func TestTimesInTheLogAreInTheZoneOfTheJob(t *testing.T) {
+	p := startTOML(t, "timezone = \"Asia/Tokyo\"\n[[job]]\nname = \"pulse\"\nschedule = \"@every 100ms\"\ncommand = \"true\"\n[[job]]\nname = \"daily\"\nschedule = \"@daily\"\ncommand = \"true\"\n")
+	for _, l := range []struct{ job, msg, key string }{{"pulse", "job scheduled", "next"}, {"daily", "job scheduled", "next"}, {"pulse", "run started", "due"}} {
+		if at := p.after(0, l.msg, "job", l.job)[l.key]; !strings.HasSuffix(at.(string), "+09:00") {
+			t.Errorf("%s of %s: %s=%v", l.msg, l.job, l.key, at)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.wait()
+}

@@ -57,7 +57,7 @@ func (e *entry) schedule(began time.Time) {
 	}
 	e.times = &watched{Trigger: e.job.Schedule.From(began), missed: e.late}
 	if next := e.times.Next(time.Now()); !next.IsZero() {
-		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next)) // before its first run
+		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next.In(e.job.Schedule.Location()))) // before its first run
 	}
 	_, err := e.daemon.scheduled.On(context.Background(), e.times, func(context.Context) error {
 		e.arrive(e.times.use()) // executor.Due would have the jitter in it
