@@ -105,7 +105,7 @@ func (r *run) arm() {
 		n.mu.Unlock()
 		return
 	}
-	if n.clock.until(r.job.Due) > n.ahead() {
+	if n.clock.until(r.timeLocked()) > n.ahead() {
 		n.dropLocked(r)
 		n.mu.orphans++
 		n.mu.Unlock()

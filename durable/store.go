@@ -44,9 +44,11 @@ type Store interface {
 	Claim(ctx context.Context, r ClaimRequest) (Claims, error)
 
 	// Release frees what a node holds except keep, as if it had never been
-	// claimed: an attempt that was counted is taken back. It does not wait for
-	// transactions of others: left says that some of it could not be freed now, or
-	// that a call which may give the node more has not been committed yet.
+	// claimed: an attempt that was counted is taken back. What has been confirmed for
+	// an occurrence that lies ahead since the clock was put back, and never begun, is
+	// due then. Release does not wait for transactions of others: left says that some of
+	// it could not be freed now, or that a call which may give the node more has not
+	// been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
 	// Settle confirms claims and commits the outcomes of runs. It does not wait

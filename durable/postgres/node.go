@@ -189,7 +189,8 @@ const releaseJobs = `with n as materialized (select ` + clock + ` as now),
 	), u as (
 		update executor_job j set
 			state = case j.wish when 1 then 5 when 2 then 6 else 0 end,
-			due = case when j.next_due <> 0 then j.next_due else j.due end,
+			due = case when j.next_due <> 0 then j.next_due
+				when j.attempt - (j.state = 2)::int = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = 2)::int end,
 			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now

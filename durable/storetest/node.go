@@ -281,6 +281,40 @@ func releaseTakesBack(b *bench) {
 	}
 }
 
+// A job that is given back is not due before the occurrence for which it was confirmed:
+// that may lie ahead since the clock was put back. If it has been begun for that, it does
+// not wait for it again; and one that has passed does not change what was missed.
+func releaseWaits(b *bench) {
+	node := b.node("a")
+	for i, c := range []struct {
+		attempts int
+		by       time.Duration
+		waits    bool
+	}{{1, time.Hour, true}, {2, time.Hour, false}, {1, -time.Millisecond, false}} {
+		j := b.running(node, key(fmt.Sprint("key", i)), every("1m"))
+		for range c.attempts - 1 {
+			o := outcome(j)
+			o.State, o.Attempt, o.Run.Verdict, o.Error = durable.Waiting, j.Attempt, durable.RunFailed, "boom"
+			b.settle(node, o)
+			j = b.claimOne(node)
+		}
+		occurrence := j.Updated.Add(c.by) // Updated is when it was claimed
+		if !b.confirmFor(node, j, occurrence) {
+			b.Fatal("the confirm was refused")
+		}
+		b.ok(errOf(b.store.Release(b.Context(), node, nil)))
+		due := j.Due
+		if c.waits {
+			due = occurrence
+		}
+		got := b.state(j.ID, durable.Waiting)
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != c.attempts-1 {
+			b.Errorf("in attempt %d, for %v from now: job is %+v, and its due time was %v", c.attempts, c.by, got, j.Due)
+		}
+		b.change(j.ID, durable.OpCancel, durable.Applied)
+	}
+}
+
 // What is named is kept, and what belongs to others is left alone.
 func releaseKeeps(b *bench) {
 	first, second := b.node("a"), b.node("b")

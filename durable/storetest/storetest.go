@@ -87,6 +87,7 @@ var tests = []struct {
 	{"BeatOfALateNodeSparesTheOthers", beatLate},
 	{"BeatLooksAsAClaimWould", beatLooks},
 	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
+	{"ReleaseWaitsForTheOccurrence", releaseWaits},
 	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
 	{"ReleaseDoesWhatWasWished", releaseFulfills},
 	{"ReleaseOfDeadNodeLeavesNothing", releaseDead},
