@@ -35,9 +35,15 @@ var executordStoreMutants = []mutant{
 	},
 	{
 		file: "cmd/executord/internal/daemon/shared_run.go", what: "times that passed during a run are made up for",
-		old:  "					_, err := jobs.Reschedule(ctx, row.ID, next)\n\t\t\t\t\treturn err\n",
-		new:  "					return nil\n",
+		old:  "			_, err := r.part.roster.Jobs.Reschedule(ctx, row.ID, next)\n\t\t\treturn err\n",
+		new:  "			return nil\n",
 		test: "TestTimesAreSkippedOnAStoreThatIsBack",
+	},
+	{
+		file: "cmd/executord/internal/daemon/shared_run.go", what: "times that are yet to come, since the clock was put back, are skipped",
+		old:  "if err == nil && told.Before(now) {",
+		new:  "if false {",
+		test: "TestTimesThatAreYetToComeAreNotSkipped",
 	},
 	{
 		file: "cmd/executord/internal/daemon/shared_run.go", what: "the first time of a schedule that came during the run is not counted",

@@ -59,7 +59,7 @@ func (n *node) handle(ctx context.Context, spec roster.Spec) (struct{}, error) {
 	return struct{}{}, r.execute(ctx)
 }
 
-// now gives the time of the store, or one a little earlier.
+// now gives the time of the store, or one a little earlier, if nobody has set its clock.
 func (r *sharedRun) now() time.Time { return r.base.Add(time.Since(r.began)) }
 
 // execute runs the command and accounts for it, in the log and to the store.
@@ -163,13 +163,7 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 			err = r.part.roster.Retire(ctx, row.ID)
 		case cut:
 		default:
-			var next time.Time
-			if first, skipped, next = r.overlapped(row); skipped > 0 && !next.IsZero() {
-				err = call(ctx, func() error {
-					_, err := jobs.Reschedule(ctx, row.ID, next)
-					return err
-				})
-			}
+			first, skipped, err = r.leaveOut(ctx, row, call)
 		}
 	}
 	switch {
@@ -186,6 +180,38 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 			"why", "the run before was still going on", "running", r.number)
 	}
 	return skipped
+}
+
+// leaveOut has the job go on behind the times that passed during the run. It gives
+// the first of them and how many they are.
+//
+// A time has passed if the store's clock is past it, and would be if nobody had set
+// it. Those over which it was put forward are missed, not skipped; those before which
+// it was put back are yet to come.
+func (r *sharedRun) leaveOut(ctx context.Context, row durable.Job, call func(context.Context, func() error) error) (first time.Time, n int, err error) {
+	now := r.now()
+	first, n, _ = r.overlapped(row, now)
+	if n == 0 {
+		return first, n, nil
+	}
+	err = call(ctx, func() error {
+		told, err := r.part.roster.Store.Now(ctx)
+		if err == nil && told.Before(now) {
+			now = told
+		}
+		return err
+	})
+	if err != nil {
+		return first, n, err
+	}
+	first, n, next := r.overlapped(row, now)
+	if n > 0 && !next.IsZero() {
+		err = call(ctx, func() error {
+			_, err := r.part.roster.Jobs.Reschedule(ctx, row.ID, next)
+			return err
+		})
+	}
+	return first, n, err
 }
 
 func once(_ context.Context, fn func() error) error { return fn() }
@@ -220,12 +246,12 @@ func (r *sharedRun) overran() bool {
 	return !next.IsZero() && next.Before(r.now())
 }
 
-// overlapped counts the times that have passed during the run, and gives the
-// first of them and the one that comes next. A job that got another schedule
+// overlapped counts the times up to now that have passed during the run, and gives
+// the first of them and the one that comes next. A job that got another schedule
 // meanwhile, or was put back in the file, has its next time in NextDue: those of
 // the schedule are counted from there, as the ones before were never to be.
-func (r *sharedRun) overlapped(row durable.Job) (first time.Time, n int, next time.Time) {
-	times, now := roster.Times(row), r.now()
+func (r *sharedRun) overlapped(row durable.Job, now time.Time) (first time.Time, n int, next time.Time) {
+	times := roster.Times(row)
 	switch {
 	case times == nil:
 		return time.Time{}, 0, time.Time{}

@@ -54,12 +54,13 @@ func settled(t *testing.T, took time.Duration, o outcome, gets, changes int) (sk
 	return skipped, row.Due.Sub(r.row.Occurrence), buf.String()
 }
 
-// overrun gives a run of the job a that has taken so long.
+// overrun gives a run of the job a that began in time and has taken so long.
 func overrun(t *testing.T, n *node, took time.Duration) *sharedRun {
 	row, err := n.roster.Store.Find(t.Context(), roster.Key("n", "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(time.Until(row.Due))
 	r := &sharedRun{part: n, row: row, base: row.Due, began: time.Now()}
 	r.run = run{entry: n.entry("a"), number: 1}
 	r.log = r.entry.log
@@ -75,6 +76,37 @@ func TestTimesAreSkippedOnAStoreThatIsBack(t *testing.T) {
 			skipped, next, log := settled(t, 150*time.Second, ok, fail.gets, fail.changes)
 			if skipped != 2 || next != 3*time.Minute || strings.Contains(log, "did not answer") {
 				t.Errorf("after %+v failures: %d skipped, next in %v: %s", fail, skipped, next, log)
+			}
+		})
+	}
+}
+
+// What is yet to come at the end of a run, since the store's clock was put back during
+// it, is not skipped: no run goes on when it comes.
+func TestTimesThatAreYetToComeAreNotSkipped(t *testing.T) {
+	for _, test := range []struct {
+		back    time.Duration
+		skipped int
+		next    time.Duration // 0 if it was left to the store
+	}{
+		{0, 2, 3 * time.Minute},
+		{time.Minute, 1, 2 * time.Minute},
+		{10 * time.Minute, 0, 0},
+		{25 * time.Hour, 0, 0},
+		{-25 * time.Hour, 2, 3 * time.Minute}, // others were missed, not skipped
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			n := newWatching(t, store, "# name: a\n* * * * * true\n", new(bytes.Buffer))
+			r := overrun(t, n, 150*time.Second)
+			store.Shift(-test.back)
+			skipped := r.settle(t.Context(), ok)
+			row, err := store.Get(t.Context(), r.row.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next := row.Due.Sub(r.row.Occurrence); skipped != test.skipped || next != test.next {
+				t.Errorf("put back by %v: %d skipped, next in %v, want %d and %v", test.back, skipped, next, test.skipped, test.next)
 			}
 		})
 	}
