@@ -231,6 +231,28 @@ func TestClosedPoolClaimsNothing(t *testing.T) {
 	})
 }
 
+// A program may shut the pool down during the drain, to end what still runs: no job
+// is to be taken then, and the log does not complain.
+func TestPoolIsShutDownDuringTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, log := executor.Scheduled(1), new(logLines)
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor, c.Logger = pool, log.logger() })
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			time.Sleep(time.Minute)
+			return "", nil
+		})
+		stop := start(t, jobs)
+		synctest.Wait()
+		must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		time.AfterFunc(5*time.Second, func() { pool.ShutdownNow() })
+		stop()
+		if n := log.count("the pool is shut down"); n != 0 {
+			t.Errorf("the log says it %d times", n)
+		}
+	})
+}
+
 // Among nodes of which one is busy, jobs go to the one that is idle: a node
 // gives back what it has claimed and can't begin.
 func TestBusyNodeGivesBack(t *testing.T) {

@@ -121,14 +121,19 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 }
 
 // open reports whether the pool takes work. If the program has shut it down before
-// Run has returned, jobs are for other nodes.
+// Run drains, jobs are for other nodes. In a drain they are in any case.
 func (n *node) open() bool {
 	if n.pool.Stage() == executor.StageRunning {
 		return true
 	}
-	n.closed.Do(func() {
-		n.jobs.log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
-	})
+	n.mu.Lock()
+	draining := n.mu.draining
+	n.mu.Unlock()
+	if !draining {
+		n.closed.Do(func() {
+			n.jobs.log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
+		})
+	}
 	return false
 }
 
