@@ -125,3 +125,12 @@ func (c *storeClock) now() time.Time {
 func (c *storeClock) until(t time.Time) time.Duration {
 	return t.Sub(c.now())
 }
+
+// start is when a run began, on the store's clock. How long it took is told by the
+// monotonic clock: the store's may have jumped since.
+type start struct{ at, local time.Time }
+
+func (c *storeClock) start() start { return start{c.now(), time.Now()} }
+
+// since gives the time that the store's clock would show if it had not jumped since.
+func (s start) since() time.Time { return s.at.Add(time.Since(s.local)) }

@@ -149,7 +149,9 @@ func (v Verdict) String() string {
 // MarshalText gives what String gives.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// A Run is one line of a job's history.
+// A Run is one line of a job's history. Started is by the database's clock, and
+// Finished as much later as the run took: a jump of that clock in between does not
+// count, except for a run that was lost.
 type Run struct {
 	Job        ID        `json:"job"`
 	Seq        int64     `json:"seq"` // 1, 2, 3, ... for each job

@@ -14,7 +14,7 @@ import (
 // current is what the context of a handler carries.
 type current struct {
 	*run
-	started time.Time // of the handler
+	started start // of the handler
 }
 
 type currentKey struct{}
@@ -46,7 +46,7 @@ func Current(ctx context.Context) (Job, bool) {
 // error is what the run failed with. If the handler calls runtime.Goexit, perform
 // does not return, and tells exited instead.
 func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time, err error) {
-	started := r.n.clock.now()
+	started := r.n.clock.start()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
@@ -64,7 +64,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
 		}
 		w := r.n.takeWalk(r.job.ID)
-		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started, &w)
+		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started.at, &w)
 		r.n.keepWalk(r.job.ID, w)
 		t = ceilMicros(t)
 		switch {
@@ -141,7 +141,7 @@ const leavePause = 5 * time.Second
 // leave gives the job back, as if it had not been tried: this program can't read
 // its schedule, as the trigger or the time zone is not known here. That is no
 // fault of the job, which other nodes may know how to run.
-func (r *run) leave(started time.Time, err error) Outcome {
+func (r *run) leave(started start, err error) Outcome {
 	o := r.untried(RunFailed, started, err, leavePause)
 	o.Unrecorded = true
 	r.n.mu.Lock()
@@ -155,7 +155,7 @@ func (r *run) leave(started time.Time, err error) Outcome {
 }
 
 // conclude says what follows a run that returned.
-func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started time.Time) Outcome {
+func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started start) Outcome {
 	var panicked *executor.PanicError
 	if errors.As(err, &panicked) {
 		r.n.jobs.logOf(&r.job).Error("durable: handler panicked", "panic", err)
@@ -198,26 +198,29 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 		return r.follow(tt, o)
 	}
 	o := r.ending(RunFailed, started, err)
-	o.Due = ceilMicros(o.Run.Finished.Add(r.kind.backoff(r.job.Attempt)))
+	o.Due = ceilMicros(r.present(started.at).Add(r.kind.backoff(r.job.Attempt)))
 	return o
 }
 
 // ending gives an outcome by which the same occurrence waits.
-func (r *run) ending(v Verdict, started time.Time, err error) Outcome {
+func (r *run) ending(v Verdict, started start, err error) Outcome {
 	o := Outcome{Ref: r.ref(), State: Waiting, Due: r.job.Due, Occurrence: r.job.Occurrence, Attempt: r.job.Attempt}
 	if err != nil {
 		o.Error = clean(err.Error())
 	}
-	finished := maxTime(r.n.clock.now(), started)
-	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started, Finished: finished, Verdict: v, Error: o.Error}
+	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.since(), Verdict: v, Error: o.Error}
 	return o
 }
 
+// present gives the time of the store, or that at which the run began if the clock
+// was put back before it since.
+func (r *run) present(started time.Time) time.Time { return maxTime(r.n.clock.now(), started) }
+
 // untried gives an outcome by which the same occurrence waits for that long, and
 // which counts no attempt.
-func (r *run) untried(v Verdict, started time.Time, err error, wait time.Duration) Outcome {
+func (r *run) untried(v Verdict, started start, err error, wait time.Duration) Outcome {
 	o := r.ending(v, started, err)
-	o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(o.Run.Finished.Add(wait))
+	o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(r.present(started.at).Add(wait))
 	return o
 }
 
@@ -235,7 +238,7 @@ func (r *run) failed(attempt int, o Outcome) {
 // follow makes the job wait for its next occurrence, or ends it if there is none
 // that the store knows of.
 func (r *run) follow(tt timetable, o Outcome) Outcome {
-	next := tt.next(r.job.Anchor, r.job.Occurrence, o.Run.Finished)
+	next := tt.next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
 	if next.IsZero() {
 		o.State, o.Due = Succeeded, time.Time{}
 		return o

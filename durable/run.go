@@ -273,7 +273,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 			return
 		}
 		if o == nil { // a trigger panicked, or called runtime.Goexit
-			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.now()))
+			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.start()))
 		}
 		n.settler.outcome(r, *o)
 	}()

@@ -3,6 +3,12 @@ package main
 // durableRunMutants break what a run of a durable job is for, and what follows it.
 var durableRunMutants = []mutant{
 	{
+		file: "durable/perform.go", what: "a jump of the clock counts as time that a run took",
+		old:  "Finished: started.since()",
+		new:  "Finished: r.present(started.at)",
+		test: "TestHistoryTellsHowLongARunTookAcrossAJump",
+	},
+	{
 		file: "durable/perform.go", what: "a job has one attempt more than it may have",
 		old: "r.job.Attempt >= r.job.Attempts:",
 		new: "r.job.Attempt > r.job.Attempts:",
