@@ -105,14 +105,14 @@ func (r *run) arm() {
 		n.mu.Unlock()
 		return
 	}
-	if n.clock.until(r.timeLocked()) > n.ahead() {
+	left := n.clock.until(r.timeLocked())
+	if left > n.ahead() {
 		n.dropLocked(r)
 		n.mu.orphans++
 		n.mu.Unlock()
 		n.wake()
 		return
 	}
-	left := n.clock.until(r.timeLocked())
 	r.armed++
 	turn := r.armed
 	if r.timer != nil {

@@ -58,6 +58,11 @@ var rulesMutants = []mutant{
 		new: "",
 	},
 	{
+		file: "durable/internal/rules/rules.go", what: "what is given back is due before its occurrence",
+		old: "	if j.Attempt == 0 && j.Occurrence.After(now) {",
+		new: "	if false {",
+	},
+	{
 		file: "durable/internal/rules/rules.go", what: "what was wished of a job is forgotten when it is given back",
 		old: "while the clock was ahead\n\t}\n\tFulfill(j)\n",
 		new: "while the clock was ahead\n\t}\n",
