@@ -132,5 +132,5 @@ type start struct{ at, local time.Time }
 
 func (c *storeClock) start() start { return start{c.now(), time.Now()} }
 
-// since gives the time that the store's clock would show if it had not jumped since.
-func (s start) since() time.Time { return s.at.Add(time.Since(s.local)) }
+// now gives the time that the store's clock would show if it had not jumped since.
+func (s start) now() time.Time { return s.at.Add(time.Since(s.local)) }

@@ -208,7 +208,7 @@ func (r *run) ending(v Verdict, started start, err error) Outcome {
 	if err != nil {
 		o.Error = clean(err.Error())
 	}
-	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.since(), Verdict: v, Error: o.Error}
+	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.now(), Verdict: v, Error: o.Error}
 	return o
 }
 

@@ -4,7 +4,7 @@ package main
 var durableRunMutants = []mutant{
 	{
 		file: "durable/perform.go", what: "a jump of the clock counts as time that a run took",
-		old:  "Finished: started.since()",
+		old:  "Finished: started.now()",
 		new:  "Finished: r.present(started.at)",
 		test: "TestHistoryTellsHowLongARunTookAcrossAJump",
 	},

@@ -59,7 +59,7 @@ var rulesMutants = []mutant{
 	},
 	{
 		file: "durable/internal/rules/rules.go", what: "what is given back is due before its occurrence",
-		old: "	if j.Attempt == 0 && j.Occurrence.After(now) {",
+		old: "	if j.Attempt == 0 && j.Occurrence.After(now) && j.Occurrence.After(j.Due) {",
 		new: "	if false {",
 	},
 	{

@@ -100,18 +100,11 @@ func Release(j *durable.Job, now time.Time) {
 		j.Attempt--
 	}
 	free(j)
-	if j.Attempt == 0 && j.Occurrence.After(now) {
-		j.Due = maxTime(j.Due, j.Occurrence) // it was decided on while the clock was ahead
+	if j.Attempt == 0 && j.Occurrence.After(now) && j.Occurrence.After(j.Due) {
+		j.Due = j.Occurrence // it was decided on while the clock was ahead
 	}
 	Fulfill(j)
 	j.Updated = now
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Change does what a user asks.
