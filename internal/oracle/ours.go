@@ -143,7 +143,7 @@ func (r *run) do(s Step) {
 		f := executor.NewFuture(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
 		r.keep(s.Task, f, f)
 		if err = r.pool.Execute(ctx, f); err != nil && r.Scheduled {
-			delete(r.tasks, s.Task) // the JDK throws, and there is no future
+			r.forget(s.Task) // the JDK throws, and there is no future
 		}
 	case "execute":
 		b := &plain{r, r.body(s)}
@@ -291,18 +291,18 @@ func (r *run) keep(task int, f executor.Awaitable, what executor.Runnable) {
 	}
 }
 
+func (r *run) forget(task int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.tasks, task)
+}
+
 // cancel cancels a task. What ours has completed, where the JDK leaves it
 // pending, counts as canceled now.
 func (r *run) cancel(task int, interrupt bool) bool {
-	r.mu.Lock()
-	f := r.tasks[task]
-	r.mu.Unlock()
-	if f == nil {
-		return false
-	}
-	if r.leftPending(task) && !r.late[task] {
-		r.late[task] = true
-		return true
+	f, late := r.cancelLate(task)
+	if f == nil || late {
+		return late
 	}
 	if interrupt {
 		return f.Cancel()
@@ -310,23 +310,45 @@ func (r *run) cancel(task int, interrupt bool) bool {
 	return f.(interface{ Abandon() bool }).Abandon()
 }
 
+// cancelLate gives the task's future, nil if it has none, and reports whether
+// the JDK would cancel now what ours has completed already.
+func (r *run) cancelLate(task int) (f executor.Awaitable, late bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f = r.tasks[task]
+	if f == nil || r.late[task] || !r.leftPending(task) {
+		return f, false
+	}
+	r.late[task] = true
+	return f, true
+}
+
 // leftPending reports whether the JDK would have left the task's future
-// pending: it was rejected, or given back by ShutdownNow.
+// pending: it was rejected, or given back by ShutdownNow. The caller holds mu.
 func (r *run) leftPending(id int) bool {
 	err := r.tasks[id].Err()
 	return errors.Is(err, executor.ErrRejected) || errors.Is(err, executor.ErrShutdown) && slices.Contains(r.unrun, id)
 }
 
 func (r *run) remove(task int) bool {
+	what := r.handed(task)
+	return what != nil && r.pool.Remove(what)
+}
+
+// handed gives what the executor was handed for a task, nil if the JDK wrapped
+// it and so does not find it.
+func (r *run) handed(task int) executor.Runnable {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for what, t := range r.of {
 		if _, bare := what.(*plain); bare && r.Scheduled {
-			continue // the JDK has wrapped it and does not find it
+			continue
 		}
 		if t == task {
-			return r.pool.Remove(what)
+			return what
 		}
 	}
-	return false
+	return nil
 }
 
 func (r *run) giveBack(us []executor.Unrun) {
@@ -380,6 +402,8 @@ func (r *run) stats() string {
 // trace gives what was observed, in an order that does not depend on which of
 // several workers came first within a tick.
 func (r *run) trace() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	slices.SortStableFunc(r.events, func(a, b event) int {
 		if a.at != b.at {
 			return a.at - b.at
