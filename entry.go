@@ -63,11 +63,19 @@ func (e entry) task() *task {
 // alone reports whether e, whose task is t, came with no context to speak of: one
 // that need not be asked, and cannot panic.
 func (e entry) alone(t *task) bool {
-	if t != nil {
-		return !t.has(withCtx | begun) // once begun it keeps the context that it had
+	if t != nil && t.has(begun) {
+		return false // it keeps the context that it had
 	}
-	_, accompanied := e.run.(*errand)
-	return !accompanied
+	return !e.accompanied(t)
+}
+
+// accompanied reports whether e, whose task is t, has a context to speak of.
+func (e entry) accompanied(t *task) bool {
+	if t != nil {
+		return t.has(withCtx)
+	}
+	_, ok := e.run.(*errand)
+	return ok
 }
 
 // context gives the context that the task was submitted with.
@@ -103,6 +111,9 @@ func (e entry) end(s State, err error) {
 
 // placed is told where the task waits.
 func (e entry) placed(place int) {
+	if _, ok := e.run.(Func); ok {
+		return
+	}
 	if t := e.task(); t != nil {
 		t.place = int32(place)
 	}

@@ -38,11 +38,9 @@ type twoEnded interface {
 	// to come by the other way.
 	join(e entry, t *task) bool
 	// serve is pop, if what comes next is known without a look at what has joined
-	// since the last turn. That it reports false says nothing.
+	// since the last turn, and not so much has that it is time for one. That it
+	// reports false says nothing.
 	serve() (entry, bool)
-	// crowded reports whether it is time for a turn even if there is something to
-	// serve. Anybody may ask.
-	crowded() bool
 	// turn hands what has joined over to the end that serves. It is quick.
 	turn(now instant)
 	// settle, which must follow a turn, is for the end that serves.
@@ -130,11 +128,7 @@ func (p *Pool) advance(w *worker, out outcome) bool {
 	if !p.mu.open || out == again {
 		return false
 	}
-	var e entry
-	ok := false
-	if !p.mu.ends.crowded() {
-		e, ok = p.mu.ends.serve()
-	}
+	e, ok := p.mu.ends.serve()
 	if !ok {
 		e, ok = p.turn()
 	}
@@ -192,10 +186,9 @@ func (q *stream) serve() (entry, bool) {
 	return e, ok
 }
 
-func (q *stream) turn(instant)  { q.line.Turn() }
-func (q *stream) crowded() bool { return false }
-func (q *stream) settle()       {}
-func (q *stream) gather()       { q.line.Turn() }
+func (q *stream) turn(instant) { q.line.Turn() }
+func (q *stream) settle()      {}
+func (q *stream) gather()      { q.line.Turn() }
 
 func (q *stream) remove(t *task) {
 	q.line.Remove(int(t.place))

@@ -225,3 +225,50 @@ func TestPoolHooksMayUseThePool(t *testing.T) {
 		pool.Close()
 	})
 }
+
+// AfterTask is told how a body ended, whatever it was submitted as: what it
+// returned, its panic, or ErrGoexit.
+func TestPoolAfterTaskHearsHowABodyEnded(t *testing.T) {
+	type submit func(ctx context.Context, pool *executor.Pool, body func(context.Context) error)
+	for _, as := range []struct {
+		name   string
+		submit submit
+	}{
+		{"function", func(_ context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(context.Background(), body)
+		}},
+		{"function with a context", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(ctx, body)
+		}},
+		{"function with a context that never ends", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(context.WithoutCancel(ctx), body)
+		}},
+		{"named function", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(ctx, body, executor.Named("it"))
+		}},
+		{"future", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			executor.Submit(ctx, pool, executor.Callable(body))
+		}},
+	} {
+		for _, way := range leaving {
+			t.Run(as.name+"/"+way.name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					var told []error
+					pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+						AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { told = append(told, err) },
+						OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+					}})
+					as.submit(t.Context(), pool, func(context.Context) error { return way.leave() })
+					settled(t, pool)
+					if len(told) != 1 {
+						t.Fatalf("told %v, want one error", told)
+					}
+					var perr *executor.PanicError
+					expect(t, "a panic", errors.As(told[0], &perr), panics(way.leave))
+					expect(t, "a Goexit", errors.Is(told[0], executor.ErrGoexit), way.name == "Goexit")
+					expect(t, "nil", told[0] == nil, way.name == "return nil")
+				})
+			})
+		}
+	}
+}

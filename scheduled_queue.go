@@ -91,8 +91,12 @@ const many = 1024
 func (q *delayQueue) crowded() bool { return q.crowd.Load() }
 
 // serve gives a task that was due at the last look at the clock, unless one is
-// that waits for the wall clock, which may have been set back since.
+// that waits for the wall clock, which may have been set back since, or it is time
+// to see to those that have joined.
 func (q *delayQueue) serve() (entry, bool) {
+	if q.crowded() {
+		return entry{}, false
+	}
 	if at, ok := q.wall.Least(); ok && at <= q.seen.wall {
 		return entry{}, false
 	}

@@ -63,9 +63,9 @@ var gateMutants = []mutant{
 		new: "range [...]int{1 - p.in, 1 - p.in}",
 	},
 	{
-		file: "pool_gate.go", what: "a crowd at the gate waits as long as there is something to do",
-		old: "	if !p.mu.ends.crowded() {\n",
-		new: "	if true {\n",
+		file: "scheduled_queue.go", what: "a crowd at the gate waits as long as there is something to do",
+		old: "	if q.crowded() {\n\t\treturn",
+		new: "	if false {\n\t\treturn",
 	},
 	{
 		file: "scheduled_queue.go", what: "a gate that was crowded once is for ever",

@@ -129,7 +129,7 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "a plain task runs although its context has ended",
-		old: "		if r.ctx.Err() != nil {\n\t\t\treturn canceledTask\n\t\t}\n",
+		old: "	if r.ctx.Err() != nil {\n\t\treturn canceledTask\n\t}\n",
 		new: "",
 	},
 	{
@@ -149,8 +149,8 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_run.go", what: "AfterTask is left out after a Goexit",
-		old: "	defer func() {\n\t\tif p.hooked || end.err != nil {\n\t\t\tp.after(ctx, w, e, info, end)\n\t\t}\n\t}()\n\tend = e.invoke(ctx)\n",
-		new: "	end = e.invoke(ctx)\n\tif p.hooked || end.err != nil {\n\t\tp.after(ctx, w, e, info, end)\n\t}\n",
+		old: "		if p.hooked || end.err != nil {\n\t\t\tp.after(",
+		new: "		if p.hooked && end.err != ErrGoexit {\n\t\t\tp.after(",
 	},
 	{
 		file: "pool_run.go", what: "a panic in AfterTask gets out",
@@ -158,59 +158,79 @@ var workerMutants = []mutant{
 		new: "	p.hooks.AfterTask(ctx, info, end.err)",
 	},
 	{
-		file: "pool_run.go", what: "panics in futures are not counted",
+		file: "pool_report.go", what: "panics in futures are not counted",
 		old: "		if perr != nil {\n\t\t\tp.countPanic()\n\t\t}\n",
 		new: "",
 	},
 	{
-		file: "pool_run.go", what: "that its context has ended excuses a body that has returned",
+		file: "pool_report.go", what: "that its context has ended excuses a body that has returned",
 		old: "perr == nil && p.interrupted(e) && (",
 		new: "perr == nil && ctx.Err() != nil && (",
 	},
 	{
-		file: "pool_run.go", what: "an error that AfterTask was told of is logged",
+		file: "pool_report.go", what: "an error that AfterTask was told of is logged",
 		old: "(told || matches(end.err, Done))",
 		new: "matches(end.err, Done)",
 	},
 	{
-		file: "pool_run.go", what: "the end of a schedule in peace is logged",
+		file: "pool_report.go", what: "the end of a schedule in peace is logged",
 		old: "(told || matches(end.err, Done))",
 		new: "told",
 	},
 	{
-		file: "pool_run.go", what: "that a shutdown ended a body is logged",
+		file: "pool_report.go", what: "that a shutdown ended a body is logged",
 		old: "return p.ctx.Err() != nil || e.context()",
 		new: "return e.context()",
 	},
 	{
-		file: "pool_run.go", what: "that its submitter ended a body is logged",
+		file: "pool_report.go", what: "that its submitter ended a body is logged",
 		old: "p.ctx.Err() != nil || e.context().Err() != nil ||",
 		new: "p.ctx.Err() != nil ||",
 	},
 	{
-		file: "pool_run.go", what: "that Cancel ended a body is logged",
+		file: "pool_report.go", what: "that Cancel ended a body is logged",
 		old: "t != nil && t.State() == Canceled\n}",
 		new: "t != nil && t.State() == Pending\n}",
 	},
 	{
-		file: "pool_run.go", what: "what was given back loses its name",
+		file: "pool_report.go", what: "what was given back loses its name",
 		old: "info.Name = u.name",
 		new: "_ = u",
 	},
 	{
-		file: "pool_run.go", what: "the panics of series go unreported",
+		file: "pool_report.go", what: "the panics of series go unreported",
 		old: "return carried || t.series() != nil",
 		new: "return carried",
 	},
 	{
 		file: "pool_run.go", what: "tasks run without their labels",
-		old: "	w.label(e.context())\n",
-		new: "",
+		old: "	pprof.SetGoroutineLabels(labels)\n",
+		new: "	_, _ = labels, pprof.SetGoroutineLabels\n",
 	},
 	{
 		file: "pool_run.go", what: "the context of a plain task lives on after it",
-		old: "			defer cancel(ErrReturned)\n\t\t\tctx = limited",
-		new: "			_ = cancel\n\t\t\tctx = limited",
+		old: "	ctx, cancel := within(p, ctx)\n\tdefer cancel(ErrReturned)\n\treturn plainly",
+		new: "	ctx, cancel := within(p, ctx)\n\t_ = cancel\n\treturn plainly",
+	},
+	{
+		file: "pool_run.go", what: "a panic of a plain body costs the goroutine",
+		old: "		if end.abrupt && t == nil {",
+		new: "		if false {",
+	},
+	{
+		file: "pool_run.go", what: "AfterTask is told that a task has exited which has panicked",
+		old: "		if end.abrupt && t == nil {",
+		new: "		if end.abrupt {",
+	},
+	{
+		file: "pool_run.go", what: "a panic of what the submitter runs gets out",
+		old: "		if !returned && e.task() == nil {",
+		new: "		if !returned && e.task() != nil {",
+	},
+	{
+		file: "pool_run.go", what: "AfterTask is told when the next run is due",
+		old: "			p.after(ctx, w, e, early, end)\n",
+		new: "			p.after(ctx, w, e, nil, end)\n",
 	},
 	{
 		file: "pool_run.go", what: "a series outlives its submitter's context",
