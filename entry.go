@@ -111,7 +111,7 @@ func (e entry) end(s State, err error) {
 
 // placed is told where the task waits.
 func (e entry) placed(place int) {
-	if _, ok := e.run.(Func); ok {
+	if _, ok := e.run.(Func); ok { // it takes no call to see that this has no task
 		return
 	}
 	if t := e.task(); t != nil {

@@ -98,6 +98,8 @@ func (p *Pool) restart(ctx context.Context, w *worker, e entry, b bound) {
 	more, last = b.core().series().restart(b.core())
 }
 
+// runErrand runs a Runnable that came with a context. From one that never ends none
+// has to be derived for it.
 func (p *Pool) runErrand(w *worker, e entry, r *errand) outcome {
 	if r.ctx.Err() != nil {
 		return canceledTask
@@ -150,7 +152,7 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task) (end en
 			p.after(ctx, w, e, early, end)
 		}
 	}()
-	if f, ok := e.run.(Func); ok {
+	if f, ok := e.run.(Func); ok { // by far the most frequent: two calls less are felt
 		end = ending{err: f(ctx)}
 	} else {
 		end = e.call(ctx)
