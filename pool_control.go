@@ -42,12 +42,24 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 }
 
 // forget takes a task that is done, and was given to p, out of the queue, if it
-// is there.
+// is there. It calls nothing for a task that leaves by the exit, see [exit].
 func (p *Pool) forget(t *task) {
 	if !p.mu.crew.TryLock() {
 		p.mu.crew.Wait()
 	}
-	if p.mu.discharge(t) {
+	if p.mu.exit.open() && t.exits() {
+		p.mu.exit.put(t)
+		p.mu.crew.Unlock()
+		return
+	}
+	p.strike(t)
+}
+
+// strike is forget for the first at the exit, and for who can't leave there. The caller
+// holds the workers' lock, which it releases.
+func (p *Pool) strike(t *task) {
+	if t.exits() && p.mu.opens() {
+		p.mu.exit.put(t)
 		p.mu.crew.Unlock()
 		return
 	}

@@ -14,21 +14,21 @@ type exit struct {
 	n     int
 }
 
-// discharge puts a task that is done at the exit, if it waits and nothing else is to
-// be done when it is gone. The caller holds the workers' lock.
-func (s *poolState) discharge(t *task) bool {
-	if !t.has(native) || !heap.Far(int(t.place)) {
-		return false // one that is not native may get its place now, and be in another pool by then
-	}
-	x := &s.exit
-	open := x.n > 0 || s.heaped && s.steady() // and stays so until it is swept
-	if !open || x.n == len(x.tasks) {
-		return false
-	}
+// open reports whether somebody is there, and there is room for another.
+func (x *exit) open() bool { return x.n > 0 && x.n < len(x.tasks) }
+
+func (x *exit) put(t *task) {
 	x.tasks[x.n] = t
 	x.n++
-	return true
 }
+
+// opens reports whether the exit, which nobody has used since it was swept, may be
+// used; it may then until it is swept again.
+func (s *poolState) opens() bool { return s.exit.n == 0 && s.heaped && s.steady() }
+
+// exits reports whether t, which is done, waits where tasks leave by the exit. One that
+// is not native may get its place now, and be in another pool by then.
+func (t *task) exits() bool { return t.has(native) && heap.Far(int(t.place)) }
 
 // steady reports whether no worker comes or goes, and no submitter is let in, because
 // a task has left the queue.

@@ -24,19 +24,29 @@ var exitMutants = []mutant{
 	},
 	{
 		file: "pool_exit.go", what: "the exit is open to who is about to leave",
-		old: "!heap.Far(int(t.place))",
-		new: "!heap.Far(int(t.place)) && t.place == unplaced",
+		old: "heap.Far(int(t.place)) }",
+		new: "(heap.Far(int(t.place)) || t.place != unplaced) }",
 	},
 	{
 		file: "pool_exit.go", what: "the exit asks for the place of who may be on his way in",
-		old:  "!t.has(native) || !heap.Far(int(t.place))",
-		new:  "!heap.Far(int(t.place)) || !t.has(native)",
+		old:  "t.has(native) && heap.Far(int(t.place))",
+		new:  "heap.Far(int(t.place)) && t.has(native)",
 		race: true,
 	},
 	{
 		file: "pool_exit.go", what: "the exit is open in a queue that does not tell what is far",
 		old: "s.heaped && s.steady()",
 		new: "s.steady()",
+	},
+	{
+		file: "pool_exit.go", what: "the exit is open whether it may be used or not",
+		old: "x.n > 0 && x.n < len(x.tasks)",
+		new: "x.n < len(x.tasks)",
+	},
+	{
+		file: "pool_exit.go", what: "one more than there is room for comes to the exit",
+		old: "x.n > 0 && x.n < len(x.tasks)",
+		new: "x.n > 0 && x.n <= len(x.tasks)",
 	},
 	{
 		file: "pool_exit.go", what: "who leaves by the exit is not counted",
