@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"strconv"
 	"time"
 )
 
@@ -32,14 +31,6 @@ func (s State) Done() bool { return s >= Succeeded }
 // of any other value.
 func (s State) String() string {
 	return name(s, "pending", "running", "succeeded", "failed", "canceled")
-}
-
-// name gives the name of a constant, or the number of one that is none.
-func name[N ~uint8](n N, names ...string) string {
-	if int(n) < len(names) {
-		return names[n]
-	}
-	return strconv.Itoa(int(n))
 }
 
 // unplaced is the place of a task that is in no queue.

@@ -1,0 +1,69 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// String describes the future in one line, for logs: the name that it was given, its
+// state, and why it failed or was canceled, as `future "mail": failed: no route to host`.
+// The form may change. Java: FutureTask.toString.
+func (t *task) String() string {
+	s := t.State()
+	return fmt.Sprintf("%s: %v%s", titled("future", t.Name()), s, t.because(s))
+}
+
+// because says why a task is in a state that needs a reason. All of it is in one line:
+// that of a panic brings its stack.
+func (t *task) because(s State) string {
+	if s != Failed && s != Canceled {
+		return ""
+	}
+	err := t.outcome()
+	if c := (*CanceledError)(nil); s == Canceled && errors.As(err, &c) {
+		if err = c.Cause; err == ErrCanceled {
+			return ""
+		}
+	}
+	line, _, _ := strings.Cut(reason(err), "\n")
+	return ": " + line
+}
+
+// String is like that of [Future], and says when a task that waits is due.
+func (f *ScheduledFuture[T]) String() string {
+	s := f.Future.String()
+	if f.State() != Pending {
+		return s
+	}
+	if next := f.Next(); !next.IsZero() {
+		s += next.Format(", due 2006-01-02T15:04:05.000Z07:00")
+	}
+	return s
+}
+
+// String describes the pool in one line, for logs: its name, its stage, its workers and
+// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 tasks queued, 250
+// completed`. The form may change; [Pool.Stats] gives the same as numbers. Java: toString.
+func (p *Pool) String() string {
+	s := p.Stats()
+	return fmt.Sprintf("%s: %v, %d of %d workers active, %d tasks queued, %d completed",
+		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Completed())
+}
+
+// titled gives what something is, and its name if it has one.
+func titled(what, name string) string {
+	if name == "" {
+		return what
+	}
+	return what + " " + strconv.Quote(name)
+}
+
+// name gives the name of a constant, or the number of one that is none.
+func name[N ~uint8](n N, names ...string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return strconv.Itoa(int(n))
+}

@@ -1,0 +1,140 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+func textIs(t *testing.T, v any, want string) {
+	t.Helper()
+	if got := fmt.Sprint(v); got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+}
+
+// A future tells its name, its state, and why it failed or was canceled.
+func TestFutureText(t *testing.T) {
+	errLost := errors.New("executor: lost\nand more")
+	promise := func(end func(f *executor.Future[int])) *executor.Future[int] {
+		f := executor.NewPromise[int]()
+		end(f)
+		return f
+	}
+	returns := func(err error) *executor.Future[int] {
+		f := executor.NewFuture(func(context.Context) (int, error) { return 0, err }, executor.Named("a \"b\""))
+		f.Run(t.Context())
+		return f
+	}
+	textIs(t, executor.NewPromise[int](), "future: pending")
+	textIs(t, promise(func(f *executor.Future[int]) { f.Complete(1) }), "future: succeeded")
+	textIs(t, promise(func(f *executor.Future[int]) { f.Fail(io.EOF) }), "future: failed: EOF")
+	textIs(t, promise(func(f *executor.Future[int]) { f.Cancel() }), "future: canceled")
+	textIs(t, returns(nil), `future "a \"b\"": succeeded`)
+	textIs(t, returns(errLost), `future "a \"b\"": failed: lost`)
+	textIs(t, returns(&executor.CanceledError{Cause: io.EOF}), `future "a \"b\"": failed: task canceled: EOF`)
+
+	f := executor.NewFuture(func(context.Context) (int, error) { panic("no\nway") })
+	f.Run(t.Context())
+	textIs(t, f, "future: failed: task panicked: no")
+
+	p := executor.Single()
+	defer p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	textIs(t, executor.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }), "future: canceled: context canceled")
+}
+
+// The text of a future can be asked for while it runs, by its body, too.
+func TestRunningFutureText(t *testing.T) {
+	p := executor.Single()
+	defer p.Close()
+	started, release := make(chan struct{}), make(chan struct{})
+	var f *executor.Future[string]
+	f = executor.NewFuture(func(context.Context) (string, error) {
+		s := f.String()
+		close(started)
+		<-release
+		return s, nil
+	})
+	if err := p.Execute(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	textIs(t, f, "future: running")
+	close(release)
+	if got, err := f.Get(t.Context()); got != "future: running" {
+		t.Errorf("in the body it is %q, %v", got, err)
+	}
+}
+
+// A future that waits for its time tells it; one that runs or is done has none.
+func TestScheduledFutureText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := executor.Scheduled(2)
+		nothing := func(context.Context) error { return nil }
+		at := executor.At(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC), executor.Callable(nothing))
+		local := time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC).Local().Format("2006-01-02T15:04:05.000Z07:00")
+		textIs(t, at, "future: pending, due "+local)
+		every, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, nothing, executor.Named("e"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2*time.Hour + time.Minute)
+		due := time.Now().Add(59 * time.Minute).Format("2006-01-02T15:04:05.000Z07:00")
+		textIs(t, every, `future "e": pending, due `+due)
+		slow := executor.Schedule(t.Context(), p, 0, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
+		synctest.Wait()
+		textIs(t, slow, "future: running")
+		p.ShutdownNow()
+		p.AwaitTermination(t.Context())
+		textIs(t, every, `future "e": canceled: shut down`)
+		late := executor.Schedule(t.Context(), p, time.Hour, executor.Callable(nothing))
+		if !strings.HasPrefix(late.String(), "future: failed: task rejected") {
+			t.Errorf("a rejected future is %q", late)
+		}
+	})
+}
+
+// A pool tells its name, its stage, and what its workers do.
+func TestPoolText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		textIs(t, executor.Scheduled(1), "pool: running, 0 of 0 workers active, 0 tasks queued, 0 completed")
+		p, err := executor.New(executor.Config{Name: "mail", Core: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			if err := p.Go(t.Context(), func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		textIs(t, p, `pool "mail": running, 2 of 2 workers active, 2 tasks queued, 0 completed`)
+		p.Shutdown()
+		time.Sleep(1500 * time.Millisecond)
+		textIs(t, p, `pool "mail": shutdown, 2 of 2 workers active, 0 tasks queued, 2 completed`)
+		p.Close()
+		textIs(t, p, `pool "mail": terminated, 0 of 0 workers active, 0 tasks queued, 4 completed`)
+	})
+}
+
+// What is logged is the text, not what the pool is made of.
+func TestTextInLog(t *testing.T) {
+	p := executor.Single()
+	defer p.Close()
+	var b strings.Builder
+	slog.New(slog.NewTextHandler(&b, nil)).Info("m", "pool", p, "future", executor.NewPromise[int]())
+	for _, want := range []string{`pool="pool: running, `, `future="future: pending"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("log is %s, want %s", b.String(), want)
+		}
+	}
+}
