@@ -44,11 +44,11 @@ func (f *ScheduledFuture[T]) String() string {
 }
 
 // String describes the pool in one line, for logs: its name, its stage, its workers and
-// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 tasks queued, 250
-// completed`. The form may change; [Pool.Stats] gives the same as numbers. Java: toString.
+// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 queued, 250 completed`.
+// The form may change; [Pool.Stats] gives the same as numbers. Java: toString.
 func (p *Pool) String() string {
 	s := p.Stats()
-	return fmt.Sprintf("%s: %v, %d of %d workers active, %d tasks queued, %d completed",
+	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d completed",
 		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Completed())
 }
 

@@ -2,8 +2,10 @@ package durable_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -187,6 +189,34 @@ func TestIDRoundTrip(t *testing.T) {
 	for _, s := range []string{"", "x", id.String()[1:], strings.Repeat("z", 36), id.String() + "0"} {
 		if _, err := durable.ParseID(s); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+// What is said of jobs and runs in JSON is read as it was written, and names that there
+// are none of are not.
+func TestJSONRoundTrip(t *testing.T) {
+	roundTrip := func(v, got any) {
+		text, err := json.Marshal(v)
+		if err == nil {
+			err = json.Unmarshal(text, got)
+		}
+		if back := reflect.ValueOf(got).Elem().Interface(); err != nil || !reflect.DeepEqual(back, v) {
+			t.Errorf("%v became %s and then %v: %v", v, text, back, err)
+		}
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	for s := durable.Waiting; s <= durable.Paused; s++ {
+		roundTrip(durable.Job{ID: durable.NewID(), Kind: "k", State: s, Due: at, Created: at, Updated: at}, new(durable.Job))
+	}
+	for v := durable.RunSucceeded; v <= durable.RunSnoozed; v++ {
+		roundTrip(durable.Run{Job: durable.NewID(), Occurrence: at, Started: at, Finished: at, Verdict: v}, new(durable.Run))
+	}
+	for _, unmarshal := range []func([]byte) error{new(durable.State).UnmarshalText, new(durable.Verdict).UnmarshalText} {
+		for _, s := range []string{"", "Canceled", "Verdict(9)"} {
+			if err := unmarshal([]byte(s)); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "must be one of [") {
+				t.Errorf("%q: %v", s, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -44,14 +45,16 @@ func (s State) String() string {
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what String writes.
-func (s *State) UnmarshalText(text []byte) error {
-	for i, name := range stateNames {
-		if name == string(text) {
-			*s = State(i)
-			return nil
-		}
+func (s *State) UnmarshalText(text []byte) error { return named(s, "state", stateNames[:], text) }
+
+// named sets v to what the name in text stands for.
+func named[V ~uint8](v *V, what string, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return invalid("%s %q: it must be one of %v", what, text, names)
 	}
-	return invalid("state %q: it must be one of %v", text, stateNames)
+	*v = V(i)
+	return nil
 }
 
 // Held reports whether a job in state s belongs to a node.
@@ -148,6 +151,11 @@ func (v Verdict) String() string {
 
 // MarshalText gives what String gives.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	return named(v, "verdict", verdictNames[:], text)
+}
 
 // A Run is one line of a job's history. Started is by the database's clock, and
 // Finished as much later as the run took: a jump of that clock in between does not

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -151,4 +152,18 @@ func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// A queue tells how much it holds, and of how much.
+func TestText(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
+		q.Offer(1)
+		want := map[string]string{"Bounded": "queue: length 1, capacity 20", "Handoff": "queue: length 0, capacity 0"}[k.name]
+		if want == "" {
+			want = "queue: length 1"
+		}
+		if got := fmt.Sprint(q); got != want {
+			t.Errorf("text is %q, want %q", got, want)
+		}
+	})
 }

@@ -44,6 +44,7 @@
 package queue
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/executor-go/executor/internal/ring"
@@ -148,4 +149,13 @@ func (q *Blocking[T]) Peek() (v T, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.mu.shelf.peek()
+}
+
+// String describes the queue in one line, for logs, as "queue: length 3, capacity 10".
+// The form may change. Java: toString, which gives the elements; so does [Blocking.All].
+func (q *Blocking[T]) String() string {
+	if q.capacity == unlimited {
+		return fmt.Sprintf("queue: length %d", q.Len())
+	}
+	return fmt.Sprintf("queue: length %d, capacity %d", q.Len(), q.capacity)
 }

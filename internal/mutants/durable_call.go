@@ -72,4 +72,9 @@ var durableCallMutants = []mutant{
 		old: "	c.completed.Store(true)\n",
 		new: "",
 	},
+	{
+		file: "durable/job.go", what: "a state that there is none of is read as the last one",
+		old: "if i < 0 {",
+		new: "if i < -1 {",
+	},
 }

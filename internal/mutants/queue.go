@@ -123,4 +123,9 @@ var queueMutants = []mutant{
 		old: "	s.ring.CloseRanks(nil)\n",
 		new: "",
 	},
+	{
+		file: "queue/queue.go", what: "the text of a queue gives a limit that is none",
+		old: "if q.capacity == unlimited {\n\t\treturn fmt",
+		new: "if q.capacity != unlimited {\n\t\treturn fmt",
+	},
 }
