@@ -38,7 +38,8 @@ type run struct {
 	bodies   int    // begun, those run by the submitter included
 	unrun    []int
 	crowded  bool
-	stepping bool         // a step is being made
+	stepping time.Time // since when a step is being made, zero for none
+	asked    map[measured]int
 	late     map[int]bool // canceled when ours was complete already, and the JDK's was not
 }
 
@@ -54,15 +55,18 @@ type event struct {
 // Draw avoids; or an invokeAny was over while tasks of it waited; or a body stopped
 // the pool while the submitter ran another.
 func observe(p *Program, shake shake) (trace string, crowded bool) {
-	r := &run{Program: p, shake: shake, start: time.Now(), tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}, reject: p.Reject}
+	r := &run{
+		Program: p, shake: shake, start: time.Now(), reject: p.Reject,
+		tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}, asked: map[measured]int{},
+	}
 	r.open()
 	before := -tick // when the last step was over
 	for i, s := range p.Steps {
 		r.sleepUntil(s.At, i)
 		crowded := !p.Scheduled && time.Since(r.start)-before < tick/2
-		r.stepAhead(crowded, true)
+		r.stepAhead(crowded, time.Now())
 		r.do(s)
-		r.stepAhead(false, false)
+		r.stepAhead(false, time.Time{})
 		before = time.Since(r.start)
 	}
 	r.sleepUntil(p.End, len(p.Steps))
@@ -72,15 +76,15 @@ func observe(p *Program, shake shake) (trace string, crowded bool) {
 	return r.trace(), r.crowded
 }
 
-// stepAhead notes whether the submitter is in a step, and whether it came too soon.
-func (r *run) stepAhead(crowded, stepping bool) {
+// stepAhead notes since when the submitter is in a step, and whether it came too soon.
+func (r *run) stepAhead(crowded bool, stepping time.Time) {
 	r.mu.Lock()
 	r.crowded, r.stepping = r.crowded || crowded, stepping
 	r.mu.Unlock()
 }
 
 func (r *run) open() {
-	keep := r.long(r.Keep)
+	keep := r.long(r.Keep, measured{task: -1})
 	hooks := executor.Hooks{
 		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 			r.count(0)
@@ -136,7 +140,7 @@ var rejects = map[string]executor.RejectPolicy{
 
 func (r *run) do(s Step) {
 	ctx := context.Background()
-	d := func(i int) time.Duration { return r.long(s.Args[i]) }
+	d := func(i int) time.Duration { return r.long(s.Args[i], measured{task: s.Task}) }
 	var err error
 	switch s.Do {
 	case "submit":
@@ -231,7 +235,7 @@ func (r *run) body(s Step) func(context.Context) error {
 		r.mu.Lock()
 		r.bodies++
 		r.mu.Unlock()
-		t := time.NewTimer(r.long(s.Args[0]))
+		t := time.NewTimer(r.long(s.Args[0], measured{s.Task, true}))
 		defer t.Stop()
 		interrupted := ctx.Done()
 		if strings.HasPrefix(s.Body, "stubborn") {
@@ -262,7 +266,9 @@ func (r *run) body(s Step) func(context.Context) error {
 			r.pool.Shutdown()
 		case "stop":
 			r.mu.Lock()
-			r.crowded = r.crowded || r.stepping // the JDK does not interrupt a body that CallerRuns runs
+			if !r.stepping.IsZero() && time.Since(r.stepping) > 0 {
+				r.crowded = true // the JDK does not interrupt a body that CallerRuns runs
+			}
 			r.mu.Unlock()
 			r.giveBack(r.pool.ShutdownNow())
 		}
@@ -460,11 +466,14 @@ func (r *run) note(format string, args ...any) {
 }
 
 // long gives n ticks, disturbed.
-func (r *run) long(n int) time.Duration {
+func (r *run) long(n int, what measured) time.Duration {
 	if n <= 0 {
 		return time.Duration(n) * tick
 	}
-	return time.Duration(n)*tick + r.shake.long()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked[what]++
+	return time.Duration(n)*tick + r.shake.long(what, r.asked[what])
 }
 
 // sleepUntil waits for the tick in which step i is made, disturbed.

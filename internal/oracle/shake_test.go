@@ -41,3 +41,33 @@ func TestProgramWithoutRaceIsSteady(t *testing.T) {
 		}
 	}
 }
+
+// Bodies that end when a delay does are a race, though all steps are made in one
+// tick: the JDK's bodies last a little longer.
+func TestSlowBodiesTurnRoundWhatSlowDelaysDoNot(t *testing.T) {
+	p := &Program{Scheduled: true, Core: 1, Reject: "abort", Keep: forGood, End: 20, Steps: []Step{
+		{Do: "execute", Task: 0, Args: [3]int{6}, Body: "ok"},
+		{Do: "delay", Task: 1, Args: [3]int{2, 0, 6}, Body: "ok"}, // for the second time at 6+2+6
+		{Do: "rate", Task: 2, Args: [3]int{3, 4, 5}, Body: "ok"},  // for the third time at 4+5+5
+	}}
+	bodies, _ := ourTrace(t, p, slowBodies)
+	delays, _ := ourTrace(t, p, slowDelays)
+	if bodies == delays {
+		t.Errorf("the same trace whether bodies are slow or delays:\n%s--- trace:\n%s", p, bodies)
+	}
+}
+
+// Whether a program depends on a race is found alike in every run, so that every
+// run compares the same programs.
+func TestSteadyIsSteady(t *testing.T) {
+	for s := range uint64(200) {
+		p := Draw(source(2420 + s))
+		trace, ok := steady(t, p)
+		for range 2 {
+			if again, okAgain := steady(t, p); okAgain != ok || again != trace {
+				t.Errorf("seed %d: steady %t and then %t:\n%s", 2420+s, ok, okAgain, p)
+				break
+			}
+		}
+	}
+}
