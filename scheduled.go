@@ -108,10 +108,8 @@ type Trigger interface {
 // microseconds after its time, elsewhere as late as Go's timers are.
 //
 // While goroutines that do not yield have all of Go's processors, a task is up to
-// 13 ms late on Linux, up to 20 elsewhere, and more if they are many. On Linux the
-// process then gets the signal SIGURG more often than it does from Go's runtime
-// anyway. One processor more than there are cores, see [runtime.GOMAXPROCS], keeps
-// one free from those.
+// 20 ms late, and more if they are many. One processor more than there are cores,
+// see [runtime.GOMAXPROCS], keeps one free from those.
 //
 // Java: ScheduledThreadPoolExecutor.
 type ScheduledPool struct {

@@ -29,7 +29,7 @@ func Targets() []Target {
 		{"cancel-random", 0.25, "jdk", ""}, {"cancel-random", 0.8, "afterfunc", ""},
 		{"pending-bytes", 110, "", ""},
 		{"lateness-idle-p50", 1, "jdk", ""}, {"lateness-idle-p99", 1, "jdk", ""},
-		{"lateness-busy-p99", 0.5, "afterfunc", ""},
+		{"lateness-busy-p99", 0.6, "afterfunc", ""},
 		{"schedule-cancel/10m", 2, subject.Ours, "schedule-cancel/1k"},
 		{"pending-rss/10m", 1100, "", ""},
 		{"idle-wakeups", 1.3, "goroutine", ""}, {"idle-cpu", 1.3, "goroutine", ""},

@@ -12,8 +12,6 @@
 //     the one it was set on. Whatever the poller found runs on any that is free
 //     for a moment.
 //
-// If neither is heard in time, a third helps where it can: see reminder.
-//
 // Where there is no descriptor to be had (another system, a testing/synctest
 // bubble, too many open files) an Alarm is the ordinary timer alone.
 package alarm
@@ -52,14 +50,12 @@ func New() *Alarm {
 func (a *Alarm) Wait(other <-chan struct{}) bool {
 	select {
 	case <-a.timer.C:
+		return true
 	case <-a.bell:
+		return true
 	case <-other:
 		return false
 	}
-	if a.waker != nil {
-		a.waker.heard()
-	}
-	return true
 }
 
 // Set makes the alarm go off in d from now, at once if d is zero or negative,
@@ -85,9 +81,8 @@ func (a *Alarm) Stop() {
 
 // Close stops the alarm and releases its descriptor. It waits until the goroutine
 // that reads it has ended, which takes no longer than it takes to be scheduled, for
-// that goroutine waits for nothing else; a few times in the life of a process it may
-// be looking for the monitor. Closing twice does nothing; an alarm that is set after
-// Close is an ordinary timer.
+// that goroutine waits for nothing else. Closing twice does nothing; an alarm that is
+// set after Close is an ordinary timer.
 func (a *Alarm) Close() {
 	a.Stop()
 	if a.waker != nil {

@@ -35,8 +35,6 @@ type waker struct {
 		fd     int         // file's descriptor; -1 once it is closed
 		wanted int64       // the alarm's instant, in ns since epoch; never once it rang
 		armed  int64       // the descriptor's instant; never later than wanted
-
-		reminder reminder
 	}
 }
 
@@ -64,7 +62,7 @@ func newWaker(timer *time.Timer) *waker {
 		done:  make(chan struct{}),
 	}
 	w.mu.timer = timer
-	w.mu.fd, w.mu.wanted, w.mu.armed, w.mu.reminder.due = int(fd), never, never, never
+	w.mu.fd, w.mu.wanted, w.mu.armed = int(fd), never, never
 	go w.run()
 	return w
 }
@@ -102,26 +100,23 @@ func (w *waker) run() {
 		}
 		w.mu.Lock()
 		w.mu.armed = never
-		late := w.mu.wanted < never && w.heedLocked(w.now())
-		w.mu.Unlock()
-		if late {
-			sysmon.search(findSysmon)
+		if w.mu.wanted < never {
+			w.goOffLocked()
 		}
+		w.mu.Unlock()
 	}
 }
 
-// heedLocked rings the bell if the alarm is due now, and reports whether it should
-// have been long ago. Nobody waits for the timer any more then: if it has gone off
-// already, and was not heard, that is taken back. Nor does anybody need to be
-// reminded, also if nobody hears the bell for a while: they are all at work.
-func (w *waker) heedLocked(now int64) (late bool) {
-	if left := time.Duration(w.mu.wanted - now); left > 0 {
+// goOffLocked rings the bell if the alarm is due, and arms the descriptor for the
+// rest otherwise. A bell replaces the timer: if the timer has gone off as well, and
+// nobody has received from it, that is taken back.
+func (w *waker) goOffLocked() {
+	if left := time.Duration(w.mu.wanted - w.now()); left > 0 {
 		w.armLocked(left)
-		return false
+		return
 	}
 	w.stopLocked()
 	w.bell <- struct{}{}
-	return w.mu.reminder.heard(now)
 }
 
 func (w *waker) set(d time.Duration) {
@@ -129,23 +124,11 @@ func (w *waker) set(d time.Duration) {
 	defer w.mu.Unlock()
 	w.hushLocked()
 	w.mu.timer.Reset(d)
-	now := w.now()
-	if d > 0 && int64(d) < never-now {
+	if now := w.now(); d > 0 && int64(d) < never-now {
 		w.mu.wanted = now + int64(d)
 	}
 	if w.mu.wanted < w.mu.armed {
 		w.armLocked(d)
-	}
-	w.mu.reminder.expect(now, w.mu.wanted)
-}
-
-// heard is called by who hears the alarm, which may have been the timer's.
-func (w *waker) heard() {
-	w.mu.Lock()
-	late := w.mu.reminder.heard(w.now())
-	w.mu.Unlock()
-	if late {
-		sysmon.search(findSysmon)
 	}
 }
 
@@ -153,7 +136,6 @@ func (w *waker) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopLocked()
-	w.mu.reminder.expect(w.now(), never)
 }
 
 // stopLocked takes back the last setting, and its ring if nobody has heard it.
@@ -174,7 +156,6 @@ func (w *waker) hushLocked() {
 func (w *waker) close() {
 	w.mu.Lock()
 	w.mu.fd = -1 // the number may soon be another file's
-	w.mu.reminder.timer.close()
 	w.mu.Unlock()
 	w.file.Close()
 	<-w.done

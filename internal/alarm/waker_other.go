@@ -10,5 +10,4 @@ type waker struct{ bell chan struct{} }
 func newWaker(*time.Timer) *waker { return nil }
 func (*waker) set(time.Duration)  {}
 func (*waker) stop()              {}
-func (*waker) heard()             {}
 func (*waker) close()             {}
