@@ -101,7 +101,7 @@
 // a [Trigger] says, again and again. Package cron has triggers for crontab times.
 // Runs of one task never overlap. [Times] and [Until] limit periodic work,
 // [Jitter] spreads it, [SkipMissed] forgoes catching up, and a body ends it by
-// returning [Done]. [Due] tells a body when it was due.
+// returning [Stop]. [Due] tells a body when it was due.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.

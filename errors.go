@@ -55,9 +55,9 @@ var (
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 
-	// Done is returned by the body of periodic work to end its schedule in
+	// Stop is returned by the body of periodic work to end its schedule in
 	// peace: the future succeeds and there is no further run.
-	Done = errors.New("executor: schedule done")
+	Stop = errors.New("executor: schedule stopped")
 )
 
 // RejectedError says which executor rejected a task, and why. It matches

@@ -17,7 +17,7 @@ var sentinels = map[string]error{
 	"ErrCanceled": executor.ErrCanceled, "ErrTimeout": executor.ErrTimeout, "ErrReturned": executor.ErrReturned,
 	"ErrNotDone": executor.ErrNotDone,
 	"ErrNilTask": executor.ErrNilTask, "ErrInvalid": executor.ErrInvalid, "ErrGoexit": executor.ErrGoexit,
-	"ErrNoTasks": executor.ErrNoTasks, "Done": executor.Done,
+	"ErrNoTasks": executor.ErrNoTasks, "Stop": executor.Stop,
 }
 
 // The package's errors are told apart, and each says whose it is.

@@ -72,7 +72,7 @@ func ExampleScheduledPool_AtFixedRate() {
 		n++
 		fmt.Println("beat", n)
 		if n == 3 {
-			return executor.Done
+			return executor.Stop
 		}
 		return nil
 	})

@@ -193,7 +193,7 @@ func ExamplePool_Stats() {
 	for i := range 10 {
 		pool.Go(ctx, func(context.Context) error {
 			if i == 7 {
-				return executor.Done // any error counts as a failure here
+				return executor.Stop // any error counts as a failure here
 			}
 			return nil
 		})

@@ -126,7 +126,7 @@ func ExampleStats() {
 	pool.Go(context.Background(), func(context.Context) error { return context.Canceled })
 	pool.Close()
 	s := pool.Stats()
-	fmt.Println(s.Submitted, "=", s.Succeeded, "+", s.Failed, "of", s.Completed())
+	fmt.Println(s.Submitted, "=", s.Succeeded, "+", s.Failed, "of", s.Ended())
 	// Output: 2 = 1 + 1 of 2
 }
 
@@ -141,7 +141,7 @@ func ExampleTaskInfo() {
 	// Output: mail 1 digest <nil>
 }
 
-func ExampleUnrun() {
+func ExampleDropped() {
 	pool := executor.Fixed(1)
 	begun, release := make(chan struct{}), make(chan struct{})
 	pool.Go(context.Background(), func(context.Context) error { close(begun); <-release; return nil })

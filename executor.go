@@ -29,38 +29,42 @@ func (f Func) Run(ctx context.Context) error { return f(ctx) }
 // Awaitable is the part of a [Future] that does not depend on its type, for
 // code that handles futures of several types.
 type Awaitable interface {
-	// Done gives a channel that is closed when the task is done.
-	Done() <-chan struct{}
-	// State tells where the task is in its life.
+	// Name returns the name that Named set, or "".
+	Name() string
+	// State reports where the task is in its life.
 	State() State
-	// Err gives the outcome without waiting, [ErrNotDone] while there is none.
+	// Done returns a channel that is closed when the task is done.
+	Done() <-chan struct{}
+	// Err returns the error of the outcome without waiting, ErrNotDone while there is none.
 	Err() error
-	// Cancel completes the task as canceled, unless it is done.
-	Cancel() bool
 	// Join waits until the task is done and its body has returned.
 	Join(ctx context.Context) error
+	// OnDone arranges for f to be called once the task is done; see Future.OnDone.
+	OnDone(f func())
+	// Cancel completes the task as canceled, unless it is done.
+	Cancel() bool
 }
 
-// Unrun is a task that waited when its pool was shut down by ShutdownNow. It is a
+// Dropped is a task that waited when its pool was shut down by ShutdownNow. It is a
 // Runnable and can be submitted elsewhere, with its body and its name but
 // without its other options, its time, and its future: that is complete already,
 // canceled with the cause [ErrShutdown]. Periodic work, of which runs may have
 // ended before, is its body for one run more.
-type Unrun struct {
+type Dropped struct {
 	task Runnable
 	body func(context.Context) error
 	name string
 }
 
 // Run runs the body of the task.
-func (u Unrun) Run(ctx context.Context) error { return u.body(ctx) }
+func (d Dropped) Run(ctx context.Context) error { return d.body(ctx) }
 
 // Task gives the very object that was submitted: a *Future, a *ScheduledFuture,
 // or the Runnable given to Execute or Go.
-func (u Unrun) Task() Runnable { return u.task }
+func (d Dropped) Task() Runnable { return d.task }
 
 // Name gives the name that [Named] gave to the task, or "".
-func (u Unrun) Name() string { return u.name }
+func (d Dropped) Name() string { return d.name }
 
 // bound is what a pool knows of a task that has a life of its own. A plain
 // Runnable has neither a state nor a place in the queue.

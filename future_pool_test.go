@@ -112,7 +112,7 @@ func TestCancelLeavesQueue(t *testing.T) {
 					t.Errorf("%d wait: %v", len(left), left)
 				}
 				b.release()
-				if s := settled(t, p); ran != 2 || s.Runs != 3 || s.Completed() != 6 {
+				if s := settled(t, p); ran != 2 || s.Runs != 3 || s.Ended() != 6 {
 					t.Errorf("%d ran: %+v", ran, s)
 				}
 			})

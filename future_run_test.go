@@ -287,7 +287,7 @@ func TestDoneIsOneChannel(t *testing.T) {
 // What an error handler needs is there: the outcome of a body is what it
 // returned, be it an error that this package uses itself.
 func TestOwnErrorsAsOutcome(t *testing.T) {
-	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Done, context.Canceled, errors.ErrUnsupported} {
+	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled, errors.ErrUnsupported} {
 		f := executor.NewFuture(failing(err))
 		f.Run(t.Context())
 		if f.State() != executor.Failed || f.Err() != err {

@@ -127,7 +127,7 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 			case 2:
 				panic("oops")
 			case 4:
-				return executor.Done
+				return executor.Stop
 			}
 			return nil
 		}
@@ -187,7 +187,7 @@ func TestMigratingAttempts(t *testing.T) {
 				if attempts < succeeds {
 					return errors.New("not yet")
 				}
-				return executor.Done
+				return executor.Stop
 			}, executor.Times(5))
 			expect(t, "error", err, nil)
 			<-future.Done()

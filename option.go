@@ -43,7 +43,7 @@ func (o *options) reject(format string, args ...any) {
 	}
 }
 
-// Named names a task, for hooks, logs, profiles and Unrun. The default is "".
+// Named names a task, for hooks, logs, profiles and Dropped. The default is "".
 func Named(name string) Option {
 	return func(o *options) { o.name = name }
 }

@@ -266,7 +266,7 @@ func TestCrowdCountsOnce(t *testing.T) {
 			for range 200 {
 				scheduled.Add(1)
 				executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
-				if s := p.Stats(); s.Submitted != int64(s.Queued+s.Active)+s.Completed()+s.Rejected {
+				if s := p.Stats(); s.Submitted != int64(s.Queued+s.Active)+s.Ended()+s.Rejected {
 					t.Errorf("%+v does not add up", s)
 				}
 			}
@@ -277,7 +277,7 @@ func TestCrowdCountsOnce(t *testing.T) {
 		s := p.Stats()
 		expect(t, "canceled or given back", s.Canceled, canceled.Load()+given.Load())
 		expect(t, "submitted", s.Submitted, many+scheduled.Load())
-		expect(t, "all that ended", s.Completed()+s.Rejected, s.Submitted)
+		expect(t, "all that ended", s.Ended()+s.Rejected, s.Submitted)
 	}
 }
 

@@ -183,11 +183,11 @@ func TestPoolAfterTaskComesAfterTheOutcome(t *testing.T) {
 		pool.Shutdown()
 		s := settled(t, pool)
 		expect(t, "Active", s.Active, 1)
-		expect(t, "Completed", s.Completed(), 0)
+		expect(t, "Completed", s.Ended(), 0)
 		expect(t, "Stage", s.Stage, executor.StageShutdown)
 		block.release()
 		s = settled(t, pool)
-		expect(t, "Completed at last", s.Completed(), 1)
+		expect(t, "Completed at last", s.Ended(), 1)
 		expect(t, "Stage at last", s.Stage, executor.StageTerminated)
 	})
 }
@@ -221,7 +221,7 @@ func TestPoolHooksMayUseThePool(t *testing.T) {
 				OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { use() },
 			}})
 		mustGo(t, pool, func(context.Context) error { panic("x") })
-		expect(t, "Completed", settled(t, pool).Completed(), 2)
+		expect(t, "Completed", settled(t, pool).Ended(), 2)
 		pool.Close()
 	})
 }

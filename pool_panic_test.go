@@ -67,7 +67,7 @@ func survives(t *testing.T, before, body func() error) {
 		want.panics = 1
 	}
 	expect(t, "calls", got, want)
-	expect(t, "Completed", s.Completed(), 1)
+	expect(t, "Completed", s.Ended(), 1)
 	succeeds := lives && returns(body) && body() == nil
 	expect(t, "Succeeded", s.Succeeded == 1, succeeds)
 	expect(t, "Panics", s.Panics, int64(want.panics))
@@ -132,7 +132,7 @@ func TestPoolRunsCountsBodies(t *testing.T) {
 		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("bad"))
 		s := settled(t, pool)
 		expect(t, "Runs", s.Runs, 1)
-		expect(t, "Completed", s.Completed(), 2)
+		expect(t, "Completed", s.Ended(), 2)
 	})
 }
 

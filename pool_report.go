@@ -32,7 +32,7 @@ func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end endin
 		if perr != nil {
 			p.countPanic()
 		}
-	case perr == nil && (told || matches(end.err, Done)):
+	case perr == nil && (told || matches(end.err, Stop)):
 	case perr == nil && p.interrupted(e) && (matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
 	default:
 		p.report(ctx, info, end)
@@ -104,7 +104,7 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 			info.Run = s.run.Load()
 		}
 	}
-	if u, ok := info.Task.(Unrun); ok && info.Name == "" {
+	if u, ok := info.Task.(Dropped); ok && info.Name == "" {
 		info.Name = u.name
 	}
 	return info

@@ -55,7 +55,7 @@ func (p *Pool) Shutdown() {
 // wait; their futures are complete then, canceled with that cause. It does not
 // wait for the bodies. Called again, it gives back nothing. Java: shutdownNow,
 // which leaves the futures pending.
-func (p *Pool) ShutdownNow() []Unrun {
+func (p *Pool) ShutdownNow() []Dropped {
 	p.mu.Lock()
 	if p.mu.stage >= StageStop {
 		p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *Pool) ShutdownNow() []Unrun {
 
 	p.cancel(ErrShutdown)
 	defer p.tidy()
-	var unrun []Unrun
+	var unrun []Dropped
 	each(waiting, func(e entry) {
 		if u, ok := e.giveBack(); ok {
 			unrun = append(unrun, u)
@@ -82,13 +82,13 @@ func (p *Pool) ShutdownNow() []Unrun {
 
 // giveBack completes the task of e as canceled and gives its body, unless the
 // task was done already or somebody runs it by hand.
-func (e entry) giveBack() (Unrun, bool) {
+func (e entry) giveBack() (Dropped, bool) {
 	b, ok := e.bound()
 	if !ok {
 		r := e.origin()
-		return Unrun{task: r, body: r.Run}, true
+		return Dropped{task: r, body: r.Run}, true
 	}
-	u := Unrun{task: b.origin(), body: b.apart(), name: b.core().Name()}
+	u := Dropped{task: b.origin(), body: b.apart(), name: b.core().Name()}
 	return u, b.end(Canceled, canceled(ErrShutdown)) && u.body != nil
 }
 

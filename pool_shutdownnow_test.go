@@ -53,7 +53,7 @@ func TestPoolShutdownNow(t *testing.T) {
 		s := addsUp(t, pool)
 		expect(t, "Failed", s.Failed, 2)
 		expect(t, "Canceled", s.Canceled, 3)
-		expect(t, "Completed", s.Completed(), 5)
+		expect(t, "Completed", s.Ended(), 5)
 		expect(t, "Runs", s.Runs, 2)
 	})
 }

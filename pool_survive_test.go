@@ -183,7 +183,7 @@ func TestSurvivesWhatAPanicEntails(t *testing.T) {
 				if !f.State().Done() || g.State() != executor.Succeeded || told != test.told {
 					t.Errorf("%v, then %v; told %d times", f.State(), g.State(), told)
 				}
-				if s := addsUp(t, pool); s.Completed() != 2 || s.Workers != 1 {
+				if s := addsUp(t, pool); s.Ended() != 2 || s.Workers != 1 {
 					t.Errorf("%+v", s)
 				}
 			})

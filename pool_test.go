@@ -51,14 +51,14 @@ func TestPoolActive(t *testing.T) {
 		first := <-inside
 		expect(t, "Active inside", first.Active, 1)
 		expect(t, "Workers inside", first.Workers, 1)
-		expect(t, "Completed inside", first.Completed(), 0)
+		expect(t, "Completed inside", first.Ended(), 0)
 		s := settled(t, pool)
 		expect(t, "Active while blocked", s.Active, 1)
 		block.release()
 		s = settled(t, pool)
 		expect(t, "Active after", s.Active, 0)
 		expect(t, "Idle after", s.Idle, 1)
-		expect(t, "Completed after", s.Completed(), 1)
+		expect(t, "Completed after", s.Ended(), 1)
 	})
 }
 
@@ -72,11 +72,11 @@ func TestPoolCountsTasks(t *testing.T) {
 			s := addsUp(t, pool)
 			expect(t, "Submitted", s.Submitted, int64(i+1))
 			expect(t, "Queued", s.Queued, i)
-			expect(t, "Completed", s.Completed(), 0)
+			expect(t, "Completed", s.Ended(), 0)
 		}
 		block.release()
 		pool.Close()
-		expect(t, "Completed after termination", addsUp(t, pool).Completed(), 4)
+		expect(t, "Completed after termination", addsUp(t, pool).Ended(), 4)
 	})
 }
 

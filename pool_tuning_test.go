@@ -60,7 +60,7 @@ func TestPoolConfigChanges(t *testing.T) {
 				cancel()
 				expect(t, "AwaitTermination", pool.AwaitTermination(expired), nil)
 				s := addsUp(t, pool)
-				expect(t, "Submitted == Completed", s.Submitted, s.Completed())
+				expect(t, "Submitted == Completed", s.Submitted, s.Ended())
 				expectIs(t, "rejects", pool.Go(t.Context(), block.run), executor.ErrRejected)
 			})
 		})

@@ -93,7 +93,7 @@ func TestSingle(t *testing.T) {
 		}
 		time.Sleep(100 * time.Second)
 		s := settled(t, pool)
-		expect(t, "Completed", s.Completed(), 100)
+		expect(t, "Completed", s.Ended(), 100)
 		expect(t, "Largest", s.Largest, 1)
 	})
 }

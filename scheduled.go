@@ -192,7 +192,7 @@ func (p *ScheduledPool) once(ctx context.Context, t *task, e entry, null bool, o
 // have caught up, unless [SkipMissed] is given.
 //
 // An error that fn returns is recorded and told to the hooks, and the schedule
-// goes on; [Done] ends it in peace, a panic ends it as a failure, loudly, and the
+// goes on; [Stop] ends it in peace, a panic ends it as a failure, loudly, and the
 // end of ctx cancels it. The future is complete when the schedule has ended.
 //
 // A negative initial counts as none; period must be positive. The error is that of

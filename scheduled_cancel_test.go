@@ -192,7 +192,7 @@ func TestAbandonedBodyHoldsTermination(t *testing.T) {
 		"value": func() error { return nil },
 		"error": func() error { return context.Canceled },
 		"panic": func() error { panic("late") },
-		"done":  func() error { return executor.Done },
+		"done":  func() error { return executor.Stop },
 	} {
 		bubble(t, func(t *testing.T) {
 			p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{

@@ -84,7 +84,7 @@ func TestDecorationSurvivesRequeueing(t *testing.T) {
 		end := func(f **executor.ScheduledFuture[struct{}]) func(context.Context) error {
 			return func(context.Context) error {
 				if (*f).Runs() == 99 {
-					return executor.Done
+					return executor.Stop
 				}
 				return nil
 			}

@@ -195,7 +195,7 @@ func TestNeverDueSetsNoAlarm(t *testing.T) {
 				time.Sleep(time.Second)
 				ran := false
 				never := submit(pool, math.MaxInt64, func(context.Context) error { ran = true; return nil })
-				soon := submit(pool, time.Minute, func(context.Context) error { return executor.Done })
+				soon := submit(pool, time.Minute, func(context.Context) error { return executor.Stop })
 				start := time.Now()
 				<-soon.Done()
 				if took := time.Since(start); took != time.Minute {

@@ -132,7 +132,7 @@ func (p *scheduledProgram) submit(kind rhythmKind) {
 		case endsWithError:
 			return errors.New("sour")
 		case endsWithDone:
-			return executor.Done
+			return executor.Stop
 		case endsWithPanic:
 			panic("bad")
 		}

@@ -148,7 +148,7 @@ func TestRetainCanceledIsNotToldToHooks(t *testing.T) {
 		s := settled(t, p)
 		expect(t, "queued", s.Queued, 0)
 		expect(t, "runs", s.Runs, 0)
-		expect(t, "completed", s.Completed(), 1)
+		expect(t, "completed", s.Ended(), 1)
 		log.check(t)
 	})
 }

@@ -109,7 +109,7 @@ func TestJitterOfOneShots(t *testing.T) {
 
 // A body that returns Done, wrapped or not, ends its schedule in peace.
 func TestDone(t *testing.T) {
-	for _, done := range []error{executor.Done, fmt.Errorf("enough: %w", executor.Done)} {
+	for _, done := range []error{executor.Stop, fmt.Errorf("enough: %w", executor.Stop)} {
 		bubble(t, func(t *testing.T) {
 			var log bytes.Buffer
 			p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})

@@ -174,7 +174,7 @@ func TestShutdownNowGivesBackDelayedTasks(t *testing.T) {
 		synctest.Wait()
 		unrun := p.ShutdownNow()
 		expect(t, "given back", len(unrun), len(fs))
-		given := make(map[executor.Runnable]executor.Unrun)
+		given := make(map[executor.Runnable]executor.Dropped)
 		for _, u := range unrun {
 			given[u.Task()] = u
 		}

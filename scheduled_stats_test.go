@@ -22,7 +22,7 @@ func TestScheduledCounters(t *testing.T) {
 		s = settled(t, p)
 		expect(t, "active", s.Active, 1)
 		expect(t, "workers", s.Workers, 1)
-		expect(t, "completed", s.Completed(), 0)
+		expect(t, "completed", s.Ended(), 0)
 
 		for range 3 {
 			executor.Schedule(t.Context(), p, time.Minute, block.value)
@@ -38,7 +38,7 @@ func TestScheduledCounters(t *testing.T) {
 		expect(t, "queued", s.Queued, 2)
 		block.release()
 		s = settled(t, p)
-		expect(t, "completed", s.Completed(), 4)
+		expect(t, "completed", s.Ended(), 4)
 		expect(t, "active", s.Active, 0)
 		expect(t, "submitted", s.Submitted, 4)
 	})
@@ -62,7 +62,7 @@ func TestPeriodicTaskCountsOnce(t *testing.T) {
 			expect(t, "active between runs", s.Active, 0)
 			expect(t, "submitted", s.Submitted, 1)
 			expect(t, "runs", s.Runs, int64(i+1))
-			expect(t, "queued or done", s.Queued+int(s.Completed()), 1)
+			expect(t, "queued or done", s.Queued+int(s.Ended()), 1)
 			elapse(time.Second)
 		}
 		expect(t, "succeeded", p.Stats().Succeeded, 1)

@@ -11,7 +11,7 @@ import (
 // A ScheduledFuture is the Future of a task of a [ScheduledPool]. That of
 // periodic work is complete when the work has ended for good: it fails if a run
 // panicked, it is canceled, or it succeeds because its runs were limited or one
-// of them returned [Done]. Where a *Future is asked for, as by [Completed], &f.Future
+// of them returned [Stop]. Where a *Future is asked for, as by [Completed], &f.Future
 // is that of a ScheduledFuture f. Java: ScheduledFuture.
 type ScheduledFuture[T any] struct{ Future[T] }
 
@@ -131,7 +131,7 @@ func (s *series) ran(t *task, run ending) (more bool, last ending) {
 	n := s.runs.Add(1)
 	switch {
 	case run.err == nil:
-	case !run.abrupt && matches(run.err, Done):
+	case !run.abrupt && matches(run.err, Stop):
 		return false, ending{}
 	default:
 		s.lastErr.Store(&run.err)

@@ -31,10 +31,10 @@ type Stats struct {
 	Uptime time.Duration // since the pool was made
 }
 
-// Completed is the number of tasks that came to an end in the pool, those included
+// Ended returns the number of tasks that came to an end in the pool, those included
 // that never ran: canceled as they waited, removed, or given back by ShutdownNow.
 // Java's getCompletedTaskCount is Runs: what has run, each run of periodic work.
-func (s Stats) Completed() int64 { return s.Succeeded + s.Failed + s.Canceled }
+func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
 // Stats gives a snapshot of the pool's counters.
 func (p *Pool) Stats() Stats {

@@ -18,7 +18,7 @@ import (
 type stoppable interface {
 	Stats() executor.Stats
 	Shutdown()
-	ShutdownNow() []executor.Unrun
+	ShutdownNow() []executor.Dropped
 	AwaitTermination(ctx context.Context) error
 }
 

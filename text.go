@@ -44,12 +44,12 @@ func (f *ScheduledFuture[T]) String() string {
 }
 
 // String describes the pool in one line, for logs: its name, its stage, its workers and
-// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 queued, 250 completed`.
+// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 queued, 250 ended`.
 // The form may change; [Pool.Stats] gives the same as numbers. Java: toString.
 func (p *Pool) String() string {
 	s := p.Stats()
-	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d completed",
-		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Completed())
+	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d ended",
+		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Ended())
 }
 
 // titled gives what something is, and its name if it has one.

@@ -107,7 +107,7 @@ func TestScheduledFutureText(t *testing.T) {
 // A pool tells its name, its stage, and what its workers do.
 func TestPoolText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		textIs(t, executor.Scheduled(1), "pool: running, 0 of 0 workers active, 0 queued, 0 completed")
+		textIs(t, executor.Scheduled(1), "pool: running, 0 of 0 workers active, 0 queued, 0 ended")
 		p, err := executor.New(executor.Config{Name: "mail", Core: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -117,12 +117,12 @@ func TestPoolText(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		textIs(t, p, `pool "mail": running, 2 of 2 workers active, 2 queued, 0 completed`)
+		textIs(t, p, `pool "mail": running, 2 of 2 workers active, 2 queued, 0 ended`)
 		p.Shutdown()
 		time.Sleep(1500 * time.Millisecond)
-		textIs(t, p, `pool "mail": shutdown, 2 of 2 workers active, 0 queued, 2 completed`)
+		textIs(t, p, `pool "mail": shutdown, 2 of 2 workers active, 0 queued, 2 ended`)
 		p.Close()
-		textIs(t, p, `pool "mail": terminated, 0 of 0 workers active, 0 queued, 4 completed`)
+		textIs(t, p, `pool "mail": terminated, 0 of 0 workers active, 0 queued, 4 ended`)
 	})
 }
 

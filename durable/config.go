@@ -20,7 +20,7 @@ type Config struct {
 	// default, nil, is a pool of Run's own with ten workers. Its Hooks see each run,
 	// with the kind as TaskInfo.Name; the handler's context is derived from what
 	// BeforeTask returns, and AfterTask gets the handler's error, a *PanicError if it
-	// panicked, which Stats counts as Failed. executor.Done and Snooze are no errors to
+	// panicked, which Stats counts as Failed. executor.Stop and Snooze are no errors to
 	// them, and a run that was withdrawn as it was to begin has none. Current is for
 	// the handler alone.
 	Executor *executor.ScheduledPool

@@ -31,7 +31,7 @@ func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 // Reschedule moves the next occurrence of a job that waits or is paused to t; the
 // schedule of a periodic one goes on from there. If a periodic job is running
 // the answer is Deferred, and t is when it runs next, unless that run ends the job
-// with executor.Done.
+// with executor.Stop.
 func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
 	if err := checkTime(t); err != nil {
 		return NotFound, err

@@ -56,7 +56,7 @@
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout
 // is repeated after a growing wait, see Backoff, until its Attempts are used up.
 // Then the job is Dead: it is kept, can be listed and revived. Periodic work goes on
-// with its next occurrence instead; executor.Done ends it in peace. A handler that
+// with its next occurrence instead; executor.Stop ends it in peace. A handler that
 // returns Snooze has its job put off, which is no attempt. A run that is lost
 // together with its node counts as one; and a periodic job of which [MaxLost] runs in
 // a row are lost so is Dead, too, as it may well be what kills the nodes.

@@ -52,7 +52,7 @@ func TestHooksOfThePoolSeeWhatHandlersReturn(t *testing.T) {
 		failed  int64
 	}{
 		"value": {func() (any, error) { return 1, nil }, func(err error) bool { return err == nil }, 1, 0},
-		"Done":  {func() (any, error) { return nil, executor.Done }, func(err error) bool { return err == nil }, 1, 0},
+		"Done":  {func() (any, error) { return nil, executor.Stop }, func(err error) bool { return err == nil }, 1, 0},
 		"snooze": {func() (any, error) {
 			if snoozed = !snoozed; snoozed {
 				return nil, durable.Snooze(time.Hour)

@@ -116,13 +116,13 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // AtFixedRate adds the one job that has the key and runs first after initial and
 // then each period after that, whoever runs it. If there is one, its payload and
 // options become these; its times stay as they are unless the period is another.
-// One that is over, since it was canceled, is dead or was ended by executor.Done,
+// One that is over, since it was canceled, is dead or was ended by executor.Stop,
 // does not begin again by that, for as long as it is kept, unless ReuseKey says so:
 // Job.State tells.
 //
 // A negative initial counts as none; period is at least a microsecond, and cut to
 // whole ones. A run never overlaps the one before. An error is retried;
-// executor.Done ends the schedule. Java: scheduleAtFixedRate.
+// executor.Stop ends the schedule. Java: scheduleAtFixedRate.
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.every(ctx, key, "rate", initial, period, payload, opts)
 }

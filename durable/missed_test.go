@@ -148,7 +148,7 @@ func TestLatestMissedIsATimeOfItsTrigger(t *testing.T) {
 				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 					j, _ := durable.Current(ctx)
 					first <- j
-					return "", executor.Done
+					return "", executor.Stop
 				})
 				must(k.On(t.Context(), "key", durable.NamedTrigger("named"), ""))
 				time.Sleep(test.away)

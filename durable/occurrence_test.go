@@ -364,7 +364,7 @@ func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
 func TestEndedScheduleStaysEndedUntilItIsPruned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Done })
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Stop })
 		stop := start(t, jobs)
 		register := func(period time.Duration) durable.Job {
 			id := must(k.AtFixedRate(t.Context(), "key", 0, period, 1))

@@ -129,7 +129,7 @@ func sound(err error) (e error) {
 	if err != nil {
 		_ = err.Error()
 		errors.As(err, new(*permanentError))
-		errors.Is(err, executor.Done)
+		errors.Is(err, executor.Stop)
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	if errors.As(err, &panicked) {
 		r.n.jobs.logOf(&r.job).Error("durable: handler panicked", "panic", err)
 	}
-	if errors.Is(err, executor.Done) {
+	if errors.Is(err, executor.Stop) {
 		o := r.ending(RunSucceeded, started, nil)
 		o.State = Succeeded
 		return o

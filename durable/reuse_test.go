@@ -51,7 +51,7 @@ func TestReuseKeyBeginsAnEndedScheduleAnew(t *testing.T) {
 		k := durable.Handle(jobs, "k", func(ctx context.Context, end bool) (any, error) {
 			d.note(ctx)
 			if end {
-				return nil, executor.Done
+				return nil, executor.Stop
 			}
 			return nil, nil
 		})

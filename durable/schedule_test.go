@@ -293,14 +293,14 @@ func TestKeyMakesSchedulingIdempotent(t *testing.T) {
 	})
 }
 
-// A handler ends its schedule in peace with executor.Done.
+// A handler ends its schedule in peace with executor.Stop.
 func TestDoneEndsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		n := 0
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
 			if n++; n == 3 {
-				return "", executor.Done
+				return "", executor.Stop
 			}
 			return "", nil
 		})

@@ -35,7 +35,7 @@ func transact(s Store, tx Tx) (TxStore, error) {
 // its run are one, so that the effect is there exactly once, whatever dies. After
 // it the handler commits tx and returns. If tx is not committed, the run ends as
 // the handler says, as always. If it is, the run was a success, and what the
-// handler returns is not heard any more: neither an error nor executor.Done. So
+// handler returns is not heard any more: neither an error nor executor.Stop. So
 // result is that of the job. It is to be of the result's type in Handle, which
 // nobody looks at here: Await fails if it can't be read as one.
 //

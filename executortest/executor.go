@@ -109,7 +109,7 @@ var executorChecks = []check[executor.Executor]{
 		cancel()
 		var runs atomic.Int32
 		for range 3 { // with errors that are not worth a log line
-			ex.Execute(context.Background(), executor.Func(func(context.Context) error { runs.Add(1); return executor.Done }))
+			ex.Execute(context.Background(), executor.Func(func(context.Context) error { runs.Add(1); return executor.Stop }))
 			ex.Execute(ctx, executor.Func(func(context.Context) error { return ctx.Err() }))
 			synctest.Wait()
 		}

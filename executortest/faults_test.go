@@ -82,7 +82,7 @@ func finds[S any](t *testing.T, checks []check[S], make func(*testing.T) S, want
 type faulty struct {
 	*executor.Pool
 	execute func(ctx context.Context, task executor.Runnable) error
-	stop    func() []executor.Unrun
+	stop    func() []executor.Dropped
 }
 
 func (f *faulty) Execute(ctx context.Context, task executor.Runnable) error {
@@ -92,7 +92,7 @@ func (f *faulty) Execute(ctx context.Context, task executor.Runnable) error {
 	return f.Pool.Execute(ctx, task)
 }
 
-func (f *faulty) ShutdownNow() []executor.Unrun {
+func (f *faulty) ShutdownNow() []executor.Dropped {
 	if f.stop != nil {
 		return f.stop()
 	}
@@ -235,7 +235,7 @@ func TestFaultLosesWorkers(t *testing.T) {
 
 // deaf is a pool whose ShutdownNow does nothing after Shutdown.
 func deaf(p *executor.Pool) *faulty {
-	return &faulty{Pool: p, stop: func() []executor.Unrun {
+	return &faulty{Pool: p, stop: func() []executor.Dropped {
 		if p.Stage() != executor.StageRunning {
 			return nil
 		}
@@ -264,7 +264,7 @@ func TestFaultForgetsFutures(t *testing.T) {
 
 // keeper is a pool that ends at ShutdownNow, but gives back nothing.
 func keeper(p *executor.Pool) *faulty {
-	return &faulty{Pool: p, stop: func() []executor.Unrun { p.ShutdownNow(); return nil }}
+	return &faulty{Pool: p, stop: func() []executor.Dropped { p.ShutdownNow(); return nil }}
 }
 
 func TestFaultKeepsUnrun(t *testing.T) {

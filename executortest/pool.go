@@ -15,7 +15,7 @@ import (
 type Pool interface {
 	executor.Executor
 	Shutdown()
-	ShutdownNow() []executor.Unrun
+	ShutdownNow() []executor.Dropped
 	AwaitTermination(ctx context.Context) error
 }
 

@@ -149,7 +149,7 @@ var scheduledChecks = []check[Scheduled]{
 
 	{"DoneEnds", func(t testing.TB, make func() Scheduled) {
 		p, l := ending(t, make), newLog()
-		f := must(t)(p.AtFixedRate(context.Background(), 0, time.Second, l.body("run", 0, executor.Done)))
+		f := must(t)(p.AtFixedRate(context.Background(), 0, time.Second, l.body("run", 0, executor.Stop)))
 		outcomeOf(t, f, executor.Succeeded, nil)
 		time.Sleep(time.Minute)
 		l.expect(t, "run 0")

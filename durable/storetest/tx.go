@@ -247,7 +247,7 @@ func completeTxAgain(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 }
 
 // What a handler returns after the commit is not heard: a schedule goes on though
-// it is executor.Done.
+// it is executor.Stop.
 func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
@@ -266,7 +266,7 @@ func completeTxEnds(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		case runs <- err:
 		default:
 		}
-		return 0, executor.Done
+		return 0, executor.Stop
 	})
 	run(t, jobs)
 	must(k.AtFixedRate(t.Context(), "key", 0, 20*time.Millisecond, 1))

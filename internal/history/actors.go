@@ -114,7 +114,7 @@ func (r *recording) shutdown(l *log, rng *rand.Rand, gentle bool, submitted <-ch
 		l.note(r, Shutdown, -1, func(*Event) { r.pool.Shutdown() })
 		return
 	}
-	var unrun []executor.Unrun
+	var unrun []executor.Dropped
 	l.note(r, ShutdownNow, -1, func(*Event) { unrun = r.pool.ShutdownNow() })
 	for _, u := range unrun {
 		id := -1

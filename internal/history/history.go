@@ -70,7 +70,7 @@ const (
 	Sour     // returns errSour
 	Loud     // panics
 	Gone     // calls runtime.Goexit
-	Over     // returns executor.Done
+	Over     // returns executor.Stop
 )
 
 func (w Way) String() string { return [...]string{"well", "sour", "loud", "gone", "over"}[w] }

@@ -100,7 +100,7 @@ func (b *job) Run(ctx context.Context) error {
 	case Gone:
 		runtime.Goexit()
 	case Over:
-		return executor.Done
+		return executor.Stop
 	}
 	return nil
 }

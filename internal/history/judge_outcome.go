@@ -81,7 +81,7 @@ func fits(w Way, err error) bool {
 	case Gone:
 		return errors.Is(err, executor.ErrGoexit)
 	case Over:
-		return errors.Is(err, executor.Done)
+		return errors.Is(err, executor.Stop)
 	}
 	return false
 }

@@ -64,8 +64,8 @@ var durableRunMutants = []mutant{
 		new: "			r.job.Occurrence = t\n",
 	},
 	{
-		file: "durable/perform.go", what: "executor.Done ends no schedule",
-		old: "	if errors.Is(err, executor.Done) {",
+		file: "durable/perform.go", what: "executor.Stop ends no schedule",
+		old: "	if errors.Is(err, executor.Stop) {",
 		new: "	if false {",
 	},
 	{

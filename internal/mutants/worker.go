@@ -169,12 +169,12 @@ var workerMutants = []mutant{
 	},
 	{
 		file: "pool_report.go", what: "an error that AfterTask was told of is logged",
-		old: "(told || matches(end.err, Done))",
-		new: "matches(end.err, Done)",
+		old: "(told || matches(end.err, Stop))",
+		new: "matches(end.err, Stop)",
 	},
 	{
 		file: "pool_report.go", what: "the end of a schedule in peace is logged",
-		old: "(told || matches(end.err, Done))",
+		old: "(told || matches(end.err, Stop))",
 		new: "told",
 	},
 	{

@@ -357,7 +357,7 @@ func (r *run) handed(task int) executor.Runnable {
 	return nil
 }
 
-func (r *run) giveBack(us []executor.Unrun) {
+func (r *run) giveBack(us []executor.Dropped) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, u := range us {
