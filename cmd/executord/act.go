@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -20,7 +20,7 @@ type act struct {
 
 	// do does it, and tells what became of it. The text is about the job as it
 	// was just before.
-	do func(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error)
+	do func(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error)
 }
 
 func newActs() []*cobra.Command {
@@ -68,7 +68,7 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		return store.visit(func(ctx context.Context, v visitor) error {
+		return store.visit(func(ctx context.Context, v client) error {
 			entries, full, missing := v.find(ctx, *namespace, names)
 			if missing != nil && !isMistake(missing) {
 				return missing
@@ -97,7 +97,7 @@ when a run has ended; it is 1 if a job is not there, or it was too late.`,
 	return cmd
 }
 
-func cancelJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+func cancelJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	answer, err := v.jobs.Cancel(ctx, e.ID)
 	switch answer {
 	case durable.Applied:
@@ -108,7 +108,7 @@ func cancelJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, 
 	return answer, "too late: it is " + listed{e, nil}.state() + " already", err
 }
 
-func pauseJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+func pauseJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	answer, err := v.jobs.Pause(ctx, e.ID)
 	switch answer {
 	case durable.Applied:
@@ -119,12 +119,12 @@ func pauseJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, s
 	return answer, "too late: it is " + listed{e, nil}.state(), err
 }
 
-func resumeJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+func resumeJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	if e.Spec.Off {
 		return durable.TooLate, "too late: it was removed from its file; put it back there, and start a daemon or send it SIGHUP", nil
 	}
 	if e.State == durable.Canceled || e.State == durable.Dead {
-		if err := roster.Bring(ctx, v.jobs, v.store, e); err != nil {
+		if err := catalog.Bring(ctx, v.jobs, v.store, e); err != nil {
 			return durable.TooLate, "", err
 		}
 		return durable.Applied, "brought back; " + v.nextTime(ctx, e), nil
@@ -139,7 +139,7 @@ func resumeJob(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, 
 	return answer, "too late: it is " + listed{e, nil}.state() + ", not paused", err
 }
 
-func runJobNow(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, string, error) {
+func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	if e.Spec.Off {
 		return durable.TooLate, "too late: it was removed from its file", nil
 	}
@@ -158,7 +158,7 @@ func runJobNow(ctx context.Context, v visitor, e roster.Entry) (durable.Answer, 
 }
 
 // on gives the node on which a job is running, as far as that is known.
-func on(e roster.Entry) string {
+func on(e catalog.Entry) string {
 	if e.Owner == "" {
 		return "some node"
 	}
@@ -166,7 +166,7 @@ func on(e roster.Entry) string {
 }
 
 // nextTime says when a job is due next.
-func (v visitor) nextTime(ctx context.Context, e roster.Entry) string {
+func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 	row, err := v.jobs.Get(ctx, e.ID)
 	if err != nil {
 		return "its next time is not known"
@@ -186,16 +186,16 @@ func (v visitor) nextTime(ctx context.Context, e roster.Entry) string {
 // have its namespace before it: shop/backup. If some are not there, it gives
 // the others, and an exitError. It says whether there are several namespaces to
 // choose from, so that jobs are to be called by their full names.
-func (v visitor) find(ctx context.Context, namespace string, names []string) (found []roster.Entry, full bool, err error) {
-	all, err := roster.List(ctx, v.store, namespace)
-	full = severalNamespaces(all, func(e roster.Entry) roster.Entry { return e })
+func (v client) find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool, err error) {
+	all, err := catalog.List(ctx, v.store, namespace)
+	full = severalNamespaces(all, func(e catalog.Entry) catalog.Entry { return e })
 	if err != nil || len(names) == 0 {
 		return all, full, err
 	}
 	var missing []string
 	for _, name := range names {
 		name = job.CanonicalName(name)
-		var match []roster.Entry
+		var match []catalog.Entry
 		var known []string
 		for _, e := range all {
 			if known = append(known, e.Name); e.Name == name || called(e, true) == name {
@@ -206,7 +206,7 @@ func (v visitor) find(ctx context.Context, namespace string, names []string) (fo
 		case 0:
 			missing = append(missing, v.notFound(name, namespace, known))
 		case 1:
-			if !slices.ContainsFunc(found, func(e roster.Entry) bool { return e.ID == match[0].ID }) {
+			if !slices.ContainsFunc(found, func(e catalog.Entry) bool { return e.ID == match[0].ID }) {
 				found = append(found, match[0])
 			}
 		default:
@@ -219,7 +219,7 @@ func (v visitor) find(ctx context.Context, namespace string, names []string) (fo
 	return found, full, nil
 }
 
-func (v visitor) notFound(name, namespace string, known []string) string {
+func (v client) notFound(name, namespace string, known []string) string {
 	text := fmt.Sprintf("%s: there is no such job in %s", job.Printable(name), v.shown)
 	if namespace != "" {
 		text = fmt.Sprintf("%s: there is no such job in namespace %s of %s", job.Printable(name), namespace, v.shown)

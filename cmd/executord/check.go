@@ -25,7 +25,7 @@ check reads FILE (- for standard input) as run would, and runs nothing.
 
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
-line and how to mend it, and exits with 1. Notes point out what is allowed but
+line and how to fix it, and exits with 1. Notes point out what is allowed but
 perhaps not meant; they do not change the exit code.`),
 		Args: oneFile,
 	}
@@ -40,7 +40,7 @@ perhaps not meant; they do not change the exit code.`),
 			return err
 		}
 		if zone := job.Misnamed(); zone != "" {
-			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    mend: %s\n", misnamedZone, job.Printable(zone), job.ZoneMend)
+			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
 		}
 		printExposed(os.Stderr, otherWriters(args[0], store.name()))
 		printNotes(os.Stderr, file.Notes)

@@ -80,7 +80,7 @@ func TestMisnamedZone(t *testing.T) {
 		}
 		want := ""
 		if !known {
-			want = "note: " + misnamedZone + "\n    TZ=" + zone + "\n    mend: " + job.ZoneMend + "\n"
+			want = "note: " + misnamedZone + "\n    TZ=" + zone + "\n    hint: " + job.ZoneHint + "\n"
 		}
 		if fail.String() != want {
 			t.Errorf("TZ=%s: %q, want %q", zone, fail.String(), want)
@@ -108,12 +108,12 @@ func TestCommandLine(t *testing.T) {
 		code           int
 		stdout, stderr string // parts of what is written; "" means nothing
 	}{
-		{"check DIR/good", "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    mend: "},
+		{"check DIR/good", "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    hint: "},
 		{"check DIR/good.TOML", "", 0, "a    1     @daily", ""},
 		{"check -", crontabText, 0, "x    1     @daily", ""},
 		{"check - --format toml", tomlText, 0, "a    1     @daily", ""},
 		{"check DIR/good.TOML --format crontab", "", 1, "", "good.TOML:1: this is neither a job nor a setting"},
-		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
+		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},
 		{"run -", "@dayly x\n", 1, "", "executord: 1 mistake in stdin\n"},
 		{"check /no/such/file", "", 1, "", "executord: there is no file /no/such/file\n"},
 		{"check DIR", "", 1, "", " is a directory, not a job file\n"},

@@ -14,7 +14,7 @@ import (
 // they may write to the job file or the store. It is a warning and no mistake, as it
 // is in cron: in a container, a file may be mounted whose owner is none of its users.
 // The directory is not looked at: that of a volume may be written by all as a rule.
-type exposed struct{ name, mode, why, mend string }
+type exposed struct{ name, mode, reason, hint string }
 
 // otherWriters looks at files, those that are not there and databases left out.
 func otherWriters(names ...string) []exposed {
@@ -27,12 +27,12 @@ func otherWriters(names ...string) []exposed {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if why, mend := writers(info); why != "" {
-			commands := make([]string, len(mend))
-			for i, args := range mend {
+		if reason, hint := writers(info); reason != "" {
+			commands := make([]string, len(hint))
+			for i, args := range hint {
 				commands[i] = job.QuoteArgs(append(args, name))
 			}
-			found = append(found, exposed{job.Printable(name), info.Mode().String(), why, job.Printable(strings.Join(commands, " && "))})
+			found = append(found, exposed{job.Printable(name), info.Mode().String(), reason, job.Printable(strings.Join(commands, " && "))})
 		}
 	}
 	return found
@@ -43,12 +43,12 @@ const exposedWhat = "others can choose the commands that are run"
 // printExposed writes for check what run has in the log.
 func printExposed(w io.Writer, all []exposed) {
 	for _, e := range all {
-		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    mend: %s\n", exposedWhat, e.why, e.mode, e.name, e.mend)
+		fmt.Fprintf(w, "note: %s: %s\n    %s %s\n    hint: %s\n", exposedWhat, e.reason, e.mode, e.name, e.hint)
 	}
 }
 
 func logExposed(log *slog.Logger, all []exposed) {
 	for _, e := range all {
-		log.Warn(exposedWhat, "file", e.name, "mode", e.mode, "why", e.why, "mend", e.mend)
+		log.Warn(exposedWhat, "file", e.name, "mode", e.mode, "reason", e.reason, "hint", e.hint)
 	}
 }

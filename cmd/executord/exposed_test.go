@@ -13,7 +13,7 @@ import (
 )
 
 // A job file or a store that others may write to is used, and check and run say
-// who may, and how to mend it.
+// who may, and how to fix it.
 func TestOthersMayWrite(t *testing.T) {
 	tab := write(t, "tab", "# name: a\n@daily true\n")
 	store := filepath.Join(t.TempDir(), "jobs.db")
@@ -30,7 +30,7 @@ func TestOthersMayWrite(t *testing.T) {
 	}
 	_, fail, code := output(t, "", "check", tab, "--store", store)
 	for _, name := range []string{tab, store} {
-		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    mend: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
+		want := "note: " + exposedWhat + ": all users may write to it\n    -rw-rw-rw- " + name + "\n    hint: " + job.QuoteArgs([]string{"chmod", "go-w", name}) + "\n"
 		if code != exitOK || !strings.Contains(fail, want) {
 			t.Errorf("check: exit code %d, stderr %q, want %q in it", code, fail, want)
 		}
@@ -47,17 +47,17 @@ func TestOthersMayWrite(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	p.want(1, exposedWhat, "file", store, "mode", "-rw-rw-rw-")
-	p.want(3, exposedWhat, "file", tab, "mend", job.QuoteArgs([]string{"chmod", "go-w", tab}))
+	p.want(3, exposedWhat, "file", tab, "hint", job.QuoteArgs([]string{"chmod", "go-w", tab}))
 }
 
-// The command that mends is one that a shell takes for that file and no other.
+// The command of the hint is one that a shell takes for that file and no other.
 func TestOthersMayWriteWhatHasABlankInItsName(t *testing.T) {
 	tab := write(t, "a b", "@daily true\n")
 	if err := os.Chmod(tab, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, fail, _ := output(t, "", "check", tab)
-	if want := "mend: chmod go-w '" + tab + "'\n"; !strings.Contains(fail, want) {
+	if want := "hint: chmod go-w '" + tab + "'\n"; !strings.Contains(fail, want) {
 		t.Errorf("stderr %q, want %q in it", fail, want)
 	}
 }
@@ -85,9 +85,9 @@ func TestForeignOwnerAndGroup(t *testing.T) {
 	tab := write(t, "tab", "@daily true\n")
 	shown := job.QuoteArgs([]string{tab})
 	for _, c := range []struct {
-		uid, gid  int
-		mode      os.FileMode
-		why, mend string
+		uid, gid     int
+		mode         os.FileMode
+		reason, hint string
 	}{
 		{0, 4711, 0o644, "", ""},
 		{0, 4711, 0o664, "group 4711 may write to it", "chmod g-w " + shown},
@@ -102,8 +102,8 @@ func TestForeignOwnerAndGroup(t *testing.T) {
 		}
 		_, fail, code := output(t, "", "check", tab)
 		want := ""
-		if c.why != "" {
-			want = "note: " + exposedWhat + ": " + c.why + "\n    " + c.mode.String() + " " + tab + "\n    mend: " + c.mend + "\n"
+		if c.reason != "" {
+			want = "note: " + exposedWhat + ": " + c.reason + "\n    " + c.mode.String() + " " + tab + "\n    hint: " + c.hint + "\n"
 		}
 		if code != exitOK || fail != want {
 			t.Errorf("exit code %d, got %q, want %q", code, fail, want)

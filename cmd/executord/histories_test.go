@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -37,18 +37,18 @@ func (s *far) Runs(ctx context.Context, id durable.ID, before int64, limit int) 
 	return []durable.Run{{Job: id, Seq: 1}}, nil
 }
 
-// someJobs gives a visitor to a store that is far away, with n jobs.
-func someJobs(t *testing.T, n int) (visitor, *far, []roster.Entry) {
+// someJobs gives a client to a store that is far away, with n jobs.
+func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
 	store := &far{Store: memory.New()}
 	jobs, err := durable.New(durable.Config{Store: store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries := make([]roster.Entry, n)
+	entries := make([]catalog.Entry, n)
 	for i := range entries {
-		entries[i] = roster.Entry{Job: durable.Job{ID: durable.NewID()}, Name: fmt.Sprint(i)}
+		entries[i] = catalog.Entry{Job: durable.Job{ID: durable.NewID()}, Name: fmt.Sprint(i)}
 	}
-	return visitor{store: store, jobs: jobs}, store, entries
+	return client{store: store, jobs: jobs}, store, entries
 }
 
 // The history of each of thousands of jobs is there in time, though the store is far
@@ -56,7 +56,7 @@ func someJobs(t *testing.T, n int) (visitor, *far, []roster.Entry) {
 func TestHistoriesOfManyJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, _, jobs := someJobs(t, 5000)
-		ctx, cancel := context.WithTimeout(t.Context(), visitTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
 		defer cancel()
 		runs, err := v.histories(ctx, jobs, 1)
 		if err != nil {

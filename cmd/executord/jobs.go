@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -47,13 +47,13 @@ States
 		if err := checkNamespace(*namespace); err != nil {
 			return err
 		}
-		return store.visit(func(ctx context.Context, v visitor) error {
+		return store.visit(func(ctx context.Context, v client) error {
 			entries, full, err := v.find(ctx, *namespace, names)
 			if err != nil {
 				return err
 			}
 			if !*all && len(names) == 0 {
-				entries = slices.DeleteFunc(entries, roster.Entry.Removed)
+				entries = slices.DeleteFunc(entries, catalog.Entry.Removed)
 			}
 			runs, err := v.histories(ctx, entries, 1)
 			if err != nil {
@@ -94,15 +94,15 @@ func (c *canonical) Set(name string) error {
 }
 
 func checkNamespace(name string) error {
-	if name != "" && !roster.ValidNamespace(name) {
-		return fmt.Errorf("--namespace %q: %s", name, roster.NamespaceMend)
+	if name != "" && !catalog.ValidNamespace(name) {
+		return fmt.Errorf("--namespace %q: %s", name, catalog.NamespaceHint)
 	}
 	return nil
 }
 
 // listed is one job of the list.
 type listed struct {
-	roster.Entry
+	catalog.Entry
 	last *durable.Run // nil if it never ran
 }
 
@@ -136,7 +136,7 @@ func (l listed) next() time.Time {
 	case !l.NextDue.IsZero():
 		return l.NextDue
 	}
-	if times := roster.Times(l.Job); times != nil {
+	if times := catalog.Times(l.Job); times != nil {
 		return times.Next(time.Now())
 	}
 	return time.Time{}
@@ -163,7 +163,7 @@ func printJobs(w io.Writer, list []listed, full bool) {
 	io.WriteString(w, t.String())
 }
 
-func severalNamespaces[T any](list []T, entry func(T) roster.Entry) bool {
+func severalNamespaces[T any](list []T, entry func(T) catalog.Entry) bool {
 	return slices.ContainsFunc(list, func(one T) bool { return entry(one).Namespace != entry(list[0]).Namespace })
 }
 
@@ -171,7 +171,7 @@ func (l listed) called(full bool) string { return called(l.Entry, full) }
 
 // called gives the name of a job, with its namespace if there are several, as it
 // may be shown: a store may be another user's, who can have any name in it.
-func called(e roster.Entry, full bool) string {
+func called(e catalog.Entry, full bool) string {
 	if full {
 		return job.Printable(e.Namespace + "/" + e.Name)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
@@ -81,7 +81,7 @@ func parse(name, format string, stored bool) (job.File, error) {
 		return file, err
 	}
 	if stored {
-		if found := roster.Check(file); len(found) > 0 {
+		if found := catalog.Check(file); len(found) > 0 {
 			return file, found
 		}
 	}

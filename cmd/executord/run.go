@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 )
 
 func newRun() *cobra.Command {
@@ -71,7 +71,7 @@ Exit codes
 			return err
 		}
 		if store.name() == "" && (cmd.Flags().Changed("namespace") || cmd.Flags().Changed("lease")) {
-			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeMend)
+			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeHint)
 		}
 		shared, err := newShared(store.name(), *namespace, args[0], *lease)
 		if err != nil {
@@ -98,13 +98,13 @@ Exit codes
 			drain(fmt.Errorf("the log cannot be written: %w", err))
 		})
 		if zone := job.Misnamed(); zone != "" {
-			log.Warn("TZ ignored", "TZ", zone, "why", misnamedZone, "mend", job.ZoneMend)
+			log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
 		}
 		logExposed(log, otherWriters(args[0], store.name()))
 		again := make(chan job.File)
 		defer answerHangups(hangups, func(quit <-chan struct{}) {
 			if shared == nil || readOnce(args[0]) {
-				log.Warn("SIGHUP ignored", "why", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
+				log.Warn("SIGHUP ignored", "reason", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
 				return
 			}
 			if file, ok := reload(log, args[0], format.value); ok {
@@ -128,13 +128,13 @@ Exit codes
 		}
 		code := exitOK
 		switch {
-		case sum.Cut > 0:
-			code = exitCut
+		case sum.Interrupted > 0:
+			code = exitInterrupted
 		case lost.Load():
 			code = exitMistake
 		}
 		log.Info("executord ended", "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
-			"skipped", sum.Skipped, "missed", sum.Missed, "cut", sum.Cut, "exit", code)
+			"skipped", sum.Skipped, "missed", sum.Missed, "interrupted", sum.Interrupted, "exit", code)
 		switch {
 		case code == exitOK:
 			return nil
@@ -160,8 +160,8 @@ func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shar
 	}
 	if namespace == "" {
 		namespace = job.CanonicalName(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-		if !roster.ValidNamespace(namespace) || readOnce(file) || isDescriptor(file) {
-			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, roster.NamespaceMend)
+		if !catalog.ValidNamespace(namespace) || readOnce(file) || isDescriptor(file) {
+			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, catalog.NamespaceHint)
 		}
 	}
 	return &daemon.Shared{Namespace: namespace, Lease: lease}, checkNamespace(namespace)
@@ -195,10 +195,10 @@ func reload(log *slog.Logger, name, format string) (job.File, bool) {
 	const what = "file not read again"
 	var all job.Mistakes
 	if !errors.As(err, &all) {
-		log.Error(what, "why", err.Error())
+		log.Error(what, "reason", err.Error())
 	}
 	for _, m := range all {
-		log.Error(what, "line", m.Line, "why", m.What, "mend", m.Mend)
+		log.Error(what, "line", m.Line, "reason", m.What, "hint", m.Hint)
 	}
 	return job.File{}, false
 }

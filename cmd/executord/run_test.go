@@ -25,7 +25,7 @@ func TestRunIsLogged(t *testing.T) {
 	p.want(1, "out", "job", "talk", "run", 1, "stream", "stdout")
 	p.want(1, "err", "job", "talk", "run", 1, "stream", "stderr")
 	p.want(1, "last", "job", "talk", "run", 1, "stream", "stdout")
-	p.want(1, "draining", "why", "SIGTERM")
+	p.want(1, "draining", "reason", "SIGTERM")
 	p.want(1, "job summary", "job", "talk", "runs", 1, "failed", 1, "skipped", 0, "missed", 0)
 	p.want(1, "executord ended", "runs", 1, "failed", 1, "exit", 0)
 	if end["level"] != "ERROR" || end["outcome"] != "failed" || end["exit"] != 3.0 {
@@ -79,14 +79,14 @@ func TestSecondSignal(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.until("draining", "running", 2)
 	p.signal(syscall.SIGINT)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	p.want(1, "stopping", "why", "second SIGINT") // one of the two may have ended by then
+	p.want(1, "stopping", "reason", "second SIGINT") // one of the two may have ended by then
 	p.want(1, "run ended", "job", "stubborn", "outcome", "stopped", "signal", "SIGKILL")
 	p.want(1, "run ended", "job", "obedient", "outcome", "stopped", "signal", "SIGTERM")
 	p.want(0, "never")
-	p.want(1, "executord ended", "cut", 2, "failed", 2, "exit", exitCut)
+	p.want(1, "executord ended", "interrupted", 2, "failed", 2, "exit", exitInterrupted)
 }
 
 // The third signal does not wait for the grace.
@@ -98,8 +98,8 @@ func TestThirdSignal(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.until("stopping", "running", 1)
 	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 	p.want(1, "run ended", "job", "stubborn", "signal", "SIGKILL")
 }
@@ -109,10 +109,10 @@ func TestDrainTimeout(t *testing.T) {
 	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
 	p.until("up")
 	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	p.want(1, "stopping", "why", "the drain took longer than --drain-timeout")
+	p.want(1, "stopping", "reason", "the drain took longer than --drain-timeout")
 	p.want(1, "run ended", "outcome", "stopped", "signal", "SIGTERM")
 }
 
@@ -254,14 +254,14 @@ schedule = "@every 100ms"
 command = "echo fine"
 `)
 	for _, run := range []int{1, 2} {
-		p.until("run not started", "job", "dir", "run", run, "why", "the directory /no/such/place does not exist")
+		p.until("run not started", "job", "dir", "run", run, "reason", "the directory /no/such/place does not exist")
 	}
 	p.until("fine")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	p.want(1, "run not started", "job", "shell", "why", "there is no program /no/such/shell")
+	p.want(1, "run not started", "job", "shell", "reason", "there is no program /no/such/shell")
 	p.want(1, "job summary", "job", "program", "runs", 1, "failed", 1)
 	p.want(0, "run started", "job", "dir")
 }
@@ -295,8 +295,8 @@ func TestLeftover(t *testing.T) {
 func TestMistakeStartsNothing(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
 	stdout, stderr, code := output(t, "", "run", file)
-	want := file + ":2: minute \"61\": not allowed here\n    61 * * * * x\n    mend: it must be 0 to 59\n" +
-		file + ":3: there is no command\n    @daily\n    mend: write the command after the schedule\n" +
+	want := file + ":2: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59\n" +
+		file + ":3: there is no command\n    @daily\n    hint: write the command after the schedule\n" +
 		"executord: 2 mistakes in " + file + "\n"
 	if stdout != "" || stderr != want || code != exitMistake {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s\nwant:\n%s", code, stdout, stderr, want)

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -46,7 +46,7 @@ standard error stands below it.`),
 		if *number < 1 {
 			return fmt.Errorf("-n %d: it must be 1 or more", *number)
 		}
-		return store.visit(func(ctx context.Context, v visitor) error {
+		return store.visit(func(ctx context.Context, v client) error {
 			entries, _, err := v.find(ctx, *namespace, names)
 			if err != nil {
 				return err
@@ -79,7 +79,7 @@ const atOnce = 8
 
 // histories gives the latest runs of each job, as many of each as asked for, the latest
 // first.
-func (v visitor) histories(ctx context.Context, jobs []roster.Entry, n int) ([][]durable.Run, error) {
+func (v client) histories(ctx context.Context, jobs []catalog.Entry, n int) ([][]durable.Run, error) {
 	pool := executor.Fixed(atOnce)
 	defer pool.Close()
 	ctx, cancel := context.WithCancel(ctx) // the rest, after an error
@@ -102,7 +102,7 @@ func (v visitor) histories(ctx context.Context, jobs []roster.Entry, n int) ([][
 
 // history gives the latest runs of a job, as many as asked for, the latest
 // first.
-func (v visitor) history(ctx context.Context, e roster.Entry, n int) ([]durable.Run, error) {
+func (v client) history(ctx context.Context, e catalog.Entry, n int) ([]durable.Run, error) {
 	var runs []durable.Run
 	for before := int64(0); len(runs) < n; {
 		page, err := v.jobs.History(ctx, e.ID, before, min(n, 995)+5) // some are idle
@@ -110,7 +110,7 @@ func (v visitor) history(ctx context.Context, e roster.Entry, n int) ([]durable.
 			return runs, err
 		}
 		before = page[len(page)-1].Seq
-		runs = append(runs, slices.DeleteFunc(page, roster.IsIdle)...)
+		runs = append(runs, slices.DeleteFunc(page, catalog.IsIdle)...)
 	}
 	return runs[:min(len(runs), n)], nil
 }
@@ -118,7 +118,7 @@ func (v visitor) history(ctx context.Context, e roster.Entry, n int) ([]durable.
 // ran is one run of a job.
 type ran struct {
 	durable.Run
-	of roster.Entry
+	of catalog.Entry
 }
 
 // printRuns writes the table, and between its lines what runs wrote.
@@ -127,7 +127,7 @@ func printRuns(w io.Writer, list []ran, verbose bool) {
 		fmt.Fprintln(os.Stderr, "there are no runs")
 		return
 	}
-	full := severalNamespaces(list, func(r ran) roster.Entry { return r.of })
+	full := severalNamespaces(list, func(r ran) catalog.Entry { return r.of })
 	var t table
 	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
 	for _, r := range list {
@@ -200,7 +200,7 @@ type runJSON struct {
 	Stderr    []string  `json:"stderr,omitempty"` // its end, line by line
 }
 
-func newRunJSON(e roster.Entry, r durable.Run) *runJSON {
+func newRunJSON(e catalog.Entry, r durable.Run) *runJSON {
 	loc := e.Spec.Location()
 	return &runJSON{
 		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc), Attempt: r.Attempt,

@@ -50,7 +50,7 @@ func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release fu
 				}
 				steps[n](errors.New(describe(n, sig)))
 				if n == len(steps)-1 {
-					time.AfterFunc(lastResort, func() { os.Exit(exitCut) })
+					time.AfterFunc(lastResort, func() { os.Exit(exitInterrupted) })
 				}
 			case <-quit:
 				return

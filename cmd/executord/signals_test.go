@@ -68,10 +68,10 @@ func TestQuit(t *testing.T) {
 	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
 	p.until("up")
 	p.signal(syscall.SIGQUIT)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	p.want(1, "draining", "why", "SIGQUIT")
+	p.want(1, "draining", "reason", "SIGQUIT")
 }
 
 // A process that has left the group of its run is ended after the drain, which the
@@ -89,5 +89,5 @@ func TestStrayIsNoRun(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	p.want(1, "process ended")
-	p.want(1, "executord ended", "cut", 0, "exit", exitOK)
+	p.want(1, "executord ended", "interrupted", 0, "exit", exitOK)
 }

@@ -77,8 +77,8 @@ func TestSoak(t *testing.T) {
 	}
 	ended := time.Now()
 	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 
 	a := newAccount(t, p.log)

@@ -25,7 +25,7 @@ import (
 // storeFlag is the flag --store, and what stands for it in the environment.
 type storeFlag struct{ cmd *cobra.Command }
 
-const storeMend = "name a file, as in --store jobs.db, or a database, as in --store postgres://user@host/database"
+const storeHint = "name a file, as in --store jobs.db, or a database, as in --store postgres://user@host/database"
 
 func newStoreFlag(cmd *cobra.Command, usage string) storeFlag {
 	cmd.Flags().String("store", "", usage+"; the default is in "+daemon.StoreVariable)
@@ -44,19 +44,19 @@ func (f storeFlag) name() string {
 // Run without a store, jobs that many daemons were to share would be run by each.
 func (f storeFlag) checkNamed() error {
 	if f.name() == "" && f.cmd.Flags().Changed("store") {
-		return fmt.Errorf("--store is empty: %s, or leave it out", storeMend)
+		return fmt.Errorf("--store is empty: %s, or leave it out", storeHint)
 	}
 	return nil
 }
 
-// visitTimeout bounds what the commands ask of a store that only visit it.
-const visitTimeout = 30 * time.Second
+// clientTimeout bounds what the commands ask of a store that only visit it.
+const clientTimeout = 30 * time.Second
 
 // visit opens a store that is there, and calls fn with it.
-func (f storeFlag) visit(fn func(context.Context, visitor) error) error {
+func (f storeFlag) visit(fn func(context.Context, client) error) error {
 	name := f.name()
 	if name == "" {
-		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), storeMend, daemon.StoreVariable)
+		return fmt.Errorf("%s needs a store: %s, or set %s", f.cmd.Name(), storeHint, daemon.StoreVariable)
 	}
 	store, shown, err := openStore(name, false)
 	if err != nil {
@@ -67,9 +67,9 @@ func (f storeFlag) visit(fn func(context.Context, visitor) error) error {
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), visitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
 	defer cancel()
-	err = fn(ctx, visitor{store, jobs, shown})
+	err = fn(ctx, client{store, jobs, shown})
 	var exit *exitError
 	if err != nil && !errors.As(err, &exit) {
 		return &exitError{exitMistake, explainStore(shown, err).Error()}
@@ -77,8 +77,8 @@ func (f storeFlag) visit(fn func(context.Context, visitor) error) error {
 	return err
 }
 
-// visitor is a command that looks at a store and acts on it.
-type visitor struct {
+// client is a command that looks at a store and acts on it.
+type client struct {
 	store durable.Store
 	jobs  *durable.Jobs
 	shown string // the store's name, as it may be shown
@@ -95,13 +95,13 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return openDatabase(name, create)
 	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
-		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + storeMend) // not shown: it may have a password
+		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + storeHint) // not shown: it may have a password
 	case isPair && !strings.ContainsAny(key, `/\`) && (strings.Contains(name, " ") || strings.Contains(name, "password")):
 		return nil, "", errors.New("the store looks like the key=value form of a database's name: write it as a URL, as in --store postgres://user@host/database")
 	case name == "":
-		return nil, "", errors.New("the name of the store is empty: " + storeMend)
+		return nil, "", errors.New("the name of the store is empty: " + storeHint)
 	case isAlmostURL(name):
-		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeMend + "; a file with such a name is ./NAME") // not shown: it may have a password
+		return nil, "", errors.New("the store looks like a URL, but does not begin as one: " + storeHint + "; a file with such a name is ./NAME") // not shown: it may have a password
 	}
 	store, err = openFile(name, create)
 	return store, name, err
@@ -220,7 +220,7 @@ func isStore(driver, dsn, query string) (bool, error) {
 		return false, err
 	}
 	defer db.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), visitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
 	defer cancel()
 	n := 0
 	err = db.QueryRowContext(ctx, query).Scan(&n)

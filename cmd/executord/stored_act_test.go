@@ -127,7 +127,7 @@ func TestPausedComesBackPaused(t *testing.T) {
 
 // What the log says to do about a job that does not run can be done as it is
 // written, also if the store has jobs of other files.
-func TestMendOfTheLog(t *testing.T) {
+func TestHintOfTheLog(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
 	for _, name := range []string{"web.crontab", "db.crontab"} {
@@ -137,11 +137,11 @@ func TestMendOfTheLog(t *testing.T) {
 	}
 	told(t, store, 0, "db/same: paused\n", "pause", "db/same")
 	p := startFile(t, write(t, "db.crontab", "# name: same\n@daily true\n"), "--store", store)
-	mend := p.until("job does not run", "job", "same")["mend"].(string)
+	hint := p.until("job does not run", "job", "same")["hint"].(string)
 	cmd := executord(t)
-	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `executord() { "$0" "$@"; }; ` + mend, cmd.Path}
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `executord() { "$0" "$@"; }; ` + hint, cmd.Path}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "db/same: resumed") {
-		t.Errorf("%s: %v, %q", mend, err, out)
+		t.Errorf("%s: %v, %q", hint, err, out)
 	}
 	p.end()
 }
@@ -157,8 +157,8 @@ func TestDaemonTellsWhatOthersDid(t *testing.T) {
 	q := startFile(t, write(t, "jobs.crontab", "# name: kept\n@daily true\n# name: late\n@daily true\n"), "--store", store)
 	q.until("job removed", "job", "gone")
 	q.end()
-	if mend, _ := p.until("job removed", "job", "gone")["mend"].(string); !strings.Contains(mend, "--namespace") {
-		t.Errorf("mend %q", mend)
+	if hint, _ := p.until("job removed", "job", "gone")["hint"].(string); !strings.Contains(hint, "--namespace") {
+		t.Errorf("hint %q", hint)
 	}
 	p.after(0, "job does not run", "job", "late", "state", "paused")
 	p.end()

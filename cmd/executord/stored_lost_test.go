@@ -32,8 +32,8 @@ func TestRunLostInADrain(t *testing.T) {
 	if _, err := db.Exec("rollback"); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.wait(); code != exitCut {
-		t.Errorf("exit code %d, want %d", code, exitCut)
+	if code := p.wait(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	p.want(1, "executord ended", "cut", 1, "exit", exitCut) // a busy machine may have lost runs before
+	p.want(1, "executord ended", "interrupted", 1, "exit", exitInterrupted) // a busy machine may have lost runs before
 }

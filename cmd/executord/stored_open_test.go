@@ -280,7 +280,7 @@ func TestMistakesForStores(t *testing.T) {
 	for _, command := range []string{"check", "run"} {
 		_, stderr, code := output(t, "", command, file, "--store", store)
 		for _, want := range []string{
-			file + ":1: the job is called sync:1, after its line, and a store needs a name that stays\n    @daily /opt/a/sync\n    mend: write a line such as # name: sync-1 above it\n",
+			file + ":1: the job is called sync:1, after its line, and a store needs a name that stays\n    @daily /opt/a/sync\n    hint: write a line such as # name: sync-1 above it\n",
 			file + ":2: the job is called sync:2",
 			file + ":4: the job has bytes that are not UTF-8, and a store keeps text only\n",
 			"executord: 3 mistakes in " + file + "\n",
@@ -298,9 +298,9 @@ func TestMistakesForStores(t *testing.T) {
 // What a database says of itself becomes what to do, and the name of the store stands
 // there once.
 func TestExplainStore(t *testing.T) {
-	const mend = ": it may not be written, nor the directory it is in: run executord as the user whose it is"
+	const hint = ": it may not be written, nor the directory it is in: run executord as the user whose it is"
 	for said, want := range map[string]string{
-		"job q: attempt to write a readonly database (8)": mend,
+		"job q: attempt to write a readonly database (8)": hint,
 		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as the user whose it is; " +
 			"if it is, too few files may be open at a time (ulimit -n)",
 		"job q: database is locked (5) (SQLITE_BUSY)": ": another process has it locked",

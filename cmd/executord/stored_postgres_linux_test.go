@@ -86,7 +86,7 @@ func TestDatabaseRestarts(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.until("draining")
 	p.signal(syscall.SIGTERM)
-	if code := p.wait(); code != exitCut {
+	if code := p.wait(); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	hides(t, "the log", fmt.Sprint(p.log)+p.stderr.String())

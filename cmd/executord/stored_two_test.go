@@ -127,7 +127,7 @@ func TestGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.signal(syscall.SIGTERM)
-		if code := p.wait(); code != exitCut {
+		if code := p.wait(); code != exitInterrupted {
 			t.Errorf("exit code %d", code)
 		}
 		p.want(1, "run ended", "job", "long", "outcome", "stopped")
@@ -154,7 +154,7 @@ func TestJitterIsCutShort(t *testing.T) {
 	store := newStoreFile(t)
 	file := write(t, "jobs.toml", "[[job]]\nname = \"late\"\nschedule = \"@every 1s\"\njitter = \"1000h\"\ncommand = \"echo ran\"\n")
 	p := startFile(t, file, "--store", store)
-	p.until("run delayed", "job", "late", "why", "jitter")
+	p.until("run delayed", "job", "late", "reason", "jitter")
 	p.end()
 	p.want(0, "ran")
 	q := startFile(t, file, "--store", store)

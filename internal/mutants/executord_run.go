@@ -65,8 +65,8 @@ var executordRunMutants = []mutant{
 	},
 	{
 		file: "cmd/executord/internal/daemon/run.go", what: "a run that was cut short is not counted as that",
-		old:  "failed, cut = outcome != ok, outcome == stopped",
-		new:  "failed, cut = outcome != ok, false",
+		old:  "failed, interrupted = outcome != ok, outcome == stopped",
+		new:  "failed, interrupted = outcome != ok, false",
 		test: "TestEndBeforeStart",
 	},
 	{
@@ -125,7 +125,7 @@ var executordRunMutants = []mutant{
 	},
 	{
 		file: "cmd/executord/run.go", what: "to cut runs short is an orderly end",
-		old:  "		case sum.Cut > 0:\n",
+		old:  "		case sum.Interrupted > 0:\n",
 		new:  "		case false:\n",
 		test: "TestSecondSignal",
 	},

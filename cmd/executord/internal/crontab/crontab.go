@@ -67,8 +67,8 @@ type parser struct {
 
 func (p *parser) read(data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if line, what, mend := notText(data); line > 0 {
-		p.report.Mistake(line, mend, "%s", what)
+	if line, what, hint := notText(data); line > 0 {
+		p.report.Mistake(line, hint, "%s", what)
 		return
 	}
 	p.report.Lines = strings.Split(string(data), "\n")
@@ -100,7 +100,7 @@ func (p *parser) read(data []byte) {
 
 // notText finds what makes data no crontab at all, so that one mistake is
 // shown and not one a line. The line is 0 when it looks like text.
-func notText(data []byte) (line int, what, mend string) {
+func notText(data []byte) (line int, what, hint string) {
 	if len(data) > job.MaxFileSize {
 		return 1, "the file is larger than a megabyte, which no crontab is", "give the name of a crontab"
 	}
@@ -133,8 +133,8 @@ func (p *parser) line(n int, text string) {
 func (p *parser) job(n int, text string) {
 	fields, rest := splitSchedule(text)
 	script, stdin, cut := splitPercent(rest)
-	if what, mend := misshapen(fields, script); what != "" {
-		p.report.Mistake(n, mend, "%s", what)
+	if what, hint := misshapen(fields, script); what != "" {
+		p.report.Mistake(n, hint, "%s", what)
 		return
 	}
 	if strings.TrimSpace(script) == "" {
@@ -143,11 +143,11 @@ func (p *parser) job(n int, text string) {
 	}
 	schedule, err := job.ParseSchedule(strings.Join(fields, " "), p.zone)
 	if err != nil {
-		p.report.Mistake(n, err.Mend, "%s", err.What)
+		p.report.Mistake(n, err.Hint, "%s", err.What)
 		return
 	}
 	for _, note := range doubts(script, cut) {
-		p.report.Note(n, note.mend, "%s", note.what)
+		p.report.Note(n, note.hint, "%s", note.what)
 	}
 	p.doubtTZ(schedule)
 	p.jobs = append(p.jobs, job.Job{

@@ -10,12 +10,12 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-const fieldsMend = "write minute, hour, day of month, month and day of week, then the command"
+const fieldsHint = "write minute, hour, day of month, month and day of week, then the command"
 
 // misshapen finds what shows from the words alone: too few time fields, too
 // many, or something that is no job at all. It is looked for before the fields
 // are read, because "/usr/bin/backup is no day of week" helps nobody.
-func misshapen(fields []string, script string) (what, mend string) {
+func misshapen(fields []string, script string) (what, hint string) {
 	if fields[0][0] == '@' {
 		if len(fields) == 1 && strings.EqualFold(fields[0], "@every") {
 			return "@every has no duration", "write a duration and the command, such as: @every 5m /path/to/command"
@@ -34,9 +34,9 @@ func misshapen(fields []string, script string) (what, mend string) {
 	}
 	switch {
 	case given == 0:
-		return "there is no schedule before the command", fieldsMend
+		return "there is no schedule before the command", fieldsHint
 	case given < 5:
-		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{1: "one", "two", "three", "four"}[given]), fieldsMend
+		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{1: "one", "two", "three", "four"}[given]), fieldsHint
 	}
 	if sixth := strings.FieldsFunc(script, isBlank); len(sixth) > 0 && isField(sixth[0]) {
 		return sixFields(append(fields[1:5:5], sixth[0]), sixth[0])
@@ -46,7 +46,7 @@ func misshapen(fields []string, script string) (what, mend string) {
 
 // sixFields guesses which of six fields is one too many. To remove the wrong one
 // would make another schedule, without a word.
-func sixFields(withoutFirst []string, sixth string) (what, mend string) {
+func sixFields(withoutFirst []string, sixth string) (what, hint string) {
 	what = "the schedule has six fields"
 	quartz := strings.ReplaceAll(strings.Join(withoutFirst, " "), "?", "*")
 	if _, err := job.ParseSchedule(quartz, time.UTC); err == nil {
@@ -55,7 +55,7 @@ func sixFields(withoutFirst []string, sixth string) (what, mend string) {
 	if year.MatchString(sixth) {
 		return what + ": there are no years here", "remove the last field, and let the command look at the year: the five are due every year"
 	}
-	return what, fieldsMend
+	return what, fieldsHint
 }
 
 var year = regexp.MustCompile(`\b(19|20)\d\d\b`)
@@ -83,7 +83,7 @@ func isField(word string) bool {
 	return true
 }
 
-type doubt struct{ what, mend string }
+type doubt struct{ what, hint string }
 
 // doubts finds what cron accepts without a word and runs differently than was
 // meant.

@@ -8,52 +8,52 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// Each mistake says where, what and how to mend it.
+// Each mistake says where, what and how to fix it.
 func TestMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": not allowed here\n    61 * * * * x\n    mend: it must be 0 to 59"},
-		{"too few fields", "*/5 * * * /bin/x y", "tab:1: the schedule has only four of its five fields\n    */5 * * * /bin/x y\n    mend: write minute, hour, day of month, month and day of week, then the command"},
-		{"fields alone", "* * * * *", "tab:1: there is no command\n    * * * * *\n    mend: write the command after the schedule"},
-		{"word alone", "@daily", "tab:1: there is no command\n    @daily\n    mend: write the command after the schedule"},
-		{"only input", "@daily %x", "tab:1: there is no command\n    @daily %x\n    mend: write the command after the schedule"},
-		{"seconds", "0 */5 * * * * x", "tab:1: the schedule has six fields: there are no seconds here\n    0 */5 * * * * x\n    mend: remove the first field; for intervals of seconds write @every 10s"},
-		{"seconds and names", "0 0 12 * * MON-FRI x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * MON-FRI x\n    mend: remove the first field; for intervals of seconds write @every 10s"},
-		{"Quartz", "0 0 12 * * ? x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * ? x\n    mend: remove the first field; for intervals of seconds write @every 10s"},
-		{"year", "0 0 1 1 * 2026 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026 x\n    mend: remove the last field, and let the command look at the year: the five are due every year"},
-		{"years", "0 0 1 1 * 2026-2028,2030 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026-2028,2030 x\n    mend: remove the last field, and let the command look at the year: the five are due every year"},
-		{"six fields", "0 0 1 1 * 60 x", "tab:1: the schedule has six fields\n    0 0 1 1 * 60 x\n    mend: write minute, hour, day of month, month and day of week, then the command"},
-		{"six fields with a mistake", "0 61 1 1 * * x", "tab:1: the schedule has six fields\n    0 61 1 1 * * x\n    mend: write minute, hour, day of month, month and day of week, then the command"},
-		{"no duration", "@every", "tab:1: @every has no duration\n    @every\n    mend: write a duration and the command, such as: @every 5m /path/to/command"},
-		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    mend: give it a unit, such as \"5s\" or \"5m\""},
-		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    mend: use 100ms or more, or let the command itself repeat its work"},
-		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    mend: did you mean \"@daily\"?"},
-		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    mend: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
-		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    mend: write NAME=value alone"},
-		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
-		{"shell of Windows", "SHELL=/c/Windows/System32/CMD.EXE\n@daily x", "tab:1: the shell \"/c/Windows/System32/CMD.EXE\" takes no command after -c\n    SHELL=/c/Windows/System32/CMD.EXE\n    mend: " + job.ShellMend},
-		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    mend: write the whole path, such as /bin/bash"},
-		{"open quote", "A=\"b\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A=\"b\n    mend: close the quote at the end of the line, or write the value without quotes"},
-		{"text after a quote", "A='b' c\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A='b' c\n    mend: close the quote at the end of the line, or write the value without quotes"},
-		{"bad variable", "A-B=1\n@daily x", "tab:1: \"A-B\" cannot be the name of a variable\n    A-B=1\n    mend: use letters, digits and _ only, and no digit first"},
-		{"variable with a digit first", "1BAD=3\n@daily x", "tab:1: \"1BAD\" cannot be the name of a variable\n    1BAD=3\n    mend: use letters, digits and _ only, and no digit first"},
-		{"variable with a digit first and blanks", "1BAD = 3\n@daily x", "tab:1: \"1BAD\" cannot be the name of a variable\n    1BAD = 3\n    mend: use letters, digits and _ only, and no digit first"},
-		{"no schedule", "/bin/x y", "tab:1: there is no schedule before the command\n    /bin/x y\n    mend: write minute, hour, day of month, month and day of week, then the command"},
-		{"one field", "5 /bin/x y", "tab:1: the schedule has only one of its five fields\n    5 /bin/x y\n    mend: write minute, hour, day of month, month and day of week, then the command"},
-		{"fraction", "1.5 * * * * x", "tab:1: minute \"1.5\": must be 0 to 59\n    1.5 * * * * x\n    mend: write whole numbers"},
-		{"unknown zone", "CRON_TZ=Europe/Berln\n@daily x", "tab:1: there is no time zone \"Europe/Berln\"\n    CRON_TZ=Europe/Berln\n    mend: " + job.ZoneMend},
-		{"zone before a schedule", "CRON_TZ=UTC 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"UTC 0 5 * * * x\"\n    CRON_TZ=UTC 0 5 * * * x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
-		{"comment behind a zone", "CRON_TZ=UTC\t# for x\n@daily x", "tab:1: there is no time zone \"UTC\\t# for x\"\n    CRON_TZ=UTC\t# for x\n    mend: put the comment on a line of its own"},
-		{"TZ before a schedule", "TZ=Asia/Tokyo 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"Asia/Tokyo 0 5 * * * x\"\n    TZ=Asia/Tokyo 0 5 * * * x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
-		{"TZ before the only schedule", "TZ=UTC @daily x", "tab:1: there is no time zone \"UTC @daily x\"\n    TZ=UTC @daily x\n    mend: put CRON_TZ= on a line of its own, above the jobs it is for"},
-		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already given in line 1\n    # name: a\n    mend: give one of the two another name"},
-		{"empty file", "", "tab:1: the file has no jobs\n    mend: add a line such as: */5 * * * * /path/to/command"},
-		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    mend: add a line such as: */5 * * * * /path/to/command"},
-		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    mend: give the name of a crontab, or save it as UTF-8"},
-		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    mend: save it as UTF-8"},
-		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    mend: give the name of a crontab"},
-		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, which ends lines on old Macs alone\n    0 9 * * * x\\r0 10 * * * y\n    mend: save the file with the line ends of Unix or Windows"},
-		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, which ends lines on old Macs alone\n    # a\\r@daily z\n    mend: save the file with the line ends of Unix or Windows"},
-		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    mend: write a schedule and a command, or NAME=value; begin a comment with #"},
+		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59"},
+		{"too few fields", "*/5 * * * /bin/x y", "tab:1: the schedule has only four of its five fields\n    */5 * * * /bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"fields alone", "* * * * *", "tab:1: there is no command\n    * * * * *\n    hint: write the command after the schedule"},
+		{"word alone", "@daily", "tab:1: there is no command\n    @daily\n    hint: write the command after the schedule"},
+		{"only input", "@daily %x", "tab:1: there is no command\n    @daily %x\n    hint: write the command after the schedule"},
+		{"seconds", "0 */5 * * * * x", "tab:1: the schedule has six fields: there are no seconds here\n    0 */5 * * * * x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
+		{"seconds and names", "0 0 12 * * MON-FRI x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * MON-FRI x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
+		{"Quartz", "0 0 12 * * ? x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * ? x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
+		{"year", "0 0 1 1 * 2026 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026 x\n    hint: remove the last field, and let the command look at the year: the five are due every year"},
+		{"years", "0 0 1 1 * 2026-2028,2030 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026-2028,2030 x\n    hint: remove the last field, and let the command look at the year: the five are due every year"},
+		{"six fields", "0 0 1 1 * 60 x", "tab:1: the schedule has six fields\n    0 0 1 1 * 60 x\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"six fields with a mistake", "0 61 1 1 * * x", "tab:1: the schedule has six fields\n    0 61 1 1 * * x\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"no duration", "@every", "tab:1: @every has no duration\n    @every\n    hint: write a duration and the command, such as: @every 5m /path/to/command"},
+		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    hint: give it a unit, such as \"5s\" or \"5m\""},
+		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    hint: use 100ms or more, or let the command itself repeat its work"},
+		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?"},
+		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    hint: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
+		{"export", "export A=1\n@daily x", "tab:1: a crontab has no export\n    export A=1\n    hint: write NAME=value alone"},
+		{"prose", "hello world", "tab:1: this is neither a job nor a setting\n    hello world\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
+		{"shell of Windows", "SHELL=/c/Windows/System32/CMD.EXE\n@daily x", "tab:1: the shell \"/c/Windows/System32/CMD.EXE\" takes no command after -c\n    SHELL=/c/Windows/System32/CMD.EXE\n    hint: " + job.ShellHint},
+		{"relative shell", "SHELL=bash\n@daily x", "tab:1: the shell \"bash\" is no absolute path\n    SHELL=bash\n    hint: write the whole path, such as /bin/bash"},
+		{"open quote", "A=\"b\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A=\"b\n    hint: close the quote at the end of the line, or write the value without quotes"},
+		{"text after a quote", "A='b' c\n@daily x", "tab:1: the quoted value of A does not end with its quote\n    A='b' c\n    hint: close the quote at the end of the line, or write the value without quotes"},
+		{"bad variable", "A-B=1\n@daily x", "tab:1: \"A-B\" cannot be the name of a variable\n    A-B=1\n    hint: use letters, digits and _ only, and no digit first"},
+		{"variable with a digit first", "1BAD=3\n@daily x", "tab:1: \"1BAD\" cannot be the name of a variable\n    1BAD=3\n    hint: use letters, digits and _ only, and no digit first"},
+		{"variable with a digit first and blanks", "1BAD = 3\n@daily x", "tab:1: \"1BAD\" cannot be the name of a variable\n    1BAD = 3\n    hint: use letters, digits and _ only, and no digit first"},
+		{"no schedule", "/bin/x y", "tab:1: there is no schedule before the command\n    /bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"one field", "5 /bin/x y", "tab:1: the schedule has only one of its five fields\n    5 /bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"fraction", "1.5 * * * * x", "tab:1: minute \"1.5\": must be 0 to 59\n    1.5 * * * * x\n    hint: write whole numbers"},
+		{"unknown zone", "CRON_TZ=Europe/Berln\n@daily x", "tab:1: there is no time zone \"Europe/Berln\"\n    CRON_TZ=Europe/Berln\n    hint: " + job.ZoneHint},
+		{"zone before a schedule", "CRON_TZ=UTC 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"UTC 0 5 * * * x\"\n    CRON_TZ=UTC 0 5 * * * x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"comment behind a zone", "CRON_TZ=UTC\t# for x\n@daily x", "tab:1: there is no time zone \"UTC\\t# for x\"\n    CRON_TZ=UTC\t# for x\n    hint: put the comment on a line of its own"},
+		{"TZ before a schedule", "TZ=Asia/Tokyo 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"Asia/Tokyo 0 5 * * * x\"\n    TZ=Asia/Tokyo 0 5 * * * x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"TZ before the only schedule", "TZ=UTC @daily x", "tab:1: there is no time zone \"UTC @daily x\"\n    TZ=UTC @daily x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
+		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already given in line 1\n    # name: a\n    hint: give one of the two another name"},
+		{"empty file", "", "tab:1: the file has no jobs\n    hint: add a line such as: */5 * * * * /path/to/command"},
+		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    hint: add a line such as: */5 * * * * /path/to/command"},
+		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: give the name of a crontab, or save it as UTF-8"},
+		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    hint: save it as UTF-8"},
+		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    hint: give the name of a crontab"},
+		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, which ends lines on old Macs alone\n    0 9 * * * x\\r0 10 * * * y\n    hint: save the file with the line ends of Unix or Windows"},
+		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, which ends lines on old Macs alone\n    # a\\r@daily z\n    hint: save the file with the line ends of Unix or Windows"},
+		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestNoteOnTZ(t *testing.T) {
 		notes := parse(t, test.text).Notes
 		switch {
 		case test.line == 0 && len(notes) == 0:
-		case test.line == 0 || len(notes) != 1 || notes[0].Line != test.line || notes[0].Mend == "" ||
+		case test.line == 0 || len(notes) != 1 || notes[0].Line != test.line || notes[0].Hint == "" ||
 			notes[0].What != "TZ is for the commands: the schedules below are not read in it":
 			t.Errorf("%q: notes %v, want one on line %d", test.text, notes, test.line)
 		}
@@ -102,7 +102,7 @@ func TestNoteOnTZ(t *testing.T) {
 		":Asia/Tokyo": "write CRON_TZ=Asia/Tokyo as well, if they should be",
 		"CET-1CEST":   "write CRON_TZ=Europe/Berlin, or whatever zone it is, as well, if they should be",
 	} {
-		if got := parse(t, "TZ="+tz+"\n@daily x").Notes[0].Mend; got != want {
+		if got := parse(t, "TZ="+tz+"\n@daily x").Notes[0].Hint; got != want {
 			t.Errorf("%s: %q, want %q", tz, got, want)
 		}
 	}
@@ -175,8 +175,8 @@ func TestNotes(t *testing.T) {
 		var got []string
 		for _, note := range f.Notes {
 			got = append(got, note.What)
-			if note.Line != 2 || note.Mend == "" {
-				t.Errorf("%s: note on line %d, mend %q", test.text, note.Line, note.Mend)
+			if note.Line != 2 || note.Hint == "" {
+				t.Errorf("%s: note on line %d, hint %q", test.text, note.Line, note.Hint)
 			}
 		}
 		if s := strings.Join(got, "; "); s != test.want {

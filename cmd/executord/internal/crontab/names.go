@@ -20,7 +20,7 @@ func (p *parser) comment(n int, text string) {
 	}
 	name = job.CanonicalName(strings.Trim(name, blanks))
 	if !job.ValidName(name) {
-		p.report.Note(n, job.NameMend, "%q names no job: it is no name", name)
+		p.report.Note(n, job.NameHint, "%q names no job: it is no name", name)
 		return
 	}
 	if before, taken := p.named[name]; taken {

@@ -55,7 +55,7 @@ func (p *parser) setting(n int, text string) {
 			return
 		}
 		if !job.TakesC(value) {
-			p.report.Mistake(n, job.ShellMend, "the shell %q takes no command after -c", value)
+			p.report.Mistake(n, job.ShellHint, "the shell %q takes no command after -c", value)
 			return
 		}
 		p.shell = value
@@ -87,10 +87,10 @@ func (p *parser) setting(n int, text string) {
 }
 
 const (
-	// ownLine is how to mend a zone that stands before a schedule.
+	// ownLine is how to hint a zone that stands before a schedule.
 	ownLine = "put CRON_TZ= on a line of its own, above the jobs it is for"
 
-	// ownComment is how to mend a comment that stands behind a value.
+	// ownComment is how to hint a comment that stands behind a value.
 	ownComment = "put the comment on a line of its own"
 )
 
@@ -101,16 +101,16 @@ func (p *parser) cronTZ(n int, value string) {
 		return
 	}
 	// The zone stays what it was, so that the lines below are judged alone.
-	mend := job.ZoneMend
+	hint := job.ZoneHint
 	switch more := behind(value); {
 	case more == "":
 	case more[0] == '#':
-		mend = ownComment
+		hint = ownComment
 	default:
 		p.seen++
-		mend = ownLine
+		hint = ownLine
 	}
-	p.report.Mistake(n, mend, "%v", err)
+	p.report.Mistake(n, hint, "%v", err)
 }
 
 // doubtTZ notes, once, that a schedule which depends on the zone has a TZ above it,

@@ -81,7 +81,7 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 	d.drain(ends)
 	for _, stray := range d.supervisor.EndStrays() {
 		d.Log.Warn("process ended", "pid", stray.PID, "name", job.Printable(stray.Name),
-			"why", "it had left the group of its run and was still there after the drain")
+			"reason", "it had left the group of its run and was still there after the drain")
 	}
 	return d.summarize(), nil
 }
@@ -139,7 +139,7 @@ func (d *Daemon) start(ctx context.Context) error {
 	}
 	d.Log.Info("executord started", started...)
 	for _, note := range d.File.Notes {
-		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "mend", note.Mend)
+		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "hint", note.Hint)
 	}
 	began := time.Now()
 	if d.node != nil {
@@ -203,7 +203,7 @@ func (d *Daemon) drain(ends Ends) {
 	for _, e := range d.entries {
 		e.close(now)
 	}
-	d.Log.Info("draining", "why", why(ends.Drain, ends.Stop), "running", d.running())
+	d.Log.Info("draining", "reason", reason(ends.Drain, ends.Stop), "running", d.running())
 
 	stop, release := ends.Stop, context.CancelFunc(func() {})
 	if d.Patience > 0 {
@@ -213,13 +213,13 @@ func (d *Daemon) drain(ends Ends) {
 	if d.ended(stop) {
 		return
 	}
-	d.Log.Warn("stopping", "why", why(stop), "running", d.running(), "grace", d.Grace)
+	d.Log.Warn("stopping", "reason", reason(stop), "running", d.running(), "grace", d.Grace)
 	d.stop()
 	d.ended(context.Background())
 }
 
-// why gives the cause of the first context that has ended.
-func why(ctxs ...context.Context) string {
+// reason returns the cause of the first context that has ended.
+func reason(ctxs ...context.Context) string {
 	for _, ctx := range ctxs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx).Error()

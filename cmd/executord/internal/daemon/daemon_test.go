@@ -58,7 +58,7 @@ func TestEndBeforeStart(t *testing.T) {
 		cause error
 		want  Counts
 	}{
-		{executor.ErrShutdown, Counts{Failed: 1, Cut: 1}},
+		{executor.ErrShutdown, Counts{Failed: 1, Interrupted: 1}},
 		{executor.ErrCanceled, Counts{Failed: 1}},
 	} {
 		d := New(Config{Log: slog.New(slog.DiscardHandler)})
@@ -124,11 +124,11 @@ func TestAftermath(t *testing.T) {
 // The reason of the first step that was taken is the one that is told.
 func TestWhy(t *testing.T) {
 	first, cancel := context.WithCancelCause(context.Background())
-	if got := why(first); got != "" {
+	if got := reason(first); got != "" {
 		t.Errorf("got %q", got)
 	}
 	cancel(errPatience)
-	if got := why(context.Background(), first); got != errPatience.Error() {
+	if got := reason(context.Background(), first); got != errPatience.Error() {
 		t.Errorf("got %q", got)
 	}
 }

@@ -77,7 +77,7 @@ func TestJitterEndsWithTheDrain(t *testing.T) {
 		time.Sleep(time.Hour)
 		cancel(errPatience)
 		d.drain(Ends{Drain: drain, Stop: t.Context(), Kill: t.Context()})
-		if text := log.String(); strings.Count(text, `msg="runs missed" job=a count=1 `) != 1 || !strings.Contains(text, `why="the drain began before executord came to it"`) {
+		if text := log.String(); strings.Count(text, `msg="runs missed" job=a count=1 `) != 1 || !strings.Contains(text, `reason="the drain began before executord came to it"`) {
 			t.Errorf("logged %s", text)
 		}
 	})

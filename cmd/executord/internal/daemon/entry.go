@@ -32,11 +32,11 @@ type entry struct {
 // Counts is what became of the times at which a job was due. Each time is a
 // run, or skipped, or missed.
 type Counts struct {
-	Runs    int
-	Failed  int // runs that could not start, or ended otherwise than with exit code 0
-	Cut     int // failed runs that were ended because the daemon was, or lost while it drained
-	Skipped int // times at which the run before was still going on
-	Missed  int // times that passed without the daemon: asleep, stopped, without a processor, or draining
+	Runs        int
+	Failed      int // runs that could not start, or ended otherwise than with exit code 0
+	Interrupted int // failed runs that were ended because the daemon was, or lost while it drained
+	Skipped     int // times at which the run before was still going on
+	Missed      int // times that passed without the daemon: asleep, stopped, without a processor, or draining
 }
 
 func newEntry(d *Daemon, j job.Job) *entry {
@@ -64,7 +64,7 @@ func (e *entry) schedule(began time.Time) {
 		return nil
 	}, opts...)
 	if err != nil {
-		e.log.Error("job not scheduled", "schedule", e.job.Schedule.Text, "why", err.Error())
+		e.log.Error("job not scheduled", "schedule", e.job.Schedule.Text, "reason", err.Error())
 	}
 }
 
@@ -85,7 +85,7 @@ func (e *entry) arrive(due time.Time) {
 	number := e.mu.current
 	e.mu.Unlock()
 	if running {
-		e.log.Warn("run skipped", "due", stamp(due), "why", "the run before is still going on", "running", number)
+		e.log.Warn("run skipped", "due", stamp(due), "reason", "the run before is still going on", "running", number)
 		return
 	}
 
@@ -107,15 +107,15 @@ func (e *entry) skips() int {
 }
 
 // finish makes the entry idle again.
-func (e *entry) finish(failed, cut bool) {
+func (e *entry) finish(failed, interrupted bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.running = false
 	if failed {
 		e.mu.Failed++
 	}
-	if cut {
-		e.mu.Cut++
+	if interrupted {
+		e.mu.Interrupted++
 	}
 }
 
@@ -125,11 +125,11 @@ func (e *entry) late(n int, first time.Time) {
 }
 
 // miss records times that passed without being told to arrive.
-func (e *entry) miss(n int, first time.Time, why string) {
+func (e *entry) miss(n int, first time.Time, reason string) {
 	e.mu.Lock()
 	e.mu.Missed += n
 	e.mu.Unlock()
-	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())), "why", why)
+	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())), "reason", reason)
 }
 
 // close records the times up to now that the scheduled pool, which is terminated,

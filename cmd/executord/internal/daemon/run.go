@@ -30,12 +30,12 @@ var errPatience = errors.New("the drain took longer than --drain-timeout")
 // execute runs the command and accounts for it: one line at the start, one at
 // the end, and the output between them. ctx ends when the daemon stops.
 func (r *run) execute(ctx context.Context) error {
-	failed, cut := true, false
-	defer func() { r.finish(failed, cut) }() // also after a panic: the job must not count as running for ever
+	failed, interrupted := true, false
+	defer func() { r.finish(failed, interrupted) }() // also after a panic: the job must not count as running for ever
 
 	result := r.command(ctx)
 	outcome := outcomeOf(result)
-	failed, cut = outcome != ok, outcome == stopped
+	failed, interrupted = outcome != ok, outcome == stopped
 	// The line is written before the job is idle again, so that in the log the
 	// end of a run comes before the start of the next.
 	r.report(result, outcome, r.skips())
@@ -113,7 +113,7 @@ func outcomeOf(result process.Result) outcome {
 func (r *run) report(result process.Result, outcome outcome, skips int) {
 	late := r.late(result.Began)
 	if result.Err != nil {
-		r.log.Error("run not started", "due", stamp(r.due), "late", late, "why", result.Err.Error(), "skipped", skips)
+		r.log.Error("run not started", "due", stamp(r.due), "late", late, "reason", result.Err.Error(), "skipped", skips)
 		return
 	}
 	level := slog.LevelError

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -51,9 +51,9 @@ var forEver = durable.Retention{Succeeded: -1, Dead: -1, History: -1}
 // A job is a row there, and a row runs once at a time, in all daemons together.
 // So there is no dispatching as without a store: the handler waits for the run.
 type node struct {
-	daemon *Daemon
-	roster roster.Roster
-	pool   *executor.ScheduledPool // has a worker for each run
+	daemon  *Daemon
+	catalog catalog.Catalog
+	pool    *executor.ScheduledPool // has a worker for each run
 
 	leaving context.Context // ends with the drain's begin
 	leave   context.CancelFunc
@@ -95,8 +95,8 @@ func newNode(d *Daemon) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.roster = roster.Roster{Namespace: d.Shared.Namespace, Store: d.Shared.Store, Jobs: jobs}
-	n.roster.Kind = durable.Handle(jobs, roster.Kind(d.Shared.Namespace), n.handle)
+	n.catalog = catalog.Catalog{Namespace: d.Shared.Namespace, Store: d.Shared.Store, Jobs: jobs}
+	n.catalog.Kind = durable.Handle(jobs, catalog.Kind(d.Shared.Namespace), n.handle)
 	return n, nil
 }
 
@@ -126,7 +126,7 @@ func (n *node) start(ctx context.Context) error {
 	}
 	go func() { // ends after leave or stop; Run waits for ended
 		defer close(n.ended)
-		n.roster.Jobs.Run(n.leaving)
+		n.catalog.Jobs.Run(n.leaving)
 		n.pool.ShutdownNow()
 		<-n.pool.Terminated()
 	}()
@@ -144,22 +144,22 @@ func (n *node) reload(ctx context.Context, file job.File) {
 	log := n.daemon.Log
 	log.Info("file read again", "file", file.Name, "jobs", len(file.Jobs))
 	for _, note := range file.Notes {
-		log.Warn("note on the file", "line", note.Line, "what", note.What, "mend", note.Mend)
+		log.Warn("note on the file", "line", note.Line, "what", note.What, "hint", note.Hint)
 	}
 	if err := n.pool.SetCore(workers(file)); err != nil {
-		log.Error("the number of workers stays as it is", "why", err.Error())
+		log.Error("the number of workers stays as it is", "reason", err.Error())
 	}
 	if err := n.bring(ctx, file); err != nil {
-		log.Error("the file is not in the store, or in part", "why", err.Error(), "mend", "send SIGHUP again, when the store answers")
+		log.Error("the file is not in the store, or in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")
 	}
 }
 
 // bring makes the store have the jobs of the file.
 func (n *node) bring(ctx context.Context, file job.File) error {
 	told := make(map[string]string, len(file.Jobs))
-	err := n.roster.Apply(ctx, file.Jobs, func(s roster.Step) {
-		if s.Action == roster.Remove {
-			n.daemon.Log.Warn("job removed", "job", s.Name, "why", "it is not in "+file.Name+", and was in the store", "mend", namesakes)
+	err := n.catalog.Apply(ctx, file.Jobs, func(s catalog.Step) {
+		if s.Action == catalog.Remove {
+			n.daemon.Log.Warn("job removed", "job", s.Name, "reason", "it is not in "+file.Name+", and was in the store", "hint", namesakes)
 			return
 		}
 		n.announce(s)
@@ -179,15 +179,15 @@ func (n *node) bring(ctx context.Context, file job.File) error {
 }
 
 // announce logs what became of a job in the store.
-func (n *node) announce(s roster.Step) {
+func (n *node) announce(s catalog.Step) {
 	e, schedule := n.entry(s.Name), s.Job.Schedule.Text
 	if s.Err != nil {
-		e.log.Error("job not scheduled", "schedule", schedule, "why", s.Err.Error())
+		e.log.Error("job not scheduled", "schedule", schedule, "reason", s.Err.Error())
 		return
 	}
 	if state := held(s.Now); state != "" {
 		e.log.Warn("job does not run", "schedule", schedule, "store", string(s.Action), "state", state,
-			"mend", n.resume(s.Name))
+			"hint", n.resume(s.Name))
 	} else {
 		e.log.Info("job scheduled", "schedule", schedule, "store", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
 	}
@@ -197,17 +197,17 @@ func (n *node) announce(s roster.Step) {
 // noteOwed counts the times of the schedule before this one at which the job should
 // have run, and did not or was cut short: a new schedule begins anew. Of the daemons
 // that bring it at the same time, the one does whose call it was.
-func (e *entry) noteOwed(s roster.Step) {
+func (e *entry) noteOwed(s catalog.Step) {
 	was := s.Was
-	if s.Action != roster.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
+	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
 		return
 	}
-	n, _ := passed(roster.Times(was.Job), was.Due, s.Now.Updated)
+	n, _ := passed(catalog.Times(was.Job), was.Due, s.Now.Updated)
 	e.mu.Lock()
 	e.mu.Missed += n + 1
 	e.mu.Unlock()
 	e.log.Warn("runs missed", "count", n+1, "first", stamp(was.Due.In(was.Spec.Location())),
-		"why", "they were owed by another schedule, and a new one begins anew", "mend", "executord run-now, if one is needed")
+		"reason", "they were owed by another schedule, and a new one begins anew", "hint", "executord run-now, if one is needed")
 }
 
 // resume gives the command that lets a job run again.
@@ -217,7 +217,7 @@ func (n *node) resume(name string) string {
 }
 
 // next is when a job is due next, as far as that is known.
-func next(e roster.Entry) time.Time {
+func next(e catalog.Entry) time.Time {
 	if !e.NextDue.IsZero() {
 		return e.NextDue
 	}

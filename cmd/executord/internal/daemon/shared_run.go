@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -23,7 +23,7 @@ type sharedRun struct {
 	run
 	part *node
 	row  durable.Job // when it began
-	spec roster.Spec
+	spec catalog.Spec
 
 	// The clock is the store's, which may differ from this machine's: it was base
 	// or a little later when ours was began.
@@ -32,12 +32,12 @@ type sharedRun struct {
 
 // handle runs a job that is due, and returns when it has ended. An error that is
 // not permanent has the occurrence tried again.
-func (n *node) handle(ctx context.Context, spec roster.Spec) (struct{}, error) {
+func (n *node) handle(ctx context.Context, spec catalog.Spec) (struct{}, error) {
 	row, _ := durable.Current(ctx)
 	if spec.Off {
-		return struct{}{}, roster.ErrIdle
+		return struct{}{}, catalog.ErrIdle
 	}
-	e, ours := roster.Read(row)
+	e, ours := catalog.Read(row)
 	if !ours {
 		return struct{}{}, durable.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
 	}
@@ -75,21 +75,21 @@ func (r *sharedRun) execute(ctx context.Context) error {
 	r.mu.Lock()
 	r.mu.Runs++
 	r.mu.Unlock()
-	bad, cut := true, false
-	defer func() { r.finish(bad, cut) }()
+	bad, interrupted := true, false
+	defer func() { r.finish(bad, interrupted) }()
 
 	result := r.command(ctx)
 	outcome := outcomeOf(result)
 	// What a daemon loses while it drains, it has not waited for. Before that, a run
 	// that is lost is begun again, and says nothing of how the daemon will end.
-	bad, cut = outcome != ok, outcome == stopped || outcome == lost && r.part.leaving.Err() != nil
+	bad, interrupted = outcome != ok, outcome == stopped || outcome == lost && r.part.leaving.Err() != nil
 	r.report(result, outcome, r.settle(ctx, outcome))
 	return r.verdict(result, outcome)
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
 func (r *sharedRun) delay(ctx context.Context, d time.Duration) error {
-	r.log.Info("run delayed", "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "why", "jitter")
+	r.log.Info("run delayed", "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -108,12 +108,12 @@ func (r *sharedRun) noteMissed() {
 	if r.row.Attempt > 1 || !r.row.Due.Before(r.row.Occurrence) {
 		return
 	}
-	if n, _ := passed(roster.Times(r.row), r.row.Due, r.row.Occurrence); n >= 0 {
+	if n, _ := passed(catalog.Times(r.row), r.row.Due, r.row.Occurrence); n >= 0 {
 		r.mu.Lock()
 		r.mu.Missed += n + 1 // Due itself is one of them
 		r.mu.Unlock()
 		r.entry.log.Warn("runs missed", "count", n+1, "first", stamp(r.row.Due.In(r.spec.Location())),
-			"why", "no daemon ran them when they were due")
+			"reason", "no daemon ran them when they were due")
 	}
 }
 
@@ -143,13 +143,13 @@ func passed(times job.Trigger, after, before time.Time) (n int, next time.Time) 
 func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	cut := o == stopped || o == lost // it is begun again at once
-	late := !cut && r.overran()
+	interrupted := o == stopped || o == lost // it is begun again at once
+	late := !interrupted && r.overran()
 	call := once
 	if late {
 		call = r.part.insist
 	}
-	jobs := r.part.roster.Jobs
+	jobs := r.part.catalog.Jobs
 	var row durable.Job
 	err := call(ctx, func() (err error) {
 		row, err = jobs.Get(ctx, r.row.ID)
@@ -157,11 +157,11 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 	})
 	var first time.Time
 	if err == nil && row.Epoch == r.row.Epoch {
-		e, _ := roster.Read(row)
+		e, _ := catalog.Read(row)
 		switch {
 		case e.Spec.Off:
-			err = r.part.roster.Retire(ctx, row.ID)
-		case cut:
+			err = r.part.catalog.Retire(ctx, row.ID)
+		case interrupted:
 		default:
 			first, skipped, err = r.leaveOut(ctx, row, call)
 		}
@@ -170,14 +170,14 @@ func (r *sharedRun) settle(ctx context.Context, o outcome) (skipped int) {
 	case err != nil && !late && skipped == 0:
 		return 0
 	case err != nil:
-		r.log.Warn("the store did not answer at the end of the run", "why", err.Error())
+		r.log.Warn("the store did not answer at the end of the run", "reason", err.Error())
 		return 0
 	case skipped > 0:
 		r.mu.Lock()
 		r.mu.Skipped += skipped
 		r.mu.Unlock()
 		r.entry.log.Warn("runs skipped", "count", skipped, "first", stamp(first.In(r.spec.Location())),
-			"why", "the run before was still going on", "running", r.number)
+			"reason", "the run before was still going on", "running", r.number)
 	}
 	return skipped
 }
@@ -195,7 +195,7 @@ func (r *sharedRun) leaveOut(ctx context.Context, row durable.Job, call func(con
 		return first, n, nil
 	}
 	err = call(ctx, func() error {
-		told, err := r.part.roster.Store.Now(ctx)
+		told, err := r.part.catalog.Store.Now(ctx)
 		if err == nil && told.Before(now) {
 			now = told
 		}
@@ -207,7 +207,7 @@ func (r *sharedRun) leaveOut(ctx context.Context, row durable.Job, call func(con
 	first, n, next := r.overlapped(row, now)
 	if n > 0 && !next.IsZero() {
 		err = call(ctx, func() error {
-			_, err := r.part.roster.Jobs.Reschedule(ctx, row.ID, next)
+			_, err := r.part.catalog.Jobs.Reschedule(ctx, row.ID, next)
 			return err
 		})
 	}
@@ -238,7 +238,7 @@ func (n *node) insist(ctx context.Context, fn func() error) error {
 // overran reports whether a time of the schedule with which the run began has
 // passed during it.
 func (r *sharedRun) overran() bool {
-	times := roster.Times(r.row)
+	times := catalog.Times(r.row)
 	if times == nil {
 		return false
 	}
@@ -251,7 +251,7 @@ func (r *sharedRun) overran() bool {
 // meanwhile, or was put back in the file, has its next time in NextDue: those of
 // the schedule are counted from there, as the ones before were never to be.
 func (r *sharedRun) overlapped(row durable.Job, now time.Time) (first time.Time, n int, next time.Time) {
-	times := roster.Times(row)
+	times := catalog.Times(row)
 	switch {
 	case times == nil:
 		return time.Time{}, 0, time.Time{}

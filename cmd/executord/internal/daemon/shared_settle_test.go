@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -56,7 +56,7 @@ func settled(t *testing.T, took time.Duration, o outcome, gets, changes int) (sk
 
 // overrun gives a run of the job a that began in time and has taken so long.
 func overrun(t *testing.T, n *node, took time.Duration) *sharedRun {
-	row, err := n.roster.Store.Find(t.Context(), roster.Key("n", "a"))
+	row, err := n.catalog.Store.Find(t.Context(), catalog.Key("n", "a"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -28,7 +28,7 @@ const removed = "removed"
 
 // held says what keeps a job from running, "" for nothing: that it was removed, or
 // its state, or the one that it will be in when the run has ended that goes on.
-func held(e roster.Entry) string {
+func held(e catalog.Entry) string {
 	switch {
 	case e.Removed():
 		return removed
@@ -59,7 +59,7 @@ func (n *node) look(ctx context.Context) {
 		next++
 	}
 	for i, name := range slices.Concat(names[next:], names[:next]) {
-		row, err := n.roster.Store.Find(ctx, roster.Key(n.roster.Namespace, name))
+		row, err := n.catalog.Store.Find(ctx, catalog.Key(n.catalog.Namespace, name))
 		if i == 0 || ctx.Err() == nil { // the first had all the time there is
 			n.asked = name
 		}
@@ -69,7 +69,7 @@ func (n *node) look(ctx context.Context) {
 		if err != nil {
 			return // package durable says that the store does not answer
 		}
-		e, _ := roster.Read(row)
+		e, _ := catalog.Read(row)
 		if e.Spec.Off && !e.State.Done() {
 			continue // it is about to be removed, or put back
 		}
@@ -81,9 +81,9 @@ func (n *node) look(ctx context.Context) {
 		switch log := n.entry(name).log; is {
 		case "":
 		case removed:
-			log.Warn("job removed", "why", "another daemon has brought a file without it", "mend", namesakes)
+			log.Warn("job removed", "reason", "another daemon has brought a file without it", "hint", namesakes)
 		default:
-			log.Warn("job does not run", "state", is, "mend", n.resume(name))
+			log.Warn("job does not run", "state", is, "hint", n.resume(name))
 		}
 	}
 }

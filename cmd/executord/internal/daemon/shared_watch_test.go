@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -67,11 +67,11 @@ func lookSlowly(t *testing.T, names []string, takes time.Duration) {
 	}
 	n := newWatching(t, store, tab.String(), &log)
 	for _, name := range names {
-		row, err := store.Find(t.Context(), roster.Key("n", name))
+		row, err := store.Find(t.Context(), catalog.Key("n", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,11 +118,11 @@ func TestJobsAreWatchedAfterAReloadThatFailed(t *testing.T) {
 		if n.bring(t.Context(), n.daemon.File) == nil {
 			t.Fatal("a store that is away takes a file")
 		}
-		row, err := store.Find(t.Context(), roster.Key("n", "a"))
+		row, err := store.Find(t.Context(), catalog.Key("n", "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 		log.Reset()
@@ -202,11 +202,11 @@ func TestWhatKeepsAJobFromRunningIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		n := newWatching(t, memory.New(), "# name: a\n0 0 * * * true\n", &log)
-		row, err := n.roster.Store.Find(t.Context(), roster.Key("n", "a"))
+		row, err := n.catalog.Store.Find(t.Context(), catalog.Key("n", "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.roster.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -226,19 +226,19 @@ func TestWhatWillNotRunAgainIsTold(t *testing.T) {
 			var log bytes.Buffer
 			n := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
 			time.Sleep(time.Hour)
-			store := n.roster.Store
+			store := n.catalog.Store
 			if _, err := store.Join(t.Context(), "other", time.Hour); err != nil {
 				t.Fatal(err)
 			}
 			claims, err := store.Claim(t.Context(), durable.ClaimRequest{
-				Node: "other", Limit: 1, Kinds: []durable.KindLimit{{Kind: roster.Kind("n"), Max: 1}},
+				Node: "other", Limit: 1, Kinds: []durable.KindLimit{{Kind: catalog.Kind("n"), Max: 1}},
 			})
 			if err != nil || len(claims.Jobs) != 1 {
 				t.Fatalf("claimed %v, %v", claims.Jobs, err)
 			}
-			keep := n.roster.Jobs.Pause
+			keep := n.catalog.Jobs.Pause
 			if state == durable.Canceled {
-				keep = n.roster.Jobs.Cancel
+				keep = n.catalog.Jobs.Cancel
 			}
 			if _, err := keep(t.Context(), claims.Jobs[0].ID); err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ func (d *Daemon) summarize() Summary {
 		e.log.Info("job summary", "runs", c.Runs, "failed", c.Failed, "skipped", c.Skipped, "missed", c.Missed)
 		sum.Runs += c.Runs
 		sum.Failed += c.Failed
-		sum.Cut += c.Cut
+		sum.Interrupted += c.Interrupted
 		sum.Skipped += c.Skipped
 		sum.Missed += c.Missed
 	}

@@ -93,8 +93,8 @@ func TestValidName(t *testing.T) {
 // A long line is cut between characters, and control characters do not reach
 // the terminal, wherever they are.
 func TestMistakeShowsTextSafely(t *testing.T) {
-	m := Mistake{File: "f\n", Line: 3, Text: "\x1b" + strings.Repeat("é", 100), What: "what\r", Mend: "mend\u009b"}
-	want := "f\\n:3: what\\r\n    \\x1b" + strings.Repeat("é", 79) + "...\n    mend: mend\\u009b"
+	m := Mistake{File: "f\n", Line: 3, Text: "\x1b" + strings.Repeat("é", 100), What: "what\r", Hint: "hint\u009b"}
+	want := "f\\n:3: what\\r\n    \\x1b" + strings.Repeat("é", 79) + "...\n    hint: hint\\u009b"
 	if got := m.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Mistake is one thing wrong in a job file: where, what, and how to mend it.
+// Mistake is one thing wrong in a job file: where, what, and how to fix it.
 type Mistake struct {
 	File string
 	Line int    // from 1
 	Text string // the line as written
 	What string // "minute 61 is out of range 0-59"
-	Mend string // "write a minute between 0 and 59"
+	Hint string // "write a minute between 0 and 59"
 }
 
 // Error returns FILE:LINE: what, which is one line, whatever the file is called.
@@ -23,15 +23,15 @@ func (m Mistake) Error() string {
 }
 
 // String returns the mistake as it is shown: FILE:LINE and what on the first
-// line, so that editors can jump there, then the text, then how to mend it.
+// line, so that editors can jump there, then the text, then how to fix it.
 func (m Mistake) String() string {
 	var b strings.Builder
 	b.WriteString(m.Error())
 	if text := strings.TrimSpace(m.Text); text != "" {
 		b.WriteString("\n    " + visible(shorten(text)))
 	}
-	if m.Mend != "" {
-		b.WriteString("\n    mend: " + Printable(m.Mend))
+	if m.Hint != "" {
+		b.WriteString("\n    hint: " + Printable(m.Hint))
 	}
 	return b.String()
 }
@@ -60,18 +60,18 @@ type Report struct {
 	notes    Notes
 }
 
-// Mistake adds a mistake on a line. The mend says what to do, as an order.
-func (r *Report) Mistake(line int, mend, format string, args ...any) {
-	r.mistakes = append(r.mistakes, r.at(line, mend, format, args))
+// Mistake adds a mistake on a line. The hint says what to do, as an order.
+func (r *Report) Mistake(line int, hint, format string, args ...any) {
+	r.mistakes = append(r.mistakes, r.at(line, hint, format, args))
 }
 
 // Note adds a note on a line.
-func (r *Report) Note(line int, mend, format string, args ...any) {
-	r.notes = append(r.notes, r.at(line, mend, format, args))
+func (r *Report) Note(line int, hint, format string, args ...any) {
+	r.notes = append(r.notes, r.at(line, hint, format, args))
 }
 
-func (r *Report) at(line int, mend, format string, args []any) Mistake {
-	m := Mistake{File: r.File, Line: line, What: fmt.Sprintf(format, args...), Mend: mend}
+func (r *Report) at(line int, hint, format string, args []any) Mistake {
+	m := Mistake{File: r.File, Line: line, What: fmt.Sprintf(format, args...), Hint: hint}
 	if 1 <= line && line <= len(r.Lines) {
 		m.Text = r.Lines[line-1]
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NameMend tells what a job may be called.
-const NameMend = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
+// NameHint tells what a job may be called.
+const NameHint = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
 
 // CanonicalName gives a name in the one form in which it is kept and looked for: an
 // accented letter can be one character or two, as keyboards, editors and file systems
@@ -47,8 +47,8 @@ func ValidVariable(name string) bool {
 	return name != ""
 }
 
-// ShellMend tells what to do instead, if TakesC is false.
-const ShellMend = `use a TOML file with a command that is a list, such as ["cmd.exe", "/c", "..."], or another shell`
+// ShellHint tells what to do instead, if TakesC is false.
+const ShellHint = `use a TOML file with a command that is a list, such as ["cmd.exe", "/c", "..."], or another shell`
 
 // TakesC reports whether a shell can be given its command after -c. That of
 // Windows cannot: it takes no notice, reads its input, which is empty, and ends

@@ -27,8 +27,8 @@ type Trigger interface {
 	Next(after time.Time) time.Time
 }
 
-// ScheduleError says what is wrong in a schedule and how to mend it.
-type ScheduleError struct{ What, Mend string }
+// ScheduleError says what is wrong in a schedule and how to fix it.
+type ScheduleError struct{ What, Hint string }
 
 func (e *ScheduleError) Error() string { return e.What }
 
@@ -50,34 +50,34 @@ func ParseSchedule(text string, loc *time.Location) (Schedule, *ScheduleError) {
 		if s.every < Shortest {
 			return Schedule{}, &ScheduleError{
 				What: fmt.Sprintf("@every %v is too short", s.every),
-				Mend: fmt.Sprintf("use %v or more, or let the command itself repeat its work", Shortest),
+				Hint: fmt.Sprintf("use %v or more, or let the command itself repeat its work", Shortest),
 			}
 		}
 	}
 	return s, nil
 }
 
-// explain parts an error of package cron into what and how to mend it.
+// explain parts an error of package cron into what and how to fix it.
 func explain(err error) *ScheduleError {
 	var e *cron.ParseError
 	if !errors.As(err, &e) {
 		return &ScheduleError{What: err.Error()}
 	}
-	what, mend := e.Problem, e.Hint
-	if must, ok := strings.CutPrefix(e.Problem, "must "); ok && mend == "" {
-		what, mend = "not allowed here", "it must "+must
+	what, hint := e.Problem, e.Hint
+	if must, ok := strings.CutPrefix(e.Problem, "must "); ok && hint == "" {
+		what, hint = "not allowed here", "it must "+must
 	}
 	switch e.Field {
 	case "":
 	case "word":
-		mend = strings.Replace(mend, " and @every", ", @every and @reboot", 1) // which package cron does not have
+		hint = strings.Replace(hint, " and @every", ", @every and @reboot", 1) // which package cron does not have
 		what = fmt.Sprintf("%q: %s", shorten(e.Text), what)
 	case "interval":
 		what = fmt.Sprintf("@every %q: %s", shorten(e.Text), what)
 	default:
 		what = fmt.Sprintf("%s %q: %s", e.Field, shorten(e.Text), what)
 	}
-	return &ScheduleError{What: what, Mend: mend}
+	return &ScheduleError{What: what, Hint: hint}
 }
 
 // Every returns the distance of @every, 0 for all other schedules.

@@ -10,8 +10,8 @@ import (
 	_ "time/tzdata" // so that zones are known in images without a zone database
 )
 
-// ZoneMend tells how a zone is written.
-const ZoneMend = "write a name of the IANA zone database, such as Europe/Berlin or UTC (capitals matter)"
+// ZoneHint tells how a zone is written.
+const ZoneHint = "write a name of the IANA zone database, such as Europe/Berlin or UTC (capitals matter)"
 
 // LoadZone returns the zone of that name. The empty name means the daemon's
 // own zone, as an empty TZ does not: in a file, it undoes an earlier choice.

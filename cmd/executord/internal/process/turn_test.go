@@ -47,7 +47,7 @@ func TestEndedContextTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(time.Second)
 		s.turn <- struct{}{} // somebody is being started
-		why := errors.New("why")
+		why := errors.New("reason")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, why)
 		defer cancel()
 		if result := s.Run(ctx, sh("exit 0"), Observer{}); result.Err != why || result.Cause != why || !result.Stopped {

@@ -84,14 +84,14 @@ func (r *reader) failure(err error) (message string, line int) {
 // the given offset, and returns where to read on.
 func (r *reader) wrong(message string, line, begin int) int {
 	from := r.lineAt(begin)
-	mend := syntaxMend(message)
+	hint := syntaxHint(message)
 	if line == from {
-		r.report.Mistake(line, mend, "%s", message)
+		r.report.Mistake(line, hint, "%s", message)
 		return r.lineStart(line + 1)
 	}
 	// A value over several lines is broken, and where it was to end nobody
 	// can know. The next table is a safe place to read on.
-	r.report.Mistake(line, mend, "%s (in the value that begins in line %d)", message, from)
+	r.report.Mistake(line, hint, "%s (in the value that begins in line %d)", message, from)
 	begin = r.lineStart(from + 1)
 	if header := nextHeader.FindIndex(r.data[begin:]); header != nil {
 		return begin + header[0]
@@ -103,8 +103,8 @@ var firstKey = regexp.MustCompile(`^([A-Za-z0-9_-]+)[ \t]*=`)
 
 var nextHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[?[ \t]*[A-Za-z_-]`)
 
-func syntaxMend(message string) string {
-	for _, m := range []struct{ part, mend string }{
+func syntaxHint(message string) string {
+	for _, m := range []struct{ part, hint string }{
 		{"escape", `write text with backslashes in single quotes: command = 'date +\%F'`},
 		{"need a character after", `write text with backslashes in single quotes: command = 'date +\%F'`},
 		{"new lines", `close the quote on the same line, or write """ around text of several lines`},
@@ -124,7 +124,7 @@ func syntaxMend(message string) string {
 		{"incomplete", "close the bracket"},
 	} {
 		if strings.Contains(message, m.part) {
-			return m.mend
+			return m.hint
 		}
 	}
 	return `write key = "text", one to a line; the language is TOML, see toml.io`

@@ -113,11 +113,11 @@ func (d *decoder) unknownAtTop(key string, value *node) {
 }
 
 func (d *decoder) unknown(key string, line int, near string, known []string) {
-	mend := "remove it; known are " + strings.Join(known, ", ")
+	hint := "remove it; known are " + strings.Join(known, ", ")
 	if near != "" {
-		mend = "did you mean " + near + "?"
+		hint = "did you mean " + near + "?"
 	}
-	d.report.Mistake(line, mend, "there is no key %q", key)
+	d.report.Mistake(line, hint, "there is no key %q", key)
 }
 
 // job makes one job. What is wrong in it is in the report, and then the job is
@@ -158,7 +158,7 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 		if spec, ok := d.text("schedule", value, `schedule = "*/5 * * * *"`); ok {
 			var err *job.ScheduleError
 			if j.Schedule, err = job.ParseSchedule(spec, own.zone); err != nil {
-				d.report.Mistake(value.line, err.Mend, "%s", err.What)
+				d.report.Mistake(value.line, err.Hint, "%s", err.What)
 			}
 			if jitter := t.table["jitter"]; jitter != nil && j.Schedule.AtStart && j.Jitter > 0 {
 				d.report.Note(jitter.line, "remove it, or let the command wait", "a job for @reboot has no jitter: it starts at once")

@@ -109,7 +109,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Each mistake says where, what and how to mend it.
+// Each mistake says where, what and how to fix it.
 func TestMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "1: the file has no jobs | add a [[job]] with a name, a schedule and a command"},
@@ -128,10 +128,10 @@ func TestMistakes(t *testing.T) {
 		{"text for a duration", least + "timeout = 'soon'", `5: timeout "soon" is no duration | write numbers with the units h, m, s or ms: timeout = "1h30m"`},
 		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or "0s" for no jitter`},
 		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
-		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameMend},
+		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameHint},
 		{"name twice", least + least, `6: the name "a" is already given in line 2 | give one of the two another name`},
-		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneMend},
-		{"shell of Windows", least + "shell = '/c/cmd.exe'", `5: the shell "/c/cmd.exe" takes no command after -c | ` + job.ShellMend},
+		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneHint},
+		{"shell of Windows", least + "shell = '/c/cmd.exe'", `5: the shell "/c/cmd.exe" takes no command after -c | ` + job.ShellHint},
 		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path, such as shell = "/bin/bash"`},
 		{"empty command", "[[job]]\nname='a'\nschedule='@daily'\ncommand=' '", `4: the command is empty | add one, such as: command = "backup --all"`},
 		{"empty list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=[]", `4: the command has no program | write one text for the shell, or a list: command = ["backup", "--all"]`},
@@ -165,7 +165,7 @@ func TestMistakes(t *testing.T) {
 			}
 			var got []string
 			for _, m := range all {
-				got = append(got, fmt.Sprintf("%d: %s | %s", m.Line, m.What, m.Mend))
+				got = append(got, fmt.Sprintf("%d: %s | %s", m.Line, m.What, m.Hint))
 			}
 			if s := strings.Join(got, "\n"); s != test.want {
 				t.Errorf("in\n%s\ngot:\n%s\nwant:\n%s", test.text, s, test.want)
@@ -216,8 +216,8 @@ func TestNotes(t *testing.T) {
 		var got []string
 		for _, note := range parse(t, test.text).Notes {
 			got = append(got, fmt.Sprintf("%d: %s", note.Line, note.What))
-			if note.Mend == "" {
-				t.Errorf("%s\nno mend", test.text)
+			if note.Hint == "" {
+				t.Errorf("%s\nno hint", test.text)
 			}
 		}
 		if s := strings.Join(got, "; "); s != test.want {

@@ -16,7 +16,7 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 		if name, ok := d.text(key, value, `timezone = "Europe/Berlin"`); ok {
 			loc, err := job.LoadZone(name)
 			if err != nil {
-				d.report.Mistake(value.line, job.ZoneMend, "%v", err)
+				d.report.Mistake(value.line, job.ZoneHint, "%v", err)
 				return true
 			}
 			s.zone = loc
@@ -30,7 +30,7 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 		if value.kind == text && !job.IsAbs(s.shell) {
 			d.report.Mistake(value.line, `write the whole path, such as shell = "/bin/bash"`, "the shell %q is no absolute path", s.shell)
 		} else if !job.TakesC(s.shell) {
-			d.report.Mistake(value.line, job.ShellMend, "the shell %q takes no command after -c", s.shell)
+			d.report.Mistake(value.line, job.ShellHint, "the shell %q takes no command after -c", s.shell)
 		}
 	case "dir":
 		s.dir, _ = d.text(key, value, `dir = "/srv/shop"`)
@@ -42,19 +42,19 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 	return true
 }
 
-// text returns the text of a value. The mend, if not empty, is shown to who
+// text returns the text of a value. The hint, if not empty, is shown to who
 // wrote something else.
-func (d *decoder) text(key string, value *node, mend string) (string, bool) {
+func (d *decoder) text(key string, value *node, hint string) (string, bool) {
 	if value.kind == broken {
 		return "", false
 	}
 	if value.kind != text {
-		if mend == "" {
-			mend = fmt.Sprintf(`write text in quotes: %s = "..."`, key)
+		if hint == "" {
+			hint = fmt.Sprintf(`write text in quotes: %s = "..."`, key)
 		} else {
-			mend = "write text in quotes, such as: " + mend
+			hint = "write text in quotes, such as: " + hint
 		}
-		d.report.Mistake(value.line, mend, "%s is %s, but has to be text", key, value.kind)
+		d.report.Mistake(value.line, hint, "%s is %s, but has to be text", key, value.kind)
 		return "", false
 	}
 	// Only standard input can carry a zero byte; everything else ends at it.
@@ -96,7 +96,7 @@ func (d *decoder) name(value *node) string {
 	}
 	name = job.CanonicalName(name)
 	if !job.ValidName(name) {
-		d.report.Mistake(value.line, job.NameMend, "%q cannot be the name of a job", name)
+		d.report.Mistake(value.line, job.NameHint, "%q cannot be the name of a job", name)
 		return ""
 	}
 	if before, taken := d.named[name]; taken {
@@ -109,7 +109,7 @@ func (d *decoder) name(value *node) string {
 
 // command reads a text for the shell, or a list of a program and its arguments.
 func (d *decoder) command(c *job.Command, value *node) {
-	const mend = `write one text for the shell, or a list: command = ["backup", "--all"]`
+	const hint = `write one text for the shell, or a list: command = ["backup", "--all"]`
 	switch value.kind {
 	case text:
 		script, ok := d.text("command", value, "")
@@ -118,7 +118,7 @@ func (d *decoder) command(c *job.Command, value *node) {
 		}
 	case array:
 		if len(value.items) == 0 || value.items[0].kind == text && value.items[0].text == "" {
-			d.report.Mistake(value.line, mend, "the command has no program")
+			d.report.Mistake(value.line, hint, "the command has no program")
 		}
 		for _, item := range value.items {
 			if arg, ok := d.text("an argument", item, `"42"`); ok {
@@ -127,7 +127,7 @@ func (d *decoder) command(c *job.Command, value *node) {
 		}
 	case broken:
 	default:
-		d.report.Mistake(value.line, mend, "command is %s", value.kind)
+		d.report.Mistake(value.line, hint, "command is %s", value.kind)
 	}
 }
 
@@ -148,11 +148,11 @@ func (d *decoder) env(above []string, value *node) []string {
 			d.report.Mistake(v.line, "use letters, digits and _ only, and no digit first", "%q cannot be the name of a variable", name)
 			continue
 		}
-		mend := name + ` = "text"`
+		hint := name + ` = "text"`
 		if v.kind == number || v.kind == truth {
-			mend = fmt.Sprintf("%s = %q", name, v.text)
+			hint = fmt.Sprintf("%s = %q", name, v.text)
 		}
-		if setting, ok := d.text(name, v, mend); ok {
+		if setting, ok := d.text(name, v, hint); ok {
 			env = append(env, name+"="+setting)
 		}
 	}

@@ -1,4 +1,4 @@
-package roster
+package catalog
 
 import (
 	"context"
@@ -72,8 +72,8 @@ func Plan(jobs []job.Job, have []Entry) []Step {
 	return steps
 }
 
-// Roster is the jobs of a namespace in a store.
-type Roster struct {
+// Catalog is the jobs of a namespace in a store.
+type Catalog struct {
 	Namespace string
 	Store     durable.Store
 	Jobs      *durable.Jobs
@@ -86,7 +86,7 @@ const patience = 30 * time.Second
 
 // Apply brings the store in line with a file, and calls done after each step. It
 // gives an error if the store failed it: then it may be called again.
-func (r *Roster) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
+func (r *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
 	have, err := r.list(ctx)
 	if err != nil {
 		return err
@@ -100,14 +100,14 @@ func (r *Roster) Apply(ctx context.Context, jobs []job.Job, done func(Step)) err
 	return nil
 }
 
-func (r *Roster) list(ctx context.Context) ([]Entry, error) {
+func (r *Catalog) list(ctx context.Context) ([]Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return List(ctx, r.Store, r.Namespace)
 }
 
 // take takes a step. What is wrong with its job alone is in Step.Err.
-func (r *Roster) take(ctx context.Context, s *Step) error {
+func (r *Catalog) take(ctx context.Context, s *Step) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := r.do(ctx, s)
@@ -120,7 +120,7 @@ func (r *Roster) take(ctx context.Context, s *Step) error {
 	return err
 }
 
-func (r *Roster) do(ctx context.Context, s *Step) error {
+func (r *Catalog) do(ctx context.Context, s *Step) error {
 	var id durable.ID
 	var err error
 	switch s.Action {
@@ -146,7 +146,7 @@ func (r *Roster) do(ctx context.Context, s *Step) error {
 
 // putBack makes a job that is off be that of the file. It waits for its next time,
 // unless something else than its removal keeps it from running.
-func (r *Roster) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID, error) {
+func (r *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID, error) {
 	held := was.held()
 	register := func(off bool) (durable.ID, error) {
 		spec := NewSpec(j)
@@ -167,7 +167,7 @@ func (r *Roster) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID,
 
 // register adds a job, or gives the one that is there the properties of this
 // one.
-func (r *Roster) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
+func (r *Catalog) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
 	key := Key(r.Namespace, j.Name)
 	if every := j.Schedule.Every(); every > 0 {
 		return r.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
@@ -194,7 +194,7 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 // remove cancels a job that is not in the file any more. A run of it that goes
 // on is left to end, which Cancel would not do: it is paused after the
 // run, and whoever runs it calls Retire.
-func (r *Roster) remove(ctx context.Context, e Entry) error {
+func (r *Catalog) remove(ctx context.Context, e Entry) error {
 	e.Spec.Held = e.held()
 	e.Spec.Off = true
 	if _, err := again(ctx, r.Store, e); err != nil {
@@ -209,7 +209,7 @@ func (r *Roster) remove(ctx context.Context, e Entry) error {
 
 // Retire cancels a job that is off, from within its run: the job is canceled
 // when that ends. Jobs.Cancel would end the run as well.
-func (r *Roster) Retire(ctx context.Context, id durable.ID) error {
+func (r *Catalog) Retire(ctx context.Context, id durable.ID) error {
 	_, err := r.Store.Change(ctx, id, durable.Change{Op: durable.OpCancel})
 	return err
 }

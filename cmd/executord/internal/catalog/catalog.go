@@ -1,4 +1,4 @@
-// Package roster is what executord keeps in a store: one schedule for each job
+// Package catalog is what executord keeps in a store: one schedule for each job
 // of a job file. Its key tells of which namespace and which name the job is, its
 // payload is all that a daemon needs to run it.
 //
@@ -8,7 +8,7 @@
 //
 // The definition of a job is in the payload, and not only in the files of the
 // daemons, so that one whose file is older or newer runs what it has claimed.
-package roster
+package catalog
 
 import (
 	"context"
@@ -32,8 +32,8 @@ func Kind(namespace string) string { return root + namespace }
 // Key gives the key of a job.
 func Key(namespace, name string) string { return Kind(namespace) + "/" + name }
 
-// NamespaceMend tells what a namespace may be called.
-const NamespaceMend = "use letters, digits and . _ - (no longer than 64 bytes)"
+// NamespaceHint tells what a namespace may be called.
+const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 
 // ValidNamespace reports whether a namespace may be called so.
 func ValidNamespace(name string) bool { return job.ValidName(name) && !strings.Contains(name, "/") }

@@ -1,4 +1,4 @@
-package roster_test
+package catalog_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -42,7 +42,7 @@ func TestSlowStore(t *testing.T) {
 				b := newBenchOn(t, &slow{memory.New(), takes}, false)
 				defer b.stopped()
 				n := 0
-				err := b.Apply(t.Context(), jobs(t, tab.String()), func(roster.Step) { n++ })
+				err := b.Apply(t.Context(), jobs(t, tab.String()), func(catalog.Step) { n++ })
 				if !errors.Is(err, want) || (n == 100) != (want == nil) {
 					t.Errorf("%d of 100 jobs are in the store, error %v", n, err)
 				}

@@ -1,4 +1,4 @@
-package roster_test
+package catalog_test
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/roster"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -52,11 +52,11 @@ command = 'echo "<&>"'
 		t.Fatal(err)
 	}
 	for _, want := range file.Jobs {
-		text, err := json.Marshal(roster.NewSpec(want))
+		text, err := json.Marshal(catalog.NewSpec(want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var spec roster.Spec
+		var spec catalog.Spec
 		if err := json.Unmarshal(text, &spec); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ command = 'echo "<&>"'
 // The spec of a job is the same text in all versions, so that a new executord
 // does not take the jobs of an old one for changed.
 func TestSpecText(t *testing.T) {
-	text, _ := json.Marshal(roster.NewSpec(jobs(t, "CRON_TZ=UTC\nA=1\n# name: x\n@daily echo%in\n")[0]))
+	text, _ := json.Marshal(catalog.NewSpec(jobs(t, "CRON_TZ=UTC\nA=1\n# name: x\n@daily echo%in\n")[0]))
 	want := `{"schedule":"@daily","zone":"UTC","shell":"/bin/sh","script":"echo","stdin":"in\n","env":["A=1"]}`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 		{"executord/shop", "executord/shop", "", ""},
 		{"welcome/17", "email", "", ""},
 	} {
-		e, ok := roster.Read(durable.Job{Key: test.key, Kind: test.kind, Payload: []byte("{}")})
+		e, ok := catalog.Read(durable.Job{Key: test.key, Kind: test.kind, Payload: []byte("{}")})
 		if ok != (test.name != "") || e.Namespace != test.namespace || e.Name != test.name {
 			t.Errorf("%s, %s: %q %q %t", test.key, test.kind, e.Namespace, e.Name, ok)
 		}
@@ -112,12 +112,12 @@ func TestTimes(t *testing.T) {
 		{"rate 1m0s", at.Add(59 * time.Second), at.Add(time.Minute)},
 		{"cron CRON_TZ=Europe/Berlin 30 2 * * *", at, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)}, // 3:00 on the wall
 	} {
-		times := roster.Times(durable.Job{Schedule: test.schedule, Anchor: at})
+		times := catalog.Times(durable.Job{Schedule: test.schedule, Anchor: at})
 		if got := times.Next(test.after); !got.Equal(test.want) {
 			t.Errorf("%s: after %v comes %v, want %v", test.schedule, test.after, got, test.want)
 		}
 	}
-	if times := roster.Times(durable.Job{Schedule: "once"}); times != nil {
+	if times := catalog.Times(durable.Job{Schedule: "once"}); times != nil {
 		t.Errorf("once has times: %v", times)
 	}
 }
@@ -125,7 +125,7 @@ func TestTimes(t *testing.T) {
 // bench is a store with a daemon's part, in a bubble.
 type bench struct {
 	t *testing.T
-	*roster.Roster
+	*catalog.Catalog
 	runs    chan time.Time // begun
 	hold    chan struct{}  // what a run waits for
 	stopped func()
@@ -140,10 +140,10 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Roster = &roster.Roster{Namespace: "shop", Store: store, Jobs: j}
-	b.Kind = durable.Handle(j, roster.Kind("shop"), func(ctx context.Context, s roster.Spec) (struct{}, error) {
+	b.Catalog = &catalog.Catalog{Namespace: "shop", Store: store, Jobs: j}
+	b.Kind = durable.Handle(j, catalog.Kind("shop"), func(ctx context.Context, s catalog.Spec) (struct{}, error) {
 		if s.Off {
-			return struct{}{}, roster.ErrIdle
+			return struct{}{}, catalog.ErrIdle
 		}
 		b.runs <- time.Now()
 		select {
@@ -166,10 +166,10 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 }
 
 // apply brings a crontab to the store and gives what was done, by name.
-func (b *bench) apply(text string) map[string]roster.Action {
+func (b *bench) apply(text string) map[string]catalog.Action {
 	b.t.Helper()
-	did := make(map[string]roster.Action)
-	err := b.Apply(b.t.Context(), jobs(b.t, text), func(s roster.Step) {
+	did := make(map[string]catalog.Action)
+	err := b.Apply(b.t.Context(), jobs(b.t, text), func(s catalog.Step) {
 		did[s.Name] = s.Action
 		if s.Err != nil {
 			b.t.Errorf("%s: %v", s.Name, s.Err)
@@ -181,13 +181,13 @@ func (b *bench) apply(text string) map[string]roster.Action {
 	return did
 }
 
-func (b *bench) job(name string) roster.Entry {
+func (b *bench) job(name string) catalog.Entry {
 	b.t.Helper()
-	row, err := b.Store.Find(b.t.Context(), roster.Key("shop", name))
+	row, err := b.Store.Find(b.t.Context(), catalog.Key("shop", name))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	e, ok := roster.Read(row)
+	e, ok := catalog.Read(row)
 	if !ok {
 		b.t.Fatalf("%s is not one of ours", name)
 	}
@@ -202,7 +202,7 @@ func (b *bench) didRun() int {
 	return n
 }
 
-func (b *bench) want(did map[string]roster.Action, want map[string]roster.Action) {
+func (b *bench) want(did map[string]catalog.Action, want map[string]catalog.Action) {
 	b.t.Helper()
 	if !reflect.DeepEqual(did, want) {
 		b.t.Errorf("did %v, want %v", did, want)
@@ -220,11 +220,11 @@ func TestApplyTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, false)
 		defer b.stopped()
-		b.want(b.apply(hourly+other+"@reboot echo up\n"), map[string]roster.Action{"a": roster.Add, "b": roster.Add})
-		first := []roster.Entry{b.job("a"), b.job("b")}
+		b.want(b.apply(hourly+other+"@reboot echo up\n"), map[string]catalog.Action{"a": catalog.Add, "b": catalog.Add})
+		first := []catalog.Entry{b.job("a"), b.job("b")}
 		time.Sleep(7 * time.Minute)
-		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Keep})
-		if second := []roster.Entry{b.job("a"), b.job("b")}; !reflect.DeepEqual(first, second) {
+		b.want(b.apply(hourly+other), map[string]catalog.Action{"a": catalog.Keep, "b": catalog.Keep})
+		if second := []catalog.Entry{b.job("a"), b.job("b")}; !reflect.DeepEqual(first, second) {
 			t.Errorf("they were %+v\nand are %+v", first, second)
 		}
 	})
@@ -237,10 +237,10 @@ func TestManyJobs(t *testing.T) {
 		defer b.stopped()
 		const many = 501
 		var tab strings.Builder
-		want := make(map[string]roster.Action)
+		want := make(map[string]catalog.Action)
 		for i := range many {
 			fmt.Fprintf(&tab, "# name: job%d\n@hourly true\n", i)
-			want[fmt.Sprint("job", i)] = roster.Keep
+			want[fmt.Sprint("job", i)] = catalog.Keep
 		}
 		b.apply(tab.String())
 		b.want(b.apply(tab.String()), want)
@@ -256,11 +256,11 @@ func TestApplyChanges(t *testing.T) {
 		b.apply(other)
 		due := b.job("b").Due
 		time.Sleep(7 * time.Minute)
-		b.want(b.apply("# name: b\n@every 10m echo c\n"), map[string]roster.Action{"b": roster.Change})
+		b.want(b.apply("# name: b\n@every 10m echo c\n"), map[string]catalog.Action{"b": catalog.Change})
 		if e := b.job("b"); !e.Due.Equal(due) || e.Spec.Script != "echo c" {
 			t.Errorf("due %v, %q; it was %v", e.Due, e.Spec.Script, due)
 		}
-		b.want(b.apply("# name: b\n@every 20m echo c\n"), map[string]roster.Action{"b": roster.Change})
+		b.want(b.apply("# name: b\n@every 20m echo c\n"), map[string]catalog.Action{"b": catalog.Change})
 		if e := b.job("b"); !e.Due.Equal(time.Now().Add(20 * time.Minute)) {
 			t.Errorf("due %v, now it is %v", e.Due, time.Now())
 		}
@@ -275,17 +275,17 @@ func TestRemoveAndRestore(t *testing.T) {
 		defer b.stopped()
 		time.Sleep(30 * time.Second)
 		b.apply(hourly + other)
-		b.want(b.apply(hourly), map[string]roster.Action{"a": roster.Keep, "b": roster.Remove})
+		b.want(b.apply(hourly), map[string]catalog.Action{"a": catalog.Keep, "b": catalog.Remove})
 		if e := b.job("b"); e.State != durable.Canceled || !e.Removed() {
 			t.Errorf("removed, it is %v", e.State)
 		}
-		b.want(b.apply(hourly), map[string]roster.Action{"a": roster.Keep})
+		b.want(b.apply(hourly), map[string]catalog.Action{"a": catalog.Keep})
 		time.Sleep(24 * time.Minute)
 		if n := b.didRun(); n != 0 {
 			t.Errorf("%d runs of a job that was removed", n)
 		}
 
-		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Restore})
+		b.want(b.apply(hourly+other), map[string]catalog.Action{"a": catalog.Keep, "b": catalog.Restore})
 		if e := b.job("b"); e.State.Done() || e.State == durable.Paused || e.Spec.Off {
 			t.Errorf("put back, it is %v, off: %t", e.State, e.Spec.Off)
 		}
@@ -302,7 +302,7 @@ func TestRemoveAndRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range runs[1:] {
-			if !roster.IsIdle(r) {
+			if !catalog.IsIdle(r) {
 				t.Errorf("in the history: %+v", r)
 			}
 		}
@@ -319,10 +319,10 @@ func TestRemoveWhileRunning(t *testing.T) {
 			b.hold = make(chan struct{})
 			b.apply(other)
 			time.Sleep(10*time.Minute + time.Second)
-			b.want(b.apply(none), map[string]roster.Action{"b": roster.Remove})
+			b.want(b.apply(none), map[string]catalog.Action{"b": catalog.Remove})
 			time.Sleep(time.Minute) // many beats
 			if back {
-				b.want(b.apply(other), map[string]roster.Action{"b": roster.Restore})
+				b.want(b.apply(other), map[string]catalog.Action{"b": catalog.Restore})
 			}
 			close(b.hold)
 			time.Sleep(time.Hour)
@@ -352,7 +352,7 @@ func TestCanceledStays(t *testing.T) {
 		if _, err := b.Jobs.Pause(t.Context(), b.job("b").ID); err != nil {
 			t.Fatal(err)
 		}
-		b.want(b.apply(hourly+other), map[string]roster.Action{"a": roster.Keep, "b": roster.Keep})
+		b.want(b.apply(hourly+other), map[string]catalog.Action{"a": catalog.Keep, "b": catalog.Keep})
 		if a, b := b.job("a").State, b.job("b").State; a != durable.Canceled || b != durable.Paused {
 			t.Errorf("they are %v and %v", a, b)
 		}
@@ -360,7 +360,7 @@ func TestCanceledStays(t *testing.T) {
 		if n := b.didRun(); n != 0 {
 			t.Errorf("%d runs", n)
 		}
-		if err := roster.Bring(t.Context(), b.Jobs, b.Store, b.job("a")); err != nil {
+		if err := catalog.Bring(t.Context(), b.Jobs, b.Store, b.job("a")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(58 * time.Minute)
@@ -409,11 +409,11 @@ func TestHeldOutlivesRemoval(t *testing.T) {
 					t.Errorf("removed, it is %v", e.State)
 				}
 				b.didRun()
-				b.want(b.apply(other), map[string]roster.Action{"b": roster.Restore})
+				b.want(b.apply(other), map[string]catalog.Action{"b": catalog.Restore})
 				if e := b.job("b"); e.State != test.want || e.Spec.Off || e.Removed() {
 					t.Errorf("put back, it is %v, off: %t", e.State, e.Spec.Off)
 				}
-				b.want(b.apply(other), map[string]roster.Action{"b": roster.Keep})
+				b.want(b.apply(other), map[string]catalog.Action{"b": catalog.Keep})
 				time.Sleep(55 * time.Minute)
 				if n := b.didRun(); n != 0 {
 					t.Errorf("%d runs", n)
@@ -426,7 +426,7 @@ func TestHeldOutlivesRemoval(t *testing.T) {
 // die has a job lose its daemon until it is dead.
 func (b *bench) die(id durable.ID) {
 	b.t.Helper()
-	ctx, kind := b.t.Context(), roster.Kind("shop")
+	ctx, kind := b.t.Context(), catalog.Kind("shop")
 	_, err := b.Jobs.RunNow(ctx, id)
 	if err == nil {
 		_, err = b.Store.Join(ctx, "doomed", time.Hour)
@@ -457,7 +457,7 @@ func TestTooLarge(t *testing.T) {
 		large := jobs(t, hourly+other)
 		large[0].Command.Script = strings.Repeat("x", durable.MaxPayload)
 		wrong := make(map[string]bool)
-		if err := b.Apply(t.Context(), large, func(s roster.Step) { wrong[s.Name] = s.Err != nil }); err != nil {
+		if err := b.Apply(t.Context(), large, func(s catalog.Step) { wrong[s.Name] = s.Err != nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !wrong["a"] || wrong["b"] || !b.job("a").Removed() {

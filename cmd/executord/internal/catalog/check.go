@@ -1,4 +1,4 @@
-package roster
+package catalog
 
 import (
 	"strings"
@@ -15,8 +15,8 @@ func Check(file job.File) job.Mistakes {
 		if j.Schedule.AtStart {
 			continue // it is not kept there
 		}
-		mistake := func(what, mend string) {
-			found = append(found, job.Mistake{File: file.Name, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(), What: what, Mend: mend})
+		mistake := func(what, hint string) {
+			found = append(found, job.Mistake{File: file.Name, Line: j.Line, Text: j.Schedule.Text + " " + j.Command.String(), What: what, Hint: hint})
 		}
 		if strings.Contains(j.Name, ":") {
 			// A line more above it, and it would be another job.
