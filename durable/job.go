@@ -93,7 +93,7 @@ type Job struct {
 	Priority Priority `json:"priority"`
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
-	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, catchup 10
+	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
 	// Anchor is where the grid of a fixed rate begins.
 	Anchor time.Time `json:"anchor"`
 	// Due is when the job is to run; Occurrence is the time on its schedule that

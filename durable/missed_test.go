@@ -31,6 +31,7 @@ func TestMissedOccurrences(t *testing.T) {
 	}{
 		"Coalesce":    {durable.Coalesce(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
 		"Skip":        {durable.Skip(time.Minute), []time.Duration{11 * time.Hour}},
+		"SkipOverlap": {durable.SkipOverlap(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
 		"SkipInGrace": {durable.Skip(45 * time.Minute), []time.Duration{10 * time.Hour, 11 * time.Hour}},
 		"CatchUp":     {durable.CatchUp(3), []time.Duration{8 * time.Hour, 9 * time.Hour, 10 * time.Hour, 11 * time.Hour}},
 	} {

@@ -85,7 +85,7 @@ type node struct {
 		stuck     bool
 		lost      time.Time
 		inserting map[*NewJob][]NewJob // by the first of them
-		unread    map[string]bool      // the schedules that this program can't read, and has said so
+		unread    map[string]bool      // the errors by which this program can't read schedules or policies, and has said so
 		walks     map[ID]walk          // of jobs that catch up
 		// paused are the kinds of which nothing is claimed or begun; pausedHere has those
 		// that this program has paused or resumed, and when, until the store tells.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -51,6 +52,10 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
 	}
+	p, err := parsePolicy(r.job.Missed)
+	if err != nil {
+		return new(r.leave(started, err)), time.Time{}, nil
+	}
 	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node, or there are fewer now
 		o := r.ending(RunFailed, started, nil)
 		o.Error, o.Unrecorded = r.job.Error, true
@@ -59,10 +64,6 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	}
 	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
-		p, err := parsePolicy(r.job.Missed)
-		if err != nil {
-			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, err
-		}
 		w := r.n.takeWalk(r.job.ID)
 		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started.at, &w)
 		r.n.keepWalk(r.job.ID, w)
@@ -81,6 +82,10 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.job.Timeout, executor.ErrTimeout)
 		defer cancel()
+	}
+	r.before = sync.OnceValue(func() LeftOut { return r.leftOutBefore(tt) })
+	if p.skipOverlap && tt.known() && tt.delay == 0 {
+		r.during = sync.OnceValue(func() overlap { return r.leftOutDuring(ctx, tt, started) })
 	}
 	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r, started}), func() {
 		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
@@ -139,14 +144,15 @@ func sound(err error) (e error) {
 const leavePause = 5 * time.Second
 
 // leave gives the job back, as if it had not been tried: this program can't read
-// its schedule, as the trigger or the time zone is not known here. That is no
-// fault of the job, which other nodes may know how to run.
+// its schedule, as the trigger or the time zone is not known here, or its policy,
+// which a newer program has made. That is no fault of the job, which other nodes
+// may know how to run.
 func (r *run) leave(started start, err error) Outcome {
 	o := r.untried(RunFailed, started, err, leavePause)
 	o.Unrecorded = true
 	r.n.mu.Lock()
-	told := r.n.mu.unread[r.job.Schedule]
-	r.n.mu.unread[r.job.Schedule] = true
+	told := r.n.mu.unread[err.Error()]
+	r.n.mu.unread[err.Error()] = true
 	r.n.mu.Unlock()
 	if !told {
 		r.n.jobs.logOf(&r.job).Error("durable: this program can't read a job's schedule, and leaves it to other nodes", "error", err)
@@ -238,7 +244,12 @@ func (r *run) failed(attempt int, o Outcome) {
 // follow makes the job wait for its next occurrence, or ends it if there is none
 // that the store knows of.
 func (r *run) follow(tt timetable, o Outcome) Outcome {
-	next := tt.next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
+	var next time.Time
+	if r.during != nil {
+		next = r.during().next
+	} else {
+		next = tt.next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
+	}
 	if next.IsZero() {
 		o.State, o.Due = Succeeded, time.Time{}
 		return o

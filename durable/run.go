@@ -29,6 +29,10 @@ type run struct {
 	// completed says that its handler called CompleteTx: if that was committed, the
 	// job may be in its next run before this one's outcome is asked about.
 	completed atomic.Bool
+	// before and during are set before the handler is called; during is nil unless the policy is SkipOverlap. See
+	// LeftOutBefore and LeftOutDuring.
+	before func() LeftOut
+	during func() overlap
 
 	// These are guarded by n.mu.
 	begun, dropped bool

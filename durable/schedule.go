@@ -198,14 +198,24 @@ func Skip(grace time.Duration) Missed { return Missed{"skip " + grace.String()} 
 // max, which must be positive.
 func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
 
+// SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run, as
+// Coalesce does, for those that passed when no node ran the job. LeftOutBefore and LeftOutDuring count both.
+func SkipOverlap() Missed { return Missed{skipOverlap} }
+
+const skipOverlap = "skip overlap"
+
 // policy is what the text in Job.Missed means.
 type policy struct {
-	skip  bool
-	grace time.Duration
-	max   int // of CatchUp, else 0
+	skip        bool
+	grace       time.Duration
+	max         int // of CatchUp, else 0
+	skipOverlap bool
 }
 
 func parsePolicy(text string) (policy, error) {
+	if text == skipOverlap {
+		return policy{skipOverlap: true}, nil
+	}
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "coalesce", "":
@@ -221,7 +231,7 @@ func parsePolicy(text string) (policy, error) {
 		}
 		return policy{}, invalid("policy %q: the number must be positive", text)
 	}
-	return policy{}, invalid("policy %q: it must be coalesce, skip or catchup", text)
+	return policy{}, invalid("policy %q: it must be coalesce, skip, skip overlap or catchup", text)
 }
 
 // occurrence decides which occurrence a run that begins now is for, if the
