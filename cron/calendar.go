@@ -9,19 +9,19 @@ const (
 	daySeconds = 24 * 60 * 60
 
 	// horizon is the period of the Gregorian calendar, weekdays included:
-	// 400 years are 146097 days, which are 20871 weeks. What does not match
-	// within it never matches.
+	// 400 years are 146097 days, which are 20871 weeks. A calendar that has no
+	// match within it has none at all.
 	horizon = 146097 * daySeconds
 
-	// endOfTime bounds the Unix times that are looked at, at a billion years on
-	// either side. It leaves sums of times, offsets and the horizon far from
-	// overflow, and years within 32 bits.
+	// endOfTime bounds the Unix times that Next accepts: a billion years on either
+	// side of 1970. So sums of times, offsets and the horizon cannot overflow, and
+	// years fit in 32 bits.
 	endOfTime = 1 << 55
 )
 
-// A calendar is five fields as sets of bits. It knows wall clocks, not zones.
-// A wall time is the number of seconds that the Unix clock would show if the
-// wall clock were one in UTC.
+// A calendar is the five fields as bit sets. It knows wall times but no zones.
+// A wall time is what a wall clock shows, as seconds since 1970-01-01 00:00 on
+// that clock; in UTC it equals the Unix time.
 type calendar struct {
 	minutes  uint64 // bits 0-59; zero only in the zero Schedule
 	hours    uint32 // bits 0-23
@@ -29,13 +29,13 @@ type calendar struct {
 	months   uint16 // bits 1-12
 	weekdays uint8  // bits 0-6, Sunday first
 
-	// wild: the minute or the hour field begins with a star, which decides what
-	// happens when clocks change (ISC cron's MIN_STAR and HR_STAR).
-	wild bool
+	// starred reports that the minute or the hour field begins with a star, which
+	// selects the rule for clock changes (ISC cron's MIN_STAR and HR_STAR).
+	starred bool
 
-	// either: neither of the day fields begins with a star, so that a day
-	// needs to satisfy only one of them (ISC cron's DOM_STAR and DOW_STAR).
-	either bool
+	// eitherDay reports that neither of the day fields begins with a star, so that
+	// a day needs to match only one of them (ISC cron's DOM_STAR and DOW_STAR).
+	eitherDay bool
 }
 
 // nextWall returns the first matching wall time at or after wall, and whether
@@ -47,7 +47,7 @@ func (c *calendar) nextWall(wall, limit int64) (int64, bool) {
 
 	year, month, day := time.Unix(today*daySeconds, 0).UTC().Date()
 	first := today - int64(day-1) // of the month
-	skip := day - 1               // days of the month that are past
+	skip := day - 1               // days of the month that have passed
 	if !ok {
 		skip = day
 	}
@@ -72,8 +72,8 @@ func (c *calendar) nextWall(wall, limit int64) (int64, bool) {
 	return 0, false
 }
 
-// clockFrom returns the first matching minute of a day at or after the given
-// one, both counted from midnight.
+// clockFrom returns the first matching minute of a day at or after minute, and
+// whether there is one. Both are counted from midnight.
 func (c *calendar) clockFrom(minute int) (int, bool) {
 	hour, minute := minute/60, minute%60
 	hours := c.hours >> hour << hour
@@ -89,15 +89,15 @@ func (c *calendar) clockFrom(minute int) (int, bool) {
 	return bits.TrailingZeros32(hours)*60 + bits.TrailingZeros64(c.minutes), true
 }
 
-// daysOf returns the matching days, bit 0 being the first, of the month that
-// has the given length and begins on the day first, counted from 1970-01-01.
+// daysOf returns the matching days of a month, with bit 0 for its first day. The
+// month has length days and begins on the day first, counted from 1970-01-01.
 func (c *calendar) daysOf(first int64, length int) uint32 {
 	// Six copies of the week side by side, shifted to begin on the weekday of
 	// the first of the month. 1970-01-01 was a Thursday.
 	const copies = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
 	weekday := first + 4 - 7*floorDiv(first+4, 7)
 	set := uint32(uint64(c.weekdays) * copies >> weekday)
-	if c.either {
+	if c.eitherDay {
 		set |= c.days
 	} else {
 		set &= c.days
@@ -105,11 +105,11 @@ func (c *calendar) daysOf(first int64, length int) uint32 {
 	return set & (1<<length - 1)
 }
 
-// possible reports whether any day matches in the long run. Every date, even
-// February 29, falls on every weekday within the horizon, so only a date that is in none of
-// the months can stand in the way.
+// possible reports whether any day matches. Every date, even February 29, falls
+// on every weekday within the horizon, so there is no match only if none of the
+// months has any of the days.
 func (c *calendar) possible() bool {
-	if c.either {
+	if c.eitherDay {
 		return true
 	}
 	for month := time.January; month <= time.December; month++ {
@@ -134,7 +134,7 @@ func daysIn(year int, month time.Month) int {
 	return 31
 }
 
-// floorDiv divides, rounding down also below zero, for a positive n.
+// floorDiv returns x/n rounded down, also for a negative x. n must be positive.
 func floorDiv(x, n int64) int64 {
 	q := x / n
 	if x%n < 0 {

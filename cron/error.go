@@ -5,34 +5,34 @@ import (
 	"unicode/utf8"
 )
 
-// A ParseError says what is wrong with a spec, where, and how to mend it. Its
+// A ParseError describes what is wrong with a spec, where, and how to fix it. Its
 // message is one line:
 //
 //	cron: hour "25" in "0 25 * * *" (column 3): must be 0 to 23
 type ParseError struct {
-	// Spec is the whole text as it was given.
+	// Spec is the whole text that was parsed.
 	Spec string
 
 	// Field is "minute", "hour", "day-of-month", "month" or "day-of-week";
-	// "zone" for the prefix, "word" for an @word, "interval" for what follows @every,
-	// "character" for a character that no spec contains; or empty if the
-	// spec as a whole is wrong.
+	// "zone" for the prefix; "word" for an @word; "interval" for the duration after
+	// @every; "character" for a character that is not allowed in a spec; or empty if
+	// the spec as a whole is wrong.
 	Field string
 
-	// Text is the offending part of Spec, and Column its place, counted in
-	// bytes from 1 as in go/token. Text is empty where something is missing,
-	// and Column is 0 if the spec as a whole is wrong.
+	// Text is the offending part of Spec, and Column its position, counted in
+	// bytes from 1 as in go/token. Text is empty where something is missing.
+	// Column is 0 if the spec as a whole is wrong.
 	Text   string
 	Column int
 
-	// Problem says what is wrong with Text, or with the whole Spec.
+	// Problem is what is wrong with Text, or with the whole Spec.
 	Problem string
 
-	// Hint says what to write instead; empty if Problem says so already.
+	// Hint is what to write instead. It is empty if Problem says that already.
 	Hint string
 }
 
-// Error returns the message. Long specs are cut short in it.
+// Error returns the message. A long spec is truncated in it.
 func (e *ParseError) Error() string {
 	var where string
 	if e.Field == "" {
@@ -46,14 +46,14 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("cron: %s: %s; %s", where, e.Problem, e.Hint)
 }
 
-// short quotes s, or its beginning if it is long.
+// short returns s, or its beginning if it is long, in quotes.
 func short(s string) string {
-	const most = 80
-	if len(s) <= most {
+	const limit = 80
+	if len(s) <= limit {
 		return fmt.Sprintf("%q", s)
 	}
-	end := most
-	for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+	end := limit
+	for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return fmt.Sprintf("%q...", s[:end])

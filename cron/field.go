@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A field describes one of the five.
+// A field describes one of the five fields of a spec.
 type field struct {
 	name      string
-	low, high int      // the numbers that may be written
-	last      int      // where * and 5/15 end
-	names     []string // of the numbers from low on
+	low, high int      // the least and the greatest number that may be written
+	last      int      // the last value of * and of 5/15
+	names     []string // names of the numbers from low on
 }
 
 var fields = [5]field{
@@ -19,20 +19,21 @@ var fields = [5]field{
 	{name: "day-of-month", low: 1, high: 31, last: 31},
 	{name: "month", low: 1, high: 12, last: 12, names: []string{
 		"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
-	// 7 is another name of Sunday, so the week that * and 1/2 walk through ends at 6.
+	// 7 is another name of Sunday, so * and 1/2 end at 6.
 	{name: "day-of-week", low: 0, high: 7, last: 6, names: []string{
 		"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 
-// hasSunday reports whether f is the day of week, where 7 stands for 0.
+// hasSunday reports whether f is day-of-week, in which 7 means 0.
 func (f *field) hasSunday() bool { return f.last < f.high }
 
-// parseField returns the values of a field as a set, bit v being the value v.
+// parseField returns the values of a field as a set in which bit v is the value v.
 func (p parser) parseField(f *field, where span) (set uint64, err error) {
 	at := 0
 	for item := range strings.SplitSeq(where.text, ",") {
 		if item == "" {
-			return 0, p.fail(f.name, where, "an item of the list is empty", "take out the spare comma, and any blank beside a comma")
+			return 0, p.fail(f.name, where, "an item of the list is empty",
+				"remove the extra comma, and any blank beside a comma")
 		}
 		values, err := p.parseItem(f, where.part(at, item))
 		if err != nil {
@@ -47,7 +48,7 @@ func (p parser) parseField(f *field, where span) (set uint64, err error) {
 	return set, nil
 }
 
-// parseItem reads one item of a list: a star, a value or a range, with or without a step.
+// parseItem parses an item of a list: a star, a value or a range, with or without a step.
 func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 	body, stepText, stepped := strings.Cut(item.text, "/")
 	low, high, err := p.parseRange(f, item.part(0, body), stepped)
@@ -61,9 +62,9 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 		step, ok = number(stepText)
 		switch {
 		case !ok:
-			return 0, p.fail(f.name, item, "what follows the slash must be a number", `write a step, such as "*/15" or "10-40/5"`)
+			return 0, p.fail(f.name, item, "a step must be a number", `write a step such as "*/15" or "10-40/5"`)
 		case step == 0:
-			return 0, p.fail(f.name, where, "a step of 0 never gets on", "the least step is 1")
+			return 0, p.fail(f.name, where, "a step must be at least 1", "")
 		case step > 1 && step > high-low:
 			return 0, p.fail(f.name, item, fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),
 				stepHint(f, low, step))
@@ -75,17 +76,18 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 	return set, nil
 }
 
-// parseRange reads an item without its step: a star, a value, or two of them.
+// parseRange parses an item without its step: a star, a value, or a range of values.
 func (p parser) parseRange(f *field, body span, stepped bool) (low, high int, err error) {
 	if body.text == "*" {
 		return f.low, f.last, nil
 	}
 	if strings.HasPrefix(body.text, "*") {
-		return 0, 0, p.fail(f.name, body, "only a slash and a step may follow the star", `write "*" or "*/15"`)
+		return 0, 0, p.fail(f.name, body, "a star may be followed only by a slash and a step", `write "*" or "*/15"`)
 	}
 	first, second, isRange := strings.Cut(body.text, "-")
 	if isRange && (first == "" || second == "" || strings.Contains(second, "-")) {
-		return 0, 0, p.fail(f.name, body, "a range has two ends and one dash", fmt.Sprintf(`write it as "%d-%d"`, f.low+1, f.low+3))
+		return 0, 0, p.fail(f.name, body, "a range has two ends and one dash",
+			fmt.Sprintf(`write it as "%d-%d"`, f.low+1, f.low+3))
 	}
 	if low, err = p.parseValue(f, body.part(0, first)); err != nil {
 		return 0, 0, err
@@ -100,7 +102,7 @@ func (p parser) parseRange(f *field, body span, stepped bool) (low, high int, er
 	if high, err = p.parseValue(f, end); err != nil {
 		return 0, 0, err
 	}
-	// Sunday by name ends the week, as in fri-sun, unless it also began it.
+	// The name sun ends a range as 7, as in fri-sun, unless the range begins with it.
 	if f.hasSunday() && high == 0 && low > 0 && is(end, "sun") {
 		high = 7
 	}
@@ -110,7 +112,7 @@ func (p parser) parseRange(f *field, body span, stepped bool) (low, high int, er
 	return low, high, nil
 }
 
-// parseValue reads a number or a name.
+// parseValue parses a number or a name.
 func (p parser) parseValue(f *field, value span) (int, error) {
 	for i, name := range f.names {
 		if is(value, name) {
@@ -127,7 +129,7 @@ func (p parser) parseValue(f *field, value span) (int, error) {
 	return n, nil
 }
 
-// must says what values f takes.
+// must returns the text that says which values f takes.
 func (f *field) must() string {
 	s := fmt.Sprintf("must be %d to %d", f.low, f.high)
 	if f.names != nil {
@@ -136,8 +138,8 @@ func (f *field) must() string {
 	return s
 }
 
-// number reads an unsigned decimal number. Those beyond any field come back as
-// some number beyond any field.
+// number parses an unsigned decimal number. A number too large for any field may be
+// returned as another one that is too large for any field.
 func number(s string) (n int, ok bool) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// This file guesses at what was meant. Nothing here decides whether a spec is valid,
-// except that characters outside of ASCII never are.
+// This file guesses what an invalid spec was meant to be. Nothing here decides whether
+// a spec is valid, except that characters outside of ASCII never are.
 
-// checkCharacters fails at the first character that no spec contains, such as
-// the full-width digits and no-break spaces that word processors leave behind.
+// checkCharacters fails at the first character that is not allowed in a spec, such as
+// the full-width digits and no-break spaces that word processors insert.
 func (p parser) checkCharacters() error {
 	for i, r := range p.spec {
 		if r > ' ' && r < 0x7f || r < 0x80 && isBlank(byte(r)) {
@@ -24,7 +24,7 @@ func (p parser) checkCharacters() error {
 		}
 		where := span{string(r), i}
 		if r < 0x80 {
-			return p.fail("character", where, "is a control character", "leave it out")
+			return p.fail("character", where, "is a control character", "remove it")
 		}
 		hint := "use plain ASCII"
 		if twin, ok := asciiTwin(r); ok {
@@ -35,7 +35,7 @@ func (p parser) checkCharacters() error {
 	return nil
 }
 
-// asciiTwin returns the ASCII character that r looks like or stands for.
+// asciiTwin returns the ASCII character that r looks like.
 func asciiTwin(r rune) (rune, bool) {
 	switch {
 	case r >= 0xFF01 && r <= 0xFF5E: // full-width forms
@@ -58,7 +58,7 @@ func asciiTwin(r rune) (rune, bool) {
 func (p parser) countHint(parts []span) string {
 	for _, part := range parts {
 		if strings.HasPrefix(part.text, ",") || strings.HasSuffix(part.text, ",") {
-			return "lists have no blanks"
+			return "a list has no blanks"
 		}
 	}
 	switch n := len(parts); {
@@ -67,7 +67,7 @@ func (p parser) countHint(parts []span) string {
 	case n < len(fields):
 		return `write "*" for a field that does not matter`
 	case n == len(fields)+1 || n == len(fields)+2:
-		// Quartz has seconds before and maybe years behind, and question marks.
+		// Quartz has seconds first, optional years last, and question marks.
 		quartz := false
 		middle := slices.Clone(parts[1 : len(fields)+1])
 		for i := range middle {
@@ -80,22 +80,23 @@ func (p parser) countHint(parts []span) string {
 			return `seconds, years and "?" are Quartz's, which also counts Sunday as 1`
 		}
 		if p.valid(middle) {
-			return fmt.Sprintf("seconds are not supported: without them it is %s; below a minute there is @every", short(joined(middle)))
+			return fmt.Sprintf("seconds are not supported: without them it is %s; for less than a minute use @every",
+				short(joined(middle)))
 		}
 	}
 	if p.valid(parts[:len(fields)]) {
-		return fmt.Sprintf("years and commands are no part of it: %s", short(joined(parts[:len(fields)])))
+		return fmt.Sprintf("years and commands are not supported: without them it is %s", short(joined(parts[:len(fields)])))
 	}
-	return "seconds, years and commands are no part of it"
+	return "seconds, years and commands are not supported"
 }
 
-// valid reports whether the parts are five good fields.
+// valid reports whether the parts are five valid fields.
 func (p parser) valid(parts []span) bool {
 	var s Schedule
 	return len(parts) == len(fields) && p.parseFields(&s, parts) == nil
 }
 
-// valueHint guesses what was meant by something that is neither number nor name.
+// valueHint guesses what was meant by a text that is neither a number nor a name.
 func valueHint(f *field, text string) string {
 	switch text {
 	case "":
@@ -103,7 +104,7 @@ func valueHint(f *field, text string) string {
 	case "?":
 		return `write "*"; the question mark is Quartz's`
 	case "@":
-		return "an @word stands alone"
+		return "an @word takes the place of all five fields"
 	}
 	for i := range fields {
 		other := &fields[i]
@@ -130,16 +131,16 @@ func valueHint(f *field, text string) string {
 		return "write whole numbers"
 	}
 	if strings.Contains(text, "=") {
-		return "settings stand on lines of their own"
+		return "settings go on lines of their own"
 	}
 	return ""
 }
 
 const quartzHint = "Quartz's L, W and # are not part of crontab"
 
-// wrapHint tells how to write a range that goes past the end of its field.
+// wrapHint returns how to write a range that continues past the end of its field.
 func wrapHint(f *field, low, high int, stepped bool) string {
-	if low > f.last { // the 7 for Sunday, which ends the week
+	if low > f.last { // 7 is Sunday, but only at the end of a range
 		return fmt.Sprintf("write %q to begin on Sunday", rangeText(f.low, high))
 	}
 	if stepped {
@@ -148,7 +149,8 @@ func wrapHint(f *field, low, high int, stepped bool) string {
 	if f.hasSunday() && high == 0 {
 		return fmt.Sprintf(`write "%d-7" to end on Sunday`, low)
 	}
-	return fmt.Sprintf(`swap its ends, or write "%s,%s" to go past the end`, rangeText(low, f.last), rangeText(f.low, high))
+	return fmt.Sprintf(`swap its ends, or write "%s,%s" to continue past the end`,
+		rangeText(low, f.last), rangeText(f.low, high))
 }
 
 func rangeText(low, high int) string {
@@ -158,7 +160,7 @@ func rangeText(low, high int) string {
 	return fmt.Sprintf("%d-%d", low, high)
 }
 
-// stepHint tells how to write what a step beyond its range may have meant.
+// stepHint returns how to write what a step longer than its range may have meant.
 func stepHint(f *field, low, step int) string {
 	hint := fmt.Sprintf(`write "%d" if that is meant`, low)
 	switch f.name {
@@ -195,18 +197,18 @@ func durationHint(text string) string {
 	return `write it like "90s" or "1h30m", up to about 290 years`
 }
 
-// zoneHint guesses why a zone cannot be loaded.
+// zoneHint guesses why a zone could not be loaded.
 func zoneHint(name string) string {
-	const sure = "America/New_York"
-	if _, err := time.LoadLocation(sure); err != nil {
+	const known = "America/New_York"
+	if _, err := time.LoadLocation(known); err != nil {
 		return `this machine has no zone database: import _ "time/tzdata" in package main`
 	}
-	if mended := titled(name); mended != name {
-		if _, err := time.LoadLocation(mended); err == nil {
-			return fmt.Sprintf("did you mean %q?", mended)
+	if likely := titled(name); likely != name {
+		if _, err := time.LoadLocation(likely); err == nil {
+			return fmt.Sprintf("did you mean %q?", likely)
 		}
 	}
-	return fmt.Sprintf("names look like %q and have capitals; abbreviations such as PST are not names", sure)
+	return fmt.Sprintf("names are capitalized, as in %q; abbreviations such as PST are not names", known)
 }
 
 // titled capitalizes the letters that begin a word and puts the others in lower case.

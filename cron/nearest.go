@@ -2,30 +2,31 @@ package cron
 
 import "strings"
 
-// nearest returns the candidate that text is a likely misspelling of: one slip
-// away for short ones, two for those of five letters or more.
+// nearest returns the candidate that text is likely a misspelling of: its distance is
+// at most one, or two from a candidate of five letters or more.
 func nearest(text string, candidates []string) (string, bool) {
 	text = strings.ToLower(text)
-	best, least := "", 3
+	best, bestDistance := "", 3
 	for _, c := range candidates {
-		most := 1
+		limit := 1
 		if len(c) >= 5 {
-			most = 2
+			limit = 2
 		}
-		if len(text) > len(c)+most || len(c) > len(text)+most {
+		if len(text) > len(c)+limit || len(c) > len(text)+limit {
 			continue
 		}
-		if d := slips(text, c); d <= most && d < least {
-			best, least = c, d
+		if d := distance(text, c); d <= limit && d < bestDistance {
+			best, bestDistance = c, d
 		}
 	}
-	return best, least < 3
+	return best, bestDistance < 3
 }
 
-// slips counts the letters to add, drop, change or swap with their neighbor to
-// make a into b. Both are short.
-func slips(a, b string) int {
-	// Three rows of the usual table: before[j] is the distance of a[:i-2] from b[:j].
+// distance returns the Damerau-Levenshtein distance of a and b: how many letters to
+// insert, delete, replace or swap with their neighbor to get from a to b.
+func distance(a, b string) int {
+	// Three rows of the usual table: row[j] is the distance of a[:i] and b[:j], last[j]
+	// that of a[:i-1], and before[j] that of a[:i-2].
 	before := make([]int, len(b)+1)
 	last := make([]int, len(b)+1)
 	row := make([]int, len(b)+1)

@@ -11,15 +11,15 @@ import (
 	"github.com/executor-go/executor/cron"
 )
 
-// An oracle tells what is due by walking through real time, as the main loop of ISC cron
-// does, with no shortcut and with nothing in common with the package: its own
-// reading of specs, fields as maps, and time.Time for all calendar questions.
+// An oracle computes due times by stepping through real time, as the main loop of ISC
+// cron does. It shares nothing with the package: it parses specs itself, holds fields as
+// maps, and uses time.Time for the calendar.
 type oracle struct {
-	fields       [5]map[int]bool
-	wild, either bool
+	fields             [5]map[int]bool
+	starred, eitherDay bool
 }
 
-// newOracle reads a valid spec of five fields.
+// newOracle parses a valid spec of five fields.
 func newOracle(spec string) oracle {
 	var o oracle
 	parts := strings.Fields(strings.ToLower(spec))
@@ -33,12 +33,12 @@ func newOracle(spec string) oracle {
 		oracleField(parts[4], 0, 6, days),
 	}
 	o.fields[4][0] = o.fields[4][0] || o.fields[4][7]
-	o.wild = parts[0][0] == '*' || parts[1][0] == '*'
-	o.either = parts[2][0] != '*' && parts[4][0] != '*'
+	o.starred = parts[0][0] == '*' || parts[1][0] == '*'
+	o.eitherDay = parts[2][0] != '*' && parts[4][0] != '*'
 	return o
 }
 
-// oracleOf returns the oracle of a schedule, and false for @every and the other @words.
+// oracleOf returns the oracle of a schedule. It reports false if the spec is an @word.
 func oracleOf(s cron.Schedule) (oracle, bool) {
 	spec := s.String()
 	if strings.HasPrefix(spec, "CRON_TZ=") {
@@ -85,10 +85,10 @@ func oracleField(text string, low, high int, names []string) map[int]bool {
 	return set
 }
 
-// matches reports whether the wall clock that t shows, seconds aside, is a match.
+// matches reports whether the minute of t matches.
 func (o oracle) matches(t time.Time) bool {
 	day, weekday := o.fields[2][t.Day()], o.fields[4][int(t.Weekday())]
-	if o.either {
+	if o.eitherDay {
 		day = day || weekday
 	} else {
 		day = day && weekday
@@ -96,29 +96,29 @@ func (o oracle) matches(t time.Time) bool {
 	return o.fields[0][t.Minute()] && o.fields[1][t.Hour()] && o.fields[3][int(t.Month())] && day
 }
 
-// wall returns the time in UTC whose clock reads as t's does.
+// wall returns the time in UTC that has the same wall time as t.
 func wall(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }
 
-// due returns the instants from start up to but not including end at which the spec is due in loc. It
-// walks by tick, which must divide the offsets of loc around there.
+// due returns the instants from start up to but not including end at which the spec is
+// due in loc. It steps by tick, which must divide the offsets of loc in that window.
 func (o oracle) due(loc *time.Location, start, end time.Time, tick time.Duration) []time.Time {
 	var due []time.Time
-	// Walk in early, so that the virtual clock has seen what may be repeated: no
-	// more than the 24 hours of a move across the date line.
+	// Start early enough for the virtual clock to pass all that may be repeated in the
+	// window: at most the 24 hours of a move across the date line.
 	begin := start.Add(-25 * time.Hour).Truncate(tick)
 	virtual := wall(begin.In(loc))
 	for t := begin.Add(tick); t.Before(end); t = t.Add(tick) {
 		local := t.In(loc)
 		now := wall(local)
 		hit := false
-		if o.wild {
+		if o.starred {
 			hit = now.Second() == 0 && o.matches(now)
 		}
 		for virtual.Before(now) { // nothing to do while an hour is repeated
 			virtual = virtual.Add(tick)
-			hit = hit || !o.wild && virtual.Second() == 0 && o.matches(virtual)
+			hit = hit || !o.starred && virtual.Second() == 0 && o.matches(virtual)
 		}
 		if hit && !t.Before(start) {
 			due = append(due, local)
@@ -127,7 +127,7 @@ func (o oracle) due(loc *time.Location, start, end time.Time, tick time.Duration
 	return due
 }
 
-// compare holds Next against the oracle in one window.
+// compare requires that Next agrees with the oracle in one window.
 func compare(t *testing.T, spec string, loc *time.Location, start, end time.Time, tick time.Duration) {
 	t.Helper()
 	s := in(t, loc, spec)
@@ -152,7 +152,7 @@ func at(list []time.Time, i int) string {
 	return "none"
 }
 
-// oracleZones are zones with something odd about them, now or once.
+// oracleZones are zones with unusual clock changes, now or in the past.
 var oracleZones = []string{
 	"UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo", "Pacific/Apia",
 	"Africa/Casablanca", "Antarctica/Troll", "America/Havana", "Asia/Kathmandu", "America/Caracas", "Africa/Cairo",
@@ -160,7 +160,7 @@ var oracleZones = []string{
 	"America/Scoresbysund", "America/Santiago", "Asia/Amman", "Asia/Tehran", "Pacific/Norfolk", "Antarctica/Casey",
 }
 
-// randomSpec makes a valid spec whose hours are near the usual hours of change.
+// randomSpec returns a valid spec with hours close to those of clock changes.
 func randomSpec(r *rand.Rand) string {
 	pick := func(choices ...string) string { return choices[r.IntN(len(choices))] }
 	for {
@@ -177,9 +177,9 @@ func randomSpec(r *rand.Rand) string {
 	}
 }
 
-// Next agrees with a minute-by-minute walk, around the clock changes of odd zones
-// and on ordinary days.
-func TestNextAgreesWithOracle(t *testing.T) {
+// Next agrees with an oracle that steps by minutes, at clock changes of unusual zones and
+// on ordinary days.
+func TestScheduleNextAgreesWithOracle(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -189,12 +189,12 @@ func TestNextAgreesWithOracle(t *testing.T) {
 	}
 	for range rounds {
 		loc := zone(t, oracleZones[r.IntN(len(oracleZones))])
-		// Since 1972 all zones have whole minutes, Liberia's last change aside.
+		// From 1973 on all offsets are whole minutes.
 		middle := time.Date(1973+r.IntN(140), 1, 1, 0, r.IntN(365*24*60), 0, 0, time.UTC)
 		if _, change := middle.In(loc).ZoneBounds(); !change.IsZero() && r.IntN(4) > 0 {
 			middle = change
 		}
-		// Most windows begin before the change, some in the midst of what it repeats.
+		// Most windows begin before the change, some within the time that it repeats.
 		start := middle.Add(-time.Duration(r.IntN(36*60)) * time.Minute)
 		if r.IntN(4) == 0 {
 			start = middle.Add(time.Duration(r.IntN(2*60)) * time.Minute)
@@ -203,13 +203,15 @@ func TestNextAgreesWithOracle(t *testing.T) {
 	}
 }
 
-// Next agrees with a second-by-second walk where zones left their local mean time, which
-// has odd seconds.
-func TestNextAgreesWithOracleAtOddSeconds(t *testing.T) {
+// Next agrees with an oracle that steps by seconds where a zone left its local mean time,
+// whose offset is not a whole number of minutes.
+func TestScheduleNextAgreesWithOracleAtOddSeconds(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, name := range []string{"America/New_York", "Africa/Monrovia", "Asia/Manila", "America/Juneau", "Europe/Amsterdam"} {
+	for _, name := range []string{
+		"America/New_York", "Africa/Monrovia", "Asia/Manila", "America/Juneau", "Europe/Amsterdam",
+	} {
 		loc := zone(t, name)
 		_, change := time.Time{}.In(loc).ZoneBounds()
 		if name == "Africa/Monrovia" {
@@ -221,9 +223,9 @@ func TestNextAgreesWithOracleAtOddSeconds(t *testing.T) {
 	}
 }
 
-// A crafted zone with several changes within two days, in which a repeat is cut
-// short by a gap, agrees with the oracle too.
-func TestNextAgreesWithOracleInCrowdedZone(t *testing.T) {
+// Next agrees with the oracle in a crafted zone that has several changes within two days,
+// so that a gap interrupts a repeat.
+func TestScheduleNextAgreesWithOracleInCrowdedZone(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxSpec bounds the length of a spec in bytes. The longest that says anything
-// new, with every value listed, has a third of it.
+// maxSpec is the limit on the length of a spec in bytes. A spec that lists every value
+// of every field has a third of it.
 const maxSpec = 1024
 
-// words are the @words and the five fields that they stand for.
+// words are the @words with the five fields that each of them means.
 var words = []struct{ name, fields string }{
 	{"@yearly", "0 0 1 1 *"},
 	{"@annually", "0 0 1 1 *"},
@@ -21,16 +21,16 @@ var words = []struct{ name, fields string }{
 	{"@hourly", "0 * * * *"},
 }
 
-// A span is a part of a spec: its text, and where it begins.
+// A span is a part of a spec.
 type span struct {
 	text string
-	at   int
+	at   int // offset in the spec, in bytes
 }
 
-// part returns the part of s that begins at from and has the given text.
+// part returns the part of s with the given text, which begins at from.
 func (s span) part(from int, text string) span { return span{text, s.at + from} }
 
-// A parser remembers the spec for the sake of its errors.
+// A parser holds the spec for its errors.
 type parser struct{ spec string }
 
 // fail returns the error for one part of the spec.
@@ -68,7 +68,8 @@ func parse(spec string, loc *time.Location) (Schedule, error) {
 		}
 	}
 	if len(parts) == 0 {
-		return Schedule{}, p.failWhole("no time given", `write five fields, such as "30 2 * * *", or a word, such as "@daily"`)
+		return Schedule{}, p.failWhole("no time given",
+			`write five fields, such as "30 2 * * *", or a word, such as "@daily"`)
 	}
 
 	s := Schedule{spec: prefix + joined(parts), loc: loc}
@@ -85,7 +86,7 @@ func parse(spec string, loc *time.Location) (Schedule, error) {
 }
 
 // split returns the parts of spec between blanks. Line ends count as blanks, because
-// specs come out of files.
+// specs are read from files.
 func split(spec string) []span {
 	parts := make([]span, 0, 8)
 	for at := 0; at < len(spec); {
@@ -117,7 +118,7 @@ func joined(parts []span) string {
 	return b.String()
 }
 
-// zoneName returns the zone's name if part is a CRON_TZ= or TZ= prefix.
+// zoneName returns the name of the zone if part is a CRON_TZ= or TZ= prefix.
 func (p parser) zoneName(part span) (name span, ok bool, err error) {
 	before, after, found := strings.Cut(part.text, "=")
 	if !found {
@@ -125,14 +126,14 @@ func (p parser) zoneName(part span) (name span, ok bool, err error) {
 	}
 	if prefix := part.part(0, before); before != "CRON_TZ" && before != "TZ" {
 		if !is(prefix, "CRON_TZ") && !is(prefix, "TZ") {
-			return span{}, false, nil // the fields complain better
+			return span{}, false, nil // the error of the fields is clearer
 		}
 		return span{}, false, p.fail("zone", part, "the prefix for a zone is CRON_TZ= or TZ=",
 			"write it in capitals")
 	}
 	name = part.part(len(before)+1, after)
 	if after == "" {
-		// time.LoadLocation would take it for UTC.
+		// time.LoadLocation takes the empty name for UTC.
 		return span{}, false, p.fail("zone", name, "no name follows the equals sign",
 			"write CRON_TZ=Asia/Tokyo, without blanks, or CRON_TZ=UTC")
 	}
@@ -147,41 +148,41 @@ func (p parser) loadZone(name span) (*time.Location, error) {
 	return loc, nil
 }
 
-// parseWord reads a spec that begins with an @word.
+// parseWord parses a spec that begins with an @word.
 func (p parser) parseWord(s *Schedule, parts []span) error {
 	word := parts[0]
 	if is(word, "@every") {
 		return p.parseEvery(s, parts[1:])
 	}
 	if is(word, "@reboot") {
-		return p.fail("word", word, "a start is not a time", "run the job once when the program starts")
+		return p.fail("word", word, "a program start is not a time", "run the job once when the program starts")
 	}
 	for _, w := range words {
 		if !is(word, w.name) {
 			continue
 		}
 		if len(parts) > 1 {
-			return p.fail("word", parts[1], "nothing may follow "+w.name, "leave it out")
+			return p.fail("word", parts[1], "nothing may follow "+w.name, "remove it")
 		}
 		return parser{w.fields}.parseFields(s, split(w.fields))
 	}
 	return p.fail("word", word, "unknown word", wordHint(word.text))
 }
 
-// is reports whether s is the given ASCII word, in any case. Equal lengths
-// keep out the letters beyond ASCII that fold to ASCII ones.
+// is reports whether s is the given ASCII word, in any case. The lengths must be
+// equal, because some letters beyond ASCII fold to ASCII letters.
 func is(s span, word string) bool {
 	return len(s.text) == len(word) && strings.EqualFold(s.text, word)
 }
 
-// parseEvery reads what follows @every.
+// parseEvery parses the duration after @every.
 func (p parser) parseEvery(s *Schedule, rest []span) error {
 	if len(rest) == 0 {
-		return p.failWhole("no duration follows @every", `write "@every 90s" or "@every 1h30m"`)
+		return p.failWhole("@every needs a duration", `write "@every 90s" or "@every 1h30m"`)
 	}
 	text := rest[0]
 	if len(rest) > 1 {
-		return p.fail("interval", rest[1], "only one duration follows @every", `write it without blanks, such as "1h30m"`)
+		return p.fail("interval", rest[1], "@every takes one duration", `write it without blanks, such as "1h30m"`)
 	}
 	d, err := time.ParseDuration(strings.ToLower(text.text))
 	switch {
@@ -194,7 +195,7 @@ func (p parser) parseEvery(s *Schedule, rest []span) error {
 	return nil
 }
 
-// parseFields reads the five fields.
+// parseFields parses the five fields.
 func (p parser) parseFields(s *Schedule, parts []span) error {
 	if len(parts) != len(fields) {
 		return p.failWhole(countProblem(len(parts)), p.countHint(parts))
@@ -209,17 +210,17 @@ func (p parser) parseFields(s *Schedule, parts []span) error {
 		stars[i] = strings.HasPrefix(parts[i].text, "*")
 	}
 	s.calendar = calendar{
-		minutes:  sets[0],
-		hours:    uint32(sets[1]),
-		days:     uint32(sets[2] >> 1),
-		months:   uint16(sets[3]),
-		weekdays: uint8(sets[4]),
-		wild:     stars[0] || stars[1],
-		either:   !stars[2] && !stars[4],
+		minutes:   sets[0],
+		hours:     uint32(sets[1]),
+		days:      uint32(sets[2] >> 1),
+		months:    uint16(sets[3]),
+		weekdays:  uint8(sets[4]),
+		starred:   stars[0] || stars[1],
+		eitherDay: !stars[2] && !stars[4],
 	}
 	if !s.calendar.possible() {
-		return p.fail("day-of-month", parts[2], "no month of the fourth field has such a day, so it would never be due",
-			`for the last day of a month, have the job check the date, or run it on the first of the next`)
+		return p.fail("day-of-month", parts[2], "none of the months has this day, so it is never due",
+			"for the last day of a month, check the date in the job, or run it on the first of the next month")
 	}
 	return nil
 }

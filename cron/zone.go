@@ -2,27 +2,27 @@ package cron
 
 import "time"
 
-// The two kinds of schedules read two clocks.
+// The two kinds of schedules follow two clocks.
 //
-// A wild one reads the wall clock, which jumps and goes back with its zone.
+// A starred schedule follows the wall clock, which jumps forward and goes back.
 //
-// One with fixed times reads a clock that is never set back: it shows the latest
-// time that the wall clock has shown so far. Where the wall clock jumps, so does
-// this one, and the times it jumps over are due on landing. Where the wall clock
-// goes back, this one waits until it is caught up with, and nothing is due twice.
-// That is ISC cron's virtual time, and it covers gaps, repeats and any mixture of
-// them with one definition.
+// A schedule with fixed times follows a clock that is never set back: it shows the
+// latest time that the wall clock has shown so far. Where the wall clock jumps
+// forward, so does this clock, and the skipped times are due at the end of the jump.
+// Where the wall clock goes back, this clock stands still until the wall clock has
+// caught up, so nothing is due twice. This is ISC cron's virtual time. It covers gaps,
+// repeats and any mixture of them with one definition.
 //
-// Neither asks time.Date for a wall time: where that does not exist or exists twice,
-// Date picks a side, and a port that trusts it fires before the gap, twice, or
-// never. The way is always from instants to wall times, era by era.
+// Neither kind calls time.Date for a wall time. If that time does not exist, or exists
+// twice, Date picks a side, and a schedule that relies on it is due before the gap,
+// twice, or never. All conversions here are from instants to wall times, era by era.
 
-// maxShift is more than any zone's offset from UTC and more than any two offsets of a
-// zone differ. The largest change known is the 24 hours of a move across the date line.
+// maxShift is more than any offset from UTC, and more than the difference of any two
+// offsets of one zone. The largest known change is 24 hours, across the date line.
 const maxShift = 48 * 60 * 60
 
-// An era is a stretch of Unix time, from start up to but not including end, through
-// which a zone keeps its offset. Neighbors may have the same offset.
+// An era is an interval of Unix time, from start up to but not including end, in which
+// the offset of a zone is constant. Adjacent eras may have the same offset.
 type era struct {
 	start, end int64
 	offset     int64 // wall time minus Unix time
@@ -40,9 +40,9 @@ func eraAt(loc *time.Location, now int64) era {
 	if !end.IsZero() {
 		e.end = end.Unix()
 	}
-	// The loops below advance because an era contains the time asked for, which is
-	// cheaper to ensure than to trust. For package time a year by rule has 365 days,
-	// so that on the 366th it is over; but the offset holds until midnight, in UTC.
+	// The loops below advance because an era contains now. ZoneBounds does not ensure
+	// that: where changes follow a rule it takes a year for 365 days, so on the 366th
+	// the era has ended already. But the offset holds until midnight in UTC.
 	e.start = min(e.start, now)
 	if e.end <= now {
 		e.end = (floorDiv(now, daySeconds) + 1) * daySeconds
@@ -50,8 +50,8 @@ func eraAt(loc *time.Location, now int64) era {
 	return e
 }
 
-// nextFixed returns the first Unix time after now at which the latest wall time so far
-// reaches or passes a matching one.
+// nextFixed returns the first Unix time after now at which the latest wall time so
+// far reaches or passes a matching wall time, and whether there is one.
 func (c *calendar) nextFixed(loc *time.Location, now int64) (int64, bool) {
 	e := eraAt(loc, now)
 	wall, ok := c.nextWall(latestWall(loc, e, now)+1, now+horizon)
@@ -59,7 +59,7 @@ func (c *calendar) nextFixed(loc *time.Location, now int64) (int64, bool) {
 		return 0, false
 	}
 	for {
-		// A wall time before the start of the era lies in the gap before it.
+		// A wall time before the start of the era is in the gap before it.
 		if due := max(wall-e.offset, e.start); due < e.end {
 			return due, true
 		}
@@ -68,8 +68,8 @@ func (c *calendar) nextFixed(loc *time.Location, now int64) (int64, bool) {
 	}
 }
 
-// latestWall returns the latest wall time that loc has shown up to now, which
-// lies in e.
+// latestWall returns the latest wall time that loc has shown up to now. The era e
+// contains now.
 func latestWall(loc *time.Location, e era, now int64) int64 {
 	latest := now + e.offset
 	for e.start > now-maxShift {
@@ -79,8 +79,9 @@ func latestWall(loc *time.Location, e era, now int64) int64 {
 	return latest
 }
 
-// nextWild returns the first Unix time after now whose wall time matches.
-func (c *calendar) nextWild(loc *time.Location, now int64) (int64, bool) {
+// nextStarred returns the first Unix time after now whose wall time matches, and
+// whether there is one.
+func (c *calendar) nextStarred(loc *time.Location, now int64) (int64, bool) {
 	from := now + 1
 	for {
 		e := eraAt(loc, from)
@@ -91,9 +92,8 @@ func (c *calendar) nextWild(loc *time.Location, now int64) (int64, bool) {
 		if due := wall - e.offset; due < e.end {
 			return due, true
 		}
-		// Later eras may go back to wall times before this search, but not
-		// once maxShift has passed since it began. From there on nothing
-		// matches before wall.
+		// A later era may go back to wall times before from, but only within
+		// maxShift of it. After that nothing matches before wall.
 		if e.end-from >= maxShift {
 			from = max(e.end, wall-maxShift)
 		} else {
