@@ -24,17 +24,17 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 
 .PHONY: oracle
 oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's executors
-	go test -count=1 -v -run SameAsJDK -timeout 1h ./internal/oracle -oracle.programs 20000 -oracle.seed 0
+	go test -count=1 -v -run SameAsJDK -timeout 1h ./tests/oracle -oracle.programs 20000 -oracle.seed 0
 
 SOAK ?= 10m
 
 .PHONY: soak
 soak: ## record and judge histories in real time for SOAK (10m), under -race; then durable jobs among faults, and beside an open transaction
-	EXECUTOR_SOAK=$(SOAK) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./internal/history ./durable/internal/faults
+	EXECUTOR_SOAK=$(SOAK) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./tests/history ./durable/internal/faults
 
 .PHONY: mutants
 mutants: ## break the code on purpose, place by place, and see that the tests notice
-	go run ./internal/mutants
+	go run ./tests/mutants
 
 QUICK ?=
 

@@ -32,7 +32,7 @@ func ourGoroutines() string {
 		ours = nil
 		all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
 		for _, g := range all[1:] { // the first is the caller
-			if strings.Contains(g, modulePath) {
+			if strings.Contains(g, "github.com/executor-go/executor") {
 				ours = append(ours, g)
 			}
 		}

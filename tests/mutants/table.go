@@ -45,7 +45,7 @@ What the tests notice. The code was broken on purpose in %d places, in one at a 
 of those that judge it, or those that the mutant names, were run on each; **%d of %d** were noticed. Beside each is the test that was the first to fail; "hangs" and
 "deadlock" say that it did not come to its end, "data race" that the race detector saw it.
 
-This file is written by `+"`make mutants`"+`, which fails if a mutant survives. The mutations are data, in `+"`internal/mutants`"+`.%s
+This file is written by `+"`make mutants`"+`, which fails if a mutant survives. The mutations are data, in `+"`tests/mutants`"+`.%s
 
 | no. | file | what is broken | noticed by |
 |---:|---|---|---|

@@ -1,4 +1,4 @@
-package executor_test
+package repo
 
 import (
 	"go/ast"

@@ -5,9 +5,9 @@
 // applied by an overlay, so that the tree stays as it is. The table of all of
 // them, each with the test that noticed it first, goes to docs/mutants.md.
 //
-//	go run ./internal/mutants               all, and write the table
-//	go run ./internal/mutants -only heap    those whose file or text has "heap"
-//	go run ./internal/mutants -keep         those that the table does not have, and add them to it
+//	go run ./tests/mutants               all, and write the table
+//	go run ./tests/mutants -only heap    those whose file or text has "heap"
+//	go run ./tests/mutants -keep         those that the table does not have, and add them to it
 //
 // With -only as well, -keep makes what either chooses. The tests are those of the
 // file's directory, or of the packages that judge what is in it, or those of them that

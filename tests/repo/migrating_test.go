@@ -1,4 +1,4 @@
-package executor_test
+package repo
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -60,7 +61,7 @@ func TestMigratingGroup(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"none": func() error { return nil }, "error": func() error { return boom }, "panic": func() error { panic(boom) },
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			pool := closing(t, executor.Fixed(3))
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -102,7 +103,7 @@ func TestMigratingGroup(t *testing.T) {
 				expect(t, "cause", err, nil)
 				expect(t, "begun", begun.Load(), 1+3+9+27+81)
 			} else {
-				expectIs(t, "cause", err, boom)
+				expect(t, "is boom", errors.Is(err, boom), true)
 				if begun.Load() >= 1+3+9+27+81 {
 					t.Error("all have run, whatever failed")
 				}
@@ -114,7 +115,7 @@ func TestMigratingGroup(t *testing.T) {
 // A schedule goes on after a panic that a future of the run's own has caught,
 // as docs/migrating.md says, and its error tells of it.
 func TestMigratingPanicGoesOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var errs []error
 		sched, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
@@ -149,7 +150,7 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 // Of a burst of calls the last one counts, and one that has begun is left in peace,
 // as docs/migrating.md says.
 func TestMigratingBurst(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		sched := closing(t, executor.Scheduled(2))
 		start := time.Now()
 		var ends []time.Duration
@@ -179,8 +180,8 @@ func TestMigratingBurst(t *testing.T) {
 // says, and after so many in any case.
 func TestMigratingAttempts(t *testing.T) {
 	for succeeds, want := range map[int]int{3: 3, 9: 5} {
-		bubble(t, func(t *testing.T) {
-			sched := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+		synctest.Test(t, func(t *testing.T) {
+			sched := closing(t, executor.Scheduled(1))
 			attempts := 0
 			future, err := sched.WithFixedDelay(t.Context(), 0, time.Minute, func(context.Context) error {
 				attempts++

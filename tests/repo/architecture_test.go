@@ -1,4 +1,4 @@
-package executor_test
+package repo
 
 import (
 	"go/ast"
@@ -35,11 +35,7 @@ var floor = map[string][]string{
 
 	"internal/turnstile": {},
 
-	// For tests of the others; nobody here imports them.
-	"internal/history":  {"."},
-	"internal/mutants":  {},
-	"internal/oracle":   {"."},
-	"internal/pgserver": {},
+	"internal/pgserver": {}, // for tests of other modules
 }
 
 // lent are the internal packages of the core that other modules import, with
@@ -162,7 +158,7 @@ func TestImportArrows(t *testing.T) {
 		arrows, known := floor[f.dir]
 		used[f.dir] = true
 		if home == "." && !known {
-			t.Errorf("%s: package %q is not on the floor plan; add it to floor in architecture_test.go, and write a decision", f.name, f.dir)
+			t.Errorf("%s: package %q is not on the floor plan; add it to floor in tests/repo/architecture_test.go, and write a decision", f.name, f.dir)
 			continue
 		}
 		for _, p := range f.imports() {
@@ -179,17 +175,17 @@ func TestImportArrows(t *testing.T) {
 				}
 			case f.test || home != ".": // tests may look around, as far as Go lets them
 			case !slices.Contains(arrows, dir):
-				t.Errorf("%s imports %s: there is no arrow from %q to %q; turn the dependency round, or add it to floor in architecture_test.go and write a decision", f.name, p, f.dir, dir)
+				t.Errorf("%s imports %s: there is no arrow from %q to %q; turn the dependency round, or add it to floor in tests/repo/architecture_test.go and write a decision", f.name, p, f.dir, dir)
 			}
 		}
 	}
 	for dir := range floor {
 		if !used[dir] {
-			t.Errorf("floor in architecture_test.go has the package %q, which is gone; remove it", dir)
+			t.Errorf("floor in tests/repo/architecture_test.go has the package %q, which is gone; remove it", dir)
 		}
 	}
 	for dir := range staleLent {
-		t.Errorf("lent in architecture_test.go has %s, which no other module imports; remove it", dir)
+		t.Errorf("lent in tests/repo/architecture_test.go has %s, which no other module imports; remove it", dir)
 	}
 }
 
@@ -211,7 +207,7 @@ func TestTestSupportStaysInTests(t *testing.T) {
 }
 
 func forTests(dir string) bool {
-	return strings.HasSuffix(dir, "test") || dir == "internal/oracle"
+	return strings.HasSuffix(dir, "test") || strings.HasPrefix(dir, "tests/")
 }
 
 // The core requires no other module.
@@ -296,7 +292,7 @@ func TestTestsDoNotSleep(t *testing.T) {
 		}
 	}
 	for name := range stale {
-		t.Errorf("awake in architecture_test.go has %s, which does not sleep; remove it", name)
+		t.Errorf("awake in tests/repo/architecture_test.go has %s, which does not sleep; remove it", name)
 	}
 }
 
@@ -344,7 +340,7 @@ func TestGoroutinesHaveOwners(t *testing.T) {
 				if statement || ok && (isCall(call, "time", "AfterFunc") || isCall(call, "context", "AfterFunc")) {
 					delete(stale, name)
 					if starts[name] == "" {
-						t.Errorf("%s starts a goroutine; have its owner start it, or add the place to starts in architecture_test.go, with who stops it and waits for it", name)
+						t.Errorf("%s starts a goroutine; have its owner start it, or add the place to starts in tests/repo/architecture_test.go, with who stops it and waits for it", name)
 					}
 				}
 				return true
@@ -352,6 +348,16 @@ func TestGoroutinesHaveOwners(t *testing.T) {
 		}
 	}
 	for name, owner := range stale {
-		t.Errorf("starts in architecture_test.go has %q (%s), which starts nothing; remove it", name, owner)
+		t.Errorf("starts in tests/repo/architecture_test.go has %q (%s), which starts nothing; remove it", name, owner)
+	}
+}
+
+// No module requires the module tests, which is never published.
+func TestTestsArePrivate(t *testing.T) {
+	_, modules := workspace(t)
+	for _, m := range modules {
+		if m != "tests" && strings.Contains(read(t, path.Join(m, "go.mod")), modulePath+"/tests") {
+			t.Errorf("%s/go.mod requires the module tests, which is never published", m)
+		}
 	}
 }

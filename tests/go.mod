@@ -1,0 +1,8 @@
+// The tests that look beyond one package: at the tree, the JDK, the real clock,
+// or broken copies of the code. This module is never published: it has no tag,
+// and no go.mod requires it, which TestTestsArePrivate checks.
+module github.com/executor-go/executor/tests
+
+go 1.26.0
+
+require github.com/executor-go/executor v0.1.0

@@ -1,0 +1,3 @@
+// Package repo has the tests of the repository itself: its layout, its words, and
+// what its documents say of the code.
+package repo
