@@ -16,7 +16,7 @@ import (
 // memory, and every slot that leaves comes past all of them; and its arrays, when
 // they grow or shrink, make one push or pop wait for a hundred milliseconds. So the
 // tree has a thousand at most, which are fetched together, so that the processor
-// need not wait for one after the other. See docs/decisions/0024.
+// need not wait for one after the other. See docs/design/decisions/0024.
 type piles[K cmp.Ordered, E any] struct {
 	n      int           // elements
 	table  []*pile[K, E] // by number; nil where there is none

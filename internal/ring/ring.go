@@ -21,7 +21,7 @@ import "fmt"
 // of chunks. A circular array that doubles lost: a push in a million copies the
 // million, and the arrays have to be cleared when they are made, as it grows and
 // again as it shrinks, which is most of the cost of a queue that comes and goes in
-// bursts. See docs/decisions/0014.
+// bursts. See docs/design/decisions/0014.
 type Ring[E any] struct {
 	// first and last are the ends of the chain, nil if there is no chunk. Of
 	// the first, the slots below head have been left; of the last, the room

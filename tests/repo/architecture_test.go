@@ -18,7 +18,7 @@ import (
 
 // This file is the floor plan of the house: what may import what, and what keeps
 // the rooms in order. Its tables are meant to be changed, together with a
-// decision in docs/decisions that says why.
+// decision in docs/design/decisions that says why.
 
 const modulePath = "github.com/executor-go/executor"
 

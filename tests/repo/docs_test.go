@@ -56,10 +56,10 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
-// The locks in the table of docs/synchronization.md are where it says.
+// The locks in the table of docs/design/synchronization.md are where it says.
 func TestDocumentedLocksExist(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| `(\\w+)\\.(\\w+)` \\| `([\\w/.]+)`")
-	rows := row.FindAllStringSubmatch(read(t, "docs/synchronization.md"), -1)
+	rows := row.FindAllStringSubmatch(read(t, "docs/design/synchronization.md"), -1)
 	if len(rows) < 5 {
 		t.Fatalf("found only %d locks: is the table read right?", len(rows))
 	}
@@ -70,7 +70,7 @@ func TestDocumentedLocksExist(t *testing.T) {
 		}
 		field := regexp.MustCompile(`(?ms)^type ` + m[1] + `\b[^\n]* struct \{$.*?^\t` + m[2] + `\b.*?^\}$`)
 		if !slices.ContainsFunc(files, func(file string) bool { return field.MatchString(read(t, file)) }) {
-			t.Errorf("docs/synchronization.md: %s has no %s.%s", m[3], m[1], m[2])
+			t.Errorf("docs/design/synchronization.md: %s has no %s.%s", m[3], m[1], m[2])
 		}
 	}
 }
@@ -103,17 +103,17 @@ func TestJavaNamesExist(t *testing.T) {
 	}
 }
 
-// docs/states.md has an arrow between two states of a task, or stages of a
+// docs/design/states.md has an arrow between two states of a task, or stages of a
 // pool, exactly if the comment on the type has it.
 func TestStatesDocumentMatchesCode(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^\| (\w+(?:, \w+)*) \| (\w+(?:, \w+)*) \| .* \| .*\|$`)
 	var documented []string
-	for _, m := range row.FindAllStringSubmatch(read(t, "docs/states.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/design/states.md"), -1) {
 		documented = append(documented, arrows(m[1], m[2])...)
 	}
 	var drawn []string
 	edge := regexp.MustCompile(`(?m)^    (\w+) --> (\w+):`)
-	for _, m := range edge.FindAllStringSubmatch(read(t, "docs/states.md"), -1) {
+	for _, m := range edge.FindAllStringSubmatch(read(t, "docs/design/states.md"), -1) {
 		drawn = append(drawn, arrows(m[1], m[2])...)
 	}
 	var coded []string
@@ -132,12 +132,12 @@ func TestStatesDocumentMatchesCode(t *testing.T) {
 	}{{"tables", documented}, {"diagrams", drawn}} {
 		for _, a := range coded {
 			if !slices.Contains(c.found, a) {
-				t.Errorf("the %s of docs/states.md lack %s", c.where, a)
+				t.Errorf("the %s of docs/design/states.md lack %s", c.where, a)
 			}
 		}
 		for _, a := range c.found {
 			if !slices.Contains(coded, a) && states[strings.Fields(a)[0]] {
-				t.Errorf("the %s of docs/states.md have %s, which the code has not", c.where, a)
+				t.Errorf("the %s of docs/design/states.md have %s, which the code has not", c.where, a)
 			}
 		}
 	}
