@@ -100,19 +100,16 @@ type poolState struct {
 	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
-	crew   turnstile.Mutex
-	ends   twoEnded // the gate's queue, as seen from here; nil without one
-	open   bool     // the same as gate.open, as seen from here
-	stage  Stage
-	heaped bool               // queue is a heap, or two
-	runs   int64              // bodies that have run
-	ended  [numOutcomes]int64 // tasks that ended, by outcome
+	crew  turnstile.Mutex
+	ends  twoEnded // the gate's queue, as seen from here; nil without one
+	open  bool     // the same as gate.open, as seen from here
+	stage Stage
+	runs  int64              // bodies that have run
+	ended [numOutcomes]int64 // tasks that ended, by outcome
 
 	rules
 	queue backlog
 	delay *delayQueue // queue, if it is that of a ScheduledPool; else nil
-
-	exit exit
 
 	workers  int                         // goroutines that work and have not decided to leave
 	active   int                         // workers that have a task
@@ -196,10 +193,6 @@ func newPool(c Config, r rules, q backlog) *Pool {
 	p.mu.rules = r
 	p.mu.queue = q
 	p.mu.ends, _ = q.(twoEnded)
-	switch q.(type) {
-	case *delayQueue, *priorities:
-		p.mu.heaped = true
-	}
 	p.mu.gate.queue = p.mu.ends
 	p.mu.blocked = *ring.New((*blocked).moved)
 	return p

@@ -41,50 +41,30 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 	}
 }
 
-// forget takes a task that is done, and was given to p, out of the queue, if it
-// is there. It calls nothing for a task that leaves by the exit, see [exit].
+// forget takes t, which is done and was given to p, out of the queue if it waits
+// there. A canceled task stays if the pool retains such tasks.
 func (p *Pool) forget(t *task) {
-	if !p.mu.crew.TryLock() {
-		p.mu.crew.Wait()
-	}
-	if p.mu.exit.open() && t.exits() {
-		p.mu.exit.put(t)
-		p.mu.crew.Unlock()
-		return
-	}
-	p.strike(t)
-}
-
-// strike is forget for the first at the exit, and for who can't leave there. The caller
-// holds the workers' lock, which it releases.
-func (p *Pool) strike(t *task) {
-	if t.exits() && p.mu.opens() {
-		p.mu.exit.put(t)
-		p.mu.crew.Unlock()
-		return
-	}
-	p.mu.extend()
-	if t.has(stray) && t.attached() != p || !p.mu.leaves(t) {
+	p.mu.Lock()
+	if t.place == unplaced || p.mu.retained && t.State() == Canceled || t.has(stray) && t.attached() != p {
 		p.mu.Unlock()
 		return
 	}
 	p.mu.queue.remove(t)
-	if p.mu.steady() {
-		p.mu.ended[outcomeOf(t)]++
-		p.mu.Unlock()
-		return
-	}
 	fresh := p.leftLocked(1, outcomeOf(t))
+	running := p.mu.stage == StageRunning
 	p.mu.Unlock()
 	p.start(fresh)
-	p.tidy()
+	if !running {
+		p.tidy()
+	}
 }
 
-// leftLocked accounts for n tasks that left the queue without being run.
-func (p *Pool) leftLocked(n int, out outcome) []*worker {
+// leftLocked counts n tasks that left the queue without being run. Workers that
+// stayed for these tasks leave, and blocked submitters are admitted.
+func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	p.mu.ended[out] += int64(n)
-	if p.mu.queue.len() == 0 {
-		p.retireLocked() // the last worker has nothing to stay for
+	if p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.surplusLocked()) {
+		p.retireLocked()
 	}
 	return p.unblockLocked()
 }

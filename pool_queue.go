@@ -83,6 +83,54 @@ type backlog interface {
 // for it, holes included.
 const most = 1 << 26
 
+// stream is a backlog in order of arrival, without a limit.
+type stream struct{ line ring.Pair[entry] }
+
+func (q *stream) push(e entry) bool { return q.join(e, e.task()) }
+
+func (q *stream) join(e entry, t *task) bool {
+	if q.line.Pushed() >= most {
+		return false
+	}
+	place := q.line.Push(e)
+	if t != nil {
+		t.place = int32(place)
+	}
+	return true
+}
+
+func (q *stream) pop(instant) (entry, bool) {
+	e, ok := q.line.Pop()
+	e.placed(unplaced)
+	return e, ok
+}
+
+func (q *stream) serve() (entry, bool) {
+	e, ok := q.line.Shift()
+	e.placed(unplaced)
+	return e, ok
+}
+
+func (q *stream) turn(instant) { q.line.Turn() }
+func (q *stream) settle()      {}
+func (q *stream) gather()      { q.line.Turn() }
+
+func (q *stream) remove(t *task) {
+	q.line.Remove(int(t.place))
+	t.place = unplaced
+	q.line.CloseRanks(entry.placed)
+}
+
+func (q *stream) removeFunc(match func(entry) bool) []entry {
+	removed := left(q.line.RemoveFunc(match)...)
+	q.line.CloseRanks(entry.placed)
+	return removed
+}
+
+func (q *stream) drain() []entry       { return left(q.line.Drain()...) }
+func (q *stream) len() int             { return q.line.Len() }
+func (q *stream) all() iter.Seq[entry] { return q.line.All() }
+
 // fifo is a backlog in order of arrival, with a limit.
 type fifo struct {
 	ring  ring.Ring[entry]

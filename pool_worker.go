@@ -180,9 +180,7 @@ func (w *worker) lost() outcome {
 // one; it waits while there is none. It reports false if the worker must leave,
 // and has counted it out by then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
-	if !p.mu.crew.TryLock() {
-		p.mu.crew.Wait()
-	}
+	p.mu.crew.Lock()
 	if p.advance(w, out) {
 		p.mu.crew.Unlock()
 		return true

@@ -82,7 +82,7 @@ func main() {
 
 // all gives the mutants in the order of the table.
 func all() []mutant {
-	return slices.Concat(taskMutants, poolMutants, gateMutants, exitMutants, textMutants, workerMutants, rejectMutants,
+	return slices.Concat(taskMutants, poolMutants, gateMutants, textMutants, workerMutants, rejectMutants,
 		scheduledMutants, heapMutants, newsMutants, structureMutants, queueMutants, cronMutants,
 		durableNodeMutants, durableLeaseMutants, durableRunMutants, durableCallMutants, durablePauseMutants, durableTxMutants, rulesMutants, memoryMutants,
 		sqliteMutants, postgresMutants,

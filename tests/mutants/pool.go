@@ -124,19 +124,9 @@ var poolMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "pool_control.go", what: "the last worker is not told that nothing waits any more",
-		old: "		p.retireLocked() // the last worker has nothing to stay for\n",
-		new: "",
-	},
-	{
 		file: "pool_control.go", what: "room made by a cancellation is not given to who waits for it",
 		old: "	return p.unblockLocked()\n}\n\n// Remove takes",
 		new: "	return nil\n}\n\n// Remove takes",
-	},
-	{
-		file: "pool_control.go", what: "canceled tasks leave although they are to be retained",
-		old: "!p.mu.leaves(t) {",
-		new: "t.place == unplaced {",
 	},
 	{
 		file: "pool_control.go", what: "the future of a removed task stays pending",

@@ -78,11 +78,6 @@ var scheduledMutants = []mutant{
 		new: "return first <= t.due",
 	},
 	{
-		file: "pool_control.go", what: "a pool looks for a task that another has by now",
-		old: "t.has(stray) && t.attached() != p || ",
-		new: "",
-	},
-	{
 		file: "scheduled_worker.go", what: "who takes a task sets no alarm for the next",
 		old: "	p.armLocked(now)\n}\n\n// relieveLocked",
 		new: "}\n\n// relieveLocked",

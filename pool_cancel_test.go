@@ -16,7 +16,7 @@ import (
 )
 
 // many is how many tasks wait in these tests: so many that most are far from
-// leaving, and those that are canceled may be taken out of the queue together.
+// the head of the queue.
 const many = 4000
 
 // crowd is a pool with many tasks that wait.
@@ -94,9 +94,8 @@ func (c *crowd) cancel(t *testing.T, n int) {
 	c.waiting = c.waiting[n:]
 }
 
-// Whoever looks after a cancellation finds the task gone, however many were
-// canceled since the last look.
-func TestCrowdIsWithoutWhoIsCanceled(t *testing.T) {
+// A canceled task has left the queue when Cancel returns, also among many.
+func TestPoolCancelManyRemovesAll(t *testing.T) {
 	crowded(t, func(t *testing.T, c *crowd) {
 		for canceled := 0; len(c.waiting) > 0; {
 			n := min(1+rand.IntN(100), len(c.waiting))
@@ -113,24 +112,9 @@ func TestCrowdIsWithoutWhoIsCanceled(t *testing.T) {
 	})
 }
 
-// Who is canceled does not run, and counts once, also if nobody looks until all
-// the others have run.
-func TestCrowdRunsWithoutWhoIsCanceled(t *testing.T) {
-	crowded(t, func(t *testing.T, c *crowd) {
-		const canceled = 50
-		c.cancel(t, canceled)
-		c.free()
-		elapse(2 * time.Hour)
-		expect(t, "tasks that ran", c.ran.Load(), many-canceled)
-		s := c.Stats()
-		expect(t, "canceled", s.Canceled, canceled)
-		expect(t, "queued and active", s.Queued+s.Active, 0)
-	})
-}
-
 // A pool that is shut down ends with the last of its tasks, be it canceled before
-// or after.
-func TestCrowdThatIsCanceledEndsThePool(t *testing.T) {
+// or after the shutdown.
+func TestPoolCancelManyEndsThePool(t *testing.T) {
 	for name, before := range map[string]int{"before": many, "half before": many / 2, "after": 0} {
 		t.Run(name, func(t *testing.T) {
 			crowded(t, func(t *testing.T, c *crowd) {
@@ -145,84 +129,8 @@ func TestCrowdThatIsCanceledEndsThePool(t *testing.T) {
 	}
 }
 
-// ShutdownNow gives back who was not canceled, and nobody else.
-func TestCrowdIsGivenBackWithoutWhoIsCanceled(t *testing.T) {
-	crowded(t, func(t *testing.T, c *crowd) {
-		c.cancel(t, 20)
-		expect(t, "tasks given back", len(c.ShutdownNow()), many-20)
-	})
-}
-
-// A task that was canceled while the pool retained such tasks stays, and one that
-// was canceled before does not, nor one after.
-func TestCrowdIsRetainedAsItWasCanceled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, fs := scheduledCrowd(t, 2)
-		cancel := func(n int) {
-			for _, f := range fs[:n] {
-				f.Cancel()
-			}
-			fs = fs[n:]
-		}
-		cancel(5)
-		p.SetRetainCanceled(true)
-		cancel(7)
-		p.SetRetainCanceled(false)
-		cancel(11)
-		expect(t, "queued", p.Stats().Queued, many-5-11)
-		expect(t, "purged", p.Purge(), 7)
-		expect(t, "canceled", p.Stats().Canceled, 5+7+11)
-	})
-}
-
-// The last worker of a pool that keeps none leaves when the last task is canceled.
-func TestCrowdThatIsCanceledSendsTheWorkerHome(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, fs := scheduledCrowd(t, 0)
-		for _, f := range fs {
-			f.Cancel()
-		}
-		synctest.Wait()
-		expect(t, "workers", p.Stats().Workers, 0)
-	})
-}
-
-// Of those that were canceled a pool keeps no more alive than the queue may, once
-// anybody has looked, and none once the queue is empty.
-func TestCrowdKeepsFewAliveWhoAreCanceled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, fs := scheduledCrowd(t, 2)
-		var held []weak.Pointer[anyFuture]
-		for _, f := range fs[:500] {
-			f.Cancel()
-			held = append(held, weak.Make(f))
-		}
-		clear(fs)
-		alive := func() (n int) {
-			runtime.GC()
-			for _, w := range held {
-				if w.Value() != nil {
-					n++
-				}
-			}
-			return n
-		}
-		if n := alive(); n > 32+31 {
-			t.Errorf("%d futures are reachable", n)
-		}
-		p.Stats()
-		if n := alive(); n > 31 {
-			t.Errorf("%d futures are reachable after a look", n)
-		}
-		p.ShutdownNow()
-		if n := alive(); n > 0 {
-			t.Errorf("%d futures are reachable in an empty pool", n)
-		}
-	})
-}
-
-// A queue that is first-in, first-out keeps nobody alive who is canceled.
-func TestLineKeepsNobodyAliveWhoIsCanceled(t *testing.T) {
+// A first-in, first-out queue retains no canceled future.
+func TestPoolCancelReleasesFutures(t *testing.T) {
 	for name, queue := range map[string]executor.Queue{"unbounded": executor.Unbounded(), "bounded": executor.Bounded(20)} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -246,9 +154,8 @@ func TestLineKeepsNobodyAliveWhoIsCanceled(t *testing.T) {
 	}
 }
 
-// While many are canceled others look, schedule and end the pool, and each task
-// counts once.
-func TestCrowdCountsOnce(t *testing.T) {
+// Each task counts once while many are canceled and others schedule and shut down.
+func TestPoolCancelCountsOnce(t *testing.T) {
 	for range 20 {
 		p, fs := scheduledCrowd(t, 2)
 		var wg sync.WaitGroup
@@ -281,10 +188,9 @@ func TestCrowdCountsOnce(t *testing.T) {
 	}
 }
 
-// A future that is canceled on its way into a queue whose gate is open does not stay
-// there. It may get its place in the same moment. In a bubble time would stand still,
-// and the gate would let nobody in.
-func TestFutureThatIsCanceledOnItsWayIn(t *testing.T) {
+// A future that is canceled while it is being pushed through an open gate does not
+// stay in the queue. This runs outside of a bubble, where the gate would not open.
+func TestPoolCancelDuringPush(t *testing.T) {
 	p := cored(t, 1)
 	busy, end := make(chan struct{}), make(chan struct{})
 	mustGo(t, p.Pool, func(context.Context) error { close(busy); <-end; return nil })

@@ -1,28 +1,37 @@
 package executor
 
 import (
-	"iter"
 	"sync/atomic"
 
-	"github.com/executor-go/executor/internal/ring"
 	"github.com/executor-go/executor/internal/turnstile"
 )
 
-// gate is the way into the queue of a pool that has all its workers at work. A
-// task that comes then can only wait, whatever else happens: so its submitter
-// need not meet the workers, which in the same moment take tasks from the other
-// end. Without a gate they spend half of their time waiting for each other.
+// This file holds the pool's lock and its only fast path, the gate.
 //
-// The pool's lock is two, that of the workers and, while the gate is open, that of
-// the gate. To hold the pool's lock is to hold both, and it is the only way to
-// change anything but this:
+// While all workers are busy a new task can only wait. Its submitter then needs
+// just the tail of the queue, and a worker that takes its next task just the
+// head. So the queue has two ends, and the pool's lock two parts:
 //
-//   - a goroutine that holds the gate's lock, and finds it open, may push
-//   - one that holds the workers' lock, and finds the gate open, may account for a
-//     task that has ended and pop from the other end
+//	submit     gate closed   take the workers' lock; admit by the four steps
+//	           gate open     take the gate's lock; push at the tail
+//	fetch      gate closed   take the workers' lock; count; pop
+//	           gate open     take the workers' lock; count; pop at the head;
+//	                         if that is empty, take the gate's lock to swap
+//	                         the ends, release it, and pop
+//	all else   gate closed   take the workers' lock
+//	           gate open     take both; the two ends become one queue
 //
-// Neither changes whether the gate is open: that is decided anew each time the
-// pool's lock is released.
+// The workers' lock is always taken first. The last row is poolState.Lock, which
+// guards everything in poolState. It changes nothing but the shape of the queue.
+//
+// Invariant: while the gate is open every worker is busy and no worker may be
+// added or leave, so a task that is pushed could not have been handed to anybody.
+// Unlock decides anew whether that holds; no other function moves the gate.
+//
+// Without the gate, submitters and workers spend half of their time waiting for
+// each other (docs/decisions/0020-a-gate-before-the-queue.md).
+
+// gate is the entrance to the queue of a pool whose workers are all busy.
 type gate struct {
 	mu        turnstile.Mutex
 	open      atomic.Bool // written under the pool's lock
@@ -58,9 +67,7 @@ func (g *gate) admit(e entry, t *task) bool {
 	if !g.open.Load() {
 		return false
 	}
-	if !g.mu.TryLock() {
-		g.mu.Wait()
-	}
+	g.mu.Lock()
 	admitted := g.open.Load() && g.queue.join(e, t)
 	if admitted {
 		g.submitted++
@@ -69,31 +76,18 @@ func (g *gate) admit(e entry, t *task) bool {
 	return admitted
 }
 
-// Lock takes the pool's lock. Behind a gate that is closed nobody is, nor can
-// come, since it takes the workers' lock to open it; then that is enough.
+// Lock takes the pool's lock. It takes the gate's lock as well if the gate is open.
+// A closed gate needs no lock: it is opened only under the workers'.
 func (s *poolState) Lock() {
-	if !s.crew.TryLock() {
-		s.crew.Wait()
-	}
+	s.crew.Lock()
 	s.extend()
 }
 
-// extend makes the pool's lock of the workers'.
+// extend makes the pool's lock of the workers' lock, which the caller holds.
 func (s *poolState) extend() {
-	if s.open || s.exit.n > 0 {
-		s.join()
-	}
-}
-
-// join takes the lock of the gate that is open, has the queue's two ends meet, and
-// lets out who is at the exit.
-func (s *poolState) join() {
 	if s.open {
 		s.gate.mu.Lock()
 		s.ends.gather()
-	}
-	if s.exit.n > 0 {
-		s.sweep()
 	}
 }
 
@@ -157,51 +151,3 @@ func (p *Pool) turn() (entry, bool) {
 	p.mu.ends.settle()
 	return p.mu.ends.serve()
 }
-
-// stream is a backlog in order of arrival, without a limit.
-type stream struct{ line ring.Pair[entry] }
-
-func (q *stream) push(e entry) bool { return q.join(e, e.task()) }
-
-func (q *stream) join(e entry, t *task) bool {
-	if q.line.Pushed() >= most {
-		return false
-	}
-	place := q.line.Push(e)
-	if t != nil {
-		t.place = int32(place)
-	}
-	return true
-}
-
-func (q *stream) pop(instant) (entry, bool) {
-	e, ok := q.line.Pop()
-	e.placed(unplaced)
-	return e, ok
-}
-
-func (q *stream) serve() (entry, bool) {
-	e, ok := q.line.Shift()
-	e.placed(unplaced)
-	return e, ok
-}
-
-func (q *stream) turn(instant) { q.line.Turn() }
-func (q *stream) settle()      {}
-func (q *stream) gather()      { q.line.Turn() }
-
-func (q *stream) remove(t *task) {
-	q.line.Remove(int(t.place))
-	t.place = unplaced
-	q.line.CloseRanks(entry.placed)
-}
-
-func (q *stream) removeFunc(match func(entry) bool) []entry {
-	removed := left(q.line.RemoveFunc(match)...)
-	q.line.CloseRanks(entry.placed)
-	return removed
-}
-
-func (q *stream) drain() []entry       { return left(q.line.Drain()...) }
-func (q *stream) len() int             { return q.line.Len() }
-func (q *stream) all() iter.Seq[entry] { return q.line.All() }
