@@ -33,7 +33,7 @@ soak: ## record and judge histories in real time for SOAK (10m), under -race; th
 	EXECUTOR_SOAK=$(SOAK) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./tests/history ./durable/internal/faults
 
 .PHONY: mutants
-mutants: ## break the code on purpose, place by place, and see that the tests notice
+mutants: ## break the code on purpose, in one place at a time, and print which test notices
 	go run ./tests/mutants
 
 QUICK ?=

@@ -18,11 +18,11 @@ import (
 	"slices"
 )
 
-// compiler tells in a moment whether a mutant compiles. Its tests would tell, too,
-// but those of all mutants take more than an hour.
+// compiler reports in a moment whether a mutant compiles. Its tests would show it
+// too, but take long.
 //
-// Only the function bodies of the file that is broken are looked at. So it says
-// nothing of a mutant that breaks another file, by taking away what that needs.
+// It checks the function bodies of the broken file only, so it misses a mutant
+// that breaks another file by removing a name which that file needs.
 type compiler struct {
 	fset     *token.FileSet
 	importer types.Importer
@@ -33,14 +33,14 @@ type compiler struct {
 type source struct {
 	ImportPath string
 	Dir        string
-	Export     string // the file that tells importers of it
+	Export     string // the file with its export data
 	GoFiles    []string
 
 	shells map[string]*ast.File // its files without the bodies of functions, by name, once they are needed
 }
 
-// newCompiler has the repository at root compiled, for what its packages import of
-// each other.
+// newCompiler compiles the repository at root, for the export data that its
+// packages import of each other.
 func newCompiler(root string) (*compiler, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "work")
 	cmd.Dir = root
@@ -73,7 +73,7 @@ func newCompiler(root string) (*compiler, error) {
 	return c, nil
 }
 
-// unfit gives the reasons for which mutants can't be made of the repository at
+// unfit returns the reasons why mutants cannot be made of the repository at
 // root: a text that is gone, or one that does not compile.
 func unfit(root string, ms []mutant) []error {
 	c, err := newCompiler(root)
@@ -95,7 +95,7 @@ func unfit(root string, ms []mutant) []error {
 	return errs
 }
 
-// check gives the reasons for which a mutant with that text does not compile.
+// check returns the reasons why a mutant with that text does not compile.
 func (c *compiler) check(m mutant, text string) error {
 	name := path.Base(m.file)
 	s := c.packages[path.Dir(m.file)]
@@ -121,7 +121,7 @@ func (c *compiler) check(m mutant, text string) error {
 			errs = append(errs, err)
 		}
 	}}
-	config.Check(s.ImportPath, c.fset, files, nil) // what it returns has been told to Error
+	config.Check(s.ImportPath, c.fset, files, nil) // Error has got what it returns
 	return errors.Join(errs...)
 }
 

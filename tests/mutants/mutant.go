@@ -19,11 +19,6 @@ type mutant struct {
 	test string // those of its tests that are to, as a regular expression, if all of them take too long
 }
 
-// place names a mutant in the table.
-type place struct{ file, what string }
-
-func (m mutant) place() place { return place{m.file, m.what} }
-
 // judges are the packages whose tests judge what is in a directory, where that is
 // not the one of the directory alone: one after the other, until one notices.
 var judges = map[string][]string{
@@ -37,7 +32,7 @@ var judges = map[string][]string{
 	"durable/sqlite":                {"./durable/sqlite", "./durable/internal/model"},
 }
 
-// pkgs gives the packages whose tests are run, in that order, as go test takes
+// pkgs returns the packages whose tests are run, in that order, as go test takes
 // them.
 func (m mutant) pkgs() []string {
 	dir := path.Dir(m.file)
@@ -50,7 +45,7 @@ func (m mutant) pkgs() []string {
 	return []string{"./" + dir}
 }
 
-// apply gives the text of the broken file, of the repository at root.
+// apply returns the text of the broken file, of the repository at root.
 func (m mutant) apply(root string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(root, m.file))
 	if err != nil {
@@ -59,7 +54,7 @@ func (m mutant) apply(root string) (string, error) {
 	text := string(b)
 	switch n := strings.Count(text, m.old); {
 	case n == 0:
-		return "", fmt.Errorf("%s: %q: the text to replace is gone; bring the mutation up to date with the code, or delete it with what it broke:\n%s", m.file, m.what, m.old)
+		return "", fmt.Errorf("%s: %q: the text to replace is gone; bring the mutant up to date with the code, or delete it with what it broke:\n%s", m.file, m.what, m.old)
 	case n > 1:
 		return "", fmt.Errorf("%s: %q: the text to replace occurs %d times; add lines around it to its old and new text:\n%s", m.file, m.what, n, m.old)
 	case m.new == m.old:

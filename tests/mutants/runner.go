@@ -23,31 +23,39 @@ const (
 	soundPatience = 10 * time.Minute
 )
 
-// bystanders are tests that read the code or the documents, or do not depend on
-// the code. They say nothing of how the code behaves.
-const bystanders = "^(TestReadmeProgram|TestDocument.*|TestJavaNames.*|TestStatesDocument.*|TestConformanceNames.*|TestConformanceParts.*|TestImports.*|TestNoRequirements|TestTestSupport.*|TestFileLength|TestPackage.*|TestTestsDoNotSleep|TestGoroutinesHaveOwners)$"
-
 // runner tests mutants.
 type runner struct {
 	temp string // a directory of its own
-	skip string // further tests to leave out
+	skip string // tests to leave out
 
 	patience map[string]time.Duration // by package, since sound has measured it
 }
 
 // verdict is what became of a mutant.
 type verdict struct {
-	by  string // who noticed it; nobody if it is ""
+	by  string // the first test that failed; "" if none did
 	how string // how, if not by failing
 	err error  // it could not be made
 }
 
-// sound reports whether the tests of the mutants chosen pass on the code as it is:
-// otherwise they would kill every mutant.
-func (r runner) sound(ms []mutant, chosen []int) bool {
+func (v verdict) String() string {
+	switch {
+	case v.err != nil:
+		return "NOT MADE"
+	case v.by == "":
+		return "SURVIVED"
+	case v.how != "":
+		return v.by + " (" + v.how + ")"
+	}
+	return v.by
+}
+
+// sound reports whether the tests of the mutants pass on the code as it is:
+// otherwise they would kill every mutant. It notes how long they take.
+func (r runner) sound(ms []mutant) bool {
 	var pkgs []string
-	for _, i := range chosen {
-		for _, pkg := range ms[i].pkgs() {
+	for _, m := range ms {
+		for _, pkg := range m.pkgs() {
 			if !slices.Contains(pkgs, pkg) {
 				pkgs = append(pkgs, pkg)
 			}
@@ -56,22 +64,22 @@ func (r runner) sound(ms []mutant, chosen []int) bool {
 	for _, pkg := range pkgs {
 		begun := time.Now()
 		r.patience[pkg] = soundPatience
-		out, err := r.test(pkg, tests(pkg, ms, chosen), "", false)
+		out, err := r.test(pkg, tests(pkg, ms), "", false)
 		r.patience[pkg] = max(minPatience, 3*time.Since(begun))
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "mutants: the tests of %s fail on the code as it is (%v); mend it first:\n%s\n", pkg, judge(out).by, tail(out))
+			fmt.Fprintf(os.Stderr, "mutants: the tests of %s fail on the code as it is (%v); fix that first:\n%s\n", pkg, judge(out).by, tail(out))
 			return false
 		}
 	}
 	return true
 }
 
-// tests gives those of a package that the mutants chosen are to be seen by, "" for
-// all.
-func tests(pkg string, ms []mutant, chosen []int) string {
+// tests returns the tests of a package that judge the mutants, as a regular
+// expression; "" is all.
+func tests(pkg string, ms []mutant) string {
 	var named []string
-	for _, i := range chosen {
-		if m := ms[i]; slices.Contains(m.pkgs(), pkg) {
+	for _, m := range ms {
+		if slices.Contains(m.pkgs(), pkg) {
 			if m.test == "" {
 				return ""
 			}
@@ -117,15 +125,15 @@ func (r runner) try(i int, m mutant) verdict {
 	return verdict{}
 }
 
-// test runs tests of a package, all if none are named, and gives their output. Where CI is set those
-// that lack what they need fail: one that is skipped would notice nothing.
+// test runs tests of a package, all if named is "", and returns their output.
+// Where CI is set a test that lacks what it needs fails: one that is skipped would
+// notice nothing.
 func (r runner) test(pkg, named, overlay string, race bool) (string, error) {
-	skip := bystanders
-	if r.skip != "" {
-		skip += "|" + r.skip
-	}
 	patience := max(minPatience, r.patience[pkg])
-	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String(), "-skip=" + skip}
+	args := []string{"test", "-vet=off", "-count=1", "-short", "-failfast", "-v", "-timeout=" + patience.String()}
+	if r.skip != "" {
+		args = append(args, "-skip="+r.skip)
+	}
 	if named != "" {
 		args = append(args, "-run="+named)
 	}
@@ -150,8 +158,8 @@ var (
 	begun   = regexp.MustCompile(`(?m)^=== (?:RUN|CONT) +(\S+)`)
 )
 
-// judge reads off the output of a run that failed which test was the first, and
-// how.
+// judge finds in the output of a failed run the first test that failed, and how it
+// failed.
 func judge(out string) verdict {
 	var v verdict
 	if m := failure.FindStringSubmatchIndex(out); m != nil {
@@ -177,7 +185,7 @@ func judge(out string) verdict {
 	return v
 }
 
-// tail gives the end of an output.
+// tail returns the end of an output.
 func tail(out string) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")

@@ -1,0 +1,95 @@
+package main
+
+// durableMutants break durable jobs.
+var durableMutants = []mutant{
+	{
+		file: "durable/poll.go", what: "a claim whose answer was lost is forgotten",
+		old: "		n.mu.Lock()\n\t\tn.loseAnswerLocked()\n\t\tn.mu.Unlock()\n\t\treturn false, err",
+		new: "		return false, err",
+	},
+	{
+		file: "durable/run.go", what: "a run whose confirm was refused begins",
+		old: "	if !ok {\n\t\tn.dropLocked(r)\n\t}\n\tif r.dropped {",
+		new: "	if r.dropped {",
+	},
+	{
+		file: "durable/node.go", what: "an insert whose answer was lost is forgotten",
+		old: "		if err != nil {\n\t\t\tn.loseAnswerLocked()\n\t\t}\n",
+		new: "",
+	},
+	{
+		file: "durable/beat.go", what: "a lease is renewed from when the answer came",
+		old: "int64(sent.Sub(n.clock.base))",
+		new: "int64(time.Since(n.clock.base))",
+	},
+	{
+		file: "durable/beat.go", what: "a node that was declared dead does not join again",
+		old: "			if !n.join(ctx) {\n\t\t\t\treturn\n\t\t\t}\n",
+		new: "",
+	},
+	{
+		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one told",
+		old: "	if q.era != c.mu.era {\n",
+		new: "	if false {\n",
+	},
+	{
+		file: "durable/perform.go", what: "a run that was cut short decides anew what it is for",
+		old: "r.job.Attempt <= 1 && !cutShort {",
+		new: "r.job.Attempt <= 1 && (true || cutShort) {",
+	},
+	{
+		file: "durable/internal/rules/rules.go", what: "a claim gives no new epoch",
+		old: "	j.Owner = node\n\tj.Epoch++\n",
+		new: "	j.Owner = node\n",
+	},
+	{
+		file: "durable/internal/rules/rules.go", what: "what is taken from a node keeps its epoch",
+		old: "	j.State, j.Owner = durable.Waiting, \"\"\n\tj.Epoch++\n",
+		new: "	j.State, j.Owner = durable.Waiting, \"\"\n",
+	},
+	{
+		file: "durable/internal/rules/rules.go", what: "a confirm that is repeated is another attempt",
+		old: "		j.State = durable.Running\n\t\tj.Attempt++\n\t}\n\tif !c",
+		new: "		j.State = durable.Running\n\t}\n\tj.Attempt++\n\tif !c",
+	},
+	{
+		file: "durable/internal/rules/rules.go", what: "what was wished of a job is forgotten when it is given back",
+		old: "while the clock was ahead\n\t}\n\tFulfill(j)\n",
+		new: "while the clock was ahead\n\t}\n",
+	},
+	{
+		file: "durable/sqlite/settle.go", what: "an outcome of an older epoch is committed",
+		old: "where id = ?9 and epoch = ?10 and state = 2",
+		new: "where id = ?9 and epoch >= ?10 and state = 2",
+	},
+	{
+		file: "durable/sqlite/settle.go", what: "an outcome that is repeated is refused",
+		old: "		return n > 0, err\n\t}\n\tif err != nil || o.Unrecorded",
+		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
+	},
+	{
+		file: "durable/sqlite/writer.go", what: "a call is told of its end before the commit",
+		old: "			err = w.exec(\"commit\")\n\t\t\tundo = err != nil\n",
+		new: "			w.exec(\"commit\")\n",
+	},
+	{
+		file: "durable/postgres/claim.go", what: "a node that is dead claims",
+		old: " and exists (select from node)\n",
+		new: "\n",
+	},
+	{
+		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",
+		old: "seen.kind = mine.kind and seen.turn = mine.turn where",
+		new: "seen.kind = mine.kind where",
+	},
+	{
+		file: "durable/postgres/insert.go", what: "nobody is told of a new job",
+		old: "where exists (select from ins where state = 0 and due <= n.now + $16)",
+		new: "where exists (select from ins where state = 0 and due <= n.now + $16 and id is null)",
+	},
+	{
+		file: "durable/postgres/settle.go", what: "an outcome that is repeated is refused",
+		old: "			a.Committed[i] = true\n",
+		new: "",
+	},
+}

@@ -1,0 +1,28 @@
+package main
+
+// executordMutants break the daemon.
+var executordMutants = []mutant{
+	{
+		file: "cmd/executord/internal/process/run.go", what: "what a command leaves behind is let live",
+		old: "			if patience = nil; !r.told {\n\t\t\t\tr.Leftover = true\n",
+		new: "			if patience = nil; !r.told {\n\t\t\t\treturn\n",
+	},
+	{
+		file: "cmd/executord/internal/daemon/daemon.go", what: "--drain-timeout is not heeded",
+		old:  "	if d.Patience > 0 {",
+		new:  "	if false {",
+		test: "TestDrainTimeout",
+	},
+	{
+		file: "cmd/executord/internal/daemon/entry.go", what: "a job overlaps itself",
+		old:  "	running := e.mu.running\n",
+		new:  "	running := false\n",
+		test: "TestOverlap$",
+	},
+	{
+		file: "cmd/executord/internal/daemon/environ.go", what: "commands get the name of the store, with its password",
+		old:  "return process.IsVariable(variable, StoreVariable)",
+		new:  "return process.IsVariable(variable, StoreVariable) && false",
+		test: "TestStoredSurroundings",
+	},
+}
