@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // If the executor does not come back from one of the tasks, those that it has
@@ -14,7 +15,7 @@ import (
 func TestInvokeAllLeavesNothingBehind(t *testing.T) {
 	for end, leave := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(end, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
 					Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
 						leave()
@@ -23,7 +24,7 @@ func TestInvokeAllLeavesNothingBehind(t *testing.T) {
 				ended := make(chan any)
 				go func() {
 					defer func() { ended <- recover() }()
-					executor.InvokeAll(context.Background(), pool, heedful, heedful, heedful)
+					executor.InvokeAll(context.Background(), pool, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
 				}()
 				if v := <-ended; v == nil != (end == "Goexit") {
 					t.Errorf("recovered %v", v)

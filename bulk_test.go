@@ -14,6 +14,8 @@ import (
 	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 type task = func(context.Context) (int, error)
@@ -45,10 +47,10 @@ func overExecutors(t *testing.T, test func(t *testing.T, ex executor.Executor)) 
 		})
 	}
 	t.Run("scheduled", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, closing(t, executor.Scheduled(1))) })
+		synctest.Test(t, func(t *testing.T) { test(t, testkit.Closing(t, executor.Scheduled(1))) })
 	})
 	t.Run("inline", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, inline{}) })
+		synctest.Test(t, func(t *testing.T) { test(t, testkit.Inline{}) })
 	})
 }
 
@@ -64,7 +66,7 @@ func TestInvokeAll(t *testing.T) {
 				runs.Add(1)
 				time.Sleep(time.Duration(20-i) * time.Second)
 				if i%5 == 4 {
-					return 0, errBody
+					return 0, errTask
 				}
 				return i, nil
 			})
@@ -75,7 +77,7 @@ func TestInvokeAll(t *testing.T) {
 		}
 		for i, f := range fs {
 			if i%5 == 4 {
-				futureIs(t, f, executor.Failed, 0, errBody)
+				futureIs(t, f, executor.Failed, 0, errTask)
 			} else {
 				futureIs(t, f, executor.Succeeded, i, nil)
 			}
@@ -87,7 +89,7 @@ func TestInvokeAll(t *testing.T) {
 // InvokeAny gives ErrNoTasks (testInvokeAll1, testInvokeAll2, testInvokeAny1,
 // testInvokeAny2, InvokeTest Empty and Null).
 func TestInvokeNothing(t *testing.T) {
-	ex := refusing{errors.New("the executor was asked")}
+	ex := testkit.Rejecting(errors.New("the executor was asked"))
 	for _, fns := range [][]task{nil, {}} {
 		if fs := executor.InvokeAll(t.Context(), ex, fns...); fs == nil || len(fs) != 0 {
 			t.Errorf("InvokeAll: %v", fs)
@@ -108,7 +110,7 @@ func TestInvokeNothing(t *testing.T) {
 // (testInvokeAll3, testInvokeAny3, testTimedInvokeAny3, InvokeTest.testInvokeAllNull2).
 func TestInvokeNilFunction(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
-		body, runs, release := stuck(1, errBody)
+		body, runs, release := testkit.Stuck(1, errTask)
 		release()
 		fs := executor.InvokeAll(t.Context(), ex, body, nil, body)
 		if got := statesOf(fs); got != "[canceled failed canceled]" {
@@ -130,7 +132,7 @@ func TestInvokeNilFunction(t *testing.T) {
 
 // SubmitAll does not look ahead: a nil function fails alone.
 func TestSubmitAllNilFunction(t *testing.T) {
-	fs := executor.SubmitAll(t.Context(), inline{}, constant(1), nil, constant(3))
+	fs := executor.SubmitAll(t.Context(), testkit.Inline{}, value(1), nil, value(3))
 	if got := statesOf(fs); got != "[succeeded failed succeeded]" {
 		t.Error(got)
 	}
@@ -143,14 +145,14 @@ func TestInvokeAllIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { cancel(errBody) })
+		time.AfterFunc(time.Minute, func() { cancel(errTask) })
 		var saw error
 		start := time.Now()
 		fs := executor.InvokeAll(ctx, p,
-			after(time.Second, 1),
+			testkit.After(time.Second, 1),
 			func(ctx context.Context) (int, error) { <-ctx.Done(); saw = ctx.Err(); return 1, nil },
-			after(time.Hour, 3),
-			after(time.Hour, 4))
+			testkit.After(time.Hour, 3),
+			testkit.After(time.Hour, 4))
 		if d := time.Since(start); d != time.Minute {
 			t.Errorf("it took %v", d)
 		}
@@ -162,7 +164,7 @@ func TestInvokeAllIsInterrupted(t *testing.T) {
 			}
 			f.Join(t.Context())
 		}
-		futureIs(t, fs[3], executor.Canceled, 0, errBody)
+		futureIs(t, fs[3], executor.Canceled, 0, errTask)
 		if saw != context.Canceled {
 			t.Errorf("the body saw %v", saw)
 		}
@@ -174,12 +176,12 @@ func TestInvokeAllIsInterrupted(t *testing.T) {
 // invokeAny of the JDK submits every task; InvokeTest WithInterruptSet).
 func TestInvokeWithEndedContext(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		release()
-		for name, c := range endedContexts(t) {
-			fs := executor.InvokeAll(c.ctx, ex, body, body)
-			_, err := executor.InvokeAny(c.ctx, ex, body, body)
-			for _, want := range c.want {
+		for name, c := range testkit.EndedContexts(t) {
+			fs := executor.InvokeAll(c.Ctx, ex, body, body)
+			_, err := executor.InvokeAny(c.Ctx, ex, body, body)
+			for _, want := range c.Want {
 				if len(fs) != 2 || !errors.Is(fs[0].Err(), want) || !errors.Is(fs[1].Err(), want) || !errors.Is(err, want) {
 					t.Errorf("%s: InvokeAll: %v, %v; InvokeAny: %v; want %v", name, fs[0].Err(), fs[1].Err(), err, want)
 				}
@@ -202,8 +204,8 @@ func TestInvokeAllLooksBetweenTasks(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		started := false
-		fs := executor.InvokeAll(ctx, inline{},
-			constant(1),
+		fs := executor.InvokeAll(ctx, testkit.Inline{},
+			value(1),
 			func(context.Context) (int, error) { time.Sleep(time.Hour); return 2, nil },
 			func(context.Context) (int, error) { started = true; return 3, nil })
 		futureIs(t, fs[0], executor.Succeeded, 1, nil)
@@ -220,7 +222,7 @@ func TestInvokeAllLooksBetweenTasks(t *testing.T) {
 func TestInvokeAllRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
-		fs := executor.InvokeAll(t.Context(), p, heedful, heedful, heedful, heedful)
+		fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
 		if got := statesOf(fs); got != "[canceled canceled failed canceled]" {
 			t.Error(got)
 		}
@@ -230,7 +232,7 @@ func TestInvokeAllRejected(t *testing.T) {
 			}
 		}
 		p.Shutdown()
-		fs = executor.InvokeAll(t.Context(), p, constant(1), constant(2))
+		fs = executor.InvokeAll(t.Context(), p, value(1), value(2))
 		if got := statesOf(fs); got != "[failed canceled]" || !errors.Is(fs[0].Err(), executor.ErrShutdown) {
 			t.Errorf("%s, %v", got, fs[0].Err())
 		}
@@ -246,7 +248,7 @@ func TestInvokeReleasedByShutdownNow(t *testing.T) {
 			p := newPool(t, c)
 			time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
 			start := time.Now()
-			fs := executor.InvokeAll(t.Context(), p, heedful, heedful, heedful, heedful)
+			fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
 			for i, f := range fs {
 				if !errors.Is(f.Err(), executor.ErrShutdown) {
 					t.Errorf("future %d: %v", i, f.Err())
@@ -254,7 +256,7 @@ func TestInvokeReleasedByShutdownNow(t *testing.T) {
 			}
 			p = newPool(t, c)
 			time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
-			if _, err := executor.InvokeAny(t.Context(), p, heedful, heedful, heedful, heedful); !errors.Is(err, executor.ErrShutdown) {
+			if _, err := executor.InvokeAny(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone); !errors.Is(err, executor.ErrShutdown) {
 				t.Errorf("InvokeAny: %v", err)
 			}
 			if d := time.Since(start); d != 2*time.Minute {
@@ -271,7 +273,7 @@ func TestCompleted(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 8})
 		var fs []*executor.Future[int]
 		for _, d := range []int{5, 1, 4, 2, 3} {
-			fs = append(fs, executor.Submit(t.Context(), p, after(time.Duration(d)*time.Second, d)))
+			fs = append(fs, executor.Submit(t.Context(), p, testkit.After(time.Duration(d)*time.Second, d)))
 		}
 		time.Sleep(2500 * time.Millisecond)
 		var order []int
@@ -302,10 +304,10 @@ func TestCompletedGivesAllOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2)})
 		b := newBlocker(t)
-		b.fill(t, p, 1)
-		fs := executor.SubmitAll(t.Context(), p, failing(errBody), constant(2), constant(3))
+		b.Fill(t, p, 1)
+		fs := executor.SubmitAll(t.Context(), p, testkit.Fail(errTask), value(2), value(3))
 		fs[1].Cancel()
-		b.release()
+		b.Release()
 		n := 0
 		for f := range executor.Completed(fs...) {
 			if !f.State().Done() {
@@ -323,7 +325,7 @@ func TestCompletedGivesAllOutcomes(t *testing.T) {
 func TestCompletedBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
-		fs := executor.SubmitAll(t.Context(), p, after(time.Second, 1), after(time.Minute, 2))
+		fs := executor.SubmitAll(t.Context(), p, testkit.After(time.Second, 1), testkit.After(time.Minute, 2))
 		for range executor.Completed(fs...) {
 			break
 		}
@@ -342,11 +344,11 @@ func TestCallable(t *testing.T) {
 	if executor.Callable(nil) != nil {
 		t.Error("Callable(nil) is a function")
 	}
-	f := executor.Submit(t.Context(), inline{}, executor.Callable(func(context.Context) error { return errBody }))
-	if v, err := f.Get(t.Context()); v != (struct{}{}) || err != errBody {
+	f := executor.Submit(t.Context(), testkit.Inline{}, executor.Callable(func(context.Context) error { return errTask }))
+	if v, err := f.Get(t.Context()); v != (struct{}{}) || err != errTask {
 		t.Errorf("%v, %v", v, err)
 	}
-	g := executor.Submit(t.Context(), inline{}, executor.Callable(nil))
+	g := executor.Submit(t.Context(), testkit.Inline{}, executor.Callable(nil))
 	if g.Err() != executor.ErrNilTask {
 		t.Errorf("%v", g.Err())
 	}
@@ -357,14 +359,14 @@ func TestCallable(t *testing.T) {
 func TestCompletedBreakKeepsNothing(t *testing.T) {
 	late := executor.NewPromise[int]()
 	first := func() weak.Pointer[executor.Future[int]] {
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		f.Run(t.Context())
 		for range executor.Completed(f, late) {
 			break
 		}
 		return weak.Make(f)
 	}()
-	isCollected(t, "the future that was done", first)
+	check.Collected(t, "the future that was done", first)
 	runtime.KeepAlive(late)
 }
 
@@ -383,9 +385,9 @@ func TestCompletedBreakReturnsMemory(t *testing.T) {
 			break
 		}
 	}
-	before := heapInUse()
+	before := check.HeapInUse()
 	loop(n)
-	if kept := heapInUse() - before; kept > n {
+	if kept := check.HeapInUse() - before; kept > n {
 		t.Errorf("%d bytes are kept of %d loops", kept, n)
 	}
 	runtime.KeepAlive(late)

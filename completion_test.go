@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Take gives a future that is done, the very one that Submit gave (testTake,
@@ -16,7 +17,7 @@ import (
 func TestCompletionTake(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
 		s := executor.NewCompletionService[int](ex)
-		f := s.Submit(t.Context(), constant(4))
+		f := s.Submit(t.Context(), value(4))
 		g, err := s.Take(t.Context())
 		if g != f || err != nil {
 			t.Fatalf("%p, %v, want %p", g, err, f)
@@ -31,7 +32,7 @@ func TestCompletionOrder(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 8})
 		s := executor.NewCompletionService[int](p)
 		for _, d := range []int{3, 1, 4, 2} {
-			s.Submit(t.Context(), after(time.Duration(d)*time.Second, d))
+			s.Submit(t.Context(), testkit.After(time.Duration(d)*time.Second, d))
 		}
 		var order []int
 		for range 4 {
@@ -51,7 +52,7 @@ func TestCompletionPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		s := executor.NewCompletionService[int](p)
-		f := s.Submit(t.Context(), after(time.Minute, 1))
+		f := s.Submit(t.Context(), testkit.After(time.Minute, 1))
 		for range 3 {
 			if g, ok := s.Poll(); ok || s.Len() != 0 {
 				t.Errorf("Poll: %v", g)
@@ -75,7 +76,7 @@ func TestCompletionTakeTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		s := executor.NewCompletionService[int](p)
-		f := s.Submit(t.Context(), after(time.Hour, 1))
+		f := s.Submit(t.Context(), testkit.After(time.Hour, 1))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
@@ -95,17 +96,17 @@ func TestCompletionGivesAllOutcomes(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3)})
 		s := executor.NewCompletionService[int](p)
 		b := newBlocker(t)
-		b.fill(t, p, 1)
+		b.Fill(t, p, 1)
 		fs := []*executor.Future[int]{
-			s.Submit(t.Context(), constant(1)),
-			s.Submit(t.Context(), failing(errBody)),
+			s.Submit(t.Context(), value(1)),
+			s.Submit(t.Context(), testkit.Fail(errTask)),
 			s.Submit(t.Context(), explode),
-			s.Submit(t.Context(), constant(2)), // finds no room
+			s.Submit(t.Context(), value(2)), // finds no room
 			s.Submit(t.Context(), nil),
-			s.Submit(t.Context(), constant(3), executor.Timeout(-1)),
+			s.Submit(t.Context(), value(3), executor.Timeout(-1)),
 		}
 		fs[1].Cancel()
-		b.release()
+		b.Release()
 		var got []*executor.Future[int]
 		for range fs {
 			f, err := s.Take(t.Context())
@@ -139,7 +140,7 @@ func TestCompletionShutdownNow(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		s := executor.NewCompletionService[int](p)
 		for range 3 {
-			s.Submit(t.Context(), heedful)
+			s.Submit(t.Context(), testkit.UntilDone)
 		}
 		time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
 		for range 3 {
@@ -173,7 +174,7 @@ func TestCompletionLoops(t *testing.T) {
 			}()
 		}
 		for i := range n {
-			s.Submit(t.Context(), constant(i))
+			s.Submit(t.Context(), value(i))
 		}
 		seen := make([]int, n)
 		for range n {
@@ -226,7 +227,7 @@ func TestCompletionSolveAny(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
 		s := executor.NewCompletionService[*int](ex)
 		var fs []*executor.Future[*int]
-		for _, solve := range append(solvers(), func(context.Context) (*int, error) { return nil, errBody }) {
+		for _, solve := range append(solvers(), func(context.Context) (*int, error) { return nil, errTask }) {
 			fs = append(fs, s.Submit(t.Context(), solve))
 		}
 		var solution *int

@@ -99,14 +99,14 @@ func (c *silentContext) Err() error {
 // A worker asks for the end of the submitter's context itself: the watch over it
 // may be late.
 func TestContextThatEndedUnnoticed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		ctx, ran := &silentContext{Context: context.Background()}, false
 		f := executor.Submit(ctx, pool, func(context.Context) (int, error) { ran = true; return 1, nil })
 		ctx.over = true
-		block.release()
+		block.Release()
 		synctest.Wait()
 		expect(t, "State", f.State(), executor.Canceled)
 		expect(t, "ran", ran, false)

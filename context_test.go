@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
-
-type contextKey struct{}
 
 // intKey is a context key of the type that package context uses for its own.
 var intKey = new(int)
@@ -106,7 +106,7 @@ func TestBodyContextValues(t *testing.T) {
 // A body's context has the deadline of the submitter's, and ends by it.
 func TestBodyContextDeadline(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
-		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, errBody)
+		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, errTask)
 		t.Cleanup(cancel)
 		return ctx
 	}, func(t *testing.T, ctx context.Context) {
@@ -115,7 +115,7 @@ func TestBodyContextDeadline(t *testing.T) {
 			t.Errorf("Deadline: %v, %v", at, ok)
 		}
 		<-ctx.Done()
-		if ctx.Err() != context.DeadlineExceeded || context.Cause(ctx) != errBody || time.Since(start) != time.Hour {
+		if ctx.Err() != context.DeadlineExceeded || context.Cause(ctx) != errTask || time.Since(start) != time.Hour {
 			t.Errorf("%v, cause %v, after %v", ctx.Err(), context.Cause(ctx), time.Since(start))
 		}
 	})
@@ -141,11 +141,11 @@ func TestBodyContextWithoutEnd(t *testing.T) {
 func TestBodyContextEndsWithParent(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		time.AfterFunc(time.Minute, func() { cancel(errBody) })
+		time.AfterFunc(time.Minute, func() { cancel(errTask) })
 		return ctx
 	}, func(t *testing.T, ctx context.Context) {
 		<-ctx.Done()
-		if ctx.Err() != context.Canceled || context.Cause(ctx) != errBody {
+		if ctx.Err() != context.Canceled || context.Cause(ctx) != errTask {
 			t.Errorf("%v, cause %v", ctx.Err(), context.Cause(ctx))
 		}
 	})
@@ -154,7 +154,7 @@ func TestBodyContextEndsWithParent(t *testing.T) {
 // Contexts that a body derives from its own end with it, and cost no goroutine
 // each to find that out.
 func TestBodyContextChildren(t *testing.T) {
-	withoutCollector(t)
+	check.WithoutGC(t)
 	for name, parent := range map[string]func(*testing.T) context.Context{
 		"for ever": background,
 		"cancelable": func(t *testing.T) context.Context {
@@ -298,8 +298,8 @@ func TestBodyContextTimeout(t *testing.T) {
 func TestTimeoutBeginsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		executor.Submit(t.Context(), p, after(time.Hour, 0))
-		f := executor.Submit(t.Context(), p, after(30*time.Second, 1), executor.Timeout(time.Minute))
+		executor.Submit(t.Context(), p, testkit.After(time.Hour, 0))
+		f := executor.Submit(t.Context(), p, testkit.After(30*time.Second, 1), executor.Timeout(time.Minute))
 		if v, err := f.Get(t.Context()); v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
@@ -315,7 +315,7 @@ func TestBodyContextEndsWithShutdownNow(t *testing.T) {
 		"cancelable": (*testing.T).Context,
 		"detached": func(*testing.T) context.Context {
 			ctx, cancel := context.WithCancelCause(context.Background())
-			cancel(errBody)
+			cancel(errTask)
 			return detached{ctx}
 		},
 	} {
@@ -355,7 +355,7 @@ func TestBodyContextEndsWithShutdownNow(t *testing.T) {
 func TestDetachedParent(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(errBody)
+		cancel(errTask)
 		return detached{ctx}
 	}, func(t *testing.T, ctx context.Context) {
 		if err, cause := ctx.Err(), context.Cause(ctx); err != nil || cause != nil {
@@ -379,11 +379,11 @@ func (detached) Err() error                  { return nil }
 // one that is.
 func TestDueIsNotInherited(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
-		s := closing(t, executor.Scheduled(1))
+		s := testkit.Closing(t, executor.Scheduled(1))
 		parent := make(chan context.Context)
 		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
 			parent <- ctx
-			return heedful(ctx)
+			return testkit.UntilDone(ctx)
 		})
 		ctx := <-parent
 		if executor.Due(ctx).IsZero() {
@@ -405,22 +405,22 @@ func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return
 // With a context that has ended, if it does not know why yet, no wait says that
 // what it waited for is there.
 func TestContextThatEndsWithoutError(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		ctx := hasty{context.Background()}
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})
 		idle := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		defer block.release()
-		block.fill(t, pool, 1)
-		f := executor.NewFuture(constant(1))
+		defer block.Release()
+		block.Fill(t, pool, 1)
+		f := executor.NewFuture(value(1))
 		s := executor.NewCompletionService[int](pool)
 		for name, wait := range map[string]func() error{
 			"Get":              func() error { _, err := f.Get(ctx); return err },
 			"Join":             func() error { return f.Join(ctx) },
 			"AwaitTermination": func() error { return pool.AwaitTermination(ctx) },
 			"Take":             func() error { _, err := s.Take(ctx); return err },
-			"Execute":          func() error { return pool.Execute(ctx, executor.NewFuture(constant(1))) },
-			"InvokeAny":        func() error { _, err := executor.InvokeAny(ctx, idle, block.value); return err },
+			"Execute":          func() error { return pool.Execute(ctx, executor.NewFuture(value(1))) },
+			"InvokeAny":        func() error { _, err := executor.InvokeAny(ctx, idle, block.Value); return err },
 		} {
 			expectIs(t, name, wait(), context.Canceled)
 		}

@@ -24,7 +24,7 @@ func none(context.Context) error {
 // An error whose methods panic, as a nil pointer's do, is an error as any other: it
 // is logged, or told to AfterTask, and ends no worker.
 func TestNilPointerAsError(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		mustGo(t, pool, none)
@@ -33,7 +33,7 @@ func TestNilPointerAsError(t *testing.T) {
 			cancel() // so that its error may be no news
 			return none(ctx)
 		})
-		settled(t, pool)
+		waitStats(t, pool)
 		if n := strings.Count(out.String(), "task failed"); n != 2 {
 			t.Errorf("logged %d of 2 failures: %s", n, out.String())
 		}
@@ -46,7 +46,7 @@ func TestNilPointerAsError(t *testing.T) {
 // A body that panics with one fails, and whoever looks into that error does not
 // panic.
 func TestPanicWithNilPointer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		f := executor.Submit(t.Context(), pool, executor.Callable(func(ctx context.Context) error { panic(none(ctx)) }))
 		_, err := f.Get(t.Context())
@@ -59,9 +59,9 @@ func TestPanicWithNilPointer(t *testing.T) {
 
 // In periodic work it is recorded, and the schedule goes on.
 func TestNilPointerAsErrorOfSeries(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var told []error
-		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { told = append(told, err) },
 		}})
 		f, err := s.AtFixedRate(t.Context(), 0, time.Second, none)
@@ -92,7 +92,7 @@ func (nobody) Execute(ctx context.Context, _ executor.Runnable) error { return n
 // A cause that is a nil pointer, of a context or of a refusal, can be printed and
 // looked into as a part of the outcome.
 func TestNilPointerAsCause(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(none(ctx))
@@ -107,9 +107,9 @@ func TestNilPointerAsCause(t *testing.T) {
 				t.Errorf("it says %q", err)
 			}
 		}
-		look(executor.Submit(ctx, pool, constant(1)).Err())
+		look(executor.Submit(ctx, pool, value(1)).Err())
 		look(pool.Go(ctx, func(context.Context) error { return nil }))
-		look(executor.InvokeAll(context.Background(), nobody{}, constant(1), constant(2))[1].Err())
+		look(executor.InvokeAll(context.Background(), nobody{}, value(1), value(2))[1].Err())
 	})
 }
 
@@ -136,15 +136,15 @@ func TestContextWithAnErrorThatCannotBeCompared(t *testing.T) {
 // A body that gives back what its context was ended with has not failed, also if
 // that can't be compared.
 func TestBodyThatReturnsACauseThatCannotBeCompared(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-		for _, cause := range []error{errBody, faults{"a", "b"}} {
+		for _, cause := range []error{errTask, faults{"a", "b"}} {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
 			synctest.Wait()
 			cancel(cause)
-			settled(t, pool)
+			waitStats(t, pool)
 			expect(t, "logged", out.String(), "")
 		}
 	})
@@ -152,14 +152,14 @@ func TestBodyThatReturnsACauseThatCannotBeCompared(t *testing.T) {
 
 // One that fails in another way, though with an error of the same type, has failed.
 func TestBodyThatReturnsAnErrorOfTheTypeOfItsCause(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		ctx, cancel := context.WithCancelCause(context.Background())
 		pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return faults{"the disk is full"} })
 		synctest.Wait()
 		cancel(faults{"a", "b"})
-		settled(t, pool)
+		waitStats(t, pool)
 		if !strings.Contains(out.String(), "the disk is full") {
 			t.Errorf("logged %q", out.String())
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 var sentinels = map[string]error{
@@ -96,19 +97,19 @@ func TestErrorsWithoutReason(t *testing.T) {
 func TestOutcomesOfPaths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Name: "mail", Core: 1, Queue: executor.Bounded(2)})
-		running := executor.Submit(t.Context(), p, heedful)
+		running := executor.Submit(t.Context(), p, testkit.UntilDone)
 		synctest.Wait()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		byContext := executor.Submit(ctx, p, constant(1))
-		cancel(errBody)
+		byContext := executor.Submit(ctx, p, value(1))
+		cancel(errTask)
 		synctest.Wait()
-		byHand := executor.Submit(t.Context(), p, constant(1))
+		byHand := executor.Submit(t.Context(), p, value(1))
 		byHand.Cancel()
-		byShutdown := executor.Submit(t.Context(), p, constant(1))
-		executor.Submit(t.Context(), p, constant(1))
-		saturated := executor.Submit(t.Context(), p, constant(1))
+		byShutdown := executor.Submit(t.Context(), p, value(1))
+		executor.Submit(t.Context(), p, value(1))
+		saturated := executor.Submit(t.Context(), p, value(1))
 		p.ShutdownNow()
-		tooLate := executor.Submit(t.Context(), p, constant(1))
+		tooLate := executor.Submit(t.Context(), p, value(1))
 		running.Join(t.Context())
 
 		for _, c := range []struct {
@@ -128,7 +129,7 @@ func TestOutcomesOfPaths(t *testing.T) {
 				t.Errorf("%s: %v, matches %s (%v)", c.name, c.f.State(), got, c.f.Err())
 			}
 		}
-		if err := byContext.Err(); !errors.Is(err, errBody) || !errors.Is(err, context.Canceled) {
+		if err := byContext.Err(); !errors.Is(err, errTask) || !errors.Is(err, context.Canceled) {
 			t.Errorf("its context ended: %v", err)
 		}
 		var rejected *executor.RejectedError
@@ -145,9 +146,9 @@ func TestOutcomesOfPaths(t *testing.T) {
 // A context's own cause is in the text of the errors that it causes.
 func TestCauseInText(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errBody)
+	cancel(errTask)
 	_, err := executor.NewPromise[int]().Get(ctx)
-	if got, want := err.Error(), "context canceled: the body's error"; got != want {
+	if got, want := err.Error(), "context canceled: the task's error"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // forked gives a body that forks into two until depth is 0, where leaf is called,
@@ -35,8 +37,8 @@ func forked(pool executor.Executor, depth int, leaf func() (int, error)) func(co
 // for ever, however few workers there are.
 func TestForkAndJoinNeedNoFreeWorker(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
-		bubble(t, func(t *testing.T) {
-			pool := closing(t, executor.Fixed(workers))
+		synctest.Test(t, func(t *testing.T) {
+			pool := testkit.Closing(t, executor.Fixed(workers))
 			one := func() (int, error) { return 1, nil }
 			sum, err := executor.Submit(t.Context(), pool, forked(pool, 8, one)).Get(t.Context())
 			expect(t, "error", err, nil)
@@ -57,8 +59,8 @@ func TestForkAndJoinFail(t *testing.T) {
 		"Goexit": {func() (int, error) { runtime.Goexit(); return 0, nil }, executor.ErrGoexit},
 	} {
 		for _, workers := range []int{1, 2} {
-			bubble(t, func(t *testing.T) {
-				pool := closing(t, executor.Fixed(workers))
+			synctest.Test(t, func(t *testing.T) {
+				pool := testkit.Closing(t, executor.Fixed(workers))
 				_, err := executor.Submit(t.Context(), pool, forked(pool, 4, c.leaf)).Get(t.Context())
 				expectIs(t, name, err, c.want)
 			})

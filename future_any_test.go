@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // InvokeAny gives the first value, whatever failed before (testInvokeAny5,
@@ -17,7 +18,7 @@ func TestInvokeAny(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		v, err := executor.InvokeAny(ctx, ex, failing(errBody), after(time.Second, 2), failing(errBody))
+		v, err := executor.InvokeAny(ctx, ex, testkit.Fail(errTask), testkit.After(time.Second, 2), testkit.Fail(errTask))
 		if v != 2 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
@@ -27,9 +28,9 @@ func TestInvokeAny(t *testing.T) {
 // Once one has succeeded no further one is started: over an executor that runs
 // tasks in the caller the second never runs (testInvokeAny5).
 func TestInvokeAnyStopsStarting(t *testing.T) {
-	body, runs, release := stuck(1, nil)
+	body, runs, release := testkit.Stuck(1, nil)
 	release()
-	if v, err := executor.InvokeAny(t.Context(), inline{}, failing(errBody), body, body, body); v != 1 || err != nil {
+	if v, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask), body, body, body); v != 1 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 	if *runs != 1 {
@@ -49,11 +50,11 @@ func TestInvokeAnyCancelsLosers(t *testing.T) {
 			causes <- context.Cause(ctx)
 			return 0, ctx.Err()
 		}
-		v, err := executor.InvokeAny(t.Context(), p, loser, loser, after(time.Minute, 3), loser, loser, loser)
+		v, err := executor.InvokeAny(t.Context(), p, loser, loser, testkit.After(time.Minute, 3), loser, loser, loser)
 		if v != 3 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
-		s := settled(t, p)
+		s := waitStats(t, p)
 		if s.Active != 0 || s.Queued != 0 || s.Canceled != 5 || s.Succeeded != 1 {
 			t.Errorf("%+v", s)
 		}
@@ -85,18 +86,18 @@ func TestInvokeAnyAllFail(t *testing.T) {
 			t.Errorf("%d, %v", v, err)
 		}
 	})
-	if _, err := executor.InvokeAny(t.Context(), inline{}, failing(errBody), failing(context.Canceled)); err != context.Canceled {
+	if _, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask), testkit.Fail(context.Canceled)); err != context.Canceled {
 		t.Errorf("in the caller: %v", err)
 	}
 }
 
 // A panic is a failure as any other, and another function can still win.
 func TestInvokeAnyPanics(t *testing.T) {
-	if v, err := executor.InvokeAny(t.Context(), inline{}, explode, constant(2)); v != 2 || err != nil {
+	if v, err := executor.InvokeAny(t.Context(), testkit.Inline{}, explode, value(2)); v != 2 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 	var p *executor.PanicError
-	if _, err := executor.InvokeAny(t.Context(), inline{}, explode); !errors.As(err, &p) {
+	if _, err := executor.InvokeAny(t.Context(), testkit.Inline{}, explode); !errors.As(err, &p) {
 		t.Errorf("%v", err)
 	}
 }
@@ -108,10 +109,10 @@ func TestInvokeAnyIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
 		for range 50 {
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errBody)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errTask)
 			start := time.Now()
-			_, err := executor.InvokeAny(ctx, p, after(time.Hour, 1), failing(errors.New("early")), after(time.Hour, 3), after(time.Hour, 4))
-			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errBody) {
+			_, err := executor.InvokeAny(ctx, p, testkit.After(time.Hour, 1), testkit.Fail(errors.New("early")), testkit.After(time.Hour, 3), testkit.After(time.Hour, 4))
+			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errTask) {
 				t.Errorf("%v", err)
 			}
 			if errors.Is(err, executor.ErrCanceled) {
@@ -121,7 +122,7 @@ func TestInvokeAnyIsInterrupted(t *testing.T) {
 				t.Errorf("it took %v", d)
 			}
 			cancel()
-			if s := settled(t, p); s.Active != 0 || s.Queued != 0 {
+			if s := waitStats(t, p); s.Active != 0 || s.Queued != 0 {
 				t.Errorf("%+v", s)
 			}
 		}
@@ -134,11 +135,11 @@ func TestInvokeAnyContextOutranksFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
-		b.fill(t, p, 1)
+		b.Fill(t, p, 1)
 		for range 200 {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(time.Second, func() { cancel(errBody) })
-			if _, err := executor.InvokeAny(ctx, p, constant(1)); errors.Is(err, executor.ErrCanceled) || !errors.Is(err, errBody) {
+			time.AfterFunc(time.Second, func() { cancel(errTask) })
+			if _, err := executor.InvokeAny(ctx, p, value(1)); errors.Is(err, executor.ErrCanceled) || !errors.Is(err, errTask) {
 				t.Fatalf("the outcome of a task that waited instead of the context's error: %v", err)
 			}
 		}
@@ -150,11 +151,11 @@ func TestInvokeAnyContextOutranksFailures(t *testing.T) {
 func TestInvokeAnyRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
-		if v, err := executor.InvokeAny(t.Context(), p, after(time.Second, 1), constant(2), constant(3)); v != 1 || err != nil {
+		if v, err := executor.InvokeAny(t.Context(), p, testkit.After(time.Second, 1), value(2), value(3)); v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
 		p.Shutdown()
-		if _, err := executor.InvokeAny(t.Context(), p, constant(1), constant(2)); !errors.Is(err, executor.ErrRejected) {
+		if _, err := executor.InvokeAny(t.Context(), p, value(1), value(2)); !errors.Is(err, executor.ErrRejected) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/executor-go/executor"
 )
 
 // A future that fails with the error of a canceled one has that error.
 func TestFailureByTheErrorOfACanceledFuture(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		first := executor.NewPromise[int]()
 		first.Cancel()

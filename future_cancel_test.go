@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A pending task that is canceled or abandoned never runs (testCancelBeforeRun,
 // testCancelBeforeRun2, testRunAndResetAfterCancel).
 func TestCancelBeforeRun(t *testing.T) {
 	for name, cancel := range cancels {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		release()
 		f := executor.NewFuture(body)
 		if !cancel(f) {
@@ -49,9 +50,9 @@ func TestCancelTellsWhoAsked(t *testing.T) {
 		"Get":    func(f *executor.Future[int], tell func()) { go func() { f.Get(context.Background()); tell() }() },
 		"Join":   func(f *executor.Future[int], tell func()) { go func() { f.Join(context.Background()); tell() }() },
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			p := newPool(t, executor.Config{Core: 1})
-			newBlocker(t).fill(t, p, 1)
+			newBlocker(t).Fill(t, p, 1)
 			f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
 			told := 0
 			ask(f, func() { told++ })
@@ -68,7 +69,7 @@ func TestCancelTellsWhoAsked(t *testing.T) {
 // testCancelAfterRun2).
 func TestCancelAfterRun(t *testing.T) {
 	for name, cancel := range cancels {
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		f.Run(t.Context())
 		if cancel(f) {
 			t.Errorf("%s: true for a task that is done", name)
@@ -83,7 +84,7 @@ func TestCancelAfterRun(t *testing.T) {
 func TestCancelEndsContext(t *testing.T) {
 	for name, end := range map[string]func() (int, error){
 		"returns": func() (int, error) { return 1, nil },
-		"fails":   func() (int, error) { return 0, errBody },
+		"fails":   func() (int, error) { return 0, errTask },
 		"panics":  func() (int, error) { panic("late") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +215,7 @@ func TestJoinWaitsForBody(t *testing.T) {
 // Any number of goroutines can join, before and after the task is done.
 func TestManyJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		body, _, release := stuck(1, nil)
+		body, _, release := testkit.Stuck(1, nil)
 		f := executor.NewFuture(body)
 		joined := make(chan error, 10)
 		join := func() { joined <- f.Join(t.Context()) }
@@ -243,8 +244,8 @@ func TestManyJoin(t *testing.T) {
 // outcome.
 func TestJoinReturnsNil(t *testing.T) {
 	for name, f := range map[string]*executor.Future[int]{
-		"value": executor.NewFuture(constant(1)),
-		"error": executor.NewFuture(failing(errBody)),
+		"value": executor.NewFuture(value(1)),
+		"error": executor.NewFuture(testkit.Fail(errTask)),
 		"panic": executor.NewFuture(func(context.Context) (int, error) { panic("x") }),
 	} {
 		f.Run(t.Context())

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -11,12 +10,13 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // All who wait, with a bound and without, get the value when another goroutine
 // runs the task (testGetRun).
 func TestGetWaitsForRun(t *testing.T) {
-	waiters(t, executor.NewFuture(constant(6)), func(f *executor.Future[int]) { f.Run(context.Background()) },
+	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Run(context.Background()) },
 		executor.Succeeded, 6, nil)
 }
 
@@ -30,15 +30,15 @@ func TestGetWaitsForComplete(t *testing.T) {
 // All who wait get the body's error (testGet_ExecutionException,
 // testTimedGet_ExecutionException2).
 func TestGetWaitsForFailure(t *testing.T) {
-	waiters(t, executor.NewFuture(failing(errBody)), func(f *executor.Future[int]) { f.Run(context.Background()) },
-		executor.Failed, 0, errBody)
+	waiters(t, executor.NewFuture(testkit.Fail(errTask)), func(f *executor.Future[int]) { f.Run(context.Background()) },
+		executor.Failed, 0, errTask)
 }
 
 // Cancel and Abandon wake all who wait (testTimedGet_Cancellation).
 func TestGetWaitsForCancel(t *testing.T) {
-	waiters(t, executor.NewFuture(constant(6)), func(f *executor.Future[int]) { f.Cancel() },
+	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Cancel() },
 		executor.Canceled, 0, executor.ErrCanceled)
-	waiters(t, executor.NewFuture(constant(6)), func(f *executor.Future[int]) { f.Abandon() },
+	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Abandon() },
 		executor.Canceled, 0, executor.ErrCanceled)
 }
 
@@ -86,59 +86,17 @@ func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Futu
 	})
 }
 
-// endedContexts are contexts that have ended, in every way there is, with what
-// an error that they cause must match.
-func endedContexts(t *testing.T) map[string]struct {
-	ctx  context.Context
-	want []error
-} {
-	errCause := errors.New("a cause of its own")
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	caused, end := context.WithCancelCause(t.Context())
-	end(errCause)
-	expired, cancel := context.WithDeadline(t.Context(), time.Now())
-	t.Cleanup(cancel)
-	negative, cancel := context.WithTimeout(t.Context(), math.MinInt64)
-	t.Cleanup(cancel)
-	blamed, cancel := context.WithTimeoutCause(t.Context(), -1, errCause)
-	t.Cleanup(cancel)
-	child, cancel := context.WithCancel(caused)
-	t.Cleanup(cancel)
-	return map[string]struct {
-		ctx  context.Context
-		want []error
-	}{
-		"canceled":                 {canceled, []error{context.Canceled}},
-		"canceled with a cause":    {caused, []error{context.Canceled, errCause}},
-		"child of it":              {child, []error{context.Canceled, errCause}},
-		"expired":                  {expired, []error{context.DeadlineExceeded}},
-		"expired long ago":         {negative, []error{context.DeadlineExceeded}},
-		"expired with a cause":     {blamed, []error{context.DeadlineExceeded, errCause}},
-		"canceled after its child": {canceledWithTimeout(t), []error{context.DeadlineExceeded}},
-	}
-}
-
-// canceledWithTimeout gives a context that expired before it was canceled.
-func canceledWithTimeout(t *testing.T) context.Context {
-	parent, cancel := context.WithCancel(t.Context())
-	ctx, stop := context.WithTimeout(parent, 0)
-	t.Cleanup(stop)
-	cancel()
-	return ctx
-}
-
 // With a context that has ended, Get and Join of a task that is not done return
 // the context's error and its cause at once, and the task goes on
 // (testGet_Interruptible, testTimedGet_Interruptible,
 // testGet_NegativeInfinityTimeout, JDK-8060052).
 func TestGetWithEndedContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for name, c := range endedContexts(t) {
+		for name, c := range testkit.EndedContexts(t) {
 			f := executor.NewPromise[int]()
-			v, err := f.Get(c.ctx)
-			joined := f.Join(c.ctx)
-			for _, want := range c.want {
+			v, err := f.Get(c.Ctx)
+			joined := f.Join(c.Ctx)
+			for _, want := range c.Want {
 				if v != 0 || !errors.Is(err, want) || !errors.Is(joined, want) {
 					t.Errorf("%s: Get: %d, %v; Join: %v; want %v", name, v, err, joined, want)
 				}
@@ -152,15 +110,15 @@ func TestGetWithEndedContext(t *testing.T) {
 // state of the context (FutureTask/DoneMeansDone, JDK-8073704).
 func TestDoneMeansDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for name, c := range endedContexts(t) {
+		for name, c := range testkit.EndedContexts(t) {
 			for range 100 { // a select over two ready channels chooses at random
 				f := executor.NewPromise[int]()
 				f.Done()
 				f.Complete(3)
-				if v, err := f.Get(c.ctx); v != 3 || err != nil {
+				if v, err := f.Get(c.Ctx); v != 3 || err != nil {
 					t.Fatalf("%s: Get: %d, %v", name, v, err)
 				}
-				if err := f.Join(c.ctx); err != nil {
+				if err := f.Join(c.Ctx); err != nil {
 					t.Fatalf("%s: Join: %v", name, err)
 				}
 			}
@@ -214,10 +172,10 @@ func TestGetIsInterruptible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		f := executor.NewPromise[int]()
-		time.AfterFunc(time.Minute, func() { cancel(errBody) })
+		time.AfterFunc(time.Minute, func() { cancel(errTask) })
 		start := time.Now()
 		_, err := f.Get(ctx)
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, errBody) || time.Since(start) != time.Minute {
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, errTask) || time.Since(start) != time.Minute {
 			t.Errorf("Get: %v after %v", err, time.Since(start))
 		}
 		futureIs(t, f, executor.Pending, 0, nil)
@@ -228,7 +186,7 @@ func TestGetIsInterruptible(t *testing.T) {
 // the two look alike.
 func TestOwnErrorOrContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := executor.NewFuture(failing(context.DeadlineExceeded))
+		f := executor.NewFuture(testkit.Fail(context.DeadlineExceeded))
 		f.Run(t.Context())
 		g := executor.NewPromise[int]()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -254,14 +212,14 @@ func TestOutcomeBeforeDone(t *testing.T) {
 	}{
 		"Run":      {func(f *executor.Future[int]) { f.Run(t.Context()) }, 4, nil},
 		"Complete": {func(f *executor.Future[int]) { f.Complete(5) }, 5, nil},
-		"Fail":     {func(f *executor.Future[int]) { f.Fail(errBody) }, 0, errBody},
+		"Fail":     {func(f *executor.Future[int]) { f.Fail(errTask) }, 0, errTask},
 		"Cancel":   {func(f *executor.Future[int]) { f.Cancel() }, 0, executor.ErrCanceled},
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range completions {
 		for range 200 {
-			f := executor.NewFuture(constant(4))
+			f := executor.NewFuture(value(4))
 			go c.do(f)
 			for looks := 1; !f.State().Done(); looks++ {
 				if looks%1000 == 0 { // who looks may have the only processor, and keep it

@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // burden is something large that a body holds on to.
@@ -62,14 +63,14 @@ func TestFutureLetsGoOfBody(t *testing.T) {
 			return executor.Submit(t.Context(), p, fn)
 		},
 		"misused": func(t *testing.T, fn body) *executor.Future[int] {
-			return executor.Submit(t.Context(), inline{}, fn, executor.Timeout(-1))
+			return executor.Submit(t.Context(), testkit.Inline{}, fn, executor.Timeout(-1))
 		},
 		"in a pool": func(t *testing.T, fn body) *executor.Future[int] {
 			return executor.Submit(t.Context(), newPool(t, executor.Config{Core: 1}), fn)
 		},
 		"canceled in a queue": func(t *testing.T, fn body) *executor.Future[int] {
 			p := newPool(t, executor.Config{Core: 1})
-			newBlocker(t).fill(t, p, 1)
+			newBlocker(t).Fill(t, p, 1)
 			f := executor.Submit(t.Context(), p, fn)
 			f.Cancel()
 			return f
@@ -147,7 +148,7 @@ func TestAllocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		ctx := context.Background()
-		body := constant(1)
+		body := value(1)
 		plain := func(context.Context) error { return nil }
 		batch := func(submit func()) func() {
 			return func() {

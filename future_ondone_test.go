@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A function given to OnDone that does not return keeps none of the others from
@@ -22,7 +23,7 @@ func TestOnDoneGoesOn(t *testing.T) {
 	} {
 		for end, leave := range map[string]func(){"panics": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 			t.Run(fmt.Sprint(way, " ", end), func(t *testing.T) {
-				f := executor.NewFuture(constant(1))
+				f := executor.NewFuture(value(1))
 				var called []int
 				for i := range 5 {
 					f.OnDone(func() {
@@ -52,7 +53,7 @@ func TestOnDoneGoesOn(t *testing.T) {
 func TestCompletedSurvivesOnDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		f.OnDone(runtime.Goexit)
 		p.Execute(t.Context(), executor.Func(func(context.Context) error {
 			synctest.Wait() // until Completed waits
@@ -82,11 +83,11 @@ func TestShutdownSurvivesOnDone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+			synctest.Test(t, func(t *testing.T) {
+				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
 				var fs []*executor.ScheduledFuture[int]
 				for range 3 {
-					f := executor.Schedule(t.Context(), p, time.Hour, constant(1))
+					f := executor.Schedule(t.Context(), p, time.Hour, value(1))
 					f.OnDone(runtime.Goexit)
 					fs = append(fs, f)
 				}
@@ -106,14 +107,14 @@ func TestShutdownSurvivesOnDone(t *testing.T) {
 // one's OnDone was given, leaves a task that is looked after: it goes with its
 // context.
 func TestOnDoneOfDiscardedTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.DiscardOldest})
 		release := make(chan struct{})
 		mustGo(t, p, func(context.Context) error { <-release; return nil })
-		oldest := executor.Submit(t.Context(), p, constant(1))
+		oldest := executor.Submit(t.Context(), p, value(1))
 		oldest.OnDone(runtime.Goexit)
 		ctx, cancel := context.WithCancel(t.Context())
-		f := executor.NewFuture(constant(2))
+		f := executor.NewFuture(value(2))
 		go p.Execute(ctx, f)
 		synctest.Wait()
 		cancel()
@@ -146,7 +147,7 @@ func TestOnDoneNil(t *testing.T) {
 func TestCloseWaitsForOnDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		f := executor.Submit(t.Context(), p, after(time.Second, 1))
+		f := executor.Submit(t.Context(), p, testkit.After(time.Second, 1))
 		returned := false
 		f.OnDone(func() {
 			time.Sleep(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A panic of the body is the outcome, with its value and the stack of the place
@@ -129,7 +130,7 @@ func TestPoolSurvivesBodies(t *testing.T) {
 			if _, err := g.Get(t.Context()); err != executor.ErrGoexit {
 				t.Errorf("Goexit: %v", err)
 			}
-			h := executor.Submit(t.Context(), p, constant(1))
+			h := executor.Submit(t.Context(), p, value(1))
 			if v, err := h.Get(t.Context()); v != 1 || err != nil {
 				t.Errorf("the next task: %d, %v", v, err)
 			}
@@ -144,7 +145,7 @@ func TestPoolSurvivesBodies(t *testing.T) {
 // An executor of the user's own needs to know nothing of panics: the future
 // catches them.
 func TestPanicInForeignExecutor(t *testing.T) {
-	f := executor.Submit(t.Context(), inline{}, explode)
+	f := executor.Submit(t.Context(), testkit.Inline{}, explode)
 	var perr *executor.PanicError
 	if !errors.As(f.Err(), &perr) {
 		t.Errorf("outcome: %v", f.Err())

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -11,8 +12,8 @@ import (
 // A task that a pool has accepted resolves though somebody is about to run it by
 // RunAndReset when its turn comes.
 func TestRunAndResetDoesNotLoseTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 2)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 2)
 		run := func(context.Context) error { time.Sleep(time.Minute); return nil }
 		once := executor.Schedule(t.Context(), p, time.Second, executor.Callable(run))
 		series, err := p.AtFixedRate(t.Context(), time.Second, time.Hour, run, executor.Times(2))

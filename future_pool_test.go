@@ -9,23 +9,24 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Submit over an executor that runs tasks in the caller gives a future that is
 // done (AbstractExecutorServiceTest.testExecuteRunnable).
 func TestSubmitToCaller(t *testing.T) {
-	futureIs(t, executor.Submit(t.Context(), inline{}, constant(4)), executor.Succeeded, 4, nil)
-	futureIs(t, executor.Submit(t.Context(), inline{}, failing(errBody)), executor.Failed, 0, errBody)
+	futureIs(t, executor.Submit(t.Context(), testkit.Inline{}, value(4)), executor.Succeeded, 4, nil)
+	futureIs(t, executor.Submit(t.Context(), testkit.Inline{}, testkit.Fail(errTask)), executor.Failed, 0, errTask)
 }
 
 // A rejection is the outcome of the future, the very error of the executor
 // (SubmitTest AfterShutdown).
 func TestSubmitRejected(t *testing.T) {
-	futureIs(t, executor.Submit(t.Context(), refusing{errBody}, constant(1)), executor.Failed, 0, errBody)
+	futureIs(t, executor.Submit(t.Context(), testkit.Rejecting(errTask), value(1)), executor.Failed, 0, errTask)
 
 	p := executor.Fixed(1)
 	p.Close()
-	f := executor.Submit(t.Context(), p, constant(1))
+	f := executor.Submit(t.Context(), p, value(1))
 	futureIs(t, f, executor.Failed, 0, executor.ErrRejected)
 	futureIs(t, f, executor.Failed, 0, executor.ErrShutdown)
 	if err := p.Execute(t.Context(), executor.Func(func(context.Context) error { return nil })); !errors.Is(err, executor.ErrRejected) {
@@ -38,15 +39,15 @@ func TestSubmitRejected(t *testing.T) {
 func TestSubmitWithEndedContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		for name, c := range endedContexts(t) {
-			f := executor.Submit(c.ctx, p, constant(1))
-			for _, want := range append(c.want, executor.ErrCanceled) {
+		for name, c := range testkit.EndedContexts(t) {
+			f := executor.Submit(c.Ctx, p, value(1))
+			for _, want := range append(c.Want, executor.ErrCanceled) {
 				if f.State() != executor.Canceled || !errors.Is(f.Err(), want) {
 					t.Errorf("%s: %v, %v, want %v", name, f.State(), f.Err(), want)
 				}
 			}
 		}
-		if s := settled(t, p); s.Runs != 0 {
+		if s := waitStats(t, p); s.Runs != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -63,11 +64,11 @@ func TestSubmittersContextEnds(t *testing.T) {
 			time.Sleep(time.Minute)
 			return 1, nil
 		})
-		waiting := executor.Submit(ctx, p, constant(2))
+		waiting := executor.Submit(ctx, p, value(2))
 		synctest.Wait()
-		cancel(errBody)
+		cancel(errTask)
 		synctest.Wait()
-		futureIs(t, waiting, executor.Canceled, 0, errBody)
+		futureIs(t, waiting, executor.Canceled, 0, errTask)
 		futureIs(t, waiting, executor.Canceled, 0, context.Canceled)
 		if s := p.Stats(); s.Queued != 0 || s.Canceled != 1 {
 			t.Errorf("%+v", s)
@@ -87,13 +88,13 @@ func TestCancelLeavesQueue(t *testing.T) {
 		"Cancel":   (*executor.Future[int]).Cancel,
 		"Abandon":  (*executor.Future[int]).Abandon,
 		"Complete": func(f *executor.Future[int]) bool { return f.Complete(9) },
-		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errBody) },
+		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errTask) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 1})
 				b := newBlocker(t)
-				b.fill(t, p, 1)
+				b.Fill(t, p, 1)
 				ran := 0
 				fs := make([]*executor.Future[int], 5)
 				for i := range fs {
@@ -111,8 +112,8 @@ func TestCancelLeavesQueue(t *testing.T) {
 				if !slices.Equal(left, []executor.Runnable{fs[1], fs[3]}) {
 					t.Errorf("%d wait: %v", len(left), left)
 				}
-				b.release()
-				if s := settled(t, p); ran != 2 || s.Runs != 3 || s.Ended() != 6 {
+				b.Release()
+				if s := waitStats(t, p); ran != 2 || s.Runs != 3 || s.Ended() != 6 {
 					t.Errorf("%d ran: %+v", ran, s)
 				}
 			})
@@ -127,7 +128,7 @@ func TestFuturesAlwaysResolve(t *testing.T) {
 	for name, policy := range map[string]executor.RejectPolicy{
 		"Abort": executor.Abort, "Discard": executor.Discard, "DiscardOldest": executor.DiscardOldest,
 		"CallerRuns": executor.CallerRuns, "Block": executor.Block,
-		"handler that fails": executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		"handler that fails": executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
 		"handler that runs": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error {
 			r.Run(ctx)
 			return nil
@@ -141,7 +142,7 @@ func TestFuturesAlwaysResolve(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
 				fs := make(chan *executor.Future[int], 20)
 				for range cap(fs) {
-					go func() { fs <- executor.Submit(t.Context(), p, after(time.Second, 1)) }()
+					go func() { fs <- executor.Submit(t.Context(), p, testkit.After(time.Second, 1)) }()
 				}
 				time.Sleep(5 * time.Second)
 				p.ShutdownNow()
@@ -175,9 +176,9 @@ func TestCancelAfterDelegatedRejection(t *testing.T) {
 						return delegate(ctx, r, p, other)
 					})})
 				b := newBlocker(t)
-				b.fill(t, p, 2)
-				b.fill(t, other, 1)
-				f := executor.Submit(t.Context(), p, constant(1))
+				b.Fill(t, p, 2)
+				b.Fill(t, other, 1)
+				f := executor.Submit(t.Context(), p, value(1))
 				find := func() (n int) {
 					for _, q := range []*executor.Pool{p, other} {
 						for r := range q.Waiting() {
@@ -205,7 +206,7 @@ func TestTwoExecutors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
-		b.fill(t, p, 1)
+		b.Fill(t, p, 1)
 		runs := 0
 		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
 		for _, p := range []*executor.Pool{p, p, q} {
@@ -216,9 +217,9 @@ func TestTwoExecutors(t *testing.T) {
 		if v, err := f.Get(t.Context()); v != 1 || err != nil { // by q
 			t.Errorf("Get: %d, %v", v, err)
 		}
-		b.release()
+		b.Release()
 		for _, p := range []*executor.Pool{p, q} {
-			if s := settled(t, p); s.Queued != 0 || s.Active != 0 {
+			if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 {
 				t.Errorf("%+v", s)
 			}
 		}
@@ -234,13 +235,13 @@ func TestRunWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
-		b.fill(t, p, 1)
+		b.Fill(t, p, 1)
 		f := executor.NewFuture(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
 		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
 		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
 		futureIs(t, f, executor.Succeeded, 1, nil)
-		b.release()
-		if s := settled(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
+		b.Release()
+		if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -301,7 +302,7 @@ func TestPromiseInPool(t *testing.T) {
 		if err := p.Execute(t.Context(), f); err != nil {
 			t.Error(err)
 		}
-		s := settled(t, p)
+		s := waitStats(t, p)
 		if s.Active != 0 || s.Queued != 0 {
 			t.Errorf("%+v", s)
 		}

@@ -26,7 +26,7 @@ func TestOneWinner(t *testing.T) {
 		{"Cancel", func(f *executor.Future[int]) bool { return f.Cancel() }, executor.Canceled, 0, executor.ErrCanceled},
 		{"Abandon", func(f *executor.Future[int]) bool { return f.Abandon() }, executor.Canceled, 0, executor.ErrCanceled},
 		{"Complete", func(f *executor.Future[int]) bool { return f.Complete(2) }, executor.Succeeded, 2, nil},
-		{"Fail", func(f *executor.Future[int]) bool { return f.Fail(errBody) }, executor.Failed, 0, errBody},
+		{"Fail", func(f *executor.Future[int]) bool { return f.Fail(errTask) }, executor.Failed, 0, errTask},
 	}
 	for range 500 {
 		var ran, told atomic.Int32
@@ -235,7 +235,7 @@ func TestRunRacesRejection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
 			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
-		newBlocker(t).fill(t, p, 1)
+		newBlocker(t).Fill(t, p, 1)
 		gate := make(chan struct{})
 		f := executor.NewFuture(func(ctx context.Context) (any, error) {
 			<-gate

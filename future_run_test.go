@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Run runs the body in the calling goroutine, once, and returns the body's
@@ -16,9 +17,9 @@ func TestRunByCaller(t *testing.T) {
 	runs := 0
 	f := executor.NewFuture(func(context.Context) (int, error) {
 		runs++ // unguarded: it is this goroutine
-		return runs, errBody
+		return runs, errTask
 	})
-	if err := f.Run(t.Context()); err != errBody {
+	if err := f.Run(t.Context()); err != errTask {
 		t.Errorf("Run: %v", err)
 	}
 	for range 3 {
@@ -29,14 +30,14 @@ func TestRunByCaller(t *testing.T) {
 	if runs != 1 {
 		t.Errorf("the body ran %d times", runs)
 	}
-	futureIs(t, f, executor.Failed, 1, errBody)
+	futureIs(t, f, executor.Failed, 1, errTask)
 }
 
 // While the body is running a second Run and RunAndReset do nothing
 // (testTimedGet_Cancellation).
 func TestRunWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		f := executor.NewFuture(body)
 		go f.Run(t.Context())
 		synctest.Wait()
@@ -76,15 +77,15 @@ func TestRunAndReset(t *testing.T) {
 // An error or a panic ends the series of runs by RunAndReset.
 func TestRunAndResetFails(t *testing.T) {
 	for name, end := range map[string]func() (int, error){
-		"error": func() (int, error) { return 0, errBody },
-		"panic": func() (int, error) { panic(errBody) },
+		"error": func() (int, error) { return 0, errTask },
+		"panic": func() (int, error) { panic(errTask) },
 	} {
 		f := executor.NewFuture(func(context.Context) (int, error) { return end() })
 		first, second := f.RunAndReset(t.Context()), f.RunAndReset(t.Context())
 		if first || second {
 			t.Errorf("%s: RunAndReset: true", name)
 		}
-		futureIs(t, f, executor.Failed, 0, errBody)
+		futureIs(t, f, executor.Failed, 0, errTask)
 	}
 }
 
@@ -97,7 +98,7 @@ func TestRunAndResetCompletedMeanwhile(t *testing.T) {
 		"Cancel":   {(*executor.Future[int]).Cancel, executor.Canceled},
 		"Abandon":  {(*executor.Future[int]).Abandon, executor.Canceled},
 		"Complete": {func(f *executor.Future[int]) bool { return f.Complete(1) }, executor.Succeeded},
-		"Fail":     {func(f *executor.Future[int]) bool { return f.Fail(errBody) }, executor.Failed},
+		"Fail":     {func(f *executor.Future[int]) bool { return f.Fail(errTask) }, executor.Failed},
 	} {
 		var f *executor.Future[int]
 		f = executor.NewFuture(func(context.Context) (int, error) { op.do(f); return 0, nil })
@@ -175,7 +176,7 @@ func TestOnDone(t *testing.T) {
 		"Run":         {func(ctx context.Context, f *executor.Future[int]) { f.Run(ctx) }, executor.Succeeded},
 		"RunAndReset": {func(ctx context.Context, f *executor.Future[int]) { f.Cancel(); f.RunAndReset(ctx) }, executor.Canceled},
 		"Complete":    {func(_ context.Context, f *executor.Future[int]) { f.Complete(1) }, executor.Succeeded},
-		"Fail":        {func(_ context.Context, f *executor.Future[int]) { f.Fail(errBody) }, executor.Failed},
+		"Fail":        {func(_ context.Context, f *executor.Future[int]) { f.Fail(errTask) }, executor.Failed},
 		"Cancel":      {func(_ context.Context, f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
 		"Abandon":     {func(_ context.Context, f *executor.Future[int]) { f.Abandon() }, executor.Canceled},
 		"rejection": {func(ctx context.Context, f *executor.Future[int]) {
@@ -184,7 +185,7 @@ func TestOnDone(t *testing.T) {
 			p.Execute(ctx, f)
 		}, executor.Failed},
 	} {
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		var order []int // unguarded: all in this goroutine
 		for i := range 3 {
 			f.OnDone(func() {
@@ -257,11 +258,11 @@ func TestOnDonePanics(t *testing.T) {
 		"Run":    {func(f *executor.Future[int]) { f.Run(t.Context()) }, executor.Succeeded},
 		"Cancel": {func(f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
 	} {
-		f := executor.NewFuture(constant(1))
-		f.OnDone(func() { panic(errBody) })
+		f := executor.NewFuture(value(1))
+		f.OnDone(func() { panic(errTask) })
 		func() {
 			defer func() {
-				if r := recover(); r != errBody {
+				if r := recover(); r != errTask {
 					t.Errorf("%s: panicked with %v", name, r)
 				}
 			}()
@@ -288,7 +289,7 @@ func TestDoneIsOneChannel(t *testing.T) {
 // returned, be it an error that this package uses itself.
 func TestOwnErrorsAsOutcome(t *testing.T) {
 	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled, errors.ErrUnsupported} {
-		f := executor.NewFuture(failing(err))
+		f := executor.NewFuture(testkit.Fail(err))
 		f.Run(t.Context())
 		if f.State() != executor.Failed || f.Err() != err {
 			t.Errorf("%v: %v, %v", err, f.State(), f.Err())

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // situation is a state of a future, with how to bring one there.
@@ -19,7 +20,7 @@ type situation struct {
 
 var situations = []situation{
 	{"pending", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		release()
 		return executor.NewFuture(body), runs, func() {}
 	}},
@@ -27,7 +28,7 @@ var situations = []situation{
 		return executor.NewPromise[int](), new(int), func() {}
 	}},
 	{"running", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		f := executor.NewFuture(body)
 		go f.Run(t.Context())
 		synctest.Wait()
@@ -40,17 +41,17 @@ var situations = []situation{
 	}},
 	{"failed", func(t *testing.T) (*executor.Future[int], *int, func()) {
 		f := executor.NewPromise[int]()
-		f.Fail(errBody)
+		f.Fail(errTask)
 		return f, new(int), func() {}
 	}},
 	{"canceled", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		f := executor.NewFuture(body)
 		f.Cancel()
 		return f, runs, release
 	}},
 	{"left", func(t *testing.T) (*executor.Future[int], *int, func()) { // canceled, its body still running
-		body, runs, release := stuck(1, nil)
+		body, runs, release := testkit.Stuck(1, nil)
 		f := executor.NewFuture(body)
 		go f.Run(t.Context())
 		synctest.Wait()
@@ -146,15 +147,15 @@ func final(state string, runs int) map[string]string {
 // body never runs (testSet, testSetException_get, DefaultMethods
 // testCompletableFuture1 to 5).
 func TestCompleteByHand(t *testing.T) {
-	body, runs, release := stuck(1, nil)
+	body, runs, release := testkit.Stuck(1, nil)
 	release()
 	f := executor.NewFuture(body)
 	f.Complete(2)
 	futureIs(t, f, executor.Succeeded, 2, nil)
 
 	g := executor.NewFuture(body)
-	g.Fail(errBody)
-	futureIs(t, g, executor.Failed, 0, errBody)
+	g.Fail(errTask)
+	futureIs(t, g, executor.Failed, 0, errTask)
 
 	h := executor.NewPromise[int]()
 	h.Cancel()
@@ -173,7 +174,7 @@ func TestCompleteByHand(t *testing.T) {
 func TestLateOutcomeIsDiscarded(t *testing.T) {
 	bodies := map[string]func() (int, error){
 		"value": func() (int, error) { return 1, nil },
-		"error": func() (int, error) { return 0, errBody },
+		"error": func() (int, error) { return 0, errTask },
 		"panic": func() (int, error) { panic("late") },
 	}
 	for name, end := range bodies {

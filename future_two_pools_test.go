@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/executor-go/executor"
 )
@@ -11,19 +12,19 @@ import (
 // all the same: its body has the context of the first submission, and when the
 // second runs it, it leaves the first one's queue.
 func TestFutureInTwoPools(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		first := newPool(t, executor.Config{Core: 1})
 		second := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
-		b.fill(t, first, 1)
+		b.Fill(t, first, 1)
 		f := executor.NewFuture(func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil })
 		for i, pool := range []*executor.Pool{first, second} {
 			if err := pool.Execute(context.WithValue(t.Context(), key{}, i), f); err != nil {
 				t.Fatal(err)
 			}
 		}
-		expect(t, "Queued", settled(t, first).Queued, 0)
+		expect(t, "Queued", waitStats(t, first).Queued, 0)
 		v, err := f.Get(t.Context())
 		expect(t, "value", v, any(0))
 		expect(t, "error", err, nil)
@@ -36,14 +37,14 @@ func TestFutureLeavesBeforeItIsDone(t *testing.T) {
 		"Cancel":   (*executor.Future[int]).Cancel,
 		"Abandon":  (*executor.Future[int]).Abandon,
 		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
-		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errBody) },
+		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errTask) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1})
 				b := newBlocker(t)
-				b.fill(t, pool, 1)
-				f := executor.Submit(t.Context(), pool, constant(1))
+				b.Fill(t, pool, 1)
+				f := executor.Submit(t.Context(), pool, value(1))
 				queued := -1
 				f.OnDone(func() { queued = pool.Stats().Queued })
 				expect(t, "ended", end(f), true)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // submissions are the ways to give options to a task, by what kind of task it
@@ -19,22 +20,22 @@ var submissions = map[string]struct {
 	submit func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error
 }{
 	"Submit": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.Submit(ctx, s, constant(1), opts...))
+		return outcomeOf(executor.Submit(ctx, s, value(1), opts...))
 	}},
 	"NewFuture": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.NewFuture(constant(1), opts...))
+		return outcomeOf(executor.NewFuture(value(1), opts...))
 	}},
 	"CompletionService": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.NewCompletionService[int](s).Submit(ctx, constant(1), opts...))
+		return outcomeOf(executor.NewCompletionService[int](s).Submit(ctx, value(1), opts...))
 	}},
 	"Go": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return s.Go(ctx, func(context.Context) error { return nil }, opts...)
 	}},
 	"Schedule": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.Schedule(ctx, s, time.Hour, constant(1), opts...))
+		return outcomeOf(executor.Schedule(ctx, s, time.Hour, value(1), opts...))
 	}},
 	"At": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.At(ctx, s, time.Now().Add(time.Hour), constant(1), opts...))
+		return outcomeOf(executor.At(ctx, s, time.Now().Add(time.Hour), value(1), opts...))
 	}},
 	"AtFixedRate": {2, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		_, err := s.AtFixedRate(ctx, time.Hour, time.Hour, func(context.Context) error { return nil }, opts...)
@@ -97,7 +98,7 @@ func TestOptions(t *testing.T) {
 		{"nil Option", nil, never},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := closing(t, executor.Scheduled(1))
+		s := testkit.Closing(t, executor.Scheduled(1))
 		accepted := int64(0)
 		for name, sub := range submissions {
 			for _, o := range options {
@@ -124,8 +125,8 @@ func TestOptions(t *testing.T) {
 
 // An option that does not apply says which calls it is for.
 func TestOptionSaysWhereItApplies(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+	synctest.Test(t, func(t *testing.T) {
+		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		for _, c := range []struct {
 			by   string
 			opt  executor.Option
@@ -144,7 +145,7 @@ func TestOptionSaysWhereItApplies(t *testing.T) {
 
 // Of several mistakes the first is told.
 func TestFirstOptionMistake(t *testing.T) {
-	f := executor.NewFuture(constant(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
+	f := executor.NewFuture(value(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
 	if err := f.Err(); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Timeout(-1ns)") {
 		t.Errorf("%v", err)
 	}
@@ -152,7 +153,7 @@ func TestFirstOptionMistake(t *testing.T) {
 
 // The last of two options of the same name counts.
 func TestLastOptionCounts(t *testing.T) {
-	f := executor.NewFuture(constant(1), executor.Named("a"), executor.Named("b"))
+	f := executor.NewFuture(value(1), executor.Named("a"), executor.Named("b"))
 	if f.Name() != "b" {
 		t.Errorf("Name: %q", f.Name())
 	}
@@ -161,12 +162,12 @@ func TestLastOptionCounts(t *testing.T) {
 // A name is the future's, and its default is empty.
 func TestNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := closing(t, executor.Scheduled(1))
+		s := testkit.Closing(t, executor.Scheduled(1))
 		named := executor.Named("n")
-		if n := executor.Submit(t.Context(), s, constant(1), named).Name(); n != "n" {
+		if n := executor.Submit(t.Context(), s, value(1), named).Name(); n != "n" {
 			t.Errorf("Submit: %q", n)
 		}
-		if n := executor.Schedule(t.Context(), s, time.Hour, constant(1), named).Name(); n != "n" {
+		if n := executor.Schedule(t.Context(), s, time.Hour, value(1), named).Name(); n != "n" {
 			t.Errorf("Schedule: %q", n)
 		}
 		if n := executor.NewPromise[int]().Name(); n != "" {
@@ -181,7 +182,7 @@ func TestPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
 		b := newBlocker(t)
-		b.fill(t, p, 1)
+		b.Fill(t, p, 1)
 		var order strings.Builder
 		note := func(s string) func(context.Context) error {
 			return func(context.Context) error { order.WriteString(s); return nil }
@@ -190,7 +191,7 @@ func TestPriority(t *testing.T) {
 		mustGo(t, p, note("b"))
 		mustGo(t, p, note("d"), executor.Priority(7))
 		executor.Submit(t.Context(), p, executor.Callable(note("c")), executor.Priority(0))
-		b.release()
+		b.Release()
 		synctest.Wait()
 		if order.String() != "abcd" {
 			t.Errorf("order: %s", order.String())

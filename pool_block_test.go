@@ -9,58 +9,50 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// enqueue submits task in a goroutine of its own and waits until all is still;
-// the error of the submission comes on the channel.
-func enqueue(ctx context.Context, pool *executor.Pool, task executor.Runnable) <-chan error {
-	result := make(chan error, 1)
-	go func() { result <- pool.Execute(ctx, task) }()
-	synctest.Wait()
-	return result
-}
 
 // Where there is room for several submitters at once, they all get in.
 func TestBlockLetsInAsManyAsFit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.Block)
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.Block)
+		mustGo(t, pool, block.Run)
 		for range 3 {
-			enqueue(t.Context(), pool, executor.Func(block.run))
+			testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
 		}
 		expect(t, "SetMax", pool.SetMax(3), nil)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 1)
 		expect(t, "Workers", s.Workers, 3)
-		block.release()
+		block.Release()
 	})
 }
 
 // With Block, submitters wait while there is no room, and get in one by one, in
 // the order in which they came.
 func TestBlockIsFair(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.Block)
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.Block)
+		mustGo(t, pool, block.Run)
 		var order []int
 		var waiting []<-chan error
 		for i := range 10 {
-			waiting = append(waiting, enqueue(t.Context(), pool, executor.Func(func(ctx context.Context) error {
+			waiting = append(waiting, testkit.StartExecute(t.Context(), pool, executor.Func(func(ctx context.Context) error {
 				order = append(order, i)
-				return block.run(ctx)
+				return block.Run(ctx)
 			})))
 		}
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 10)
 		expect(t, "Submitted", s.Submitted, 2)
 		for i, w := range waiting {
 			expect(t, "admitted early", len(w), 0)
-			block.releaseOne()
-			expect(t, "Blocked", settled(t, pool).Blocked, 9-i)
+			block.ReleaseOne()
+			expect(t, "Blocked", waitStats(t, pool).Blocked, 9-i)
 			expect(t, "Execute", <-w, nil)
 		}
-		block.release()
-		s = settled(t, pool)
+		block.Release()
+		s = waitStats(t, pool)
 		if !slices.IsSorted(order) || len(order) != 10 {
 			t.Errorf("ran in order %v", order)
 		}
@@ -72,14 +64,14 @@ func TestBlockIsFair(t *testing.T) {
 // With Block and no queue, a submitter waits for a worker.
 func TestBlockWithoutQueue(t *testing.T) {
 	for _, keepAlive := range []time.Duration{0, time.Hour} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			pool := newPool(t, executor.Config{Max: 2, KeepAlive: keepAlive, Queue: executor.Handoff(), Reject: executor.Block})
 			start := time.Now()
 			for range 10 {
 				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return nil })
 			}
 			expect(t, "took", time.Since(start), 4*time.Second)
-			expect(t, "Largest", addsUp(t, pool).Largest, 2)
+			expect(t, "Largest", checkStats(t, pool).Largest, 2)
 		})
 	}
 }
@@ -90,14 +82,14 @@ func TestBlockWithoutQueueAmongFailures(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"panic": func() error { panic("oops") }, "Goexit": func() error { runtime.Goexit(); return nil },
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 2, Queue: executor.Handoff(), Reject: executor.Block})
 			start := time.Now()
 			for range 10 {
 				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return fail() })
 			}
 			expect(t, name+": took", time.Since(start), 4*time.Second)
-			expect(t, name+": Largest", addsUp(t, pool).Largest, 2)
+			expect(t, name+": Largest", checkStats(t, pool).Largest, 2)
 		})
 	}
 }
@@ -105,24 +97,24 @@ func TestBlockWithoutQueueAmongFailures(t *testing.T) {
 // A submitter that waits gives up when its context ends: the task is rejected
 // with the context's error, and the others keep their places.
 func TestBlockGivesUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.Block)
-		mustGo(t, pool, block.run)
-		first := enqueue(t.Context(), pool, executor.Func(nop))
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.Block)
+		mustGo(t, pool, block.Run)
+		first := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
 		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		f := executor.NewFuture(value(1))
-		second := enqueue(bound, pool, f)
-		third := enqueue(t.Context(), pool, executor.Func(nop))
+		second := testkit.StartExecute(bound, pool, f)
+		third := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
 		err := <-second
 		for _, want := range []error{executor.ErrRejected, context.DeadlineExceeded} {
 			expectIs(t, "Execute", err, want)
 			expectIs(t, "future", f.Err(), want)
 		}
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 2)
 		expect(t, "Rejected", s.Rejected, 1)
-		block.release()
+		block.Release()
 		expect(t, "first", <-first, nil)
 		expect(t, "third", <-third, nil)
 	})
@@ -131,24 +123,24 @@ func TestBlockGivesUp(t *testing.T) {
 // A submitter with BlockFor gives up after that time: the task is rejected since
 // the pool is saturated, and the others keep their places.
 func TestBlockForGivesUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.BlockFor(time.Minute))
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
+		mustGo(t, pool, block.Run)
 		start := time.Now()
 		f := executor.NewFuture(value(1))
-		first := enqueue(t.Context(), pool, f)
+		first := testkit.StartExecute(t.Context(), pool, f)
 		time.Sleep(time.Second)
-		second := enqueue(t.Context(), pool, executor.Func(nop))
+		second := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
 		err := <-first
 		expect(t, "waited", time.Since(start), time.Minute)
 		for _, want := range []error{executor.ErrRejected, executor.ErrSaturated} {
 			expectIs(t, "Execute", err, want)
 			expectIs(t, "future", f.Err(), want)
 		}
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 1)
 		expect(t, "Rejected", s.Rejected, 1)
-		block.release()
+		block.Release()
 		expect(t, "second", <-second, nil)
 	})
 }
@@ -157,20 +149,20 @@ func TestBlockForGivesUp(t *testing.T) {
 // submitter's context, and goes on when the time is over. A context that ends
 // earlier ends the wait.
 func TestBlockForBoundsTheWaitAlone(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.BlockFor(time.Minute))
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
+		mustGo(t, pool, block.Run)
 		f := executor.NewFuture(func(ctx context.Context) (bool, error) {
 			_, bounded := ctx.Deadline()
 			time.Sleep(time.Hour)
 			return bounded, ctx.Err()
 		})
-		in := enqueue(t.Context(), pool, f)
+		in := testkit.StartExecute(t.Context(), pool, f)
 		bound, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		out := enqueue(bound, pool, executor.Func(nop))
+		out := testkit.StartExecute(bound, pool, executor.Func(nop))
 		expectIs(t, "Execute", <-out, context.DeadlineExceeded)
-		block.release()
+		block.Release()
 		expect(t, "Execute", <-in, nil)
 		bounded, err := f.Get(t.Context())
 		expect(t, "deadline", bounded, false)
@@ -180,21 +172,21 @@ func TestBlockForBoundsTheWaitAlone(t *testing.T) {
 
 // Every submitter that waits is turned away by a shutdown, of either kind.
 func TestBlockEndsAtShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for name, stop := range map[string]func(*executor.Pool){
 			"Shutdown": (*executor.Pool).Shutdown, "ShutdownNow": func(p *executor.Pool) { p.ShutdownNow() },
 		} {
-			pool, block := full(t, executor.Block)
-			mustGo(t, pool, block.run)
+			pool, block := testkit.BusyPool(t, executor.Block)
+			mustGo(t, pool, block.Run)
 			f := executor.NewFuture(value(1))
-			waiting := []<-chan error{enqueue(t.Context(), pool, f), enqueue(t.Context(), pool, new(step))}
+			waiting := []<-chan error{testkit.StartExecute(t.Context(), pool, f), testkit.StartExecute(t.Context(), pool, new(testkit.Step))}
 			stop(pool)
 			for _, w := range waiting {
 				expectIs(t, name, <-w, executor.ErrShutdown)
 			}
 			expectIs(t, name, f.Err(), executor.ErrShutdown)
-			expect(t, "Rejected", addsUp(t, pool).Rejected, 2)
-			block.release()
+			expect(t, "Rejected", checkStats(t, pool).Rejected, 2)
+			block.Release()
 		}
 	})
 }
@@ -209,14 +201,14 @@ func TestBlockIsWokenByRoom(t *testing.T) {
 		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2); pool.SetCore(2) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				pool, block := full(t, executor.Block)
-				queued := executor.Submit(t.Context(), pool, block.value)
-				waits := enqueue(t.Context(), pool, executor.Func(block.run))
-				expect(t, "Blocked", addsUp(t, pool).Blocked, 1)
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.Block)
+				queued := executor.Submit(t.Context(), pool, block.Value)
+				waits := testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
+				expect(t, "Blocked", checkStats(t, pool).Blocked, 1)
 				makeRoom(pool, queued)
 				expect(t, "Execute", <-waits, nil)
-				expect(t, "Blocked", settled(t, pool).Blocked, 0)
+				expect(t, "Blocked", waitStats(t, pool).Blocked, 0)
 			})
 		})
 	}
@@ -225,18 +217,18 @@ func TestBlockIsWokenByRoom(t *testing.T) {
 // The context that ends while a task is admitted is either too late, and then
 // it cancels the task, or it withdraws it: the task never runs unnoticed.
 func TestBlockContextEndsAsRoomAppears(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for range 300 {
-			pool, block := full(t, executor.Block)
-			mustGo(t, pool, block.run)
+			pool, block := testkit.BusyPool(t, executor.Block)
+			mustGo(t, pool, block.Run)
 			bound, cancel := context.WithCancel(t.Context())
 			f := executor.NewFuture(func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
-			result := enqueue(bound, pool, f)
+			result := testkit.StartExecute(bound, pool, f)
 			go cancel()
-			go block.release()
+			go block.Release()
 			err := <-result
 			f.Join(t.Context())
-			s := settled(t, pool)
+			s := waitStats(t, pool)
 			expect(t, "rejected", s.Rejected == 1, err != nil)
 			expectIs(t, "Err", f.Err(), context.Canceled)
 			expect(t, "Blocked", s.Blocked, 0)
@@ -248,18 +240,18 @@ func TestBlockContextEndsAsRoomAppears(t *testing.T) {
 // has been let in: the decision stands, and the task expires.
 func TestBlockDecisionStands(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that he looks when both has happened
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		stood := 0
 		for range 100 {
-			pool, block := full(t, executor.Block)
-			queued := executor.Submit(t.Context(), pool, block.value)
+			pool, block := testkit.BusyPool(t, executor.Block)
+			queued := executor.Submit(t.Context(), pool, block.Value)
 			ctx, cancel := context.WithCancel(t.Context())
-			f := executor.NewFuture(block.value)
-			result := enqueue(ctx, pool, f)
+			f := executor.NewFuture(block.Value)
+			result := testkit.StartExecute(ctx, pool, f)
 			cancel()
 			queued.Cancel()
 			err := <-result
-			s := settled(t, pool)
+			s := waitStats(t, pool)
 			expect(t, "state", f.State() == executor.Canceled, err == nil)
 			expect(t, "Rejected", s.Rejected == 1, err != nil)
 			expect(t, "Canceled", s.Canceled == 2, err == nil)
@@ -274,15 +266,15 @@ func TestBlockDecisionStands(t *testing.T) {
 
 // A task canceled by hand while its submitter waits never runs.
 func TestBlockCanceledMeanwhile(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.Block)
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.Block)
+		mustGo(t, pool, block.Run)
 		f := executor.NewFuture(func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
-		result := enqueue(t.Context(), pool, f)
+		result := testkit.StartExecute(t.Context(), pool, f)
 		f.Cancel()
-		block.release()
+		block.Release()
 		<-result
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "state", f.State(), executor.Canceled)
 		expect(t, "Canceled", s.Canceled, 1)
 	})
@@ -290,7 +282,7 @@ func TestBlockCanceledMeanwhile(t *testing.T) {
 
 // Many submitters and few places: everything is admitted, and everything runs.
 func TestBlockManySubmitters(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2), Reject: executor.Block})
 		done := make(chan error)
 		for range 20 {
@@ -308,6 +300,6 @@ func TestBlockManySubmitters(t *testing.T) {
 			expect(t, "submitter", <-done, nil)
 		}
 		pool.Close()
-		expect(t, "Succeeded", addsUp(t, pool).Succeeded, 1000)
+		expect(t, "Succeeded", checkStats(t, pool).Succeeded, 1000)
 	})
 }

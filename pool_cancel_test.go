@@ -13,6 +13,8 @@ import (
 	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // many is how many tasks wait in these tests: so many that most are far from
@@ -35,10 +37,10 @@ type canceler interface {
 // crowds are the pools whose queue tells what is far.
 var crowds = map[string]func(*testing.T) *crowd{
 	"scheduled": func(t *testing.T) *crowd {
-		p := cored(t, 2)
+		p := scheduled(t, 2)
 		c := &crowd{Pool: p.Pool, free: func() {}}
 		for i := range many {
-			f := executor.Schedule(contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), func(context.Context) (int, error) { return int(c.ran.Add(1)), nil })
+			f := executor.Schedule(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), func(context.Context) (int, error) { return int(c.ran.Add(1)), nil })
 			c.waiting = append(c.waiting, f)
 		}
 		return c
@@ -52,7 +54,7 @@ var crowds = map[string]func(*testing.T) *crowd{
 			p.Go(t.Context(), func(context.Context) error { <-busy; return nil })
 		}
 		for i := range many {
-			f := executor.Submit(contexts(t)[i%2], p, func(context.Context) (int, error) { return int(c.ran.Add(1)), nil }, executor.Priority(rand.Int()))
+			f := executor.Submit(testkit.Contexts(t)[i%2], p, func(context.Context) (int, error) { return int(c.ran.Add(1)), nil }, executor.Priority(rand.Int()))
 			c.waiting = append(c.waiting, f)
 		}
 		return c
@@ -61,10 +63,10 @@ var crowds = map[string]func(*testing.T) *crowd{
 
 // scheduledCrowd is a pool of so many workers, and the futures of what waits.
 func scheduledCrowd(t *testing.T, core int) (*executor.ScheduledPool, []*anyFuture) {
-	p := cored(t, core)
+	p := scheduled(t, core)
 	var fs []*anyFuture
 	for i := range many {
-		fs = append(fs, executor.Schedule(contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), schedNopValue))
+		fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Hour+rand.N(time.Hour), nopValue))
 	}
 	rand.Shuffle(many, func(i, j int) { fs[i], fs[j] = fs[j], fs[i] })
 	return p, fs
@@ -74,7 +76,7 @@ func scheduledCrowd(t *testing.T, core int) (*executor.ScheduledPool, []*anyFutu
 func crowded(t *testing.T, test func(*testing.T, *crowd)) {
 	for name, open := range crowds {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				c := open(t)
 				rand.Shuffle(many, func(i, j int) { c.waiting[i], c.waiting[j] = c.waiting[j], c.waiting[i] })
 				test(t, c)
@@ -133,9 +135,9 @@ func TestPoolCancelManyEndsThePool(t *testing.T) {
 func TestPoolCancelReleasesFutures(t *testing.T) {
 	for name, queue := range map[string]executor.Queue{"unbounded": executor.Unbounded(), "bounded": executor.Bounded(20)} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				p := newPool(t, executor.Config{Core: 2, Queue: queue})
-				newBlocker(t).fill(t, p, 2)
+				newBlocker(t).Fill(t, p, 2)
 				var fs []*executor.Future[int]
 				for range 20 {
 					fs = append(fs, executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 0, nil }))
@@ -147,7 +149,7 @@ func TestPoolCancelReleasesFutures(t *testing.T) {
 				}
 				clear(fs)
 				for _, w := range held {
-					isCollected(t, "a future", w)
+					check.Collected(t, "a future", w)
 				}
 			})
 		})
@@ -172,7 +174,7 @@ func TestPoolCancelCountsOnce(t *testing.T) {
 		wg.Go(func() {
 			for range 200 {
 				scheduled.Add(1)
-				executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
+				executor.Schedule(t.Context(), p, time.Hour, nopValue)
 				if s := p.Stats(); s.Submitted != int64(s.Queued+s.Active)+s.Ended()+s.Rejected {
 					t.Errorf("%+v does not add up", s)
 				}
@@ -191,7 +193,7 @@ func TestPoolCancelCountsOnce(t *testing.T) {
 // A future that is canceled while it is being pushed through an open gate does not
 // stay in the queue. This runs outside of a bubble, where the gate would not open.
 func TestPoolCancelDuringPush(t *testing.T) {
-	p := cored(t, 1)
+	p := scheduled(t, 1)
 	busy, end := make(chan struct{}), make(chan struct{})
 	mustGo(t, p.Pool, func(context.Context) error { close(busy); <-end; return nil })
 	defer close(end)

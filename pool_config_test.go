@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -45,7 +46,7 @@ func TestPoolConfigIsChecked(t *testing.T) {
 
 // The extreme values that are legal make a pool that works.
 func TestPoolConfigExtremes(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []executor.Config{
 			{Core: 1, KeepAlive: math.MaxInt64},
 			{Core: 1, KeepAlive: math.MaxInt64, AllowCoreTimeout: true},
@@ -56,9 +57,9 @@ func TestPoolConfigExtremes(t *testing.T) {
 			pool := newPool(t, c)
 			ran := false
 			mustGo(t, pool, func(context.Context) error { ran = true; return nil })
-			s := settled(t, pool)
+			s := waitStats(t, pool)
 			time.Sleep(1000 * time.Hour)
-			if !ran || s.Workers != 1 || settled(t, pool).Workers != 1 {
+			if !ran || s.Workers != 1 || waitStats(t, pool).Workers != 1 {
 				t.Errorf("%+v: ran %v, %d workers, then %d", c, ran, s.Workers, pool.Stats().Workers)
 			}
 		}
@@ -68,15 +69,15 @@ func TestPoolConfigExtremes(t *testing.T) {
 // The zero Config has as many workers as GOMAXPROCS says, keeps them, has an
 // unbounded queue, and aborts.
 func TestPoolConfigDefaults(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{})
 		expect(t, "Core", pool.Core(), runtime.GOMAXPROCS(0))
 		expect(t, "Max", pool.Max(), runtime.GOMAXPROCS(0))
 		expect(t, "KeepAlive", pool.KeepAlive(), 0)
 		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), false)
 		expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
-		newBlocker(t).fill(t, pool, 1000)
-		expect(t, "Queued", addsUp(t, pool).Queued, 1000-runtime.GOMAXPROCS(0))
+		newBlocker(t).Fill(t, pool, 1000)
+		expect(t, "Queued", checkStats(t, pool).Queued, 1000-runtime.GOMAXPROCS(0))
 	})
 }
 
@@ -155,14 +156,14 @@ func TestPoolSizeInvariants(t *testing.T) {
 
 // One Queue describes the queues of many pools, which have nothing in common.
 func TestPoolQueueIsADescription(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		q := executor.Bounded(1)
 		a, b := newPool(t, executor.Config{Core: 1, Queue: q}), newPool(t, executor.Config{Core: 1, Queue: q})
 		block := newBlocker(t)
-		block.fill(t, a, 2)
-		block.fill(t, b, 2)
-		expect(t, "queued in a", addsUp(t, a).Queued, 1)
-		expect(t, "queued in b", addsUp(t, b).Queued, 1)
+		block.Fill(t, a, 2)
+		block.Fill(t, b, 2)
+		expect(t, "queued in a", checkStats(t, a).Queued, 1)
+		expect(t, "queued in b", checkStats(t, b).Queued, 1)
 	})
 }
 

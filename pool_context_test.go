@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-type ctxKey struct{}
 
 // forms are the ways to submit a body: plain, plain with an option, and as a
 // future.
@@ -39,7 +38,7 @@ var forms = []struct {
 func eachForm(t *testing.T, test func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error)) {
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) { test(t, f.submit) })
+			synctest.Test(t, func(t *testing.T) { test(t, f.submit) })
 		})
 	}
 }
@@ -49,13 +48,13 @@ func eachForm(t *testing.T, test func(t *testing.T, submit func(context.Context,
 func TestPoolContextValues(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
-		endless := context.WithValue(context.Background(), ctxKey{}, 5)
+		endless := context.WithValue(context.Background(), contextKey{}, 5)
 		ends, cancel := context.WithCancel(endless)
 		defer cancel()
 		for _, ctx := range []context.Context{endless, ends} {
 			var got any
-			expect(t, "submit", submit(ctx, pool, func(ctx context.Context) error { got = ctx.Value(ctxKey{}); return ctx.Err() }), nil)
-			settled(t, pool)
+			expect(t, "submit", submit(ctx, pool, func(ctx context.Context) error { got = ctx.Value(contextKey{}); return ctx.Err() }), nil)
+			waitStats(t, pool)
 			expect(t, "value", got, any(5))
 		}
 	})
@@ -92,13 +91,13 @@ func TestPoolContextEndsWhileQueued(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		parent, cancel := context.WithCancel(t.Context())
 		expect(t, "submit", submit(parent, pool, func(context.Context) error { t.Error("ran"); return nil }), nil)
 		cancel()
 		synctest.Wait()
-		block.release()
-		s := settled(t, pool)
+		block.Release()
+		s := waitStats(t, pool)
 		expect(t, "Canceled", s.Canceled, 1)
 		expect(t, "Runs", s.Runs, 1)
 	})
@@ -107,15 +106,15 @@ func TestPoolContextEndsWhileQueued(t *testing.T) {
 // A future that waits when its submitter's context ends leaves the queue at
 // once, canceled with the context's error and its cause.
 func TestPoolFutureExpiresInQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		mine := errors.New("mine")
 		parent, cancel := context.WithCancelCause(t.Context())
-		f := executor.Submit(parent, pool, block.value)
+		f := executor.Submit(parent, pool, block.Value)
 		cancel(mine)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "state", f.State(), executor.Canceled)
 		for _, want := range []error{executor.ErrCanceled, context.Canceled, mine} {
 			expectIs(t, "Err", f.Err(), want)
@@ -128,7 +127,7 @@ func TestPoolFutureExpiresInQueue(t *testing.T) {
 // A context that ends after its task was handed to a worker, and before the
 // body begins, may cancel it or end the body's context, nothing in between.
 func TestPoolContextEndsAtTheStart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2})
 		for range 500 {
 			parent, cancel := context.WithCancel(t.Context())
@@ -150,7 +149,7 @@ func TestPoolContextEndsAtTheStart(t *testing.T) {
 // A context that has ended before is answered with its error; nothing runs, and
 // nothing is counted.
 func TestPoolContextEndedBefore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		mine := errors.New("mine")
 		parent, cancel := context.WithCancelCause(t.Context())
@@ -162,7 +161,7 @@ func TestPoolContextEndedBefore(t *testing.T) {
 		f := executor.Submit(parent, pool, func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
 		expect(t, "state", f.State(), executor.Canceled)
 		expectIs(t, "Err", f.Err(), mine)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Submitted", s.Submitted, 0)
 		expect(t, "Workers", s.Workers, 0)
 	})
@@ -184,7 +183,7 @@ func TestPoolContextEndsWithTask(t *testing.T) {
 // A task's timeout ends its context with the cause ErrTimeout, counted from the
 // start of its body; the outcome stays the body's.
 func TestPoolTimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Hour); return nil })
 		start := time.Now()
@@ -203,27 +202,27 @@ func TestPoolTimeout(t *testing.T) {
 // Abandon leaves the body's context alone and discards its late outcome, be it
 // a value, an error or a panic; Cancel ends the context.
 func TestPoolAbandonLeavesBodyRunning(t *testing.T) {
-	for _, end := range leaving {
-		t.Run(end.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+	for _, end := range testkit.Exits {
+		t.Run(end.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 2})
 				block := newBlocker(t)
 				var abandoned, canceled error
 				a := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
-					block.run(ctx)
+					block.Run(ctx)
 					abandoned = ctx.Err()
-					return 1, end.leave()
+					return 1, end.Leave()
 				})
 				c := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 					<-ctx.Done()
 					canceled = context.Cause(ctx)
-					return 1, end.leave()
+					return 1, end.Leave()
 				})
 				synctest.Wait()
 				expect(t, "Abandon", a.Abandon(), true)
 				expect(t, "Cancel", c.Cancel(), true)
-				block.release()
-				s := settled(t, pool)
+				block.Release()
+				s := waitStats(t, pool)
 				expect(t, "context of the abandoned", abandoned, nil)
 				expectIs(t, "context of the canceled", canceled, executor.ErrCanceled)
 				for _, f := range []*executor.Future[int]{a, c} {

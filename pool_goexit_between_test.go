@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -12,8 +13,8 @@ import (
 // A task that a worker has been handed runs even if the worker's goroutine is
 // lost to an OnDone function before it begins.
 func TestGoexitInOnDoneBetweenTasks(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		hold, begun := make(chan struct{}), make(chan struct{})
 		f, err := p.AtFixedRate(context.Background(), 0, time.Second, func(context.Context) error { close(begun); <-hold; return nil })
 		if err != nil {

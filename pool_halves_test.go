@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/executor-go/executor"
 )
@@ -12,16 +13,16 @@ import (
 // they came, though some of them came before a worker took its last task and
 // others after it.
 func TestPoolUnboundedKeepsOrder(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		b := newBlocker(t)
 		pool := newPool(t, executor.Config{Core: 1})
 		var want []executor.Runnable
-		submit := func() { want = append(want, executor.Submit(context.Background(), pool, b.value)) }
-		b.fill(t, pool, 2)
+		submit := func() { want = append(want, executor.Submit(context.Background(), pool, b.Value)) }
+		b.Fill(t, pool, 2)
 		submit()
 		submit()
-		b.releaseOne() // its worker takes the second, and two wait behind the gate
-		settled(t, pool)
+		b.ReleaseOne() // its worker takes the second, and two wait behind the gate
+		waitStats(t, pool)
 		submit()
 		submit()
 		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, want) {
@@ -34,6 +35,6 @@ func TestPoolUnboundedKeepsOrder(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("ShutdownNow: %v, want %v", got, want)
 		}
-		b.release()
+		b.Release()
 	})
 }

@@ -3,99 +3,53 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// trace is a list of events in the order in which they happened.
-type trace struct {
-	mu     sync.Mutex
-	events []string
-}
-
-func (l *trace) add(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, fmt.Sprintf(format, args...))
-}
-
-// check compares the events, once all is still, and forgets them.
-func (l *trace) check(t *testing.T, want ...string) {
-	t.Helper()
-	synctest.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !slices.Equal(l.events, want) {
-		t.Errorf("happened: %q\nwant:     %q", l.events, want)
-	}
-	l.events = nil
-}
-
-// hooks records the calls of all hooks.
-func (l *trace) hooks() executor.Hooks {
-	return executor.Hooks{
-		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
-			l.add("before %s", info.Name)
-			return ctx
-		},
-		AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
-			var perr *executor.PanicError
-			if errors.As(err, &perr) {
-				err = fmt.Errorf("panic %v", perr.Value)
-			}
-			l.add("after %s: %v", info.Name, err)
-		},
-		Terminated: func() { l.add("terminated") },
-		OnPanic: func(_ context.Context, info executor.TaskInfo, err *executor.PanicError) {
-			l.add("panic %s: %v", info.Name, err.Value)
-		},
-	}
-}
 
 // BeforeTask is called before a body and AfterTask after it, with its error,
 // and Terminated comes last of all.
 func TestPoolHooksOrder(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		pool := newPool(t, executor.Config{Core: 1, Hooks: log.hooks()})
-		mustGo(t, pool, func(context.Context) error { log.add("body"); return nil }, executor.Named("a"))
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
+		mustGo(t, pool, func(context.Context) error { log.Add("body"); return nil }, executor.Named("a"))
 		mustGo(t, pool, func(context.Context) error { return errors.New("lost") }, executor.Named("b"))
 		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("kept") }, executor.Named("c"))
 		pool.Close()
-		log.check(t, "before a", "body", "after a: <nil>", "before b", "after b: lost", "before c", "after c: kept", "terminated")
+		log.Check(t, "before a", "body", "after a: <nil>", "before b", "after b: lost", "before c", "after c: kept", "terminated")
 	})
 }
 
 // A task that never runs is not told to the hooks.
 func TestPoolHooksOfTasksThatDoNotRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.hooks()})
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
 		block := newBlocker(t)
-		mustGo(t, pool, block.run, executor.Named("block"))
+		mustGo(t, pool, block.Run, executor.Named("block"))
 		ended, cancel := context.WithCancel(t.Context())
-		executor.Submit(ended, pool, block.value, executor.Named("expired"))
-		executor.Submit(t.Context(), pool, block.value, executor.Named("canceled")).Cancel()
-		executor.Submit(t.Context(), pool, block.value, executor.Named("given back"))
-		executor.Submit(t.Context(), pool, block.value, executor.Named("given back"))
+		executor.Submit(ended, pool, block.Value, executor.Named("expired"))
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("canceled")).Cancel()
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("given back"))
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("given back"))
 		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("by caller"))
 		cancel()
 		synctest.Wait()
 		expect(t, "given back", len(pool.ShutdownNow()), 2)
-		block.release()
-		log.check(t, "before block", "after block: <nil>", "terminated")
+		block.Release()
+		log.Check(t, "before block", "after block: <nil>", "terminated")
 	})
 }
 
 // The hooks are told the pool, the worker, and the task as it was submitted.
 func TestPoolHooksInfo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var before, after []executor.TaskInfo
 		pool := newPool(t, executor.Config{Name: "info", Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
@@ -104,11 +58,11 @@ func TestPoolHooksInfo(t *testing.T) {
 			},
 			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { after = append(after, info) },
 		}})
-		s := new(step)
+		s := new(testkit.Step)
 		pool.Execute(t.Context(), s)
-		settled(t, pool)
+		waitStats(t, pool)
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("f"))
-		settled(t, pool)
+		waitStats(t, pool)
 		want := []executor.TaskInfo{
 			{Executor: "info", Worker: 1, Task: s, Run: 1},
 			{Executor: "info", Worker: 1, Task: f, Name: "f", Run: 1},
@@ -123,7 +77,7 @@ func TestPoolHooksInfo(t *testing.T) {
 // plain tasks and futures.
 func TestPoolBeforeTaskDerivesContext(t *testing.T) {
 	type key struct{}
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var after []any
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
@@ -134,7 +88,7 @@ func TestPoolBeforeTaskDerivesContext(t *testing.T) {
 		var inPlain any
 		mustGo(t, pool, func(ctx context.Context) error { inPlain = ctx.Value(key{}); return nil }, executor.Named("a"))
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil }, executor.Named("b"))
-		settled(t, pool)
+		waitStats(t, pool)
 		inFuture, _ := f.Result()
 		expect(t, "in the plain task", inPlain, any("value of a"))
 		expect(t, "in the future", inFuture, any("value of b"))
@@ -147,7 +101,7 @@ func TestPoolBeforeTaskDerivesContext(t *testing.T) {
 // A task canceled by its context still ends in a body whose context BeforeTask
 // derived.
 func TestPoolDerivedContextIsCanceled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				derived, cancel := context.WithTimeout(ctx, time.Hour)
@@ -170,23 +124,23 @@ func TestPoolDerivedContextIsCanceled(t *testing.T) {
 // A future is complete when AfterTask is called, while its worker still counts
 // as active and its pool does not terminate.
 func TestPoolAfterTaskComesAfterTheOutcome(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		block := newBlocker(t)
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { block.run(ctx) },
+			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { block.Run(ctx) },
 		}})
-		t.Cleanup(block.release) // before the pool is closed
+		t.Cleanup(block.Release) // before the pool is closed
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 5, nil })
 		v, err := f.Get(t.Context())
 		expect(t, "value", v, 5)
 		expect(t, "error", err, nil)
 		pool.Shutdown()
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Active", s.Active, 1)
 		expect(t, "Completed", s.Ended(), 0)
 		expect(t, "Stage", s.Stage, executor.StageShutdown)
-		block.release()
-		s = settled(t, pool)
+		block.Release()
+		s = waitStats(t, pool)
 		expect(t, "Completed at last", s.Ended(), 1)
 		expect(t, "Stage at last", s.Stage, executor.StageTerminated)
 	})
@@ -194,12 +148,12 @@ func TestPoolAfterTaskComesAfterTheOutcome(t *testing.T) {
 
 // Hooks may use their pool: no lock is held while they are called.
 func TestPoolHooksMayUseThePool(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var pool *executor.Pool
 		use := func() {
 			pool.Stats()
 			pool.SetCore(1)
-			pool.Remove(new(step))
+			pool.Remove(new(testkit.Step))
 			pool.Purge()
 			pool.Stage()
 			for range pool.Waiting() {
@@ -221,7 +175,7 @@ func TestPoolHooksMayUseThePool(t *testing.T) {
 				OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { use() },
 			}})
 		mustGo(t, pool, func(context.Context) error { panic("x") })
-		expect(t, "Completed", settled(t, pool).Ended(), 2)
+		expect(t, "Completed", waitStats(t, pool).Ended(), 2)
 		pool.Close()
 	})
 }
@@ -250,23 +204,23 @@ func TestPoolAfterTaskHearsHowABodyEnded(t *testing.T) {
 			executor.Submit(ctx, pool, executor.Callable(body))
 		}},
 	} {
-		for _, way := range leaving {
-			t.Run(as.name+"/"+way.name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+		for _, way := range testkit.Exits {
+			t.Run(as.name+"/"+way.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					var told []error
 					pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 						AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { told = append(told, err) },
 						OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 					}})
-					as.submit(t.Context(), pool, func(context.Context) error { return way.leave() })
-					settled(t, pool)
+					as.submit(t.Context(), pool, func(context.Context) error { return way.Leave() })
+					waitStats(t, pool)
 					if len(told) != 1 {
 						t.Fatalf("told %v, want one error", told)
 					}
 					var perr *executor.PanicError
-					expect(t, "a panic", errors.As(told[0], &perr), panics(way.leave))
-					expect(t, "a Goexit", errors.Is(told[0], executor.ErrGoexit), way.name == "Goexit")
-					expect(t, "nil", told[0] == nil, way.name == "return nil")
+					expect(t, "a panic", errors.As(told[0], &perr), testkit.Panics(way.Leave))
+					expect(t, "a Goexit", errors.Is(told[0], executor.ErrGoexit), way.Name == "Goexit")
+					expect(t, "nil", told[0] == nil, way.Name == "return nil")
 				})
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // openFiles counts the descriptors of the process, where the system shows them.
@@ -38,28 +39,28 @@ func openFilesUntil(t *testing.T, good func(n int) bool) (n int) {
 func TestIdleCoreZeroPoolHasNoDescriptor(t *testing.T) {
 	const workers, alarms = "executor.(*Pool).work", "internal/alarm.(*waker).run"
 	use := func(p *executor.ScheduledPool, more func()) {
-		f := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+		f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
 		more()
-		if _, err := executor.Schedule(context.Background(), p, time.Millisecond, schedNopValue).Get(context.Background()); err != nil {
+		if _, err := executor.Schedule(context.Background(), p, time.Millisecond, nopValue).Get(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if !f.Cancel() {
 			t.Error("a task that waits could not be canceled")
 		}
 	}
-	use(cored(t, 0), func() {}) // the runtime's poller opens some that stay
-	expect(t, "workers before", goroutinesIn(workers, 0), 0)
-	expect(t, "alarms before", goroutinesIn(alarms, 0), 0)
+	use(scheduled(t, 0), func() {}) // the runtime's poller opens some that stay
+	expect(t, "workers before", check.Goroutines(workers, 0), 0)
+	expect(t, "alarms before", check.Goroutines(alarms, 0), 0)
 	before := openFiles(t)
 
-	p := cored(t, 0)
+	p := scheduled(t, 0)
 	use(p, func() {
 		if n := openFilesUntil(t, func(n int) bool { return n > before }); n <= before {
 			t.Skip("alarms have no descriptors here")
 		}
 	})
-	expect(t, "workers", goroutinesIn(workers, 0), 0)
-	expect(t, "alarms", goroutinesIn(alarms, 0), 0)
+	expect(t, "workers", check.Goroutines(workers, 0), 0)
+	expect(t, "alarms", check.Goroutines(alarms, 0), 0)
 	expect(t, "descriptors", openFilesUntil(t, func(n int) bool { return n <= before }), before)
 	expect(t, "stage", p.Stats().Stage, executor.StageRunning)
 }
@@ -73,12 +74,12 @@ func TestIdlePoolWithoutCoreHasNoGoroutine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const workers = "executor.(*Pool)"
-			expect(t, "goroutines before", goroutinesIn(workers, 0), 0)
+			expect(t, "goroutines before", check.Goroutines(workers, 0), 0)
 			p := newPool(t, c)
 			for range 8 {
-				mustGo(t, p, schedNop)
+				mustGo(t, p, nop)
 			}
-			expect(t, "goroutines", goroutinesIn(workers, 0), 0)
+			expect(t, "goroutines", check.Goroutines(workers, 0), 0)
 			expect(t, "stage", p.Stats().Stage, executor.StageRunning)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // labels gives the pprof labels of each goroutine in whose stack the function
@@ -50,12 +51,12 @@ func expectLabels(t *testing.T, what, function string, want ...string) {
 // once, but its goroutine ends a moment later.
 func amongOurselves(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	expect(t, "workers of tests before", goroutinesIn("(*Pool).work(", 0), 0)
-	bubble(t, test)
+	expect(t, "workers of tests before", check.Goroutines("(*Pool).work(", 0), 0)
+	synctest.Test(t, test)
 }
 
 const (
-	atWork = "(*blocker).run"
+	atWork = "(*Blocker).Run"
 	atRest = "(*Pool).park"
 )
 
@@ -67,9 +68,9 @@ func TestPoolLabelsOfWorkers(t *testing.T) {
 		both := []string{`{"executor":"p", "worker":"1"}`, `{"executor":"p", "worker":"2"}`}
 		expectLabels(t, "prestarted", atRest, both...)
 		block := newBlocker(t)
-		block.fill(t, pool, 2)
+		block.Fill(t, pool, 2)
 		expectLabels(t, "at work", atWork, both...)
-		block.release()
+		block.Release()
 		expectLabels(t, "idle again", atRest, both...)
 	})
 }
@@ -83,11 +84,11 @@ func TestPoolLabelsDoNotLeak(t *testing.T) {
 		run := func(ctx context.Context, want string) {
 			t.Helper()
 			block := newBlocker(t)
-			if err := pool.Go(ctx, block.run); err != nil {
+			if err := pool.Go(ctx, block.Run); err != nil {
 				t.Fatal(err)
 			}
 			expectLabels(t, "at work", atWork, want)
-			block.release()
+			block.Release()
 			expectLabels(t, "idle", atRest, `{"executor":"p", "worker":"1"}`)
 		}
 		labeled := pprof.WithLabels(t.Context(), pprof.Labels("user", "ann", "executor", "mine"))
@@ -106,13 +107,13 @@ func TestPoolLabelsWithoutName(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
-			mustGo(t, pool, block.run) // not in ctx
+			mustGo(t, pool, block.Run) // not in ctx
 			expectLabels(t, "of a stranger", atWork, "")
-			pool.Go(ctx, block.run)
-			block.releaseOne()
+			pool.Go(ctx, block.Run)
+			block.ReleaseOne()
 			expectLabels(t, "of its submitter", atWork, `{"user":"ann"}`)
 		})
-		block.release()
+		block.Release()
 		expectLabels(t, "idle", atRest, "")
 	})
 }
@@ -125,7 +126,7 @@ func TestPoolLabelsSetByBody(t *testing.T) {
 			pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("left", "behind")))
 			return nil
 		})
-		newBlocker(t).fill(t, pool, 1)
+		newBlocker(t).Fill(t, pool, 1)
 		expectLabels(t, "the next task", atWork, `{"executor":"p", "worker":"1"}`)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -18,12 +19,12 @@ import (
 // Without OnPanic a panic is logged, with the pool, the task, the value and the
 // stack; an error that nobody else would see is logged as a warning.
 func TestPoolLogsWhatNobodySees(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		pool := newPool(t, executor.Config{Name: "p", Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		logged := func(want ...string) {
 			t.Helper()
-			settled(t, pool)
+			waitStats(t, pool)
 			got := out.String()
 			if slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(got, s) }) || got != "" && len(want) == 0 {
 				t.Errorf("logged %q, want %q in it", got, want)
@@ -56,7 +57,7 @@ func TestLogsCancellationsOfOthers(t *testing.T) {
 		return newPool(t, executor.Config{Core: 1, Logger: l})
 	}
 	scheduled := func(t *testing.T, l *slog.Logger) *executor.ScheduledPool {
-		return scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: l})
+		return newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: l})
 	}
 	for name, run := range map[string]func(*testing.T, *slog.Logger){
 		"Go":           func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, foreign) },
@@ -70,7 +71,7 @@ func TestLogsCancellationsOfOthers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				run(t, slog.New(slog.NewTextHandler(&out, nil)))
 				elapse(2 * time.Second)
@@ -97,9 +98,9 @@ func TestLogsNoInterruption(t *testing.T) {
 			},
 		} {
 			t.Run(who+"/"+name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					var out bytes.Buffer
-					p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+					p := newScheduled(t, executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 					ctx, end := context.WithCancelCause(t.Context())
 					f, err := p.AtFixedRate(ctx, 0, time.Hour, body)
 					if err != nil {
@@ -110,7 +111,7 @@ func TestLogsNoInterruption(t *testing.T) {
 					}
 					elapse(time.Second)
 					interrupt(p, f, end)
-					settled(t, p)
+					waitStats(t, p)
 					if out.Len() > 0 {
 						t.Errorf("logged %s", out.String())
 					}
@@ -123,26 +124,26 @@ func TestLogsNoInterruption(t *testing.T) {
 // An error that AfterTask has heard of is not logged, except of a body that its
 // submitter ran, for which AfterTask is not called.
 func TestLogsNoErrorThatAfterTaskHears(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		heard := 0
 		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns,
 			Logger: slog.New(slog.NewTextHandler(&out, nil)),
 			Hooks:  executor.Hooks{AfterTask: func(context.Context, executor.TaskInfo, error) { heard++ }},
 		})
-		fail := func(context.Context) error { return errMine }
+		fail := func(context.Context) error { return errTask }
 		mustGo(t, p, fail)
-		settled(t, p)
+		waitStats(t, p)
 		expect(t, "told by a worker", heard, 1)
 		expect(t, "logged", out.String(), "")
 		block := newBlocker(t)
-		block.fill(t, p, 1)
+		block.Fill(t, p, 1)
 		mustGo(t, p, fail)
 		expect(t, "told by the submitter", heard, 1)
-		if !strings.Contains(out.String(), errMine.Error()) {
+		if !strings.Contains(out.String(), errTask.Error()) {
 			t.Errorf("logged %q", out.String())
 		}
-		block.release()
+		block.Release()
 	})
 }
 
@@ -162,11 +163,11 @@ func TestLogsHooksThatExit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-				mustGo(t, p, schedNop)
-				settled(t, p)
+				mustGo(t, p, nop)
+				waitStats(t, p)
 				if !strings.Contains(out.String(), "Goexit") || strings.Count(out.String(), "\n") != 1 {
 					t.Errorf("logged %q", out.String())
 				}

@@ -9,12 +9,14 @@ import (
 	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // A task whose submitter's context never ends costs no allocation, and a future
 // costs itself only. Outside of a bubble, as the property is the runtime's.
 func TestPoolAllocations(t *testing.T) {
-	pool := closing(t, executor.Fixed(1))
+	pool := testkit.Closing(t, executor.Fixed(1))
 	ctx := context.Background()
 	ran := make(chan struct{})
 	body := func(context.Context) error { ran <- struct{}{}; return nil }
@@ -38,35 +40,35 @@ func TestPoolAllocations(t *testing.T) {
 // neither a worker, nor the queue, nor the future keeps it.
 func TestPoolRetainsNothing(t *testing.T) {
 	type large [1 << 16]byte
-	for name, use := range map[string]func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any{
-		"ran": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+	for name, use := range map[string]func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any{
+		"ran": func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
-			block.release()
+			block.Release()
 			f.Join(context.Background())
 			return f
 		},
-		"canceled in the queue": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+		"canceled in the queue": func(pool *executor.Pool, _ *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
 			f.Cancel()
 			return f
 		},
-		"removed": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+		"removed": func(pool *executor.Pool, _ *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
 			pool.Remove(f)
 			return f
 		},
-		"plain": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+		"plain": func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any {
 			pool.Go(context.Background(), func(ctx context.Context) error { body(ctx); return nil })
-			block.release()
+			block.Release()
 			return nil
 		},
-		"given back": func(pool *executor.Pool, block *blocker, body func(context.Context) (int, error)) any {
+		"given back": func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
-			block.release()
+			block.Release()
 			pool.ShutdownNow()
 			return f
 		},
-		"discarded": func(pool *executor.Pool, _ *blocker, body func(context.Context) (int, error)) any {
+		"discarded": func(pool *executor.Pool, _ *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
 			for range 4 {
 				executor.Submit(context.Background(), pool, value(1))
@@ -75,10 +77,10 @@ func TestPoolRetainsNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4), Reject: executor.DiscardOldest})
 				block := newBlocker(t)
-				mustGo(t, pool, block.run)
+				mustGo(t, pool, block.Run)
 				held := new(large)
 				gone := weak.Make(held)
 				kept := use(pool, block, func(context.Context) (int, error) { return len(held), nil })
@@ -98,7 +100,7 @@ func TestPoolRetainsNothing(t *testing.T) {
 // A pool does not keep the context of a body that has returned, though the body
 // looked at it and nobody has canceled its parent.
 func TestPoolLetsGoOfContexts(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		cancelable := context.WithCancel // whose function nobody calls
 		submit := func(use func(ctx context.Context, body func(context.Context) error)) weak.Pointer[burden] {
@@ -125,18 +127,18 @@ func TestPoolLetsGoOfContexts(t *testing.T) {
 
 // A pool whose workers leave when they are idle needs no shutdown to be collected.
 func TestIdlePoolIsCollected(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := func() weak.Pointer[executor.Pool] {
 			p, err := executor.New(executor.Config{Core: 2, KeepAlive: time.Second, AllowCoreTimeout: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 5 {
-				executor.Submit(t.Context(), p, after(time.Second, 1))
+				executor.Submit(t.Context(), p, testkit.After(time.Second, 1))
 			}
 			elapse(time.Minute)
 			return weak.Make(p)
 		}()
-		isCollected(t, "the pool", pool)
+		check.Collected(t, "the pool", pool)
 	})
 }

@@ -9,23 +9,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// leaving are the ways of a function to end other than by returning nil.
-var leaving = []struct {
-	name  string
-	leave func() error
-}{
-	{"return nil", func() error { return nil }},
-	{"return error", func() error { return errors.New("mine") }},
-	{"panic value", func() error { panic("value") }},
-	{"panic error", func() error { panic(errors.New("mine")) }},
-	{"panic nil", func() error { panic(nil) }},
-	{"runtime error", func() error { var none []error; return none[len(none)] }},
-	{"Goexit", func() error { runtime.Goexit(); return nil }},
-}
 
 // Whatever a BeforeTask hook and a body do, each task counts once, a hook that
 // did not return leaves out body and AfterTask, a body's end reaches AfterTask,
@@ -33,10 +21,10 @@ var leaving = []struct {
 // is the port of ThrowingTasks (JDK-6450200, JDK-6450205, JDK-6450207,
 // JDK-6450211).
 func TestPoolSurvivesWhateverTasksDo(t *testing.T) {
-	for _, before := range leaving {
-		for _, body := range leaving {
-			t.Run(before.name+", then "+body.name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) { survives(t, before.leave, body.leave) })
+	for _, before := range testkit.Exits {
+		for _, body := range testkit.Exits {
+			t.Run(before.Name+", then "+body.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { survives(t, before.Leave, body.Leave) })
 			})
 		}
 	}
@@ -45,7 +33,7 @@ func TestPoolSurvivesWhateverTasksDo(t *testing.T) {
 func survives(t *testing.T, before, body func() error) {
 	type calls struct{ before, body, after, panics, terminated int }
 	var got calls
-	lives := returns(before)
+	lives := testkit.Returns(before)
 	pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 			got.before++
@@ -57,18 +45,18 @@ func survives(t *testing.T, before, body func() error) {
 		Terminated: func() { got.terminated++ },
 	}})
 	mustGo(t, pool, func(context.Context) error { got.body++; return body() })
-	s := settled(t, pool)
+	s := waitStats(t, pool)
 
 	want := calls{before: 1}
 	if lives {
 		want.body, want.after = 1, 1
 	}
-	if panics(before) || lives && panics(body) {
+	if testkit.Panics(before) || lives && testkit.Panics(body) {
 		want.panics = 1
 	}
 	expect(t, "calls", got, want)
 	expect(t, "Completed", s.Ended(), 1)
-	succeeds := lives && returns(body) && body() == nil
+	succeeds := lives && testkit.Returns(body) && body() == nil
 	expect(t, "Succeeded", s.Succeeded == 1, succeeds)
 	expect(t, "Panics", s.Panics, int64(want.panics))
 	expect(t, "idle workers", s.Idle, 1)
@@ -76,42 +64,21 @@ func survives(t *testing.T, before, body func() error) {
 	expect(t, "terminated", got.terminated, 1)
 }
 
-// returns reports whether f comes back, panics whether it panics.
-func returns(f func() error) bool {
-	how := make(chan bool, 1)
-	go func() {
-		back := false
-		defer func() { recover(); how <- back }()
-		f()
-		back = true
-	}()
-	return <-how
-}
-
-func panics(f func() error) bool {
-	how := make(chan bool, 1)
-	go func() {
-		defer func() { how <- recover() != nil }()
-		f()
-	}()
-	return <-how
-}
-
 // A BeforeTask hook that does not return fails the future of its task.
 func TestPoolBeforeTaskFailsFuture(t *testing.T) {
-	for _, how := range leaving[2:] {
-		t.Run(how.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { how.leave(); return ctx },
+					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { how.Leave(); return ctx },
 				}})
 				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { t.Error("ran"); return 1, nil })
 				_, err := f.Get(t.Context())
 				var perr *executor.PanicError
-				if errors.As(err, &perr) != panics(how.leave) || !panics(how.leave) && err != executor.ErrGoexit {
+				if errors.As(err, &perr) != testkit.Panics(how.Leave) || !testkit.Panics(how.Leave) && err != executor.ErrGoexit {
 					t.Errorf("Get: %v", err)
 				}
-				expect(t, "Failed", settled(t, pool).Failed, 1)
+				expect(t, "Failed", waitStats(t, pool).Failed, 1)
 			})
 		})
 	}
@@ -119,7 +86,7 @@ func TestPoolBeforeTaskFailsFuture(t *testing.T) {
 
 // Runs counts bodies: not one that a BeforeTask hook kept from running.
 func TestPoolRunsCountsBodies(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				if info.Name == "bad" {
@@ -130,7 +97,7 @@ func TestPoolRunsCountsBodies(t *testing.T) {
 		}})
 		mustGo(t, pool, func(context.Context) error { return nil })
 		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("bad"))
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Runs", s.Runs, 1)
 		expect(t, "Completed", s.Ended(), 2)
 	})
@@ -139,17 +106,17 @@ func TestPoolRunsCountsBodies(t *testing.T) {
 // A future carries what its body did, and so nothing is reported; but a panic
 // is counted.
 func TestPoolPanicInFuture(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		pool := newPool(t, executor.Config{Core: 1, Hooks: log.hooks()})
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { panic("x") }, executor.Named("f"))
 		_, err := f.Get(t.Context())
 		var perr *executor.PanicError
 		if !errors.As(err, &perr) || perr.Value != "x" || !strings.Contains(string(perr.Stack), "TestPoolPanicInFuture") {
 			t.Errorf("Get: %v", err)
 		}
-		log.check(t, "before f", "after f: panic x")
-		s := settled(t, pool)
+		log.Check(t, "before f", "after f: panic x")
+		s := waitStats(t, pool)
 		expect(t, "Failed", s.Failed, 1)
 		expect(t, "Panics", s.Panics, 1)
 	})
@@ -157,31 +124,31 @@ func TestPoolPanicInFuture(t *testing.T) {
 
 // A panic in AfterTask is reported and changes nothing.
 func TestPoolPanicInAfterTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		hooks := log.hooks()
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		hooks := log.Hooks()
 		hooks.AfterTask = func(context.Context, executor.TaskInfo, error) { panic("after") }
 		pool := newPool(t, executor.Config{Core: 1, Hooks: hooks})
 		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("a"))
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("b"))
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Err", f.Err(), nil)
 		expect(t, "Succeeded", s.Succeeded, 2)
 		expect(t, "Panics", s.Panics, 2)
-		log.check(t, "before a", "panic a: after", "before b", "panic b: after")
+		log.Check(t, "before a", "panic a: after", "before b", "panic b: after")
 	})
 }
 
 // Goexit in AfterTask costs no task and no worker, and changes no outcome.
 func TestPoolGoexitInAfterTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(context.Context, executor.TaskInfo, error) { runtime.Goexit() },
 		}})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil })
 		mustGo(t, pool, func(context.Context) error { return nil })
 		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Err", f.Err(), nil)
 		expect(t, "Succeeded", s.Succeeded, 2)
 		expect(t, "Failed", s.Failed, 1)
@@ -193,16 +160,16 @@ func TestPoolGoexitInAfterTask(t *testing.T) {
 // A panic or Goexit in OnPanic does not lose the panic that it was told of: it
 // is logged; the worker goes on.
 func TestPoolOnPanicFails(t *testing.T) {
-	for _, how := range leaving[2:] {
-		t.Run(how.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
-					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.leave() },
+					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.Leave() },
 				}})
 				mustGo(t, pool, func(context.Context) error { panic("the first one") })
 				mustGo(t, pool, func(context.Context) error { return nil })
-				s := settled(t, pool)
+				s := waitStats(t, pool)
 				expect(t, "Failed", s.Failed, 1)
 				expect(t, "Succeeded", s.Succeeded, 1)
 				if !strings.Contains(out.String(), "the first one") {
@@ -216,23 +183,23 @@ func TestPoolOnPanicFails(t *testing.T) {
 // Terminated may panic or call Goexit: the pool is terminated nevertheless, and
 // its counters are right, whoever called the hook.
 func TestPoolTerminatedFails(t *testing.T) {
-	for _, how := range leaving[2:] {
+	for _, how := range testkit.Exits[2:] {
 		for _, busy := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, busy=%v", how.name, busy), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, busy=%v", how.Name, busy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					pool := newPool(t, executor.Config{Core: 1,
-						Hooks: executor.Hooks{Terminated: func() { how.leave() }}})
+						Hooks: executor.Hooks{Terminated: func() { how.Leave() }}})
 					block := newBlocker(t)
 					if busy {
-						block.fill(t, pool, 1)
+						block.Fill(t, pool, 1)
 					}
 					go pool.Shutdown() // Goexit may end it
-					settled(t, pool)
-					block.release()
+					waitStats(t, pool)
+					block.Release()
 					if err := pool.AwaitTermination(context.Background()); err != nil {
 						t.Error(err)
 					}
-					s := settled(t, pool)
+					s := waitStats(t, pool)
 					expect(t, "Workers", s.Workers, 0)
 					expect(t, "Active", s.Active, 0)
 					expect(t, "Failed", s.Failed, 0)
@@ -246,35 +213,35 @@ func TestPoolTerminatedFails(t *testing.T) {
 // terminates, and the next task has a worker (FlakyThreadFactory, as far as a
 // goroutine can fail).
 func TestPoolLostWorkerGivesItsPlaceBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 10})
 		for range 8 {
 			mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
 		}
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Workers", s.Workers, 8)
 		expect(t, "Failed", s.Failed, 8)
 		block := newBlocker(t)
-		block.fill(t, pool, 10)
-		expect(t, "started", block.started.Load(), 10)
-		block.release()
+		block.Fill(t, pool, 10)
+		expect(t, "started", block.Started.Load(), 10)
+		block.Release()
 		pool.Close()
 	})
 }
 
 // Goexit in the last task of a pool that is shut down lets it terminate.
 func TestPoolGoexitDuringShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		fs := executor.SubmitAll(t.Context(), pool, func(ctx context.Context) (int, error) {
-			block.run(ctx)
+			block.Run(ctx)
 			runtime.Goexit()
 			return 0, nil
-		}, block.value)
-		settled(t, pool)
+		}, block.Value)
+		waitStats(t, pool)
 		pool.Shutdown()
-		block.release()
+		block.Release()
 		if err := pool.AwaitTermination(context.Background()); err != nil {
 			t.Error(err)
 		}

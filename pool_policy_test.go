@@ -13,52 +13,43 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// full makes a pool of one worker, busy with block, and one place, taken by
-// block too.
-func full(t *testing.T, policy executor.RejectPolicy) (*executor.Pool, *blocker) {
-	t.Helper()
-	pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
-	block := newBlocker(t)
-	block.fill(t, pool, 1)
-	return pool, block
-}
 
 // DiscardOldest drops the task that waits longest, whose future fails, and
 // admits the new one in its place (JDK-8286463: the JDK's stays pending).
 func TestDiscardOldest(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.DiscardOldest)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.DiscardOldest)
 		oldest := executor.Submit(t.Context(), pool, value(2))
 		newest := executor.Submit(t.Context(), pool, value(3))
 		expectIs(t, "oldest", oldest.Err(), executor.ErrRejected)
 		expectIs(t, "oldest", oldest.Err(), executor.ErrSaturated)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Rejected", s.Rejected, 1)
 		expect(t, "Queued", s.Queued, 1)
 		expect(t, "Submitted", s.Submitted, 3)
-		block.release()
+		block.Release()
 		v, err := newest.Get(t.Context())
 		expect(t, "newest", v, 3)
 		expect(t, "error", err, nil)
-		expect(t, "Runs", settled(t, pool).Runs, 2)
+		expect(t, "Runs", waitStats(t, pool).Runs, 2)
 	})
 }
 
 // DiscardOldest drops one task for each new one, always the one that would be
 // next.
 func TestDiscardOldestDropsTheNext(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.DiscardOldest})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		var fs []*executor.Future[int]
 		for i := range 9 {
 			fs = append(fs, executor.Submit(t.Context(), pool, value(i)))
 		}
-		block.release()
-		s := settled(t, pool)
+		block.Release()
+		s := waitStats(t, pool)
 		for i, f := range fs {
 			expect(t, "state", f.State(), map[bool]executor.State{true: executor.Failed, false: executor.Succeeded}[i < 6])
 		}
@@ -69,28 +60,28 @@ func TestDiscardOldestDropsTheNext(t *testing.T) {
 
 // With nothing to drop, DiscardOldest rejects the new task.
 func TestDiscardOldestWithoutQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.DiscardOldest})
-		newBlocker(t).fill(t, pool, 1)
+		newBlocker(t).Fill(t, pool, 1)
 		expectIs(t, "Go", pool.Go(t.Context(), nop), executor.ErrSaturated)
-		expect(t, "Rejected", addsUp(t, pool).Rejected, 1)
+		expect(t, "Rejected", checkStats(t, pool).Rejected, 1)
 	})
 }
 
 // CallerRuns runs the task in the goroutine that submits, which cannot go on
 // until the task is done, with the submitter's context, and reports its panic.
 func TestCallerRuns(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		hooks := log.hooks()
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		hooks := log.Hooks()
 		hooks.BeforeTask, hooks.AfterTask = nil, nil
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
-		newBlocker(t).fill(t, pool, 1)
-		parent := context.WithValue(t.Context(), ctxKey{}, 5)
+		newBlocker(t).Fill(t, pool, 1)
+		parent := context.WithValue(t.Context(), contextKey{}, 5)
 		start := time.Now()
 		f := executor.Submit(parent, pool, func(ctx context.Context) (any, error) {
 			time.Sleep(time.Minute)
-			return ctx.Value(ctxKey{}), ctx.Err()
+			return ctx.Value(contextKey{}), ctx.Err()
 		})
 		expect(t, "took", time.Since(start), time.Minute)
 		v, err := f.Result()
@@ -99,12 +90,12 @@ func TestCallerRuns(t *testing.T) {
 
 		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }, executor.Named("p")), nil)
 		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }), nil)
-		log.check(t, "panic p: bang", "panic : bang")
+		log.Check(t, "panic p: bang", "panic : bang")
 		g := executor.Submit(parent, pool, func(context.Context) (int, error) { panic("bang") })
 		var perr *executor.PanicError
 		expect(t, "panic in the future", errors.As(g.Err(), &perr), true)
-		log.check(t)
-		expect(t, "Rejected", settled(t, pool).Rejected, 4)
+		log.Check(t)
+		expect(t, "Rejected", waitStats(t, pool).Rejected, 4)
 	})
 }
 
@@ -112,13 +103,13 @@ func TestCallerRuns(t *testing.T) {
 // though no hook is called.
 func TestCallerRunsLogsError(t *testing.T) {
 	for _, hooks := range []executor.Hooks{{}, {AfterTask: func(context.Context, executor.TaskInfo, error) {}}} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
 				Logger: slog.New(slog.NewTextHandler(&out, nil))})
-			newBlocker(t).fill(t, pool, 1)
-			mustGo(t, pool, func(context.Context) error { return errMine })
-			if !strings.Contains(out.String(), "error=mine") {
+			newBlocker(t).Fill(t, pool, 1)
+			mustGo(t, pool, func(context.Context) error { return errTask })
+			if !strings.Contains(out.String(), errTask.Error()) {
 				t.Errorf("logged %q", out.String())
 			}
 		})
@@ -128,7 +119,7 @@ func TestCallerRunsLogsError(t *testing.T) {
 // A body that CallerRuns runs is canceled by Cancel, by its timeout and by
 // ShutdownNow like every other.
 func TestCallerRunsIsCanceled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
 			cancel func(*executor.Pool, *executor.Future[struct{}])
 			want   error
@@ -139,9 +130,9 @@ func TestCallerRunsIsCanceled(t *testing.T) {
 		} {
 			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
 			block := newBlocker(t)
-			block.fill(t, pool, 1)
+			block.Fill(t, pool, 1)
 			var seen error
-			f := executor.NewFuture(executor.Callable(func(ctx context.Context) error { seen = patient(ctx); return nil }),
+			f := executor.NewFuture(executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
 				executor.Timeout(2*time.Second))
 			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
 			expect(t, name, pool.Execute(t.Context(), f), nil)
@@ -152,7 +143,7 @@ func TestCallerRunsIsCanceled(t *testing.T) {
 
 // DiscardOldest drops nothing if there is room by the time that it is asked.
 func TestDiscardOldestFindsRoom(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var gone, stays *executor.Future[int]
 		makesRoom := executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
 			gone.Cancel()
@@ -160,34 +151,34 @@ func TestDiscardOldestFindsRoom(t *testing.T) {
 		})
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2), Reject: makesRoom})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		stays = executor.Submit(t.Context(), pool, value(1))
 		gone = executor.Submit(t.Context(), pool, value(2))
 		late := executor.Submit(t.Context(), pool, value(3))
 		expect(t, "State of the oldest", stays.State(), executor.Pending)
 		expect(t, "State of the late one", late.State(), executor.Pending)
-		block.release()
+		block.Release()
 	})
 }
 
 // The context of a task that CallerRuns ran has ended when the submission
 // returns, as that of any task has.
 func TestCallerRunsEndsContext(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.CallerRuns)
-		mustGo(t, pool, block.run)
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.CallerRuns)
+		mustGo(t, pool, block.Run)
 		var seen context.Context
 		mustGo(t, pool, func(ctx context.Context) error { seen = ctx; return ctx.Err() })
 		expect(t, "error of the context", seen.Err(), context.Canceled)
-		block.release()
+		block.Release()
 	})
 }
 
 // Goexit in a body that CallerRuns runs ends the submitter's goroutine, as it
 // says, and the future fails.
 func TestCallerRunsGoexit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, _ := full(t, executor.CallerRuns)
+	synctest.Test(t, func(t *testing.T) {
+		pool, _ := testkit.BusyPool(t, executor.CallerRuns)
 		mustGo(t, pool, nop)
 		f := executor.NewFuture(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
 		went := true
@@ -200,28 +191,28 @@ func TestCallerRunsGoexit(t *testing.T) {
 		<-done
 		expect(t, "ended the goroutine", went, true)
 		expectIs(t, "Err", f.Err(), executor.ErrGoexit)
-		expect(t, "Active", addsUp(t, pool).Active, 1)
+		expect(t, "Active", checkStats(t, pool).Active, 1)
 	})
 }
 
 // A RejectFunc is called without a lock, with the submitter's context, the task
 // and the pool, and may use the pool.
 func TestRejectFunc(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		var parent context.Context
 		var want executor.Runnable
-		pool, _ := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+		pool, _ := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
 			calls++
 			expect(t, "task", task, want)
-			expect(t, "value", ctx.Value(ctxKey{}), any(5))
+			expect(t, "value", ctx.Value(contextKey{}), any(5))
 			expect(t, "Active", pool.Stats().Active, 1)
 			pool.SetKeepAlive(time.Second)
 			return nil
 		}))
 		mustGo(t, pool, nop)
-		parent = context.WithValue(t.Context(), ctxKey{}, 5)
-		want = new(step)
+		parent = context.WithValue(t.Context(), contextKey{}, 5)
+		want = new(testkit.Step)
 		expect(t, "Execute", pool.Execute(parent, want), nil)
 		f := executor.NewFuture(value(1))
 		want = f
@@ -236,24 +227,24 @@ func TestRejectFunc(t *testing.T) {
 func TestRejectFuncHandsOver(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		spare := newPool(t, executor.Config{Core: 1})
-		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 			return spare.Execute(ctx, task)
 		}))
-		mustGo(t, pool, block.run)
-		parent := context.WithValue(t.Context(), ctxKey{}, 5)
+		mustGo(t, pool, block.Run)
+		parent := context.WithValue(t.Context(), contextKey{}, 5)
 		cause := make(chan error, 1)
 		expect(t, "submit", submit(parent, pool, func(ctx context.Context) error {
-			expect(t, "value", ctx.Value(ctxKey{}), any(5))
+			expect(t, "value", ctx.Value(contextKey{}), any(5))
 			<-ctx.Done()
 			cause <- context.Cause(ctx)
 			return nil
 		}), nil)
 		synctest.Wait()
-		expect(t, "Active in the other pool", addsUp(t, spare).Active, 1)
-		expect(t, "Rejected", addsUp(t, pool).Rejected, 1)
+		expect(t, "Active in the other pool", checkStats(t, spare).Active, 1)
+		expect(t, "Rejected", checkStats(t, pool).Rejected, 1)
 
 		pool.ShutdownNow() // has nothing to do with it
-		block.release()
+		block.Release()
 		synctest.Wait()
 		expect(t, "canceled by the first pool", len(cause), 0)
 		spare.ShutdownNow()
@@ -263,29 +254,29 @@ func TestRejectFuncHandsOver(t *testing.T) {
 
 // A future handed over to another pool leaves that pool's queue when canceled.
 func TestRejectFuncHandsOverFuture(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		spare := newPool(t, executor.Config{Core: 1})
-		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
 			return spare.Execute(ctx, task)
 		}))
-		mustGo(t, pool, block.run)
-		block.fill(t, spare, 1)
-		f := executor.Submit(t.Context(), pool, block.value)
-		expect(t, "Queued", addsUp(t, spare).Queued, 1)
+		mustGo(t, pool, block.Run)
+		block.Fill(t, spare, 1)
+		f := executor.Submit(t.Context(), pool, block.Value)
+		expect(t, "Queued", checkStats(t, spare).Queued, 1)
 		f.Cancel()
-		expect(t, "Queued after Cancel", addsUp(t, spare).Queued, 0)
+		expect(t, "Queued after Cancel", checkStats(t, spare).Queued, 0)
 	})
 }
 
 // A RejectFunc that waits a moment and tries again gets the task in at last.
 func TestRejectFuncRetries(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool, block := full(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
 			time.Sleep(time.Second)
 			return pool.Execute(ctx, task)
 		}))
-		mustGo(t, pool, block.run)
-		time.AfterFunc(time.Minute, block.release)
+		mustGo(t, pool, block.Run)
+		time.AfterFunc(time.Minute, block.Release)
 		start := time.Now()
 		f := executor.Submit(t.Context(), pool, value(1))
 		v, err := f.Get(t.Context())
@@ -294,7 +285,7 @@ func TestRejectFuncRetries(t *testing.T) {
 		if d := time.Since(start); d != time.Minute && d != time.Minute+time.Second {
 			t.Errorf("took %v", d)
 		}
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		if s.Succeeded != 3 || s.Rejected < 60 || s.Rejected > 61 {
 			t.Errorf("%+v", s)
 		}
@@ -304,27 +295,27 @@ func TestRejectFuncRetries(t *testing.T) {
 // A panic in a RejectFunc is the submitter's; Goexit ends the submitter's
 // goroutine; the future fails in either case, and the pool is as before.
 func TestRejectFuncFails(t *testing.T) {
-	for _, how := range leaving[2:] {
-		t.Run(how.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				pool, block := full(t, executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
-					return how.leave()
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
+					return how.Leave()
 				}))
-				mustGo(t, pool, block.run)
-				f := executor.NewFuture(block.value)
+				mustGo(t, pool, block.Run)
+				f := executor.NewFuture(block.Value)
 				submit := func() error { return pool.Execute(t.Context(), f) }
-				if panics(how.leave) {
-					expect(t, "panics", panics(submit), true)
+				if testkit.Panics(how.Leave) {
+					expect(t, "panics", testkit.Panics(submit), true)
 					var perr *executor.PanicError
 					expect(t, "future", errors.As(f.Err(), &perr), true)
 				} else {
-					expect(t, "returns", returns(submit), false)
+					expect(t, "returns", testkit.Returns(submit), false)
 					expectIs(t, "future", f.Err(), executor.ErrGoexit)
 				}
-				s := settled(t, pool)
+				s := waitStats(t, pool)
 				expect(t, "Rejected", s.Rejected, 1)
-				block.release()
-				expect(t, "Succeeded", settled(t, pool).Succeeded, 2)
+				block.Release()
+				expect(t, "Succeeded", waitStats(t, pool).Succeeded, 2)
 			})
 		})
 	}
@@ -339,12 +330,12 @@ func TestRejectFuncDelegates(t *testing.T) {
 	}{
 		{executor.Abort, false}, {executor.Discard, false}, {executor.CallerRuns, true},
 	} {
-		bubble(t, func(t *testing.T) {
-			pool, block := full(t, executor.RejectFunc(c.policy.Reject))
-			mustGo(t, pool, block.run)
+		synctest.Test(t, func(t *testing.T) {
+			pool, block := testkit.BusyPool(t, executor.RejectFunc(c.policy.Reject))
+			mustGo(t, pool, block.Run)
 			f := executor.Submit(t.Context(), pool, value(1))
 			expect(t, "ran", f.Err() == nil, c.runs)
-			s := settled(t, pool)
+			s := waitStats(t, pool)
 			expect(t, "Rejected", s.Rejected, 1)
 			expect(t, "Submitted", s.Submitted, 3)
 		})
@@ -357,26 +348,26 @@ func TestRejectFuncDelegates(t *testing.T) {
 func TestRejectFuncDelegatesAdmission(t *testing.T) {
 	for _, policy := range []executor.RejectPolicy{executor.DiscardOldest, executor.Block} {
 		t.Run(slog.AnyValue(policy).String(), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				pool, block := full(t, executor.RejectFunc(policy.Reject))
-				mustGo(t, pool, block.run)
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.RejectFunc(policy.Reject))
+				mustGo(t, pool, block.Run)
 				var f atomic.Pointer[executor.Future[struct{}]]
 				submit := func() {
 					f.Store(nil)
-					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Callable(patient))) }()
+					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour))) }()
 					synctest.Wait()
 				}
 				submit()
 				if policy == executor.Block {
-					block.releaseOne()
+					block.ReleaseOne()
 					synctest.Wait()
 				}
-				expect(t, "Queued", addsUp(t, pool).Queued, 1)
+				expect(t, "Queued", checkStats(t, pool).Queued, 1)
 				f.Load().Cancel()
-				expect(t, "Queued after Cancel", addsUp(t, pool).Queued, 0)
+				expect(t, "Queued after Cancel", checkStats(t, pool).Queued, 0)
 
 				submit() // has room
-				block.release()
+				block.Release()
 				synctest.Wait()
 				expect(t, "state", f.Load().State(), executor.Running)
 				pool.ShutdownNow()

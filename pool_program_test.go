@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -130,7 +131,7 @@ func (p *crewProgram) compare() {
 			p.t.Fatalf("task %d gave %d", i, v)
 		}
 	}
-	s := addsUp(p.t, p.pool)
+	s := checkStats(p.t, p.pool)
 	got := [...]int64{int64(s.Workers), int64(s.Active), int64(s.Queued), s.Submitted, s.Succeeded, s.Failed, s.Canceled, s.Rejected}
 	want := [...]int64{int64(m.workers), int64(len(m.busy)), int64(len(m.queue)), m.submitted, m.succeeded, m.failed, m.canceled, m.turned}
 	if got != want {
@@ -152,6 +153,6 @@ func FuzzPool(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 3, 0, 0, 3, 2, 1, 0, 2, 1, 1, 0, 1, 0, 1, 16, 3, 9, 1, 12, 2})
 	f.Add([]byte{2, 2, 0, 2, 3, 0, 3, 0, 1, 0, 3, 0, 1, 0, 3, 0, 1, 13, 2, 15, 3, 14, 0})
 	f.Fuzz(func(t *testing.T, code []byte) {
-		bubble(t, func(t *testing.T) { runCrew(t, code) })
+		synctest.Test(t, func(t *testing.T) { runCrew(t, code) })
 	})
 }

@@ -7,24 +7,20 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// step is a Runnable with an identity.
-type step struct{ ran bool }
-
-func (s *step) Run(context.Context) error { s.ran = true; return nil }
 
 // Remove takes out a task that waits, once, and no other; a task that runs is
 // not there.
 func TestPoolRemove(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		running := executor.Submit(t.Context(), pool, block.value)
+		running := executor.Submit(t.Context(), pool, block.Value)
 		synctest.Wait()
-		steps := make([]*step, 4)
+		steps := make([]*testkit.Step, 4)
 		for i := range steps {
-			steps[i] = new(step)
+			steps[i] = new(testkit.Step)
 			if err := pool.Execute(t.Context(), steps[i]); err != nil {
 				t.Fatal(err)
 			}
@@ -41,49 +37,49 @@ func TestPoolRemove(t *testing.T) {
 		expect(t, "steps[3] again", pool.Remove(steps[3]), false)
 		waits(steps[0], steps[1], steps[2])
 		expect(t, "steps[1]", pool.Remove(steps[1]), true)
-		expect(t, "stranger", pool.Remove(new(step)), false)
+		expect(t, "stranger", pool.Remove(new(testkit.Step)), false)
 		expect(t, "nil", pool.Remove(nil), false)
 		waits(steps[0], steps[2])
-		expect(t, "Canceled", addsUp(t, pool).Canceled, 2)
-		block.release()
-		settled(t, pool)
+		expect(t, "Canceled", checkStats(t, pool).Canceled, 2)
+		block.Release()
+		waitStats(t, pool)
 		for i, s := range steps {
-			expect(t, "ran", s.ran, i%2 == 0)
+			expect(t, "ran", s.Ran, i%2 == 0)
 		}
 	})
 }
 
 // A future that is removed is complete, canceled by hand.
 func TestPoolRemoveFuture(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, other := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		block.fill(t, other, 1)
-		f := executor.Submit(t.Context(), pool, block.value)
+		block.Fill(t, pool, 1)
+		block.Fill(t, other, 1)
+		f := executor.Submit(t.Context(), pool, block.Value)
 		expect(t, "in another pool", other.Remove(f), false)
 		expect(t, "in its pool", pool.Remove(f), true)
 		expect(t, "again", pool.Remove(f), false)
 		expect(t, "state", f.State(), executor.Canceled)
 		expectIs(t, "Err", f.Err(), executor.ErrCanceled)
-		expect(t, "Canceled", addsUp(t, pool).Canceled, 1)
+		expect(t, "Canceled", checkStats(t, pool).Canceled, 1)
 	})
 }
 
 // Each removal takes out one of the entries of a Runnable that was submitted
 // several times.
 func TestPoolRemoveOneOfSeveral(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
-		newBlocker(t).fill(t, pool, 1)
-		s := new(step)
+		newBlocker(t).Fill(t, pool, 1)
+		s := new(testkit.Step)
 		for range 2 {
 			if err := pool.Execute(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		expect(t, "first", pool.Remove(s), true)
-		expect(t, "queued", addsUp(t, pool).Queued, 1)
+		expect(t, "queued", checkStats(t, pool).Queued, 1)
 		expect(t, "second", pool.Remove(s), true)
 		expect(t, "third", pool.Remove(s), false)
 	})
@@ -92,13 +88,13 @@ func TestPoolRemoveOneOfSeveral(t *testing.T) {
 // So it is with a future that was submitted several times, also if it is done by
 // then: the others find it complete, and wait their turn.
 func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), cored(t, 1).Pool} {
-			done := executor.NewFuture(constant(1))
+	synctest.Test(t, func(t *testing.T) {
+		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), scheduled(t, 1).Pool} {
+			done := executor.NewFuture(value(1))
 			pool.Execute(t.Context(), done)
 			synctest.Wait()
-			newBlocker(t).fill(t, pool, 1)
-			twice := executor.NewFuture(constant(1))
+			newBlocker(t).Fill(t, pool, 1)
+			twice := executor.NewFuture(value(1))
 			for _, f := range []*executor.Future[int]{twice, done, twice} {
 				if err := pool.Execute(t.Context(), f); err != nil {
 					t.Fatal(err)
@@ -108,10 +104,10 @@ func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
 			expect(t, "done again", pool.Remove(done), false)
 			expect(t, "first", pool.Remove(twice), true)
 			expect(t, "state", twice.State(), executor.Canceled)
-			expect(t, "queued", addsUp(t, pool).Queued, 1)
+			expect(t, "queued", checkStats(t, pool).Queued, 1)
 			expect(t, "second", pool.Remove(twice), true)
 			expect(t, "third", pool.Remove(twice), false)
-			expect(t, "canceled", addsUp(t, pool).Canceled, 3)
+			expect(t, "canceled", checkStats(t, pool).Canceled, 3)
 		}
 	})
 }
@@ -119,81 +115,81 @@ func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
 // A function can't be compared and is never found; its submitter can't have
 // meant another one either.
 func TestPoolRemoveFunc(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		f := executor.Func(block.run)
+		block.Fill(t, pool, 1)
+		f := executor.Func(block.Run)
 		if err := pool.Execute(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "Remove", pool.Remove(f), false)
-		expect(t, "queued", addsUp(t, pool).Queued, 1)
+		expect(t, "queued", checkStats(t, pool).Queued, 1)
 	})
 }
 
 // A canceled task leaves the queue at once and gives its room to others; there
 // is nothing to purge.
 func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4)})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.value, block.value, block.value, block.value)
+		block.Fill(t, pool, 1)
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value, block.Value)
 		expect(t, "Cancel", fs[2].Cancel(), true)
 		expect(t, "Abandon", fs[0].Abandon(), true)
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "queued", s.Queued, 2)
 		expect(t, "canceled", s.Canceled, 2)
 		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, []executor.Runnable{fs[1], fs[3]}) {
 			t.Errorf("waiting: %v", got)
 		}
 		expect(t, "Purge", pool.Purge(), 0)
-		mustGo(t, pool, block.run)
-		mustGo(t, pool, block.run)
-		expectIs(t, "full again", pool.Go(t.Context(), block.run), executor.ErrSaturated)
+		mustGo(t, pool, block.Run)
+		mustGo(t, pool, block.Run)
+		expectIs(t, "full again", pool.Go(t.Context(), block.Run), executor.ErrSaturated)
 	})
 }
 
 // A future that is completed by hand while it waits leaves the queue, and
 // counts by its outcome.
 func TestPoolCompletedTaskLeavesQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.value, block.value)
+		block.Fill(t, pool, 1)
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
 		expect(t, "Complete", fs[0].Complete(5), true)
 		expect(t, "Fail", fs[1].Fail(executor.ErrNotDone), true)
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "queued", s.Queued, 0)
 		expect(t, "succeeded", s.Succeeded, 1)
 		expect(t, "failed", s.Failed, 1)
 		expect(t, "runs", s.Runs, 0)
-		block.release()
-		expect(t, "started", settled(t, pool).Runs, 1)
+		block.Release()
+		expect(t, "started", waitStats(t, pool).Runs, 1)
 	})
 }
 
 // Removing or canceling the last task that waits lets a pool that is shut down
 // terminate.
 func TestPoolRemoveLetsTerminate(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, remove := range []func(*executor.Pool, *executor.Future[int]){
 			func(p *executor.Pool, f *executor.Future[int]) { p.Remove(f) },
 			func(_ *executor.Pool, f *executor.Future[int]) { f.Cancel() },
 		} {
 			pool := newPool(t, executor.Config{Core: 1})
 			block := newBlocker(t)
-			block.fill(t, pool, 1)
-			f := executor.Submit(t.Context(), pool, block.value)
+			block.Fill(t, pool, 1)
+			f := executor.Submit(t.Context(), pool, block.Value)
 			pool.Shutdown()
 			remove(pool, f)
-			block.release()
+			block.Release()
 			if err := pool.AwaitTermination(context.Background()); err != nil {
 				t.Error(err)
 			}
-			expect(t, "ended", block.ended.Load(), 1)
+			expect(t, "ended", block.Ended.Load(), 1)
 		}
 	})
 }
@@ -201,11 +197,11 @@ func TestPoolRemoveLetsTerminate(t *testing.T) {
 // The snapshot that Waiting iterates over can be left early, and the pool may
 // be used meanwhile, also to remove what it gives.
 func TestPoolWaitingIsASnapshot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		executor.SubmitAll(t.Context(), pool, block.value, block.value, block.value)
+		block.Fill(t, pool, 1)
+		executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value)
 		for range pool.Waiting() {
 			break
 		}
@@ -215,21 +211,21 @@ func TestPoolWaitingIsASnapshot(t *testing.T) {
 			expect(t, "Remove", pool.Remove(r), true)
 		}
 		expect(t, "seen", seen, 3)
-		expect(t, "queued", addsUp(t, pool).Queued, 0)
+		expect(t, "queued", checkStats(t, pool).Queued, 0)
 	})
 }
 
 // A future that is done before it is given to the pool does not wait in the
 // queue, and takes no room there.
 func TestPoolDoneTaskDoesNotWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		f := executor.NewFuture(block.value)
+		block.Fill(t, pool, 1)
+		f := executor.NewFuture(block.Value)
 		f.Cancel()
 		expect(t, "Execute", pool.Execute(t.Context(), f), nil)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Queued", s.Queued, 0)
 		expect(t, "Canceled", s.Canceled, 1)
 	})
@@ -238,17 +234,17 @@ func TestPoolDoneTaskDoesNotWait(t *testing.T) {
 // A future that is canceled while its submitter waits for room does not take
 // that room later.
 func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		queued := executor.Submit(t.Context(), pool, block.value)
-		f := executor.NewFuture(block.value)
-		waits := enqueue(t.Context(), pool, f)
+		block.Fill(t, pool, 1)
+		queued := executor.Submit(t.Context(), pool, block.Value)
+		f := executor.NewFuture(block.Value)
+		waits := testkit.StartExecute(t.Context(), pool, f)
 		f.Cancel()
 		queued.Cancel() // makes room
 		expect(t, "Execute", <-waits, nil)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Queued", s.Queued, 0)
 		expect(t, "Canceled", s.Canceled, 2)
 	})
@@ -259,7 +255,7 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 func TestPoolRemoveOfUnusableFuture(t *testing.T) {
 	var zero executor.Future[int]
 	for _, task := range []executor.Runnable{(*executor.Future[int])(nil), (*executor.ScheduledFuture[int])(nil), &zero} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1})
 			func() {
 				defer func() {

@@ -14,21 +14,21 @@ import (
 // Shutdown stops admission at once; tasks that wait still run, those that run
 // are not disturbed, and the pool is terminated when the last has ended.
 func TestPoolShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		var seen error
-		mustGo(t, pool, func(ctx context.Context) error { block.run(ctx); seen = ctx.Err(); return nil })
-		f := executor.Submit(t.Context(), pool, block.value)
+		mustGo(t, pool, func(ctx context.Context) error { block.Run(ctx); seen = ctx.Err(); return nil })
+		f := executor.Submit(t.Context(), pool, block.Value)
 		expect(t, "stage before", pool.Stage(), executor.StageRunning)
 		pool.Shutdown()
 		expect(t, "stage after", pool.Stage(), executor.StageShutdown)
-		expectIs(t, "Go", pool.Go(t.Context(), block.run), executor.ErrShutdown)
+		expectIs(t, "Go", pool.Go(t.Context(), block.Run), executor.ErrShutdown)
 		time.Sleep(time.Hour)
 		expect(t, "stage later", pool.Stage(), executor.StageShutdown)
 		expect(t, "future", f.State(), executor.Pending)
-		block.release()
-		s := settled(t, pool)
+		block.Release()
+		s := waitStats(t, pool)
 		expect(t, "stage at last", s.Stage, executor.StageTerminated)
 		expect(t, "context of the first", seen, nil)
 		expect(t, "future at last", f.Err(), nil)
@@ -40,7 +40,7 @@ func TestPoolShutdown(t *testing.T) {
 // Waiting for the termination of a live pool ends with the context; that of a
 // terminated one succeeds whatever the context.
 func TestPoolAwaitTermination(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -69,10 +69,10 @@ var hostileTimeouts = []time.Duration{-1 << 63, -1, 0, 1, 999999, time.Milliseco
 
 // Several callers that wait for termination are all released.
 func TestPoolAwaitTerminationByMany(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		released := make(chan error, 10)
 		for range cap(released) {
 			go func() { released <- pool.AwaitTermination(context.Background()) }()
@@ -80,7 +80,7 @@ func TestPoolAwaitTerminationByMany(t *testing.T) {
 		pool.Shutdown()
 		synctest.Wait()
 		expect(t, "released early", len(released), 0)
-		block.release()
+		block.Release()
 		for range cap(released) {
 			expect(t, "AwaitTermination", <-released, nil)
 		}
@@ -89,7 +89,7 @@ func TestPoolAwaitTerminationByMany(t *testing.T) {
 
 // A pool that is idle, or has never had a worker, terminates within Shutdown.
 func TestPoolShutdownWhenIdle(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, stop := range []func(*executor.Pool){
 			(*executor.Pool).Shutdown, (*executor.Pool).Close, func(p *executor.Pool) { p.ShutdownNow() },
 		} {
@@ -115,14 +115,14 @@ func TestPoolTerminatedHook(t *testing.T) {
 	} {
 		for _, busy := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					calls := 0
 					var pool *executor.Pool
 					pool = newPool(t, executor.Config{Core: 3, Hooks: executor.Hooks{Terminated: func() {
 						calls++
 						ended, cancel := context.WithCancel(context.Background())
 						cancel()
-						s := addsUp(t, pool)
+						s := checkStats(t, pool)
 						expect(t, "Stage inside", s.Stage, executor.StageTidying)
 						expect(t, "Workers inside", s.Workers, 0)
 						expectIs(t, "AwaitTermination inside", pool.AwaitTermination(ended), context.Canceled)
@@ -133,13 +133,13 @@ func TestPoolTerminatedHook(t *testing.T) {
 					}}})
 					block := newBlocker(t)
 					if busy {
-						block.fill(t, pool, 3)
+						block.Fill(t, pool, 3)
 					}
 					stop(pool)
 					if !busy {
 						expect(t, "calls when Shutdown returns", calls, 1)
 					}
-					block.release()
+					block.Release()
 					start := time.Now()
 					pool.AwaitTermination(context.Background())
 					if busy {
@@ -157,13 +157,10 @@ func TestPoolTerminatedHook(t *testing.T) {
 	}
 }
 
-// nop is a body that does nothing.
-func nop(context.Context) error { return nil }
-
 // Close waits for tasks that run and that wait to end normally, also after a
 // Shutdown, and may be called by many and again.
 func TestPoolClose(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, running := range []int{0, 1, 2, 5} {
 			for _, before := range []func(*executor.Pool){func(*executor.Pool) {}, (*executor.Pool).Shutdown} {
 				pool := newPool(t, executor.Config{Core: 2})
@@ -192,7 +189,7 @@ func TestPoolClose(t *testing.T) {
 // A closer with a bound of its own goes on to ShutdownNow when its context ends
 // and then waits for the bodies: what Java's close does when interrupted.
 func TestPoolCloseWithABound(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
 			<-ctx.Done()
@@ -220,20 +217,20 @@ func TestPoolTerminationWaitsForBodies(t *testing.T) {
 		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1})
 				block := newBlocker(t)
-				f := executor.Submit(t.Context(), pool, block.value)
+				f := executor.Submit(t.Context(), pool, block.Value)
 				synctest.Wait()
 				expect(t, name, cancel(f), true)
 				expect(t, "done", f.State().Done(), true)
 				pool.Shutdown()
 				time.Sleep(time.Hour)
-				s := addsUp(t, pool)
+				s := checkStats(t, pool)
 				expect(t, "Stage", s.Stage, executor.StageShutdown)
 				expect(t, "Active", s.Active, 1)
-				block.release()
-				expect(t, "Stage at last", settled(t, pool).Stage, executor.StageTerminated)
+				block.Release()
+				expect(t, "Stage at last", waitStats(t, pool).Stage, executor.StageTerminated)
 			})
 		})
 	}
@@ -242,7 +239,7 @@ func TestPoolTerminationWaitsForBodies(t *testing.T) {
 // A task that is canceled at any moment does not keep its pool from
 // terminating.
 func TestPoolCancelAtAnyMoment(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
 			pool := newPool(t, executor.Config{Core: 1})
 			fs := executor.SubmitAll(t.Context(), pool, value(1), value(2))
@@ -259,20 +256,15 @@ func TestPoolCancelAtAnyMoment(t *testing.T) {
 	})
 }
 
-// value gives a body that gives v.
-func value(v int) func(context.Context) (int, error) {
-	return func(context.Context) (int, error) { return v, nil }
-}
-
 // The stages come in their order, each has a name, and none comes twice.
 func TestPoolStages(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var stages []string
 		var pool *executor.Pool
 		look := func() { stages = append(stages, pool.Stage().String()) }
 		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{Terminated: func() { look() }}})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		look()
 		pool.Shutdown()
 		look()
@@ -280,7 +272,7 @@ func TestPoolStages(t *testing.T) {
 		look()
 		pool.Shutdown() // does not go back
 		look()
-		block.release()
+		block.Release()
 		pool.AwaitTermination(t.Context())
 		look()
 		if want := []string{"running", "shutdown", "stop", "stop", "tidying", "terminated"}; !slices.Equal(stages, want) {

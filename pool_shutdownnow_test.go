@@ -11,32 +11,23 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// patient waits for an hour or the end of its context, and says which.
-func patient(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Hour):
-		return nil
-	}
-}
 
 // ShutdownNow ends the contexts of what runs, with the cause ErrShutdown, gives
 // back in order what never ran, and leaves nothing behind.
 func TestPoolShutdownNow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2})
 		var fs []*executor.Future[struct{}]
 		for range 5 {
-			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(patient)))
+			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour)))
 		}
 		synctest.Wait()
 		start := time.Now()
 		unrun := pool.ShutdownNow()
 		expect(t, "given back again", len(pool.ShutdownNow()), 0)
-		expect(t, "queued", addsUp(t, pool).Queued, 0)
+		expect(t, "queued", checkStats(t, pool).Queued, 0)
 		var back []executor.Runnable
 		for _, u := range unrun {
 			back = append(back, u.Task())
@@ -50,7 +41,7 @@ func TestPoolShutdownNow(t *testing.T) {
 			expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
 			expect(t, "state", f.State(), []executor.State{executor.Failed, executor.Canceled}[min(i/2, 1)])
 		}
-		s := addsUp(t, pool)
+		s := checkStats(t, pool)
 		expect(t, "Failed", s.Failed, 2)
 		expect(t, "Canceled", s.Canceled, 3)
 		expect(t, "Completed", s.Ended(), 5)
@@ -62,13 +53,13 @@ func TestPoolShutdownNow(t *testing.T) {
 // the submitter's context.
 func TestPoolShutdownNowReachesEveryBody(t *testing.T) {
 	type key struct{}
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		cancelable, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		for _, ctx := range []context.Context{context.Background(), cancelable, context.WithValue(context.Background(), key{}, 1)} {
 			pool := newPool(t, executor.Config{Core: 10})
 			causes := make(chan error, 4)
-			body := func(ctx context.Context) error { causes <- patient(ctx); return nil }
+			body := func(ctx context.Context) error { causes <- testkit.AnHour(ctx); return nil }
 			pool.Go(ctx, body)
 			pool.Go(ctx, body, executor.Timeout(time.Minute))
 			executor.Submit(ctx, pool, executor.Callable(body))
@@ -85,13 +76,13 @@ func TestPoolShutdownNowReachesEveryBody(t *testing.T) {
 // A task that was given back has its future canceled, keeps its name, and can
 // be run by another pool, where its context is alive.
 func TestPoolUnrunRunsElsewhere(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var ran, known []string
 		first, second := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { known = append(known, info.Name) },
 		}})
 		block := newBlocker(t)
-		block.fill(t, first, 1)
+		block.Fill(t, first, 1)
 		body := func(name string) func(context.Context) error {
 			return func(ctx context.Context) error {
 				if ctx.Err() == nil {
@@ -102,7 +93,7 @@ func TestPoolUnrunRunsElsewhere(t *testing.T) {
 		}
 		f := executor.Submit(t.Context(), first, executor.Callable(body("future")), executor.Named("f"))
 		mustGo(t, first, body("named"), executor.Named("n"))
-		s := new(step)
+		s := new(testkit.Step)
 		first.Execute(t.Context(), s)
 		unrun := first.ShutdownNow()
 		expect(t, "given back", len(unrun), 3)
@@ -115,9 +106,9 @@ func TestPoolUnrunRunsElsewhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		settled(t, second)
-		if !slices.Equal(names, []string{"f", "n", ""}) || !slices.Equal(ran, []string{"future", "named"}) || !s.ran {
-			t.Errorf("names %q, ran %q and step %v", names, ran, s.ran)
+		waitStats(t, second)
+		if !slices.Equal(names, []string{"f", "n", ""}) || !slices.Equal(ran, []string{"future", "named"}) || !s.Ran {
+			t.Errorf("names %q, ran %q and step %v", names, ran, s.Ran)
 		}
 		if !slices.Equal(known, names) {
 			t.Errorf("the other pool knows them as %q, want %q", known, names)
@@ -129,11 +120,11 @@ func TestPoolUnrunRunsElsewhere(t *testing.T) {
 
 // A future that was canceled before is not given back.
 func TestPoolCanceledIsNotGivenBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.value, block.value)
+		block.Fill(t, pool, 1)
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
 		fs[0].Cancel()
 		unrun := pool.ShutdownNow()
 		expect(t, "given back", len(unrun), 1)
@@ -144,16 +135,16 @@ func TestPoolCanceledIsNotGivenBack(t *testing.T) {
 // ShutdownNow does not wait for bodies that take no notice; the pool terminates
 // when they have returned, and their outcome counts.
 func TestPoolShutdownNowDoesNotWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		f := executor.Submit(t.Context(), pool, block.value)
+		f := executor.Submit(t.Context(), pool, block.Value)
 		synctest.Wait()
 		pool.ShutdownNow()
-		expect(t, "Stage", settled(t, pool).Stage, executor.StageStop)
+		expect(t, "Stage", waitStats(t, pool).Stage, executor.StageStop)
 		expect(t, "state", f.State(), executor.Running)
-		block.release()
-		expect(t, "Stage at last", settled(t, pool).Stage, executor.StageTerminated)
+		block.Release()
+		expect(t, "Stage at last", waitStats(t, pool).Stage, executor.StageTerminated)
 		v, err := f.Result()
 		expect(t, "value", v, 1)
 		expect(t, "error", err, nil)
@@ -163,7 +154,7 @@ func TestPoolShutdownNowDoesNotWait(t *testing.T) {
 // A task that is accepted while the pool is shut down is canceled or given
 // back, never left running (JDK-6523756).
 func TestPoolShutdownNowAgainstExecute(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		for range 256 {
 			pool := newPool(t, executor.Config{Core: 1, Max: 4, Queue: executor.Bounded(2), Reject: executor.Discard})
@@ -177,7 +168,7 @@ func TestPoolShutdownNowAgainstExecute(t *testing.T) {
 					for pool.Stage() == executor.StageRunning {
 						pool.Go(ctx, func(ctx context.Context) error {
 							accepted.Add(1)
-							patient(ctx)
+							testkit.AnHour(ctx)
 							ended.Add(1)
 							return nil
 						})
@@ -196,7 +187,7 @@ func TestPoolShutdownNowAgainstExecute(t *testing.T) {
 			}
 			synctest.Wait()
 			expect(t, "ended", ended.Load(), accepted.Load())
-			expect(t, "given back", addsUp(t, pool).Canceled, back.Load())
+			expect(t, "given back", checkStats(t, pool).Canceled, back.Load())
 		}
 		expect(t, "took", time.Since(start), 0)
 	})
@@ -205,7 +196,7 @@ func TestPoolShutdownNowAgainstExecute(t *testing.T) {
 // A task may shut down its own pool, either way, and finds itself canceled or
 // not accordingly.
 func TestPoolShutdownByTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for _, now := range []bool{false, true} {
 			pool := newPool(t, executor.Config{Core: 1})
 			f := executor.Submit(t.Context(), pool, func(ctx context.Context) (error, error) {
@@ -220,7 +211,7 @@ func TestPoolShutdownByTask(t *testing.T) {
 			cause, err := f.Get(t.Context())
 			expect(t, "error", err, nil)
 			expectIs(t, "cause", cause, map[bool]error{true: executor.ErrShutdown}[now])
-			expect(t, "Stage", settled(t, pool).Stage, executor.StageTerminated)
+			expect(t, "Stage", waitStats(t, pool).Stage, executor.StageTerminated)
 		}
 	})
 }
@@ -228,22 +219,22 @@ func TestPoolShutdownByTask(t *testing.T) {
 // Callers who wait for futures, for all or for any of them, are released by
 // ShutdownNow, also those whose task never ran (JDK-8286463).
 func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for name, wait := range map[string]func(ctx context.Context, pool *executor.Pool) error{
 			"Get": func(ctx context.Context, pool *executor.Pool) error {
-				executor.Submit(ctx, pool, executor.Callable(patient))
-				_, err := executor.Submit(ctx, pool, executor.Callable(patient)).Get(ctx) // waits in the queue
+				executor.Submit(ctx, pool, executor.Callable(testkit.AnHour))
+				_, err := executor.Submit(ctx, pool, executor.Callable(testkit.AnHour)).Get(ctx) // waits in the queue
 				return err
 			},
 			"InvokeAll": func(ctx context.Context, pool *executor.Pool) error {
-				fs := executor.InvokeAll(ctx, pool, executor.Callable(patient), executor.Callable(patient), executor.Callable(patient))
+				fs := executor.InvokeAll(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
 				for _, f := range fs {
 					expectIs(t, "one of InvokeAll", f.Err(), executor.ErrShutdown)
 				}
 				return fs[2].Err()
 			},
 			"InvokeAny": func(ctx context.Context, pool *executor.Pool) error {
-				_, err := executor.InvokeAny(ctx, pool, executor.Callable(patient), executor.Callable(patient))
+				_, err := executor.InvokeAny(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
 				return err
 			},
 		} {
@@ -260,14 +251,14 @@ func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
 // After ShutdownNow nothing more is taken from the queue, even if a worker
 // becomes free in the same moment.
 func TestPoolStopTakesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
 			pool := newPool(t, executor.Config{Core: 2})
 			block := newBlocker(t)
-			block.fill(t, pool, 20)
-			go block.release()
+			block.Fill(t, pool, 20)
+			go block.Release()
 			back := len(pool.ShutdownNow())
-			s := settled(t, pool)
+			s := waitStats(t, pool)
 			expect(t, "run or given back", int(s.Runs)+back, 20)
 			expect(t, "ended", s.Succeeded, s.Runs)
 		}

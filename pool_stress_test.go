@@ -88,7 +88,7 @@ func history(t *testing.T, c executor.Config, now bool, seed uint64) {
 	})
 	meddle.Go(func() { // looks on
 		for !isClosed(stop) {
-			addsUp(t, pool)
+			checkStats(t, pool)
 			runtime.Gosched()
 		}
 	})
@@ -197,7 +197,7 @@ func judge(t *testing.T, pool *executor.Pool, all [][]*record, discards bool) {
 			}
 		}
 	}
-	s := addsUp(t, pool)
+	s := checkStats(t, pool)
 	expect(t, "Submitted", s.Submitted, total)
 	if inline := runs - s.Runs; inline < 0 || inline > s.Rejected {
 		t.Errorf("%d bodies ran, of which the pool knows %d: %+v", runs, s.Runs, s)

@@ -42,20 +42,20 @@ func (q quitter) Err() error {
 // that came with it, in whatever it is asked, and no task that has run.
 func TestContextThatExits(t *testing.T) {
 	for _, byErr := range []bool{false, true} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			armed := false
 			ctx := quitter{context.Background(), &armed}
 			pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler)})
-			s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+			s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
 			begin := make(chan struct{})
 			for _, p := range []*executor.Pool{pool, s.Pool} {
 				p.Go(context.Background(), func(context.Context) error { <-begin; return nil })
 			}
-			f := executor.Submit(ctx, pool, constant(1))
-			g := executor.Submit(ctx, pool, constant(1), executor.Timeout(time.Second))
+			f := executor.Submit(ctx, pool, value(1))
+			g := executor.Submit(ctx, pool, value(1), executor.Timeout(time.Second))
 			pool.Go(ctx, func(context.Context) error { return nil })
 			pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("x"))
-			once := executor.Schedule(ctx, s, time.Second, constant(1))
+			once := executor.Schedule(ctx, s, time.Second, value(1))
 			beat, err := s.AtFixedRate(ctx, 0, time.Second, func(context.Context) error { return nil })
 			if err != nil {
 				t.Fatal(err)
@@ -63,14 +63,14 @@ func TestContextThatExits(t *testing.T) {
 			armed = byErr
 			close(begin)
 			time.Sleep(5 * time.Second)
-			settled(t, pool)
-			settled(t, s.Pool)
+			waitStats(t, pool)
+			waitStats(t, s.Pool)
 			for i, f := range []executor.Awaitable{f, g, once, beat} {
 				if !errors.Is(f.Err(), executor.ErrGoexit) {
 					t.Errorf("by Err %v: future %d is %v: %v", byErr, i, f.State(), f.Err())
 				}
 			}
-			for i, stats := range []executor.Stats{addsUp(t, pool), addsUp(t, s)} {
+			for i, stats := range []executor.Stats{checkStats(t, pool), checkStats(t, s)} {
 				if stats.Failed != []int64{4, 2}[i] || stats.Succeeded != 1 || stats.Active != 0 {
 					t.Errorf("by Err %v: %+v", byErr, stats)
 				}
@@ -81,12 +81,12 @@ func TestContextThatExits(t *testing.T) {
 
 // What a task was, it stays, if what is called when it is done panics.
 func TestOnDoneThatPanicsLeavesRuns(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
-		f := executor.Schedule(context.Background(), s, time.Second, constant(1))
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		f := executor.Schedule(context.Background(), s, time.Second, value(1))
 		f.OnDone(func() { panic("boom") })
 		time.Sleep(2 * time.Second)
-		settled(t, s.Pool)
+		waitStats(t, s.Pool)
 		expect(t, "Runs", f.Runs(), 1)
 	})
 }
@@ -94,7 +94,7 @@ func TestOnDoneThatPanicsLeavesRuns(t *testing.T) {
 // A context of the submitter's that panics in a worker fails the task that came
 // with it, and is made known. The worker lives on.
 func TestContextThatPanics(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		told := 0
 		hooks := executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ }}
 		ctx := sloppy{context.Background()}
@@ -106,44 +106,44 @@ func TestContextThatPanics(t *testing.T) {
 					t.Errorf("future %d: %v", i, f.Err())
 				}
 			}
-			s := addsUp(t, pool)
+			s := checkStats(t, pool)
 			if s.Failed != int64(submitted) || s.Active != 0 || s.Panics != s.Failed || told != submitted {
 				t.Errorf("%d told, %+v", told, s)
 			}
 		}
 
 		pool := newPool(t, executor.Config{Core: 1, Hooks: hooks})
-		f := executor.Submit(ctx, pool, constant(1))
-		g := executor.Submit(ctx, pool, constant(1), executor.Timeout(time.Second))
+		f := executor.Submit(ctx, pool, value(1))
+		g := executor.Submit(ctx, pool, value(1), executor.Timeout(time.Second))
 		pool.Go(ctx, func(context.Context) error { return nil })
 		pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("x"))
-		settled(t, pool)
+		waitStats(t, pool)
 		check(4, pool, f, g)
 
 		told = 0
-		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
-		once := executor.Schedule(ctx, s, time.Second, constant(1))
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
+		once := executor.Schedule(ctx, s, time.Second, value(1))
 		beat, err := s.AtFixedRate(ctx, 0, time.Second, func(context.Context) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		settled(t, s.Pool)
+		waitStats(t, s.Pool)
 		check(2, s, once, beat)
 	})
 }
 
 // So does a panic in what OnDone was given: the outcome stands.
 func TestOnDonePanicsInWorker(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		told := 0
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
 		}})
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		f.OnDone(func() { panic("boom") })
 		pool.Execute(t.Context(), f)
-		settled(t, pool)
+		waitStats(t, pool)
 		if v, err := f.Result(); v != 1 || err != nil || told != 1 {
 			t.Errorf("%d, %v, told %d times", v, err, told)
 		}
@@ -170,20 +170,20 @@ func TestSurvivesWhatAPanicEntails(t *testing.T) {
 		"neither OnDone nor OnPanic does, either": {sloppy{context.Background()}, runtime.Goexit, runtime.Goexit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				told := 0
 				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++; test.onPanic() },
 				}})
-				f := executor.NewFuture(constant(1))
+				f := executor.NewFuture(value(1))
 				f.OnDone(test.onDone)
 				pool.Execute(test.ctx, f)
-				g := executor.Submit(t.Context(), pool, constant(1))
-				settled(t, pool)
+				g := executor.Submit(t.Context(), pool, value(1))
+				waitStats(t, pool)
 				if !f.State().Done() || g.State() != executor.Succeeded || told != test.told {
 					t.Errorf("%v, then %v; told %d times", f.State(), g.State(), told)
 				}
-				if s := addsUp(t, pool); s.Ended() != 2 || s.Workers != 1 {
+				if s := checkStats(t, pool); s.Ended() != 2 || s.Workers != 1 {
 					t.Errorf("%+v", s)
 				}
 			})
@@ -194,9 +194,9 @@ func TestSurvivesWhatAPanicEntails(t *testing.T) {
 // So does a worker that ends a periodic task since its pool was shut down during
 // the run.
 func TestOnDonePanicsInWorkerAfterShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		told := 0
-		s := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
 		}})
 		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { s.Shutdown(); return nil })
@@ -215,7 +215,7 @@ func TestOnDonePanicsInWorkerAfterShutdown(t *testing.T) {
 // Who runs a task himself gets the panic of his context, and those who wait for
 // the task do not wait for ever.
 func TestContextThatPanicsInCaller(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
 		release := make(chan struct{})
 		mustGo(t, pool, func(context.Context) error { <-release; return nil })
@@ -225,7 +225,7 @@ func TestContextThatPanicsInCaller(t *testing.T) {
 			"Run":         func(f *executor.Future[int]) { f.Run(ctx) },
 			"RunAndReset": func(f *executor.Future[int]) { f.RunAndReset(ctx) },
 		} {
-			f := executor.NewFuture(constant(1), executor.Timeout(time.Second))
+			f := executor.NewFuture(value(1), executor.Timeout(time.Second))
 			func() {
 				defer func() {
 					var perr *executor.PanicError
@@ -237,7 +237,7 @@ func TestContextThatPanicsInCaller(t *testing.T) {
 			}()
 		}
 		close(release)
-		addsUp(t, pool)
+		checkStats(t, pool)
 	})
 }
 
@@ -262,10 +262,10 @@ func (c *touchy) touch(method string) {
 func TestContextThatPanicsInBlock(t *testing.T) {
 	for _, method := range []string{"Done", "Err", "neither"} {
 		t.Run(method, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 				block := newBlocker(t)
-				block.fill(t, pool, 1)
+				block.Fill(t, pool, 1)
 				mustGo(t, pool, func(context.Context) error { return nil })
 
 				ctx, ran := &touchy{Context: context.Background(), closed: make(chan struct{})}, false
@@ -283,7 +283,7 @@ func TestContextThatPanicsInBlock(t *testing.T) {
 				ctx.touched = method
 				close(ctx.closed)
 				v := <-left
-				block.release()
+				block.Release()
 				synctest.Wait()
 
 				var perr *executor.PanicError
@@ -295,7 +295,7 @@ func TestContextThatPanicsInBlock(t *testing.T) {
 				case v != method || !errors.As(f.Err(), &perr) || perr.Value != v:
 					t.Errorf("recovered %v; the future gives %v", v, f.Err())
 				}
-				s := addsUp(t, pool)
+				s := checkStats(t, pool)
 				if ran || f.State() != executor.Failed || s.Blocked != 0 || s.Rejected != 1 {
 					t.Errorf("ran %t, %v, %+v", ran, f.State(), s)
 				}
@@ -308,15 +308,15 @@ func TestContextThatPanicsInBlock(t *testing.T) {
 // ends his goroutine.
 func TestContextThatPanicsAtTheDoor(t *testing.T) {
 	for _, exits := range []bool{false, true} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1})
-			s := scheduledPool(t, executor.ScheduledConfig{Core: 1})
+			s := newScheduled(t, executor.ScheduledConfig{Core: 1})
 			var ctx context.Context = &touchy{Context: context.Background(), touched: "Err"}
 			if exits {
 				ctx = quitter{context.Background(), &exits}
 			}
 			for _, p := range []*executor.Pool{pool, s.Pool} {
-				f := executor.NewFuture(constant(1))
+				f := executor.NewFuture(value(1))
 				left := make(chan any)
 				go func() {
 					defer func() { left <- recover() }()
@@ -329,7 +329,7 @@ func TestContextThatPanicsAtTheDoor(t *testing.T) {
 					!exits && (v != "Err" || !errors.As(f.Err(), &perr) || perr.Value != v):
 					t.Errorf("recovered %v; the future gives %v", v, f.Err())
 				}
-				if s := addsUp(t, p); s.Rejected != 1 {
+				if s := checkStats(t, p); s.Rejected != 1 {
 					t.Errorf("%+v", s)
 				}
 			}
@@ -350,10 +350,10 @@ func (p picky) Value(key any) any {
 // A submitter whose context panics when his task is in the queue gets the panic, and
 // the task leaves the queue.
 func TestContextThatPanicsInQueue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		block.fill(t, pool, 1)
+		block.Fill(t, pool, 1)
 		parent, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		ran := false
@@ -368,9 +368,9 @@ func TestContextThatPanicsInQueue(t *testing.T) {
 			pool.Execute(picky{parent}, f)
 		}()
 		expect(t, "Queued", pool.Stats().Queued, 0)
-		block.release()
-		settled(t, pool)
-		if s := addsUp(t, pool); ran || s.Canceled != 1 {
+		block.Release()
+		waitStats(t, pool)
+		if s := checkStats(t, pool); ran || s.Canceled != 1 {
 			t.Errorf("ran %t, %+v", ran, s)
 		}
 	})

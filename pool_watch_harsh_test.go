@@ -22,7 +22,7 @@ func (c silent) Err() error {
 // A future that waits is canceled when its context ends, also if that does not say
 // how.
 func TestPoolContextDoesNotSayHowItEnded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		before := submitNothing(ctx, pool)
 		mute := submitNothing(silent{ctx}, pool)
@@ -50,7 +50,7 @@ func (c clinging) AfterFunc(f func()) func() bool {
 // Those who wait for a future are told of its end, also if its context does not
 // return when it is to watch no more.
 func TestPoolContextDoesNotLetGo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		f := submitNothing(clinging{ctx}, pool)
 		done, called := f.Done(), false
@@ -71,7 +71,7 @@ func TestPoolContextDoesNotLetGo(t *testing.T) {
 // A future that its submitter takes for refused, since his context did not let go of
 // a function, is not what keeps the context watched.
 func TestPoolForgetsWhatDidNotLetGo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		inner := ctx.submitMeanwhile(pool)
 		func() {

@@ -41,7 +41,7 @@ func (l *lineage) ended() bool {
 func TestPoolContextsModel(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { contextsProgram(t, rand.New(rand.NewPCG(seed, 1))) })
+			synctest.Test(t, func(t *testing.T) { contextsProgram(t, rand.New(rand.NewPCG(seed, 1))) })
 		})
 	}
 }
@@ -59,7 +59,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 	}
 	b := newBlocker(t)
 	for _, pool := range pools {
-		b.fill(t, pool, 1)
+		b.Fill(t, pool, 1)
 	}
 	root := &lineage{Context: context.Background()}
 	all := []*lineage{root}
@@ -152,7 +152,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 			t.Errorf("future %d is %v with the error %v, its context has ended: %v", i, state, w.future.Err(), w.ctx.Err())
 		}
 	}
-	b.release()
+	b.Release()
 	synctest.Wait()
 	for i, w := range made {
 		if !w.touched && !w.ctx.ended() {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // hookable is a context that counts the functions it is to call when it ends.
@@ -104,7 +105,7 @@ func (c *hookable) submitMeanwhile(pool *executor.Pool) **executor.Future[int] {
 // behind gives a pool whose only worker is busy until the end of the test.
 func behind(t *testing.T) *executor.Pool {
 	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
-	b.fill(t, pool, 1)
+	b.Fill(t, pool, 1)
 	return pool
 }
 
@@ -113,7 +114,7 @@ func behind(t *testing.T) *executor.Pool {
 func TestPoolContextOfManyEnds(t *testing.T) {
 	const n = 5_000
 	type key struct{}
-	withoutCollector(t)
+	check.WithoutGC(t)
 	for name, derive := range map[string]func(context.Context) context.Context{
 		"the same":    func(ctx context.Context) context.Context { return ctx },
 		"with values": func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, 1) },
@@ -129,7 +130,7 @@ func TestPoolContextOfManyEnds(t *testing.T) {
 			},
 		} {
 			t.Run(kind+", "+name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					pool := behind(t)
 					ctx, end := base()
 					before, most := runtime.NumGoroutine(), 0
@@ -159,7 +160,7 @@ func TestPoolContextOfManyEnds(t *testing.T) {
 // A context is watched by a pool as long as a future waits that was submitted with it,
 // and once, however many they are.
 func TestPoolWatchesContextOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		for range 2 {
 			var fs []*executor.Future[int]
@@ -178,7 +179,7 @@ func TestPoolWatchesContextOnce(t *testing.T) {
 // A future is canceled that was submitted with a context which ends while the pool
 // begins to watch it.
 func TestPoolContextEndsWhileItIsHooked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		ctx.onHook = ctx.end
 		f := submitNothing(ctx, pool)
@@ -203,7 +204,7 @@ func (c brief) Done() <-chan struct{} {
 // begins to watch it, whichever comes first. One in some thousand ends before the future
 // is under the watch.
 func TestPoolContextEndsBeforeItIsWatched(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, waiting := behind(t), 0
 		fs := make([]*executor.Future[int], 20_000)
 		for i := range fs {
@@ -222,7 +223,7 @@ func TestPoolContextEndsBeforeItIsWatched(t *testing.T) {
 // A submitter does not cancel what waits with his context, if that ends while the pool
 // begins to watch it: he may hold what those want who are told.
 func TestPoolContextEndsBesideItsSubmitter(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, submitted := behind(t), make(chan struct{})
 		var fs []*executor.Future[int]
 		for range 50 {
@@ -241,7 +242,7 @@ func TestPoolContextEndsBesideItsSubmitter(t *testing.T) {
 
 // A context is not watched for a future that is done when the pool begins to watch it.
 func TestPoolFutureIsDoneWhenItsContextIsHooked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
 		ctx.onHook = func() { f.Cancel() }
@@ -252,7 +253,7 @@ func TestPoolFutureIsDoneWhenItsContextIsHooked(t *testing.T) {
 
 // Two submitters that begin at the same time to watch a context leave one watch.
 func TestPoolContextHookedByTwo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
 		inner := ctx.submitMeanwhile(pool)
 		outer := submitNothing(ctx, pool)
@@ -266,7 +267,7 @@ func TestPoolContextHookedByTwo(t *testing.T) {
 
 // Futures whose contexts end together get the error of their own each.
 func TestPoolContextsThatEndTogether(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool, ctx, own := behind(t), newHookable(), errors.New("own")
 		plain := submitNothing(ctx, pool)
 		wrapped := submitNothing(named{ctx, own}, pool)
@@ -293,7 +294,7 @@ func (c named) Err() error {
 // What is told of one future and does not return does not keep others from being
 // canceled with their context.
 func TestPoolContextEndsDespiteGoexit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := behind(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var fs []*executor.Future[int]
@@ -314,7 +315,7 @@ func TestPoolContextEndsDespiteGoexit(t *testing.T) {
 func TestPoolForgetsContexts(t *testing.T) {
 	const n = 50_000
 	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
-	mustGo(t, pool, b.run)
+	mustGo(t, pool, b.Run)
 	wait := func() func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		f := submitNothing(ctx, pool)
@@ -325,7 +326,7 @@ func TestPoolForgetsContexts(t *testing.T) {
 	}
 	defer wait()()
 	all := make([]func(), n)
-	before := heapInUse()
+	before := check.HeapInUse()
 	for i := range all {
 		all[i] = wait()
 	}
@@ -333,7 +334,7 @@ func TestPoolForgetsContexts(t *testing.T) {
 		leave()
 		all[i] = nil
 	}
-	if kept := heapInUse() - before; kept > n*4 {
+	if kept := check.HeapInUse() - before; kept > n*4 {
 		t.Errorf("%d bytes are kept of %d contexts", kept, n)
 	}
 	runtime.KeepAlive(all)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Each preset reads back as what its documentation says.
@@ -25,7 +26,7 @@ func TestPresets(t *testing.T) {
 		{"Cached", executor.Cached(), 0, math.MaxInt, time.Minute},
 		{"PerTask", executor.PerTask(), 0, math.MaxInt, 0},
 	} {
-		closing(t, c.pool)
+		testkit.Closing(t, c.pool)
 		expect(t, c.name+": Core", c.pool.Core(), c.core)
 		expect(t, c.name+": Max", c.pool.Max(), c.max)
 		expect(t, c.name+": KeepAlive", c.pool.KeepAlive(), c.keepAlive)
@@ -61,14 +62,14 @@ func TestScheduledIsChecked(t *testing.T) {
 
 // A fixed pool runs as many tasks at once as it has workers, and keeps them.
 func TestFixed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.Fixed(3))
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.Fixed(3))
 		block := newBlocker(t)
-		block.fill(t, pool, 10)
-		expect(t, "started", block.started.Load(), 3)
-		block.release()
+		block.Fill(t, pool, 10)
+		expect(t, "started", block.Started.Load(), 3)
+		block.Release()
 		time.Sleep(1000 * time.Hour)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Succeeded", s.Succeeded, 10)
 		expect(t, "Workers", s.Workers, 3)
 	})
@@ -77,8 +78,8 @@ func TestFixed(t *testing.T) {
 // A pool made by Single runs one task after the other, in order, and keeps its
 // one worker's place even if a task loses it.
 func TestSingle(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.Single())
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.Single())
 		running, next := 0, 0
 		for i := range 100 {
 			executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
@@ -88,11 +89,11 @@ func TestSingle(t *testing.T) {
 				next++
 				time.Sleep(time.Second)
 				running--
-				return 0, leaving[i%len(leaving)].leave() // in a future, so that nothing is logged
+				return 0, testkit.Exits[i%len(testkit.Exits)].Leave() // in a future, so that nothing is logged
 			})
 		}
 		time.Sleep(100 * time.Second)
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Completed", s.Ended(), 100)
 		expect(t, "Largest", s.Largest, 1)
 	})
@@ -100,7 +101,7 @@ func TestSingle(t *testing.T) {
 
 // A pool made by Single cannot be retuned.
 func TestSingleIsFrozen(t *testing.T) {
-	pool := closing(t, executor.Single())
+	pool := testkit.Closing(t, executor.Single())
 	for name, err := range map[string]error{
 		"SetCore": pool.SetCore(1), "SetMax": pool.SetMax(2), "SetKeepAlive": pool.SetKeepAlive(1),
 		"SetAllowCoreTimeout": pool.SetAllowCoreTimeout(false), "SetReject": pool.SetReject(executor.Discard),
@@ -114,50 +115,50 @@ func TestSingleIsFrozen(t *testing.T) {
 // A cached pool starts a worker only if none is idle, and lets idle ones go
 // after a minute.
 func TestCached(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.Cached())
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.Cached())
 		block := newBlocker(t)
-		block.fill(t, pool, 50)
-		expect(t, "started", block.started.Load(), 50)
-		block.release()
-		expect(t, "idle", settled(t, pool).Idle, 50)
+		block.Fill(t, pool, 50)
+		expect(t, "started", block.Started.Load(), 50)
+		block.Release()
+		expect(t, "idle", waitStats(t, pool).Idle, 50)
 		again := newBlocker(t)
-		again.fill(t, pool, 20)
-		expect(t, "Largest", addsUp(t, pool).Largest, 50)
+		again.Fill(t, pool, 20)
+		expect(t, "Largest", checkStats(t, pool).Largest, 50)
 		time.Sleep(time.Minute - 1)
-		expect(t, "workers before", settled(t, pool).Workers, 50)
+		expect(t, "workers before", waitStats(t, pool).Workers, 50)
 		time.Sleep(time.Nanosecond)
-		expect(t, "workers after", settled(t, pool).Workers, 20)
-		again.release()
+		expect(t, "workers after", waitStats(t, pool).Workers, 20)
+		again.Release()
 		time.Sleep(time.Minute)
-		expect(t, "workers at last", settled(t, pool).Workers, 0)
+		expect(t, "workers at last", waitStats(t, pool).Workers, 0)
 	})
 }
 
 // Each task of a pool made by PerTask has a worker of its own, which is gone
 // with it.
 func TestPerTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.PerTask())
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.PerTask())
 		block := newBlocker(t)
 		var fs []*executor.Future[int]
 		for i := range 100 {
-			fs = append(fs, executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) { return i, block.run(ctx) }))
+			fs = append(fs, executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) { return i, block.Run(ctx) }))
 		}
-		s := settled(t, pool)
+		s := waitStats(t, pool)
 		expect(t, "Active", s.Active, 100)
 		expect(t, "Queued", s.Queued, 0)
 		fs[99].Cancel()
 		fs[98].Abandon()
-		block.release()
-		expect(t, "Workers", settled(t, pool).Workers, 0)
+		block.Release()
+		expect(t, "Workers", waitStats(t, pool).Workers, 0)
 		for i, f := range fs[:98] {
 			v, err := f.Result()
 			expect(t, "value", v, i)
 			expect(t, "error", err, nil)
 		}
 		mustGo(t, pool, nop)
-		s = settled(t, pool)
+		s = waitStats(t, pool)
 		expect(t, "Largest", s.Largest, 100)
 		expect(t, "Succeeded", s.Succeeded, 99)
 		expect(t, "Canceled", s.Canceled, 2)
@@ -167,10 +168,10 @@ func TestPerTask(t *testing.T) {
 
 // An orderly shutdown of a pool made by PerTask waits for its tasks.
 func TestPerTaskShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.PerTask())
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.PerTask())
 		block := newBlocker(t)
-		f := executor.Submit(t.Context(), pool, block.value)
+		f := executor.Submit(t.Context(), pool, block.Value)
 		synctest.Wait()
 		pool.Shutdown()
 		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -178,7 +179,7 @@ func TestPerTaskShutdown(t *testing.T) {
 		expectIs(t, "AwaitTermination", pool.AwaitTermination(bound), context.DeadlineExceeded)
 		expect(t, "state", f.State(), executor.Running)
 		expectIs(t, "Go", pool.Go(t.Context(), nop), executor.ErrShutdown)
-		block.release()
+		block.Release()
 		pool.Close()
 		pool.Close()
 		expect(t, "outcome", f.Err(), nil)
@@ -189,9 +190,9 @@ func TestPerTaskShutdown(t *testing.T) {
 // ShutdownNow of a pool made by PerTask cancels its tasks and has nothing to
 // give back.
 func TestPerTaskShutdownNow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.PerTask())
-		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(patient), executor.Callable(patient))
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.PerTask())
+		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
 		synctest.Wait()
 		expect(t, "given back", len(pool.ShutdownNow()), 0)
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
@@ -206,8 +207,8 @@ func TestPerTaskShutdownNow(t *testing.T) {
 // value wins, the losers are canceled, and failures do not hide the end of the
 // caller's context.
 func TestPerTaskInvoke(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		pool := closing(t, executor.PerTask())
+	synctest.Test(t, func(t *testing.T) {
+		pool := testkit.Closing(t, executor.PerTask())
 		after := func(d time.Duration, v int, err error) func(context.Context) (int, error) {
 			return func(ctx context.Context) (int, error) {
 				select {
@@ -219,25 +220,25 @@ func TestPerTaskInvoke(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		for i, f := range executor.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil), after(time.Second, 1, nil), after(time.Second, 2, errMine)) {
+		for i, f := range executor.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil), after(time.Second, 1, nil), after(time.Second, 2, errTask)) {
 			v, err := f.Result()
 			expect(t, "value", v, i)
-			expect(t, "error", err, []error{nil, nil, errMine}[i])
+			expect(t, "error", err, []error{nil, nil, errTask}[i])
 		}
 		expect(t, "InvokeAll took", time.Since(start), 3*time.Second)
 
 		start = time.Now()
-		v, err := executor.InvokeAny(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errMine), after(time.Minute, 3, nil))
+		v, err := executor.InvokeAny(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errTask), after(time.Minute, 3, nil))
 		expect(t, "InvokeAny", v, 3)
 		expect(t, "error", err, nil)
 		expect(t, "InvokeAny took", time.Since(start), time.Minute)
-		expect(t, "losers left", settled(t, pool).Active, 0)
+		expect(t, "losers left", waitStats(t, pool).Active, 0)
 
 		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err = executor.InvokeAny(bound, pool, after(time.Second, 0, errMine), after(time.Hour, 0, nil))
+		_, err = executor.InvokeAny(bound, pool, after(time.Second, 0, errTask), after(time.Hour, 0, nil))
 		expectIs(t, "InvokeAny with a bound", err, context.DeadlineExceeded)
-		expect(t, "left", settled(t, pool).Active, 0)
+		expect(t, "left", waitStats(t, pool).Active, 0)
 		fs := executor.InvokeAll(bound, pool, after(time.Second, 1, nil))
 		expectIs(t, "InvokeAll with an ended context", fs[0].Err(), executor.ErrCanceled)
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // program runs a sequence of calls on a pool and on the model of it. What it
@@ -94,7 +96,7 @@ func (p *program) sameRuns(model []programRun, crowd bool) {
 // short runs. EXECUTOR_SEED=n repeats one.
 func playRandom(t *testing.T, n, longest int, play func(t *testing.T, code []byte)) {
 	t.Helper()
-	n = scale(n)
+	n = testkit.Scale(n)
 	seed := rand.Uint64()
 	if s := os.Getenv("EXECUTOR_SEED"); s != "" {
 		var err error
@@ -109,7 +111,7 @@ func playRandom(t *testing.T, n, longest int, play func(t *testing.T, code []byt
 		for i := range code {
 			code[i] = byte(r.Uint32())
 		}
-		if bubble(t, func(t *testing.T) { play(t, code) }); t.Failed() {
+		if synctest.Test(t, func(t *testing.T) { play(t, code) }); t.Failed() {
 			t.Fatalf("EXECUTOR_SEED=%d", seed)
 		}
 		seed = r.Uint64()

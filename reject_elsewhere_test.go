@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -15,9 +16,9 @@ import (
 // pool turns it away.
 func TestRejectedTaskIsListed(t *testing.T) {
 	var listing sync.WaitGroup
-	p := scheduledPool(t, executor.ScheduledConfig{
+	p := newScheduled(t, executor.ScheduledConfig{
 		Core:   1,
-		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
 		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
 			begun := make(chan struct{})
 			listing.Go(func() {
@@ -42,9 +43,9 @@ func TestRejectedTaskIsListed(t *testing.T) {
 // none: not that time on the other clock.
 func TestRejectedTaskIsNotDueElsewhen(t *testing.T) {
 	var shown atomic.Pointer[executor.ScheduledTask]
-	p := scheduledPool(t, executor.ScheduledConfig{
+	p := newScheduled(t, executor.ScheduledConfig{
 		Core:   1,
-		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errBody }),
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
 		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
 			shown.Store(&task)
 			return task
@@ -52,7 +53,7 @@ func TestRejectedTaskIsNotDueElsewhen(t *testing.T) {
 	})
 	p.Shutdown()
 	at := time.Now().Add(time.Hour).Round(0)
-	executor.At(t.Context(), p, at, constant(1))
+	executor.At(t.Context(), p, at, value(1))
 	over := make(chan struct{})
 	var asking sync.WaitGroup
 	asking.Go(func() {
@@ -64,7 +65,7 @@ func TestRejectedTaskIsNotDueElsewhen(t *testing.T) {
 		}
 	})
 	for range 5000 {
-		executor.At(t.Context(), p, at, constant(1))
+		executor.At(t.Context(), p, at, value(1))
 	}
 	close(over)
 	asking.Wait()
@@ -83,7 +84,7 @@ func TestCanceledOnItsWayToAnotherPool(t *testing.T) {
 	wait := func(context.Context) error { <-hold; return nil }
 	first.Go(context.Background(), wait)
 	second.Go(context.Background(), wait)
-	victim := executor.Submit(context.Background(), first, constant(1))
+	victim := executor.Submit(context.Background(), first, value(1))
 
 	stop := make(chan struct{})
 	var noise sync.WaitGroup
@@ -106,7 +107,7 @@ func TestCanceledOnItsWayToAnotherPool(t *testing.T) {
 	defer close(stop)
 	end := time.Now().Add(500 * time.Millisecond)
 	for i := 0; time.Now().Before(end); i++ {
-		f := executor.NewFuture(constant(1))
+		f := executor.NewFuture(value(1))
 		var cancel sync.WaitGroup
 		cancel.Go(func() { f.Cancel() })
 		first.Execute(context.Background(), f)
@@ -138,7 +139,7 @@ func TestRefusedTaskOutlivesThePool(t *testing.T) {
 // is asked when there is room.
 func TestPolicyTakesIntoScheduledPool(t *testing.T) {
 	for _, policy := range []executor.RejectPolicy{executor.Block, executor.DiscardOldest} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			p, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1})
 			if err != nil {
 				t.Fatal(err)

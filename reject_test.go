@@ -25,8 +25,6 @@ type verdict struct {
 	runs       bool  // the body ran, in the submitter's goroutine
 }
 
-var errMine = errors.New("mine")
-
 var policyCases = []policyCase{
 	{"Abort", executor.Abort,
 		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
@@ -42,8 +40,8 @@ var policyCases = []policyCase{
 		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"RejectFunc that takes", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil }),
 		verdict{}, verdict{}},
-	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errMine }),
-		verdict{errMine, errMine, false}, verdict{errMine, errMine, false}},
+	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
+		verdict{errTask, errTask, false}, verdict{errTask, errTask, false}},
 }
 
 // Each policy does its own with a task that is rejected, once a task, in every
@@ -61,7 +59,7 @@ func TestRejectedWhenSaturatedOrShutdown(t *testing.T) {
 				}
 			}
 			t.Run(phase+"/"+c.name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) { rejects(t, phase, c.policy, want) })
+				synctest.Test(t, func(t *testing.T) { rejects(t, phase, c.policy, want) })
 			})
 		}
 	}
@@ -72,14 +70,14 @@ func TestRejectedWhenSaturatedOrShutdown(t *testing.T) {
 func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verdict) {
 	pool := newPool(t, executor.Config{Name: "full", Core: 1, Queue: executor.Bounded(1)})
 	block := newBlocker(t)
-	block.fill(t, pool, 2)
+	block.Fill(t, pool, 2)
 	switch phase {
 	case "shut down gently":
 		pool.Shutdown()
 	case "shut down abruptly":
 		expect(t, "given back", len(pool.ShutdownNow()), 1)
 	case "terminated":
-		block.release()
+		block.Release()
 		pool.Close()
 	}
 	asked := counting{policy: policy}
@@ -88,14 +86,14 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 		set = &asked
 	}
 	expect(t, "SetReject", pool.SetReject(set), nil)
-	before := settled(t, pool)
+	before := waitStats(t, pool)
 
 	ran := 0
 	body := func(context.Context) error { ran++; return nil }
 	judge := func(form string, err error) {
 		t.Helper()
 		expectIs(t, form, err, want.submission)
-		expect(t, form+": matches ErrRejected", errors.Is(err, executor.ErrRejected), want.submission != nil && want.submission != errMine)
+		expect(t, form+": matches ErrRejected", errors.Is(err, executor.ErrRejected), want.submission != nil && want.submission != errTask)
 	}
 	judge("Go", pool.Go(t.Context(), body))
 	judge("Go with an option", pool.Go(t.Context(), body, executor.Named("x")))
@@ -128,16 +126,16 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 		expect(t, "state when asked", fmt.Sprint(asked.states), "[pending pending]")
 	}
 
-	after := settled(t, pool)
+	after := waitStats(t, pool)
 	expect(t, "Rejected", after.Rejected-before.Rejected, forms)
 	expect(t, "Submitted", after.Submitted-before.Submitted, forms)
 	after.Rejected, after.Submitted, after.Uptime = before.Rejected, before.Submitted, before.Uptime
 	expect(t, "all other counters", after, before)
 
-	block.release()
+	block.Release()
 	synctest.Wait()
 	ended := map[string]int64{"saturated": 2, "shut down gently": 2, "shut down abruptly": 1, "terminated": 2}[phase]
-	expect(t, "bodies that ran in the pool", block.ended.Load(), ended)
+	expect(t, "bodies that ran in the pool", block.Ended.Load(), ended)
 	expect(t, "runs in the end", ran > 0, want.runs)
 }
 
@@ -160,9 +158,9 @@ func (c *counting) Reject(ctx context.Context, task executor.Runnable, pool *exe
 
 // The error of a rejection names the pool and gives the reason.
 func TestRejectedError(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "thumbnails", Core: 1, Queue: executor.Handoff()})
-		newBlocker(t).fill(t, pool, 1)
+		newBlocker(t).Fill(t, pool, 1)
 		var rejected *executor.RejectedError
 		err := pool.Go(t.Context(), nop)
 		if !errors.As(err, &rejected) {
@@ -186,16 +184,16 @@ func TestRejectPolicyNames(t *testing.T) {
 
 // A panic in a body that its submitter runs is counted, whoever hears of it.
 func TestCallerRunsCountsPanics(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 		}})
 		block := newBlocker(t)
-		block.fill(t, p, 1)
+		block.Fill(t, p, 1)
 		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { panic("bang") })
 		mustGo(t, p, func(context.Context) error { panic("bang") })
 		expect(t, "future", f.State(), executor.Failed)
-		expect(t, "panics", settled(t, p).Panics, 2)
-		block.release()
+		expect(t, "panics", waitStats(t, p).Panics, 2)
+		block.Release()
 	})
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // These tests are about what comes while all workers are at work: it does not
@@ -61,9 +63,9 @@ func TestBusyWorkersKeepTheOrder(t *testing.T) {
 	for name, delay := range delays {
 		for _, late := range []time.Duration{0, 250 * time.Nanosecond, 2 * time.Hour} {
 			t.Run(name+"/"+late.String(), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					p := cored(t, 1)
-					free := occupy(t, p)
+				synctest.Test(t, func(t *testing.T) {
+					p := scheduled(t, 1)
+					free := testkit.Occupy(t, p)
 					all, ran := bookings(t, p, 3000, delay)
 					time.Sleep(late)
 					free()
@@ -90,10 +92,10 @@ func TestBusyWorkersKeepTheOrder(t *testing.T) {
 func TestBusyWorkersDoNotHideTasks(t *testing.T) {
 	for name, delay := range delays {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				const n = 2500
-				p := cored(t, 1)
-				free := occupy(t, p)
+				p := scheduled(t, 1)
+				free := testkit.Occupy(t, p)
 				all, ran := bookings(t, p, n, delay)
 				if s := p.Stats(); s.Queued != n || s.Submitted != n+1 {
 					t.Errorf("%d queued and %d submitted, want %d and one more", s.Queued, s.Submitted, n)
@@ -125,10 +127,10 @@ func TestBusyWorkersDoNotHideTasks(t *testing.T) {
 func TestBusyWorkersTasksAreGivenBack(t *testing.T) {
 	for name, delay := range delays {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				const n = 1500
-				p := cored(t, 1)
-				free := occupy(t, p)
+				p := scheduled(t, 1)
+				free := testkit.Occupy(t, p)
 				_, ran := bookings(t, p, n, delay)
 				if unrun := p.ShutdownNow(); len(unrun) != n {
 					t.Errorf("%d tasks were given back, want %d", len(unrun), n)
@@ -146,9 +148,9 @@ func TestBusyWorkersTasksAreGivenBack(t *testing.T) {
 // A task that waits for the wall clock runs in its turn among those that came
 // while the workers were busy.
 func TestBusyWorkersAndTheTimeOfDay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		free := occupy(t, p)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		free := testkit.Occupy(t, p)
 		var order []string
 		note := func(s string) func(context.Context) (struct{}, error) {
 			return func(context.Context) (struct{}, error) { order = append(order, s); return struct{}{}, nil }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A task that is canceled while it waits leaves the queue at once, wherever it
@@ -19,16 +20,16 @@ func TestCancelAnywhereInHeap(t *testing.T) {
 	delays := []int{10, 100, 20, 30, 40, 110, 120, 130, 140, 25, 9}
 	for gone := range delays {
 		for _, cancel := range withdrawals {
-			bubble(t, func(t *testing.T) {
-				p, d := cored(t, 1), newDiary()
+			synctest.Test(t, func(t *testing.T) {
+				p, d := scheduled(t, 1), newDiary()
 				var fs []*executor.ScheduledFuture[struct{}]
 				for i, delay := range delays {
-					fs = append(fs, executor.Schedule(contexts(t)[i%2], p, time.Duration(delay), d.value(fmt.Sprint(delay))))
+					fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Duration(delay), d.Value(fmt.Sprint(delay))))
 				}
 				expect(t, cancel.name, cancel.call(fs[gone], p), true)
 				expect(t, cancel.name+" again", cancel.call(fs[gone], p), false)
 				expect(t, "queued", p.Stats().Queued, len(delays)-1)
-				stateIs(t, "the canceled task", fs[gone], executor.Canceled)
+				testkit.StateIs(t, "the canceled task", fs[gone], executor.Canceled)
 				elapse(time.Second)
 				var want []string
 				for _, delay := range []int{9, 10, 20, 25, 30, 40, 100, 110, 120, 130, 140} {
@@ -36,7 +37,7 @@ func TestCancelAnywhereInHeap(t *testing.T) {
 						want = append(want, fmt.Sprint(delay, "@", time.Duration(delay)))
 					}
 				}
-				d.check(t, want...)
+				d.Check(t, want...)
 			})
 		}
 	}
@@ -54,12 +55,12 @@ var withdrawals = []struct {
 
 // Any tasks of a large heap can be canceled; all others run in order.
 func TestCancelManyInHeap(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
 		const n = 3000
 		byDelay := make(map[int]*executor.ScheduledFuture[struct{}])
 		for _, delay := range rand.Perm(n) {
-			byDelay[delay] = executor.Schedule(contexts(t)[delay/2%2], p, time.Duration(delay+1), d.value(fmt.Sprint(delay)))
+			byDelay[delay] = executor.Schedule(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1), d.Value(fmt.Sprint(delay)))
 		}
 		var want []string
 		for delay := range n {
@@ -71,20 +72,20 @@ func TestCancelManyInHeap(t *testing.T) {
 		}
 		expect(t, "queued", p.Stats().Queued, len(want))
 		elapse(time.Second)
-		d.check(t, want...)
+		d.Check(t, want...)
 	})
 }
 
 // When the head is canceled the next task still runs at its time.
 func TestCancelHead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
-		head := executor.Schedule(t.Context(), p, time.Second, d.value("head"))
-		executor.Schedule(t.Context(), p, 2*time.Second, d.value("next"))
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		head := executor.Schedule(t.Context(), p, time.Second, d.Value("head"))
+		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("next"))
 		synctest.Wait()
 		head.Cancel()
 		elapse(time.Minute)
-		d.check(t, "next@2s")
+		d.Check(t, "next@2s")
 	})
 }
 
@@ -92,15 +93,15 @@ func TestCancelHead(t *testing.T) {
 // for a later one.
 func TestNewHead(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
-		bubble(t, func(t *testing.T) {
-			p, d := cored(t, core), newDiary()
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, core), newDiary()
 			p.PrestartAll()
 			for _, s := range []int{30, 20, 10} {
-				executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.value(fmt.Sprint(s)))
+				executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
 				synctest.Wait()
 			}
 			elapse(time.Minute)
-			d.check(t, "10@10s", "20@20s", "30@30s")
+			d.Check(t, "10@10s", "20@20s", "30@30s")
 		})
 	}
 }
@@ -109,16 +110,16 @@ func TestNewHead(t *testing.T) {
 // complete the future at once and there is no further run.
 func TestCancelPeriodicDuringRun(t *testing.T) {
 	for _, interrupt := range []bool{true, false} {
-		bubble(t, func(t *testing.T) {
-			p, d := cored(t, 1), newDiary()
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, 1), newDiary()
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
-				d.note("begin")
+				d.Note("begin")
 				select {
 				case <-ctx.Done():
-					d.note("canceled")
+					d.Note("canceled")
 					expectIs(t, "the cause", context.Cause(ctx), executor.ErrCanceled)
 				case <-time.After(500 * time.Millisecond):
-					d.note("end")
+					d.Note("end")
 				}
 				return nil
 			})
@@ -133,11 +134,11 @@ func TestCancelPeriodicDuringRun(t *testing.T) {
 			expect(t, "Cancel again", f.Cancel(), false)
 			elapse(5 * time.Second)
 			if interrupt {
-				d.check(t, "begin@0s", "end@500ms", "begin@1s", "canceled@1.2s")
+				d.Check(t, "begin@0s", "end@500ms", "begin@1s", "canceled@1.2s")
 			} else {
-				d.check(t, "begin@0s", "end@500ms", "begin@1s", "end@1.5s")
+				d.Check(t, "begin@0s", "end@500ms", "begin@1s", "end@1.5s")
 			}
-			expect(t, "canceled tasks", settled(t, p).Canceled, 1)
+			expect(t, "canceled tasks", waitStats(t, p).Canceled, 1)
 		})
 	}
 }
@@ -146,17 +147,17 @@ func TestCancelPeriodicDuringRun(t *testing.T) {
 // the queue at once and does not run again.
 func TestCancelPeriodicBetweenRuns(t *testing.T) {
 	for _, cancel := range withdrawals {
-		bubble(t, func(t *testing.T) {
-			p, d := cored(t, 1), newDiary()
-			before, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.body("before"))
-			between, _ := p.WithFixedDelay(t.Context(), 0, time.Second, d.body("between"))
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, 1), newDiary()
+			before, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("before"))
+			between, _ := p.WithFixedDelay(t.Context(), 0, time.Second, d.Func("between"))
 			elapse(500 * time.Millisecond)
 			expect(t, cancel.name, cancel.call(before, p), true)
 			elapse(time.Second)
 			expect(t, cancel.name, cancel.call(between, p), true)
 			expect(t, "queued", p.Stats().Queued, 0)
 			elapse(time.Minute)
-			d.check(t, "between@0s", "between@1s")
+			d.Check(t, "between@0s", "between@1s")
 			expect(t, "runs", between.Runs(), 2)
 			expect(t, "runs", before.Runs(), 0)
 		})
@@ -166,8 +167,8 @@ func TestCancelPeriodicBetweenRuns(t *testing.T) {
 // A body may cancel its own task: that run is the last. JDK-6362121.
 func TestCancelFromInside(t *testing.T) {
 	for _, cancel := range withdrawals[:2] {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, 1)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
 			var self atomic.Pointer[executor.ScheduledFuture[struct{}]]
 			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, func(ctx context.Context) error {
 				if self.Load().Runs() == 4 {
@@ -179,7 +180,7 @@ func TestCancelFromInside(t *testing.T) {
 			self.Store(f)
 			elapse(time.Minute)
 			expect(t, "runs", f.Runs(), 5)
-			stateIs(t, "the schedule", f, executor.Canceled)
+			testkit.StateIs(t, "the schedule", f, executor.Canceled)
 			expect(t, "queued", p.Stats().Queued, 0)
 		})
 	}
@@ -194,8 +195,8 @@ func TestAbandonedBodyHoldsTermination(t *testing.T) {
 		"panic": func() error { panic("late") },
 		"done":  func() error { return executor.Stop },
 	} {
-		bubble(t, func(t *testing.T) {
-			p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+		synctest.Test(t, func(t *testing.T) {
+			p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
 			late := func(context.Context) error { time.Sleep(time.Hour); return end() }
@@ -217,15 +218,15 @@ func TestAbandonedBodyHoldsTermination(t *testing.T) {
 // Millions of tasks that are scheduled and canceled leave nothing behind.
 // JDK-6602600.
 func TestScheduleAndCancelLeavesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		n := 20_000
 		for i := range n {
-			if !executor.Schedule(contexts(t)[i%2], p, 10*time.Minute, schedNopValue).Cancel() {
+			if !executor.Schedule(testkit.Contexts(t)[i%2], p, 10*time.Minute, nopValue).Cancel() {
 				t.Fatal("a task that waits could not be canceled")
 			}
 		}
-		s := settled(t, p)
+		s := waitStats(t, p)
 		expect(t, "queued", s.Queued, 0)
 		expect(t, "canceled", s.Canceled, int64(n))
 		p.Shutdown()

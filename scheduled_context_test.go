@@ -8,32 +8,33 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A ctx that ends cancels the tasks that wait with it, at once and with its
 // cause; they leave the queue.
 func TestContextCancelsWaitingTasks(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
 		gone := errors.New("gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		once := executor.Schedule(ctx, p, time.Hour, d.value("x"))
-		day := executor.At(ctx, p, time.Now().Add(time.Hour), d.value("x"))
-		rate, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, d.body("x"))
-		delay, _ := p.WithFixedDelay(ctx, time.Hour, time.Hour, d.body("x"))
-		on, _ := p.On(ctx, hourly, d.body("x"))
-		other := executor.Schedule(t.Context(), p, 30*time.Minute, d.value("other"))
+		once := executor.Schedule(ctx, p, time.Hour, d.Value("x"))
+		day := executor.At(ctx, p, time.Now().Add(time.Hour), d.Value("x"))
+		rate, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, d.Func("x"))
+		delay, _ := p.WithFixedDelay(ctx, time.Hour, time.Hour, d.Func("x"))
+		on, _ := p.On(ctx, testkit.Hourly, d.Func("x"))
+		other := executor.Schedule(t.Context(), p, 30*time.Minute, d.Value("other"))
 		synctest.Wait()
 		cancel(gone)
 		for _, f := range []*executor.ScheduledFuture[struct{}]{once, day, rate, delay, on} {
-			stateIs(t, "the task", f, executor.Canceled)
+			testkit.StateIs(t, "the task", f, executor.Canceled)
 			expectIs(t, "outcome", f.Err(), gone)
 			expectIs(t, "outcome", f.Err(), context.Canceled)
 			expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
 		}
 		expect(t, "queued", p.Stats().Queued, 1)
 		elapse(2 * time.Hour)
-		d.check(t, "other@30m0s")
+		d.Check(t, "other@30m0s")
 		expect(t, "state of the other", other.State(), executor.Succeeded)
 	})
 }
@@ -42,16 +43,16 @@ func TestContextCancelsWaitingTasks(t *testing.T) {
 // progress sees its context end.
 func TestContextCancelsPeriodicTask(t *testing.T) {
 	for _, when := range []time.Duration{1500 * time.Millisecond, 2500 * time.Millisecond} {
-		bubble(t, func(t *testing.T) {
-			p, d := cored(t, 1), newDiary()
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, 1), newDiary()
 			ctx, cancel := context.WithTimeout(t.Context(), when)
 			defer cancel()
 			f, _ := p.AtFixedRate(ctx, 0, 2*time.Second, func(ctx context.Context) error {
-				d.note("begin")
+				d.Note("begin")
 				select {
 				case <-time.After(time.Second):
 				case <-ctx.Done():
-					d.note("canceled")
+					d.Note("canceled")
 				}
 				return nil
 			})
@@ -59,9 +60,9 @@ func TestContextCancelsPeriodicTask(t *testing.T) {
 			expect(t, "state", f.State(), executor.Canceled)
 			expectIs(t, "outcome", f.Err(), context.DeadlineExceeded)
 			if when < 2*time.Second {
-				d.check(t, "begin@0s")
+				d.Check(t, "begin@0s")
 			} else {
-				d.check(t, "begin@0s", "begin@2s", "canceled@2.5s")
+				d.Check(t, "begin@0s", "begin@2s", "canceled@2.5s")
 			}
 		})
 	}
@@ -70,17 +71,17 @@ func TestContextCancelsPeriodicTask(t *testing.T) {
 // A ctx that has ended already is told to whoever submits, and nothing is
 // queued.
 func TestContextEndedBeforeScheduling(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		f := executor.Schedule(ctx, p, time.Hour, schedNopValue)
+		f := executor.Schedule(ctx, p, time.Hour, nopValue)
 		expectIs(t, "outcome of Schedule", f.Err(), context.Canceled)
 		expect(t, "state", f.State(), executor.Canceled)
-		_, err := p.AtFixedRate(ctx, 0, time.Hour, schedNop)
+		_, err := p.AtFixedRate(ctx, 0, time.Hour, nop)
 		expectIs(t, "error of AtFixedRate", err, context.Canceled)
-		expectIs(t, "error of Go", p.Go(ctx, schedNop), context.Canceled)
-		expect(t, "workers", settled(t, p).Workers, 0)
+		expectIs(t, "error of Go", p.Go(ctx, nop), context.Canceled)
+		expect(t, "workers", waitStats(t, p).Workers, 0)
 		expect(t, "queued", p.Stats().Queued, 0)
 	})
 }
@@ -88,14 +89,14 @@ func TestContextEndedBeforeScheduling(t *testing.T) {
 // A ctx that ends lets a pool that is shut down terminate.
 func TestContextTerminatesPool(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
-		bubble(t, func(t *testing.T) {
-			p := scheduledPool(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
+		synctest.Test(t, func(t *testing.T) {
+			p := newScheduled(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			executor.Schedule(ctx, p, time.Hour, schedNopValue)
-			p.AtFixedRate(ctx, 0, time.Hour, schedNop)
+			executor.Schedule(ctx, p, time.Hour, nopValue)
+			p.AtFixedRate(ctx, 0, time.Hour, nop)
 			p.Shutdown()
-			expect(t, "time until termination", ends(t, p), time.Minute)
+			expect(t, "time until termination", testkit.Termination(t, p), time.Minute)
 		})
 	}
 }
@@ -103,8 +104,8 @@ func TestContextTerminatesPool(t *testing.T) {
 // The values of the submitter's ctx are there in every run.
 func TestContextValues(t *testing.T) {
 	type key struct{}
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		for _, ctx := range []context.Context{
 			context.WithValue(context.Background(), key{}, "v"),
 			context.WithValue(t.Context(), key{}, "v"),
@@ -123,8 +124,8 @@ func TestContextValues(t *testing.T) {
 // that leaked does not follow a later run.
 func TestContextOfEachRun(t *testing.T) {
 	for what, opts := range map[string][]executor.Option{"plain": nil, "with a timeout": {executor.Timeout(time.Minute)}} {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, 1)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
 			var leaked []context.Context
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
 				expect(t, what+": the context at the start of a run", ctx.Err(), nil)
@@ -147,8 +148,8 @@ func TestContextOfEachRun(t *testing.T) {
 // The context of a one-shot ends with its body, also if nobody looked at it
 // before.
 func TestContextOfOneShotEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		var leaked context.Context
 		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) { leaked = ctx; return 0, nil })
 		elapse(time.Minute)
@@ -159,11 +160,11 @@ func TestContextOfOneShotEnds(t *testing.T) {
 
 // Timeout bounds each run of periodic work by itself.
 func TestTimeoutOfEachRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
 			<-ctx.Done()
-			d.note("x")
+			d.Note("x")
 			expect(t, "error", ctx.Err(), context.DeadlineExceeded)
 			expectIs(t, "cause", context.Cause(ctx), executor.ErrTimeout)
 			return ctx.Err()
@@ -171,7 +172,7 @@ func TestTimeoutOfEachRun(t *testing.T) {
 		_, err := f.Get(t.Context())
 		expect(t, "outcome", err, nil)
 		expectIs(t, "last error", f.LastError(), context.DeadlineExceeded)
-		d.check(t, "x@100ms", "x@1.1s", "x@2.1s")
+		d.Check(t, "x@100ms", "x@1.1s", "x@2.1s")
 	})
 }
 
@@ -179,8 +180,8 @@ func TestTimeoutOfEachRun(t *testing.T) {
 // JDK-8303742.
 func TestTimeoutNotReached(t *testing.T) {
 	for _, outcome := range []error{nil, context.Canceled} {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, 1)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
 			var leaked context.Context
 			f := executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
 				leaked = ctx
@@ -198,10 +199,10 @@ func TestTimeoutNotReached(t *testing.T) {
 // Due tells each body when it was due, whenever it runs and by whatever kind of
 // schedule.
 func TestDue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		begin := time.Now()
-		release := occupy(t, p)
+		release := testkit.Occupy(t, p)
 		late := func(want ...time.Duration) func(context.Context) error {
 			return func(ctx context.Context) error {
 				expect(t, "due", executor.Due(ctx).Sub(begin), want[0])
@@ -214,7 +215,7 @@ func TestDue(t *testing.T) {
 		executor.At(t.Context(), p, begin.Add(2*s), executor.Callable(late(2*s)))
 		p.AtFixedRate(t.Context(), 3*s, 10*s, late(3*s, 13*s), executor.Times(2))
 		p.WithFixedDelay(t.Context(), 3*s, 10*s, late(3*s, 70*s), executor.Times(2))
-		p.On(t.Context(), hourly, late(time.Hour), executor.Times(1))
+		p.On(t.Context(), testkit.Hourly, late(time.Hour), executor.Times(1))
 		time.Sleep(time.Minute)
 		release()
 		elapse(2 * time.Hour)
@@ -226,19 +227,21 @@ func TestDue(t *testing.T) {
 // body as well as after it.
 func TestScheduledTaskInfo(t *testing.T) {
 	for _, decorate := range []func(executor.ScheduledTask) executor.ScheduledTask{
-		nil, func(inner executor.ScheduledTask) executor.ScheduledTask { return &wrapped{ScheduledTask: inner} },
+		nil, func(inner executor.ScheduledTask) executor.ScheduledTask {
+			return &testkit.Decoration{ScheduledTask: inner}
+		},
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			var seen []executor.TaskInfo
-			p := scheduledPool(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Decorate: decorate, Hooks: executor.Hooks{
+			p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Decorate: decorate, Hooks: executor.Hooks{
 				BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 					seen = append(seen, info)
 					return ctx
 				},
 				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { seen = append(seen, info) },
 			}})
-			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Minute, schedNop, executor.Named("tidy"), executor.Times(3))
+			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Minute, nop, executor.Named("tidy"), executor.Times(3))
 			elapse(time.Hour)
 			expect(t, "calls", len(seen), 6)
 			for i, info := range seen {
@@ -258,8 +261,8 @@ func TestScheduledTaskInfo(t *testing.T) {
 // A series whose submitter's context ends during a run ends with that run, not
 // when the next one is due.
 func TestSeriesEndsWithRunDuringWhichParentEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		f, err := p.AtFixedRate(ctx, 0, time.Hour, func(context.Context) error {
@@ -269,9 +272,9 @@ func TestSeriesEndsWithRunDuringWhichParentEnds(t *testing.T) {
 		expect(t, "error of AtFixedRate", err, nil)
 		elapse(time.Second)
 		cancel()
-		stateIs(t, "the series during the run", f, executor.Running)
+		testkit.StateIs(t, "the series during the run", f, executor.Running)
 		elapse(time.Minute)
-		stateIs(t, "the series after the run", f, executor.Canceled)
-		expect(t, "queued", addsUp(t, p).Queued, 0)
+		testkit.StateIs(t, "the series after the run", f, executor.Canceled)
+		expect(t, "queued", checkStats(t, p).Queued, 0)
 	})
 }

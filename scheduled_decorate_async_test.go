@@ -4,17 +4,19 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // impatient makes a pool whose decorations have the body run in another goroutine, and
 // return by leave as soon as it has begun.
 func impatient(t *testing.T, hooks executor.Hooks, leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
 	c := make(chan struct{})
-	p, _ = decorating(t, executor.ScheduledConfig{Hooks: hooks}, wrapped{
-		run: func(ctx context.Context, inner executor.ScheduledTask) error {
+	p, _ = decorating(t, executor.ScheduledConfig{Hooks: hooks}, testkit.Decoration{
+		RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
 			go inner.Run(ctx)
 			<-c
 			leave()
@@ -33,14 +35,14 @@ func TestDecorationEndsBeforeBody(t *testing.T) {
 		"Goexit":  runtime.Goexit,
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				p, begun := impatient(t, executor.Hooks{}, leave)
 				d := newDiary()
 				beat, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
-					d.note("begin")
+					d.Note("begin")
 					begun <- struct{}{}
 					time.Sleep(3 * time.Second)
-					d.note("end")
+					d.Note("end")
 					return nil
 				}, executor.Times(2))
 				once := executor.Schedule(t.Context(), p, time.Hour, func(context.Context) (int, error) {
@@ -49,14 +51,14 @@ func TestDecorationEndsBeforeBody(t *testing.T) {
 					return 42, nil
 				})
 				elapse(time.Second)
-				expect(t, "active during the first run", addsUp(t, p).Active, 1)
+				expect(t, "active during the first run", checkStats(t, p).Active, 1)
 				elapse(2 * time.Hour)
-				d.check(t, "begin@0s", "end@3s", "begin@3s", "end@6s")
-				stateIs(t, "the periodic task", beat, executor.Succeeded)
+				d.Check(t, "begin@0s", "end@3s", "begin@3s", "end@6s")
+				testkit.StateIs(t, "the periodic task", beat, executor.Succeeded)
 				v, err := once.Result()
 				expect(t, "value", v, 42)
 				expect(t, "error", err, nil)
-				expect(t, "succeeded", addsUp(t, p).Succeeded, 2)
+				expect(t, "succeeded", checkStats(t, p).Succeeded, 2)
 			})
 		})
 	}
@@ -65,10 +67,10 @@ func TestDecorationEndsBeforeBody(t *testing.T) {
 // How such a body ends is told like any other end, also if it does not return.
 func TestEndAfterDecorationIsTold(t *testing.T) {
 	for want, end := range map[error]func() error{
-		errBody:            func() error { panic(errBody) },
+		errTask:            func() error { panic(errTask) },
 		executor.ErrGoexit: func() error { runtime.Goexit(); return nil },
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			var told error
 			p, begun := impatient(t, executor.Hooks{
 				AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { told = err },

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -24,17 +25,17 @@ func (d *slowNext) Next() time.Time {
 // A task may be asked for its time by anybody from the moment on in which
 // Decorate was given it, as by a page that lists what is scheduled.
 func TestDecoratedTaskIsListedAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		due := time.Now().Add(time.Hour)
 		listed := make(chan struct{})
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
 			go func() { // while slowNext is thinking
 				defer close(listed)
 				task.Next()
 			}()
 			return &slowNext{task, due}
 		}})
-		f := executor.Schedule(context.Background(), p, time.Second, schedNopValue)
+		f := executor.Schedule(context.Background(), p, time.Second, nopValue)
 		<-listed
 		expect(t, "Next", f.Next(), due)
 	})
@@ -44,7 +45,7 @@ func TestDecoratedTaskIsListedAtOnce(t *testing.T) {
 // rejects it.
 func TestDecoratedTaskIsCanceledAtOnce(t *testing.T) {
 	var canceling sync.WaitGroup
-	p := scheduledPool(t, executor.ScheduledConfig{Core: 1,
+	p := newScheduled(t, executor.ScheduledConfig{Core: 1,
 		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
 			begun := make(chan struct{})
 			canceling.Go(func() {
@@ -57,7 +58,7 @@ func TestDecoratedTaskIsCanceledAtOnce(t *testing.T) {
 		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
 	p.Shutdown()
 	for range 5000 {
-		f := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+		f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
 		canceling.Wait()
 		if !errors.Is(f.Err(), executor.ErrCanceled) {
 			t.Fatalf("outcome: %v", f.Err())

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -10,31 +11,31 @@ import (
 // A worker that hears the alarm in vain, since the task was canceled, is not any
 // younger for that: it leaves when it has had no task for KeepAlive.
 func TestLookInVainDoesNotKeepWorker(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
-		f := executor.Schedule(t.Context(), p, 5*time.Second, schedNopValue)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		f := executor.Schedule(t.Context(), p, 5*time.Second, nopValue)
 		elapse(time.Second)
 		f.Cancel()
 		elapse(9*time.Second - 1) // at 5 s the alarm goes off
-		expect(t, "workers within the keep-alive time", settled(t, p).Workers, 1)
+		expect(t, "workers within the keep-alive time", waitStats(t, p).Workers, 1)
 		elapse(2)
-		expect(t, "workers after it", settled(t, p).Workers, 0)
+		expect(t, "workers after it", waitStats(t, p).Workers, 0)
 	})
 }
 
 // Nor does it stay for one that became idle later.
 func TestLookInVainKeepsOrderOfLeaving(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 2, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
-		f := executor.Schedule(t.Context(), p, 6*time.Second, schedNopValue) // starts the first worker
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		f := executor.Schedule(t.Context(), p, 6*time.Second, nopValue) // starts the first worker
 		elapse(5 * time.Second)
-		mustGo(t, p.Pool, schedNop) // starts the second
+		mustGo(t, p.Pool, nop) // starts the second
 		f.Cancel()
 		elapse(5*time.Second - 1) // at 6 s the first worker hears the alarm
-		expect(t, "workers when none is idle for long", settled(t, p).Workers, 2)
+		expect(t, "workers when none is idle for long", waitStats(t, p).Workers, 2)
 		elapse(2)
-		expect(t, "workers when one is", settled(t, p).Workers, 1)
+		expect(t, "workers when one is", waitStats(t, p).Workers, 1)
 		elapse(5 * time.Second)
-		expect(t, "workers when both are", settled(t, p).Workers, 0)
+		expect(t, "workers when both are", waitStats(t, p).Workers, 0)
 	})
 }

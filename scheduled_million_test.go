@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Of a million tasks that wait, half of them canceled at random from four
@@ -18,17 +20,17 @@ import (
 // twice, none runs out of order, and their memory is returned. There are a
 // hundred thousand unless EXECUTOR_SOAK is set.
 func TestMillionTasks(t *testing.T) {
-	n := scale(100_000)
+	n := testkit.Scale(100_000)
 	if os.Getenv("EXECUTOR_SOAK") != "" {
 		n = 1_000_000
 	}
 	type workerKey struct{}
-	p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+	p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 			return context.WithValue(ctx, workerKey{}, info.Worker)
 		},
 	}})
-	before := heapInUse()
+	before := check.HeapInUse()
 
 	// The workers are held until all tasks are there: from then on each worker
 	// has to take them in order.
@@ -62,7 +64,7 @@ func TestMillionTasks(t *testing.T) {
 		})
 	}
 	expect(t, "queued", p.Stats().Queued, n)
-	full := heapInUse() - before
+	full := check.HeapInUse() - before
 	time.Sleep(time.Until(start))
 
 	// All have canceled some before the workers begin.
@@ -98,7 +100,7 @@ func TestMillionTasks(t *testing.T) {
 			t.Errorf("task %d ran %d times and gave %d, %v", i, ran[i].Load(), v, err)
 		}
 	}
-	s := addsUp(t, p)
+	s := checkStats(t, p)
 	expect(t, "canceled", s.Canceled, withdrawn)
 	expect(t, "succeeded", s.Succeeded, int64(n)-withdrawn+2)
 	if withdrawn < int64(n)/100 {
@@ -106,7 +108,7 @@ func TestMillionTasks(t *testing.T) {
 	}
 
 	fs, ran, canceled = nil, nil, nil
-	if left := heapInUse() - before; left > full/20+1<<16 {
+	if left := check.HeapInUse() - before; left > full/20+1<<16 {
 		t.Errorf("%d bytes are left of %d", left, full)
 	}
 	runtime.KeepAlive(p)

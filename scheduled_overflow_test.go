@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // hostile gives a duration of the kind that breaks arithmetic.
@@ -44,17 +45,17 @@ func TestLongestDelayNextToOverdueTask(t *testing.T) {
 	for nowKind, now := range submitters {
 		for farKind, far := range submitters {
 			t.Run(nowKind+"/"+farKind, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					p, d := cored(t, 1), newDiary()
-					release := occupy(t, p)
-					now(p, 0, d.body("now"))
+				synctest.Test(t, func(t *testing.T) {
+					p, d := scheduled(t, 1), newDiary()
+					release := testkit.Occupy(t, p)
+					now(p, 0, d.Func("now"))
 					elapse(time.Hour)
-					f := far(p, math.MaxInt64, d.body("far"))
+					f := far(p, math.MaxInt64, d.Func("far"))
 					release()
-					d.check(t, "now@1h0m0s")
+					d.Check(t, "now@1h0m0s")
 					elapse(10 * time.Hour)
-					d.check(t, "now@1h0m0s")
-					stateIs(t, "the far task", f, executor.Pending)
+					d.Check(t, "now@1h0m0s")
+					testkit.StateIs(t, "the far task", f, executor.Pending)
 				})
 			})
 		}
@@ -64,12 +65,12 @@ func TestLongestDelayNextToOverdueTask(t *testing.T) {
 // A fixed delay or a period of the longest duration means that the first run is
 // the only one, and shuts nobody out. JDK-8051859.
 func TestLongestPeriod(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
 		again := func(name string) func(context.Context) error {
 			return func(context.Context) error {
-				d.note(name)
-				return p.Go(context.Background(), d.body("after "+name))
+				d.Note(name)
+				return p.Go(context.Background(), d.Func("after "+name))
 			}
 		}
 		f, _ := p.WithFixedDelay(t.Context(), 0, math.MaxInt64, again("delay"))
@@ -77,9 +78,9 @@ func TestLongestPeriod(t *testing.T) {
 		g, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("rate"))
 		synctest.Wait()
 		h, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("skip"), executor.SkipMissed())
-		d.check(t, "delay@0s", "after delay@0s", "rate@0s", "after rate@0s", "skip@0s", "after skip@0s")
+		d.Check(t, "delay@0s", "after delay@0s", "rate@0s", "after rate@0s", "skip@0s", "after skip@0s")
 		for _, f := range []*executor.ScheduledFuture[struct{}]{f, g, h} {
-			stateIs(t, "the task", f, executor.Pending)
+			testkit.StateIs(t, "the task", f, executor.Pending)
 			if f.Delay() < math.MaxInt64/2 || f.Runs() != 1 {
 				t.Errorf("due in %v after %d runs", f.Delay(), f.Runs())
 			}
@@ -91,9 +92,9 @@ func TestLongestPeriod(t *testing.T) {
 // order of submission, the others do not run, and nobody is shut out.
 func TestHostileDurations(t *testing.T) {
 	for range 100 {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, 1)
-			release := occupy(t, p)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
+			release := testkit.Occupy(t, p)
 			var order, want []int
 			for i := range 30 {
 				delay, period := hostile(), max(1<<62, hostile()) // a short period would run again
@@ -134,12 +135,12 @@ func TestHostileDurations(t *testing.T) {
 // What a future tells of its time is right for hostile delays, too: no delay
 // that was asked for as positive is ever reported as over.
 func TestHostileDelayIsReported(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		occupy(t, p)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		testkit.Occupy(t, p)
 		for range 100 {
 			delay := hostile()
-			f := executor.Schedule(t.Context(), p, delay, schedNopValue)
+			f := executor.Schedule(t.Context(), p, delay, nopValue)
 			want := max(delay, 0)
 			if got := f.Delay(); got > want || got < want-10 {
 				t.Errorf("Delay is %d for a delay of %d", got, delay)
@@ -153,11 +154,11 @@ func TestHostileDelayIsReported(t *testing.T) {
 
 // The remaining delay of an overdue task is negative: it is not clamped.
 func TestOverdueDelayIsNegative(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		occupy(t, p)
-		f := executor.Schedule(t.Context(), p, time.Second, schedNopValue)
-		g := executor.At(t.Context(), p, time.Now().Add(2*time.Second), schedNopValue)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		testkit.Occupy(t, p)
+		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
+		g := executor.At(t.Context(), p, time.Now().Add(2*time.Second), nopValue)
 		elapse(time.Minute)
 		if f.Delay() != -59*time.Second || g.Delay() != -58*time.Second {
 			t.Errorf("Delay is %v and %v, want -59s and -58s", f.Delay(), g.Delay())
@@ -167,11 +168,11 @@ func TestOverdueDelayIsNegative(t *testing.T) {
 
 // A period of one nanosecond neither loses a run nor a worker.
 func TestShortestPeriod(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		for _, opt := range [][]executor.Option{nil, {executor.SkipMissed()}, {executor.Jitter(1)}} {
-			f, err := p.AtFixedRate(t.Context(), 0, 1, schedNop, append(opt, executor.Times(500))...)
-			g, err2 := p.WithFixedDelay(t.Context(), 0, 1, schedNop, executor.Times(500))
+			f, err := p.AtFixedRate(t.Context(), 0, 1, nop, append(opt, executor.Times(500))...)
+			g, err2 := p.WithFixedDelay(t.Context(), 0, 1, nop, executor.Times(500))
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}

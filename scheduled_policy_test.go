@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // What becomes of each kind of task at Shutdown, for all policies: of one wave
@@ -20,7 +21,7 @@ func TestShutdownPolicies(t *testing.T) {
 			for _, retain := range []bool{true, false} {
 				for _, late := range []bool{true, false} {
 					t.Run(fmt.Sprintf("delayed=%t/periodic=%t/retain=%t/late=%t", keepDelayed, keepPeriodic, retain, late), func(t *testing.T) {
-						bubble(t, func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
+						synctest.Test(t, func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
 					})
 				}
 			}
@@ -42,18 +43,18 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 	if !late {
 		c.Delayed, c.Periodic = keptIf(keepDelayed), keptIf(keepPeriodic)
 	}
-	p := scheduledPool(t, c)
+	p := newScheduled(t, c)
 	block := newBlocker(t)
 	wave := func() (fs []*executor.ScheduledFuture[struct{}]) {
 		ctx := t.Context()
-		rate, err1 := p.AtFixedRate(ctx, time.Millisecond, time.Hour, block.run, executor.Times(2))
-		delay, err2 := p.WithFixedDelay(ctx, time.Millisecond, time.Hour, block.run, executor.Times(2))
+		rate, err1 := p.AtFixedRate(ctx, time.Millisecond, time.Hour, block.Run, executor.Times(2))
+		delay, err2 := p.WithFixedDelay(ctx, time.Millisecond, time.Hour, block.Run, executor.Times(2))
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
 		return []*executor.ScheduledFuture[struct{}]{
-			executor.Schedule(ctx, p, 0, executor.Callable(block.run)),
-			executor.Schedule(ctx, p, time.Millisecond, executor.Callable(block.run)),
+			executor.Schedule(ctx, p, 0, executor.Callable(block.Run)),
+			executor.Schedule(ctx, p, time.Millisecond, executor.Callable(block.Run)),
 			rate, delay,
 		}
 	}
@@ -76,8 +77,8 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 		expect(t, fmt.Sprintf("task %d of the second wave is queued", i), slices.Contains(queue, executor.Runnable(second[i])), kept(i))
 		expect(t, fmt.Sprintf("task %d of the second wave is canceled", i), second[i].State() == executor.Canceled, !kept(i))
 	}
-	block.release()
-	ends(t, p)
+	block.Release()
+	testkit.Termination(t, p)
 
 	var runs int64 // of the first wave: each once, and the periodic ones again if kept
 	for i := range 4 {
@@ -104,42 +105,42 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 		want += 6 // two of the first wave once more, two of the second twice
 	}
 	expect(t, "runs", runs, want)
-	expect(t, "bodies that ran", block.ended.Load(), want)
+	expect(t, "bodies that ran", block.Ended.Load(), want)
 }
 
 // A policy that changes to drop while the pool is shut down takes effect at
 // once, and may let it terminate.
 func TestPolicyChangesAfterShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Periodic: executor.KeepAfterShutdown})
-		once := executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
-		beat, _ := p.AtFixedRate(t.Context(), 0, time.Minute, schedNop)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Periodic: executor.KeepAfterShutdown})
+		once := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		beat, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		p.Shutdown()
 		elapse(150 * time.Second)
 		expect(t, "runs", beat.Runs(), 3)
 
 		p.SetPeriodic(executor.DropAtShutdown)
 		expectIs(t, "outcome of the periodic task", beat.Err(), executor.ErrShutdown)
-		stateIs(t, "the delayed task", once, executor.Pending)
+		testkit.StateIs(t, "the delayed task", once, executor.Pending)
 
 		p.SetDelayed(executor.DropAtShutdown)
 		expectIs(t, "outcome of the delayed task", once.Err(), executor.ErrShutdown)
-		expect(t, "time until termination", ends(t, p), 0)
+		expect(t, "time until termination", testkit.Termination(t, p), 0)
 	})
 }
 
 // A policy that changes to keep while the pool is shut down saves the periodic
 // task that is running, though not what was dropped.
 func TestPolicyChangesToKeepAfterShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		body := func(context.Context) error { time.Sleep(time.Second); return nil }
 		running, _ := p.AtFixedRate(t.Context(), 0, time.Minute, body, executor.Times(3))
 		dropped, _ := p.AtFixedRate(t.Context(), time.Hour, time.Minute, body)
 		synctest.Wait()
 		p.Shutdown()
 		p.SetPeriodic(executor.KeepAfterShutdown)
-		expect(t, "time until termination", ends(t, p), 2*time.Minute+time.Second)
+		expect(t, "time until termination", testkit.Termination(t, p), 2*time.Minute+time.Second)
 		expect(t, "outcome", running.Err(), nil)
 		expectIs(t, "outcome of the dropped task", dropped.Err(), executor.ErrShutdown)
 	})
@@ -148,24 +149,24 @@ func TestPolicyChangesToKeepAfterShutdown(t *testing.T) {
 // A policy that changes to drop while a kept periodic task runs ends it as
 // canceled after that run.
 func TestPolicyChangesToDropDuringRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, func(context.Context) error { time.Sleep(time.Second); return nil })
 		synctest.Wait()
 		p.Shutdown()
 		p.SetPeriodic(executor.DropAtShutdown)
-		stateIs(t, "the task", f, executor.Running)
-		expect(t, "time until termination", ends(t, p), time.Second)
+		testkit.StateIs(t, "the task", f, executor.Running)
+		expect(t, "time until termination", testkit.Termination(t, p), time.Second)
 		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
 	})
 }
 
 // Policies that change while the pool runs take effect at Shutdown only.
 func TestPolicyChangesBeforeShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		once := executor.Schedule(t.Context(), p, time.Minute, schedNopValue)
-		beat, _ := p.AtFixedRate(t.Context(), 0, time.Minute, schedNop)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		once := executor.Schedule(t.Context(), p, time.Minute, nopValue)
+		beat, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		p.SetDelayed(executor.DropAtShutdown)
 		p.SetPeriodic(executor.DropAtShutdown)
 		elapse(90 * time.Second)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // scheduledProgram is a program of calls on a scheduled pool.
@@ -32,7 +34,7 @@ func runSchedule(t *testing.T, code []byte) {
 	mode := p.next(4)
 	p.crowd, p.model.retain = mode&1 != 0, mode&2 != 0
 	p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
-	p.pool = scheduledPool(t, executor.ScheduledConfig{
+	p.pool = newScheduled(t, executor.ScheduledConfig{
 		Core: p.next(2), RetainCanceled: p.model.retain, Delayed: p.model.delayed, Periodic: p.model.periodic,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})
@@ -157,7 +159,7 @@ func (p *scheduledProgram) submit(kind rhythmKind) {
 		f, _ = p.pool.WithFixedDelay(ctx, delay, m.period, body, opts...)
 	case kind == triggerKind:
 		m.due = nextTrigger(p.model.now, m.period)
-		f, _ = p.pool.On(ctx, schedTrigger(func(t time.Time) time.Time {
+		f, _ = p.pool.On(ctx, testkit.TriggerFunc(func(t time.Time) time.Time {
 			return p.begin.Add(nextTrigger(t.Sub(p.begin), m.period)).Round(0)
 		}), body, opts...)
 	}
@@ -181,7 +183,7 @@ func (p *scheduledProgram) compare() {
 			p.t.Fatalf("after %v task %d is due in %v, in the model in %v", p.model.now, i, d, m.due-p.model.now)
 		}
 	}
-	if s := addsUp(p.t, p.pool); s.Queued != len(p.model.queue) {
+	if s := checkStats(p.t, p.pool); s.Queued != len(p.model.queue) {
 		p.t.Fatalf("after %v %d tasks are queued, in the model %d", p.model.now, s.Queued, len(p.model.queue))
 	}
 }
@@ -197,6 +199,6 @@ func FuzzScheduled(f *testing.F) {
 	f.Add([]byte{1, 0, 1, 0, 8, 2, 1, 0, 3, 0, 2, 16, 4, 20, 5, 17, 0, 20, 5})
 	f.Add([]byte{2, 1, 0, 1, 10, 1, 5, 0, 3, 9, 2, 0, 21, 5, 13, 0, 15, 22, 4})
 	f.Fuzz(func(t *testing.T, code []byte) {
-		bubble(t, func(t *testing.T) { runSchedule(t, code) })
+		synctest.Test(t, func(t *testing.T) { runSchedule(t, code) })
 	})
 }

@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // The state of periodic work is pending between runs and running during one.
 func TestPeriodicStates(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		f, _ := p.AtFixedRate(t.Context(), time.Second, 2*time.Second, func(context.Context) error {
 			time.Sleep(time.Second)
 			return nil
@@ -21,7 +23,7 @@ func TestPeriodicStates(t *testing.T) {
 		for i, want := range []executor.State{
 			executor.Pending, executor.Running, executor.Pending, executor.Running, executor.Succeeded,
 		} {
-			stateIs(t, fmt.Sprint("the task in second ", i), f, want)
+			testkit.StateIs(t, fmt.Sprint("the task in second ", i), f, want)
 			_, err := f.Result()
 			expect(t, "there is an outcome", err == nil, want.Done())
 			time.Sleep(time.Second)
@@ -32,8 +34,8 @@ func TestPeriodicStates(t *testing.T) {
 // Next, Delay and Runs tell where periodic work is: before a run its time,
 // during a run the time of that run, and nothing once it is done.
 func TestPeriodicProgress(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		begin := time.Now()
 		f, _ := p.AtFixedRate(t.Context(), time.Second, 10*time.Second, func(context.Context) error {
 			time.Sleep(4 * time.Second)
@@ -60,10 +62,10 @@ func TestPeriodicProgress(t *testing.T) {
 
 // A future that was never accepted has no time.
 func TestProgressOfRejectedTask(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		p.Shutdown()
-		f := executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
+		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		expect(t, "Next", f.Next(), time.Time{})
 		expect(t, "Delay", f.Delay(), 0)
 		expect(t, "Runs", f.Runs(), 0)
@@ -74,13 +76,15 @@ func TestProgressOfRejectedTask(t *testing.T) {
 // Next can be asked at any time, also while a worker finds the next time.
 func TestNextDuringRuns(t *testing.T) {
 	for _, decorate := range []func(executor.ScheduledTask) executor.ScheduledTask{
-		nil, func(inner executor.ScheduledTask) executor.ScheduledTask { return &wrapped{ScheduledTask: inner} },
+		nil, func(inner executor.ScheduledTask) executor.ScheduledTask {
+			return &testkit.Decoration{ScheduledTask: inner}
+		},
 	} {
-		bubble(t, func(t *testing.T) {
-			p := scheduledPool(t, executor.ScheduledConfig{Core: 2, Decorate: decorate})
-			every := schedTrigger(func(t time.Time) time.Time { return t.Add(1) })
-			f, _ := p.On(t.Context(), every, schedNop, executor.Times(300))
-			g, _ := p.AtFixedRate(t.Context(), 0, 1, schedNop, executor.Times(300))
+		synctest.Test(t, func(t *testing.T) {
+			p := newScheduled(t, executor.ScheduledConfig{Core: 2, Decorate: decorate})
+			every := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Add(1) })
+			f, _ := p.On(t.Context(), every, nop, executor.Times(300))
+			g, _ := p.AtFixedRate(t.Context(), 0, 1, nop, executor.Times(300))
 			for !f.State().Done() || !g.State().Done() {
 				for _, f := range []*executor.ScheduledFuture[struct{}]{f, g} {
 					f.Next()

@@ -18,7 +18,7 @@ import (
 func TestNoTaskIsLateWhileAWorkerIsFree(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { newPunctual(t, seed).play() })
+			synctest.Test(t, func(t *testing.T) { newPunctual(t, seed).play() })
 		})
 	}
 }
@@ -34,7 +34,7 @@ type punctual struct {
 func newPunctual(t *testing.T, seed uint64) *punctual {
 	r := rand.New(rand.NewPCG(seed, 0))
 	core := 2 + r.IntN(4)
-	return &punctual{t, seed, r.IntN(core), scheduledPool(t, executor.ScheduledConfig{
+	return &punctual{t, seed, r.IntN(core), newScheduled(t, executor.ScheduledConfig{
 		Core: core, KeepAlive: moment(r, 1, 5), AllowCoreTimeout: r.IntN(2) == 0, RetainCanceled: r.IntN(3) == 0,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})}
@@ -73,7 +73,7 @@ func (p *punctual) play() {
 	wg.Wait()
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
-	if s := addsUp(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.RetainCanceled() {
+	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.RetainCanceled() {
 		p.Errorf("left: %+v", s)
 	}
 }
@@ -130,6 +130,6 @@ func (p *punctual) calls(r *rand.Rand) {
 		default:
 			time.Sleep(moment(r, 0, 7))
 		}
-		addsUp(p, p.pool)
+		checkStats(p, p.pool)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // The tests of this file run in real time and with real parallelism: they look
@@ -28,40 +29,13 @@ func onProcs(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// scale is n, less for short runs.
-func scale(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
-// goroutinesIn counts the goroutines whose stack mentions what, once those that
-// are about to end have ended; it is told how many are to be left.
-func goroutinesIn(what string, want int) (n int) {
-	buf := make([]byte, 1<<22)
-	for range 1000 {
-		n = 0
-		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, what) {
-				n++
-			}
-		}
-		if n <= want {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return n
-}
-
 // A hundred thousand pairs of Schedule and Cancel from several goroutines, in a
 // pool whose only worker comes and goes with them, leave no goroutine, neither
 // a worker nor an alarm's.
 func TestAlarmsAreClosed(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		const alarms = "internal/alarm.(*waker).run"
-		before := goroutinesIn(alarms, 0)
+		before := check.Goroutines(alarms, 0)
 		p, err := executor.NewScheduled(executor.ScheduledConfig{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,8 +43,8 @@ func TestAlarmsAreClosed(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				for i := range scale(5000) {
-					f := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
+				for i := range testkit.Scale(5000) {
+					f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
 					if i%2 == 0 {
 						runtime.Gosched()
 					}
@@ -81,10 +55,10 @@ func TestAlarmsAreClosed(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		expect(t, "goroutines of alarms in an idle pool", goroutinesIn(alarms, before), before)
+		expect(t, "goroutines of alarms in an idle pool", check.Goroutines(alarms, before), before)
 		p.Close()
 		expect(t, "workers", p.Stats().Workers, 0)
-		addsUp(t, p)
+		checkStats(t, p)
 	})
 }
 
@@ -94,14 +68,14 @@ func TestAlarmsAreClosed(t *testing.T) {
 func TestNoWakeupIsLost(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for _, core := range []int{0, 1, 3} {
-			p := scheduledPool(t, executor.ScheduledConfig{Core: core})
+			p := newScheduled(t, executor.ScheduledConfig{Core: core})
 			var runs, expected atomic.Int64
 			var wg sync.WaitGroup
 			stop := make(chan struct{})
 			for g := range 4 {
 				wg.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(g), uint64(core)))
-					for range scale(1500) {
+					for range testkit.Scale(1500) {
 						ran := new(atomic.Int64)
 						monotonic := r.IntN(4) > 0 // the wall clock may be set meanwhile
 						due := time.Now().Add(time.Duration(r.IntN(300)) * time.Microsecond)
@@ -154,7 +128,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 			close(stop)
 			tuner.Wait()
 			p.Close()
-			if s := addsUp(t, p); s.Succeeded != expected.Load() || runs.Load() < s.Succeeded {
+			if s := checkStats(t, p); s.Succeeded != expected.Load() || runs.Load() < s.Succeeded {
 				t.Errorf("%d tasks were to run, %d succeeded, %d bodies ran", expected.Load(), s.Succeeded, runs.Load())
 			}
 		}
@@ -165,8 +139,8 @@ func TestNoWakeupIsLost(t *testing.T) {
 // good, and the pool terminates though Shutdown comes in between.
 func TestPeriodicTasksEndUnderRace(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
-		for round := range scale(60) {
-			p := scheduledPool(t, executor.ScheduledConfig{
+		for round := range testkit.Scale(60) {
+			p := newScheduled(t, executor.ScheduledConfig{
 				Core:     round % 3,
 				Periodic: []executor.AfterShutdown{executor.KeepAfterShutdown, executor.DropAtShutdown}[round%2],
 			})
@@ -218,7 +192,7 @@ func TestPeriodicTasksEndUnderRace(t *testing.T) {
 					t.Errorf("task %d of a terminated pool is %v", i, s)
 				}
 			}
-			addsUp(t, p)
+			checkStats(t, p)
 		}
 	})
 }
@@ -227,8 +201,8 @@ func TestPeriodicTasksEndUnderRace(t *testing.T) {
 // same, and one that was rejected never runs. JDK-8358601, JDK-6523756.
 func TestScheduleRacesShutdown(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
-		for round := range scale(200) {
-			p := scheduledPool(t, executor.ScheduledConfig{Core: round % 3})
+		for round := range testkit.Scale(200) {
+			p := newScheduled(t, executor.ScheduledConfig{Core: round % 3})
 			var wg sync.WaitGroup
 			for g := range 3 {
 				wg.Go(func() {
@@ -253,7 +227,7 @@ func TestScheduleRacesShutdown(t *testing.T) {
 			})
 			wg.Wait()
 			p.Close()
-			addsUp(t, p)
+			checkStats(t, p)
 		}
 	})
 }
@@ -262,11 +236,11 @@ func TestScheduleRacesShutdown(t *testing.T) {
 // another, and by a cancellation of the head at the same moment.
 func TestHeadsChangeQuickly(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1})
-		for i := range scale(2000) {
-			later := executor.Schedule(context.Background(), p, time.Hour, schedNopValue)
-			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, schedNopValue)
-			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, schedNopValue)
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		for i := range testkit.Scale(2000) {
+			later := executor.Schedule(context.Background(), p, time.Hour, nopValue)
+			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, nopValue)
+			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, nopValue)
 			if i%2 == 0 {
 				head.Cancel()
 			}

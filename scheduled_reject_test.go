@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Whatever comes after Shutdown is rejected by every way in, and nothing of it
@@ -14,22 +16,22 @@ import (
 // JDK-8357146.
 func TestScheduledRejectsAfterShutdown(t *testing.T) {
 	for _, used := range []bool{true, false} {
-		bubble(t, func(t *testing.T) {
-			p, ctx := cored(t, 1), t.Context()
+		synctest.Test(t, func(t *testing.T) {
+			p, ctx := scheduled(t, 1), t.Context()
 			if used {
-				occupy(t, p)
+				testkit.Occupy(t, p)
 			}
 			p.Shutdown()
 			before := p.Stats()
-			_, rate := p.AtFixedRate(ctx, 0, time.Second, schedNop)
-			_, delay := p.WithFixedDelay(ctx, 0, time.Second, schedNop)
-			_, on := p.On(ctx, hourly, schedNop)
+			_, rate := p.AtFixedRate(ctx, 0, time.Second, nop)
+			_, delay := p.WithFixedDelay(ctx, 0, time.Second, nop)
+			_, on := p.On(ctx, testkit.Hourly, nop)
 			errs := map[string]error{
-				"Execute":        p.Execute(ctx, executor.Func(schedNop)),
-				"Go":             p.Go(ctx, schedNop),
-				"Submit":         executor.Submit(ctx, p, schedNopValue).Err(),
-				"Schedule":       executor.Schedule(ctx, p, time.Second, schedNopValue).Err(),
-				"At":             executor.At(ctx, p, time.Now(), schedNopValue).Err(),
+				"Execute":        p.Execute(ctx, executor.Func(nop)),
+				"Go":             p.Go(ctx, nop),
+				"Submit":         executor.Submit(ctx, p, nopValue).Err(),
+				"Schedule":       executor.Schedule(ctx, p, time.Second, nopValue).Err(),
+				"At":             executor.At(ctx, p, time.Now(), nopValue).Err(),
 				"AtFixedRate":    rate,
 				"WithFixedDelay": delay,
 				"On":             on,
@@ -39,7 +41,7 @@ func TestScheduledRejectsAfterShutdown(t *testing.T) {
 					t.Errorf("%s: %v, want ErrRejected and ErrShutdown", what, err)
 				}
 			}
-			after := settled(t, p)
+			after := waitStats(t, p)
 			expect(t, "rejected", after.Rejected, int64(len(errs)))
 			expect(t, "queued", after.Queued, before.Queued)
 			expect(t, "runs", after.Runs, before.Runs)
@@ -51,10 +53,10 @@ func TestScheduledRejectsAfterShutdown(t *testing.T) {
 // A rejection policy of the user's is asked once for each task that comes too
 // late, with the very future and this pool.
 func TestScheduledRejectPolicyIsAskedOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var asked []executor.Runnable
 		var pool *executor.ScheduledPool
-		pool = scheduledPool(t, executor.ScheduledConfig{Core: 1, Reject: executor.RejectFunc(
+		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.RejectFunc(
 			func(_ context.Context, task executor.Runnable, p *executor.Pool) error {
 				expect(t, "the pool", p, pool.Pool)
 				asked = append(asked, task)
@@ -64,10 +66,10 @@ func TestScheduledRejectPolicyIsAskedOnce(t *testing.T) {
 				return nil
 			})})
 		pool.Shutdown()
-		once := executor.Schedule(t.Context(), pool, time.Second, schedNopValue)
-		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, schedNop)
+		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)
+		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, nop)
 		expect(t, "error", err, nil)
-		mine := new(schedStep)
+		mine := new(testkit.Step)
 		pool.Execute(t.Context(), mine)
 		expect(t, "asked", len(asked), 3)
 		for i, want := range []executor.Runnable{once, rate, mine} {
@@ -82,17 +84,17 @@ func TestScheduledRejectPolicyIsAskedOnce(t *testing.T) {
 // With Discard a task that comes too late fails as rejected, and its submission
 // does not; CallerRuns aborts.
 func TestScheduledRejectPolicies(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Reject: executor.Discard})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.Discard})
 		p.Shutdown()
-		f, err := p.AtFixedRate(t.Context(), 0, time.Second, schedNop)
+		f, err := p.AtFixedRate(t.Context(), 0, time.Second, nop)
 		expect(t, "error of Discard", err, nil)
 		expectIs(t, "outcome of Discard", f.Err(), executor.ErrRejected)
 		for _, policy := range []executor.RejectPolicy{executor.CallerRuns, executor.DiscardOldest, executor.Block} {
 			if err := p.SetReject(policy); err != nil {
 				t.Fatal(err)
 			}
-			_, err = p.AtFixedRate(t.Context(), 0, time.Second, schedNop)
+			_, err = p.AtFixedRate(t.Context(), 0, time.Second, nop)
 			expectIs(t, "error", err, executor.ErrShutdown)
 		}
 		expect(t, "runs", p.Stats().Runs, 0)

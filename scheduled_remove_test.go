@@ -8,27 +8,17 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
-
-// farTasks schedules n tasks that are not due for hours.
-func farTasks(t *testing.T, p *executor.ScheduledPool, n int) []*executor.ScheduledFuture[struct{}] {
-	t.Helper()
-	fs := make([]*executor.ScheduledFuture[struct{}], n)
-	for i := range fs {
-		fs[i] = executor.Schedule(t.Context(), p, time.Duration(i+1)*time.Hour, schedNopValue)
-	}
-	synctest.Wait()
-	return fs
-}
 
 // Waiting tells the very futures that wait, and not the one that runs.
 func TestScheduledWaiting(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		block := newBlocker(t)
 		var fs []*executor.ScheduledFuture[int]
 		for range 5 {
-			fs = append(fs, executor.Schedule(t.Context(), p, time.Millisecond, block.value))
+			fs = append(fs, executor.Schedule(t.Context(), p, time.Millisecond, block.Value))
 		}
 		elapse(time.Second)
 		waiting := slices.Collect(p.Waiting())
@@ -41,12 +31,12 @@ func TestScheduledWaiting(t *testing.T) {
 
 // Waiting tells what was given to Execute as such.
 func TestScheduledWaitingRunnable(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		occupy(t, p)
-		mine := new(schedStep)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		testkit.Occupy(t, p)
+		mine := new(testkit.Step)
 		p.Execute(t.Context(), mine)
-		f := executor.NewFuture(schedNopValue)
+		f := executor.NewFuture(nopValue)
 		p.Execute(t.Context(), f)
 		waiting := slices.Collect(p.Waiting())
 		if len(waiting) != 2 || !slices.Contains(waiting, executor.Runnable(mine)) || !slices.Contains(waiting, executor.Runnable(f)) {
@@ -60,12 +50,12 @@ func TestScheduledWaitingRunnable(t *testing.T) {
 
 // Remove takes out each task that waits once, and never one that runs.
 func TestScheduledRemove(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		block := newBlocker(t)
-		running := executor.Schedule(t.Context(), p, 0, block.value)
+		running := executor.Schedule(t.Context(), p, 0, block.Value)
 		synctest.Wait()
-		fs := farTasks(t, p, 4)
+		fs := testkit.FarTasks(t, p, 4)
 		expect(t, "Remove of a task that runs", p.Remove(running), false)
 		for _, i := range []int{3, 0, 2, 1} {
 			expect(t, "Remove", p.Remove(fs[i]), true)
@@ -80,9 +70,9 @@ func TestScheduledRemove(t *testing.T) {
 
 // Remove finds nothing in another pool, and not the wrong task.
 func TestScheduledRemoveForeign(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, other := cored(t, 1), cored(t, 1)
-		fs, theirs := farTasks(t, p, 2), farTasks(t, other, 2)
+	synctest.Test(t, func(t *testing.T) {
+		p, other := scheduled(t, 1), scheduled(t, 1)
+		fs, theirs := testkit.FarTasks(t, p, 2), testkit.FarTasks(t, other, 2)
 		expect(t, "Remove", p.Remove(theirs[0]), false)
 		expect(t, "Remove", other.Remove(fs[1]), false)
 		expect(t, "queued", p.Stats().Queued, 2)
@@ -92,9 +82,9 @@ func TestScheduledRemoveForeign(t *testing.T) {
 
 // Purge has nothing to do in a pool that does not retain canceled tasks.
 func TestPurgeWithoutRetained(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		fs := farTasks(t, p, 5)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		fs := testkit.FarTasks(t, p, 5)
 		fs[1].Cancel()
 		fs[3].Cancel()
 		s := p.Stats()
@@ -105,9 +95,9 @@ func TestPurgeWithoutRetained(t *testing.T) {
 
 // A pool that retains canceled tasks shows them until Purge.
 func TestRetainCanceledUntilPurge(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := farTasks(t, p, 5)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 5)
 		fs[1].Cancel()
 		fs[3].Abandon()
 		expect(t, "queued", p.Stats().Queued, 5)
@@ -115,7 +105,7 @@ func TestRetainCanceledUntilPurge(t *testing.T) {
 		expect(t, "the canceled task waits", slices.Contains(slices.Collect(p.Waiting()), executor.Runnable(fs[1])), true)
 		expect(t, "Purge", p.Purge(), 2)
 		expect(t, "Purge again", p.Purge(), 0)
-		s := addsUp(t, p)
+		s := checkStats(t, p)
 		expect(t, "queued", s.Queued, 3)
 		expect(t, "canceled", s.Canceled, 2)
 	})
@@ -124,52 +114,52 @@ func TestRetainCanceledUntilPurge(t *testing.T) {
 // A canceled task that is retained leaves the queue when it is due, and does not
 // run.
 func TestRetainCanceledUntilDue(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
 		d := newDiary()
-		f := executor.Schedule(t.Context(), p, time.Second, d.value("canceled"))
-		executor.Schedule(t.Context(), p, 2*time.Second, d.value("other"))
+		f := executor.Schedule(t.Context(), p, time.Second, d.Value("canceled"))
+		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("other"))
 		f.Cancel()
 		elapse(1500 * time.Millisecond)
-		expect(t, "queued", settled(t, p).Queued, 1)
+		expect(t, "queued", waitStats(t, p).Queued, 1)
 		elapse(time.Second)
-		d.check(t, "other@2s")
+		d.Check(t, "other@2s")
 	})
 }
 
 // The worker that meets a canceled task which was retained does not show it to the
 // hooks, and it is no run.
 func TestRetainCanceledIsNotToldToHooks(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var log trace
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true, Hooks: log.hooks()})
-		executor.Schedule(t.Context(), p, time.Second, newDiary().value("canceled")).Cancel()
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true, Hooks: log.Hooks()})
+		executor.Schedule(t.Context(), p, time.Second, newDiary().Value("canceled")).Cancel()
 		elapse(2 * time.Second)
-		s := settled(t, p)
+		s := waitStats(t, p)
 		expect(t, "queued", s.Queued, 0)
 		expect(t, "runs", s.Runs, 0)
 		expect(t, "completed", s.Ended(), 1)
-		log.check(t)
+		log.Check(t)
 	})
 }
 
 // A canceled task that is retained can be removed.
 func TestRetainCanceledRemove(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := farTasks(t, p, 2)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 2)
 		fs[0].Cancel()
 		expect(t, "Remove", p.Remove(fs[0]), true)
 		expect(t, "Remove again", p.Remove(fs[0]), false)
-		expect(t, "queued", addsUp(t, p).Queued, 1)
+		expect(t, "queued", checkStats(t, p).Queued, 1)
 	})
 }
 
 // SetRetainCanceled holds for tasks that are canceled from then on.
 func TestSetRetainCanceled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
-		fs := farTasks(t, p, 4)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		fs := testkit.FarTasks(t, p, 4)
 		fs[0].Cancel()
 		p.SetRetainCanceled(true)
 		fs[1].Cancel()
@@ -183,9 +173,9 @@ func TestSetRetainCanceled(t *testing.T) {
 
 // A shutdown does not wait for canceled tasks that were retained.
 func TestRetainedTasksLeaveAtShutdown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		for _, f := range farTasks(t, p, 3) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		for _, f := range testkit.FarTasks(t, p, 3) {
 			f.Cancel()
 		}
 		p.Shutdown()
@@ -198,29 +188,29 @@ func TestRetainedTasksLeaveAtShutdown(t *testing.T) {
 // A policy that is to keep what waits lets those stay that were canceled after the
 // shutdown, and retained.
 func TestRetainedTasksStayIfPolicyKeeps(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
-		fs := farTasks(t, p, 3)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 3)
 		p.Shutdown()
 		fs[0].Cancel()
 		p.SetDelayed(executor.KeepAfterShutdown)
 		p.SetPeriodic(executor.KeepAfterShutdown)
-		expect(t, "queued", settled(t, p).Queued, 3)
+		expect(t, "queued", waitStats(t, p).Queued, 3)
 		p.SetDelayed(executor.DropAtShutdown)
-		expect(t, "queued when they are dropped", settled(t, p).Queued, 0)
+		expect(t, "queued when they are dropped", waitStats(t, p).Queued, 0)
 	})
 }
 
 // Purge after a shutdown lets the pool terminate if nothing else waits.
 func TestPurgeTerminates(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 2, RetainCanceled: true})
-		fs := farTasks(t, p, 3)
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 3)
 		p.Shutdown()
 		for _, f := range fs {
 			f.Cancel()
 		}
-		expect(t, "queued", settled(t, p).Queued, 3)
+		expect(t, "queued", waitStats(t, p).Queued, 3)
 		expect(t, "Purge", p.Purge(), 3)
 		begin := time.Now()
 		p.AwaitTermination(context.Background())

@@ -4,10 +4,13 @@ import (
 	"context"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // cargo is what a body holds on to.
@@ -24,23 +27,6 @@ func loaded(then func(context.Context) error) (func(context.Context) error, weak
 		return nil
 	}, weak.Make(c)
 }
-
-// isCollected checks that what w points to is not held by anybody.
-func isCollected[T any](t *testing.T, what string, w weak.Pointer[T]) {
-	t.Helper()
-	for range 3 {
-		if w.Value() == nil {
-			return
-		}
-		runtime.GC()
-	}
-	if w.Value() != nil {
-		t.Errorf("%s is still reachable", what)
-	}
-}
-
-// anyFuture is a ScheduledFuture of the tests.
-type anyFuture = executor.ScheduledFuture[struct{}]
 
 // A task that ended in whatever way is let go of by its pool at once, future
 // and body, while workers wait for others. JDK-6602600, and the JDK's
@@ -68,19 +54,19 @@ func TestEndedTasksAreCollected(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			for i := range 2 {
-				bubble(t, func(t *testing.T) {
-					p := cored(t, 2)
-					executor.Schedule(t.Context(), p, 30*time.Minute, schedNopValue)
-					executor.Schedule(t.Context(), p, 30*time.Hour, schedNopValue)
+				synctest.Test(t, func(t *testing.T) {
+					p := scheduled(t, 2)
+					executor.Schedule(t.Context(), p, 30*time.Minute, nopValue)
+					executor.Schedule(t.Context(), p, 30*time.Hour, nopValue)
 					elapse(time.Second)
 					future, body := func() (weak.Pointer[anyFuture], weak.Pointer[cargo]) {
 						body, held := loaded(nil)
-						f := executor.Schedule(contexts(t)[i], p, time.Hour, executor.Callable(body))
+						f := executor.Schedule(testkit.Contexts(t)[i], p, time.Hour, executor.Callable(body))
 						defer end(p, f)
 						return weak.Make(f), held
 					}()
-					isCollected(t, "the body", body)
-					isCollected(t, "the future", future)
+					check.Collected(t, "the body", body)
+					check.Collected(t, "the future", future)
 				})
 			}
 		})
@@ -98,20 +84,20 @@ func TestKeptFutureDoesNotHoldBody(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			for i := range 2 {
-				bubble(t, func(t *testing.T) {
-					p, ctx := cored(t, 1), contexts(t)[i]
+				synctest.Test(t, func(t *testing.T) {
+					p, ctx := scheduled(t, 1), testkit.Contexts(t)[i]
 					sleep := func(context.Context) error { time.Sleep(time.Minute); return nil }
 					body, held := loaded(sleep)
 					once := executor.Schedule(ctx, p, time.Hour, executor.Callable(body))
 					end(once)
 					body = nil
-					isCollected(t, "the body of a one-shot", held)
+					check.Collected(t, "the body of a one-shot", held)
 
 					body, held = loaded(sleep)
 					beat, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, body, executor.Times(1))
 					end(beat)
 					body = nil
-					isCollected(t, "the body of a periodic task", held)
+					check.Collected(t, "the body of a periodic task", held)
 					runtime.KeepAlive(once)
 					runtime.KeepAlive(beat)
 				})
@@ -122,20 +108,20 @@ func TestKeptFutureDoesNotHoldBody(t *testing.T) {
 
 // A retained canceled task is held, as asked for, but not its body.
 func TestRetainedTaskDoesNotHoldBody(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
 		body, held := loaded(nil)
 		executor.Schedule(t.Context(), p, time.Hour, executor.Callable(body)).Cancel()
 		body = nil
-		expect(t, "queued", settled(t, p).Queued, 1)
-		isCollected(t, "the body", held)
+		expect(t, "queued", waitStats(t, p).Queued, 1)
+		check.Collected(t, "the body", held)
 	})
 }
 
 // A submitter's context that lives on does not hold tasks that ended.
 func TestContextDoesNotHoldEndedTasks(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		finished, canceled := func() (weak.Pointer[anyFuture], weak.Pointer[anyFuture]) {
@@ -143,75 +129,66 @@ func TestContextDoesNotHoldEndedTasks(t *testing.T) {
 				ctx.Done() // makes the context behind
 				return struct{}{}, nil
 			})
-			g, _ := p.AtFixedRate(ctx, time.Second, time.Minute, schedNop)
+			g, _ := p.AtFixedRate(ctx, time.Second, time.Minute, nop)
 			elapse(time.Hour)
 			g.Cancel()
 			return weak.Make(f), weak.Make(g)
 		}()
 		elapse(time.Second)
-		isCollected(t, "the finished task", finished)
-		isCollected(t, "the canceled task", canceled)
+		check.Collected(t, "the finished task", finished)
+		check.Collected(t, "the canceled task", canceled)
 	})
 }
 
 // A task that was rejected is not held.
 func TestRejectedTaskIsCollected(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		p.Shutdown()
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		body, held := loaded(nil)
 		future := weak.Make(executor.Schedule(ctx, p, time.Hour, executor.Callable(body)))
 		body = nil
-		isCollected(t, "the body", held)
-		isCollected(t, "the future", future)
+		check.Collected(t, "the body", held)
+		check.Collected(t, "the future", future)
 	})
 }
 
 // A pool with Core 0 that has nothing to do has no goroutine and no timer: it
 // needs no shutdown to be collected.
 func TestIdleCoreZeroPoolIsCollected(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		pool := func() weak.Pointer[executor.Pool] {
 			p := executor.Scheduled(0)
-			executor.Schedule(t.Context(), p, time.Second, schedNopValue)
-			executor.Schedule(t.Context(), p, time.Hour, schedNopValue).Cancel()
-			f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, schedNop)
+			executor.Schedule(t.Context(), p, time.Second, nopValue)
+			executor.Schedule(t.Context(), p, time.Hour, nopValue).Cancel()
+			f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 			elapse(time.Hour)
 			f.Cancel()
 			return weak.Make(p.Pool)
 		}()
 		elapse(time.Second)
-		isCollected(t, "the pool", pool)
+		check.Collected(t, "the pool", pool)
 	})
-}
-
-// heapInUse measures the live heap.
-func heapInUse() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // When many tasks are canceled the memory of the heap's array is returned, too.
 func TestHeapMemoryIsReturned(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		const n = 100_000
-		before := heapInUse()
+		before := check.HeapInUse()
 		fs := make([]*anyFuture, n)
 		for i := range fs {
-			fs[i] = executor.Schedule(context.Background(), p, time.Hour+time.Duration(i), schedNopValue)
+			fs[i] = executor.Schedule(context.Background(), p, time.Hour+time.Duration(i), nopValue)
 		}
-		full := heapInUse() - before
+		full := check.HeapInUse() - before
 		for _, f := range fs {
 			f.Cancel()
 		}
 		fs = nil
-		if left := heapInUse() - before; left > full/100 {
+		if left := check.HeapInUse() - before; left > full/100 {
 			t.Errorf("%d bytes are left of %d", left, full)
 		}
 	})

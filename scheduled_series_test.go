@@ -6,25 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // Times ends periodic work in peace after that many runs.
 func TestTimes(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
-		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.body("x"), executor.Times(3))
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
 		_, err := f.Get(t.Context())
 		expect(t, "outcome", err, nil)
 		expect(t, "runs", f.Runs(), 3)
 		elapse(time.Minute)
-		d.check(t, "x@0s", "x@1s", "x@2s")
-		s := settled(t, p)
+		d.Check(t, "x@0s", "x@1s", "x@2s")
+		s := waitStats(t, p)
 		expect(t, "tasks that succeeded", s.Succeeded, 1)
 		expect(t, "bodies that ran", s.Runs, 3)
 	})
@@ -33,12 +35,12 @@ func TestTimes(t *testing.T) {
 // Until ends periodic work in peace instead of a run after that time; a run at
 // that very time takes place.
 func TestUntil(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 2), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 2), newDiary()
 		until := executor.Until(time.Now().Add(2 * time.Hour))
-		rate, _ := p.AtFixedRate(t.Context(), 0, time.Hour, d.body("x"), until)
-		delay, _ := p.WithFixedDelay(t.Context(), time.Minute, time.Hour, d.body("y", time.Minute), until)
-		cron, _ := p.On(t.Context(), hourly, d.body("z"), executor.Until(time.Now().Round(0).Add(90*time.Minute)))
+		rate, _ := p.AtFixedRate(t.Context(), 0, time.Hour, d.Func("x"), until)
+		delay, _ := p.WithFixedDelay(t.Context(), time.Minute, time.Hour, d.Func("y", time.Minute), until)
+		cron, _ := p.On(t.Context(), testkit.Hourly, d.Func("z"), executor.Until(time.Now().Round(0).Add(90*time.Minute)))
 		elapse(time.Minute + time.Hour + time.Minute + time.Hour)
 		expect(t, "runs at a fixed rate", rate.Runs(), 3)
 		expect(t, "runs with a fixed delay", delay.Runs(), 2)
@@ -51,12 +53,12 @@ func TestUntil(t *testing.T) {
 
 // Until before the first run is an error, and nothing is submitted.
 func TestUntilBeforeFirstRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		soon := executor.Until(time.Now().Add(time.Minute))
-		_, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, schedNop, soon)
+		_, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, nop, soon)
 		expectIs(t, "AtFixedRate", err, executor.ErrInvalid)
-		_, err = p.On(t.Context(), hourly, schedNop, soon)
+		_, err = p.On(t.Context(), testkit.Hourly, nop, soon)
 		expectIs(t, "On", err, executor.ErrInvalid)
 		expect(t, "submitted", p.Stats().Submitted, 0)
 	})
@@ -65,8 +67,8 @@ func TestUntilBeforeFirstRun(t *testing.T) {
 // Jitter delays each run by less than its bound, differently each time, and does
 // not shift the grid of a fixed rate.
 func TestJitter(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		begin := time.Now()
 		run, seen := 0, make(map[time.Duration]bool)
 		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, func(ctx context.Context) error {
@@ -89,11 +91,11 @@ func TestJitter(t *testing.T) {
 
 // Jitter applies to the one-shots of Schedule and At, too.
 func TestJitterOfOneShots(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, seen := cored(t, 1), make(map[time.Duration]bool)
+	synctest.Test(t, func(t *testing.T) {
+		p, seen := scheduled(t, 1), make(map[time.Duration]bool)
 		for range 50 {
-			f := executor.Schedule(t.Context(), p, time.Hour, schedNopValue, executor.Jitter(time.Minute))
-			g := executor.At(t.Context(), p, time.Now().Add(time.Hour), schedNopValue, executor.Jitter(time.Minute))
+			f := executor.Schedule(t.Context(), p, time.Hour, nopValue, executor.Jitter(time.Minute))
+			g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue, executor.Jitter(time.Minute))
 			for _, d := range []time.Duration{f.Delay(), g.Delay()} {
 				if d < time.Hour || d >= time.Hour+time.Minute {
 					t.Errorf("due in %v", d)
@@ -110,9 +112,9 @@ func TestJitterOfOneShots(t *testing.T) {
 // A body that returns Done, wrapped or not, ends its schedule in peace.
 func TestDone(t *testing.T) {
 	for _, done := range []error{executor.Stop, fmt.Errorf("enough: %w", executor.Stop)} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			run := 0
 			f, _ := p.WithFixedDelay(t.Context(), 0, time.Second, func(context.Context) error {
 				if run++; run == 3 {
@@ -124,7 +126,7 @@ func TestDone(t *testing.T) {
 			expect(t, "outcome", err, nil)
 			expect(t, "runs", f.Runs(), 3)
 			expect(t, "last error", f.LastError(), nil)
-			expect(t, "succeeded", settled(t, p).Succeeded, 1)
+			expect(t, "succeeded", waitStats(t, p).Succeeded, 1)
 			expect(t, "log", log.String(), "")
 		})
 	}
@@ -133,10 +135,10 @@ func TestDone(t *testing.T) {
 // An error that a run returns is recorded and told to AfterTask, and the
 // schedule goes on; a later success does not clear it.
 func TestPeriodicErrorGoesOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		sour := errors.New("sour")
 		var told []string
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
 				told = append(told, fmt.Sprint(info.Run, err))
 			},
@@ -159,9 +161,9 @@ func TestPeriodicErrorGoesOn(t *testing.T) {
 
 // An error that no hook is told of is logged.
 func TestPeriodicErrorIsLogged(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { return errors.New("sour") },
 			executor.Times(2), executor.Named("tidy"))
 		elapse(time.Minute)
@@ -174,9 +176,9 @@ func TestPeriodicErrorIsLogged(t *testing.T) {
 // once, the counter counts it, there is no further run. The JDK's schedules end
 // silently.
 func TestPeriodicPanicEndsSchedule(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var told []executor.TaskInfo
-		p := scheduledPool(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(_ context.Context, info executor.TaskInfo, err *executor.PanicError) {
 				expect(t, "value", err.Value, any("bad"))
 				told = append(told, info)
@@ -211,9 +213,9 @@ func TestPeriodicPanicEndsSchedule(t *testing.T) {
 
 // Without OnPanic a panic is logged with its stack.
 func TestPeriodicPanicIsLogged(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { panic("very bad") })
 		elapse(time.Minute)
 		if s := log.String(); strings.Count(s, "very bad") != 1 || !strings.Contains(s, "TestPeriodicPanicIsLogged") {
@@ -225,9 +227,9 @@ func TestPeriodicPanicIsLogged(t *testing.T) {
 // An error that a run returns does not end the schedule, also if it is the panic
 // of another task, whose future the body waited for.
 func TestPeriodicBodyReturnsOthersPanic(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		told := 0
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
 		}})
 		other := executor.NewFuture(func(context.Context) (int, error) { panic("bad") })
@@ -248,20 +250,20 @@ func TestPeriodicBodyReturnsOthersPanic(t *testing.T) {
 // worker is replaced.
 func TestPeriodicGoexitEndsSchedule(t *testing.T) {
 	for _, core := range []int{0, 1} {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, core)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, core)
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
-				schedGoexit()
+				runtime.Goexit()
 				return nil
 			})
-			g, _ := p.AtFixedRate(t.Context(), 0, time.Second, schedNop, executor.Times(3))
+			g, _ := p.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Times(3))
 			_, err := f.Get(t.Context())
 			expectIs(t, "outcome", err, executor.ErrGoexit)
 			_, err = g.Get(t.Context())
 			expect(t, "outcome of another task", err, nil)
 			expect(t, "runs", f.Runs(), 1)
 			expectIs(t, "last error", f.LastError(), executor.ErrGoexit)
-			expect(t, "workers", settled(t, p).Workers, core)
+			expect(t, "workers", waitStats(t, p).Workers, core)
 		})
 	}
 }
@@ -269,9 +271,9 @@ func TestPeriodicGoexitEndsSchedule(t *testing.T) {
 // A BeforeTask hook that panics ends a schedule as a failure, loudly, and the
 // body does not run.
 func TestBeforeTaskPanicEndsSchedule(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		d, told := newDiary(), 0
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				if info.Run == 3 {
 					panic("hook")
@@ -280,9 +282,9 @@ func TestBeforeTaskPanicEndsSchedule(t *testing.T) {
 			},
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
 		}})
-		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.body("x"))
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"))
 		elapse(time.Minute)
-		d.check(t, "x@0s", "x@1s")
+		d.Check(t, "x@0s", "x@1s")
 		expect(t, "state", f.State(), executor.Failed)
 		expect(t, "panics told", told, 1)
 	})
@@ -290,16 +292,16 @@ func TestBeforeTaskPanicEndsSchedule(t *testing.T) {
 
 // An AfterTask hook that panics, or ends its goroutine, does not end a schedule.
 func TestAfterTaskPanicDoesNotEndSchedule(t *testing.T) {
-	for what, end := range map[string]func(){"panic": func() { panic("hook") }, "Goexit": schedGoexit} {
-		bubble(t, func(t *testing.T) {
+	for what, end := range map[string]func(){"panic": func() { panic("hook") }, "Goexit": runtime.Goexit} {
+		synctest.Test(t, func(t *testing.T) {
 			d, told := newDiary(), 0
-			p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 				AfterTask: func(context.Context, executor.TaskInfo, error) { end() },
 				OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) { told++ },
 			}})
-			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.body("x"), executor.Times(3))
+			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
 			elapse(time.Minute)
-			d.check(t, "x@0s", "x@1s", "x@2s")
+			d.Check(t, "x@0s", "x@1s", "x@2s")
 			expect(t, what+": state", f.State(), executor.Succeeded)
 			expect(t, what+": panics told", told > 0, what == "panic")
 		})

@@ -3,41 +3,43 @@ package executor_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // While one task runs there is one active worker; the counters follow tasks from
 // the queue to their end.
 func TestScheduledCounters(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 2)
-		s := settled(t, p)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 2)
+		s := waitStats(t, p)
 		expect(t, "active at first", s.Active, 0)
 		expect(t, "workers at first", s.Workers, 0)
 
 		block := newBlocker(t)
-		executor.Schedule(t.Context(), p, 0, block.value)
-		s = settled(t, p)
+		executor.Schedule(t.Context(), p, 0, block.Value)
+		s = waitStats(t, p)
 		expect(t, "active", s.Active, 1)
 		expect(t, "workers", s.Workers, 1)
 		expect(t, "completed", s.Ended(), 0)
 
 		for range 3 {
-			executor.Schedule(t.Context(), p, time.Minute, block.value)
+			executor.Schedule(t.Context(), p, time.Minute, block.Value)
 		}
-		s = settled(t, p)
+		s = waitStats(t, p)
 		expect(t, "queued", s.Queued, 3)
 		expect(t, "idle", s.Idle, 1)
 		expect(t, "submitted", s.Submitted, 4)
 
 		elapse(time.Minute)
-		s = settled(t, p)
+		s = waitStats(t, p)
 		expect(t, "active", s.Active, 2)
 		expect(t, "queued", s.Queued, 2)
-		block.release()
-		s = settled(t, p)
+		block.Release()
+		s = waitStats(t, p)
 		expect(t, "completed", s.Ended(), 4)
 		expect(t, "active", s.Active, 0)
 		expect(t, "submitted", s.Submitted, 4)
@@ -47,18 +49,18 @@ func TestScheduledCounters(t *testing.T) {
 // A periodic task counts as one, queued between its runs and active during them;
 // the number of runs is counted apart.
 func TestPeriodicTaskCountsOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		p.AtFixedRate(t.Context(), 0, 2*time.Second, func(context.Context) error {
 			time.Sleep(time.Second)
 			return nil
 		}, executor.Times(3))
 		for i := range 3 {
-			s := settled(t, p)
+			s := waitStats(t, p)
 			expect(t, "active during a run", s.Active, 1)
 			expect(t, "queued during a run", s.Queued, 0)
 			elapse(time.Second)
-			s = settled(t, p)
+			s = waitStats(t, p)
 			expect(t, "active between runs", s.Active, 0)
 			expect(t, "submitted", s.Submitted, 1)
 			expect(t, "runs", s.Runs, int64(i+1))
@@ -71,13 +73,13 @@ func TestPeriodicTaskCountsOnce(t *testing.T) {
 
 // The largest number of workers is remembered when they have left.
 func TestScheduledLargest(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 3)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 3)
 		expect(t, "largest at first", p.Stats().Largest, 0)
 		block := newBlocker(t)
-		block.fill(t, p.Pool, 3)
+		block.Fill(t, p.Pool, 3)
 		expect(t, "largest", p.Stats().Largest, 3)
-		block.release()
+		block.Release()
 		p.Close()
 		expect(t, "largest in the end", p.Stats().Largest, 3)
 		expect(t, "workers in the end", p.Stats().Workers, 0)
@@ -87,23 +89,23 @@ func TestScheduledLargest(t *testing.T) {
 // A pool goes from running over shutdown to terminated, and is not terminated
 // while a task runs or waits; its hook is called once, before that.
 func TestScheduledStages(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var pool *executor.ScheduledPool
 		hooked := 0
-		pool = scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
+		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
 			hooked++
 			expect(t, "stage in the hook", pool.Stage(), executor.StageTidying)
 		}}})
 		block := newBlocker(t)
-		block.fill(t, pool.Pool, 1)
-		executor.Schedule(t.Context(), pool, time.Minute, schedNopValue)
+		block.Fill(t, pool.Pool, 1)
+		executor.Schedule(t.Context(), pool, time.Minute, nopValue)
 		expect(t, "stage", pool.Stage(), executor.StageRunning)
 		pool.Shutdown()
 		expect(t, "stage while a task runs", pool.Stage(), executor.StageShutdown)
-		block.release()
+		block.Release()
 		elapse(time.Second)
 		expect(t, "stage while a task waits", pool.Stage(), executor.StageShutdown)
-		expect(t, "time until termination", ends(t, pool), 59*time.Second)
+		expect(t, "time until termination", testkit.Termination(t, pool), 59*time.Second)
 		expect(t, "stage", pool.Stage(), executor.StageTerminated)
 		pool.Shutdown()
 		pool.ShutdownNow()
@@ -114,8 +116,8 @@ func TestScheduledStages(t *testing.T) {
 // A pool that never had a task terminates at once.
 func TestScheduledShutdownOfUnusedPool(t *testing.T) {
 	for _, core := range []int{0, 4} {
-		bubble(t, func(t *testing.T) {
-			p := cored(t, core)
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, core)
 			p.Shutdown()
 			expect(t, "stage", p.Stage(), executor.StageTerminated)
 		})
@@ -125,27 +127,27 @@ func TestScheduledShutdownOfUnusedPool(t *testing.T) {
 // A wait for termination that is given up tells so, and does not disturb the
 // pool.
 func TestScheduledAwaitTerminationGivesUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
-		executor.Schedule(t.Context(), p, time.Hour, d.value("x"))
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
 		p.Shutdown()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		expectIs(t, "AwaitTermination", p.AwaitTermination(ctx), context.DeadlineExceeded)
-		expect(t, "time until termination", ends(t, p), 59*time.Minute)
-		d.check(t, "x@1h0m0s")
+		expect(t, "time until termination", testkit.Termination(t, p), 59*time.Minute)
+		d.Check(t, "x@1h0m0s")
 	})
 }
 
 // A task whose BeforeTask hook failed has not run: neither its future nor the
 // pool counts a run, be it periodic or not.
 func TestRunsWithoutBody(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },
 		}})
-		once := executor.Schedule(t.Context(), p, time.Second, schedNopValue)
-		again, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, schedNop)
+		once := executor.Schedule(t.Context(), p, time.Second, nopValue)
+		again, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
 		elapse(time.Minute)
 		for what, f := range map[string]*executor.ScheduledFuture[struct{}]{"one run": once, "series": again} {
 			expect(t, what+": state", f.State(), executor.Failed)

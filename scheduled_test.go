@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // A task runs when its delay is over, not earlier and not later, and its future
 // has its value.
 func TestScheduleRunsAfterDelay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		start := time.Now()
 		f := executor.Schedule(t.Context(), p, 50*time.Millisecond, func(context.Context) (time.Duration, error) {
 			return time.Since(start), nil
@@ -28,20 +29,20 @@ func TestScheduleRunsAfterDelay(t *testing.T) {
 
 // A delay that is zero or negative is none.
 func TestScheduleWithoutDelay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
 		for _, delay := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
-			executor.Schedule(t.Context(), p, delay, d.value("x"))
+			executor.Schedule(t.Context(), p, delay, d.Value("x"))
 		}
-		d.check(t, "x@0s", "x@0s", "x@0s", "x@0s")
+		d.Check(t, "x@0s", "x@0s", "x@0s", "x@0s")
 	})
 }
 
 // The error and the panic of a one-shot are in its future, and the worker lives
 // on.
 func TestScheduleFails(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		sour := errors.New("sour")
 		f := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { return 0, sour })
 		g := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { panic("bad") })
@@ -64,49 +65,49 @@ func TestScheduleFails(t *testing.T) {
 
 // Execute, Go and Submit run at once on a scheduled pool.
 func TestScheduledPoolIsAnExecutor(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
-		if err := p.Execute(t.Context(), executor.Func(d.body("execute"))); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		if err := p.Execute(t.Context(), executor.Func(d.Func("execute"))); err != nil {
 			t.Error(err)
 		}
-		if err := p.Go(t.Context(), d.body("go")); err != nil {
+		if err := p.Go(t.Context(), d.Func("go")); err != nil {
 			t.Error(err)
 		}
-		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { d.note("submit"); return 42, nil })
+		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { d.Note("submit"); return 42, nil })
 		if v, err := f.Get(t.Context()); v != 42 || err != nil {
 			t.Errorf("Submit gives %d, %v", v, err)
 		}
-		d.check(t, "execute@0s", "go@0s", "submit@0s")
+		d.Check(t, "execute@0s", "go@0s", "submit@0s")
 	})
 }
 
 // A task at a time of day runs at that time; one whose time has passed runs at
 // once.
 func TestAt(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, d := cored(t, 1), newDiary()
-		executor.At(t.Context(), p, time.Now().Add(26*time.Hour), d.value("tomorrow"))
-		executor.At(t.Context(), p, time.Now().UTC().Round(0).Add(time.Minute), d.value("soon"))
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		executor.At(t.Context(), p, time.Now().Add(26*time.Hour), d.Value("tomorrow"))
+		executor.At(t.Context(), p, time.Now().UTC().Round(0).Add(time.Minute), d.Value("soon"))
 		synctest.Wait()
-		executor.At(t.Context(), p, time.Now().Add(-time.Hour), d.value("past"))
+		executor.At(t.Context(), p, time.Now().Add(-time.Hour), d.Value("past"))
 		synctest.Wait()
-		executor.At(t.Context(), p, time.Time{}, d.value("zero"))
+		executor.At(t.Context(), p, time.Time{}, d.Value("zero"))
 		synctest.Wait()
-		never := executor.At(t.Context(), p, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), d.value("never"))
+		never := executor.At(t.Context(), p, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), d.Value("never"))
 		elapse(100 * 24 * time.Hour)
-		d.check(t, "past@0s", "zero@0s", "soon@1m0s", "tomorrow@26h0m0s")
-		stateIs(t, "the task of the year 9999", never, executor.Pending)
+		d.Check(t, "past@0s", "zero@0s", "soon@1m0s", "tomorrow@26h0m0s")
+		testkit.StateIs(t, "the task of the year 9999", never, executor.Pending)
 	})
 }
 
 // A nil task is refused by every way in, before anything has happened.
 func TestScheduleNil(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, ctx := cored(t, 1), t.Context()
+	synctest.Test(t, func(t *testing.T) {
+		p, ctx := scheduled(t, 1), t.Context()
 		var none func(context.Context) (int, error)
 		_, rate := p.AtFixedRate(ctx, 0, time.Second, nil)
 		_, delay := p.WithFixedDelay(ctx, 0, time.Second, nil)
-		_, on := p.On(ctx, hourly, nil)
+		_, on := p.On(ctx, testkit.Hourly, nil)
 		for what, err := range map[string]error{
 			"Execute":        p.Execute(ctx, nil),
 			"Go":             p.Go(ctx, nil),
@@ -129,16 +130,16 @@ func TestScheduleNil(t *testing.T) {
 
 // A nil context panics in every way in.
 func TestScheduleNilContext(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		var ctx context.Context
 		for what, f := range map[string]func(){
-			"Go":             func() { p.Go(ctx, schedNop) },
-			"Schedule":       func() { executor.Schedule(ctx, p, 0, schedNopValue) },
-			"At":             func() { executor.At(ctx, p, time.Now(), schedNopValue) },
-			"AtFixedRate":    func() { p.AtFixedRate(ctx, 0, 1, schedNop) },
-			"WithFixedDelay": func() { p.WithFixedDelay(ctx, 0, 1, schedNop) },
-			"On":             func() { p.On(ctx, hourly, schedNop) },
+			"Go":             func() { p.Go(ctx, nop) },
+			"Schedule":       func() { executor.Schedule(ctx, p, 0, nopValue) },
+			"At":             func() { executor.At(ctx, p, time.Now(), nopValue) },
+			"AtFixedRate":    func() { p.AtFixedRate(ctx, 0, 1, nop) },
+			"WithFixedDelay": func() { p.WithFixedDelay(ctx, 0, 1, nop) },
+			"On":             func() { p.On(ctx, testkit.Hourly, nop) },
 		} {
 			func() {
 				defer func() {
@@ -154,12 +155,12 @@ func TestScheduleNilContext(t *testing.T) {
 
 // A period must be positive, whatever the initial delay.
 func TestPeriodMustBePositive(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 1)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
 		for _, period := range []time.Duration{0, -1, math.MinInt64} {
 			for _, initial := range []time.Duration{math.MinInt64, -1, 0, 1, math.MaxInt64} {
-				f, err := p.AtFixedRate(t.Context(), initial, period, schedNop)
-				g, err2 := p.WithFixedDelay(t.Context(), initial, period, schedNop)
+				f, err := p.AtFixedRate(t.Context(), initial, period, nop)
+				g, err2 := p.WithFixedDelay(t.Context(), initial, period, nop)
 				if f != nil || g != nil || !errors.Is(err, executor.ErrInvalid) || !errors.Is(err2, executor.ErrInvalid) {
 					t.Errorf("period %d: %v and %v, want ErrInvalid", period, err, err2)
 				}
@@ -173,8 +174,8 @@ func TestPeriodMustBePositive(t *testing.T) {
 
 // Options out of place or out of range fail the submission, and nothing runs.
 func TestScheduledOptionsAreChecked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, ctx := cored(t, 1), t.Context()
+	synctest.Test(t, func(t *testing.T) {
+		p, ctx := scheduled(t, 1), t.Context()
 		for what, opt := range map[string]executor.Option{
 			"Times(0)":   executor.Times(0),
 			"Until(0)":   executor.Until(time.Time{}),
@@ -183,7 +184,7 @@ func TestScheduledOptionsAreChecked(t *testing.T) {
 			"Timeout(0)": executor.Timeout(0),
 			"nil":        nil,
 		} {
-			if _, err := p.AtFixedRate(ctx, 0, 1, schedNop, opt); !errors.Is(err, executor.ErrInvalid) {
+			if _, err := p.AtFixedRate(ctx, 0, 1, nop, opt); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("AtFixedRate with %s: %v, want ErrInvalid", what, err)
 			}
 		}
@@ -192,11 +193,11 @@ func TestScheduledOptionsAreChecked(t *testing.T) {
 			"Until":      executor.Until(time.Now().Add(time.Hour)),
 			"SkipMissed": executor.SkipMissed(),
 		} {
-			if err := executor.Schedule(ctx, p, 0, schedNopValue, opt).Err(); !errors.Is(err, executor.ErrInvalid) {
+			if err := executor.Schedule(ctx, p, 0, nopValue, opt).Err(); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("Schedule with %s: %v, want ErrInvalid", what, err)
 			}
 		}
-		if err := p.Go(ctx, schedNop, executor.Jitter(1)); !errors.Is(err, executor.ErrInvalid) {
+		if err := p.Go(ctx, nop, executor.Jitter(1)); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("Go with Jitter: %v, want ErrInvalid", err)
 		}
 		if s := p.Stats(); s.Submitted != 0 {
@@ -222,8 +223,8 @@ func TestScheduledConfigIsChecked(t *testing.T) {
 
 // A pool gives back what it was configured with, or the documented default.
 func TestScheduledConfigReadsBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := scheduledPool(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
 		if p.Name() != "ticks" || p.Core() != 3 || p.KeepAlive() != time.Second || p.RejectPolicy() != executor.Abort {
 			t.Errorf("%q, %d, %v, %v", p.Name(), p.Core(), p.KeepAlive(), p.RejectPolicy())
 		}
@@ -245,13 +246,13 @@ func TestScheduledConfigReadsBack(t *testing.T) {
 
 // A scheduled pool has no maximum to set: its queue never refuses a task.
 func TestScheduledSetMaxIsAnError(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := cored(t, 2)
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 2)
 		if err := p.SetMax(4); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("SetMax: %v, want ErrInvalid", err)
 		}
 		for range 10 {
-			executor.Schedule(t.Context(), p, time.Second, schedNopValue)
+			executor.Schedule(t.Context(), p, time.Second, nopValue)
 		}
 		synctest.Wait()
 		if s := p.Stats(); s.Workers != 2 || s.Queued != 10 {

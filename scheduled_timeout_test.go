@@ -3,23 +3,24 @@ package executor_test
 import (
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
 )
 
 func coresThatTimeOut(t *testing.T, core int) *executor.ScheduledPool {
-	return scheduledPool(t, executor.ScheduledConfig{Core: core, KeepAlive: time.Minute, AllowCoreTimeout: true})
+	return newScheduled(t, executor.ScheduledConfig{Core: core, KeepAlive: time.Minute, AllowCoreTimeout: true})
 }
 
 // Tasks that come due together run together, up to Core of them, also if the
 // workers have left meanwhile: one that hangs holds up no other.
 func TestCoreTimeoutLeavesNoTaskBehind(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p, block := coresThatTimeOut(t, 3), newBlocker(t)
 		var fs [5]*executor.ScheduledFuture[int]
 		for i := range fs {
-			fs[i] = executor.Schedule(t.Context(), p, time.Hour, block.value)
+			fs[i] = executor.Schedule(t.Context(), p, time.Hour, block.Value)
 		}
 		elapse(30 * time.Minute)
 		expect(t, "workers while nothing is due", p.Stats().Workers, 1)
@@ -27,7 +28,7 @@ func TestCoreTimeoutLeavesNoTaskBehind(t *testing.T) {
 		s := p.Stats()
 		expect(t, "active", s.Active, 3)
 		expect(t, "queued", s.Queued, 2)
-		block.release()
+		block.Release()
 		for _, f := range fs {
 			f.Get(t.Context())
 		}
@@ -36,16 +37,16 @@ func TestCoreTimeoutLeavesNoTaskBehind(t *testing.T) {
 
 // A periodic task goes on while another task hangs.
 func TestCoreTimeoutLeavesNoSeriesBehind(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p, block := coresThatTimeOut(t, 2), newBlocker(t)
-		f, err := p.AtFixedRate(t.Context(), 0, 10*time.Minute, schedNop)
+		f, err := p.AtFixedRate(t.Context(), 0, 10*time.Minute, nop)
 		if err != nil {
 			t.Fatal(err)
 		}
-		executor.Schedule(t.Context(), p, 25*time.Minute, block.value)
+		executor.Schedule(t.Context(), p, 25*time.Minute, block.Value)
 		elapse(65 * time.Minute)
 		expect(t, "runs", f.Runs(), 7)
-		block.release()
+		block.Release()
 	})
 }
 
@@ -58,12 +59,12 @@ func TestCoreTimeoutKeepsOneThatHears(t *testing.T) {
 		"it was removed":  func(p *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]) { p.Remove(f) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				p := coresThatTimeOut(t, 3)
 				for range 3 {
-					mustGo(t, p.Pool, schedNop)
+					mustGo(t, p.Pool, nop)
 				}
-				f := executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
+				f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 				elapse(30 * time.Minute)
 				expect(t, "workers while it waits", p.Stats().Workers, 1)
 				leave(p, f)
@@ -77,11 +78,11 @@ func TestCoreTimeoutKeepsOneThatHears(t *testing.T) {
 // The last worker leaves a pool in which nothing waits any more, also if thousands
 // of tasks were canceled together.
 func TestCoreTimeoutLeavesAfterManyCancellations(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		p := coresThatTimeOut(t, 3)
 		var fs []*executor.ScheduledFuture[struct{}]
 		for range 3000 {
-			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour+rand.N(time.Hour), schedNopValue))
+			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour+rand.N(time.Hour), nopValue))
 		}
 		for _, f := range fs {
 			f.Cancel()
@@ -94,16 +95,16 @@ func TestCoreTimeoutLeavesAfterManyCancellations(t *testing.T) {
 // A worker above Core leaves after KeepAlive, though all others are busy and a task
 // waits for its time.
 func TestCoreLoweredKeepsNobodyWhoHears(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, block := scheduledPool(t, executor.ScheduledConfig{Core: 2, KeepAlive: time.Minute}), newBlocker(t)
-		executor.Schedule(t.Context(), p, 0, block.value)
-		executor.Schedule(t.Context(), p, time.Hour, schedNopValue)
+	synctest.Test(t, func(t *testing.T) {
+		p, block := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: time.Minute}), newBlocker(t)
+		executor.Schedule(t.Context(), p, 0, block.Value)
+		executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		elapse(time.Second)
 		if err := p.SetCore(1); err != nil {
 			t.Fatal(err)
 		}
 		elapse(2 * time.Minute)
 		expect(t, "workers", p.Stats().Workers, 1)
-		block.release()
+		block.Release()
 	})
 }

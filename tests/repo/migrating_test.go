@@ -13,6 +13,8 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // The names that docs/migrating.md gives as this library's are exported.
@@ -62,7 +64,7 @@ func TestMigratingGroup(t *testing.T) {
 		"none": func() error { return nil }, "error": func() error { return boom }, "panic": func() error { panic(boom) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := closing(t, executor.Fixed(3))
+			pool := testkit.Closing(t, executor.Fixed(3))
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			var wg sync.WaitGroup
@@ -98,12 +100,12 @@ func TestMigratingGroup(t *testing.T) {
 			}
 			submit(visit(4))
 			wg.Wait()
-			expect(t, name+": inside", inside.Load(), 0)
+			check.Equal(t, name+": inside", inside.Load(), 0)
 			if err := context.Cause(ctx); name == "none" {
-				expect(t, "cause", err, nil)
-				expect(t, "begun", begun.Load(), 1+3+9+27+81)
+				check.Equal(t, "cause", err, nil)
+				check.Equal(t, "begun", begun.Load(), 1+3+9+27+81)
 			} else {
-				expect(t, "is boom", errors.Is(err, boom), true)
+				check.Equal(t, "is boom", errors.Is(err, boom), true)
 				if begun.Load() >= 1+3+9+27+81 {
 					t.Error("all have run, whatever failed")
 				}
@@ -120,8 +122,8 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 		sched, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
 		}})
-		expect(t, "NewScheduled", err, nil)
-		closing(t, sched)
+		check.Equal(t, "NewScheduled", err, nil)
+		testkit.Closing(t, sched)
 		runs := 0
 		f := func(context.Context) error {
 			switch runs++; runs {
@@ -135,11 +137,11 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 		beat, err := sched.On(t.Context(), cron.MustParse("@hourly"), func(ctx context.Context) error {
 			return executor.NewFuture(executor.Callable(f)).Run(ctx)
 		})
-		expect(t, "On", err, nil)
+		check.Equal(t, "On", err, nil)
 		<-beat.Done()
 		sched.Close() // after AfterTask
-		expect(t, "Err", beat.Err(), nil)
-		expect(t, "runs", beat.Runs(), 4)
+		check.Equal(t, "Err", beat.Err(), nil)
+		check.Equal(t, "runs", beat.Runs(), 4)
 		var perr *executor.PanicError
 		if !errors.As(errs[1], &perr) || perr.Value != "oops" || len(perr.Stack) == 0 {
 			t.Errorf("AfterTask heard of %v", errs[1])
@@ -151,7 +153,7 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 // as docs/migrating.md says.
 func TestMigratingBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sched := closing(t, executor.Scheduled(2))
+		sched := testkit.Closing(t, executor.Scheduled(2))
 		start := time.Now()
 		var ends []time.Duration
 		var future *executor.ScheduledFuture[struct{}]
@@ -170,9 +172,9 @@ func TestMigratingBurst(t *testing.T) {
 			}
 		}
 		_, err := future.Get(t.Context())
-		expect(t, "error", err, nil)
-		expect(t, "runs", len(ends), 2)
-		expect(t, "Failed", sched.Stats().Failed, 0)
+		check.Equal(t, "error", err, nil)
+		check.Equal(t, "runs", len(ends), 2)
+		check.Equal(t, "Failed", sched.Stats().Failed, 0)
 	})
 }
 
@@ -181,7 +183,7 @@ func TestMigratingBurst(t *testing.T) {
 func TestMigratingAttempts(t *testing.T) {
 	for succeeds, want := range map[int]int{3: 3, 9: 5} {
 		synctest.Test(t, func(t *testing.T) {
-			sched := closing(t, executor.Scheduled(1))
+			sched := testkit.Closing(t, executor.Scheduled(1))
 			attempts := 0
 			future, err := sched.WithFixedDelay(t.Context(), 0, time.Minute, func(context.Context) error {
 				attempts++
@@ -190,9 +192,9 @@ func TestMigratingAttempts(t *testing.T) {
 				}
 				return executor.Stop
 			}, executor.Times(5))
-			expect(t, "error", err, nil)
+			check.Equal(t, "error", err, nil)
 			<-future.Done()
-			expect(t, "attempts", attempts, want)
+			check.Equal(t, "attempts", attempts, want)
 		})
 	}
 }

@@ -1,0 +1,60 @@
+package testkit
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// Inline is the simplest executor: it runs each task in the goroutine that submits it.
+// It is not one of package executor, and knows nothing of futures.
+type Inline struct{}
+
+// Execute runs the task.
+func (Inline) Execute(ctx context.Context, task executor.Runnable) error {
+	task.Run(ctx)
+	return nil
+}
+
+// Rejecting returns an executor that rejects every task with err.
+func Rejecting(err error) executor.Executor { return rejecting{err} }
+
+type rejecting struct{ err error }
+
+func (r rejecting) Execute(context.Context, executor.Runnable) error { return r.err }
+
+// A Decoration is a decorated task, whose methods a test may replace.
+type Decoration struct {
+	executor.ScheduledTask
+	RunFunc  func(ctx context.Context, inner executor.ScheduledTask) error // nil: the inner task's
+	NextFunc func(inner time.Time) time.Time                               // nil: the inner task's
+	Runs     int
+}
+
+// Run counts the run and calls RunFunc, or Run of the inner task.
+func (d *Decoration) Run(ctx context.Context) error {
+	d.Runs++
+	if d.RunFunc == nil {
+		return d.ScheduledTask.Run(ctx)
+	}
+	return d.RunFunc(ctx, d.ScheduledTask)
+}
+
+// Next returns the time of the inner task, changed by NextFunc.
+func (d *Decoration) Next() time.Time {
+	next := d.ScheduledTask.Next()
+	if d.NextFunc != nil {
+		next = d.NextFunc(next)
+	}
+	return next
+}
+
+// TriggerFunc is a function as a Trigger.
+type TriggerFunc func(time.Time) time.Time
+
+// Next calls f.
+func (f TriggerFunc) Next(t time.Time) time.Time { return f(t) }
+
+// Hourly is a Trigger at each full hour.
+var Hourly = TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) })
