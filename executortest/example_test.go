@@ -8,18 +8,17 @@ import (
 	"github.com/executor-go/executor/executortest"
 )
 
-// traced is an executor of a user's own, around another.
+// traced is an executor that adds spans to another one.
 type traced struct{ executor.Executor }
 
 func (t traced) Execute(ctx context.Context, task executor.Runnable) error {
 	return t.Executor.Execute(ctx, executor.Func(func(ctx context.Context) error {
-		// Here a span would begin, and end when Run returns.
+		// A span begins here, and ends when Run returns.
 		return task.Run(ctx)
 	}))
 }
 
-// An executor of your own is tested in a test of your own, by a function that
-// makes one.
+// The test of an executor passes a function to the suite that creates one.
 func ExampleTestExecutor() {
 	var t *testing.T // of func TestTraced(t *testing.T)
 	executortest.TestExecutor(t, func(t *testing.T) executor.Executor {

@@ -11,17 +11,17 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestExecutor tests what every [executor.Executor] promises: a task that was
-// accepted runs exactly once, one that was declined never, and its context is
-// derived from the submitter's. make is called once for each property; what
-// has to be ended it ends by t.Cleanup. The executor must take at least 64 tasks
-// at once, and may run them in any goroutine, the submitter's included.
+// TestExecutor tests what every [executor.Executor] promises: an accepted task runs
+// exactly once, a rejected one never, and the context of its run is derived from that
+// of Execute. make is called for each subtest and returns a new executor; it registers
+// with t.Cleanup what is necessary to stop it. The executor must accept at least 64
+// tasks at once, and may run them in any goroutine, that of the submitter included.
 func TestExecutor(t *testing.T, make func(*testing.T) executor.Executor) {
 	t.Helper()
 	runAll(t, executorChecks, make)
 }
 
-// burst is how many tasks an executor must be able to take at once.
+// burst is the number of tasks that an executor must accept at once.
 const burst = 64
 
 var executorChecks = []check[executor.Executor]{
@@ -37,12 +37,12 @@ var executorChecks = []check[executor.Executor]{
 		if err != nil {
 			t.Fatalf("Execute: %v", err)
 		}
-		if !arrives(done) {
-			t.Fatal("a task that was accepted does not run")
+		if !closes(done) {
+			t.Fatal("an accepted task did not run")
 		}
 		synctest.Wait()
 		if n := runs.Load(); n != 1 {
-			t.Errorf("the task ran %d times", n)
+			t.Errorf("the task ran %d times, want once", n)
 		}
 	}},
 
@@ -56,26 +56,26 @@ var executorChecks = []check[executor.Executor]{
 				for i := g; i < burst; i += 4 {
 					accepted[i] = ex.Execute(context.Background(), executor.Func(func(ctx context.Context) error {
 						runs[i].Add(1)
-						return doze(ctx, time.Duration(i%3)*time.Second)
+						return sleep(ctx, time.Duration(i%3)*time.Second)
 					})) == nil
 				}
 			})
 		}
 		submitters.Wait()
-		time.Sleep(patience)
+		time.Sleep(maxWait)
 		for i := range runs {
 			switch n := runs[i].Load(); {
 			case n == 1 && accepted[i] || n == 0 && !accepted[i]:
 			case accepted[i]:
-				t.Errorf("task %d was accepted and ran %d times", i, n)
+				t.Errorf("task %d was accepted and ran %d times, want once", i, n)
 			default:
-				t.Errorf("task %d was declined and ran %d times", i, n)
+				t.Errorf("task %d was rejected and ran %d times, want never", i, n)
 			}
 		}
 	}},
 
-	// One after the other, so that a wake-up that is lost when the executor
-	// falls idle is not made good by the next task.
+	// Tasks are submitted one at a time, so that a wake-up that an idle executor
+	// loses is not hidden by the next task.
 	{"RunsWhenIdle", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		for i := range burst {
@@ -84,47 +84,50 @@ var executorChecks = []check[executor.Executor]{
 			if err != nil {
 				t.Fatalf("Execute: %v", err)
 			}
-			if !arrives(done) {
-				t.Fatalf("task %d does not run", i)
+			if !closes(done) {
+				t.Fatalf("task %d did not run on an idle executor", i)
 			}
 			synctest.Wait()
 		}
 	}},
 
-	{"RunsTasksOfTasks", func(t testing.TB, make func() executor.Executor) {
+	{"RunsNestedTasks", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		done, note := once()
 		ex.Execute(context.Background(), executor.Func(func(context.Context) error {
-			// Not with the outer task's context, which ends with that task.
+			// Not with the context of the outer task, which ends with that task.
 			return ex.Execute(context.Background(), executor.Func(func(context.Context) error { note(); return nil }))
 		}))
-		if !arrives(done) {
-			t.Error("a task that a task submitted does not run")
+		if !closes(done) {
+			t.Error("a task submitted by a task did not run")
 		}
 	}},
 
-	{"SurvivesErrors", func(t testing.TB, make func() executor.Executor) {
+	{"RunsAfterErrors", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		var runs atomic.Int32
-		for range 3 { // with errors that are not worth a log line
-			ex.Execute(context.Background(), executor.Func(func(context.Context) error { runs.Add(1); return executor.Stop }))
+		for range 3 { // with errors that a pool does not log
+			ex.Execute(context.Background(), executor.Func(func(context.Context) error {
+				runs.Add(1)
+				return executor.Stop
+			}))
 			ex.Execute(ctx, executor.Func(func(context.Context) error { return ctx.Err() }))
 			synctest.Wait()
 		}
-		time.Sleep(time.Hour) // for one that tries again
+		time.Sleep(time.Hour) // for an executor that retries
 		if n := runs.Load(); n != 3 {
-			t.Errorf("3 tasks that return an error ran %d times", n)
+			t.Errorf("3 tasks that return an error ran %d times, want 3", n)
 		}
 		done, note := once()
 		ex.Execute(context.Background(), executor.Func(func(context.Context) error { note(); return nil }))
-		if !arrives(done) {
-			t.Error("no task runs after some have failed")
+		if !closes(done) {
+			t.Error("no task ran after tasks that return an error")
 		}
 	}},
 
-	{"Context", func(t testing.TB, make func() executor.Executor) {
+	{"DerivesContext", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		type key struct{}
 		parent, cancel := context.WithTimeout(context.WithValue(context.Background(), key{}, "v"), time.Minute)
@@ -134,24 +137,25 @@ var executorChecks = []check[executor.Executor]{
 		ex.Execute(parent, executor.Func(func(ctx context.Context) error {
 			defer note()
 			if ctx.Value(key{}) != "v" {
-				t.Error("the body's context lacks a value of the submitter's")
+				t.Error("the context of the run lacks a value of the context of Execute")
 			}
 			if at, ok := ctx.Deadline(); !ok || at.After(want) {
-				t.Errorf("the body's deadline is %v, the submitter's %v", at, want)
+				t.Errorf("the deadline of the run is %v, want %v or earlier, as in Execute", at, want)
 			}
 			if err := ctx.Err(); err != nil {
-				t.Errorf("the body begins with an ended context: %v", err)
+				t.Errorf("the run starts with an ended context: %v", err)
 			}
 			child, cancel := context.WithCancel(ctx)
 			defer cancel()
 			<-child.Done()
 			if time.Now().After(want) || child.Err() != context.DeadlineExceeded {
-				t.Errorf("the body's context ended late, or by %v", child.Err())
+				t.Errorf("the context of the run ended at %v by %v, want by %v at %v",
+					time.Now(), child.Err(), context.DeadlineExceeded, want)
 			}
 			return nil
 		}))
-		if !arrives(done) {
-			t.Error("the body's context does not end with the submitter's")
+		if !closes(done) {
+			t.Error("the context of the run did not end with that of Execute")
 		}
 	}},
 
@@ -163,17 +167,17 @@ var executorChecks = []check[executor.Executor]{
 		err := ex.Execute(ctx, executor.Func(func(ctx context.Context) error {
 			ran.Store(true)
 			if ctx.Err() == nil {
-				t.Error("the body's context lives, though the submitter's has ended")
+				t.Error("the context of the run has not ended, but that of Execute has")
 			}
 			return nil
 		}))
-		time.Sleep(patience)
+		time.Sleep(maxWait)
 		if err != nil && ran.Load() {
 			t.Errorf("Execute returned %v, and the task ran", err)
 		}
 	}},
 
-	// What a submitter wrote is there for the task: the race detector says.
+	// Writes before Execute happen before the run. The race detector checks it.
 	{"HappensBefore", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		for i := range burst {
@@ -185,14 +189,14 @@ var executorChecks = []check[executor.Executor]{
 				note()
 				return nil
 			}))
-			if arrives(done) && read != i {
+			if closes(done) && read != i {
 				t.Errorf("the task read %d, want %d", read, i)
 			}
 		}
 	}},
 }
 
-// once gives a channel and what closes it, which may be called again.
+// once returns a channel, and a function that closes it and may be called again.
 func once() (<-chan struct{}, func()) {
 	c := make(chan struct{})
 	return c, sync.OnceFunc(func() { close(c) })

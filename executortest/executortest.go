@@ -1,27 +1,28 @@
-// Package executortest holds executors, pools and queues against what is
-// expected of them, whoever wrote them. Package executor's own are held against
-// it; do the same with yours:
+// Package executortest provides test suites for implementations of executors,
+// pools and queues. The implementations of package executor pass them; run them on
+// your own:
 //
-//	suite            for                           that promise
-//	TestExecutor     an [executor.Executor]        to run each accepted task once, with its context
-//	TestFuture       an [executor.Executor]        futures, bulk calls and completion services that work over it
-//	TestPool         a [Pool]                      an orderly end, and that no task gets lost
-//	TestHooks        a [Pool] with hooks           to call them, and to make panics known
-//	TestScheduled    a [Scheduled] pool            tasks at their time and in their order
-//	TestQueue        a [Queue]                     to wait, to keep the order, and to lose nothing
+//	suite            tests                     for
+//	TestExecutor     an [executor.Executor]    running each accepted task once, with its context
+//	TestFuture       an [executor.Executor]    futures, bulk calls and completion services over it
+//	TestPool         a [Pool]                  an orderly shutdown that loses no task
+//	TestHooks        a [Pool] with hooks       calling the hooks, and reporting panics
+//	TestScheduled    a [Scheduled] pool        running tasks when they are due, in order
+//	TestQueue        a [Queue]                 waiting, order, and losing no item
 //
-// A suite is a set of subtests, each of which states one property. Each has a
-// new executor or queue, made by the function that is given to the suite, and
-// runs in a bubble of [testing/synctest]: time is virtual, so that a suite takes
-// next to no time and finds the same each time, and a goroutine that is left
-// behind fails the test. Therefore what is tested must be made by that function,
-// and must wait on channels, timers, and package sync only, not on a network or
-// a goroutine that was there before. Run the suites with the race detector.
+// A suite is a set of subtests, each of which tests one property. Each subtest
+// calls the function that was passed to the suite for a new executor or queue, and
+// runs in a bubble of [testing/synctest]. Time is virtual, so a suite is fast and its
+// result is reproducible, and a goroutine that is left over fails the test. So the
+// function must create all that the executor or queue consists of, and that must
+// block only on channels, timers and package sync, not on a network or on a goroutine
+// that existed before. Run the suites with the race detector.
 package executortest
 
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,13 +30,13 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// patience is how long a suite waits for what must happen, in virtual time. It
-// turns a lost wake-up into a failure instead of a deadlock of the bubble.
-const patience = 1000 * time.Hour
+// maxWait is how long a suite waits for an event, in virtual time. With it a lost
+// wake-up is a failure instead of a deadlock of the bubble.
+const maxWait = 1000 * time.Hour
 
-// check is one property of a suite over a subject of the type S. It makes its
-// subjects by make, reports to t, and must not use the *testing.T of the
-// suite's caller, so that this package can test that its suites fail.
+// A check tests one property of a subject of the type S. It creates its subjects by
+// make and reports to t. It must not use the *testing.T of the caller of the suite, so
+// that the tests of this package can observe failures.
 type check[S any] struct {
 	name string
 	run  func(t testing.TB, make func() S)
@@ -53,35 +54,36 @@ func runAll[S any](t *testing.T, checks []check[S], make func(*testing.T) S) {
 	}
 }
 
-// patient gives a context that ends when it makes no sense to wait any longer.
-func patient(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errors.New("executortest: waited in vain"))
+// waitContext returns a context that ends after maxWait.
+func waitContext(t testing.TB) context.Context {
+	err := errors.New("executortest: nothing happened in time")
+	ctx, cancel := context.WithTimeoutCause(context.Background(), maxWait, err)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// arrives waits for c, and reports whether it came.
-func arrives(c <-chan struct{}) bool {
+// closes waits for c to be closed, and reports whether it was closed within maxWait.
+func closes(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
 	default:
 	}
-	patience := time.NewTimer(patience)
-	defer patience.Stop()
+	timer := time.NewTimer(maxWait)
+	defer timer.Stop()
 	select {
 	case <-c:
 		return true
-	case <-patience.C:
+	case <-timer.C:
 		return false
 	}
 }
 
-// errBody is what bodies fail with.
-var errBody = errors.New("executortest: the body's error")
+// errBody is the error of bodies that fail.
+var errBody = errors.New("executortest: error of the body")
 
-// doze sleeps for d or until ctx ends, and returns its cause then.
-func doze(ctx context.Context, d time.Duration) error {
+// sleep sleeps for d. If ctx ends before that, sleep returns its cause at once.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -92,15 +94,20 @@ func doze(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// sleeper gives a body that returns v after d, or fails when its context ends.
-func sleeper(d time.Duration, v int) func(context.Context) (int, error) {
-	return func(ctx context.Context) (int, error) { return v, doze(ctx, d) }
+// delayed returns a body that returns v after d, or fails when its context ends.
+func delayed(d time.Duration, v int) func(context.Context) (int, error) {
+	return func(ctx context.Context) (int, error) { return v, sleep(ctx, d) }
 }
 
-// outcome waits for a future and requires what became of it.
-func outcome(t testing.TB, what string, f *executor.Future[int], state executor.State, v int, target error) {
+// Bodies that end in another way.
+func fails(context.Context) (int, error)  { return 0, errBody }
+func panics(context.Context) (int, error) { panic(errBody) }
+func exits(context.Context) (int, error)  { runtime.Goexit(); return 1, nil }
+
+// expectOutcome waits for f and requires its state, value and error.
+func expectOutcome(t testing.TB, what string, f *executor.Future[int], state executor.State, v int, target error) {
 	t.Helper()
-	got, err := f.Get(patient(t))
+	got, err := f.Get(waitContext(t))
 	if f.State() != state || state == executor.Succeeded && got != v || !errors.Is(err, target) {
 		t.Errorf("%s: %v with %d, %v; want %v with %d, %v", what, f.State(), got, err, state, v, target)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -14,18 +13,20 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestFuture tests that the futures, bulk calls and completion services of
-// package executor work over an executor, which must keep the promises of
-// [TestExecutor]. make is called once for each property; what has to be ended it
-// ends by t.Cleanup.
+// TestFuture tests that the futures, bulk calls and completion services of package
+// executor work over an executor, which must pass [TestExecutor]. make is called for
+// each subtest and returns a new executor; it registers with t.Cleanup what is necessary
+// to stop it.
 func TestFuture(t *testing.T, make func(*testing.T) executor.Executor) {
 	t.Helper()
 	runAll(t, futureChecks, make)
 }
 
-// submit submits fn from a goroutine of its own, since the executor may run it
-// in the submitter's, and waits until all is still.
-func submit(ctx context.Context, ex executor.Executor, fn func(context.Context) (int, error), opts ...executor.Option) *executor.Future[int] {
+// submit submits fn in a goroutine of its own, because the executor may run it in the
+// goroutine of the submitter, and waits until all goroutines are blocked.
+func submit(
+	ctx context.Context, ex executor.Executor, fn func(context.Context) (int, error), opts ...executor.Option,
+) *executor.Future[int] {
 	f := executor.NewFuture(fn, opts...)
 	go func() {
 		if err := ex.Execute(ctx, f); err != nil {
@@ -40,16 +41,16 @@ var futureChecks = []check[executor.Executor]{
 	{"Outcomes", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		ctx := context.Background()
-		outcome(t, "a value", submit(ctx, ex, sleeper(time.Second, 4)), executor.Succeeded, 4, nil)
-		outcome(t, "an error", submit(ctx, ex, func(context.Context) (int, error) { return 0, errBody }), executor.Failed, 0, errBody)
-		outcome(t, "a panic", submit(ctx, ex, func(context.Context) (int, error) { panic(errBody) }), executor.Failed, 0, errBody)
-		for range burst { // it ends a goroutine each time, of which there may be several
-			outcome(t, "a Goexit", submit(ctx, ex, func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }), executor.Failed, 0, executor.ErrGoexit)
+		expectOutcome(t, "a value", submit(ctx, ex, delayed(time.Second, 4)), executor.Succeeded, 4, nil)
+		expectOutcome(t, "an error", submit(ctx, ex, fails), executor.Failed, 0, errBody)
+		expectOutcome(t, "a panic", submit(ctx, ex, panics), executor.Failed, 0, errBody)
+		for range burst { // each ends a worker, of which there may be several
+			expectOutcome(t, "a Goexit", submit(ctx, ex, exits), executor.Failed, 0, executor.ErrGoexit)
 			if t.Failed() {
 				return
 			}
 		}
-		outcome(t, "a value after all this", submit(ctx, ex, sleeper(0, 5)), executor.Succeeded, 5, nil)
+		expectOutcome(t, "a value after these", submit(ctx, ex, delayed(0, 5)), executor.Succeeded, 5, nil)
 	}},
 
 	{"RunsBodyOnce", func(t testing.TB, make func() executor.Executor) {
@@ -63,26 +64,26 @@ var futureChecks = []check[executor.Executor]{
 			}))
 		}
 		for i, f := range fs {
-			outcome(t, "a task", f, executor.Succeeded, i, nil)
+			expectOutcome(t, "a task", f, executor.Succeeded, i, nil)
 		}
 		synctest.Wait()
 		if n := runs.Load(); n != burst {
-			t.Errorf("%d runs of %d bodies", n, burst)
+			t.Errorf("%d tasks ran %d times", burst, n)
 		}
 	}},
 
-	{"GetInTime", func(t testing.TB, make func() executor.Executor) {
+	{"GetTimesOut", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		f := submit(context.Background(), ex, sleeper(time.Hour, 1))
+		f := submit(context.Background(), ex, delayed(time.Hour, 1))
 		for _, d := range []time.Duration{math.MinInt64, 0, time.Second} {
 			ctx, cancel := context.WithTimeout(context.Background(), d)
 			start := time.Now()
 			if _, err := f.Get(ctx); err != context.DeadlineExceeded || time.Since(start) != max(d, 0) {
-				t.Errorf("Get with %v to wait: %v after %v", d, err, time.Since(start))
+				t.Errorf("Get with a timeout of %v: %v after %v", d, err, time.Since(start))
 			}
 			cancel()
 		}
-		outcome(t, "the task", f, executor.Succeeded, 1, nil)
+		expectOutcome(t, "the task", f, executor.Succeeded, 1, nil)
 	}},
 
 	{"Cancel", func(t testing.TB, make func() executor.Executor) {
@@ -96,15 +97,15 @@ var futureChecks = []check[executor.Executor]{
 		if !f.Cancel() {
 			t.Error("Cancel: false")
 		}
-		outcome(t, "a canceled task", f, executor.Canceled, 0, executor.ErrCanceled)
-		if err := f.Join(patient(t)); err != nil || cause != executor.ErrCanceled {
-			t.Errorf("Join: %v; the body saw the cause %v", err, cause)
+		expectOutcome(t, "a canceled task", f, executor.Canceled, 0, executor.ErrCanceled)
+		if err := f.Join(waitContext(t)); err != nil || cause != executor.ErrCanceled {
+			t.Errorf("Join: %v; cause of the context of the body %v, want %v", err, cause, executor.ErrCanceled)
 		}
 	}},
 
 	{"Abandon", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		disturbed := errors.New("the body did not come to its end")
+		disturbed := errors.New("the body did not return")
 		f := submit(context.Background(), ex, func(ctx context.Context) (int, error) {
 			time.Sleep(time.Minute)
 			disturbed = ctx.Err()
@@ -113,13 +114,13 @@ var futureChecks = []check[executor.Executor]{
 		if !f.Abandon() {
 			t.Error("Abandon: false")
 		}
-		outcome(t, "an abandoned task", f, executor.Canceled, 0, executor.ErrCanceled)
-		if err := f.Join(patient(t)); err != nil || disturbed != nil {
-			t.Errorf("Join: %v; the body saw %v", err, disturbed)
+		expectOutcome(t, "an abandoned task", f, executor.Canceled, 0, executor.ErrCanceled)
+		if err := f.Join(waitContext(t)); err != nil || disturbed != nil {
+			t.Errorf("Join: %v; error of the context of the body %v, want nil", err, disturbed)
 		}
 	}},
 
-	{"CanceledBeforeItRuns", func(t testing.TB, make func() executor.Executor) {
+	{"CanceledBeforeRun", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		f := executor.NewFuture(func(context.Context) (int, error) {
 			t.Error("the body of a canceled task ran")
@@ -128,71 +129,73 @@ var futureChecks = []check[executor.Executor]{
 		f.Cancel()
 		ex.Execute(context.Background(), f)
 		time.Sleep(time.Hour)
-		outcome(t, "a canceled task", f, executor.Canceled, 0, executor.ErrCanceled)
+		expectOutcome(t, "a canceled task", f, executor.Canceled, 0, executor.ErrCanceled)
 	}},
 
 	{"Timeout", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		f := submit(context.Background(), ex, sleeper(time.Hour, 1), executor.Timeout(time.Minute))
-		outcome(t, "a task that takes too long", f, executor.Failed, 0, executor.ErrTimeout)
+		f := submit(context.Background(), ex, delayed(time.Hour, 1), executor.Timeout(time.Minute))
+		expectOutcome(t, "a task with a timeout", f, executor.Failed, 0, executor.ErrTimeout)
 	}},
 
-	{"ParentEnds", func(t testing.TB, make func() executor.Executor) {
+	{"ParentContextEnds", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		ctx, cancel := context.WithCancelCause(context.Background())
-		f := submit(ctx, ex, sleeper(time.Hour, 1))
+		f := submit(ctx, ex, delayed(time.Hour, 1))
 		cancel(errBody)
-		outcome(t, "a task whose submitter is gone", f, executor.Failed, 0, errBody)
+		expectOutcome(t, "a task whose parent context has ended", f, executor.Failed, 0, errBody)
 	}},
 
 	{"InvokeAll", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		fs := executor.InvokeAll(patient(t), ex,
-			sleeper(3*time.Second, 1),
-			func(context.Context) (int, error) { return 0, errBody },
-			sleeper(time.Second, 3))
+		fs := executor.InvokeAll(waitContext(t), ex,
+			delayed(3*time.Second, 1),
+			fails,
+			delayed(time.Second, 3))
 		if len(fs) != 3 {
-			t.Fatalf("%d futures", len(fs))
+			t.Fatalf("InvokeAll returns %d futures, want 3", len(fs))
 		}
-		outcome(t, "the first", fs[0], executor.Succeeded, 1, nil)
-		outcome(t, "the second", fs[1], executor.Failed, 0, errBody)
-		outcome(t, "the third", fs[2], executor.Succeeded, 3, nil)
+		expectOutcome(t, "the first task", fs[0], executor.Succeeded, 1, nil)
+		expectOutcome(t, "the second task", fs[1], executor.Failed, 0, errBody)
+		expectOutcome(t, "the third task", fs[2], executor.Succeeded, 3, nil)
 	}},
 
-	{"InvokeAllInTime", func(t testing.TB, make func() executor.Executor) {
+	{"InvokeAllTimesOut", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		for i, f := range executor.InvokeAll(ctx, ex, sleeper(time.Second, 1), sleeper(time.Hour, 2), sleeper(time.Hour, 3)) {
-			if i == 0 {
-				outcome(t, "the quick one", f, executor.Succeeded, 1, nil)
-			} else if !errors.Is(f.Err(), context.DeadlineExceeded) && !errors.Is(f.Err(), executor.ErrCanceled) { // the executor may be quicker to cancel it
-				t.Errorf("a slow one is %v: %v", f.State(), f.Err())
+		fs := executor.InvokeAll(ctx, ex, delayed(time.Second, 1), delayed(time.Hour, 2), delayed(time.Hour, 3))
+		expectOutcome(t, "the short task", fs[0], executor.Succeeded, 1, nil)
+		for _, f := range fs[1:] {
+			// Either InvokeAll cancels the task, or its context ends, whichever is first.
+			if err := f.Err(); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, executor.ErrCanceled) {
+				t.Errorf("a long task is %v: %v", f.State(), err)
 			}
 		}
 	}},
 
 	{"InvokeAny", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		v, err := executor.InvokeAny(patient(t), ex,
-			func(context.Context) (int, error) { return 0, errBody },
-			sleeper(time.Second, 2),
-			sleeper(time.Hour, 3))
+		v, err := executor.InvokeAny(waitContext(t), ex,
+			fails,
+			delayed(time.Second, 2),
+			delayed(time.Hour, 3))
 		if v != 2 || err != nil {
-			t.Errorf("%d, %v", v, err)
+			t.Errorf("InvokeAny: %d, %v, want 2", v, err)
 		}
-		_, err = executor.InvokeAny(patient(t), ex, func(context.Context) (int, error) { return 0, errBody })
+		_, err = executor.InvokeAny(waitContext(t), ex, fails)
 		if !errors.Is(err, errBody) {
-			t.Errorf("all fail: %v", err)
+			t.Errorf("InvokeAny of tasks that fail: %v, want %v", err, errBody)
 		}
 	}},
 
 	{"Completed", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		fs := executor.SubmitAll(context.Background(), ex, sleeper(2*time.Second, 1), sleeper(time.Second, 2), sleeper(3*time.Second, 3))
-		for _, f := range fs { // else the loop could wait for ever
-			if err := f.Join(patient(t)); err != nil {
-				t.Fatalf("a task does not end: %v", err)
+		fs := executor.SubmitAll(context.Background(), ex,
+			delayed(2*time.Second, 1), delayed(time.Second, 2), delayed(3*time.Second, 3))
+		for _, f := range fs { // so that the loop below does not block for ever
+			if err := f.Join(waitContext(t)); err != nil {
+				t.Fatalf("Join: %v", err)
 			}
 		}
 		n := 0
@@ -200,18 +203,18 @@ var futureChecks = []check[executor.Executor]{
 			n++
 		}
 		if n != 3 {
-			t.Errorf("%d of 3", n)
+			t.Errorf("Completed yields %d futures, want 3", n)
 		}
 	}},
 
 	{"CompletionService", func(t testing.TB, make func() executor.Executor) {
 		s := executor.NewCompletionService[int](make())
 		for i := range burst {
-			s.Submit(context.Background(), sleeper(time.Duration(i%3)*time.Second, i))
+			s.Submit(context.Background(), delayed(time.Duration(i%3)*time.Second, i))
 		}
 		var all []int
 		for range burst {
-			f, err := s.Take(patient(t))
+			f, err := s.Take(waitContext(t))
 			if err != nil {
 				t.Fatalf("Take: %v", err)
 			}
@@ -221,7 +224,7 @@ var futureChecks = []check[executor.Executor]{
 		slices.Sort(all)
 		for i, v := range all {
 			if v != i {
-				t.Fatalf("taken: %v", all)
+				t.Fatalf("Take returned %v, want each of %d tasks once", all, burst)
 			}
 		}
 	}},

@@ -13,10 +13,10 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestHooks tests that a [Pool] calls the hooks it is made with: around each
-// body, in that order, once, and OnPanic for each panic that no future carries
-// to somebody. make is called once for each property, with the hooks to install;
-// the suite shuts the pools down.
+// TestHooks tests that a [Pool] calls its hooks: BeforeTask and AfterTask once around
+// each run, OnPanic for each panic that is not the outcome of a future, and Terminated
+// at the end. make is called for each subtest, with the hooks to install, and returns a
+// new pool. The suite shuts the pools down.
 func TestHooks(t *testing.T, make func(*testing.T, executor.Hooks) Pool) {
 	t.Helper()
 	runAll(t, hookChecks, func(t *testing.T) func(executor.Hooks) Pool {
@@ -24,7 +24,7 @@ func TestHooks(t *testing.T, make func(*testing.T, executor.Hooks) Pool) {
 	})
 }
 
-// diary records what happens, for several goroutines.
+// A diary is a list of events from several goroutines.
 type diary struct {
 	mu    sync.Mutex
 	notes []string
@@ -36,8 +36,8 @@ func (d *diary) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
 }
 
-// expect waits until all is still and requires what was noted since the last
-// time.
+// expect waits until all goroutines are blocked, and requires the events since the last
+// call.
 func (d *diary) expect(t testing.TB, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -49,10 +49,10 @@ func (d *diary) expect(t testing.TB, want ...string) {
 	d.notes = nil
 }
 
-// hooked makes a pool that notes what it calls.
-func hooked(t testing.TB, make func() func(executor.Hooks) Pool) (Pool, *diary) {
+// newHookedPool returns a pool whose hooks write to the diary.
+func newHookedPool(t testing.TB, make func() func(executor.Hooks) Pool) (Pool, *diary) {
 	d := new(diary)
-	p := ending(t, func() Pool {
+	p := newPool(t, func() Pool {
 		return make()(executor.Hooks{
 			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 				d.note("before")
@@ -73,8 +73,8 @@ func hooked(t testing.TB, make func() func(executor.Hooks) Pool) (Pool, *diary) 
 	return p, d
 }
 
-// plainly submits a plain Runnable.
-func plainly(t testing.TB, p Pool, f func(context.Context) error) {
+// execute submits a plain Runnable.
+func execute(t testing.TB, p Pool, f func(context.Context) error) {
 	t.Helper()
 	if err := p.Execute(context.Background(), executor.Func(f)); err != nil {
 		t.Fatalf("Execute: %v", err)
@@ -83,19 +83,19 @@ func plainly(t testing.TB, p Pool, f func(context.Context) error) {
 
 var hookChecks = []check[func(executor.Hooks) Pool]{
 	{"AroundBody", func(t testing.TB, make func() func(executor.Hooks) Pool) {
-		p, d := hooked(t, make)
-		plainly(t, p, func(context.Context) error { d.note("body"); return nil })
+		p, d := newHookedPool(t, make)
+		execute(t, p, func(context.Context) error { d.note("body"); return nil })
 		d.expect(t, "before", "body", "after: <nil>")
-		plainly(t, p, func(context.Context) error { d.note("body"); return errBody })
+		execute(t, p, func(context.Context) error { d.note("body"); return errBody })
 		d.expect(t, "before", "body", "after: "+errBody.Error())
 		submit(context.Background(), p, func(context.Context) (int, error) { d.note("body"); return 1, nil })
 		d.expect(t, "before", "body", "after: <nil>")
 	}},
 
-	{"PanicIsReported", func(t testing.TB, make func() func(executor.Hooks) Pool) {
-		p, d := hooked(t, make)
+	{"PanicCallsOnPanic", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		p, d := newHookedPool(t, make)
 		for range 2 {
-			plainly(t, p, func(context.Context) error { panic("boom") })
+			execute(t, p, func(context.Context) error { panic("boom") })
 			synctest.Wait()
 			d.mu.Lock()
 			slices.Sort(d.notes) // AfterTask and OnPanic in any order
@@ -104,24 +104,24 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 		}
 	}},
 
-	{"PanicOfFutureIsNot", func(t testing.TB, make func() func(executor.Hooks) Pool) {
-		p, d := hooked(t, make)
+	{"PanicOfFutureDoesNot", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		p, d := newHookedPool(t, make)
 		submit(context.Background(), p, func(context.Context) (int, error) { panic("boom") })
 		d.expect(t, "before", "after: panic boom")
 	}},
 
-	{"NoBodyNoHooks", func(t testing.TB, make func() func(executor.Hooks) Pool) {
-		p, d := hooked(t, make)
-		f := executor.NewFuture(sleeper(0, 1))
+	{"NoHooksWithoutRun", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		p, d := newHookedPool(t, make)
+		f := executor.NewFuture(delayed(0, 1))
 		f.Cancel()
 		p.Execute(context.Background(), f)
 		d.expect(t)
 	}},
 
-	{"ContextOfBeforeTask", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+	{"BeforeTaskContext", func(t testing.TB, make func() func(executor.Hooks) Pool) {
 		type key struct{}
 		var seen, after atomic.Value
-		p := ending(t, func() Pool {
+		p := newPool(t, func() Pool {
 			return make()(executor.Hooks{
 				BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 					return context.WithValue(ctx, key{}, "v")
@@ -139,14 +139,14 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 			}
 			return nil
 		}
-		plainly(t, p, body)
+		execute(t, p, body)
 		synctest.Wait()
 		if v := seen.Swap(""); v != "v" {
-			t.Errorf("the body does not get the context that BeforeTask returns: its value there is %v", v)
+			t.Errorf("the context of a Runnable has the value %v, want that of the context from BeforeTask", v)
 		}
 		submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, body(ctx) })
 		if v := seen.Load(); v != "v" {
-			t.Errorf("the body of a future does not get the context that BeforeTask returns: its value there is %v", v)
+			t.Errorf("the context of a future has the value %v, want that of the context from BeforeTask", v)
 		}
 		if s := after.Load(); s != executor.Succeeded {
 			t.Errorf("the future is %v in AfterTask, want %v", s, executor.Succeeded)
@@ -155,33 +155,33 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 
 	{"TerminatedBeforeTermination", func(t testing.TB, make func() func(executor.Hooks) Pool) {
 		var returned atomic.Bool
-		p := ending(t, func() Pool {
+		p := newPool(t, func() Pool {
 			return make()(executor.Hooks{Terminated: func() {
 				time.Sleep(time.Second)
 				returned.Store(true)
 			}})
 		})
-		plainly(t, p, func(context.Context) error { return nil })
+		execute(t, p, func(context.Context) error { return nil })
 		synctest.Wait()
 		p.Shutdown()
-		if err := p.AwaitTermination(patient(t)); err != nil {
+		if err := p.AwaitTermination(waitContext(t)); err != nil {
 			t.Fatalf("AwaitTermination: %v", err)
 		}
 		if !returned.Load() {
-			t.Error("the pool is terminated before Terminated has returned")
-			time.Sleep(time.Minute) // it must not outlive the bubble
+			t.Error("the pool is terminated, but Terminated has not returned")
+			time.Sleep(time.Minute) // until Terminated has returned, which is in the bubble
 		}
 	}},
 
-	{"Terminated", func(t testing.TB, make func() func(executor.Hooks) Pool) {
-		p, d := hooked(t, make)
-		plainly(t, p, func(context.Context) error { d.note("body"); return nil })
+	{"TerminatedOnce", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		p, d := newHookedPool(t, make)
+		execute(t, p, func(context.Context) error { d.note("body"); return nil })
 		d.expect(t, "before", "body", "after: <nil>")
 		for range 2 {
 			p.Shutdown()
 			p.ShutdownNow()
 		}
-		if err := p.AwaitTermination(patient(t)); err != nil {
+		if err := p.AwaitTermination(waitContext(t)); err != nil {
 			t.Fatalf("AwaitTermination: %v", err)
 		}
 		d.expect(t, "terminated")

@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Pool is an executor with an end. [executor.Pool] is one.
+// Pool is an executor that can be shut down. [executor.Pool] implements it.
 type Pool interface {
 	executor.Executor
 	Shutdown()
@@ -24,75 +24,75 @@ var (
 	_ Scheduled = (*executor.ScheduledPool)(nil)
 )
 
-// TestPool tests what a [Pool] promises: after Shutdown it takes no task and
-// runs those that it has, ShutdownNow cancels what runs and gives back the rest,
-// termination comes when the last body has returned, every future is done by
-// then, and no task is lost or run twice on the way. The pool may be of any size
-// and reject by any policy that ends futures. make is called once for each
-// property; the suite shuts the pools down.
+// TestPool tests what a [Pool] promises. After Shutdown it rejects tasks and runs those
+// that are queued. ShutdownNow ends the contexts of running tasks and returns the queued
+// ones. The pool terminates when the last run has returned; by then every future is done.
+// No task is lost or runs twice. The pool may have any size, and any rejection policy
+// that completes futures. make is called for each subtest and returns a new pool. The
+// suite shuts the pools down.
 func TestPool(t *testing.T, make func(*testing.T) Pool) {
 	t.Helper()
 	runAll(t, poolChecks, make)
 }
 
-// ending makes a pool that is shut down at the end of the check, and must
-// terminate then.
-func ending[P Pool](t testing.TB, make func() P) P {
+// newPool returns a pool that is shut down at the end of the check, and must terminate
+// then.
+func newPool[P Pool](t testing.TB, make func() P) P {
 	p := make()
 	t.Cleanup(func() {
 		p.ShutdownNow()
-		if err := p.AwaitTermination(patient(t)); err != nil {
-			t.Errorf("the pool does not terminate: %v", err)
+		if err := p.AwaitTermination(waitContext(t)); err != nil {
+			t.Errorf("the pool did not terminate: %v", err)
 		}
 	})
 	return p
 }
 
-// flock is many tasks and what became of them.
-type flock struct {
-	fs        []*executor.Future[int]
-	runs      []atomic.Int32
-	undergone atomic.Bool // the pool has terminated
+// A batch is a number of tasks.
+type batch struct {
+	fs         []*executor.Future[int]
+	runs       []atomic.Int32
+	terminated atomic.Bool // the pool has terminated
 }
 
-// send submits n tasks of a second each, from goroutines of their own since the
-// pool may run them there, and waits until all is still.
-func send(t testing.TB, p Pool, n int) *flock {
-	fl := &flock{fs: make([]*executor.Future[int], n), runs: make([]atomic.Int32, n)}
+// submitBatch submits n tasks of a second each, in goroutines of their own because the
+// pool may run them there, and waits until all goroutines are blocked.
+func submitBatch(t testing.TB, p Pool, n int) *batch {
+	b := &batch{fs: make([]*executor.Future[int], n), runs: make([]atomic.Int32, n)}
 	for i := range n {
-		fl.fs[i] = executor.NewFuture(func(ctx context.Context) (int, error) {
-			if fl.undergone.Load() {
-				t.Errorf("task %d runs after the pool has terminated", i)
+		b.fs[i] = executor.NewFuture(func(ctx context.Context) (int, error) {
+			if b.terminated.Load() {
+				t.Errorf("task %d runs in a terminated pool", i)
 			}
-			fl.runs[i].Add(1)
-			return i, doze(ctx, time.Second)
+			b.runs[i].Add(1)
+			return i, sleep(ctx, time.Second)
 		})
 		go func() {
-			if err := p.Execute(context.Background(), fl.fs[i]); err != nil {
-				fl.fs[i].Fail(err)
+			if err := p.Execute(context.Background(), b.fs[i]); err != nil {
+				b.fs[i].Fail(err)
 			}
 		}()
 	}
 	synctest.Wait()
-	return fl
+	return b
 }
 
-// begun counts the runs.
-func (fl *flock) begun() (n int) {
-	for i := range fl.runs {
-		n += int(fl.runs[i].Load())
+// started returns the number of runs.
+func (b *batch) started() (n int) {
+	for i := range b.runs {
+		n += int(b.runs[i].Load())
 	}
 	return n
 }
 
-// count requires that each task has an outcome that fits its runs, and counts
-// those that ran to their end, were stopped or never ran by a shutdown, and were
-// rejected.
-func (fl *flock) count(t testing.TB) (ran, stopped, rejected int) {
+// count requires that the outcome of each task matches the number of its runs. It
+// returns how many tasks ran to the end, how many a shutdown interrupted or removed, and
+// how many were rejected.
+func (b *batch) count(t testing.TB) (ran, stopped, rejected int) {
 	t.Helper()
-	for i, f := range fl.fs {
-		_, err := f.Get(patient(t))
-		n := fl.runs[i].Load()
+	for i, f := range b.fs {
+		_, err := f.Get(waitContext(t))
+		n := b.runs[i].Load()
 		switch {
 		case n > 1:
 			t.Errorf("task %d ran %d times", i, n)
@@ -109,109 +109,113 @@ func (fl *flock) count(t testing.TB) (ran, stopped, rejected int) {
 	return ran, stopped, rejected
 }
 
-// givesBack requires that ShutdownNow gives back what has not begun, also if
-// something came before it.
-func givesBack(t testing.TB, make func() Pool, before func(Pool)) {
-	p := ending(t, make)
-	fl := send(t, p, burst)
+// checkShutdownNow requires that ShutdownNow, called after before, returns the tasks
+// that have not started.
+func checkShutdownNow(t testing.TB, make func() Pool, before func(Pool)) {
+	p := newPool(t, make)
+	b := submitBatch(t, p, burst)
 	before(p)
-	unrun := p.ShutdownNow()
-	for _, u := range unrun {
+	dropped := p.ShutdownNow()
+	for _, u := range dropped {
 		f, ok := u.Task().(*executor.Future[int])
 		if !ok {
-			t.Fatalf("a task given back is %T, not the object submitted", u.Task())
+			t.Fatalf("a dropped task is a %T, want the object that was submitted", u.Task())
 		}
 		if f.State() != executor.Canceled || !errors.Is(f.Err(), executor.ErrShutdown) {
-			t.Errorf("a task given back is %v: %v", f.State(), f.Err())
+			t.Errorf("a dropped task is %v: %v, want %v: %v", f.State(), f.Err(), executor.Canceled, executor.ErrShutdown)
 		}
 	}
-	if err := p.AwaitTermination(patient(t)); err != nil {
+	if err := p.AwaitTermination(waitContext(t)); err != nil {
 		t.Fatalf("AwaitTermination: %v", err)
 	}
-	fl.undergone.Store(true)
-	synctest.Wait() // for submitters that were turned away
-	begun := fl.begun()
-	for i, f := range fl.fs {
+	b.terminated.Store(true)
+	synctest.Wait() // for submitters whose task was rejected
+	started := b.started()
+	for i, f := range b.fs {
 		if f.State() == executor.Pending {
 			t.Fatalf("task %d is %v in a terminated pool", i, f.State())
 		}
 	}
-	ran, stopped, rejected := fl.count(t)
-	if begun+len(unrun)+rejected != burst {
-		t.Errorf("of %d tasks %d have begun (%d to their end, %d stopped), %d were given back, %d rejected",
-			burst, begun, ran, stopped, len(unrun), rejected)
+	ran, stopped, rejected := b.count(t)
+	if started+len(dropped)+rejected != burst {
+		t.Errorf("of %d tasks %d started (%d ran to the end, %d were stopped), %d were returned, %d rejected",
+			burst, started, ran, stopped, len(dropped), rejected)
 	}
 	if again := p.ShutdownNow(); len(again) != 0 {
-		t.Errorf("a second ShutdownNow gives back %d tasks", len(again))
+		t.Errorf("a second ShutdownNow returns %d tasks, want none", len(again))
 	}
-	// They can be run all the same, by anybody.
-	fl.undergone.Store(false)
-	for _, u := range unrun {
+	// The caller may run them.
+	b.terminated.Store(false)
+	for _, u := range dropped {
 		u.Run(context.Background())
 	}
-	if after := fl.begun(); after != begun+len(unrun) {
-		t.Errorf("%d bodies ran of %d tasks given back", after-begun, len(unrun))
+	if after := b.started(); after != started+len(dropped) {
+		t.Errorf("Run of %d dropped tasks ran %d bodies", len(dropped), after-started)
 	}
 }
 
 var poolChecks = []check[Pool]{
-	{"Works", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
-		fl := send(t, p, burst)
+	{"RunsTasks", func(t testing.TB, make func() Pool) {
+		p := newPool(t, make)
+		b := submitBatch(t, p, burst)
 		time.Sleep(burst * time.Second)
-		if ran, stopped, rejected := fl.count(t); ran == 0 || stopped != 0 {
+		if ran, stopped, rejected := b.count(t); ran == 0 || stopped != 0 {
 			t.Errorf("%d ran, %d were stopped, %d rejected", ran, stopped, rejected)
 		}
 	}},
 
-	{"ShutdownRunsWhatWaits", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
-		fl := send(t, p, burst)
+	{"ShutdownRunsQueued", func(t testing.TB, make func() Pool) {
+		p := newPool(t, make)
+		b := submitBatch(t, p, burst)
 		p.Shutdown()
-		if err := p.AwaitTermination(patient(t)); err != nil {
+		if err := p.AwaitTermination(waitContext(t)); err != nil {
 			t.Fatalf("AwaitTermination: %v", err)
 		}
-		fl.undergone.Store(true)
-		synctest.Wait() // for submitters that were turned away
-		for i, f := range fl.fs {
+		b.terminated.Store(true)
+		synctest.Wait() // for submitters whose task was rejected
+		for i, f := range b.fs {
 			if f.State() == executor.Pending {
 				t.Errorf("task %d is %v in a terminated pool", i, f.State())
 			}
 		}
-		if ran, stopped, rejected := fl.count(t); ran == 0 || stopped != 0 {
+		if ran, stopped, rejected := b.count(t); ran == 0 || stopped != 0 {
 			t.Errorf("%d ran, %d were stopped, %d rejected", ran, stopped, rejected)
 		}
 	}},
 
-	{"ShutdownNowGivesBack", func(t testing.TB, make func() Pool) { givesBack(t, make, func(Pool) {}) }},
+	{"ShutdownNowReturnsDropped", func(t testing.TB, make func() Pool) {
+		checkShutdownNow(t, make, func(Pool) {})
+	}},
 
-	{"ShutdownNowAfterShutdown", func(t testing.TB, make func() Pool) { givesBack(t, make, Pool.Shutdown) }},
+	{"ShutdownNowAfterShutdown", func(t testing.TB, make func() Pool) {
+		checkShutdownNow(t, make, Pool.Shutdown)
+	}},
 
 	{"RejectsAfterShutdown", func(t testing.TB, make func() Pool) {
 		for name, stop := range map[string]func(Pool){
 			"Shutdown":    func(p Pool) { p.Shutdown() },
 			"ShutdownNow": func(p Pool) { p.ShutdownNow() },
 		} {
-			p := ending(t, make)
+			p := newPool(t, make)
 			stop(p)
-			fl := send(t, p, 3)
-			if ran, stopped, rejected := fl.count(t); rejected != 3 {
+			b := submitBatch(t, p, 3)
+			if ran, stopped, rejected := b.count(t); rejected != 3 {
 				t.Errorf("after %s %d ran, %d were stopped, %d rejected", name, ran, stopped, rejected)
 			}
-			for range 2 { // nothing changes
+			for range 2 { // has no effect
 				p.Shutdown()
 				p.ShutdownNow()
 			}
-			if err := p.AwaitTermination(patient(t)); err != nil {
+			if err := p.AwaitTermination(waitContext(t)); err != nil {
 				t.Errorf("after %s: AwaitTermination: %v", name, err)
 			}
 		}
 	}},
 
-	{"AwaitTerminationInTime", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
+	{"AwaitTerminationTimesOut", func(t testing.TB, make func() Pool) {
+		p := newPool(t, make)
 		f := submit(context.Background(), p, func(context.Context) (int, error) {
-			time.Sleep(time.Hour) // whatever becomes of its context
+			time.Sleep(time.Hour) // also if its context ends
 			return 1, nil
 		})
 		start := time.Now()
@@ -226,8 +230,9 @@ var poolChecks = []check[Pool]{
 				t.Errorf("AwaitTermination while a body runs: %v", err)
 			}
 		}
-		if err := p.AwaitTermination(patient(t)); err != nil || time.Since(start) != time.Hour {
-			t.Errorf("AwaitTermination: %v, after %v, when the body returned after %v", err, time.Since(start), time.Hour)
+		if err := p.AwaitTermination(waitContext(t)); err != nil || time.Since(start) != time.Hour {
+			t.Errorf("AwaitTermination: %v after %v, want nil after %v, when the body returns",
+				err, time.Since(start), time.Hour)
 		}
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -238,44 +243,46 @@ var poolChecks = []check[Pool]{
 
 	{"ShutdownNowEndsContexts", func(t testing.TB, make func() Pool) {
 		for _, before := range []func(Pool){func(Pool) {}, Pool.Shutdown} {
-			p := ending(t, make)
-			f := submit(context.Background(), p, sleeper(time.Hour, 1))
+			p := newPool(t, make)
+			f := submit(context.Background(), p, delayed(time.Hour, 1))
 			start := time.Now()
 			before(p)
 			p.ShutdownNow()
-			outcome(t, "a task that ran", f, executor.Failed, 0, executor.ErrShutdown)
+			expectOutcome(t, "a running task", f, executor.Failed, 0, executor.ErrShutdown)
 			if d := time.Since(start); d != 0 {
-				t.Errorf("its context ended %v later", d)
+				t.Errorf("the context of a running task ended %v after ShutdownNow, want at once", d)
 			}
 		}
 	}},
 
-	{"SurvivesPanics", func(t testing.TB, make func() Pool) {
-		p := ending(t, make)
+	{"RunsAfterPanics", func(t testing.TB, make func() Pool) {
+		p := newPool(t, make)
 		for range 3 {
-			outcome(t, "a panic", submit(context.Background(), p, func(context.Context) (int, error) { panic(errBody) }), executor.Failed, 0, errBody)
-			outcome(t, "the next task", submit(context.Background(), p, sleeper(time.Second, 2)), executor.Succeeded, 2, nil)
+			f := submit(context.Background(), p, panics)
+			expectOutcome(t, "a panic", f, executor.Failed, 0, errBody)
+			f = submit(context.Background(), p, delayed(time.Second, 2))
+			expectOutcome(t, "the next task", f, executor.Succeeded, 2, nil)
 		}
 	}},
 
-	// Whenever a shutdown comes, a task is run, given back, or rejected.
+	// At whatever time a shutdown comes, each task runs, is returned or is rejected.
 	{"SubmitsRaceShutdown", func(t testing.TB, make func() Pool) {
 		for i := range 50 {
-			p := ending(t, make)
-			var given atomic.Int32
+			p := newPool(t, make)
+			var dropped atomic.Int32
 			go func() {
 				if i%2 == 0 {
 					p.Shutdown()
 				} else {
-					given.Add(int32(len(p.ShutdownNow())))
+					dropped.Add(int32(len(p.ShutdownNow())))
 				}
 			}()
-			fl := send(t, p, 8)
-			if err := p.AwaitTermination(patient(t)); err != nil {
+			b := submitBatch(t, p, 8)
+			if err := p.AwaitTermination(waitContext(t)); err != nil {
 				t.Fatalf("AwaitTermination: %v", err)
 			}
-			if _, _, rejected := fl.count(t); fl.begun()+int(given.Load())+rejected != 8 {
-				t.Fatalf("of 8 tasks %d have begun, %d were given back, %d rejected", fl.begun(), given.Load(), rejected)
+			if _, _, rejected := b.count(t); b.started()+int(dropped.Load())+rejected != 8 {
+				t.Fatalf("of 8 tasks %d started, %d were returned, %d rejected", b.started(), dropped.Load(), rejected)
 			}
 		}
 	}},

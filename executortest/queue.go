@@ -10,23 +10,22 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// Item is what [TestQueue] puts into queues. A queue of the order ByRank gives
-// the item of the least Rank first.
+// Item is the element type of a [Queue] under test.
 type Item struct {
-	Rank int // from 0 to 9, so that many are equal
-	Seq  int // different for all items of one queue
+	Rank int // from 0 to 9, so that many items have equal ranks
+	Seq  int // different for each item of a queue
 }
 
-// Order is the order in which the items leave a queue.
+// Order is the order in which a queue returns its items.
 type Order int
 
 const (
-	ByArrival Order = iota // the oldest first
-	ByRank                 // the least Item.Rank first, the oldest among equals
+	ByArrival Order = iota // first in, first out
+	ByRank                 // the least Item.Rank first, equal ranks by arrival
 )
 
-// Queue is a queue of Items on which goroutines can wait. A
-// [queue.Blocking] of Item is one; the methods are described there.
+// Queue is a queue on which goroutines can wait. [queue.Blocking] implements it and
+// documents the methods.
 type Queue interface {
 	Put(context.Context, Item) error
 	Offer(Item) bool
@@ -36,7 +35,7 @@ type Queue interface {
 	PollFor(context.Context, time.Duration) (Item, bool, error)
 	Peek() (Item, bool)
 	Len() int
-	Cap() int // math.MaxInt without a limit, 0 for a queue that holds nothing
+	Cap() int // math.MaxInt without a limit, 0 for a queue that only hands over
 	Remaining() int
 	Drain(limit int) []Item
 	Clear()
@@ -46,44 +45,44 @@ type Queue interface {
 
 var _ Queue = (*queue.Blocking[Item])(nil)
 
-// TestQueue tests that a [Queue] gives its items in order, each once, that it
-// wakes those who wait as soon as it can and in the order in which they came,
-// and that who gives up leaves nothing behind. make is called once for each
-// property and gives an empty queue.
+// TestQueue tests that a [Queue] returns each item once, in order; that it wakes waiting
+// goroutines at once, in the order in which they began to wait; and that a wait that
+// ends without success has no effect. make is called for each subtest and returns a new,
+// empty queue.
 func TestQueue(t *testing.T, order Order, make func(*testing.T) Queue) {
 	t.Helper()
 	runAll(t, queueChecks(order), make)
 }
 
-// queueChecks gives the checks for the order.
+// queueChecks returns the checks for a queue of this order.
 func queueChecks(order Order) []check[Queue] {
-	o := orderly{order}
+	o := orderChecks{order}
 	return []check[Queue]{
-		{"EmptyAtFirst", func(t testing.TB, make func() Queue) { empty(t, make()) }},
-		{"GivesInOrder", o.givesInOrder},
+		{"EmptyInitially", func(t testing.TB, make func() Queue) { expectEmpty(t, make()) }},
+		{"ReturnsInOrder", o.returnsInOrder},
 		{"RemovalKeepsOrder", o.removalKeepsOrder},
-		{"HasRoom", o.hasRoom},
+		{"Remaining", o.remaining},
 		{"DrainsInOrder", o.drainsInOrder},
-		{"ShowsAll", o.showsAll},
-		{"ClearsAll", o.clearsAll},
-		{"PanicRemovesNothing", o.panicRemovesNothing},
+		{"AllYieldsItems", o.allYieldsItems},
+		{"Clear", o.clear},
+		{"PanicInRemoveFunc", o.panicInRemoveFunc},
 		{"TakersInOrder", o.takersInOrder},
 		{"PuttersInOrder", o.puttersInOrder},
 		{"RemovalWakesPutters", o.removalWakesPutters},
 		{"EndedContext", o.endedContext},
-		{"GivesUp", o.givesUp},
-		{"GivesUpInTheSameMoment", o.givesUpInTheSameMoment},
-		{"WaitsAsLongAsAsked", o.waitsAsLongAsAsked},
-		{"LosesNothing", o.losesNothing},
+		{"CanceledWait", o.canceledWait},
+		{"CancelRacesWakeUp", o.cancelRacesWakeUp},
+		{"WaitsForDuration", o.waitsForDuration},
+		{"LosesNoItem", o.losesNoItem},
 	}
 }
 
-// holds is how many items the checks put into q: enough for a heap to have
-// several levels, if it takes that many.
-func holds(q Queue) int { return min(q.Cap(), 100) }
+// testSize returns the number of items that the checks put into q: enough for a heap of
+// several levels, unless the capacity is less.
+func testSize(q Queue) int { return min(q.Cap(), 100) }
 
-// empty requires that q is empty, whoever asks.
-func empty(t testing.TB, q Queue) {
+// expectEmpty requires that all methods report q as empty.
+func expectEmpty(t testing.TB, q Queue) {
 	t.Helper()
 	if n := q.Len(); n != 0 {
 		t.Errorf("Len of an empty queue is %d", n)
@@ -101,12 +100,12 @@ func empty(t testing.TB, q Queue) {
 		t.Errorf("Drain of an empty queue is %v", all)
 	}
 	for v := range q.All() {
-		t.Errorf("All of an empty queue gives %v", v)
+		t.Errorf("All of an empty queue yields %v", v)
 	}
 	if n := q.RemoveFunc(func(Item) bool { return true }); n != 0 {
 		t.Errorf("RemoveFunc of an empty queue is %d", n)
 	}
 	if q.Remaining() != q.Cap() {
-		t.Errorf("an empty queue has room for %d, its capacity is %d", q.Remaining(), q.Cap())
+		t.Errorf("Remaining of an empty queue is %d, want its capacity %d", q.Remaining(), q.Cap())
 	}
 }

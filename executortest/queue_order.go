@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// orderly are the checks of a queue that gives its items in an order.
-type orderly struct{ order Order }
+// orderChecks are the checks of a queue with the given order.
+type orderChecks struct{ order Order }
 
-// items gives n items of random ranks, always the same.
+// items returns n items with pseudorandom ranks, the same for every call.
 func items(n int) []Item {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	all := make([]Item, n)
@@ -22,8 +22,8 @@ func items(n int) []Item {
 	return all
 }
 
-// sorted gives the items, which are in order of arrival, as they have to leave.
-func (o orderly) sorted(all []Item) []Item {
+// sorted returns items, which are in order of arrival, in the order of the queue.
+func (o orderChecks) sorted(all []Item) []Item {
 	all = slices.Clone(all)
 	if o.order == ByRank {
 		slices.SortStableFunc(all, func(a, b Item) int { return cmp.Compare(a.Rank, b.Rank) })
@@ -31,21 +31,21 @@ func (o orderly) sorted(all []Item) []Item {
 	return all
 }
 
-// fill puts items into an empty queue, as many as it holds for our purposes.
+// fill puts testSize items into an empty queue, and returns them in order of arrival.
 func fill(t testing.TB, q Queue) []Item {
 	t.Helper()
-	all := items(holds(q))
+	all := items(testSize(q))
 	for i, v := range all {
 		if !q.Offer(v) {
-			t.Fatalf("Offer: false, with %d items in a queue of %d", i, q.Cap())
+			t.Fatalf("Offer to a queue of capacity %d with %d items: false", q.Cap(), i)
 		}
 	}
 	return all
 }
 
-// gives requires that q gives exactly these items, in this order, and is empty
-// then.
-func gives(t testing.TB, q Queue, want []Item) {
+// expectItems requires that q returns exactly these items, in this order, and then is
+// empty.
+func expectItems(t testing.TB, q Queue, want []Item) {
 	t.Helper()
 	for i, w := range want {
 		if v, ok := q.Peek(); !ok || v != w {
@@ -63,52 +63,52 @@ func gives(t testing.TB, q Queue, want []Item) {
 		case 1:
 			v, ok, err = q.PollFor(context.Background(), 0)
 		case 2:
-			v, err = q.Take(patient(t))
+			v, err = q.Take(waitContext(t))
 			ok = err == nil
 		}
 		if !ok || err != nil || v != w {
 			t.Fatalf("item %d is %v, %v, %v, want %v", i, v, ok, err, w)
 		}
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 }
 
-func (o orderly) givesInOrder(t testing.TB, make func() Queue) {
+func (o orderChecks) returnsInOrder(t testing.TB, make func() Queue) {
 	q := make()
 	for range 2 {
-		gives(t, q, o.sorted(fill(t, q)))
+		expectItems(t, q, o.sorted(fill(t, q)))
 	}
 }
 
-// removalKeepsOrder takes items out of the middle. A heap that closes the gap by
-// sifting down only passes most such tests, hence so many (JDK-8370887).
-func (o orderly) removalKeepsOrder(t testing.TB, make func() Queue) {
+// removalKeepsOrder removes items from the middle. A heap that only sifts down after a
+// removal passes most of these rounds, so there are many (JDK-8370887).
+func (o orderChecks) removalKeepsOrder(t testing.TB, make func() Queue) {
 	random := rand.New(rand.NewPCG(2, 3))
 	q := make()
 	for range 100 {
 		all := fill(t, q)
 		for range 3 {
 			chance := random.IntN(40) + 1
-			gone := map[Item]bool{}
+			match := map[Item]bool{}
 			for _, v := range all {
-				gone[v] = random.IntN(chance) == 0
+				match[v] = random.IntN(chance) == 0
 			}
-			left := slices.DeleteFunc(slices.Clone(all), func(v Item) bool { return gone[v] })
-			if n := q.RemoveFunc(func(v Item) bool { return gone[v] }); n != len(all)-len(left) {
-				t.Fatalf("RemoveFunc removed %d items, want %d", n, len(all)-len(left))
+			rest := slices.DeleteFunc(slices.Clone(all), func(v Item) bool { return match[v] })
+			if n := q.RemoveFunc(func(v Item) bool { return match[v] }); n != len(all)-len(rest) {
+				t.Fatalf("RemoveFunc removed %d items, want %d", n, len(all)-len(rest))
 			}
-			all = left
+			all = rest
 		}
-		gives(t, q, o.sorted(all))
+		expectItems(t, q, o.sorted(all))
 	}
 }
 
-func (o orderly) hasRoom(t testing.TB, make func() Queue) {
+func (o orderChecks) remaining(t testing.TB, make func() Queue) {
 	q := make()
 	n := len(fill(t, q))
 	if q.Cap() == n {
 		if q.Remaining() != 0 || q.Offer(Item{0, n}) {
-			t.Errorf("a full queue of %d takes another", n)
+			t.Errorf("a full queue of capacity %d accepts another item", n)
 		}
 		if ok, err := q.OfferFor(context.Background(), Item{0, n}, -1); ok || err != nil {
 			t.Errorf("OfferFor on a full queue: %v, %v", ok, err)
@@ -116,11 +116,11 @@ func (o orderly) hasRoom(t testing.TB, make func() Queue) {
 		return
 	}
 	if r := q.Remaining(); r != math.MaxInt && r != q.Cap()-n {
-		t.Errorf("room for %d with %d items in a queue of %d", r, n, q.Cap())
+		t.Errorf("Remaining of a queue of capacity %d with %d items is %d", q.Cap(), n, r)
 	}
 }
 
-func (o orderly) drainsInOrder(t testing.TB, make func() Queue) {
+func (o orderChecks) drainsInOrder(t testing.TB, make func() Queue) {
 	q := make()
 	want := o.sorted(fill(t, q))
 	for _, limit := range []int{0, -1, math.MinInt} {
@@ -135,35 +135,36 @@ func (o orderly) drainsInOrder(t testing.TB, make func() Queue) {
 		}
 		want = want[k:]
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 }
 
-func (o orderly) showsAll(t testing.TB, make func() Queue) {
+func (o orderChecks) allYieldsItems(t testing.TB, make func() Queue) {
 	q := make()
 	want := o.sorted(fill(t, q))
 	got := slices.Collect(q.All())
 	if len(want) > 0 && (len(got) == 0 || got[0] != want[0]) {
-		t.Errorf("All does not begin with %v: %v", want[0], got)
+		t.Errorf("All yields %v, want %v first", got, want[0])
 	}
-	for range q.All() { // may be left at any time
+	for range q.All() { // the loop may end at any time
 		break
 	}
 	byArrival := func(a, b Item) int { return cmp.Compare(a.Seq, b.Seq) }
-	if !slices.Equal(slices.SortedFunc(slices.Values(got), byArrival), slices.SortedFunc(slices.Values(want), byArrival)) {
-		t.Errorf("All gives %v, want %v", got, want)
+	slices.SortFunc(got, byArrival)
+	if !slices.Equal(got, slices.SortedFunc(slices.Values(want), byArrival)) {
+		t.Errorf("All yields %v, want the items %v in any order", got, want)
 	}
-	gives(t, q, want)
+	expectItems(t, q, want)
 }
 
-func (o orderly) clearsAll(t testing.TB, make func() Queue) {
+func (o orderChecks) clear(t testing.TB, make func() Queue) {
 	q := make()
 	fill(t, q)
 	q.Clear()
-	empty(t, q)
-	gives(t, q, o.sorted(fill(t, q)))
+	expectEmpty(t, q)
+	expectItems(t, q, o.sorted(fill(t, q)))
 }
 
-func (o orderly) panicRemovesNothing(t testing.TB, make func() Queue) {
+func (o orderChecks) panicInRemoveFunc(t testing.TB, make func() Queue) {
 	q := make()
 	all := fill(t, q)
 	func() {
@@ -176,8 +177,8 @@ func (o orderly) panicRemovesNothing(t testing.TB, make func() Queue) {
 			return true
 		})
 	}()
-	// Some may have been removed by now, but what is left must be whole.
-	left := slices.Collect(q.All())
-	slices.SortFunc(left, func(a, b Item) int { return cmp.Compare(a.Seq, b.Seq) })
-	gives(t, q, o.sorted(left))
+	// Some items may have been removed, but the rest must be in order.
+	rest := slices.Collect(q.All())
+	slices.SortFunc(rest, func(a, b Item) int { return cmp.Compare(a.Seq, b.Seq) })
+	expectItems(t, q, o.sorted(rest))
 }

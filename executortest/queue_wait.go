@@ -11,33 +11,33 @@ import (
 	"time"
 )
 
-// brim fills q up to its capacity, and reports false if it has no limit.
-func brim(t testing.TB, q Queue) bool {
+// fillUp fills q up to its capacity. It reports false if q has no limit.
+func fillUp(t testing.TB, q Queue) bool {
 	if q.Cap() > 1000 {
 		return false
 	}
 	for i := range q.Cap() {
 		if !q.Offer(Item{0, -1 - i}) {
-			t.Fatalf("Offer: false, with %d items in a queue of %d", i, q.Cap())
+			t.Fatalf("Offer to a queue of capacity %d with %d items: false", q.Cap(), i)
 		}
 	}
 	return true
 }
 
-func (o orderly) takersInOrder(t testing.TB, make func() Queue) {
+func (o orderChecks) takersInOrder(t testing.TB, make func() Queue) {
 	q := make()
 	const n = 5
 	var got [n]Item
-	var served sync.WaitGroup
+	var waiters sync.WaitGroup
 	for i := range n {
-		served.Go(func() {
+		waiters.Go(func() {
 			var err error
 			if i%2 == 0 {
-				got[i], err = q.Take(patient(t))
+				got[i], err = q.Take(waitContext(t))
 			} else {
 				var ok bool
-				if got[i], ok, err = q.PollFor(context.Background(), patience); !ok {
-					t.Errorf("taker %d waited in vain", i)
+				if got[i], ok, err = q.PollFor(context.Background(), maxWait); !ok {
+					t.Errorf("taker %d was not woken", i)
 				}
 			}
 			if err != nil {
@@ -48,30 +48,30 @@ func (o orderly) takersInOrder(t testing.TB, make func() Queue) {
 	}
 	for i := range n {
 		if !q.Offer(Item{n - i, i}) {
-			t.Errorf("Offer: false, though %d wait to take", n-i)
+			t.Errorf("Offer with %d goroutines waiting to take: false", n-i)
 		}
 	}
-	served.Wait()
+	waiters.Wait()
 	for i, v := range got {
 		if v.Seq != i {
-			t.Errorf("taker %d was given item %d", i, v.Seq)
+			t.Errorf("taker %d took item %d, want item %d", i, v.Seq, i)
 		}
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 }
 
-func (o orderly) puttersInOrder(t testing.TB, make func() Queue) {
+func (o orderChecks) puttersInOrder(t testing.TB, make func() Queue) {
 	q := make()
-	if !brim(t, q) {
+	if !fillUp(t, q) {
 		return
 	}
 	const n = 5
-	var served sync.WaitGroup
+	var waiters sync.WaitGroup
 	var order []int
 	var mu sync.Mutex
 	for i := range n {
-		served.Go(func() {
-			if err := q.Put(patient(t), Item{0, i}); err != nil {
+		waiters.Go(func() {
+			if err := q.Put(waitContext(t), Item{0, i}); err != nil {
 				t.Errorf("putter %d: %v", i, err)
 			}
 			mu.Lock()
@@ -81,43 +81,43 @@ func (o orderly) puttersInOrder(t testing.TB, make func() Queue) {
 		synctest.Wait()
 	}
 	if len(order) != 0 {
-		t.Errorf("%v were let in while the queue was full", order)
+		t.Errorf("putters %v returned while the queue was full", order)
 	}
 	for range n {
 		if _, ok := q.Poll(); !ok {
-			t.Error("Poll: nothing")
+			t.Error("Poll of a full queue: no item")
 		}
 		synctest.Wait()
 	}
-	served.Wait()
+	waiters.Wait()
 	if !slices.IsSorted(order) || len(order) != n {
-		t.Errorf("served in the order %v", order)
+		t.Errorf("putters returned in the order %v, want the order of their calls", order)
 	}
 }
 
-func (o orderly) removalWakesPutters(t testing.TB, make func() Queue) {
+func (o orderChecks) removalWakesPutters(t testing.TB, make func() Queue) {
 	for name, remove := range map[string]func(Queue){
 		"Drain":      func(q Queue) { q.Drain(1) },
 		"Clear":      func(q Queue) { q.Clear() },
 		"RemoveFunc": func(q Queue) { q.RemoveFunc(func(v Item) bool { return v.Seq < 0 }) },
-		"Take":       func(q Queue) { q.Take(patient(t)) },
+		"Take":       func(q Queue) { q.Take(waitContext(t)) },
 	} {
 		q := make()
-		if !brim(t, q) || q.Cap() == 0 {
+		if !fillUp(t, q) || q.Cap() == 0 {
 			return
 		}
-		var served sync.WaitGroup
-		served.Go(func() {
-			if ok, err := q.OfferFor(context.Background(), Item{0, 1}, patience); !ok || err != nil {
-				t.Errorf("%s: who waited for room got %v, %v", name, ok, err)
+		var waiters sync.WaitGroup
+		waiters.Go(func() {
+			if ok, err := q.OfferFor(context.Background(), Item{0, 1}, maxWait); !ok || err != nil {
+				t.Errorf("%s: OfferFor that waits for room: %v, %v", name, ok, err)
 			}
 		})
 		synctest.Wait()
 		at := time.Now()
 		remove(q)
-		served.Wait()
+		waiters.Wait()
 		if d := time.Since(at); d != 0 {
-			t.Errorf("%s: who waits for room is let in %v later", name, d)
+			t.Errorf("%s: OfferFor that waits for room returned %v later, want at once", name, d)
 		}
 	}
 	for name, remove := range map[string]func(q Queue, n int){
@@ -126,15 +126,15 @@ func (o orderly) removalWakesPutters(t testing.TB, make func() Queue) {
 		"RemoveFunc": func(q Queue, n int) { q.RemoveFunc(func(v Item) bool { return v.Seq >= -n && v.Seq < 0 }) },
 	} {
 		q := make()
-		if !brim(t, q) {
+		if !fillUp(t, q) {
 			return
 		}
 		n := min(q.Cap(), 3)
-		var served sync.WaitGroup
+		var waiters sync.WaitGroup
 		var in atomic.Int32
 		for i := range n {
-			served.Go(func() {
-				if ok, _ := q.OfferFor(context.Background(), Item{0, i}, patience); ok {
+			waiters.Go(func() {
+				if ok, _ := q.OfferFor(context.Background(), Item{0, i}, maxWait); ok {
 					in.Add(1)
 				}
 			})
@@ -143,17 +143,17 @@ func (o orderly) removalWakesPutters(t testing.TB, make func() Queue) {
 		remove(q, n)
 		synctest.Wait()
 		if got := int(in.Load()); got != n {
-			t.Errorf("%s made room for %d, and of %d who wait %d were let in", name, n, n, got)
+			t.Errorf("%s made room for %d items, and %d of %d waiting OfferFor returned", name, n, got, n)
 		}
 		q.Clear()
 		for synctest.Wait(); int(in.Load()) < n && q.Len() > 0; synctest.Wait() {
 			q.Clear()
 		}
-		served.Wait()
+		waiters.Wait()
 	}
 }
 
-func (o orderly) endedContext(t testing.TB, make func() Queue) {
+func (o orderChecks) endedContext(t testing.TB, make func() Queue) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	q := make()
@@ -163,7 +163,7 @@ func (o orderly) endedContext(t testing.TB, make func() Queue) {
 	if ok, err := q.OfferFor(ended, Item{0, 1}, time.Hour); ok || err != context.Canceled {
 		t.Errorf("OfferFor: %v, %v", ok, err)
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 	all := fill(t, q)
 	if v, err := q.Take(ended); err != context.Canceled {
 		t.Errorf("Take: %v, %v", v, err)
@@ -171,69 +171,69 @@ func (o orderly) endedContext(t testing.TB, make func() Queue) {
 	if v, ok, err := q.PollFor(ended, time.Hour); ok || err != context.Canceled {
 		t.Errorf("PollFor: %v, %v, %v", v, ok, err)
 	}
-	gives(t, q, o.sorted(all))
+	expectItems(t, q, o.sorted(all))
 }
 
-// givesUp has some who wait give up, and requires that they are gone: what comes
-// then is for others, and what they wanted to put is nowhere.
-func (o orderly) givesUp(t testing.TB, make func() Queue) {
+// canceledWait ends waits by their context or time limit, and requires that they have
+// no effect: the next item goes to others, and no item of theirs is in the queue.
+func (o orderChecks) canceledWait(t testing.TB, make func() Queue) {
 	q := make()
 	ctx, cancel := context.WithCancel(context.Background())
-	var gone sync.WaitGroup
-	gone.Go(func() {
+	var waits sync.WaitGroup
+	waits.Go(func() {
 		if v, err := q.Take(ctx); err != context.Canceled {
 			t.Errorf("Take: %v, %v", v, err)
 		}
 	})
-	gone.Go(func() {
+	waits.Go(func() {
 		if v, ok, err := q.PollFor(context.Background(), time.Second); ok || err != nil {
 			t.Errorf("PollFor: %v, %v, %v", v, ok, err)
 		}
 	})
 	time.Sleep(time.Minute)
 	cancel()
-	gone.Wait()
+	waits.Wait()
 	synctest.Wait()
 	if q.Cap() == 0 && q.Offer(Item{0, 1}) {
-		t.Error("an item was handed to one who had given up")
+		t.Error("Offer handed an item to a canceled Take")
 	}
-	gives(t, q, o.sorted(fill(t, q)))
+	expectItems(t, q, o.sorted(fill(t, q)))
 
-	if !brim(t, q) {
+	if !fillUp(t, q) {
 		return
 	}
 	ctx, cancel = context.WithCancel(context.Background())
-	gone.Go(func() {
+	waits.Go(func() {
 		if err := q.Put(ctx, Item{0, 1}); err != context.Canceled {
 			t.Errorf("Put: %v", err)
 		}
 	})
-	gone.Go(func() {
+	waits.Go(func() {
 		if ok, err := q.OfferFor(context.Background(), Item{0, 2}, time.Second); ok || err != nil {
 			t.Errorf("OfferFor: %v, %v", ok, err)
 		}
 	})
 	time.Sleep(time.Minute)
 	cancel()
-	gone.Wait()
+	waits.Wait()
 	synctest.Wait()
 	for _, v := range q.Drain(math.MaxInt) {
 		if v.Seq > 0 {
-			t.Errorf("an item is there whose putter has given up: %v", v)
+			t.Errorf("the queue has %v, the item of a canceled Put", v)
 		}
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 }
 
-// givesUpInTheSameMoment has the first of two who wait give up as what he waits
-// for comes: if he does not get it, the other must, since nobody will wake him
+// cancelRacesWakeUp cancels the first of two waits at the moment of a wake-up. If the
+// first wait fails, the wake-up must go to the second one, which would never end
 // otherwise.
-func (o orderly) givesUpInTheSameMoment(t testing.TB, make func() Queue) {
+func (o orderChecks) cancelRacesWakeUp(t testing.TB, make func() Queue) {
 	q := make()
 	full := make()
-	limited := brim(t, full)
+	limited := fillUp(t, full)
 	for i := range 40 {
-		race := func(what string, wait func(context.Context, int) error, come func()) {
+		race := func(what string, wait func(context.Context, int) error, wake func()) {
 			ctx, cancel := context.WithCancel(context.Background())
 			others, end := context.WithCancel(context.Background())
 			var waiting sync.WaitGroup
@@ -245,9 +245,9 @@ func (o orderly) givesUpInTheSameMoment(t testing.TB, make func() Queue) {
 			synctest.Wait()
 			if i%2 == 0 {
 				cancel()
-				come()
+				wake()
 			} else {
-				come()
+				wake()
 				cancel()
 			}
 			synctest.Wait()
@@ -255,27 +255,27 @@ func (o orderly) givesUpInTheSameMoment(t testing.TB, make func() Queue) {
 			end()
 			waiting.Wait()
 			if first != nil && !got {
-				t.Fatalf("%s: who was first has given up, and the other was not woken", what)
+				t.Fatalf("%s: the first wait was canceled, and the second was not woken", what)
 			}
 		}
-		race("an item comes",
+		race("Offer",
 			func(ctx context.Context, _ int) error { _, err := q.Take(ctx); return err },
 			func() { q.Offer(Item{0, i}) })
 		q.Clear()
 		if limited {
-			race("room comes",
+			race("Poll",
 				func(ctx context.Context, n int) error { return full.Put(ctx, Item{0, n}) },
 				func() { full.Poll() })
 			full.Clear()
-			brim(t, full)
+			fillUp(t, full)
 		}
 	}
 }
 
-func (o orderly) waitsAsLongAsAsked(t testing.TB, make func() Queue) {
+func (o orderChecks) waitsForDuration(t testing.TB, make func() Queue) {
 	q := make()
 	full := make()
-	limited := brim(t, full)
+	limited := fillUp(t, full)
 	for _, d := range []time.Duration{math.MinInt64, -1, 0, 1, time.Second, time.Hour} {
 		start := time.Now()
 		if v, ok, err := q.PollFor(context.Background(), d); ok || err != nil {
@@ -295,27 +295,28 @@ func (o orderly) waitsAsLongAsAsked(t testing.TB, make func() Queue) {
 			t.Errorf("OfferFor(%v) took %v", d, got)
 		}
 	}
-	// The context may end the wait before, or after.
+	// The context may end the wait first.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	start := time.Now()
-	if _, ok, err := q.PollFor(ctx, math.MaxInt64); ok || err != context.DeadlineExceeded || time.Since(start) != time.Minute {
-		t.Errorf("PollFor: %v, %v after %v", ok, err, time.Since(start))
+	_, ok, err := q.PollFor(ctx, math.MaxInt64)
+	if d := time.Since(start); ok || err != context.DeadlineExceeded || d != time.Minute {
+		t.Errorf("PollFor with a deadline in a minute: %v, %v after %v", ok, err, d)
 	}
 }
 
-// losesNothing has many put and take in all ways, and requires that each item
-// arrives, once.
-func (o orderly) losesNothing(t testing.TB, make func() Queue) {
+// losesNoItem puts and takes items in all ways at once, and requires that each item
+// is taken once.
+func (o orderChecks) losesNoItem(t testing.TB, make func() Queue) {
 	q := make()
 	const putters, each = 4, 200
-	var arrived [putters * each]int
+	var taken [putters * each]int
 	var mu sync.Mutex
-	arrive := func(vs ...Item) {
+	take := func(vs ...Item) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, v := range vs {
-			arrived[v.Seq]++
+			taken[v.Seq]++
 		}
 	}
 	var putting, taking sync.WaitGroup
@@ -325,9 +326,9 @@ func (o orderly) losesNothing(t testing.TB, make func() Queue) {
 				v := Item{(i * 7) % 10, p*each + i}
 				switch i % 3 {
 				case 0:
-					q.Put(patient(t), v)
+					q.Put(waitContext(t), v)
 				case 1:
-					q.OfferFor(context.Background(), v, patience)
+					q.OfferFor(context.Background(), v, maxWait)
 				case 2:
 					for !q.Offer(v) {
 						time.Sleep(time.Millisecond)
@@ -343,18 +344,18 @@ func (o orderly) losesNothing(t testing.TB, make func() Queue) {
 				switch (i + g) % 4 {
 				case 0:
 					if v, err := q.Take(ctx); err == nil {
-						arrive(v)
+						take(v)
 					}
 				case 1:
 					if v, ok, err := q.PollFor(ctx, time.Second); ok && err == nil {
-						arrive(v)
+						take(v)
 					}
 				case 2:
 					if v, ok := q.Poll(); ok {
-						arrive(v)
+						take(v)
 					}
 				case 3:
-					arrive(q.Drain(3)...)
+					take(q.Drain(3)...)
 				}
 			}
 		})
@@ -363,10 +364,10 @@ func (o orderly) losesNothing(t testing.TB, make func() Queue) {
 	time.Sleep(time.Hour)
 	cancel()
 	taking.Wait()
-	for i, n := range arrived {
+	for i, n := range taken {
 		if n != 1 {
-			t.Fatalf("item %d arrived %d times", i, n)
+			t.Fatalf("item %d was taken %d times", i, n)
 		}
 	}
-	empty(t, q)
+	expectEmpty(t, q)
 }

@@ -10,55 +10,61 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Scheduled is a pool whose tasks run at a time. [executor.ScheduledPool] is
-// one, and so is whatever embeds one and changes some of its ways.
+// Scheduled is a pool that runs tasks at a given time. [executor.ScheduledPool]
+// implements it, and so does a type that embeds one.
 type Scheduled interface {
 	Pool
-	AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
-	WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
-	On(ctx context.Context, trigger executor.Trigger, fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+	AtFixedRate(ctx context.Context, initial, period time.Duration,
+		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+	WithFixedDelay(ctx context.Context, initial, delay time.Duration,
+		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+	On(ctx context.Context, trigger executor.Trigger,
+		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
 }
 
-// TestScheduled tests that a [Scheduled] pool of one worker runs each task at
-// its time and in its order, and ends schedules as it should. [TestPool] applies
-// to it too. make is called once for each property; the suite shuts the pools
+// TestScheduled tests that a [Scheduled] pool with one worker runs each task when it is
+// due, in order, and that schedules end as documented. Such a pool must pass [TestPool],
+// too. make is called for each subtest and returns a new pool. The suite shuts the pools
 // down.
 func TestScheduled(t *testing.T, make func(*testing.T) Scheduled) {
 	t.Helper()
 	runAll(t, scheduledChecks, make)
 }
 
-// log notes what runs and when, in seconds since it was made.
-type log struct {
+// A timeline is a diary of runs with their times, in seconds since its creation.
+type timeline struct {
 	diary
 	begin time.Time
 }
 
-func newLog() *log { return &log{begin: time.Now()} }
+func newTimeline() *timeline { return &timeline{begin: time.Now()} }
 
-// body gives a body that takes d and then returns err.
-func (l *log) body(name string, d time.Duration, err error) func(context.Context) error {
+// body returns a body that takes d and then returns err.
+func (l *timeline) body(name string, d time.Duration, err error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		l.note("%s %v", name, time.Since(l.begin).Seconds())
-		if doze(ctx, d) != nil {
+		if sleep(ctx, d) != nil {
 			return ctx.Err()
 		}
 		return err
 	}
 }
 
-// must is for schedules that the pool has to take.
-func must(t testing.TB) func(*executor.ScheduledFuture[struct{}], error) *executor.ScheduledFuture[struct{}] {
-	return func(f *executor.ScheduledFuture[struct{}], err error) *executor.ScheduledFuture[struct{}] {
+// series is the future of a schedule.
+type series = executor.ScheduledFuture[struct{}]
+
+// mustSchedule returns a function that requires that a pool accepted a schedule.
+func mustSchedule(t testing.TB) func(*series, error) *series {
+	return func(f *series, err error) *series {
 		t.Helper()
 		if err != nil {
-			t.Fatalf("a schedule is refused: %v", err)
+			t.Fatalf("a schedule was rejected: %v", err)
 		}
 		return f
 	}
 }
 
-// seconds is a Trigger on a grid of n seconds from start.
+// seconds is a Trigger that is due every n seconds from start.
 type seconds struct {
 	start time.Time
 	n     int
@@ -69,128 +75,133 @@ func (s seconds) Next(t time.Time) time.Time {
 	return s.start.Add((t.Sub(s.start)/d + 1) * d)
 }
 
+var bg = context.Background()
+
 var scheduledChecks = []check[Scheduled]{
-	{"AtItsTime", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
+	{"RunsWhenDue", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
 		for _, s := range []int{30, 10, 20} {
-			must(t)(p.AtFixedRate(context.Background(), time.Duration(s)*time.Second, time.Hour, l.body("run", 0, nil), executor.Times(1)))
+			initial := time.Duration(s) * time.Second
+			mustSchedule(t)(p.AtFixedRate(bg, initial, time.Hour, l.body("run", 0, nil), executor.Times(1)))
 		}
 		time.Sleep(time.Minute)
 		l.expect(t, "run 10", "run 20", "run 30")
 	}},
 
-	{"EqualTimesInOrderOfSubmission", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
+	{"EqualTimesInSubmissionOrder", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
 		var want []string
 		for i := range 20 {
-			must(t)(p.AtFixedRate(context.Background(), time.Minute, time.Hour, l.body(fmt.Sprint(i), 0, nil), executor.Times(1)))
+			mustSchedule(t)(p.AtFixedRate(bg, time.Minute, time.Hour, l.body(fmt.Sprint(i), 0, nil), executor.Times(1)))
 			want = append(want, fmt.Sprint(i, " ", 60))
 		}
 		time.Sleep(2 * time.Minute)
 		l.expect(t, want...)
 	}},
 
-	{"NewHead", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		must(t)(p.AtFixedRate(context.Background(), time.Hour, time.Hour, l.body("late", 0, nil)))
+	{"EarlierTaskRunsFirst", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
+		mustSchedule(t)(p.AtFixedRate(bg, time.Hour, time.Hour, l.body("late", 0, nil)))
 		time.Sleep(time.Second)
-		must(t)(p.AtFixedRate(context.Background(), time.Second, time.Hour, l.body("early", 0, nil)))
+		mustSchedule(t)(p.AtFixedRate(bg, time.Second, time.Hour, l.body("early", 0, nil)))
 		time.Sleep(time.Second)
 		l.expect(t, "early 2")
 	}},
 
 	{"FixedRate", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.AtFixedRate(context.Background(), time.Second, 10*time.Second, l.body("run", 4*time.Second, nil), executor.Times(4)))
-		outcomeOf(t, f, executor.Succeeded, nil)
+		p, l := newPool(t, make), newTimeline()
+		run := l.body("run", 4*time.Second, nil)
+		f := mustSchedule(t)(p.AtFixedRate(bg, time.Second, 10*time.Second, run, executor.Times(4)))
+		expectEnd(t, f, executor.Succeeded, nil)
 		l.expect(t, "run 1", "run 11", "run 21", "run 31")
 	}},
 
 	{"FixedRateCatchesUp", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
+		p, l := newPool(t, make), newTimeline()
 		long := true
-		f := must(t)(p.AtFixedRate(context.Background(), 0, 10*time.Second, func(ctx context.Context) error {
+		f := mustSchedule(t)(p.AtFixedRate(bg, 0, 10*time.Second, func(ctx context.Context) error {
 			d := time.Duration(0)
 			if long {
 				long, d = false, 25*time.Second
 			}
 			return l.body("run", d, nil)(ctx)
 		}, executor.Times(5)))
-		outcomeOf(t, f, executor.Succeeded, nil)
+		expectEnd(t, f, executor.Succeeded, nil)
 		l.expect(t, "run 0", "run 25", "run 25", "run 30", "run 40")
 	}},
 
 	{"FixedDelay", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.WithFixedDelay(context.Background(), time.Second, 10*time.Second, l.body("run", 4*time.Second, nil), executor.Times(3)))
-		outcomeOf(t, f, executor.Succeeded, nil)
+		p, l := newPool(t, make), newTimeline()
+		run := l.body("run", 4*time.Second, nil)
+		f := mustSchedule(t)(p.WithFixedDelay(bg, time.Second, 10*time.Second, run, executor.Times(3)))
+		expectEnd(t, f, executor.Succeeded, nil)
 		l.expect(t, "run 1", "run 15", "run 29")
 	}},
 
 	{"Trigger", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.On(context.Background(), seconds{time.Now(), 20}, l.body("run", 30*time.Second, nil), executor.Times(3)))
-		outcomeOf(t, f, executor.Succeeded, nil)
-		l.expect(t, "run 20", "run 60", "run 100") // what passed meanwhile is left out
+		p, l := newPool(t, make), newTimeline()
+		f := mustSchedule(t)(p.On(bg, seconds{time.Now(), 20}, l.body("run", 30*time.Second, nil), executor.Times(3)))
+		expectEnd(t, f, executor.Succeeded, nil)
+		l.expect(t, "run 20", "run 60", "run 100") // times that pass during a run are skipped
 	}},
 
-	{"ErrorGoesOn", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.AtFixedRate(context.Background(), 0, time.Second, func(ctx context.Context) error {
+	{"ContinuesAfterError", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
+		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, func(ctx context.Context) error {
 			l.body("run", 0, nil)(ctx)
-			return context.Canceled // an error, but none that is worth a log line
+			return context.Canceled // an error that a pool does not log
 		}, executor.Times(3)))
-		outcomeOf(t, f, executor.Succeeded, nil)
+		expectEnd(t, f, executor.Succeeded, nil)
 		l.expect(t, "run 0", "run 1", "run 2")
 		if f.LastError() != context.Canceled {
 			t.Errorf("LastError: %v", f.LastError())
 		}
 	}},
 
-	{"DoneEnds", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.AtFixedRate(context.Background(), 0, time.Second, l.body("run", 0, executor.Stop)))
-		outcomeOf(t, f, executor.Succeeded, nil)
+	{"StopEnds", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
+		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, l.body("run", 0, executor.Stop)))
+		expectEnd(t, f, executor.Succeeded, nil)
 		time.Sleep(time.Minute)
 		l.expect(t, "run 0")
 	}},
 
 	{"CancelEnds", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		f := must(t)(p.AtFixedRate(context.Background(), 0, time.Second, l.body("run", 0, nil)))
-		other := must(t)(p.AtFixedRate(context.Background(), 5*time.Second, time.Hour, l.body("other", 0, nil), executor.Times(1)))
+		p, l := newPool(t, make), newTimeline()
+		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, l.body("run", 0, nil)))
+		other := mustSchedule(t)(p.AtFixedRate(bg, 5*time.Second, time.Hour, l.body("other", 0, nil), executor.Times(1)))
 		time.Sleep(1500 * time.Millisecond)
 		f.Cancel()
-		outcomeOf(t, f, executor.Canceled, executor.ErrCanceled)
-		outcomeOf(t, other, executor.Succeeded, nil)
+		expectEnd(t, f, executor.Canceled, executor.ErrCanceled)
+		expectEnd(t, other, executor.Succeeded, nil)
 		l.expect(t, "run 0", "run 1", "other 5")
 	}},
 
-	{"ParentEndEnds", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+	{"ParentContextEnds", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
+		ctx, cancel := context.WithTimeout(bg, 1500*time.Millisecond)
 		defer cancel()
-		f := must(t)(p.AtFixedRate(ctx, 0, time.Second, l.body("run", 0, nil)))
-		outcomeOf(t, f, executor.Canceled, context.DeadlineExceeded)
+		f := mustSchedule(t)(p.AtFixedRate(ctx, 0, time.Second, l.body("run", 0, nil)))
+		expectEnd(t, f, executor.Canceled, context.DeadlineExceeded)
 		time.Sleep(time.Minute)
 		l.expect(t, "run 0", "run 1")
 	}},
 
-	// One that leaves the middle of the queue must not disturb the others
+	// A removal from the middle of the queue keeps the order of the rest
 	// (JDK-8370887).
 	{"CancelKeepsOrder", func(t testing.TB, make func() Scheduled) {
 		delays := []int{0, 50, 10, 51, 60, 11, 12, 52, 53, 61, 62, 13}
-		for gone := range delays {
-			p, l := ending(t, make), newLog()
-			var fs []*executor.ScheduledFuture[struct{}]
+		for removed := range delays {
+			p, l := newPool(t, make), newTimeline()
+			var fs []*series
 			for i, s := range delays {
-				fs = append(fs, must(t)(p.AtFixedRate(context.Background(), time.Duration(s+1)*time.Second, time.Hour,
+				fs = append(fs, mustSchedule(t)(p.AtFixedRate(bg, time.Duration(s+1)*time.Second, time.Hour,
 					l.body(fmt.Sprint(i), 0, nil), executor.Times(1))))
 			}
-			fs[gone].Cancel()
+			fs[removed].Cancel()
 			var want []string
 			for _, i := range []int{0, 2, 5, 6, 11, 1, 3, 7, 8, 4, 9, 10} {
-				if i != gone {
+				if i != removed {
 					want = append(want, fmt.Sprint(i, " ", delays[i]+1))
 				}
 			}
@@ -199,27 +210,27 @@ var scheduledChecks = []check[Scheduled]{
 		}
 	}},
 
-	{"ShutdownNowReleases", func(t testing.TB, make func() Scheduled) {
-		p, l := ending(t, make), newLog()
-		running := must(t)(p.AtFixedRate(context.Background(), 0, time.Hour, l.body("run", time.Hour, nil)))
-		waiting := must(t)(p.WithFixedDelay(context.Background(), time.Minute, time.Hour, l.body("never", 0, nil)))
+	{"ShutdownNowDropsSchedules", func(t testing.TB, make func() Scheduled) {
+		p, l := newPool(t, make), newTimeline()
+		running := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Hour, l.body("run", time.Hour, nil)))
+		waiting := mustSchedule(t)(p.WithFixedDelay(bg, time.Minute, time.Hour, l.body("never", 0, nil)))
 		time.Sleep(time.Second)
-		if unrun := p.ShutdownNow(); len(unrun) != 1 || unrun[0].Task() != executor.Runnable(waiting) {
-			t.Errorf("given back: %v", unrun)
+		if dropped := p.ShutdownNow(); len(dropped) != 1 || dropped[0].Task() != executor.Runnable(waiting) {
+			t.Errorf("ShutdownNow returns %v, want the waiting schedule", dropped)
 		}
-		for _, f := range []*executor.ScheduledFuture[struct{}]{running, waiting} {
-			if _, err := f.Get(patient(t)); !errors.Is(err, executor.ErrShutdown) {
-				t.Errorf("the outcome is %v", err)
+		for _, f := range []*series{running, waiting} {
+			if _, err := f.Get(waitContext(t)); !errors.Is(err, executor.ErrShutdown) {
+				t.Errorf("the outcome of a schedule is %v, want %v", err, executor.ErrShutdown)
 			}
 		}
 		l.expect(t, "run 0")
 	}},
 }
 
-// outcomeOf waits for the end of a schedule and requires how it ended.
-func outcomeOf(t testing.TB, f *executor.ScheduledFuture[struct{}], state executor.State, target error) {
+// expectEnd waits for the end of a schedule and requires its state and error.
+func expectEnd(t testing.TB, f *series, state executor.State, target error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour) // one that does not end runs all the time
+	ctx, cancel := context.WithTimeout(bg, time.Hour) // a schedule that does not end runs all the time
 	defer cancel()
 	if _, err := f.Get(ctx); f.State() != state || !errors.Is(err, target) {
 		t.Errorf("a schedule is %v with %v, want %v with %v", f.State(), err, state, target)

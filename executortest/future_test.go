@@ -1,0 +1,32 @@
+package executortest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/executor-go/executor"
+)
+
+// mortal is an executor that does not replace a worker that a task ends.
+type mortal chan func()
+
+func (m mortal) Execute(ctx context.Context, task executor.Runnable) error {
+	m <- func() { task.Run(ctx) }
+	return nil
+}
+
+// An executor that loses its workers to runtime.Goexit is found.
+func TestFutureFindsLostWorkers(t *testing.T) {
+	findExactly(t, only(futureChecks, "Outcomes", "InvokeAll"), func(t *testing.T) executor.Executor {
+		m := make(mortal, burst)
+		t.Cleanup(func() { close(m) })
+		for range 4 {
+			go func() {
+				for f := range m {
+					f()
+				}
+			}()
+		}
+		return m
+	}, "Outcomes")
+}
