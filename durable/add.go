@@ -79,8 +79,8 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 		if j.Key != "" {
 			return nil, invalid("key %q: the jobs of ScheduleAll can't have the same one", j.Key)
 		}
-		if j.tell != nil {
-			return nil, invalid("Tell: the jobs of ScheduleAll can't be told of by the same Placed")
+		if j.result != nil {
+			return nil, invalid("WithResult: the jobs of ScheduleAll can't share one InsertResult; leave the option out")
 		}
 		jobs = append(jobs, j)
 	}
@@ -113,9 +113,9 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 }
 
 // accepted gives the ID of j, or of the job that stands for it, unless it can't.
-func (p *Placed) accepted(j NewJob) (ID, error) {
-	if j.tell != nil {
-		*j.tell = *p
+func (p *InsertResult) accepted(j NewJob) (ID, error) {
+	if j.result != nil {
+		*j.result = *p
 	}
 	switch {
 	case p.KindTaken:
@@ -134,7 +134,7 @@ func (p *Placed) accepted(j NewJob) (ID, error) {
 func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	mustContext(ctx)
 	node := j.node()
-	var place Place
+	var place Placement
 	var asked question
 	if node != nil {
 		place = node.beginInsert(jobs)

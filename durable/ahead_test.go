@@ -23,12 +23,12 @@ func TestMissedWhileTheClockWasAheadHoldsUpNoOther(t *testing.T) {
 		k := durable.Handle(jobs, "k", c.handler)
 		id := must(k.AtFixedRate(t.Context(), "tick", 0, time.Minute, 0))
 		c.store.Shift(time.Hour)
-		line.delay("settle", 2*time.Second)
+		line.delay("commit", 2*time.Second)
 		start(t, jobs)
 		time.Sleep(time.Second) // it is confirmed for the latest
 		c.store.Shift(-time.Hour)
 		time.Sleep(2 * time.Second)
-		line.delay("settle", 0)
+		line.delay("commit", 0)
 
 		begun := time.Now()
 		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))))

@@ -22,7 +22,7 @@ func TestAwaitSeesWhatEndsElsewhere(t *testing.T) {
 		var ended time.Time
 		durable.Handle(jobs, "k", func(context.Context, string) (string, error) { ended = time.Now(); return "", nil })
 		start(t, jobs)
-		k := durable.Refer[string, string](newJobs(t, store), "k")
+		k := durable.Client[string, string](newJobs(t, store), "k")
 		id := must(k.Schedule(t.Context(), time.Hour, ""))
 		must(k.Await(t.Context(), id))
 		if d := time.Since(ended); d > time.Second/2 {
@@ -37,7 +37,7 @@ func TestCountsAreInOrder(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		var want []durable.Count
 		for _, name := range []string{"a", "b", "c", "d"} {
-			k := durable.Refer[string, string](jobs, name)
+			k := durable.Client[string, string](jobs, name)
 			for _, state := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused} {
 				id := must(k.Schedule(t.Context(), time.Hour, ""))
 				switch state {
@@ -71,7 +71,7 @@ func TestAwaitReturnsMemory(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		k := durable.Refer[string, string](jobs, "k")
+		k := durable.Client[string, string](jobs, "k")
 		id, other := must(k.Schedule(t.Context(), time.Hour, "")), must(k.Schedule(t.Context(), time.Hour, ""))
 		giveUp := func(id durable.ID) {
 			ctx, cancel := context.WithCancel(t.Context())

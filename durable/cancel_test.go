@@ -59,7 +59,7 @@ func TestLateCancelLeavesTheNextRunAlone(t *testing.T) {
 		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		synctest.Wait()
-		line.delay("beat", time.Second) // the first asks after 900 ms, and is answered a second later
+		line.delay("heartbeat", time.Second) // the first asks after 900 ms, and is answered a second later
 		time.Sleep(500 * time.Millisecond)
 		must(elsewhere.Cancel(t.Context(), id))
 		time.Sleep(1050 * time.Millisecond) // the run has returned

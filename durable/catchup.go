@@ -7,20 +7,20 @@ import "time"
 // due then. The next run goes on from there. If it began anew, a job that has n runs
 // to catch up with would ask its trigger n*n times, since a trigger has no way back
 // and can't tell how many times lie between two.
-type walk struct {
+type catchUpCursor struct {
 	from, to time.Time
 	n        int // times from one to the other, both counted; 0 for no walk
 }
 
 // latest gives the first of the latest so many times that the trigger gives up to
 // now, but none before t, which is one of them.
-func (w *walk) latest(most int, t, now time.Time, next func(time.Time) time.Time) time.Time {
+func (w *catchUpCursor) latest(most int, t, now time.Time, next func(time.Time) time.Time) time.Time {
 	switch {
 	case w.n > 0 && t.Equal(w.from):
 	case w.n > 1 && t.Equal(next(w.from)):
 		w.from, w.n = t, w.n-1
 	default: // another node was there meanwhile, or somebody who moved the job
-		*w = walk{t, t, 1}
+		*w = catchUpCursor{t, t, 1}
 	}
 	for ; w.n > most; w.n-- { // the policy names fewer than it did
 		w.from = next(w.from)
@@ -35,28 +35,28 @@ func (w *walk) latest(most int, t, now time.Time, next func(time.Time) time.Time
 	return w.from
 }
 
-// takeWalk gives the walk of a job, which is the caller's then.
-func (n *node) takeWalk(id ID) walk {
+// takeCursor gives the walk of a job, which is the caller's then.
+func (n *node) takeCursor(id ID) catchUpCursor {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	w := n.mu.walks[id]
-	delete(n.mu.walks, id)
+	w := n.mu.cursors[id]
+	delete(n.mu.cursors, id)
 	return w
 }
 
-// keepWalk keeps it for the next run of the job, if that has something to catch up
+// keepCursor keeps it for the next run of the job, if that has something to catch up
 // with. It may be another node that has it, so that not all are kept for ever.
-func (n *node) keepWalk(id ID, w walk) {
+func (n *node) keepCursor(id ID, w catchUpCursor) {
 	if w.n <= 1 {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for other := range n.mu.walks {
-		if len(n.mu.walks) < maxHeld {
+	for other := range n.mu.cursors {
+		if len(n.mu.cursors) < maxHeld {
 			break
 		}
-		delete(n.mu.walks, other)
+		delete(n.mu.cursors, other)
 	}
-	n.mu.walks[id] = w
+	n.mu.cursors[id] = w
 }

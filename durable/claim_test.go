@@ -24,7 +24,7 @@ func TestManyThatFallDueTogetherBeginThen(t *testing.T) {
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
 		begun := time.Now()
-		other := durable.Refer[string, string](newJobs(t, store), "k")
+		other := durable.Client[string, string](newJobs(t, store), "k")
 		must(other.ScheduleAll(t.Context(), 5*time.Second, make([]string, 200)))
 		time.Sleep(10 * time.Second)
 		d.wants(t, begun, slices.Repeat([]time.Duration{5 * time.Second}, 200)...)
@@ -57,7 +57,7 @@ func TestNodeClaimsSeveralAtATime(t *testing.T) {
 			time.Sleep(d)
 			return "", nil
 		})
-		other := durable.Refer[time.Duration, string](newJobs(t, store), "k")
+		other := durable.Client[time.Duration, string](newJobs(t, store), "k")
 		must(other.ScheduleAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Hour}, 3), durable.WithPriority(durable.High)))
 		ids := must(other.ScheduleAll(t.Context(), 0, slices.Repeat([]time.Duration{time.Second}, 40))) // on the fourth worker
 		start(t, jobs)
@@ -80,12 +80,12 @@ type crowded struct {
 	until time.Time
 }
 
-func (c *crowded) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+func (c *crowded) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	now, err := c.Now(ctx)
 	if err != nil || !now.Before(c.until) {
 		return c.Store.Claim(ctx, r)
 	}
-	return durable.Claims{Now: now, Busy: true}, nil
+	return durable.ClaimResult{Now: now, Busy: true}, nil
 }
 
 // A node that finds another one claiming what is limited for all claims again in a

@@ -222,7 +222,7 @@ func TestGlobalLimitOfKind(t *testing.T) {
 			start(t, jobs)
 			time.Sleep(100 * time.Millisecond)
 		}
-		low := durable.Refer[string, string](newJobs(t, store), "slow") // from elsewhere
+		low := durable.Client[string, string](newJobs(t, store), "slow") // from elsewhere
 		ids := must(low.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))
 		ids = append(ids, must(low.ScheduleAll(t.Context(), 0, make([]string, 4), durable.WithPriority(durable.High)))...)
 		begun := time.Now()
@@ -284,7 +284,7 @@ func TestUnknownKindIsKept(t *testing.T) {
 		durable.Handle(jobs, "known", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
 		synctest.Wait() // the node could have it at once
-		id := must(durable.Refer[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
+		id := must(durable.Client[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
 		time.Sleep(10 * time.Minute)
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
 			t.Errorf("job is %+v", job)

@@ -18,7 +18,7 @@ func TestCurrentIsAsTheStoreHasIt(t *testing.T) {
 			must(k.Schedule(t.Context(), 1500*time.Millisecond, ""))
 		},
 		"for another occurrence": func(t *testing.T, store *confirming, _ *durable.Kind[string, int]) {
-			store.before = func(durable.Batch) { time.Sleep(time.Second) }
+			store.before = func(durable.CommitRequest) { time.Sleep(time.Second) }
 			neglected(t, store, time.Minute)
 		},
 	} {

@@ -129,7 +129,7 @@ func TestDrainGivesBackWhatComesLater(t *testing.T) {
 				go func() { ended <- ends.Run(ctx) }()
 				start(t, other)
 				synctest.Wait()
-				must(durable.Refer[string, string](ends, "long").Schedule(t.Context(), 0, ""))
+				must(durable.Client[string, string](ends, "long").Schedule(t.Context(), 0, ""))
 				synctest.Wait()
 				disturb(line, store)
 				added := time.Now()
@@ -219,7 +219,7 @@ func TestClosedPoolClaimsNothing(t *testing.T) {
 		start(t, open)
 		for i := range 20 {
 			from := []*durable.Jobs{closed, open}[i%2]
-			id := must(durable.Refer[string, string](from, "k").Schedule(t.Context(), time.Second, ""))
+			id := must(durable.Client[string, string](from, "k").Schedule(t.Context(), time.Second, ""))
 			must(open.Await(t.Context(), id))
 			if job := must(open.Get(t.Context(), id)); job.Epoch != 1 {
 				t.Errorf("job %d was claimed %d times", i, job.Epoch)

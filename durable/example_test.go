@@ -89,7 +89,7 @@ func ExampleKind_On() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	backup := durable.Refer[string, any](jobs, "backup") // others run it
+	backup := durable.Client[string, any](jobs, "backup") // others run it
 	id, err := backup.On(ctx, "nightly", cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), "/srv", durable.OnMissed(durable.Skip(time.Hour)))
 	if err != nil {
 		log.Fatal(err)
@@ -255,7 +255,7 @@ func ExampleJobs_Counts() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	letter := durable.Refer[string, any](jobs, "letter")
+	letter := durable.Client[string, any](jobs, "letter")
 	if _, err := letter.ScheduleAll(ctx, time.Hour, []string{"a", "b", "c"}); err != nil {
 		log.Fatal(err)
 	}

@@ -138,7 +138,7 @@ type overtaken struct {
 	insert, claim sync.Once
 }
 
-func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) (placed []durable.Placed, err error) {
+func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) (placed []durable.InsertResult, err error) {
 	o.insert.Do(func() {
 		err = errLost
 		time.AfterFunc(o.by, func() { o.Store.Insert(context.WithoutCancel(ctx), jobs, p) })
@@ -149,7 +149,7 @@ func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob, p durable
 	return o.Store.Insert(ctx, jobs, p)
 }
 
-func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.Claims, err error) {
+func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.ClaimResult, err error) {
 	o.claim.Do(func() {
 		err = errLost
 		time.AfterFunc(o.by, func() { o.Store.Claim(context.WithoutCancel(ctx), r) })
@@ -182,7 +182,7 @@ func TestCallThatWasOvertakenIsFound(t *testing.T) {
 				k := durable.Handle(jobs, "k", d.handler)
 				if tt.call == "claim" { // the first that the node makes
 					line.insert.Do(func() {})
-					time.AfterFunc(tt.by-50*time.Millisecond, func() { durable.Refer[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
+					time.AfterFunc(tt.by-50*time.Millisecond, func() { durable.Client[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, "") })
 					start(t, jobs)
 				} else {
 					line.claim.Do(func() {})

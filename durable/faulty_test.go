@@ -79,7 +79,7 @@ func (f *faulty) do(op string, call func() error) error {
 	return errors.Join(err, err2)
 }
 
-func (f *faulty) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) (r []durable.Placed, err error) {
+func (f *faulty) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) (r []durable.InsertResult, err error) {
 	err = f.do("insert", func() (err error) {
 		for i := range jobs {
 			if !jobs[i].Due.IsZero() {
@@ -105,8 +105,8 @@ func (f *faulty) Join(ctx context.Context, node string, lease time.Duration) (t 
 	return t.Add(f.skew), err
 }
 
-func (f *faulty) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (p durable.Pulse, err error) {
-	err = f.do("beat", func() (err error) { p, err = f.Store.Beat(ctx, node, lease, w); return err })
+func (f *faulty) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (p durable.HeartbeatResult, err error) {
+	err = f.do("heartbeat", func() (err error) { p, err = f.Store.Heartbeat(ctx, node, lease, w); return err })
 	p.Now = p.Now.Add(f.skew)
 	return p, err
 }
@@ -115,7 +115,7 @@ func (f *faulty) Leave(ctx context.Context, node string) error {
 	return f.do("leave", func() error { return f.Store.Leave(ctx, node) })
 }
 
-func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.Claims, err error) {
+func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.ClaimResult, err error) {
 	err = f.do("claim", func() (err error) { c, err = f.Store.Claim(ctx, r); return err })
 	c.Now = c.Now.Add(f.skew)
 	for i := range c.Jobs {
@@ -134,8 +134,8 @@ func (f *faulty) Now(ctx context.Context) (t time.Time, err error) {
 	return t.Add(f.skew), err
 }
 
-func (f *faulty) Settle(ctx context.Context, b durable.Batch) (s durable.Settled, err error) {
-	err = f.do("settle", func() (err error) {
+func (f *faulty) Commit(ctx context.Context, b durable.CommitRequest) (s durable.CommitResult, err error) {
+	err = f.do("commit", func() (err error) {
 		for i := range b.Outcomes {
 			o := &b.Outcomes[i]
 			o.Due, o.Occurrence = o.Due.Add(-f.skew), o.Occurrence.Add(-f.skew)
@@ -145,7 +145,7 @@ func (f *faulty) Settle(ctx context.Context, b durable.Batch) (s durable.Settled
 				c.Occurrence = c.Occurrence.Add(-f.skew)
 			}
 		}
-		s, err = f.Store.Settle(ctx, b)
+		s, err = f.Store.Commit(ctx, b)
 		return err
 	})
 	s.Now = s.Now.Add(f.skew)

@@ -71,7 +71,7 @@ func TestGlobalLimitHoldsWhateverFails(t *testing.T) {
 					}, durable.GlobalLimit(limit))
 					start(t, jobs)
 				}
-				k := durable.Refer[time.Duration, int](newJobs(t, store), "k")
+				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
 				r := rand.New(rand.NewPCG(seed, 99))
 				for i := range 200 {
 					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, 2*time.Second), durable.Key(fmt.Sprint(i)), durable.Attempts(1000), durable.WithPriority(durable.Priority(r.IntN(3)-1)))

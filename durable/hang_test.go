@@ -25,16 +25,16 @@ func (h *hanging) call(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (h *hanging) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
+func (h *hanging) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.Pulse{}, err
+		return durable.HeartbeatResult{}, err
 	}
-	return h.Store.Beat(ctx, node, lease, w)
+	return h.Store.Heartbeat(ctx, node, lease, w)
 }
 
-func (h *hanging) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+func (h *hanging) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.Claims{}, err
+		return durable.ClaimResult{}, err
 	}
 	return h.Store.Claim(ctx, r)
 }
@@ -46,11 +46,11 @@ func (h *hanging) Release(ctx context.Context, node string, keep []durable.ID) (
 	return h.Store.Release(ctx, node, keep)
 }
 
-func (h *hanging) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (h *hanging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.Settled{}, err
+		return durable.CommitResult{}, err
 	}
-	return h.Store.Settle(ctx, b)
+	return h.Store.Commit(ctx, b)
 }
 
 func (h *hanging) Leave(ctx context.Context, node string) error {
@@ -118,12 +118,12 @@ func TestRunReturnsWhenTheStoreHangs(t *testing.T) {
 // grudging is a store that may answer all but releases.
 type grudging struct{ hanging }
 
-func (g *grudging) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
-	return g.Store.Beat(ctx, node, lease, w)
+func (g *grudging) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+	return g.Store.Heartbeat(ctx, node, lease, w)
 }
 
-func (g *grudging) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-	return g.Store.Settle(ctx, b)
+func (g *grudging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	return g.Store.Commit(ctx, b)
 }
 
 func (g *grudging) Leave(ctx context.Context, node string) error { return g.Store.Leave(ctx, node) }

@@ -34,20 +34,20 @@ func (h *hints) hint() {
 	}
 	if left := h.mu.pause - time.Since(h.mu.last); left > 0 {
 		h.mu.armed = true
-		time.AfterFunc(left, h.lookNow)
+		time.AfterFunc(left, h.pollNow)
 		return
 	}
-	h.lookLocked()
+	h.pollLocked()
 }
 
-func (h *hints) lookNow() {
+func (h *hints) pollNow() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.armed = false
-	h.lookLocked()
+	h.pollLocked()
 }
 
-func (h *hints) lookLocked() {
+func (h *hints) pollLocked() {
 	h.mu.last, h.mu.gained = time.Now(), h.n.gained.Load()
 	h.n.wake()
 }

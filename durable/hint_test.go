@@ -50,7 +50,7 @@ func TestHintsThatLeadToNothingArePutTogether(t *testing.T) {
 			t.Errorf("%d looks in three seconds", looks)
 		}
 		time.Sleep(100 * time.Millisecond)
-		elsewhere := durable.Refer[string, string](newJobs(t, store), "k")
+		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		must(elsewhere.Schedule(t.Context(), 0, ""))
 		begun := time.Now()
 		line.wake <- struct{}{}
@@ -77,7 +77,7 @@ func TestHintDuringPauseIsHeededAfterIt(t *testing.T) {
 		line.wake <- struct{}{}
 		begun := time.Now()
 		time.Sleep(time.Millisecond)
-		elsewhere := durable.Refer[string, string](newJobs(t, store), "k")
+		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		must(elsewhere.Schedule(t.Context(), 0, ""))
 		line.wake <- struct{}{}
 		time.Sleep(time.Minute)
@@ -95,7 +95,7 @@ func TestHintsThatLeadToSomethingAreHeededAtOnce(t *testing.T) {
 		durable.Handle(jobs, "k", d.handler)
 		start(t, jobs)
 		synctest.Wait()
-		elsewhere := durable.Refer[string, string](newJobs(t, store), "k")
+		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		begun := time.Now()
 		var want []time.Duration
 		for i := range 100 {

@@ -73,7 +73,7 @@ func TestLazyNodeFindsJobsOfOthers(t *testing.T) {
 			jobs := newJobs(t, line, func(c *durable.Config) { c.Poll = 30 * time.Second })
 			var d diary
 			durable.Handle(jobs, "k", d.handler)
-			other := durable.Refer[string, string](newJobs(t, store), "k")
+			other := durable.Client[string, string](newJobs(t, store), "k")
 			start(t, jobs)
 			time.Sleep(idle)
 			added, claims := time.Now(), line.callsOf("claim")
@@ -119,7 +119,7 @@ func TestLooksGoOnWithoutBeats(t *testing.T) {
 					other := durable.Handle(newJobs(t, store), "k", d.handler)
 					start(t, jobs)
 					time.Sleep(10 * time.Second)
-					line.delay("beat", test.late)
+					line.delay("heartbeat", test.late)
 					time.Sleep(at)
 					added := time.Now()
 					must(other.Schedule(t.Context(), delay, ""))
@@ -170,11 +170,11 @@ func TestQuietBeatEndsNoOutage(t *testing.T) {
 		k := durable.Handle(jobs, "k", d.handler, durable.Limit(1)) // such a job is claimed
 		start(t, jobs)
 		time.Sleep(10 * time.Second)
-		line.delay("beat", 100*time.Millisecond)
+		line.delay("heartbeat", 100*time.Millisecond)
 		beats, lost := make(chan time.Time, 10), false
 		line.set(func(op string) (error, error) {
 			switch {
-			case op == "beat":
+			case op == "heartbeat":
 				beats <- time.Now()
 			case op == "claim" && !lost:
 				lost = true

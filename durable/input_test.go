@@ -23,7 +23,7 @@ import (
 func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 	store := memory.New()
 	jobs := newJobs(t, store)
-	k := durable.Refer[any, any](jobs, "k")
+	k := durable.Client[any, any](jobs, "k")
 	ctx := t.Context()
 	for name, call := range map[string]func() (durable.ID, error){
 		"key \"a\\x00b\"":      func() (durable.ID, error) { return k.Schedule(ctx, 0, 1, durable.Key("a\x00b")) },
@@ -60,7 +60,7 @@ func TestBadInputIsAnErrorAtTheCall(t *testing.T) {
 			return k.On(ctx, "daily", cron.MustParse("@daily"), 1, durable.Key("other"))
 		},
 		"key: it must not be empty": func() (durable.ID, error) { return k.WithFixedDelay(ctx, "", 0, time.Second, 1) },
-		"kind: it must not":         func() (durable.ID, error) { return durable.Refer[any, any](jobs, "").Schedule(ctx, 0, 1) },
+		"kind: it must not":         func() (durable.ID, error) { return durable.Client[any, any](jobs, "").Schedule(ctx, 0, 1) },
 		"has no transactions":       func() (durable.ID, error) { return k.ScheduleTx(ctx, nil, 0, 1) },
 	} {
 		if name == "trigger durable.NamedTrigger" {
@@ -94,7 +94,7 @@ func inZone(name string, east time.Duration) cron.Schedule {
 // A zone that only looks like a fixed one, or is what the name says, is kept.
 func TestZoneIsKeptByItsName(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Refer[int, int](jobs, "k")
+	k := durable.Client[int, int](jobs, "k")
 	berlin := must(time.LoadLocation("Europe/Berlin"))
 	for key, s := range map[string]cron.Schedule{
 		"utc": inZone("UTC", 0), "mst": inZone("MST", -7*time.Hour), "local": must(cron.ParseIn("0 12 * * *", time.Local)),
@@ -133,8 +133,8 @@ func TestBadConfig(t *testing.T) {
 // A key belongs to one kind.
 func TestKeyOfAnotherKindIsAnError(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	must(durable.Refer[int, int](jobs, "a").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
-	_, err := durable.Refer[int, int](jobs, "b").Schedule(t.Context(), time.Hour, 1, durable.Key("key"))
+	must(durable.Client[int, int](jobs, "a").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	_, err := durable.Client[int, int](jobs, "b").Schedule(t.Context(), time.Hour, 1, durable.Key("key"))
 	if !errors.Is(err, durable.ErrKeyTaken) {
 		t.Error(err)
 	}
@@ -144,7 +144,7 @@ func TestKeyOfAnotherKindIsAnError(t *testing.T) {
 // the other sort a job would not be added, nor ever run.
 func TestKeyOfAnotherSortIsAnError(t *testing.T) {
 	jobs := newJobs(t, memory.New())
-	k := durable.Refer[int, int](jobs, "k")
+	k := durable.Client[int, int](jobs, "k")
 	must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("once")))
 	must(k.AtFixedRate(t.Context(), "rate", 0, time.Hour, 1))
 	if _, err := k.WithFixedDelay(t.Context(), "once", 0, time.Hour, 1); !errors.Is(err, durable.ErrKeyTaken) {

@@ -73,14 +73,13 @@ const (
 	High   Priority = 1
 )
 
-// Wish is what was asked of a job while it was running, to be done when its run
-// ends.
-type Wish uint8
+// Pending is a request that came while the job was running, and is carried out when its run ends.
+type Pending uint8
 
 const (
-	NoWish Wish = iota
-	WishCancel
-	WishPause
+	PendingNone Pending = iota
+	PendingCancel
+	PendingPause
 )
 
 // A Job is a look at one row of the database. All times are on the database's
@@ -106,8 +105,8 @@ type Job struct {
 	// it was rescheduled, or got another schedule, during the run in progress.
 	NextDue time.Time `json:"next_due,omitzero"`
 
-	State State `json:"state"`
-	Wish  Wish  `json:"wish,omitempty"`
+	State   State   `json:"state"`
+	Pending Pending `json:"pending,omitempty"`
 	// Epoch is the fencing token: it goes up whenever the right to run the job
 	// changes hands, and stands in every write of a node.
 	Epoch int64  `json:"epoch"`

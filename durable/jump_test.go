@@ -140,11 +140,11 @@ func TestLateAnswerDoesNotUndoAJump(t *testing.T) {
 			c := &chronicle{store: memory.New()}
 			log := new(logLines)
 			line := newFaulty(c.store)
-			line.delay("beat", 500*time.Millisecond)
+			line.delay("heartbeat", 500*time.Millisecond)
 			jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 20*time.Second, log.logger() })
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
-			for line.callsOf("beat") < 1 {
+			for line.callsOf("heartbeat") < 1 {
 				time.Sleep(time.Millisecond)
 			}
 			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
@@ -167,7 +167,7 @@ type keeping struct {
 	let  chan struct{}
 }
 
-func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	placed, err := k.Store.Insert(ctx, jobs, p)
 	if k.kept.CompareAndSwap(false, true) {
 		<-k.let
@@ -235,7 +235,7 @@ func TestSlowAnswersAreNoJump(t *testing.T) {
 		jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 10*time.Minute, log.logger() })
 		k := durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
-		for _, op := range []string{"beat", "insert"} {
+		for _, op := range []string{"heartbeat", "insert"} {
 			line.delay(op, 500*time.Millisecond)
 		}
 		time.Sleep(time.Minute)
@@ -483,7 +483,7 @@ func TestFirstTimeIsOnTheClockOfTheDatabase(t *testing.T) {
 			store := memory.New()
 			store.Shift(90 * time.Minute)
 			jobs := newJobs(t, store)
-			k := durable.Refer[int, int](jobs, "k")
+			k := durable.Client[int, int](jobs, "k")
 			if node {
 				start(t, jobs)
 				synctest.Wait()

@@ -40,7 +40,7 @@ type Kind[P, R any] struct {
 // the database knows: it must be the same in all programs and must outlive fn's
 // own. fn must bear being run again for the same job. It panics if the name, which
 // is of 1 to MaxKind bytes, or an option is out of its range, if the kind has a
-// handler already, or if fn is nil: a program that is only to add jobs takes Refer.
+// handler already, or if fn is nil: a program that only adds jobs calls Client instead.
 func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error), opts ...HandlerOption) *Kind[P, R] {
 	k := &kind{name: name, first: time.Second, max: time.Hour}
 	err := checkName("kind", name, MaxKind)
@@ -76,12 +76,12 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 		panic(invalid("kind %q: it has a handler already", name))
 	}
 	j.mu.kinds[name] = k
-	return Refer[P, R](j, name)
+	return Client[P, R](j, name)
 }
 
-// Refer is Handle for a program that adds jobs of the kind and awaits them, but
-// leaves it to others to run them.
-func Refer[P, R any](j *Jobs, name string) *Kind[P, R] {
+// Client returns the Kind for a program that adds jobs of the kind and awaits them, but leaves it to others to run them.
+// It is Handle without a handler. The name is checked when a job is added.
+func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
 

@@ -249,7 +249,7 @@ func TestNodeThatWasCutOffLooksAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		line.down()
 		time.Sleep(10 * time.Second)
-		must(durable.Refer[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, ""))
+		must(durable.Client[string, string](newJobs(t, store), "k").Schedule(t.Context(), 0, ""))
 		line.up()
 		begun := time.Now()
 		time.Sleep(10 * time.Second)
@@ -272,7 +272,7 @@ func TestClaimOfDeadNameIsNotBegun(t *testing.T) {
 		start(t, jobs)
 		synctest.Wait() // it has joined, and does not beat any more
 		line.set(func(op string) (error, error) {
-			if op == "beat" {
+			if op == "heartbeat" {
 				return errDown, nil
 			}
 			return nil, nil
@@ -342,7 +342,7 @@ func TestLateBeatIsNoLease(t *testing.T) {
 		start(t, jobs)
 		synctest.Wait()
 		line.mu.Lock()
-		line.late = map[string]time.Duration{"beat": 2900 * time.Millisecond}
+		line.late = map[string]time.Duration{"heartbeat": 2900 * time.Millisecond}
 		line.mu.Unlock()
 		time.Sleep(3 * time.Second) // fenced, since no beat has been answered yet
 		id := must(k.Schedule(t.Context(), 0, ""))

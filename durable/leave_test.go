@@ -51,18 +51,18 @@ func (s *slowed) call(ctx context.Context, op string) {
 		s.underWay.Store(true)
 		time.Sleep(50 * time.Millisecond)
 		s.underWay.Store(false)
-		s.broken.Store(op == "settle" && ctx.Err() != nil)
+		s.broken.Store(op == "commit" && ctx.Err() != nil)
 	}
 }
 
-func (s *slowed) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-	s.call(ctx, "settle")
-	return s.Store.Settle(ctx, b)
+func (s *slowed) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	s.call(ctx, "commit")
+	return s.Store.Commit(ctx, b)
 }
 
-func (s *slowed) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
-	s.call(ctx, "beat")
-	return s.Store.Beat(ctx, node, lease, w)
+func (s *slowed) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+	s.call(ctx, "heartbeat")
+	return s.Store.Heartbeat(ctx, node, lease, w)
 }
 
 func (s *slowed) Leave(ctx context.Context, node string) error {
@@ -75,7 +75,7 @@ func (s *slowed) Leave(ctx context.Context, node string) error {
 // that the database is about would count as lost with the node, though it never
 // began.
 func TestNodeSignsOffLast(t *testing.T) {
-	for _, op := range []string{"settle", "beat"} {
+	for _, op := range []string{"commit", "heartbeat"} {
 		t.Run(op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &slowed{Store: memory.New(), op: op}

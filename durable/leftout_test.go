@@ -328,7 +328,7 @@ func TestUnknownPolicyIsLeftToOthers(t *testing.T) {
 		var d diary
 		durable.Handle(jobs, "k", d.handler)
 		n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Payload: []byte(`""`), Schedule: "rate 1m0s", Missed: "newest", Attempts: 1}
-		must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Place{}))
+		must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
 		start(t, jobs)
 		time.Sleep(time.Minute)
 		j := must(jobs.Get(t.Context(), n.ID))

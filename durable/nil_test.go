@@ -35,7 +35,7 @@ func TestNilContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Refer[int, int](jobs, "k")
+	k := durable.Client[int, int](jobs, "k")
 	id, err := k.Schedule(t.Context(), time.Hour, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -32,19 +32,19 @@ const maxHeld = 1024
 // leaves it when its outcome is committed or refused, or when the node gives it
 // up.
 type node struct {
-	jobs    *Jobs
-	pool    *executor.ScheduledPool
-	clock   *storeClock
-	settler *settler
-	wakeup  chan struct{}   // one slot: poll is to look now
-	quiet   chan time.Time  // to poll: when a beat was sent that found nothing to claim
-	prefix  string          // of the node's names
-	values  context.Context // Run's, without its end: for handlers
-	gained  atomic.Int64    // jobs claimed since the beginning
+	jobs      *Jobs
+	pool      *executor.ScheduledPool
+	clock     *storeClock
+	committer *committer
+	wakeup    chan struct{}   // one slot: poll is to look now
+	idleBeats chan time.Time  // to poll: when a beat was sent that found nothing to claim
+	prefix    string          // of the node's names
+	values    context.Context // Run's, without its end: for handlers
+	gained    atomic.Int64    // jobs claimed since the beginning
 
-	// renewed is when the beat that renewed the lease last was sent, and looks when
+	// renewed is when the beat that renewed the lease last was sent, and nextPoll when
 	// poll looks next, unless it is woken, in nanoseconds since clock.base.
-	renewed, looks atomic.Int64
+	renewed, nextPoll atomic.Int64
 
 	bodies sync.WaitGroup // handlers that have not returned
 	closed sync.Once      // the log has been told that the pool is shut down
@@ -75,18 +75,18 @@ type node struct {
 		lastEnded time.Time
 		stalled   bool
 		more      bool // there may be more to claim
-		// orphans counts the events after which the database may hold jobs for this
+		// releasesDue counts the events after which the database may hold jobs for this
 		// node that it does not know. They are released, except those of the inserts
-		// in flight; what happens during the release is for the next. stuck says that the last
+		// in flight; what happens during the release is for the next. releaseAgain says that the last
 		// one could not free all, and is to be repeated; so it is for a lease after
 		// lost, when the answer to a claim or an insert was given up last: that may
 		// take effect later than a release which was sent after it.
-		orphans   int
-		stuck     bool
-		lost      time.Time
-		inserting map[*NewJob][]NewJob // by the first of them
-		unread    map[string]bool      // the errors by which this program can't read schedules or policies, and has said so
-		walks     map[ID]walk          // of jobs that catch up
+		releasesDue  int
+		releaseAgain bool
+		lost         time.Time
+		inserting    map[*NewJob][]NewJob // by the first of them
+		unread       map[string]bool      // the errors by which this program can't read schedules or policies, and has said so
+		cursors      map[ID]catchUpCursor // of jobs that catch up
 		// paused are the kinds of which nothing is claimed or begun; pausedHere has those
 		// that this program has paused or resumed, and when, until the store tells.
 		paused     map[string]bool
@@ -103,16 +103,16 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 		name, _ = os.Hostname()
 	}
 	n := &node{
-		jobs: j, pool: pool, values: context.WithoutCancel(ctx), clock: newStoreClock(), wakeup: make(chan struct{}, 1), quiet: make(chan time.Time),
+		jobs: j, pool: pool, values: context.WithoutCancel(ctx), clock: newStoreClock(), wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
 	}
-	n.settler = newSettler(n)
+	n.committer = newCommitter(n)
 	n.mu.fenced = true // until it has joined
 	n.mu.held = make(map[ID]*run)
 	n.mu.perKind = make(map[string]int)
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.unread = make(map[string]bool)
-	n.mu.walks = make(map[ID]walk)
+	n.mu.cursors = make(map[ID]catchUpCursor)
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)
 	n.mu.budget = n.workers()
@@ -134,8 +134,8 @@ func (n *node) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	joined := n.join(ctx)
 	if joined {
-		wg.Go(func() { n.beatLoop(live) })
-		wg.Go(func() { n.settler.loop(live) })
+		wg.Go(func() { n.heartbeatLoop(live) })
+		wg.Go(func() { n.committer.loop(live) })
 		wg.Go(func() { n.listenLoop(ctx) })
 		wg.Go(func() { n.pruneLoop(ctx) })
 		n.pollLoop(ctx)
@@ -215,33 +215,33 @@ func (n *node) ahead() time.Duration {
 
 // beginInsert says whether new jobs may be this node's at once. Until endInsert they
 // are not released, as they would be otherwise, since nobody knows them yet.
-func (n *node) beginInsert(jobs []NewJob) Place {
+func (n *node) beginInsert(jobs []NewJob) Placement {
 	for i := range jobs {
 		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 || k.global > 0 {
-			return Place{}
+			return Placement{}
 		}
 	}
 	if !n.open() {
-		return Place{}
+		return Placement{}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if slices.ContainsFunc(jobs, func(j NewJob) bool { return n.mu.paused[j.Kind] }) {
-		return Place{}
+		return Placement{}
 	}
 	free := n.mu.budget - n.mu.due
 	if n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead {
 		free = maxHeld - n.mu.ahead
 	}
-	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.orphans > 0 || free <= 0 {
-		return Place{}
+	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.releasesDue > 0 || free <= 0 {
+		return Placement{}
 	}
 	n.mu.inserting[&jobs[0]] = jobs
-	return Place{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
+	return Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
 }
 
 // endInsert takes what the insert has given to this node.
-func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, asked question) {
+func (n *node) endInsert(p Placement, jobs []NewJob, placed []InsertResult, err error, asked question) {
 	if err != nil {
 		placed = nil // what comes with an error is not to be relied on
 	}
@@ -266,7 +266,7 @@ func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, ask
 			n.loseAnswerLocked()
 		}
 	}
-	look := near || n.mu.orphans > 0
+	look := near || n.mu.releasesDue > 0
 	n.mu.Unlock()
 	for _, r := range runs {
 		r.arm()
@@ -279,7 +279,7 @@ func (n *node) endInsert(p Place, jobs []NewJob, placed []Placed, err error, ask
 // loseAnswerLocked notes that the answer to a claim or an insert was lost: it may
 // have been done all the same, or may yet be.
 func (n *node) loseAnswerLocked() {
-	n.mu.orphans++
+	n.mu.releasesDue++
 	n.mu.lost = time.Now()
 }
 
@@ -338,7 +338,7 @@ func (n *node) giveBackUntil(ctx context.Context, bodies <-chan struct{}) {
 		case <-bodies:
 		case <-n.wakeup:
 		case <-again.C:
-			n.retryStuck()
+			n.retryRelease()
 			again.Reset(n.jobs.cfg.Poll)
 		}
 		select {

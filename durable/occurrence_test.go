@@ -19,7 +19,7 @@ import (
 // before and after it is done.
 type confirming struct {
 	*memory.Store
-	before, after func(durable.Batch)
+	before, after func(durable.CommitRequest)
 
 	mu       sync.Mutex
 	locked   durable.ID // somebody else has locked its row
@@ -44,7 +44,7 @@ func (c *confirming) moved() (n, all int) {
 	return n, len(c.confirms)
 }
 
-func (c *confirming) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (c *confirming) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	moves := slices.ContainsFunc(b.Confirms, func(one durable.Confirm) bool { return !one.Occurrence.IsZero() })
 	if moves && c.before != nil {
 		c.before(b)
@@ -58,7 +58,7 @@ func (c *confirming) Settle(ctx context.Context, b durable.Batch) (durable.Settl
 		ref = b.Confirms[i].Ref
 		b.Confirms = slices.Concat(b.Confirms[:i], b.Confirms[i+1:])
 	}
-	s, err := c.Store.Settle(ctx, b)
+	s, err := c.Store.Commit(ctx, b)
 	if err == nil && i >= 0 {
 		s.Confirmed = slices.Insert(s.Confirmed, i, false)
 		s.Locked = append(s.Locked, ref)
@@ -73,7 +73,7 @@ func (c *confirming) Settle(ctx context.Context, b durable.Batch) (durable.Settl
 // and the time given, and when it was added.
 func neglected(t *testing.T, store durable.Store, and time.Duration, opts ...durable.Option) (id durable.ID, added time.Time) {
 	t.Helper()
-	k := durable.Refer[string, string](newJobs(t, store), "k")
+	k := durable.Client[string, string](newJobs(t, store), "k")
 	added = time.Now().UTC().Round(0)
 	id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", opts...))
 	time.Sleep(10*time.Hour + and)
@@ -97,7 +97,7 @@ func TestLostRunKeepsItsOccurrence(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					store := memory.New()
 					added := time.Now().UTC().Round(0)
-					k := durable.Refer[string, string](newJobs(t, store), "k")
+					k := durable.Client[string, string](newJobs(t, store), "k")
 					var id durable.ID
 					if schedule == "rate" {
 						id = must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(test.missed)))
@@ -168,7 +168,7 @@ func TestRunWhoseOccurrenceIsRefusedDoesNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
-		store.before = func(b durable.Batch) {
+		store.before = func(b durable.CommitRequest) {
 			once.Do(func() { must(store.Release(t.Context(), b.Node, nil)) })
 		}
 		neglected(t, store, time.Minute)
@@ -217,7 +217,7 @@ func TestDrainWhileOccurrenceIsStored(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
 		var once sync.Once
-		store.after = func(durable.Batch) { once.Do(func() { time.Sleep(time.Second) }) }
+		store.after = func(durable.CommitRequest) { once.Do(func() { time.Sleep(time.Second) }) }
 		var d diary
 		jobs := newJobs(t, store)
 		durable.Handle(jobs, "k", d.handler)
@@ -288,7 +288,7 @@ func TestJumpWhileOccurrenceIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
-		store.before = func(durable.Batch) { time.Sleep(time.Second) }
+		store.before = func(durable.CommitRequest) { time.Sleep(time.Second) }
 		var d diary
 		jobs := newJobs(t, store)
 		k := durable.Handle(jobs, "k", d.handler)
@@ -311,7 +311,7 @@ func TestStoredOccurrenceIsNotBegunEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
-		store.before = func(durable.Batch) { once.Do(func() { store.Shift(-20 * time.Minute) }) }
+		store.before = func(durable.CommitRequest) { once.Do(func() { store.Shift(-20 * time.Minute) }) }
 		neglected(t, store, 10*time.Minute)
 		jobs := newJobs(t, store)
 		c := chronicle{store: store.Store}
@@ -343,7 +343,7 @@ func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
 		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
 		line.set(func(op string) (error, error) {
-			if op == "settle" {
+			if op == "commit" {
 				time.Sleep(50 * time.Millisecond)
 			}
 			return nil, nil

@@ -46,13 +46,12 @@ func ReuseKey() Option {
 	}
 }
 
-// Tell has p say what became of the job: whether this call has added or changed it,
-// and not another one before it or at the same time, and what it is now. If the call
-// fails, p is left alone, unless the error is ErrKeyTaken. That of ScheduleTx holds if
-// the transaction is committed. A nil p is told nothing. ScheduleAll does not take it.
-func Tell(p *Placed) Option {
+// WithResult stores in *p what became of the job: whether this call added or changed it, and not another one before it or
+// at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The result
+// of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
+func WithResult(p *InsertResult) Option {
 	return func(j *NewJob) error {
-		j.tell = p
+		j.result = p
 		return nil
 	}
 }

@@ -29,14 +29,14 @@ func TestLogSaysTheStoreIsBackWhenItIs(t *testing.T) {
 		must(kind.Schedule(t.Context(), time.Hour, 1))
 		line.down()
 		time.Sleep(10 * time.Minute)
-		for _, call := range []string{"claim", "beat"} {
+		for _, call := range []string{"claim", "heartbeat"} {
 			if n, m := log.outages(call); n != 1 || m != 0 {
 				t.Errorf("while the store is away, %d lines say that it is and %d that it is back, of %s", n, m, call)
 			}
 		}
 		line.up()
 		time.Sleep(10 * time.Second)
-		for _, call := range []string{"claim", "beat"} {
+		for _, call := range []string{"claim", "heartbeat"} {
 			if n, m := log.outages(call); n != 1 || m != 1 {
 				t.Errorf("after it, %d lines say that it was and %d that it is back, of %s", n, m, call)
 			}

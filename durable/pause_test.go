@@ -24,7 +24,7 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 		store := memory.New()
 		var d, other diary
 		operator := newJobs(t, store)
-		k := durable.Refer[string, string](operator, "k")
+		k := durable.Client[string, string](operator, "k")
 		for _, long := range []string{"long", "longer"} { // keeps the one worker of its node busy
 			jobs := newJobs(t, store, func(c *durable.Config) {
 				c.Executor = executor.Scheduled(1)
@@ -37,7 +37,7 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 				return "", nil
 			})
 			start(t, jobs)
-			must(durable.Refer[string, string](operator, long).Schedule(t.Context(), 0, ""))
+			must(durable.Client[string, string](operator, long).Schedule(t.Context(), 0, ""))
 		}
 		time.Sleep(2 * time.Second)
 		for _, delay := range []time.Duration{0, 0, 2 * time.Second, time.Minute} {
@@ -49,7 +49,7 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 		must(k.Schedule(t.Context(), 0, ""))
 		now := must(k.Schedule(t.Context(), time.Hour, ""))
 		must(operator.RunNow(t.Context(), now))
-		must(durable.Refer[string, string](operator, "other").Schedule(t.Context(), 0, ""))
+		must(durable.Client[string, string](operator, "other").Schedule(t.Context(), 0, ""))
 		time.Sleep(time.Hour)
 		if d.count() != 0 || other.count() != 1 {
 			t.Fatalf("%d of the paused kind have begun, and %d of another one", d.count(), other.count())
@@ -70,7 +70,7 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 // A program that pauses a kind begins no more of it from then on, whatever answers
 // of the store are on their way, and goes on at once when it resumes it.
 func TestPauseHereIsAtOnce(t *testing.T) {
-	for _, late := range []string{"none", "beat", "claim", "insert", "settle"} {
+	for _, late := range []string{"none", "heartbeat", "claim", "insert", "commit"} {
 		t.Run(late, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newFaulty(memory.New())
@@ -157,8 +157,8 @@ type answering struct {
 	once   sync.Once
 }
 
-func (s *answering) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
-	p, err := s.Store.Beat(ctx, node, lease, w)
+func (s *answering) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+	p, err := s.Store.Heartbeat(ctx, node, lease, w)
 	s.once.Do(s.answer)
 	return p, err
 }

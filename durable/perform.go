@@ -64,9 +64,9 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	}
 	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
-		w := r.n.takeWalk(r.job.ID)
+		w := r.n.takeCursor(r.job.ID)
 		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started.at, &w)
-		r.n.keepWalk(r.job.ID, w)
+		r.n.keepCursor(r.job.ID, w)
 		t = ceilMicros(t)
 		switch {
 		case !ok:

@@ -27,7 +27,7 @@ func (n *node) pollLoop(ctx context.Context) {
 	defer audit.Stop()
 	after := func(d time.Duration) {
 		timer.Reset(d)
-		n.looks.Store(int64(time.Since(n.clock.base) + d))
+		n.nextPoll.Store(int64(time.Since(n.clock.base) + d))
 	}
 	for {
 		tick, claim := true, true
@@ -38,9 +38,9 @@ func (n *node) pollLoop(ctx context.Context) {
 		case <-n.wakeup:
 			tick = false
 		case <-audit.C:
-			n.suspect()
+			n.scheduleAudit()
 			tick, claim = false, outage.failed > 0
-		case quiet = <-n.quiet:
+		case quiet = <-n.idleBeats:
 			claim = outage.failed > 0
 		case <-timer.C:
 		}
@@ -49,9 +49,9 @@ func (n *node) pollLoop(ctx context.Context) {
 		}
 		if tick {
 			n.giveBackLate()
-			n.retryStuck()
+			n.retryRelease()
 		}
-		asked, err := n.look(ctx, claim)
+		asked, err := n.poll(ctx, claim)
 		if ctx.Err() != nil {
 			return
 		}
@@ -66,12 +66,12 @@ func (n *node) pollLoop(ctx context.Context) {
 	}
 }
 
-// look releases what is to be released, and claims, if claim says so, as much as
+// poll releases what is to be released, and claims, if claim says so, as much as
 // there is room for: first no more than the workers can begin soon, so that other
 // nodes get their part of a backlog; then, if that reached what is not due yet, as
 // much as may be claimed ahead, since that must be here in time. It reports whether
 // it has asked the store anything: if not, no error is no answer.
-func (n *node) look(ctx context.Context, claim bool) (asked bool, err error) {
+func (n *node) poll(ctx context.Context, claim bool) (asked bool, err error) {
 	if asked, err = n.release(ctx); err != nil || !claim {
 		return asked, err
 	}
@@ -146,7 +146,7 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.orphans > 0 {
+	if n.mu.fenced || n.mu.draining || n.mu.stalled || n.mu.releasesDue > 0 {
 		return ClaimRequest{}, false
 	}
 	if n.mu.due > n.mu.budget/2 && n.mu.due > 0 {
@@ -178,11 +178,11 @@ func (n *node) request(ahead bool) (ClaimRequest, bool) {
 // about to. It reports whether it has asked the store, as look does.
 func (n *node) release(ctx context.Context) (asked bool, err error) {
 	n.mu.Lock()
-	if n.mu.orphans == 0 || n.mu.fenced {
+	if n.mu.releasesDue == 0 || n.mu.fenced {
 		n.mu.Unlock()
 		return false, nil
 	}
-	name, seen := n.mu.name, n.mu.orphans
+	name, seen := n.mu.name, n.mu.releasesDue
 	early := time.Since(n.mu.lost) < n.jobs.cfg.Lease
 	keep := make([]ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
@@ -202,29 +202,29 @@ func (n *node) release(ctx context.Context) (asked bool, err error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.mu.orphans -= seen
-	n.mu.stuck = left || early
+	n.mu.releasesDue -= seen
+	n.mu.releaseAgain = left || early
 	return true, nil
 }
 
-// suspect has released what this node holds in the database and not here, though
+// scheduleAudit has released what this node holds in the database and not here, though
 // nothing is known to have gone wrong. A claim that was given up may have lain on
 // the line for longer than anybody waits for it, and what it takes then is this
 // node's: as long as the node lives, nobody else would run it.
-func (n *node) suspect() {
+func (n *node) scheduleAudit() {
 	n.mu.Lock()
-	n.mu.orphans++
+	n.mu.releasesDue++
 	n.mu.Unlock()
 }
 
-// retryStuck has released again what the last release could not free, or may have
+// retryRelease has released again what the last release could not free, or may have
 // come too early for.
-func (n *node) retryStuck() {
+func (n *node) retryRelease() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.mu.stuck {
-		n.mu.stuck = false
-		n.mu.orphans++
+	if n.mu.releaseAgain {
+		n.mu.releaseAgain = false
+		n.mu.releasesDue++
 	}
 }
 

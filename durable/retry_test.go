@@ -71,7 +71,7 @@ func TestEveryFailureHasItsReason(t *testing.T) {
 			kinds[name] = durable.Handle(jobs, name, fn)
 		}
 		durable.Handle(jobs, "cannot unmarshal", func(context.Context, int) (any, error) { return nil, nil })
-		kinds["cannot unmarshal"] = durable.Refer[any, any](jobs, "cannot unmarshal")
+		kinds["cannot unmarshal"] = durable.Client[any, any](jobs, "cannot unmarshal")
 		start(t, jobs)
 		for reason, k := range kinds {
 			id := must(k.Schedule(t.Context(), 0, "text", durable.Attempts(1)))

@@ -73,11 +73,11 @@ func (n *node) holdLocked(name string, jobs []Job) []*run {
 	now := n.clock.now()
 	for i := range jobs {
 		if n.mu.name != name || n.mu.fenced || n.mu.draining {
-			n.mu.orphans++
+			n.mu.releasesDue++
 			break
 		}
 		if n.mu.paused[jobs[i].Kind] { // since they were asked for
-			n.mu.orphans++
+			n.mu.releasesDue++
 			continue
 		}
 		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
@@ -112,7 +112,7 @@ func (r *run) arm() {
 	left := n.clock.until(r.timeLocked())
 	if left > n.ahead() {
 		n.dropLocked(r)
-		n.mu.orphans++
+		n.mu.releasesDue++
 		n.mu.Unlock()
 		n.wake()
 		return
@@ -161,7 +161,7 @@ func (r *run) fire(turn int, left time.Duration) {
 		given := !r.begun && !r.dropped && r.armed == turn
 		if given {
 			n.dropLocked(r)
-			n.mu.orphans++
+			n.mu.releasesDue++
 		}
 		n.mu.Unlock()
 		if given { // without the lock, since a log may be slow
@@ -179,7 +179,7 @@ func (r *run) confirm(turn int) {
 	}
 	r.n.mu.Unlock()
 	if current {
-		r.n.settler.confirm(r, time.Time{})
+		r.n.committer.confirm(r, time.Time{})
 	}
 }
 
@@ -198,12 +198,12 @@ func (r *run) postpone(occurrence time.Time) {
 	*r.countLocked()++
 	if n.mu.fenced || n.mu.draining || n.mu.paused[r.job.Kind] {
 		n.dropLocked(r) // as all else was that had not begun
-		n.mu.orphans++
+		n.mu.releasesDue++
 		n.mu.Unlock()
 		return
 	}
 	n.mu.Unlock()
-	n.settler.confirm(r, occurrence)
+	n.committer.confirm(r, occurrence)
 }
 
 // confirmed is called with the answer, which the store gave at the time now.
@@ -243,7 +243,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	if !r.dropped && !r.begun && n.leaseLeft() <= 0 {
 		// A process that was stopped wakes with its lease long over.
 		n.dropLocked(r)
-		n.mu.orphans++
+		n.mu.releasesDue++
 	}
 	if r.dropped || r.begun || r.armed != turn {
 		n.mu.Unlock()
@@ -265,7 +265,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		cancel(executor.ErrCanceled)
 	}
 	n.mu.Unlock()
-	defer n.vacated()
+	defer n.workerFreed()
 	if look {
 		n.wake()
 	}
@@ -279,14 +279,14 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		if o == nil { // a trigger panicked, or called runtime.Goexit
 			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.start()))
 		}
-		n.settler.outcome(r, *o)
+		n.committer.outcome(r, *o)
 	}()
 	o, moved, err = r.perform(ctx, func(e Outcome) { o = &e })
 	return err
 }
 
-// vacated notes that a worker that had a run is free.
-func (n *node) vacated() {
+// workerFreed notes that a worker that had a run is free.
+func (n *node) workerFreed() {
 	n.mu.Lock()
 	stalled := n.mu.stalled
 	n.mu.stalled = false
@@ -340,7 +340,7 @@ func (n *node) dropWaitingLocked(such func(*run) bool) {
 	for _, r := range n.mu.held {
 		if !r.begun && such(r) {
 			n.dropLocked(r)
-			n.mu.orphans++
+			n.mu.releasesDue++
 		}
 	}
 }

@@ -137,7 +137,7 @@ const maxWalk = 10_000
 
 // latestOfTrigger is latest for a trigger, which only goes forward, and by a way that
 // may depend on where it begins: what is a fixed distance from each time asked about
-// has no other times than those which follow from t. So it walks from t. If that
+// has no other times than those which follow from t. So it cursors from t. If that
 // is too far, it leaps: over a distance that is always the same, or, as on a
 // calendar, to now, whence it steps back until some time lies between.
 func (tt timetable) latestOfTrigger(t, now time.Time) time.Time {
@@ -237,7 +237,7 @@ func parsePolicy(text string) (policy, error) {
 // occurrence decides which occurrence a run that begins now is for, if the
 // schedule says t. It is false if there is none to run: then the one returned is
 // the last to be left out. w is the job's.
-func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *walk) (time.Time, bool) {
+func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *catchUpCursor) (time.Time, bool) {
 	if t.After(now) || tt.delay > 0 {
 		return t, true
 	}

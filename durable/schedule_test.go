@@ -72,7 +72,7 @@ func TestJobsBeginAtTheirTime(t *testing.T) {
 		var d diary
 		jobs := newJobs(t, store)
 		here := durable.Handle(jobs, "k", d.handler)
-		elsewhere := durable.Refer[string, string](newJobs(t, store), "k")
+		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		start(t, jobs)
 		synctest.Wait()
 		begun := time.Now().Round(0)

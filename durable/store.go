@@ -17,14 +17,14 @@ type Store interface {
 
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A
 	// job whose ID is there already is not added again. One whose Key is there
-	// stands for the job that has it: see Placed.
-	Insert(ctx context.Context, jobs []NewJob, p Place) ([]Placed, error)
+	// stands for the job that has it: see InsertResult.
+	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.
 	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
 
-	// Beat renews a node's lease, and says whether a job that w asks for is there.
-	// A node that has been declared dead stays dead, and is told so. Beat also
+	// Heartbeat renews a node's lease, and says whether a job that w asks for is there.
+	// A node that has been declared dead stays dead, and is told so. Heartbeat also
 	// declares every other node dead whose lease has ended, and frees what those
 	// held: it waits again, after [ReapDelay]; or it is dead, if its last attempt was
 	// running or, of a periodic job, that was the run that makes it [MaxLost], unless
@@ -35,13 +35,13 @@ type Store interface {
 	// away, or its clock has jumped: the leases of all the others that have ended
 	// begin anew, and nobody is declared dead. A lease that ends later than it
 	// could have been granted now, since the clock was put back, is cut down.
-	Beat(ctx context.Context, node string, lease time.Duration, w Watch) (Pulse, error)
+	Heartbeat(ctx context.Context, node string, lease time.Duration, w Watch) (HeartbeatResult, error)
 
 	// Leave removes a node and frees what it holds.
 	Leave(ctx context.Context, node string) error
 
 	// Claim gives waiting jobs to a node that is alive.
-	Claim(ctx context.Context, r ClaimRequest) (Claims, error)
+	Claim(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 
 	// Release frees what a node holds except keep, as if it had never been
 	// claimed: an attempt that was counted is taken back. What has been confirmed for
@@ -51,9 +51,9 @@ type Store interface {
 	// been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
-	// Settle confirms claims and commits the outcomes of runs. It does not wait
-	// for transactions of others, see Settled.Locked.
-	Settle(ctx context.Context, b Batch) (Settled, error)
+	// Commit confirms claims and commits the outcomes of runs. It does not wait
+	// for transactions of others, see CommitResult.Locked.
+	Commit(ctx context.Context, b CommitRequest) (CommitResult, error)
 
 	// Change does what a user asks of a job.
 	Change(ctx context.Context, id ID, c Change) (Answer, error)
@@ -107,8 +107,8 @@ type TxStore interface {
 	// GetTx gives the job as tx sees it, or ErrNotFound, and keeps everybody
 	// else from changing it until tx ends.
 	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
-	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]Placed, error)
-	SettleTx(ctx context.Context, tx Tx, b Batch) (Settled, error)
+	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
+	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }
 
 // NewJob is a job to be added.
@@ -128,12 +128,12 @@ type NewJob struct {
 	Attempts int
 	Timeout  time.Duration
 
-	tell *Placed // what Tell fills, for this program only
+	result *InsertResult // what WithResult fills, for this program only
 }
 
-// Place says who is to have new jobs. With the zero Place they wait for any
+// Placement says who is to have new jobs. With the zero Placement they wait for any
 // node, as they do if the node named is not alive.
-type Place struct {
+type Placement struct {
 	Node string
 	// A job due within Lead is Running at once, one due within Ahead is Claimed,
 	// one due later is Waiting. Limit is the most that may be taken.
@@ -141,8 +141,8 @@ type Place struct {
 	Limit       int
 }
 
-// Placed says what became of a new job.
-type Placed struct {
+// InsertResult says what became of a new job.
+type InsertResult struct {
 	// Job is the job as it is now. Its ID is another one if the key was taken by
 	// an earlier job of this kind. That one is left alone if it is not periodic.
 	// If it is, payload, priority, limits and policies become the new ones, and a
@@ -152,7 +152,7 @@ type Placed struct {
 	// other properties. A call that is repeated, since the answer of the first was
 	// lost, does not say so again.
 	Changed bool
-	// Held says that the job was added just now and belongs to Place.Node.
+	// Held says that the job was added just now and belongs to Placement.Node.
 	Held bool
 	// Now is the time of the store.
 	Now time.Time
@@ -168,8 +168,8 @@ type Watch struct {
 	Ahead time.Duration
 }
 
-// Pulse is the answer to a heartbeat.
-type Pulse struct {
+// HeartbeatResult is the answer to a heartbeat.
+type HeartbeatResult struct {
 	Now      time.Time
 	Alive    bool     // false: the node was declared dead, and holds nothing
 	Canceled []Ref    // running jobs of this node that are to be canceled
@@ -189,7 +189,7 @@ type Ref struct {
 // first.
 type ClaimRequest struct {
 	Node        string
-	Ahead, Lead time.Duration // as in Place; a job due later than Ahead is left
+	Ahead, Lead time.Duration // as in Placement; a job due later than Ahead is left
 	Limit       int           // the most to be given
 	Kinds       []KindLimit   // the order breaks ties, so vary it
 }
@@ -203,8 +203,8 @@ type KindLimit struct {
 	Global int
 }
 
-// Claims are jobs that the node has now, with their new epochs.
-type Claims struct {
+// ClaimResult are jobs that the node has now, with their new epochs.
+type ClaimResult struct {
 	Now  time.Time
 	Jobs []Job
 	// More says that there may be more of what was asked for.
@@ -214,8 +214,8 @@ type Claims struct {
 	Busy bool
 }
 
-// Batch is a group commit of one node.
-type Batch struct {
+// CommitRequest is a group commit of one node.
+type CommitRequest struct {
 	Node string
 	// Confirms are claimed jobs that are to become Running, and running ones whose
 	// occurrence is to change. One that is running already with this epoch counts
@@ -254,9 +254,9 @@ type Outcome struct {
 	Unrecorded bool
 }
 
-// Settled says, for each entry of a Batch, whether it took effect: now, or in an
+// CommitResult says, for each entry of a CommitRequest, whether it took effect: now, or in an
 // earlier call with the same entry.
-type Settled struct {
+type CommitResult struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool

@@ -208,7 +208,7 @@ func (n *stormNode) call(op string, call func() error) error {
 	err := call()
 	read, _ := n.store.Now(context.Background())
 	time.Sleep(back)
-	if err = errors.Join(err, err2); err == nil && slices.Contains([]string{"insert", "join", "beat", "claim", "settle"}, op) {
+	if err = errors.Join(err, err2); err == nil && slices.Contains([]string{"insert", "join", "heartbeat", "claim", "commit"}, op) {
 		n.mu().Lock()
 		n.told = append(n.told, told{sent: sent, heard: time.Now(), most: read.Sub(sent)})
 		n.mu().Unlock()
@@ -254,16 +254,16 @@ func (n *stormNode) overtaken(ctx context.Context, call func(ctx context.Context
 	return errLost
 }
 
-func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Insert(ctx, jobs, p) }); err != nil {
 		return nil, err
 	}
 	return n.faulty.Insert(ctx, jobs, p)
 }
 
-func (n *stormNode) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+func (n *stormNode) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Claim(ctx, r) }); err != nil {
-		return durable.Claims{}, err
+		return durable.ClaimResult{}, err
 	}
 	return n.faulty.Claim(ctx, r)
 }
@@ -437,7 +437,7 @@ func (s *storm) end() {
 	time.Sleep(10 * time.Second)
 	var ids []durable.ID
 	for name := range kindsOfStorm { // nothing that waits for its time keeps others from running
-		ids = append(ids, must(durable.Refer[chore, int](operator, name).Schedule(ctx, 0, chore{})))
+		ids = append(ids, must(durable.Client[chore, int](operator, name).Schedule(ctx, 0, chore{})))
 	}
 	time.Sleep(15 * time.Second)
 	for _, id := range ids {

@@ -76,7 +76,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	o := c.ending(RunSucceeded, c.started, nil)
 	o.Result = data
 	o = c.follow(tt, o)
-	settled, err := store.SettleTx(ctx, tx, Batch{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
+	settled, err := store.CompleteTx(ctx, tx, CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
 	if err != nil {
 		return fmt.Errorf("durable: complete: %w", err)
 	}

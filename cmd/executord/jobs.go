@@ -115,9 +115,9 @@ func (l listed) state() string {
 		return "ended"
 	case l.State == durable.Running && l.Spec.Off:
 		return "running, then removed"
-	case l.State == durable.Running && l.Wish == durable.WishCancel:
+	case l.State == durable.Running && l.Pending == durable.PendingCancel:
 		return "running, then canceled"
-	case l.State == durable.Running && l.Wish == durable.WishPause:
+	case l.State == durable.Running && l.Pending == durable.PendingPause:
 		return "running, then paused"
 	}
 	return l.State.String()
@@ -131,7 +131,7 @@ func (l listed) next() time.Time {
 		return time.Time{}
 	case l.State != durable.Running:
 		return l.Due
-	case l.Wish != durable.NoWish:
+	case l.Pending != durable.PendingNone:
 		return time.Time{}
 	case !l.NextDue.IsZero():
 		return l.NextDue

@@ -1,4 +1,5 @@
-// Package memory keeps jobs in memory, for tests: it does what the stores in
+// Package memory keeps jobs in memory, for tests and for programs whose jobs need not outlive
+// them: it does what the stores in
 // databases do, and forgets all of it at the end of the program. Several Jobs
 // may share one Store, as nodes share a database. It has no transactions:
 // ScheduleTx and CompleteTx fail with an error that matches executor.ErrInvalid.
@@ -16,7 +17,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/rules"
+	"github.com/executor-go/executor/durable/internal/transition"
 )
 
 // A Store is a durable.Store. Its clock is time.Now, which in a bubble of
@@ -70,22 +71,22 @@ func (s *Store) nowLocked() time.Time {
 }
 
 // Insert adds jobs.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
 	_, alive := s.mu.leases[p.Node]
 	held := 0
-	placed := make([]durable.Placed, len(jobs))
+	placed := make([]durable.InsertResult, len(jobs))
 	for i, n := range jobs {
 		j := s.mu.jobs[n.ID]
 		if j == nil && n.Key != "" {
-			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && rules.Reuses(j, n) {
+			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n) {
 				j.Key, j = "", nil
 			}
 		}
 		if j == nil {
-			j = new(rules.New(n, p, alive && held < p.Limit, now))
+			j = new(transition.New(n, p, alive && held < p.Limit, now))
 			s.mu.jobs[n.ID] = j
 			placed[i].Changed = true
 			if n.Key != "" {
@@ -96,7 +97,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 				placed[i].Held = true
 			}
 		} else if j.ID != n.ID {
-			placed[i].Changed = rules.Amend(j, n, now)
+			placed[i].Changed = transition.Amend(j, n, now)
 		}
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
 	}
@@ -113,10 +114,10 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 }
 
 // Beat renews a lease, frees what dead nodes hold, and looks for a job.
-func (s *Store) Beat(ctx context.Context, node string, length time.Duration, w durable.Watch) (durable.Pulse, error) {
+func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pulse := durable.Pulse{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
+	pulse := durable.HeartbeatResult{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
 	for _, j := range s.mu.jobs {
 		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
 			pulse.Due = true
@@ -141,12 +142,12 @@ func (s *Store) Beat(ctx context.Context, node string, length time.Duration, w d
 		if !j.State.Held() {
 			continue
 		}
-		if j.Owner == node && pulse.Alive && j.Wish == durable.WishCancel {
+		if j.Owner == node && pulse.Alive && j.Pending == durable.PendingCancel {
 			pulse.Canceled = append(pulse.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
 		if _, alive := s.mu.leases[j.Owner]; !alive {
 			pulse.Freed++
-			if run, ok := rules.Reap(j, pulse.Now); ok {
+			if run, ok := transition.Reap(j, pulse.Now); ok {
 				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], run)
 			}
 			if j.State == durable.Dead {
@@ -167,10 +168,10 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 }
 
 // Claim gives waiting jobs to a node.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	claims := durable.Claims{Now: s.nowLocked()}
+	claims := durable.ClaimResult{Now: s.nowLocked()}
 	if _, alive := s.mu.leases[r.Node]; !alive {
 		return claims, nil
 	}
@@ -193,7 +194,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 	for _, j := range near {
 		if len(claims.Jobs) < r.Limit && room[j.Kind] > 0 {
 			room[j.Kind]--
-			rules.Claim(j, r.Node, r.Lead, claims.Now)
+			transition.Claim(j, r.Node, r.Lead, claims.Now)
 			claims.Jobs = append(claims.Jobs, *j)
 		}
 	}
@@ -218,22 +219,22 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	defer s.mu.Unlock()
 	for _, j := range s.mu.jobs {
 		if j.State.Held() && j.Owner == node && !slices.Contains(keep, j.ID) {
-			rules.Release(j, s.nowLocked())
+			transition.Release(j, s.nowLocked())
 		}
 	}
 	return false, nil
 }
 
 // Settle confirms claims and commits outcomes.
-func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer := durable.Settled{Now: s.nowLocked()}
+	answer := durable.CommitResult{Now: s.nowLocked()}
 	for _, c := range b.Confirms {
 		j := s.mu.jobs[c.ID]
 		ok := j != nil && j.Epoch == c.Epoch && j.State.Held()
 		if ok {
-			rules.Confirm(j, c, answer.Now)
+			transition.Confirm(j, c, answer.Now)
 		}
 		answer.Confirmed = append(answer.Confirmed, ok)
 	}
@@ -241,7 +242,7 @@ func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, e
 		j := s.mu.jobs[o.ID]
 		ok := j != nil && j.Epoch == o.Epoch
 		if ok && j.State == durable.Running {
-			run := rules.Settle(j, o, b.Node, answer.Now)
+			run := transition.Commit(j, o, b.Node, answer.Now)
 			if !o.Unrecorded && b.History > 0 {
 				lines := append(s.mu.runs[j.ID], run)
 				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
@@ -260,7 +261,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	if j == nil {
 		return durable.NotFound, nil
 	}
-	return rules.Change(j, c, s.nowLocked()), nil
+	return transition.Change(j, c, s.nowLocked()), nil
 }
 
 // Get gives a job.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // lookJobs is one look into the index.
@@ -81,15 +81,15 @@ func claimJobs(pick, turned, busy, lost string) string {
 				owner = $1, epoch = j.epoch + 1, updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
-		)` + turned + ` select ` + row.Columns + `, n.now, false, false, false from u, n
+		)` + turned + ` select ` + sqlrow.Columns + `, n.now, false, false, false from u, n
 		union all
 		select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
 			0, 0, 0, '', 0, 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`
 }
 
 // Claim gives waiting jobs to a node.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
-	var c durable.Claims
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+	var c durable.ClaimResult
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	bounded := false
 	for i, k := range r.Kinds {
@@ -113,7 +113,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 	for rows.Next() {
 		var now int64
 		var busy, lost, more bool
-		j, err := row.Scan(rows, &now, &busy, &lost, &more)
+		j, err := sqlrow.Scan(rows, &now, &busy, &lost, &more)
 		if err != nil {
 			return c, err
 		}
@@ -121,7 +121,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			c.Jobs = append(c.Jobs, j)
 			continue
 		}
-		c.Now, c.Busy, c.More = row.Time(now), busy, more // the last row is there for these
+		c.Now, c.Busy, c.More = sqlrow.Time(now), busy, more // the last row is there for these
 		if lost {
 			s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
 		}

@@ -35,7 +35,7 @@ func TestEncodingOfRole(t *testing.T) {
 				must(store.Join(t.Context(), "a", time.Hour))
 				key := "café/Á/日本" + option
 				j := durable.NewJob{ID: durable.NewID(), Key: key, Kind: "k", Schedule: "once", Attempts: 3}
-				placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1})
+				placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1})
 				if err != nil {
 					t.Errorf("%q: %v", option, err)
 					continue
@@ -44,7 +44,7 @@ func TestEncodingOfRole(t *testing.T) {
 					t.Errorf("%q: found %q: %v", option, got.Key, err)
 				}
 				o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Dead, Error: "naïve Á"}
-				if _, err := store.Settle(t.Context(), durable.Batch{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil {
+				if _, err := store.Commit(t.Context(), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil {
 					t.Errorf("%q: settle: %v", option, err)
 				}
 			}

@@ -59,7 +59,7 @@ func ExampleTx() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	welcome := durable.Refer[string, string](jobs, "welcome")
+	welcome := durable.Client[string, string](jobs, "welcome")
 
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "insert into users (name) values ($1)", "Ada"); err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
-	"github.com/executor-go/executor/durable/internal/rules"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// insertJobs adds jobs: rules.New in one statement, which gives what only the server
-// can know, and leaves the rest to rules.New itself. The lock on the node's row
+// insertJobs adds jobs: transition.New in one statement, which gives what only the server
+// can know, and leaves the rest to transition.New itself. The lock on the node's row
 // lasts to the commit, so that the node can't be declared dead, and what it holds
 // be freed, with these jobs overlooked. If $17 is true, it waits for no key for
 // longer than a moment.
@@ -32,7 +32,7 @@ const insertJobs = `with node as materialized (
 	), w as (
 		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as begun from v
 	), ins as (
-		insert into executor_job (` + row.Columns + `)
+		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then 0 when begun then 2 else 1 end, 0, held::int, case when held then node else '' end,
 			(held and begun)::int, attempts, timeout, 0, 0, '', null, now, now
@@ -48,16 +48,16 @@ const insertJobs = `with node as materialized (
 // open, waits for that, but with neither the node's row, as one that is dead must be
 // found so, nor a connection that others need. So does one that has to wait for the
 // row of a job that is there.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
 	placed, missing, err := add(ctx, s.calls, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
-		placed, missing, err = add(ctx, s.queue, jobs, durable.Place{}, false)
+		placed, missing, err = add(ctx, s.queue, jobs, durable.Placement{}, false)
 	}
 	if err != nil || missing == 0 {
 		return placed, err
 	}
-	var amended []durable.Placed
+	var amended []durable.InsertResult
 	err = s.inCall(ctx, func(tx querier) error {
 		amended = slices.Clone(placed) // it may have to begin again
 		return amend(ctx, tx, jobs, amended)
@@ -67,7 +67,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 
 // add is insert for jobs that may reuse a key, which takes a statement of its own: in
 // one with the insert the key would not be seen to be free.
-func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place, hurry bool) (placed []durable.Placed, missing int, err error) {
+func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Placement, hurry bool) (placed []durable.InsertResult, missing int, err error) {
 	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
 		return insert(ctx, standard{db}, jobs, p, hurry)
 	}
@@ -104,7 +104,7 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 }
 
 // insert adds the jobs that are not there, and says how many were.
-func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Place, hurry bool) ([]durable.Placed, int, error) {
+func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement, hurry bool) ([]durable.InsertResult, int, error) {
 	n := len(jobs)
 	var (
 		ids                            = make([]pgtype.UUID, n)
@@ -114,14 +114,14 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		dues, delays, timeouts         = make([]int64, n), make([]int64, n), make([]int64, n)
 		attempts                       = make([]int32, n)
 		index                          = make(map[durable.ID]int, n)
-		placed                         = make([]durable.Placed, n)
+		placed                         = make([]durable.InsertResult, n)
 		missing                        = n
 	)
 	for i, j := range jobs {
 		index[j.ID] = i
 		ids[i], keys[i], kinds[i], schedules[i], misses[i] = uuid(j.ID), j.Key, j.Kind, j.Schedule, j.Missed
 		payloads[i], priorities[i], attempts[i] = append([]byte{}, j.Payload...), int16(j.Priority), int32(j.Attempts)
-		dues[i], delays[i], timeouts[i] = row.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
+		dues[i], delays[i], timeouts[i] = sqlrow.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
 	}
 	rows, err := q.query(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
 		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry)
@@ -136,22 +136,22 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		if err := rows.Scan(&id, &due, &held, &now, &told); err != nil {
 			return nil, 0, err
 		}
-		known, err := row.ID(id)
+		known, err := sqlrow.ID(id)
 		if err != nil {
 			return nil, 0, err
 		}
 		i := index[known]
 		n := jobs[i]
-		n.Due = row.Time(due)
-		j := rules.New(n, p, held, row.Time(now))
-		placed[i] = durable.Placed{Job: j, Changed: true, Held: held, Now: row.Time(now)}
+		n.Due = sqlrow.Time(due)
+		j := transition.New(n, p, held, sqlrow.Time(now))
+		placed[i] = durable.InsertResult{Job: j, Changed: true, Held: held, Now: sqlrow.Time(now)}
 		missing--
 	}
 	return placed, missing, rows.Err()
 }
 
 // amend sees to the jobs that were there already.
-func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.Placed) (err error) {
+func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult) (err error) {
 	for i, n := range jobs {
 		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
 			if try == 10 {
@@ -164,11 +164,11 @@ func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []dura
 }
 
 // amendOne sees to a job that was there already, or adds it if it no longer is. It
-// gives the zero Placed if it is there again.
-func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed, error) {
+// gives the zero InsertResult if it is there again.
+func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.InsertResult, error) {
 	now, err := serverTime(ctx, tx)
 	if err != nil {
-		return durable.Placed{}, err
+		return durable.InsertResult{}, err
 	}
 	// What runs once is not amended: its row is not locked, or it could not be
 	// settled until the caller's transaction ends.
@@ -180,26 +180,26 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Placed
 	there, err := look(ctx, tx, "id = $1", uuid(n.ID))
 	if err == nil && there == nil {
 		if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
-			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Place{}, false)
+			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Placement{}, false)
 			if err != nil {
-				return durable.Placed{}, err
+				return durable.InsertResult{}, err
 			}
 			return placed[0], nil
 		}
 		if err == nil {
-			changed = rules.Amend(there, n, now)
+			changed = transition.Amend(there, n, now)
 		}
 		if changed {
 			err = put(ctx, tx, there, now)
 		}
 	}
 	if err != nil {
-		return durable.Placed{}, err
+		return durable.InsertResult{}, err
 	}
-	return durable.Placed{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
+	return durable.InsertResult{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
-const selectJob = "select " + row.Columns + " from executor_job "
+const selectJob = "select " + sqlrow.Columns + " from executor_job "
 
 // lock reads and locks one job; it is nil if there is none.
 func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
@@ -208,7 +208,7 @@ func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job,
 
 // get reads one job; it is nil if there is none.
 func get(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
-	j, err := row.Scan(tx.queryRow(ctx, selectJob+"where "+where, arg))
+	j, err := sqlrow.Scan(tx.queryRow(ctx, selectJob+"where "+where, arg))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -217,7 +217,7 @@ func get(ctx context.Context, tx querier, where string, arg any) (*durable.Job, 
 
 var updateJob = func() string {
 	var b strings.Builder
-	for i, name := range row.Names[1:] {
+	for i, name := range sqlrow.Names[1:] {
 		fmt.Fprintf(&b, ", %s = $%d", name, i+2)
 	}
 	return "update executor_job set " + b.String()[2:] + " where id = $1"
@@ -226,8 +226,8 @@ var updateJob = func() string {
 // put writes a job that is there already, and tells nodes of what they have to do about
 // it soon.
 func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
-	err := tx.exec(ctx, updateJob, row.Values(j, uuid(j.ID))...)
-	if err == nil && (j.Wish == durable.WishCancel || j.State == durable.Waiting && row.Micros(j.Due) <= row.Micros(now)+near) {
+	err := tx.exec(ctx, updateJob, sqlrow.Values(j, uuid(j.ID))...)
+	if err == nil && (j.Pending == durable.PendingCancel || j.State == durable.Waiting && sqlrow.Micros(j.Due) <= sqlrow.Micros(now)+near) {
 		err = tell(ctx, tx)
 	}
 	return err
@@ -236,5 +236,5 @@ func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
 func serverTime(ctx context.Context, q querier) (time.Time, error) {
 	var now int64
 	err := q.queryRow(ctx, "select "+clock).Scan(&now)
-	return row.Time(now), err
+	return sqlrow.Time(now), err
 }

@@ -37,14 +37,14 @@ func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
 		again := j
 		again.ID = durable.NewID()
 		go func() {
-			ids <- must(store.Insert(t.Context(), []durable.NewJob{again}, durable.Place{}))[0].ID
+			ids <- must(store.Insert(t.Context(), []durable.NewJob{again}, durable.Placement{}))[0].ID
 		}()
 	}
 	waitForWaiting(t, store, 10)
 	if n := store.DB().Stats().OpenConnections; n > 2 { // the transaction's, and that of the question
 		t.Errorf("users have %d connections", n)
 	}
-	if p, err := store.Beat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -71,16 +71,16 @@ func TestKeyInTransactionKeepsNoNodeAlive(t *testing.T) {
 	j.ID = durable.NewID()
 	added := make(chan error, 1)
 	go func() {
-		p, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "dead", Limit: 1})
+		p, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "dead", Limit: 1})
 		if err == nil && (p[0].ID != j.ID || p[0].Held) {
 			err = fmt.Errorf("added as %+v", p[0])
 		}
 		added <- err
 	}()
 	waitForWaiting(t, store, 1)
-	must(store.Beat(t.Context(), "dead", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
 	for ctx, freed := soon(t), 0; freed == 0; {
-		p, err := store.Beat(ctx, "alive", time.Hour, durable.Watch{})
+		p, err := store.Heartbeat(ctx, "alive", time.Hour, durable.Watch{})
 		if err != nil {
 			t.Fatalf("the dead node keeps its job: %v", err)
 		}
@@ -98,7 +98,7 @@ func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
 	store := open(t, dsn(t))
 	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
 	must(store.Join(t.Context(), "a", time.Hour))
-	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1}))[0]
+	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}))[0]
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	j.ID = durable.NewID()
@@ -106,7 +106,7 @@ func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
 		t.Errorf("got %v, want %v", p[0].ID, held.ID)
 	}
 	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due, Occurrence: held.Occurrence}
-	if s, err := store.Settle(soon(t), durable.Batch{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
+	if s, err := store.Commit(soon(t), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
 // PostgreSQL has no text for, is of no job; that is no failure of the database.
 func TestTextThatNoJobCanHave(t *testing.T) {
 	jobs := must(durable.New(durable.Config{Store: open(t, dsn(t))}))
-	must(durable.Refer[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
+	must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
 	for _, text := range []string{"a\x00b", "\xff"} {
 		if _, err := jobs.Find(t.Context(), text); !errors.Is(err, durable.ErrNotFound) {
 			t.Errorf("Find(%q): %v", text, err)

@@ -12,14 +12,14 @@ import (
 func TestLostLimitIsMadeAgain(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
-	claim := func() durable.Claims {
+	claim := func() durable.ClaimResult {
 		return must(store.Claim(t.Context(), durable.ClaimRequest{
 			Node: "a", Ahead: time.Minute, Limit: 10, Kinds: []durable.KindLimit{{Kind: "k", Max: 10, Global: 3}},
 		}))
 	}
 	claim()
 	must(store.DB().Exec("truncate executor_limit"))
-	must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Place{}))
+	must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Placement{}))
 	for n := 0; ; n++ {
 		c := claim()
 		if len(c.Jobs) == 1 {

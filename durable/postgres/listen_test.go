@@ -152,7 +152,7 @@ func TestListenHearsItsOwnSchemaOnly(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	add := func(store *postgres.Store) {
-		must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Place{}))
+		must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
 	}
 	// ping waits until the session has been silent and was asked once more.
 	ping := func() {
@@ -199,7 +199,7 @@ func TestListenHearsOfTablesMadeAgain(t *testing.T) {
 			return
 		}
 		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_node, executor_run, executor_limit, executor_pause, executor_schema"))
-		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Place{}))
+		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
 	}); calls < 2 {
 		t.Errorf("%d calls: %v", calls, err)
 	}

@@ -48,7 +48,7 @@ func claimed(t *testing.T, store *postgres.Store, node string, n int, ahead time
 	for range n {
 		jobs = append(jobs, durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: ahead, Attempts: 3})
 	}
-	must(store.Insert(t.Context(), jobs, durable.Place{}))
+	must(store.Insert(t.Context(), jobs, durable.Placement{}))
 	c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: node, Ahead: time.Hour, Limit: n, Kinds: []durable.KindLimit{{Kind: "k", Max: n}}}))
 	if len(c.Jobs) != n {
 		t.Fatalf("claimed %d jobs, want %d", len(c.Jobs), n)
@@ -98,7 +98,7 @@ func TestLockedJobIsSettledLater(t *testing.T) {
 			store := open(t, dsn(t))
 			jobs := claimed(t, store, "a", 3, ahead)
 			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
-			b := durable.Batch{Node: "a", History: 10}
+			b := durable.CommitRequest{Node: "a", History: 10}
 			for _, j := range jobs {
 				if what == "confirm" {
 					b.Confirms = append(b.Confirms, durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}})
@@ -110,7 +110,7 @@ func TestLockedJobIsSettledLater(t *testing.T) {
 				done   string
 				locked int
 			}{{"[true false true]", 1}, {"[true true true]", 0}} {
-				s, err := store.Settle(soon(t), b)
+				s, err := store.Commit(soon(t), b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,8 +135,8 @@ func TestLockedJobOfDeadNodeIsFreedLater(t *testing.T) {
 			must(store.Join(t.Context(), "alive", time.Hour))
 			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
 			if departure == "dies" {
-				must(store.Beat(t.Context(), "dead", -time.Second, durable.Watch{}))
-				if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 2 {
+				must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
+				if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 2 {
 					t.Fatalf("pulse is %+v: %v", p, err)
 				}
 			} else if err := store.Leave(soon(t), "dead"); err != nil {
@@ -145,14 +145,14 @@ func TestLockedJobOfDeadNodeIsFreedLater(t *testing.T) {
 			if c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: "dead", Limit: 9, Kinds: []durable.KindLimit{{Kind: "k", Max: 9}}})); len(c.Jobs) != 0 {
 				t.Errorf("the dead node claimed %d jobs", len(c.Jobs))
 			}
-			if p, err := store.Beat(soon(t), "dead", time.Hour, durable.Watch{}); err != nil || p.Alive {
+			if p, err := store.Heartbeat(soon(t), "dead", time.Hour, durable.Watch{}); err != nil || p.Alive {
 				t.Errorf("the dead node's pulse is %+v: %v", p, err)
 			}
-			if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 0 {
+			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 0 {
 				t.Errorf("pulse is %+v: %v", p, err)
 			}
 			end()
-			if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
+			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
 				t.Errorf("pulse is %+v: %v", p, err)
 			}
 			if got := must(store.Get(t.Context(), jobs[1].ID)); got.State != durable.Waiting || got.Owner != "" {
@@ -168,13 +168,13 @@ func TestLockedDeadNodeIsBuriedLater(t *testing.T) {
 	store := open(t, dsn(t))
 	claimed(t, store, "dead", 1, 0)
 	must(store.Join(t.Context(), "alive", time.Hour))
-	must(store.Beat(t.Context(), "dead", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
 	end := leaveOpen(t, store, "select from executor_node where id = 'dead' for key share")
-	if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
+	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 	end()
-	if p, err := store.Beat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
+	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestLockedJobIsReleasedLater(t *testing.T) {
 func TestReleaseKnowsWhatIsStillUnderWay(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
-	j := must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Place{}))[0].Job
+	j := must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Placement{}))[0].Job
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	must(tx.Exec("select from executor_node where id = 'a' for key share"))
@@ -232,7 +232,7 @@ func TestHandlersTransactionsLeaveTheStoreAlone(t *testing.T) {
 	for range 20 {
 		leaveOpen(t, store, "select 1")
 	}
-	if p, err := store.Beat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("pulse is %+v: %v", p, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Now gives the server's time.
@@ -21,7 +21,7 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 		insert into executor_node (id, lease_until, lease) select $1, n.now + $2, $2 from n
 		on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease
 		returning lease_until - $2`, node, lease.Microseconds()).Scan(&now)
-	return row.Time(now), err
+	return sqlrow.Time(now), err
 }
 
 // beat renews a lease, mends those of others after a jump of the clock, and looks
@@ -38,7 +38,7 @@ const beat = `with n as materialized (select ` + clock + ` as now),
 	)
 	select n.now, exists (select from renewed),
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
-		exists (select from executor_job where state in (1, 2) and owner = $1 and wish = 1),
+		exists (select from executor_job where state in (1, 2) and owner = $1 and pending = 1),
 		exists (select from executor_pause),
 		exists (select from unnest($3::text[]) as k (kind), unnest('{1,0,-1}'::smallint[]) as p (priority), lateral (
 			select from executor_job where state = 0 and kind = k.kind and priority = p.priority
@@ -47,15 +47,15 @@ const beat = `with n as materialized (select ` + clock + ` as now),
 
 // Beat renews a lease, frees what dead nodes hold, and looks for a job. As long as
 // nobody is dead, no kind is paused and nothing is to be canceled it is one statement.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
-	var p durable.Pulse
+func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+	var p durable.HeartbeatResult
 	var now int64
 	var dead, wanted, paused bool
 	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
 	if err != nil {
 		return p, err
 	}
-	p.Now = row.Time(now)
+	p.Now = sqlrow.Time(now)
 	if dead || !p.Alive {
 		err = inTx(ctx, s.db, func(tx querier) (err error) {
 			p.Freed, p.Dead, err = reap(ctx, tx, node)
@@ -66,12 +66,12 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 		}
 	}
 	if paused {
-		if p.Paused, err = row.Strings(s.db.QueryContext(ctx, selectPaused)); err != nil {
+		if p.Paused, err = sqlrow.Strings(s.db.QueryContext(ctx, selectPaused)); err != nil {
 			return p, err
 		}
 	}
 	if wanted {
-		jobs, err := row.ScanAll(s.db.QueryContext(ctx, selectJob+"where state in (1, 2) and owner = $1 and wish = 1", node))
+		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectJob+"where state in (1, 2) and owner = $1 and pending = 1", node))
 		for _, j := range jobs {
 			p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
@@ -80,28 +80,28 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w du
 	return p, nil
 }
 
-// reapJobs frees what nodes hold that are not there any more: rules.Reap in one
+// reapJobs frees what nodes hold that are not there any more: transition.Reap in one
 // statement, however much it is, as it must be done well within the lease of the
 // node that does it.
 const reapJobs = `with n as materialized (select ` + clock + ` as now),
 	o as materialized (
 		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
-			state = 2 and wish <> 1 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
+			state = 2 and pending <> 1 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
 		from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
 		for update skip locked
 	), u as (
 		update executor_job j set
-			state = case when o.was = 1 then 0 when o.dead then 4 when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
+			state = case when o.was = 1 then 0 when o.dead then 4 when j.pending = 1 then 5 when j.pending = 2 then 6 else 0 end,
 			due = case when o.was = 1 or o.dead then j.due when j.next_due <> 0 then j.next_due
 				when j.attempt < 2 then n.now else n.now + (1000000::bigint << least(j.attempt - 2, 6)) end,
 			occurrence = case when o.was = 2 and not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when o.was = 2 and not o.dead and j.next_due <> 0 then 0 else j.attempt end,
-			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, lost = j.lost + (o.was = 2)::int, updated = n.now,
+			pending = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, lost = j.lost + (o.was = 2)::int, updated = n.now,
 			error = case when o.was = 1 then j.error else 'durable: node ' || o.node || ' was lost' end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now
 	), added as (
-		insert into executor_run (` + row.RunColumns + `)
+		insert into executor_run (` + sqlrow.RunColumns + `)
 		select id, runs, run_occurrence, run_attempt, held, node, started, now, 4, error from u where was = 2
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`
 
@@ -182,18 +182,18 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	return left || later, err
 }
 
-// releaseJobs is rules.Release in one statement.
+// releaseJobs is transition.Release in one statement.
 const releaseJobs = `with n as materialized (select ` + clock + ` as now),
 	o as materialized (
 		select id from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])) for update skip locked
 	), u as (
 		update executor_job j set
-			state = case j.wish when 1 then 5 when 2 then 6 else 0 end,
+			state = case j.pending when 1 then 5 when 2 then 6 else 0 end,
 			due = case when j.next_due <> 0 then j.next_due
 				when j.attempt - (j.state = 2)::int = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = 2)::int end,
-			wish = 0, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
+			pending = 0, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
 		from o, n where j.id = o.id
 		returning j.id
 	) select count(*) from u`

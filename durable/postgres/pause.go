@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 const selectPaused = "select kind from executor_pause"
@@ -20,5 +20,5 @@ func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 
 // PausedKinds gives the kinds that are paused.
 func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
-	return row.Strings(s.db.QueryContext(ctx, selectPaused))
+	return sqlrow.Strings(s.db.QueryContext(ctx, selectPaused))
 }

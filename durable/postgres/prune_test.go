@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
 )
 
 // addRuns adds a history of one run for each of so many jobs, of which one in a
 // thousand finished long ago.
 func addRuns(t *testing.T, store *postgres.Store, jobs int) {
-	must(store.DB().Exec(`insert into executor_run (`+row.RunColumns+`)
+	must(store.DB().Exec(`insert into executor_run (`+sqlrow.RunColumns+`)
 		select gen_random_uuid(), 1, 0, 1, 1, 'a', 0, case when i % 1000 = 0 then 1 else $1::bigint end, 0, '' from generate_series(1, $2::int) i`,
 		time.Now().UnixMicro(), jobs))
 	must(store.DB().Exec("analyze executor_run"))
@@ -41,7 +41,7 @@ func TestPruneOfHistoryUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	addRuns(t, store, 50_000)
 	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.PruneRuns, "00000000-0000-0000-0000-000000000000", 0, time.Hour.Microseconds(), 1000))
-	plan := strings.Join(must(row.Strings(rows, nil)), "\n")
+	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
 	if !strings.Contains(plan, "using executor_run_pkey") || strings.Contains(plan, "Seq Scan on executor_run ") {
 		t.Errorf("the plan is\n%s", plan)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
-	"github.com/executor-go/executor/durable/internal/rules"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/internal/transition"
 )
 
 // Change does what a user asks.
@@ -24,7 +24,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 		if err != nil {
 			return err
 		}
-		if answer = rules.Change(j, c, now); answer == durable.TooLate {
+		if answer = transition.Change(j, c, now); answer == durable.TooLate {
 			return nil
 		}
 		return put(ctx, tx, j, now)
@@ -34,12 +34,12 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 
 // Get gives a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
-	return one(row.Scan(s.calls.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
+	return one(sqlrow.Scan(s.calls.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
 }
 
 // Find gives the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
-	return one(row.Scan(s.calls.QueryRowContext(ctx, selectJob+"where key = $1", key)))
+	return one(sqlrow.Scan(s.calls.QueryRowContext(ctx, selectJob+"where key = $1", key)))
 }
 
 func one(j durable.Job, err error) (durable.Job, error) {
@@ -52,7 +52,7 @@ func one(j durable.Job, err error) (durable.Job, error) {
 // List gives a page of jobs.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	statement, args := listJobs(f)
-	return row.ScanAll(s.calls.QueryContext(ctx, statement, args...))
+	return sqlrow.ScanAll(s.calls.QueryContext(ctx, statement, args...))
 }
 
 // listJobs gives the statement that lists jobs. A prefix is a range of keys, and
@@ -70,7 +70,7 @@ func listJobs(f durable.Filter) (statement string, args []any) {
 	}
 	if f.Prefix != "" {
 		add("key >= $%d", f.Prefix)
-		if beyond := row.Beyond(f.Prefix); beyond != "" {
+		if beyond := sqlrow.Beyond(f.Prefix); beyond != "" {
 			add("key < $%d", beyond)
 		}
 	}
@@ -90,18 +90,18 @@ func listJobs(f durable.Filter) (statement string, args []any) {
 
 // Runs gives a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
-	return row.ScanRuns(s.calls.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
+	return sqlrow.ScanRuns(s.calls.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
 }
 
 // Counts counts the jobs of each kind in each state.
 func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
-	return row.ScanCounts(s.calls.QueryContext(ctx, row.CountJobs))
+	return sqlrow.ScanCounts(s.calls.QueryContext(ctx, sqlrow.CountJobs))
 }
 
 // Kinds gives the kinds of which a job waits: one look into the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
-	return row.Strings(s.db.QueryContext(ctx, `with recursive k (kind) as (
+	return sqlrow.Strings(s.db.QueryContext(ctx, `with recursive k (kind) as (
 		(select kind from executor_job where state = 0 order by kind limit 1)
 		union all
 		select (select j.kind from executor_job j where j.state = 0 and j.kind > k.kind order by j.kind limit 1) from k where k.kind is not null

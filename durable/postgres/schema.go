@@ -83,6 +83,9 @@ var migrations = []string{
 
 	// The kinds that are paused.
 	`create table executor_pause (kind text collate "C" primary key);`,
+
+	// What is pending for a running job has the name that it has in Go.
+	`alter table executor_job rename column wish to pending;`,
 }
 
 // schemaMade tells whether executor_schema is where it would be made. PostgreSQL

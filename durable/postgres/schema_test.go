@@ -16,7 +16,7 @@ import (
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
 		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause", "alter table executor_node drop column lease", "drop index executor_job_owner",
-		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "update executor_schema set version = 1",
+		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))
 	}
@@ -30,10 +30,10 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	makeFirst(store)
 	migrated := open(t, dsn)
 	must(migrated.Join(t.Context(), "b", time.Hour))
-	if p := must(migrated.Beat(t.Context(), "b", time.Hour, durable.Watch{})); p.Freed != 0 || !p.Alive {
+	if p := must(migrated.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{})); p.Freed != 0 || !p.Alive {
 		t.Errorf("pulse is %+v", p)
 	}
-	if p := must(migrated.Beat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
+	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
 	}
 	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Running || got.Owner != "a" {
@@ -48,7 +48,7 @@ func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
 	must(store.Join(t.Context(), "dead", time.Minute))
 	must(store.Join(t.Context(), "alive", time.Minute))
 	must(store.DB().Exec("update executor_node set lease_until = lease_until + 3600000000"))
-	p := must(store.Beat(t.Context(), "alive", time.Minute, durable.Watch{}))
+	p := must(store.Heartbeat(t.Context(), "alive", time.Minute, durable.Watch{}))
 	var until int64
 	if err := store.DB().QueryRow("select lease_until from executor_node where id = 'dead'").Scan(&until); err != nil {
 		t.Fatal(err)

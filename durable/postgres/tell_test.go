@@ -45,9 +45,9 @@ func TestListenHearsOfAllThatIsToBeDone(t *testing.T) {
 	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) != 1 {
 		t.Fatalf("claimed %+v", c)
 	}
-	must(store.Beat(t.Context(), "a", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "a", -time.Second, durable.Watch{}))
 	must(store.Join(t.Context(), "b", time.Hour))
-	must(store.Beat(t.Context(), "b", time.Hour, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{}))
 	hears("what a dead node held")
 }
 
@@ -59,7 +59,7 @@ func TestListenHearsOfWhatIsRegisteredAgain(t *testing.T) {
 	j := durable.NewJob{Key: "key", Kind: "k", Schedule: "rate 1h0m0s", Delay: time.Hour, Attempts: 1}
 	register := func() {
 		j.ID = durable.NewID()
-		must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{}))
+		must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{}))
 	}
 	register() // nobody has to look at it yet
 	j.Schedule, j.Delay = "rate 1m0s", 0

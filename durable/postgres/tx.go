@@ -11,7 +11,7 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Tx gives ScheduleTx and CompleteTx a transaction of pgx's own, of a pgxpool.Pool
@@ -44,7 +44,7 @@ func (n native) query(ctx context.Context, statement string, args ...any) (rows,
 	return nativeRows{rows}, err
 }
 
-func (n native) queryRow(ctx context.Context, statement string, args ...any) row.Scanner {
+func (n native) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
 	return n.tx.QueryRow(ctx, statement, args...)
 }
 
@@ -60,12 +60,12 @@ func (r nativeRows) Close() error {
 type querier interface {
 	exec(ctx context.Context, statement string, args ...any) error
 	query(ctx context.Context, statement string, args ...any) (rows, error)
-	queryRow(ctx context.Context, statement string, args ...any) row.Scanner
+	queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner
 }
 
 // rows are *sql.Rows or pgx.Rows.
 type rows interface {
-	row.Scanner
+	sqlrow.Scanner
 	Next() bool
 	Err() error
 	Close() error
@@ -89,7 +89,7 @@ func (s standard) query(ctx context.Context, statement string, args ...any) (row
 	return s.on.QueryContext(ctx, statement, args...)
 }
 
-func (s standard) queryRow(ctx context.Context, statement string, args ...any) row.Scanner {
+func (s standard) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
 	return s.on.QueryRowContext(ctx, statement, args...)
 }
 
@@ -139,7 +139,7 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 }
 
 // InsertTx adds jobs in the caller's transaction.
-func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
+func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
 	q, err := in(tx)
 	if err != nil {
 		return nil, err
@@ -147,18 +147,18 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 	if err := freeKeys(ctx, q, jobs); err != nil {
 		return nil, foreign(err)
 	}
-	placed, missing, err := insert(ctx, q, jobs, durable.Place{}, false)
+	placed, missing, err := insert(ctx, q, jobs, durable.Placement{}, false)
 	if err == nil && missing > 0 {
 		err = amend(ctx, q, jobs, placed)
 	}
 	return placed, foreign(err)
 }
 
-// SettleTx settles in the caller's transaction.
-func (s *Store) SettleTx(ctx context.Context, tx durable.Tx, b durable.Batch) (durable.Settled, error) {
+// CompleteTx settles in the caller's transaction.
+func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
 	q, err := in(tx)
 	if err != nil {
-		return durable.Settled{}, err
+		return durable.CommitResult{}, err
 	}
 	return settle(ctx, q, b, picky)
 }

@@ -28,31 +28,31 @@ func TestCallsThatWaitLeaveTheStoreAlone(t *testing.T) {
 		"register": {"select from executor_job for update", 10, true, func(ctx context.Context, store durable.Store) error {
 			again := periodic
 			again.ID, again.Schedule = durable.NewID(), "rate:2s"
-			_, err := store.Insert(ctx, []durable.NewJob{again}, durable.Place{})
+			_, err := store.Insert(ctx, []durable.NewJob{again}, durable.Placement{})
 			return err
 		}},
 		"insert": {"lock table executor_job in share mode", 10, false, func(ctx context.Context, store durable.Store) error {
 			j := once
 			j.ID = durable.NewID()
-			_, err := store.Insert(ctx, []durable.NewJob{j}, durable.Place{})
+			_, err := store.Insert(ctx, []durable.NewJob{j}, durable.Placement{})
 			return err
 		}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			store := open(t, dsn(t))
 			must(store.Join(t.Context(), "a", time.Hour))
-			must(store.Insert(t.Context(), []durable.NewJob{periodic}, durable.Place{}))
+			must(store.Insert(t.Context(), []durable.NewJob{periodic}, durable.Placement{}))
 			end := leaveOpen(t, store, test.lock)
 			errs := make(chan error, calls)
 			for range calls {
 				go func() { errs <- test.call(t.Context(), store) }()
 			}
 			waitForWaiting(t, store, test.waiting)
-			if p, err := store.Beat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+			if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 				t.Errorf("pulse is %+v: %v", p, err)
 			}
 			if test.adding {
-				if _, err := store.Insert(soon(t), []durable.NewJob{once}, durable.Place{}); err != nil {
+				if _, err := store.Insert(soon(t), []durable.NewJob{once}, durable.Placement{}); err != nil {
 					t.Errorf("insert: %v", err)
 				}
 				if _, err := store.Get(soon(t), once.ID); err != nil {
@@ -77,14 +77,14 @@ func TestAllThatIsRegisteredAgainIsChanged(t *testing.T) {
 		{ID: durable.NewID(), Key: "first", Kind: "k", Schedule: "rate:1s", Attempts: 3},
 		{ID: durable.NewID(), Key: "second", Kind: "k", Schedule: "rate:1s", Attempts: 3},
 	}
-	added := must(store.Insert(t.Context(), jobs, durable.Place{}))
+	added := must(store.Insert(t.Context(), jobs, durable.Placement{}))
 	end := leaveOpen(t, store, lockJob, uuidText(added[1].Job))
 	errs := make(chan error, 1)
 	go func() {
 		for i := range jobs {
 			jobs[i].ID, jobs[i].Schedule = durable.NewID(), "rate:2s"
 		}
-		_, err := store.Insert(t.Context(), jobs, durable.Place{})
+		_, err := store.Insert(t.Context(), jobs, durable.Placement{})
 		errs <- err
 	}()
 	// Until it is not the first try any more, which ends soon.

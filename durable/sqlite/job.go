@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
-	"github.com/executor-go/executor/durable/internal/rules"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-const selectJob = "select " + row.Columns + " from executor_job "
+const selectJob = "select " + sqlrow.Columns + " from executor_job "
 
 var (
-	insertJob = "insert into executor_job (" + row.Columns + ") values (?" + strings.Repeat(", ?", len(row.Names)-1) + ")"
-	updateJob = "update executor_job set " + strings.Join(row.Names[1:], " = ?, ") + " = ? where id = ?"
+	insertJob = "insert into executor_job (" + sqlrow.Columns + ") values (?" + strings.Repeat(", ?", len(sqlrow.Names)-1) + ")"
+	updateJob = "update executor_job set " + strings.Join(sqlrow.Names[1:], " = ?, ") + " = ? where id = ?"
 )
 
 // get reads one job; it is nil if there is none.
 func (q *querier) get(where string, arg any) (*durable.Job, error) {
-	jobs, err := row.ScanAll(q.query(selectJob+where, arg))
+	jobs, err := sqlrow.ScanAll(q.query(selectJob+where, arg))
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
@@ -30,13 +30,13 @@ func (q *querier) get(where string, arg any) (*durable.Job, error) {
 
 // put writes a job that is there already.
 func (q *querier) put(j *durable.Job) error {
-	v := row.Values(j, j.ID[:])
+	v := sqlrow.Values(j, j.ID[:])
 	_, err := q.exec(updateJob, append(v[1:], j.ID[:])...)
 	return err
 }
 
 func (q *querier) addRun(r *durable.Run) error {
-	_, err := q.exec("insert into executor_run ("+row.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row.RunValues(r, r.Job[:])...)
+	_, err := q.exec("insert into executor_run ("+sqlrow.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", sqlrow.RunValues(r, r.Job[:])...)
 	return err
 }
 
@@ -47,11 +47,11 @@ func (q *querier) alive(node string) (bool, error) {
 }
 
 // Insert adds jobs.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
-	return do(ctx, s.writer, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, p) })
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+	return do(ctx, s.writer, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, p) })
 }
 
-func (q *querier) insert(jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	alive := false
 	if p.Node != "" {
 		var err error
@@ -60,7 +60,7 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Place) ([]durable.Plac
 		}
 	}
 	now, held := now(), 0
-	placed := make([]durable.Placed, len(jobs))
+	placed := make([]durable.InsertResult, len(jobs))
 	for i, n := range jobs {
 		one, err := q.insertOne(n, p, alive && held < p.Limit, now)
 		if err != nil {
@@ -75,31 +75,31 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Place) ([]durable.Plac
 	return placed, nil
 }
 
-func (q *querier) insertOne(n durable.NewJob, p durable.Place, alive bool, now time.Time) (durable.Placed, error) {
-	j := rules.New(n, p, alive, now)
-	added, err := q.exec(insertJob+" on conflict do nothing", row.Values(&j, j.ID[:])...)
+func (q *querier) insertOne(n durable.NewJob, p durable.Placement, alive bool, now time.Time) (durable.InsertResult, error) {
+	j := transition.New(n, p, alive, now)
+	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)
 	if err != nil || added == 1 {
-		return durable.Placed{Job: j, Changed: true, Held: j.State.Held()}, err
+		return durable.InsertResult{Job: j, Changed: true, Held: j.State.Held()}, err
 	}
 	there, err := q.get("where id = ?", n.ID[:])
 	if err != nil || there != nil {
-		return durable.Placed{Job: deref(there)}, err
+		return durable.InsertResult{Job: deref(there)}, err
 	}
 	there, err = q.get("where key = ?", n.Key)
-	if err == nil && there != nil && rules.Reuses(there, n) {
+	if err == nil && there != nil && transition.Reuses(there, n) {
 		if _, err = q.exec("update executor_job set key = null where id = ?", there.ID[:]); err != nil {
-			return durable.Placed{}, err
+			return durable.InsertResult{}, err
 		}
 		return q.insertOne(n, p, alive, now)
 	}
 	if err == nil && there == nil {
 		err = errors.New("durable/sqlite: a job was neither added nor is it there")
 	}
-	changed := err == nil && rules.Amend(there, n, now)
+	changed := err == nil && transition.Amend(there, n, now)
 	if changed {
 		err = q.put(there)
 	}
-	return durable.Placed{Job: deref(there), Changed: changed}, err
+	return durable.InsertResult{Job: deref(there), Changed: changed}, err
 }
 
 func deref(j *durable.Job) durable.Job {
@@ -116,7 +116,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 		if err != nil || j == nil {
 			return durable.NotFound, err
 		}
-		answer := rules.Change(j, c, now())
+		answer := transition.Change(j, c, now())
 		if answer == durable.TooLate {
 			return answer, nil
 		}
@@ -126,12 +126,12 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 
 // Get gives a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
-	return one(row.Scan(s.read.QueryRowContext(ctx, selectJob+"where id = ?", id[:])))
+	return one(sqlrow.Scan(s.read.QueryRowContext(ctx, selectJob+"where id = ?", id[:])))
 }
 
 // Find gives the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
-	return one(row.Scan(s.read.QueryRowContext(ctx, selectJob+"where key = ?", key)))
+	return one(sqlrow.Scan(s.read.QueryRowContext(ctx, selectJob+"where key = ?", key)))
 }
 
 func one(j durable.Job, err error) (durable.Job, error) {
@@ -154,14 +154,14 @@ const fewKeys = `select (select encoding from pragma_encoding) = 'UTF-8'
 // put in order; many are read in the order of the IDs, in which none is far from the
 // next. SQLite has nothing by which to tell, and would take the index of the keys.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
-	narrow, beyond := false, row.Beyond(f.Prefix)
+	narrow, beyond := false, sqlrow.Beyond(f.Prefix)
 	if beyond != "" {
 		if err := s.read.QueryRowContext(ctx, fewKeys, f.Prefix, beyond, few, few).Scan(&narrow); err != nil {
 			return nil, err
 		}
 	}
 	statement, args := listJobs(f, narrow)
-	return row.ScanAll(s.read.QueryContext(ctx, statement, args...))
+	return sqlrow.ScanAll(s.read.QueryContext(ctx, statement, args...))
 }
 
 // listJobs gives the statement that lists jobs; narrow says that few keys have the
@@ -175,7 +175,7 @@ func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 		where, args = append(where, "substr(key, 1, length(?)) = ?"), append(args, f.Prefix, f.Prefix)
 	}
 	if narrow {
-		where, args = append(where, "key >= ? and key < ?"), append(args, f.Prefix, row.Beyond(f.Prefix))
+		where, args = append(where, "key >= ? and key < ?"), append(args, f.Prefix, sqlrow.Beyond(f.Prefix))
 	}
 	if len(f.States) > 0 {
 		where = append(where, "state in (?"+strings.Repeat(", ?", len(f.States)-1)+")")
@@ -191,18 +191,18 @@ func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 
 // Runs gives a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
-	return row.ScanRuns(s.read.QueryContext(ctx, "select "+row.RunColumns+` from executor_run
+	return sqlrow.ScanRuns(s.read.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = ?1 and (?2 = 0 or seq < ?2) order by seq desc limit ?3`, id[:], before, limit))
 }
 
 // Counts counts the jobs of each kind in each state.
 func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
-	return row.ScanCounts(s.read.QueryContext(ctx, row.CountJobs))
+	return sqlrow.ScanCounts(s.read.QueryContext(ctx, sqlrow.CountJobs))
 }
 
 // Kinds gives the kinds of which a job waits: one look into the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
-	return row.Strings(s.read.QueryContext(ctx, `with recursive k(kind) as (
+	return sqlrow.Strings(s.read.QueryContext(ctx, `with recursive k(kind) as (
 		select min(kind) from executor_job where state = 0
 		union all
 		select (select min(j.kind) from executor_job j where j.state = 0 and j.kind > k.kind) from k where k.kind is not null

@@ -29,7 +29,7 @@ func TestListOfPrefix(t *testing.T) {
 			for i := range jobs {
 				jobs[i] = durable.NewJob{ID: durable.NewID(), Key: fmt.Sprint(prefix, i), Kind: "k", Schedule: "once", Attempts: 1}
 			}
-			if _, err := s.Insert(t.Context(), jobs, durable.Place{}); err != nil {
+			if _, err := s.Insert(t.Context(), jobs, durable.Placement{}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.List(t.Context(), durable.Filter{Prefix: prefix, Limit: 2 * few})

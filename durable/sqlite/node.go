@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
-	"github.com/executor-go/executor/durable/internal/rules"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/internal/transition"
 )
 
 // Now gives the store's time.
@@ -24,8 +24,8 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 }
 
 // Beat renews a lease, frees what dead nodes hold, and looks for a job.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.Pulse, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.Pulse, error) {
+func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.HeartbeatResult, error) {
 		p, err := q.beat(node, lease)
 		if err == nil {
 			p.Due, err = q.due(w, p.Now)
@@ -50,8 +50,8 @@ func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
 	return false, nil
 }
 
-func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) {
-	p := durable.Pulse{Now: now()}
+func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResult, error) {
+	p := durable.HeartbeatResult{Now: now()}
 	// Other leases are mended, if the clock has jumped, by what this one was.
 	_, err := q.exec(`update executor_node set lease_until = ?1 + lease where id <> ?2 and lease > 0
 		and (lease_until > ?1 + lease + 1000000 or lease_until < ?1 and (select lease_until < ?1 from executor_node where id = ?2))`, micros(p.Now), node)
@@ -68,13 +68,13 @@ func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) 
 		return p, err
 	}
 	if buried > 0 || !p.Alive {
-		orphans, err := row.ScanAll(q.query(selectJob + "where state in (1, 2) and owner not in (select id from executor_node)"))
+		orphans, err := sqlrow.ScanAll(q.query(selectJob + "where state in (1, 2) and owner not in (select id from executor_node)"))
 		if err != nil {
 			return p, err
 		}
 		p.Freed = len(orphans)
 		for i := range orphans {
-			if run, ok := rules.Reap(&orphans[i], p.Now); ok {
+			if run, ok := transition.Reap(&orphans[i], p.Now); ok {
 				if err := q.addRun(&run); err != nil {
 					return p, err
 				}
@@ -87,10 +87,10 @@ func (q *querier) beat(node string, lease time.Duration) (durable.Pulse, error) 
 			}
 		}
 	}
-	if p.Paused, err = row.Strings(q.query(selectPaused)); err != nil {
+	if p.Paused, err = sqlrow.Strings(q.query(selectPaused)); err != nil {
 		return p, err
 	}
-	wanted, err := row.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ? and wish = 1", node))
+	wanted, err := sqlrow.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ? and pending = 1", node))
 	for _, j := range wanted {
 		p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 	}
@@ -118,13 +118,13 @@ func (q *querier) release(node string, keep []durable.ID) error {
 	for _, id := range keep {
 		kept[id] = true
 	}
-	held, err := row.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ?", node))
+	held, err := sqlrow.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ?", node))
 	if err != nil {
 		return err
 	}
 	for i := range held {
 		if !kept[held[i].ID] {
-			rules.Release(&held[i], now())
+			transition.Release(&held[i], now())
 			if err := q.put(&held[i]); err != nil {
 				return err
 			}
@@ -140,13 +140,13 @@ const heldOfKind = `select count(*) from executor_node n cross join executor_job
 
 // Claim gives waiting jobs to a node. Each priority of each kind is one look
 // into the index.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.Claims, error) { return q.claim(r) })
+func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.ClaimResult, error) { return q.claim(r) })
 }
 
-func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
+func (q *querier) claim(r durable.ClaimRequest) (durable.ClaimResult, error) {
 	r.Kinds = slices.Clone(r.Kinds)
-	c := durable.Claims{Now: now()}
+	c := durable.ClaimResult{Now: now()}
 	alive, err := q.alive(r.Node)
 	if err != nil || !alive {
 		return c, err
@@ -168,10 +168,10 @@ func (q *querier) claim(r durable.ClaimRequest) (durable.Claims, error) {
 			if limit <= 0 {
 				continue
 			}
-			jobs, err := row.ScanAll(q.query(`update executor_job
+			jobs, err := sqlrow.ScanAll(q.query(`update executor_job
 				set state = 1 + (due <= ?1), attempt = attempt + (due <= ?1), owner = ?2, epoch = epoch + 1, updated = ?3
 				where rowid in (select rowid from executor_job where state = 0 and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
-				returning `+row.Columns, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
+				returning `+sqlrow.Columns, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
 			if err != nil {
 				return c, err
 			}

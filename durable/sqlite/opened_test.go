@@ -18,7 +18,7 @@ func TestFileRemovedWhileOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := durable.Refer[string, string](jobs, "k")
+	k := durable.Client[string, string](jobs, "k")
 	add := func(want string) {
 		t.Helper()
 		_, err := k.Schedule(t.Context(), 0, "")

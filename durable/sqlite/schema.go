@@ -72,6 +72,9 @@ var migrations = []string{
 
 	// The kinds that are paused.
 	`create table executor_pause (kind text primary key);`,
+
+	// What is pending for a running job has the name that it has in Go.
+	`alter table executor_job rename column wish to pending;`,
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

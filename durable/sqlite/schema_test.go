@@ -36,12 +36,12 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}
-	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{Node: "a", Limit: 1}); err != nil {
+	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
 		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "delete from executor_schema where version >= 2",
-		"alter table executor_job drop column lost", "drop table executor_pause")
+		"alter table executor_job drop column lost", "drop table executor_pause", "alter table executor_job rename column pending to wish")
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := store.Beat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
+		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
 			t.Errorf("pulse is %+v: %v", p, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
 		}
 	}
 	execute(t, store, "update executor_node set lease_until = lease_until + 3600000000")
-	if _, err := store.Beat(t.Context(), "alive", 40*time.Hour, durable.Watch{}); err != nil {
+	if _, err := store.Heartbeat(t.Context(), "alive", 40*time.Hour, durable.Watch{}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, store, "create table t (n integer check (n = 0))", // an error, unless it is 0

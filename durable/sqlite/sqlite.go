@@ -19,7 +19,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	executor "github.com/executor-go/executor"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Option changes how a file is opened.
@@ -145,4 +145,4 @@ func (s *Store) Close() error { return s.close() }
 // now is the store's clock.
 func now() time.Time { return time.Now().UTC().Round(0).Truncate(time.Microsecond) }
 
-func micros(t time.Time) int64 { return row.Micros(t) }
+func micros(t time.Time) int64 { return sqlrow.Micros(t) }

@@ -123,7 +123,7 @@ func TestClosedFileIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
-	_, err = store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{})
+	_, err = store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})
 	if err == nil {
 		_, err = store.Get(t.Context(), j.ID) // by a connection that reads
 	}
@@ -149,7 +149,7 @@ func TestFullDisk(t *testing.T) {
 	accepted := 0
 	add := func() error {
 		j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, 4000), Schedule: "once", Attempts: 1}
-		_, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Place{})
+		_, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})
 		return err
 	}
 	for err == nil {
@@ -201,7 +201,7 @@ func TestCallGivenUp(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := store.Beat(t.Context(), "node", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(t.Context(), "node", time.Hour, durable.Watch{}); err != nil || !p.Alive {
 		t.Errorf("Beat: %+v, %v", p, err)
 	}
 }

@@ -24,13 +24,13 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 }
 
 // InsertTx adds jobs in the caller's transaction.
-func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.Placed, error) {
-	return inTx(ctx, tx, func(q *querier) ([]durable.Placed, error) { return q.insert(jobs, durable.Place{}) })
+func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
+	return inTx(ctx, tx, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, durable.Placement{}) })
 }
 
-// SettleTx settles in the caller's transaction.
-func (s *Store) SettleTx(ctx context.Context, tx durable.Tx, b durable.Batch) (durable.Settled, error) {
-	return inTx(ctx, tx, func(q *querier) (durable.Settled, error) { return q.settle(b) })
+// CompleteTx settles in the caller's transaction.
+func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
+	return inTx(ctx, tx, func(q *querier) (durable.CommitResult, error) { return q.settle(b) })
 }
 
 // inTx runs fn in a caller's transaction. That would keep what fn has prepared

@@ -78,7 +78,7 @@ func TestTransactionKeepsNoStatements(t *testing.T) {
 		if _, err := store.GetTx(t.Context(), tx, p[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.SettleTx(t.Context(), tx, durable.Batch{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
+		if _, err := store.CompleteTx(t.Context(), tx, durable.CommitRequest{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func adds(t *testing.T, size int, more func()) *call {
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, size), Schedule: "once", Attempts: 1}
 	return &call{over: t.Context().Done(), done: make(chan struct{}), fn: func(q *querier) error {
-		_, err := q.insert([]durable.NewJob{j}, durable.Place{})
+		_, err := q.insert([]durable.NewJob{j}, durable.Placement{})
 		more()
 		return err
 	}}

@@ -26,7 +26,7 @@ func cancelRunning(b *bench) {
 	b.change(j.ID, durable.OpCancel, durable.Deferred)
 	b.state(j.ID, durable.Running)
 	b.settle(node, next(j, j.Due.Add(time.Hour)))
-	if got := b.state(j.ID, durable.Canceled); got.Wish != durable.NoWish {
+	if got := b.state(j.ID, durable.Canceled); got.Pending != durable.PendingNone {
 		b.Error("the wish is still there")
 	}
 	k := b.running(node)
@@ -175,7 +175,7 @@ func rescheduleLast(b *bench) {
 		}
 		b.settle(node, o)
 		got := b.state(j.ID, test.want)
-		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Wish != durable.NoWish || !got.NextDue.IsZero() {
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
 			b.Errorf("%s: job is %+v", test.name, got)
 		}
 	}

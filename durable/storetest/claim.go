@@ -118,7 +118,7 @@ func claimOnce(b *bench) {
 	for range jobs {
 		batch = append(batch, job(-time.Second))
 	}
-	must(b.store.Insert(b.Context(), batch, durable.Place{}))
+	must(b.store.Insert(b.Context(), batch, durable.Placement{}))
 	var mu sync.Mutex
 	seen := map[durable.ID]bool{}
 	var wg sync.WaitGroup

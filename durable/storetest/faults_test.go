@@ -75,24 +75,24 @@ func findings(t *testing.T, plant func(durable.Store) durable.Store) map[string]
 // faulty is a store with a flaw in one of its methods.
 type faulty struct {
 	durable.Store
-	claim  func(context.Context, durable.ClaimRequest) (durable.Claims, error)
-	settle func(context.Context, durable.Batch) (durable.Settled, error)
+	claim  func(context.Context, durable.ClaimRequest) (durable.ClaimResult, error)
+	settle func(context.Context, durable.CommitRequest) (durable.CommitResult, error)
 	list   func(context.Context, durable.Filter) ([]durable.Job, error)
 	runs   func(context.Context, durable.ID, int64, int) ([]durable.Run, error)
 }
 
-func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	if f.claim != nil {
 		return f.claim(ctx, r)
 	}
 	return f.Store.Claim(ctx, r)
 }
 
-func (f *faulty) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (f *faulty) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	if f.settle != nil {
 		return f.settle(ctx, b)
 	}
-	return f.Store.Settle(ctx, b)
+	return f.Store.Commit(ctx, b)
 }
 
 func (f *faulty) List(ctx context.Context, filter durable.Filter) ([]durable.Job, error) {
@@ -134,21 +134,21 @@ func TestFaults(t *testing.T) {
 			}}
 		}, "SettleKeepsTheLatestRuns", "want"},
 		{"Claim gives nothing", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 				now, err := s.Now(ctx)
-				return durable.Claims{Now: now}, err
+				return durable.ClaimResult{Now: now}, err
 			}}
 		}, stuck, "0 of 120"},
 		{"Claim gives a job again", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.Claims, error) {
+			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 				claims, err := s.Claim(ctx, r)
 				s.Release(ctx, r.Node, nil)
 				return claims, err
 			}}
 		}, "ClaimGivesEachJobOnce", "twice"},
 		{"Settle never knows", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, settle: func(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-				settled, err := s.Settle(ctx, b)
+			return &faulty{Store: s, settle: func(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+				settled, err := s.Commit(ctx, b)
 				for _, o := range b.Outcomes {
 					settled.Locked = append(settled.Locked, o.Ref)
 				}

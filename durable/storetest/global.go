@@ -96,7 +96,7 @@ func globalLimitTogether(b *bench) {
 	for i := range 2 * jobs {
 		batch = append(batch, job(-time.Second, func(j *durable.NewJob) { j.Kind = []string{"k", "other"}[i%2] }))
 	}
-	must(b.store.Insert(b.Context(), batch, durable.Place{}))
+	must(b.store.Insert(b.Context(), batch, durable.Placement{}))
 	var held, done, latest atomic.Int64 // latest is when a job was done, or it all began
 	begin := time.Now()
 	stuck := func() bool { return time.Since(begin)-time.Duration(latest.Load()) > patience }
@@ -131,13 +131,13 @@ func globalLimitTogether(b *bench) {
 					b.Errorf("the store has %d held jobs, of %d: %v", len(seen), limit, err)
 				}
 				held.Add(-ours)
-				s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: outcomes})
+				s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: outcomes})
 				for len(s.Locked) > 0 && err == nil {
 					if stuck() {
 						b.Errorf("Settle says that %d outcomes are locked, and has for %v", len(s.Locked), patience)
 						return
 					}
-					s, err = b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: outcomes})
+					s, err = b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: outcomes})
 				}
 				if err != nil {
 					b.Error(err)

@@ -14,7 +14,7 @@ func insertKeepsEveryField(b *bench) {
 		ID: durable.NewID(), Key: "schlüssel 'x' \"y\" %_\\", Kind: "kind", Payload: []byte("\x00\xff{}"), Priority: durable.Low,
 		Schedule: "rate 1m0s", Missed: "skip 2s", Due: due, Attempts: 7, Timeout: 90 * time.Second,
 	}
-	p := b.insert(n, durable.Place{})
+	p := b.insert(n, durable.Placement{})
 	want := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority, Schedule: n.Schedule, Missed: n.Missed,
 		Anchor: due, Due: due, Occurrence: due, Attempts: 7, Timeout: n.Timeout, Created: p.Now, Updated: p.Now,
@@ -31,7 +31,7 @@ func insertKeepsEveryField(b *bench) {
 
 // A delay counts from the store's clock.
 func insertCountsDelay(b *bench) {
-	p := b.insert(job(90*time.Second), durable.Place{})
+	p := b.insert(job(90*time.Second), durable.Placement{})
 	if !p.Due.Equal(p.Now.Add(90 * time.Second)) {
 		b.Errorf("due %v at %v", p.Due, p.Now)
 	}
@@ -40,7 +40,7 @@ func insertCountsDelay(b *bench) {
 // A job may be due at any time, also at the one from which computers count.
 func insertDue1970(b *bench) {
 	from := time.Unix(0, 0)
-	j := b.insert(job(time.Hour, func(j *durable.NewJob) { j.Due = from }), durable.Place{})
+	j := b.insert(job(time.Hour, func(j *durable.NewJob) { j.Due = from }), durable.Placement{})
 	for _, due := range []time.Time{j.Due, b.get(j.ID).Due} {
 		if late := due.Sub(from); late < 0 || late > time.Microsecond {
 			b.Errorf("due %v", due)
@@ -53,7 +53,7 @@ func insertTwice(b *bench) {
 	j, k := job(0), job(0, key("key"))
 	for try := range 2 {
 		for _, n := range []durable.NewJob{j, k} {
-			if p := b.insert(n, durable.Place{}); p.ID != n.ID || p.Changed != (try == 0) {
+			if p := b.insert(n, durable.Placement{}); p.ID != n.ID || p.Changed != (try == 0) {
 				b.Errorf("inserted %v as %v, changed %v", n.ID, p.ID, p.Changed)
 			}
 		}
@@ -66,7 +66,7 @@ func insertTwice(b *bench) {
 // A job whose key is taken is the one that has the key, which stays as it is.
 func insertTakenKey(b *bench) {
 	first := b.add(time.Hour, key("key"))
-	p := b.insert(job(time.Minute, key("key")), durable.Place{})
+	p := b.insert(job(time.Minute, key("key")), durable.Placement{})
 	if p.ID != first.ID || p.Held || p.Changed {
 		b.Errorf("got %v, held %v, changed %v; want %v", p.ID, p.Held, p.Changed, first.ID)
 	}
@@ -78,7 +78,7 @@ func insertTakenKey(b *bench) {
 // A key that belongs to a job of another kind is not given.
 func insertKindTaken(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
-	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), durable.Place{})
+	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), durable.Placement{})
 	if !p.KindTaken || p.Changed {
 		b.Errorf("the key was given to a second kind, or so it is said: %+v", p)
 	}
@@ -90,7 +90,7 @@ func insertKindTaken(b *bench) {
 // Registering an unchanged schedule changes nothing, however often.
 func insertSamePeriodic(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
-	p := b.insert(job(time.Second, key("key"), every("1m0s")), durable.Place{})
+	p := b.insert(job(time.Second, key("key"), every("1m0s")), durable.Placement{})
 	if got := b.get(first.ID); !reflect.DeepEqual(got, first) || p.Changed {
 		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
 	}
@@ -101,7 +101,7 @@ func insertNewPayload(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
 	p := b.insert(job(time.Second, key("key"), every("1m0s"), func(j *durable.NewJob) {
 		j.Payload, j.Attempts, j.Timeout = []byte("2"), 9, time.Minute
-	}), durable.Place{})
+	}), durable.Placement{})
 	got := b.get(first.ID)
 	if string(got.Payload) != "2" || got.Attempts != 9 || got.Timeout != time.Minute || !p.Changed {
 		b.Errorf("job is %+v, changed %v", got, p.Changed)
@@ -120,7 +120,7 @@ func insertOtherSchedule(b *bench) {
 	node := b.node("a")
 	b.add(30*time.Second, key("key"), every("1m0s"))
 	claimed := b.claimOne(node)
-	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Place{})
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Placement{})
 	got := b.state(claimed.ID, durable.Waiting)
 	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) || !got.Occurrence.Equal(got.Due) {
 		b.Errorf("job is %+v", got)
@@ -134,7 +134,7 @@ func insertOtherSchedule(b *bench) {
 func insertOtherScheduleDuringRun(b *bench) {
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1m0s"))
-	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Place{})
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Placement{})
 	b.state(j.ID, durable.Running)
 	if !b.settle(node, next(j, j.Due.Add(time.Minute)))[0] {
 		b.Fatal("the run was refused")
@@ -162,7 +162,7 @@ func insertOver(b *bench) {
 // New jobs that are near are the node's at once, up to its limit: running if they
 // are due, claimed if they will be.
 func insertForNode(b *bench) {
-	place := durable.Place{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
+	place := durable.Placement{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
 	jobs := []durable.NewJob{job(0), job(2 * time.Minute), job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
 	placed := must(b.store.Insert(b.Context(), jobs, place))
 	want := []durable.State{durable.Running, durable.Waiting, durable.Claimed, durable.Running, durable.Waiting}
@@ -184,7 +184,7 @@ func insertForNode(b *bench) {
 
 // A node that is not alive gets nothing.
 func insertForDeadNode(b *bench) {
-	p := b.insert(job(0), durable.Place{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
+	p := b.insert(job(0), durable.Placement{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
 	if p.Held || p.State != durable.Waiting || p.Owner != "" {
 		b.Errorf("job is %+v", p)
 	}

@@ -12,9 +12,9 @@ import (
 
 // The store's time is the same, whoever asks for it.
 func nowBetween(b *bench) {
-	before := b.insert(job(0), durable.Place{}).Now
+	before := b.insert(job(0), durable.Placement{}).Now
 	now := must(b.store.Now(b.Context()))
-	after := b.insert(job(0), durable.Place{}).Now
+	after := b.insert(job(0), durable.Placement{}).Now
 	if now.Before(before) || now.After(after) {
 		b.Errorf("%v is not between %v and %v", now, before, after)
 	}
@@ -178,7 +178,7 @@ func pruneCounts(b *bench) {
 		b.settle(node, outcome(b.running(node)))
 	}
 	j := b.running(node)
-	b.ok(errOf(b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: []durable.Outcome{outcome(j)}})))
+	b.ok(errOf(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}})))
 	b.change(b.add(time.Hour).ID, durable.OpCancel, durable.Applied)
 	b.pass()
 	for _, want := range []int{8, 0} {

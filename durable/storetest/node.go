@@ -8,9 +8,9 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-func (b *bench) beat(node string, lease time.Duration) durable.Pulse {
+func (b *bench) beat(node string, lease time.Duration) durable.HeartbeatResult {
 	b.Helper()
-	p, err := b.store.Beat(b.Context(), node, lease, durable.Watch{})
+	p, err := b.store.Heartbeat(b.Context(), node, lease, durable.Watch{})
 	b.ok(err)
 	if p.Now.IsZero() {
 		b.Fatal("Beat gave no time")
@@ -119,7 +119,7 @@ func beatCancelsTheLost(b *bench) {
 	if p := b.beat(alive, lease); p.Freed != 1 || len(p.Dead) > 0 {
 		b.Errorf("pulse is %+v", p)
 	}
-	if got := b.state(j.ID, durable.Canceled); got.Wish != durable.NoWish || got.Lost != 1 {
+	if got := b.state(j.ID, durable.Canceled); got.Pending != durable.PendingNone || got.Lost != 1 {
 		b.Errorf("job is %+v", got)
 	}
 }
@@ -215,7 +215,7 @@ func beatFulfills(b *bench) {
 				due, occurrence, attempt = to, to, 0
 			}
 			got := b.state(jobs[i].ID, want)
-			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Wish != durable.NoWish || !got.NextDue.IsZero() {
+			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
 				b.Errorf("job %s of %d attempts is %+v", got.Key, attempts, got)
 			}
 		}
@@ -234,7 +234,7 @@ func releaseFulfills(b *bench) {
 		if i == 3 {
 			due = to
 		}
-		if !got.Due.Equal(due) || !got.Occurrence.Equal(due) || got.Attempt != 0 || got.Wish != durable.NoWish || !got.NextDue.IsZero() || got.Error != "" {
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(due) || got.Attempt != 0 || got.Pending != durable.PendingNone || !got.NextDue.IsZero() || got.Error != "" {
 			b.Errorf("job %s is %+v", got.Key, got)
 		}
 	}
@@ -357,7 +357,7 @@ func beatLooks(b *bench) {
 	node := b.node("a")
 	looks := func(want bool, ahead time.Duration, kinds ...string) {
 		b.Helper()
-		p, err := b.store.Beat(b.Context(), node, lease, durable.Watch{Kinds: kinds, Ahead: ahead})
+		p, err := b.store.Heartbeat(b.Context(), node, lease, durable.Watch{Kinds: kinds, Ahead: ahead})
 		b.ok(err)
 		if !p.Alive || p.Due != want {
 			b.Errorf("within %v of %v: pulse is %+v, want Due %v", ahead, kinds, p, want)

@@ -33,7 +33,7 @@ func reuseKeyOfDone(b *bench) {
 			name := fmt.Sprint(i, state)
 			first := b.over(node, state, key(name))
 			n := job(time.Hour, key(name), reuse, change)
-			p := b.insert(n, durable.Place{})
+			p := b.insert(n, durable.Placement{})
 			if p.ID != n.ID || p.State != durable.Waiting || p.KindTaken {
 				b.Fatalf("after one that is %v: got %+v", state, p)
 			}
@@ -66,7 +66,7 @@ func reuseKeyOfLive(b *bench) {
 		{durable.Canceled, func(*durable.NewJob) {}, func() {}},
 	} {
 		before := b.state(first.ID, step.state)
-		if p := b.insert(job(0, key("key"), step.ask), durable.Place{}); p.ID != first.ID {
+		if p := b.insert(job(0, key("key"), step.ask), durable.Placement{}); p.ID != first.ID {
 			b.Errorf("the key of a job that is %v was given away", before.State)
 		}
 		if got := b.get(first.ID); !reflect.DeepEqual(got, before) {
@@ -81,10 +81,10 @@ func reuseKeyOfLive(b *bench) {
 func reuseKeyTwice(b *bench) {
 	node := b.node("a")
 	first := job(-time.Second, key("key"), reuse)
-	b.insert(first, durable.Place{})
+	b.insert(first, durable.Placement{})
 	b.settle(node, outcome(b.claimOne(node)))
 	second := b.over(node, durable.Succeeded, key("key"), reuse)
-	if p := b.insert(first, durable.Place{}); p.ID != first.ID || p.State != durable.Succeeded {
+	if p := b.insert(first, durable.Placement{}); p.ID != first.ID || p.State != durable.Succeeded {
 		b.Errorf("the first is %+v", p)
 	}
 	if got := must(b.store.Find(b.Context(), "key")); got.ID != second.ID {
@@ -101,7 +101,7 @@ func reuseKeyTogether(b *bench) {
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() {
-				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)}, durable.Place{})
+				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)}, durable.Placement{})
 				if err != nil {
 					b.Error(err)
 					return

@@ -179,10 +179,10 @@ func every(d string) func(*durable.NewJob) {
 // add inserts a job that waits for any node.
 func (b *bench) add(delay time.Duration, change ...func(*durable.NewJob)) durable.Job {
 	b.Helper()
-	return b.insert(job(delay, change...), durable.Place{}).Job
+	return b.insert(job(delay, change...), durable.Placement{}).Job
 }
 
-func (b *bench) insert(j durable.NewJob, p durable.Place) durable.Placed {
+func (b *bench) insert(j durable.NewJob, p durable.Placement) durable.InsertResult {
 	b.Helper()
 	placed, err := b.store.Insert(b.Context(), []durable.NewJob{j}, p)
 	b.ok(err)
@@ -258,7 +258,7 @@ func next(j durable.Job, due time.Time) durable.Outcome {
 
 func (b *bench) settle(node string, o ...durable.Outcome) []bool {
 	b.Helper()
-	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: o, History: 5})
+	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: o, History: 5})
 	b.ok(err)
 	if len(s.Committed) != len(o) {
 		b.Fatalf("Settle of %d outcomes gave %d answers", len(o), len(s.Committed))
@@ -275,7 +275,7 @@ func (b *bench) confirm(node string, j durable.Job) bool {
 func (b *bench) confirmFor(node string, j durable.Job, occurrence time.Time) bool {
 	b.Helper()
 	c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Occurrence: occurrence}
-	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Confirms: []durable.Confirm{c}})
+	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Confirms: []durable.Confirm{c}})
 	b.ok(err)
 	if len(s.Confirmed) != 1 {
 		b.Fatalf("Settle of one confirm gave %d answers", len(s.Confirmed))

@@ -101,7 +101,7 @@ func run(t *testing.T, jobs *durable.Jobs) {
 // never there if it is rolled back.
 func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
-	k := durable.Refer[int, int](newJobs(t, store), "k")
+	k := durable.Client[int, int](newJobs(t, store), "k")
 	for _, commit := range []bool{false, true} {
 		tx := must(db.Begin(t.Context()))
 		id := must(k.ScheduleTx(t.Context(), tx, time.Hour, 1, durable.Key("key")))
@@ -121,7 +121,7 @@ func scheduleTx(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 // A transaction that is none, or of a kind that the store does not know, is an error.
 func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, _ := open(t)
-	k := durable.Refer[int, int](newJobs(t, store), "k")
+	k := durable.Client[int, int](newJobs(t, store), "k")
 	for _, tx := range []durable.Tx{nil, (*sql.Tx)(nil), unheardOf{}} {
 		if _, err := k.ScheduleTx(t.Context(), tx, 0, 1); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%T: %v", tx, err)
@@ -130,8 +130,8 @@ func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB))
 	for name, ask := range map[string]func(durable.TxStore) error{
 		"GetTx":    func(s durable.TxStore) error { _, err := s.GetTx(t.Context(), unheardOf{}, durable.ID{1}); return err },
 		"InsertTx": func(s durable.TxStore) error { _, err := s.InsertTx(t.Context(), unheardOf{}, nil); return err },
-		"SettleTx": func(s durable.TxStore) error {
-			_, err := s.SettleTx(t.Context(), unheardOf{}, durable.Batch{})
+		"CompleteTx": func(s durable.TxStore) error {
+			_, err := s.CompleteTx(t.Context(), unheardOf{}, durable.CommitRequest{})
 			return err
 		},
 	} {
@@ -152,7 +152,7 @@ func (unheardOf) Rollback() error { return nil }
 func scheduleTxReusing(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)
-	k := durable.Refer[int, int](jobs, "k")
+	k := durable.Client[int, int](jobs, "k")
 	first := must(k.Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
 	must(jobs.Cancel(t.Context(), first))
 	for _, commit := range []bool{false, true} {

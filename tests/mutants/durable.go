@@ -18,12 +18,12 @@ var durableMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "durable/beat.go", what: "a lease is renewed from when the answer came",
+		file: "durable/heartbeat.go", what: "a lease is renewed from when the answer came",
 		old: "int64(sent.Sub(n.clock.base))",
 		new: "int64(time.Since(n.clock.base))",
 	},
 	{
-		file: "durable/beat.go", what: "a node that was declared dead does not join again",
+		file: "durable/heartbeat.go", what: "a node that was declared dead does not join again",
 		old: "			if !n.join(ctx) {\n\t\t\t\treturn\n\t\t\t}\n",
 		new: "",
 	},
@@ -38,32 +38,32 @@ var durableMutants = []mutant{
 		new: "r.job.Attempt <= 1 && (true || cutShort) {",
 	},
 	{
-		file: "durable/internal/rules/rules.go", what: "a claim gives no new epoch",
+		file: "durable/internal/transition/transition.go", what: "a claim gives no new epoch",
 		old: "	j.Owner = node\n\tj.Epoch++\n",
 		new: "	j.Owner = node\n",
 	},
 	{
-		file: "durable/internal/rules/rules.go", what: "what is taken from a node keeps its epoch",
+		file: "durable/internal/transition/transition.go", what: "what is taken from a node keeps its epoch",
 		old: "	j.State, j.Owner = durable.Waiting, \"\"\n\tj.Epoch++\n",
 		new: "	j.State, j.Owner = durable.Waiting, \"\"\n",
 	},
 	{
-		file: "durable/internal/rules/rules.go", what: "a confirm that is repeated is another attempt",
+		file: "durable/internal/transition/transition.go", what: "a confirm that is repeated is another attempt",
 		old: "		j.State = durable.Running\n\t\tj.Attempt++\n\t}\n\tif !c",
 		new: "		j.State = durable.Running\n\t}\n\tj.Attempt++\n\tif !c",
 	},
 	{
-		file: "durable/internal/rules/rules.go", what: "what was wished of a job is forgotten when it is given back",
+		file: "durable/internal/transition/transition.go", what: "what was wished of a job is forgotten when it is given back",
 		old: "while the clock was ahead\n\t}\n\tFulfill(j)\n",
 		new: "while the clock was ahead\n\t}\n",
 	},
 	{
-		file: "durable/sqlite/settle.go", what: "an outcome of an older epoch is committed",
+		file: "durable/sqlite/commit.go", what: "an outcome of an older epoch is committed",
 		old: "where id = ?9 and epoch = ?10 and state = 2",
 		new: "where id = ?9 and epoch >= ?10 and state = 2",
 	},
 	{
-		file: "durable/sqlite/settle.go", what: "an outcome that is repeated is refused",
+		file: "durable/sqlite/commit.go", what: "an outcome that is repeated is refused",
 		old: "		return n > 0, err\n\t}\n\tif err != nil || o.Unrecorded",
 		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
 	},
@@ -88,7 +88,7 @@ var durableMutants = []mutant{
 		new: "where exists (select from ins where state = 0 and due <= n.now + $16 and id is null)",
 	},
 	{
-		file: "durable/postgres/settle.go", what: "an outcome that is repeated is refused",
+		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",
 		old: "			a.Committed[i] = true\n",
 		new: "",
 	},

@@ -28,7 +28,7 @@ func TestFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 			begun := make(chan time.Time, 1)
-			tick := durable.Refer[time.Duration, int](jobs, "tick")
+			tick := durable.Client[time.Duration, int](jobs, "tick")
 			if _, err := tick.Schedule(t.Context(), 0, time.Hour); err != nil {
 				t.Fatal(err)
 			}

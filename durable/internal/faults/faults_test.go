@@ -213,7 +213,7 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tick := durable.Refer[time.Duration, int](jobs, "tick")
+	tick := durable.Client[time.Duration, int](jobs, "tick")
 	const schedules = 40
 	for i := range schedules {
 		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,

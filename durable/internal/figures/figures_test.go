@@ -100,7 +100,7 @@ func BenchmarkLateness(b *testing.B) {
 			late <- now.Sub(j.Due)
 			return 0, nil
 		})
-		remote := durable.Refer[payload, int](newJobs(b, store, nil), "k")
+		remote := durable.Client[payload, int](newJobs(b, store, nil), "k")
 		stop := start(b, jobs)
 		defer stop()
 		time.Sleep(2 * time.Second)
@@ -130,7 +130,7 @@ func BenchmarkLateness(b *testing.B) {
 // Time of one durable Schedule, alone, and by 16 goroutines at the same time.
 func BenchmarkSchedule(b *testing.B) {
 	each(b, func(b *testing.B, store durable.Store) {
-		k := durable.Refer[payload, int](newJobs(b, store, nil), "k")
+		k := durable.Client[payload, int](newJobs(b, store, nil), "k")
 		var ds []time.Duration
 		for range 300 {
 			begun := time.Now()
@@ -206,7 +206,7 @@ func BenchmarkMillionPending(b *testing.B) {
 			for k := range batch {
 				batch[k] = durable.NewJob{ID: durable.NewID(), Kind: fmt.Sprint("k", k%5), Payload: []byte(`{"a":1}`), Schedule: "once", Delay: time.Hour + time.Duration(i)*time.Minute, Attempts: 3}
 			}
-			if _, err := store.Insert(ctx, batch, durable.Place{}); err != nil {
+			if _, err := store.Insert(ctx, batch, durable.Placement{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -159,8 +159,8 @@ func (m *model) ref() (durable.Ref, durable.Job) {
 	return durable.Ref{ID: j.ID, Epoch: j.Epoch - int64(m.IntN(8)/7)}, j
 }
 
-func (m *model) batch() durable.Batch {
-	b := durable.Batch{Node: pick(m, nodes...), History: pick(m, 1, 3)}
+func (m *model) batch() durable.CommitRequest {
+	b := durable.CommitRequest{Node: pick(m, nodes...), History: pick(m, 1, 3)}
 	for range 1 + m.IntN(2) {
 		ref, j := m.ref()
 		if slices.ContainsFunc(b.Confirms, func(c durable.Confirm) bool { return c.ID == ref.ID }) {
@@ -197,7 +197,7 @@ func (m *model) call() {
 			(other.Key != jobs[0].Key || !other.ReuseKey && !jobs[0].ReuseKey) { // else the order would matter
 			jobs = append(jobs, other)
 		}
-		p := pick(m, durable.Place{}, durable.Place{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
+		p := pick(m, durable.Placement{}, durable.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && p.Node == "" {
 				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.InsertTx(ctx, tx, jobs) })
@@ -208,9 +208,9 @@ func (m *model) call() {
 		b := m.batch()
 		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.SettleTx(ctx, tx, b) })
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.CompleteTx(ctx, tx, b) })
 			}
-			return s.Settle(ctx, b)
+			return s.Commit(ctx, b)
 		})
 	case n < 31:
 		m.compare("join "+node, func(s durable.Store) (any, error) { return s.Join(ctx, node, lease) })
@@ -341,7 +341,7 @@ func (m *model) beat(node string, lease time.Duration) {
 	m.Helper()
 	w := durable.Watch{Kinds: kinds[:m.IntN(3)], Ahead: ahead}
 	m.compare(fmt.Sprintf("beat %s %v %+v", node, lease, w), func(s durable.Store) (any, error) {
-		p, err := s.Beat(m.Context(), node, lease, w)
+		p, err := s.Heartbeat(m.Context(), node, lease, w)
 		if p.Freed > 0 {
 			p.Due = false // those just freed may not count
 		}

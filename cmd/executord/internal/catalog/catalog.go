@@ -138,9 +138,9 @@ func (e Entry) held() string {
 	switch {
 	case e.Spec.Off:
 		return e.Spec.Held
-	case e.Wish == durable.WishPause:
+	case e.Pending == durable.PendingPause:
 		return durable.Paused.String()
-	case e.Wish == durable.WishCancel:
+	case e.Pending == durable.PendingCancel:
 		return durable.Canceled.String()
 	case e.State == durable.Paused, e.State == durable.Canceled, e.State == durable.Dead:
 		return e.State.String()

@@ -431,7 +431,7 @@ func (b *bench) die(id durable.ID) {
 	if err == nil {
 		_, err = b.Store.Join(ctx, "doomed", time.Hour)
 	}
-	var held durable.Claims
+	var held durable.ClaimResult
 	if err == nil {
 		held, err = b.Store.Claim(ctx, durable.ClaimRequest{Node: "doomed", Limit: 1, Kinds: []durable.KindLimit{{Kind: kind, Max: 1}}})
 	}
@@ -439,7 +439,7 @@ func (b *bench) die(id durable.ID) {
 		b.t.Fatalf("claimed %v, error %v", held.Jobs, err)
 	}
 	row := held.Jobs[0]
-	_, err = b.Store.Settle(ctx, durable.Batch{Node: "doomed", Outcomes: []durable.Outcome{{
+	_, err = b.Store.Commit(ctx, durable.CommitRequest{Node: "doomed", Outcomes: []durable.Outcome{{
 		Ref: durable.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence, Attempt: row.Attempt, Unrecorded: true,
 	}}})
 	if err != nil {

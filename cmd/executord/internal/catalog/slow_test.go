@@ -20,7 +20,7 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s *slow) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Place) ([]durable.Placed, error) {
+func (s *slow) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
 	select {
 	case <-time.After(s.takes):
 		return s.Store.Insert(ctx, jobs, p)

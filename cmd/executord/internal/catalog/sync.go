@@ -129,8 +129,8 @@ func (r *Catalog) do(ctx context.Context, s *Step) error {
 	case Restore:
 		id, err = r.putBack(ctx, *s.Job, *s.Was)
 	default:
-		var placed durable.Placed
-		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job, durable.Tell(&placed))
+		var placed durable.InsertResult
+		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job, durable.WithResult(&placed))
 		s.Mine = placed.Changed
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 	placed, err := store.Insert(ctx, []durable.NewJob{{
 		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
 		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout,
-	}}, durable.Place{})
+	}}, durable.Placement{})
 	if err != nil {
 		return durable.ID{}, err
 	}
@@ -237,7 +237,7 @@ func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func
 		}
 		// If it was removed while it ran, Retire may have come in between.
 		row, err := jobs.Get(ctx, id)
-		if err != nil || row.State != durable.Canceled && row.State != durable.Dead && row.Wish != durable.WishCancel {
+		if err != nil || row.State != durable.Canceled && row.State != durable.Dead && row.Pending != durable.PendingCancel {
 			return id, err
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -38,7 +38,7 @@ const (
 
 // forEver has a daemon remove nothing from the store. A job that somebody has
 // canceled would come back with the next start of a daemon if it were forgotten,
-// and jobs of other programs may be in the store, with their own rules.
+// and jobs of other programs may be in the store, with their own transition.
 var forEver = durable.Retention{Succeeded: -1, Dead: -1, History: -1}
 
 // node is the daemon's part in the jobs of a store: it claims those that are

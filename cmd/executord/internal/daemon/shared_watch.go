@@ -34,9 +34,9 @@ func held(e catalog.Entry) string {
 		return removed
 	case e.State.Done(), e.State == durable.Paused:
 		return e.State.String()
-	case e.Wish == durable.WishPause:
+	case e.Pending == durable.PendingPause:
 		return durable.Paused.String()
-	case e.Wish == durable.WishCancel:
+	case e.Pending == durable.PendingCancel:
 		return durable.Canceled.String()
 	}
 	return ""

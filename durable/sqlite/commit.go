@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Settle confirms claims and commits outcomes.
-func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.Settled, error) { return q.settle(b) })
+func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	return do(ctx, s.writer, func(q *querier) (durable.CommitResult, error) { return q.settle(b) })
 }
 
-func (q *querier) settle(b durable.Batch) (durable.Settled, error) {
-	a := durable.Settled{Now: now()}
+func (q *querier) settle(b durable.CommitRequest) (durable.CommitResult, error) {
+	a := durable.CommitResult{Now: now()}
 	for _, c := range b.Confirms {
 		n, err := q.exec(confirmJob, micros(c.Occurrence), micros(a.Now), c.ID[:], c.Epoch)
 		if err != nil {
@@ -32,24 +32,24 @@ func (q *querier) settle(b durable.Batch) (durable.Settled, error) {
 	return a, nil
 }
 
-// confirmJob is rules.Confirm in one statement.
+// confirmJob is transition.Confirm in one statement.
 const confirmJob = `update executor_job set attempt = attempt + (state = 1), state = 2,
 	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
 	where id = ?3 and epoch = ?4 and state in (1, 2)`
 
-// settleJob ends a run: rules.Settle in one statement.
+// settleJob ends a run: transition.Commit in one statement.
 const settleJob = `update executor_job set
-	state = case when ?1 = 4 and wish = 1 then 5 when ?1 <> 0 and (?2 <> 0 or next_due = 0) then ?1 when wish = 1 then 5 when wish = 2 then 6 else 0 end,
+	state = case when ?1 = 4 and pending = 1 then 5 when ?1 <> 0 and (?2 <> 0 or next_due = 0) then ?1 when pending = 1 then 5 when pending = 2 then 6 else 0 end,
 	due = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
 	occurrence = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
-	wish = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
+	pending = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
 	lost = case when ?11 then 0 else lost end
 	where id = ?9 and epoch = ?10 and state = 2`
 
 // commit commits one outcome, and reports whether it is committed: now, or
 // before.
-func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, error) {
+func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64) (bool, error) {
 	recorded := int64(1)
 	if o.Unrecorded {
 		recorded = 0
@@ -66,7 +66,7 @@ func (q *querier) commit(o *durable.Outcome, b durable.Batch, now int64) (bool, 
 		return err == nil, err
 	}
 	r := &o.Run
-	_, err = q.exec("insert into executor_run ("+row.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ?",
+	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ?",
 		micros(r.Occurrence), int64(r.Attempt), b.Node, micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, o.ID[:])
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)

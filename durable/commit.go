@@ -27,11 +27,11 @@ func lockedPause(times int) time.Duration {
 // seconds after the first time.
 const lockedLong = 12
 
-// A settler commits confirms and outcomes in groups: while one commit is under
+// A committer commits confirms and outcomes in groups: while one commit is under
 // way the next group gathers. An entry stays until the store has answered for it;
 // an answer that is lost is asked for again. One that the store can't answer for
 // does not hold up the others: it is put at the end of the queue.
-type settler struct {
+type committer struct {
 	n    *node
 	kick chan struct{} // one slot: there is something in pending
 
@@ -41,14 +41,16 @@ type settler struct {
 	}
 }
 
-func newSettler(n *node) *settler {
-	return &settler{n: n, kick: make(chan struct{}, 1)}
+func newCommitter(n *node) *committer {
+	return &committer{n: n, kick: make(chan struct{}, 1)}
 }
 
-func (s *settler) confirm(r *run, occurrence time.Time) { s.add(entry{run: r, occurrence: occurrence}) }
-func (s *settler) outcome(r *run, o Outcome)            { s.add(entry{run: r, outcome: &o}) }
+func (s *committer) confirm(r *run, occurrence time.Time) {
+	s.add(entry{run: r, occurrence: occurrence})
+}
+func (s *committer) outcome(r *run, o Outcome) { s.add(entry{run: r, outcome: &o}) }
 
-func (s *settler) add(e ...entry) {
+func (s *committer) add(e ...entry) {
 	s.mu.Lock()
 	s.mu.pending = append(s.mu.pending, e...)
 	s.mu.Unlock()
@@ -59,7 +61,7 @@ func (s *settler) add(e ...entry) {
 }
 
 // take takes the next group, nil if there is nothing to commit.
-func (s *settler) take() []entry {
+func (s *committer) take() []entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := min(len(s.mu.pending), maxBatch)
@@ -71,8 +73,8 @@ func (s *settler) take() []entry {
 	return group
 }
 
-func (s *settler) loop(ctx context.Context) {
-	outage := s.n.outage("settle")
+func (s *committer) loop(ctx context.Context) {
+	outage := s.n.outage("commit")
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,7 +89,7 @@ func (s *settler) loop(ctx context.Context) {
 
 // commit commits a group, or puts it back. A group that fails again and again is
 // taken apart, in case one entry is to blame.
-func (s *settler) commit(ctx context.Context, o *outage, group []entry) {
+func (s *committer) commit(ctx context.Context, o *outage, group []entry) {
 	for ctx.Err() == nil && !o.over(s.try(ctx, group)) {
 		o.wait(ctx)
 		if o.failed >= 5 {
@@ -100,8 +102,8 @@ func (s *settler) commit(ctx context.Context, o *outage, group []entry) {
 	}
 }
 
-func (s *settler) try(ctx context.Context, group []entry) error {
-	b := Batch{Node: s.n.name(), History: s.n.jobs.cfg.History}
+func (s *committer) try(ctx context.Context, group []entry) error {
+	b := CommitRequest{Node: s.n.name(), History: s.n.jobs.cfg.History}
 	for _, e := range group {
 		if e.outcome == nil {
 			b.Confirms = append(b.Confirms, Confirm{e.ref(), e.occurrence})
@@ -112,7 +114,7 @@ func (s *settler) try(ctx context.Context, group []entry) error {
 	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // nobody knows what becomes of one that is broken off
 	defer cancel()
 	asked := s.n.clock.ask()
-	answer, err := s.n.jobs.store.Settle(opCtx, b)
+	answer, err := s.n.jobs.store.Commit(opCtx, b)
 	if err != nil {
 		return err
 	}

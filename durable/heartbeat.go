@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// beatPause is the time between two beats: of three in a lease one may be lost. By
+// heartbeatInterval is the time between two beats: of three in a lease one may be lost. By
 // default it is a little less than Config.Poll, so that a beat comes before the
 // look for which it can stand.
-func (n *node) beatPause() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
+func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
 
-// beatLoop renews the lease.
+// heartbeatLoop renews the lease.
 //
 // Each beat asks whether a look would find anything. If not, it has been that look,
 // and poll puts off its own: so a node that has nothing to do makes one call where
@@ -25,14 +25,14 @@ func (n *node) beatPause() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
 // beat that succeeded was sent, it cancels its handlers, and begins and claims
 // nothing more, until the store has spoken. The clock for this is the monotonic
 // one, which goes on while a process is stopped.
-func (n *node) beatLoop(ctx context.Context) {
+func (n *node) heartbeatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()
-	outage := n.outage("beat")
+	outage := n.outage("heartbeat")
 	var aside sync.WaitGroup // what a beat does not wait for
 	defer aside.Wait()
 	for {
-		pause := n.beatPause()
+		pause := n.heartbeatInterval()
 		if outage.failed > 0 {
 			pause = min(pause, outage.delay())
 		}
@@ -42,7 +42,7 @@ func (n *node) beatLoop(ctx context.Context) {
 		watch, far := n.watch()
 		asked := n.clock.ask()
 		opCtx, cancel := n.opContext(ctx)
-		pulse, err := n.jobs.store.Beat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
+		pulse, err := n.jobs.store.Heartbeat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
 		cancel()
 		if ctx.Err() != nil {
 			return
@@ -67,24 +67,24 @@ func (n *node) beatLoop(ctx context.Context) {
 		n.cancelWanted(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
-			aside.Go(func() { n.mourn(ctx, pulse.Dead) })
+			aside.Go(func() { n.logDead(ctx, pulse.Dead) })
 			n.wake()
 		}
 		switch {
-		case pulse.Due && (far || n.jobs.cfg.Poll > 2*n.beatPause()):
+		case pulse.Due && (far || n.jobs.cfg.Poll > 2*n.heartbeatInterval()):
 			n.wake()
 		case !far && !pulse.Due && len(watch.Kinds) > 0:
 			select {
-			case n.quiet <- asked.at:
+			case n.idleBeats <- asked.at:
 			default: // poll is looking
 			}
 		}
 	}
 }
 
-// mourn says in the log which jobs are dead since they were lost with their nodes. It
+// logDead says in the log which jobs are dead since they were lost with their nodes. It
 // asks for their names among the calls of users, which may be slow to answer.
-func (n *node) mourn(ctx context.Context, dead []ID) {
+func (n *node) logDead(ctx context.Context, dead []ID) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	for _, id := range dead {
@@ -102,8 +102,8 @@ func (n *node) watch() (w Watch, far bool) {
 		return w, false
 	}
 	w.Ahead = req.Ahead
-	left := time.Duration(n.looks.Load()) - time.Since(n.clock.base)
-	if far = left > n.beatPause(); far {
+	left := time.Duration(n.nextPoll.Load()) - time.Since(n.clock.base)
+	if far = left > n.heartbeatInterval(); far {
 		w.Ahead -= n.jobs.cfg.Poll - left
 	}
 	for _, k := range req.Kinds {
@@ -122,7 +122,7 @@ func (n *node) renew(sent time.Time) {
 	was := n.mu.fenced
 	n.mu.fenced = false
 	if was {
-		n.mu.orphans++ // what fence gave up is still this node's in the database
+		n.mu.releasesDue++ // what fence gave up is still this node's in the database
 	}
 	n.mu.Unlock()
 	if was {

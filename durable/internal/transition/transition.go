@@ -1,6 +1,6 @@
-// Package rules says how a row changes, for the stores to share: what a database
+// Package transition says how a row changes, for the stores to share: what a database
 // does not have to decide for many rows at once is decided here.
-package rules
+package transition
 
 import (
 	"time"
@@ -13,7 +13,7 @@ const once = "once"
 
 // New gives the row of a new job. It belongs to p.Node, if it is near enough and
 // alive is true.
-func New(n durable.NewJob, p durable.Place, alive bool, now time.Time) durable.Job {
+func New(n durable.NewJob, p durable.Placement, alive bool, now time.Time) durable.Job {
 	due := first(n, now)
 	j := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
@@ -103,7 +103,7 @@ func Release(j *durable.Job, now time.Time) {
 	if j.Attempt == 0 && j.Occurrence.After(now) && j.Occurrence.After(j.Due) {
 		j.Due = j.Occurrence // it was decided on while the clock was ahead
 	}
-	Fulfill(j)
+	ApplyPending(j)
 	j.Updated = now
 }
 
@@ -114,7 +114,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 	case durable.OpCancel:
 		switch {
 		case j.State == durable.Running:
-			j.Wish = durable.WishCancel
+			j.Pending = durable.PendingCancel
 		case j.State.Done():
 			return durable.TooLate
 		default:
@@ -123,8 +123,8 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 	case durable.OpPause:
 		switch {
-		case j.State == durable.Running && j.Wish != durable.WishCancel:
-			j.Wish = durable.WishPause
+		case j.State == durable.Running && j.Pending != durable.PendingCancel:
+			j.Pending = durable.PendingPause
 		case j.State == durable.Waiting || j.State == durable.Claimed:
 			free(j)
 			j.State = durable.Paused
@@ -133,8 +133,8 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 	case durable.OpResume:
 		switch {
-		case j.State == durable.Running && j.Wish == durable.WishPause:
-			j.Wish = durable.NoWish
+		case j.State == durable.Running && j.Pending == durable.PendingPause:
+			j.Pending = durable.PendingNone
 		case j.State == durable.Paused:
 			free(j)
 		default:
@@ -185,23 +185,23 @@ func due(j *durable.Job, t, now time.Time) {
 	j.Due, j.Attempt = t, 0
 }
 
-// Fulfill does, to a job whose run has ended and that is to wait, what was wished
+// ApplyPending does, to a job whose run has ended and that is to wait, what was wished
 // of it during the run.
-func Fulfill(j *durable.Job) {
+func ApplyPending(j *durable.Job) {
 	if !j.NextDue.IsZero() {
 		j.Due, j.Occurrence, j.Attempt, j.NextDue = j.NextDue, j.NextDue, 0, time.Time{}
 	}
-	switch j.Wish {
-	case durable.WishCancel:
+	switch j.Pending {
+	case durable.PendingCancel:
 		j.State = durable.Canceled
-	case durable.WishPause:
+	case durable.PendingPause:
 		j.State = durable.Paused
 	}
-	j.Wish = durable.NoWish
+	j.Pending = durable.PendingNone
 }
 
-// Settle gives a running job the outcome of its run, and the history's line.
-func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
+// Commit gives a running job the outcome of its run, and the history's line.
+func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
 	if !o.Unrecorded {
 		j.Runs++
 		if o.Run.Verdict != durable.RunSkipped {
@@ -221,11 +221,11 @@ func Settle(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 	}
 	switch {
 	case o.State == durable.Waiting:
-		Fulfill(j)
-	case o.State == durable.Dead && j.Wish == durable.WishCancel:
+		ApplyPending(j)
+	case o.State == durable.Dead && j.Pending == durable.PendingCancel:
 		j.State = durable.Canceled
 	}
-	j.Wish, j.NextDue = durable.NoWish, time.Time{}
+	j.Pending, j.NextDue = durable.PendingNone, time.Time{}
 	return run
 }
 
@@ -254,12 +254,12 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	if j.Schedule == once {
 		last = j.Attempt >= j.Attempts
 	}
-	if last && j.Wish != durable.WishCancel {
+	if last && j.Pending != durable.PendingCancel {
 		j.State = durable.Dead
-		j.Wish, j.NextDue = durable.NoWish, time.Time{}
+		j.Pending, j.NextDue = durable.PendingNone, time.Time{}
 		return run, true
 	}
 	j.Due = now.Add(durable.ReapDelay(j.Attempt))
-	Fulfill(j)
+	ApplyPending(j)
 	return run, true
 }

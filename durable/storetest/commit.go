@@ -61,7 +61,7 @@ func confirmOccurrence(b *bench) {
 	if len(jobs) != 3 {
 		b.Fatalf("claimed %d jobs", len(jobs))
 	}
-	batch := durable.Batch{Node: node}
+	batch := durable.CommitRequest{Node: node}
 	for i := range jobs {
 		j := &jobs[i]
 		c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}}
@@ -73,7 +73,7 @@ func confirmOccurrence(b *bench) {
 		j.State, j.Attempt = durable.Running, 1
 	}
 	for range 2 { // the answer of the first may have been lost
-		s, err := b.store.Settle(b.Context(), batch)
+		s, err := b.store.Commit(b.Context(), batch)
 		b.ok(err)
 		if !reflect.DeepEqual(s.Confirmed, []bool{true, true, true}) {
 			b.Fatalf("confirmed %v", s.Confirmed)
@@ -248,7 +248,7 @@ func settleHistory(b *bench) {
 func settleLongHistory(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
-	s, err := b.store.Settle(b.Context(), durable.Batch{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
+	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
 	b.ok(err)
 	if runs := must(b.store.Runs(b.Context(), j.ID, 0, 10)); len(runs) != 1 || !s.Committed[0] {
 		b.Errorf("history is %+v", runs)

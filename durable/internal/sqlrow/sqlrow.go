@@ -1,7 +1,7 @@
-// Package row is what the SQL stores have in common: the columns of a job and a
+// Package sqlrow is what the SQL stores have in common: the columns of a job and a
 // run, and how they are written and read. Times are microseconds since 1970; a
 // zero time is 0, and 1970 itself the microsecond after it.
-package row
+package sqlrow
 
 import (
 	"database/sql"
@@ -14,7 +14,7 @@ import (
 
 // Columns are those of a job, in the order of Values and Scan.
 const Columns = `id, key, kind, payload, priority, schedule, missed, anchor, due, occurrence, next_due,
-	state, wish, epoch, owner, attempt, attempts, timeout, runs, lost, error, result, created, updated`
+	state, pending, epoch, owner, attempt, attempts, timeout, runs, lost, error, result, created, updated`
 
 // Names are the columns.
 var Names = strings.FieldsFunc(Columns, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
@@ -53,7 +53,7 @@ func Key(key string) any {
 func Values(j *durable.Job, id any) []any {
 	return []any{
 		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed, Micros(j.Anchor), Micros(j.Due),
-		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Wish), j.Epoch, j.Owner, int64(j.Attempt),
+		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Pending), j.Epoch, j.Owner, int64(j.Attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
 	}
 }
@@ -93,7 +93,7 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	var anchor, due, occurrence, next, timeout, created, updated int64
 	dest := append([]any{
 		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
-		&j.State, &j.Wish, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
+		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
 	}, more...)
 	err := s.Scan(dest...)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/row"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Settle confirms claims and commits outcomes.
-func (s *Store) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	a, err := settle(ctx, standard{s.db}, b, patient)
 	if code(err) == lockNotAvailable {
 		a, err = settle(ctx, standard{s.db}, b, picky)
@@ -48,8 +48,8 @@ const (
 	lockNotAvailable = "55P03"
 )
 
-func settle(ctx context.Context, q querier, b durable.Batch, with statements) (durable.Settled, error) {
-	var a durable.Settled
+func settle(ctx context.Context, q querier, b durable.CommitRequest, with statements) (durable.CommitResult, error) {
+	var a durable.CommitResult
 	var err error
 	now := int64(0)
 	if len(b.Confirms) > 0 {
@@ -62,11 +62,11 @@ func settle(ctx context.Context, q querier, b durable.Batch, with statements) (d
 			return a, err
 		}
 	}
-	a.Now = row.Time(now)
+	a.Now = sqlrow.Time(now)
 	return a, nil
 }
 
-// confirmRuns gives the statement that makes claims run: rules.Confirm in one.
+// confirmRuns gives the statement that makes claims run: transition.Confirm in one.
 func confirmRuns(more, from, lock string) string {
 	return `with n as materialized (select ` + clock + ` as now` + more + `),
 	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
@@ -78,11 +78,11 @@ func confirmRuns(more, from, lock string) string {
 	) select u.ord, n.now from n left join u on true`
 }
 
-func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.Settled, now *int64) error {
+func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult, now *int64) error {
 	n := len(confirms)
 	ids, epochs, occurrences := make([]pgtype.UUID, n), make([]int64, n), make([]int64, n)
 	for i, c := range confirms {
-		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, row.Micros(c.Occurrence)
+		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, sqlrow.Micros(c.Occurrence)
 	}
 	var err error
 	if a.Confirmed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, occurrences)); err != nil {
@@ -116,7 +116,7 @@ func answers(n int, now *int64) func(rows, error) ([]bool, error) {
 	}
 }
 
-// commitRuns gives the statement that ends runs: rules.Settle in one, and the
+// commitRuns gives the statement that ends runs: transition.Commit in one, and the
 // history with it.
 func commitRuns(more, from, lock string) string {
 	return `with n as materialized (select ` + clock + ` as now` + more + `),
@@ -126,17 +126,17 @@ func commitRuns(more, from, lock string) string {
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
-			state = case when o.state = 4 and j.wish = 1 then 5 when o.state <> 0 and (o.due <> 0 or j.next_due = 0) then o.state when j.wish = 1 then 5 when j.wish = 2 then 6 else 0 end,
+			state = case when o.state = 4 and j.pending = 1 then 5 when o.state <> 0 and (o.due <> 0 or j.next_due = 0) then o.state when j.pending = 1 then 5 when j.pending = 2 then 6 else 0 end,
 			due = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
 			occurrence = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
-			wish = 0, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
+			pending = 0, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
 			runs = j.runs + o.recorded::int, updated = n.now,
 			lost = case when o.recorded and o.verdict <> 3 then 0 else j.lost end
 		` + from + `
 		returning j.runs, o.*
 	), added as (
-		insert into executor_run (` + row.RunColumns + `)
+		insert into executor_run (` + sqlrow.RunColumns + `)
 		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error from u
 		where recorded and $16::bigint > 0
 	), removed as (
@@ -145,7 +145,7 @@ func commitRuns(more, from, lock string) string {
 }
 
 // commit commits outcomes.
-func commit(ctx context.Context, q querier, statement string, b durable.Batch, a *durable.Settled, now *int64) error {
+func commit(ctx context.Context, q querier, statement string, b durable.CommitRequest, a *durable.CommitResult, now *int64) error {
 	n := len(b.Outcomes)
 	var (
 		ids                                                = make([]pgtype.UUID, n)
@@ -158,9 +158,9 @@ func commit(ctx context.Context, q querier, statement string, b durable.Batch, a
 	)
 	for i, o := range b.Outcomes {
 		ids[i], epochs[i], states[i], attempts[i] = uuid(o.ID), o.Epoch, int16(o.State), int32(o.Attempt)
-		dues[i], occurrences[i], errs[i], results[i], recorded[i] = row.Micros(o.Due), row.Micros(o.Occurrence), o.Error, o.Result, !o.Unrecorded
-		runs[i], runAttempts[i], verdicts[i] = row.Micros(o.Run.Occurrence), int32(o.Run.Attempt), int16(o.Run.Verdict)
-		started[i], finished[i] = row.Micros(o.Run.Started), row.Micros(o.Run.Finished)
+		dues[i], occurrences[i], errs[i], results[i], recorded[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence), o.Error, o.Result, !o.Unrecorded
+		runs[i], runAttempts[i], verdicts[i] = sqlrow.Micros(o.Run.Occurrence), int32(o.Run.Attempt), int16(o.Run.Verdict)
+		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
 	var err error
 	a.Committed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,

@@ -28,8 +28,8 @@ func TestTell(t *testing.T) {
 			{time.Minute, "two", true},
 			{time.Minute, "two", false},
 		} {
-			var placed durable.Placed
-			id := must(k.AtFixedRate(t.Context(), "key", call.period, call.period, call.payload, durable.Tell(&placed)))
+			var placed durable.InsertResult
+			id := must(k.AtFixedRate(t.Context(), "key", call.period, call.period, call.payload, durable.WithResult(&placed)))
 			if placed.Changed != call.changed || placed.ID != id || string(placed.Payload) != `"`+call.payload+`"` {
 				t.Errorf("call %d: %+v", i, placed)
 			}
@@ -40,7 +40,7 @@ func TestTell(t *testing.T) {
 // One place can't tell of many jobs.
 func TestTellOfMany(t *testing.T) {
 	k := durable.Handle(newJobs(t, memory.New()), "k", new(diary).handler)
-	_, err := k.ScheduleAll(t.Context(), 0, []string{"a", "b"}, durable.Tell(new(durable.Placed)))
+	_, err := k.ScheduleAll(t.Context(), 0, []string{"a", "b"}, durable.WithResult(new(durable.InsertResult)))
 	if !errors.Is(err, executor.ErrInvalid) {
 		t.Errorf("error %v", err)
 	}

@@ -27,19 +27,19 @@ func (p *picky) pick(id durable.ID, locked bool) {
 	p.id, p.locked = id, locked
 }
 
-func (p *picky) Settle(ctx context.Context, b durable.Batch) (durable.Settled, error) {
+func (p *picky) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(b.Outcomes, func(o durable.Outcome) bool { return o.ID == p.id })
 	if i < 0 {
-		return p.Store.Settle(ctx, b)
+		return p.Store.Commit(ctx, b)
 	}
 	if !p.locked {
-		return durable.Settled{}, errors.New("this one can't be settled")
+		return durable.CommitResult{}, errors.New("this one can't be settled")
 	}
 	ref := b.Outcomes[i].Ref
 	b.Outcomes = slices.Concat(b.Outcomes[:i], b.Outcomes[i+1:])
-	s, err := p.Store.Settle(ctx, b)
+	s, err := p.Store.Commit(ctx, b)
 	if err == nil {
 		s.Committed = slices.Insert(s.Committed, i, false)
 		s.Locked = append(s.Locked, ref)
