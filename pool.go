@@ -100,12 +100,12 @@ type poolState struct {
 	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
-	crew  turnstile.Mutex
-	ends  twoEnded // the gate's queue, as seen from here; nil without one
-	open  bool     // the same as gate.open, as seen from here
-	stage Stage
-	runs  int64              // bodies that have run
-	ended [numOutcomes]int64 // tasks that ended, by outcome
+	crew   turnstile.Mutex
+	stream *stream // the gate's queue, as seen from here; nil without one
+	open   bool    // the same as gate.open, as seen from here
+	stage  Stage
+	runs   int64              // bodies that have run
+	ended  [numOutcomes]int64 // tasks that ended, by outcome
 
 	rules
 	queue backlog
@@ -192,8 +192,8 @@ func newPool(c Config, r rules, q backlog) *Pool {
 	p.common = ties{pool: p, shared: true}
 	p.mu.rules = r
 	p.mu.queue = q
-	p.mu.ends, _ = q.(twoEnded)
-	p.mu.gate.queue = p.mu.ends
+	p.mu.stream, _ = q.(*stream)
+	p.mu.gate.queue = p.mu.stream
 	p.mu.blocked = *ring.New((*blocked).moved)
 	return p
 }

@@ -35,27 +35,8 @@ import (
 type gate struct {
 	mu        turnstile.Mutex
 	open      atomic.Bool // written under the pool's lock
-	queue     twoEnded    // nil in a pool whose queue has no two ends: its gate stays closed
+	queue     *stream     // nil in a pool that has another queue: its gate stays closed
 	submitted int64       // counted by the pool as well as by the gate
-}
-
-// twoEnded is a backlog whose two ends can be used at the same time: the caller of
-// join holds the gate's lock, that of serve the workers', that of turn, and of every
-// method of backlog, both.
-type twoEnded interface {
-	// join is push of the entry of t, which may have none, or reports that it has
-	// to come by the other way.
-	join(e entry, t *task) bool
-	// serve is pop, if what comes next is known without a look at what has joined
-	// since the last turn, and not so much has that it is time for one. That it
-	// reports false says nothing.
-	serve() (entry, bool)
-	// turn hands what has joined over to the end that serves. It is quick.
-	turn(now instant)
-	// settle, which must follow a turn, is for the end that serves.
-	settle()
-	// gather is turn and settle at the present instant, or an earlier one.
-	gather()
 }
 
 // cacheLine keeps apart what different processors write at the same time. Some
@@ -68,7 +49,7 @@ func (g *gate) admit(e entry, t *task) bool {
 		return false
 	}
 	g.mu.Lock()
-	admitted := g.open.Load() && g.queue.join(e, t)
+	admitted := g.open.Load() && g.queue.pushTail(e, t)
 	if admitted {
 		g.submitted++
 	}
@@ -87,7 +68,7 @@ func (s *poolState) Lock() {
 func (s *poolState) extend() {
 	if s.open {
 		s.gate.mu.Lock()
-		s.ends.gather()
+		s.stream.swap()
 	}
 }
 
@@ -102,7 +83,7 @@ func (s *poolState) Unlock() {
 // decide opens the gate or shuts it, and releases its lock if it was open.
 func (s *poolState) decide() {
 	was := s.open
-	if s.open = s.busy() && s.ends != nil; s.open != was {
+	if s.open = s.busy() && s.stream != nil; s.open != was {
 		s.gate.open.Store(s.open)
 	}
 	if was {
@@ -117,14 +98,17 @@ func (s *poolState) busy() bool {
 }
 
 // advance is fetch for a worker that finds its next task behind an open gate.
-// The caller holds the workers' lock. A task that recurs needs the pool's.
+// The caller holds the workers' lock.
 func (p *Pool) advance(w *worker, out outcome) bool {
-	if !p.mu.open || out == again {
+	if !p.mu.open {
 		return false
 	}
-	e, ok := p.mu.ends.serve()
+	e, ok := p.mu.stream.popHead()
 	if !ok {
-		e, ok = p.turn()
+		p.mu.gate.mu.Lock()
+		p.mu.stream.swap()
+		p.mu.gate.mu.Unlock()
+		e, ok = p.mu.stream.popHead()
 	}
 	if !ok {
 		return false
@@ -136,18 +120,4 @@ func (p *Pool) advance(w *worker, out outcome) bool {
 	}
 	w.entry, w.since = e, 0
 	return true
-}
-
-// turn is serve after a look at what has joined. While that is put in its place
-// others may join again.
-func (p *Pool) turn() (entry, bool) {
-	var now instant
-	if p.mu.delay != nil {
-		now = p.clock.now()
-	}
-	p.mu.gate.mu.Lock()
-	p.mu.ends.turn(now)
-	p.mu.gate.mu.Unlock()
-	p.mu.ends.settle()
-	return p.mu.ends.serve()
 }

@@ -78,17 +78,20 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
-// most is how many tasks a queue holds, whatever its limit, or each end of
+// most is how many tasks a queue holds, whatever its limit, or each half of
 // one that has two: 67 million. A place must fit into the 32 bits that a task has
 // for it, holes included.
 const most = 1 << 26
 
-// stream is a backlog in order of arrival, without a limit.
+// stream is a backlog in order of arrival, without a limit. Its tail and its head
+// can be used at the same time: the caller of pushTail holds the gate's lock, the
+// caller of popHead the workers', and the caller of any other method both.
 type stream struct{ line ring.Pair[entry] }
 
-func (q *stream) push(e entry) bool { return q.join(e, e.task()) }
+func (q *stream) push(e entry) bool { return q.pushTail(e, e.task()) }
 
-func (q *stream) join(e entry, t *task) bool {
+// pushTail adds e, the entry of t, which may be nil.
+func (q *stream) pushTail(e entry, t *task) bool {
 	if q.line.Pushed() >= most {
 		return false
 	}
@@ -105,15 +108,15 @@ func (q *stream) pop(instant) (entry, bool) {
 	return e, ok
 }
 
-func (q *stream) serve() (entry, bool) {
+// popHead is pop without what was pushed since the last swap.
+func (q *stream) popHead() (entry, bool) {
 	e, ok := q.line.Shift()
 	e.placed(unplaced)
 	return e, ok
 }
 
-func (q *stream) turn(instant) { q.line.Turn() }
-func (q *stream) settle()      {}
-func (q *stream) gather()      { q.line.Turn() }
+// swap hands what was pushed over to popHead, if that has nothing left.
+func (q *stream) swap() { q.line.Turn() }
 
 func (q *stream) remove(t *task) {
 	q.line.Remove(int(t.place))

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"iter"
-	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
@@ -34,9 +33,6 @@ type delayQueue struct {
 	// was ahead of the monotonic one then.
 	seen  instant
 	ahead int64
-
-	full  bool        // there were too many tasks at the last turn
-	crowd atomic.Bool // many have joined since the last turn
 }
 
 func newDelayQueue() *delayQueue {
@@ -64,63 +60,6 @@ func (q *delayQueue) push(e entry) bool {
 	t := b.core()
 	t.place = int32(q.heap(t.has(wallClock)).Push(t.due, b))
 	return true
-}
-
-// join adds the entry of t unless it follows the wall clock, or might belong before a task
-// that can be served.
-func (q *delayQueue) join(e entry, t *task) bool {
-	if q.full || q.mono.Joined() >= most || t.has(wallClock) {
-		return false
-	}
-	place, ok := q.mono.Join(t.due, e.run.(bound))
-	switch {
-	case !ok:
-	case place != heap.Unplaced: // else it may be told its place already
-		t.place = int32(place)
-	case q.mono.Loose() == many:
-		q.crowd.Store(true)
-	}
-	return ok
-}
-
-// many is how many may join out of order until a worker sees to it, whatever else
-// it has to do: to put them into their places takes a hundred microseconds. If
-// more came than may join, those who schedule would have to.
-const many = 1024
-
-func (q *delayQueue) crowded() bool { return q.crowd.Load() }
-
-// serve gives a task that was due at the last look at the clock, unless one is
-// that waits for the wall clock, which may have been set back since, or it is time
-// to see to those that have joined.
-func (q *delayQueue) serve() (entry, bool) {
-	if q.crowded() {
-		return entry{}, false
-	}
-	if at, ok := q.wall.Least(); ok && at <= q.seen.wall {
-		return entry{}, false
-	}
-	b, ok := q.mono.Serve()
-	if !ok {
-		return entry{}, false
-	}
-	return release(b), true
-}
-
-func (q *delayQueue) turn(now instant) {
-	q.observe(now)
-	q.mono.Turn(now.mono)
-	q.full = q.len() >= most
-	if q.crowded() {
-		q.crowd.Store(false)
-	}
-}
-
-func (q *delayQueue) settle() { q.mono.Settle() }
-
-func (q *delayQueue) gather() {
-	q.turn(q.seen)
-	q.settle()
 }
 
 // covers reports whether the alarm sees to t, which waits: it goes off in time,

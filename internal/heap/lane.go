@@ -19,23 +19,13 @@ type ticket[K cmp.Ordered, E any] struct {
 
 // lane is the part of a queue that is in order, and where elements come in.
 type lane[K cmp.Ordered, E any] struct {
-	handover[K]
-	line ring.Pair[ticket[K, E]]
-
-	// What follows is written by the end that pushes.
+	line ring.Ring[ticket[K, E]]
 
 	// newest is not less than any key in the lane: that of its youngest or, if
 	// that has left, of one that was.
 	newest   K
-	late     int            // how many in a row came out of order
-	arrivals uint64         // numbers all pushes of the queue since the last recount
-	joined   []ticket[K, E] // those that came out of order since the last Turn
-
-	_ [64]byte
-
-	// What follows, and the tree, is written by the end that pops.
-
-	taken []ticket[K, E] // those that the last Turn has found, until Settle
+	late     int    // how many in a row came out of order
+	arrivals uint64 // numbers all pushes of the queue since the last recount
 }
 
 // number gives the slot of the next element to come, still without a place.

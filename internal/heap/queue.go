@@ -5,8 +5,7 @@ import "cmp"
 // Queue is a priority queue of elements E under keys K: the least key first
 // and, among equal keys, the first that came. The zero Queue is empty and ready
 // to use; [New] makes one that says when it gives out new places. A Queue
-// is not safe for concurrent use, but its two ends can be used at the same time,
-// see [Queue.Join].
+// is not safe for concurrent use.
 //
 // Every element has a place, a number that is its own for as long as it is in
 // the queue, or until it is told another. Places are used again: with up to 67 million
@@ -29,7 +28,7 @@ type Queue[K cmp.Ordered, E any] struct {
 }
 
 // New returns an empty queue that reports new places to moved: of each element the
-// one at the same index. An element gets its place from Push, Join or Settle, and
+// one at the same index. An element gets its place from Push, and
 // another each time it goes from one part of the queue to another, or the part
 // closes ranks, whatever is done to the queue then; by the time that is done the
 // place has been reported. If an element occurs twice the later place counts. moved
@@ -54,7 +53,6 @@ func (q *Queue[K, E]) Push(key K, e E) (place int) {
 		}
 		q.reopen()
 	}
-	q.alone = false // the key may be within the limit
 	return q.lane.push(key, e)
 }
 
@@ -62,10 +60,8 @@ func (q *Queue[K, E]) Push(key K, e E) (place int) {
 // ticket if it is in the lane.
 func (q *Queue[K, E]) first() (s *slot[K], t *ticket[K, E]) {
 	s = q.tree.least()
-	if q.line.Turn() {
-		if t = q.line.First(); s == nil || t.before(s) {
-			return &t.slot, t
-		}
+	if t = q.line.First(); t != nil && (s == nil || t.before(s)) {
+		return &t.slot, t
 	}
 	return s, nil
 }
@@ -112,10 +108,6 @@ func (q *Queue[K, E]) popTree() E {
 	q.fitTree()
 	return e
 }
-
-// Far reports whether an element at place is far from leaving, among many others.
-// No other place is far, nor is [Unplaced].
-func Far(place int) bool { return place&3 == 2 }
 
 // Remove removes the element at place. It panics if no element is there. The
 // queue may keep alive the last 31 that were far from leaving.

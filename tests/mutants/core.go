@@ -107,19 +107,19 @@ var coreMutants = []mutant{
 		new: "		_ = a\n",
 	},
 	{
-		file: "pool_gate.go", what: "the gate stays open while a worker is idle",
+		file: "pool_lock.go", what: "the gate stays open while a worker is idle",
 		old: "return s.idle.top == nil && ",
 		new: "return ",
 	},
 	{
-		file: "pool_gate.go", what: "the gate stays open after a shutdown",
+		file: "pool_lock.go", what: "the gate stays open after a shutdown",
 		old: "s.idle.top == nil && s.stage == StageRunning && ",
 		new: "s.idle.top == nil && ",
 	},
 	{
-		file: "pool_gate.go", what: "a task that waits for the gate does not look again",
-		old: "admitted := g.open.Load() && g.queue.join(e, t)",
-		new: "admitted := g.queue.join(e, t)",
+		file: "pool_lock.go", what: "a task that waits for the gate does not look again",
+		old: "admitted := g.open.Load() && g.queue.pushTail(e, t)",
+		new: "admitted := g.queue.pushTail(e, t)",
 	},
 	{
 		file: "internal/turnstile/turnstile.go", what: "who has waited goes without the lock",
