@@ -27,13 +27,13 @@ var looks = map[string]chart.Look{
 	"cron":        {Color: "#b08800", Shape: chart.Cross},
 }
 
-// Charts gives the charts by the names of their files.
+// Charts returns the charts by file name.
 func (r *Report) Charts() map[string][]byte {
 	return map[string][]byte{
-		"benchmarks-ratios.svg":   r.ratios(),
-		"benchmarks-execute.svg":  r.executeChart(),
-		"benchmarks-pending.svg":  r.pendingChart(),
-		"benchmarks-lateness.svg": r.latenessChart(),
+		"ratios.svg":   r.ratios(),
+		"execute.svg":  r.executeChart(),
+		"pending.svg":  r.pendingChart(),
+		"lateness.svg": r.latenessChart(),
 	}
 }
 

@@ -15,10 +15,11 @@ import (
 	"github.com/executor-go/executor/bench/subject"
 )
 
-// Place is the repository's directory, where the report is written.
+// Place is the root directory of the repository.
 type Place string
 
-// Locate gives root, or finds the repository from the present directory.
+// Locate returns root if it is not empty. Otherwise it looks for the repository in the
+// working directory and the directories above it.
 func Locate(root string) (Place, error) {
 	if root != "" {
 		return Place(root), nil
@@ -28,59 +29,63 @@ func Locate(root string) (Place, error) {
 		return "", err
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "bench", "report", "place.go")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "bench", "results")); err == nil {
 			return Place(dir), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("run it within the repository, or say where that is with -root")
+			return "", errors.New("no repository here; run the program within one, or set -root")
 		}
 	}
 }
 
-func (p Place) latest() string { return filepath.Join(string(p), "bench", "report", "latest.json") }
+// latest is the name of the saved report in bench/results.
+const latest = "latest.json"
 
-// Save writes the records.
+func (p Place) results(name string) string { return filepath.Join(string(p), "bench", "results", name) }
+
+// Save writes the report to bench/results/latest.json.
 func (p Place) Save(r *Report) error {
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(p.latest(), append(text, '\n'), 0o644)
+	return os.WriteFile(p.results(latest), append(text, '\n'), 0o644)
 }
 
-// Load reads the records.
+// Load reads what Save wrote.
 func (p Place) Load() (*Report, error) {
-	text, err := os.ReadFile(p.latest())
+	text, err := os.ReadFile(p.results(latest))
 	if err != nil {
 		return nil, err
 	}
 	r := new(Report)
 	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", p.latest(), err)
+		return nil, fmt.Errorf("%s: %w", p.results(latest), err)
 	}
 	return r, nil
 }
 
-// Render writes the documents from the records, and prints the tables.
+// Render writes docs/benchmarks.md and the charts in bench/results from the saved report,
+// and prints the tables.
 func (p Place) Render(out io.Writer) error {
 	r, err := p.Load()
 	if err != nil {
 		return err
 	}
 	r.Print(out)
+	for name, svg := range r.Charts() {
+		if err := os.WriteFile(p.results(name), svg, 0o644); err != nil {
+			return err
+		}
+	}
 	docs := filepath.Join(string(p), "docs")
 	if err := os.MkdirAll(docs, 0o755); err != nil {
 		return err
 	}
-	for name, svg := range r.Charts() {
-		if err := os.WriteFile(filepath.Join(docs, name), svg, 0o644); err != nil {
-			return err
-		}
-	}
 	return os.WriteFile(filepath.Join(docs, "benchmarks.md"), r.Markdown(), 0o644)
 }
 
-// Here completes s with what can be found out about this machine and tree.
+// Here returns s with the properties of this machine and of the repository at p.
 func (s Setting) Here(ctx context.Context, p Place) Setting {
 	s.Machine = machine()
 	s.Go = runtime.Version()
@@ -129,7 +134,7 @@ func machine() Machine {
 	return m
 }
 
-// after gives the rest of the first line that begins with name.
+// after returns the rest of the first line that begins with name.
 func after(text, name string) (string, bool) {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -196,7 +196,7 @@ func TestCharts(t *testing.T) {
 // A report that was saved is loaded as it was, and rendered beside the others.
 func TestSaveAndRender(t *testing.T) {
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "bench", "report"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, "bench", "results"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	place, err := report.Locate(root)
@@ -221,8 +221,8 @@ func TestSaveAndRender(t *testing.T) {
 	if !strings.Contains(out.String(), "missed by 43 %") {
 		t.Errorf("the printed report lacks a missed target:\n%s", &out)
 	}
-	for _, name := range []string{"benchmarks.md", "benchmarks-ratios.svg", "benchmarks-pending.svg"} {
-		if _, err := os.Stat(filepath.Join(root, "docs", name)); err != nil {
+	for _, name := range []string{"docs/benchmarks.md", "bench/results/ratios.svg", "bench/results/pending.svg"} {
+		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			t.Error(err)
 		}
 	}
