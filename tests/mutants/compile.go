@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
-	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
+
+	"github.com/executor-go/executor/tests/internal/load"
 )
 
 // compiler reports in a moment whether a mutant compiles. Its tests would show it
@@ -24,62 +18,24 @@ import (
 // It checks the function bodies of the broken file only, so it misses a mutant
 // that breaks another file by removing a name which that file needs.
 type compiler struct {
-	fset     *token.FileSet
-	importer types.Importer
-	packages map[string]*source // by directory, from the root of the repository
-}
-
-// source is a package as it is listed.
-type source struct {
-	ImportPath string
-	Dir        string
-	Export     string // the file with its export data
-	GoFiles    []string
-
-	shells map[string]*ast.File // its files without the bodies of functions, by name, once they are needed
-}
-
-// newCompiler compiles the repository at root, for the export data that its
-// packages import of each other.
-func newCompiler(root string) (*compiler, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "work")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w: %s", err, stderr.Bytes())
-	}
-	if root, err = filepath.Abs(root); err != nil {
-		return nil, err
-	}
-	exports := make(map[string]string)
-	c := &compiler{fset: token.NewFileSet(), packages: make(map[string]*source)}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var s source
-		if err := d.Decode(&s); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		exports[s.ImportPath] = s.Export
-		if dir, err := filepath.Rel(root, s.Dir); err == nil && filepath.IsLocal(dir) {
-			c.packages[filepath.ToSlash(dir)] = &s
-		}
-	}
-	c.importer = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})
-	return c, nil
+	*load.Program
+	shells map[*load.Package][]*ast.File // their files, without the bodies of functions
 }
 
 // unfit returns the reasons why mutants cannot be made of the repository at
 // root: a text that is gone, or one that does not compile.
 func unfit(root string, ms []mutant) []error {
-	c, err := newCompiler(root)
+	var dirs []string
+	for _, m := range ms {
+		if dir := "./" + path.Dir(m.file); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	program, err := load.List(root, dirs...)
 	if err != nil {
 		return []error{err}
 	}
+	c := compiler{program, make(map[*load.Package][]*ast.File)}
 	var errs []error
 	for _, m := range ms {
 		text, err := m.apply(root)
@@ -96,53 +52,48 @@ func unfit(root string, ms []mutant) []error {
 }
 
 // check returns the reasons why a mutant with that text does not compile.
-func (c *compiler) check(m mutant, text string) error {
-	name := path.Base(m.file)
-	s := c.packages[path.Dir(m.file)]
-	if s == nil || !slices.Contains(s.GoFiles, name) {
+func (c compiler) check(m mutant, text string) error {
+	pkg := c.Packages[path.Dir(m.file)]
+	if pkg == nil || !slices.Contains(pkg.GoFiles, path.Base(m.file)) {
 		return nil // not of this system, or no Go
 	}
-	if err := c.parse(s); err != nil {
-		return err
-	}
-	broken, err := parser.ParseFile(c.fset, m.file, text, parser.SkipObjectResolution)
+	shells, err := c.parse(pkg)
 	if err != nil {
 		return err
 	}
-	var files []*ast.File
-	for _, name := range s.GoFiles {
-		files = append(files, s.shells[name])
+	broken, err := parser.ParseFile(c.Fset, m.file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return err
 	}
-	files[slices.Index(s.GoFiles, name)] = broken
+	files := slices.Clone(shells)
+	files[slices.Index(pkg.GoFiles, path.Base(m.file))] = broken
+	_, found := c.Check(pkg, files, nil)
 	var errs []error
-	config := types.Config{Importer: c.importer, Error: func(err error) {
+	for _, err := range found {
 		var e types.Error
-		if errors.As(err, &e) && c.fset.File(e.Pos) == c.fset.File(broken.FileStart) {
+		if errors.As(err, &e) && c.Fset.File(e.Pos) == c.Fset.File(broken.FileStart) {
 			errs = append(errs, err)
 		}
-	}}
-	config.Check(s.ImportPath, c.fset, files, nil) // Error has got what it returns
+	}
 	return errors.Join(errs...)
 }
 
-// parse reads the files of a package, unless that has been done.
-func (c *compiler) parse(s *source) error {
-	if s.shells != nil {
-		return nil
+// parse returns the files of a package without the bodies of their functions.
+func (c compiler) parse(pkg *load.Package) ([]*ast.File, error) {
+	if shells, ok := c.shells[pkg]; ok {
+		return shells, nil
 	}
-	shells := make(map[string]*ast.File)
-	for _, name := range s.GoFiles {
-		f, err := parser.ParseFile(c.fset, filepath.Join(s.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+	shells, err := c.Parse(pkg, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range shells {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				fn.Body = nil
 			}
 		}
-		shells[name] = f
 	}
-	s.shells = shells
-	return nil
+	c.shells[pkg] = shells
+	return shells, nil
 }
