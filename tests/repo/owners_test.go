@@ -1,0 +1,103 @@
+package repo
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// starts are the functions of the core that start a goroutine, by a go statement
+// or an AfterFunc, with its owner, who stops it and waits for it.
+var starts = map[string]string{
+	"executor.enter":           "the pool; a worker",
+	"executor.start":           "the pool; a worker",
+	"executor.work":            "the pool; goes on as a worker after a Goexit",
+	"executor.armReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
+	"executor.discardOldest":   "the pool; a worker",
+	"executor.blockUntil":      "the pool; a worker",
+	"executor.add":             "the submitter's context; unhooked when no future waits that has it",
+	"executor.within":          "the pool's context; unhooked when the body has returned",
+	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",
+	"pgserver.Restart":         "the server; waits for its process, and is waited for by Kill",
+}
+
+// awake are the test files of the core that sleep in real time, with the reason.
+var awake = map[string]string{
+	"scheduled_alarm_test.go":   "waits for the kernel to be done with a descriptor",
+	"scheduled_race_test.go":    "hunts for wake-ups that get lost in real time",
+	"scheduled_million_test.go": "fills the queue while the clock runs",
+}
+
+// Goroutines of the core are started in few places, and each has an owner.
+func TestGoroutinesHaveOwners(t *testing.T) {
+	files, modules := workspace(t)
+	stale := maps.Clone(starts)
+	for _, f := range files {
+		// Those of executortest belong to a bubble, which waits for them.
+		if f.test || f.module(modules) != "." || forTests(f.dir) {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			name := f.ast.Name.Name
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				name += "." + fn.Name.Name
+			}
+			ast.Inspect(decl, func(n ast.Node) bool {
+				_, statement := n.(*ast.GoStmt)
+				call, ok := n.(*ast.CallExpr)
+				if statement || ok && (isCall(call, "time", "AfterFunc") || isCall(call, "context", "AfterFunc")) {
+					delete(stale, name)
+					if starts[name] == "" {
+						t.Errorf("%s: %s starts a goroutine; have its owner start it, or add the function to starts in tests/repo/owners_test.go, with who stops it and waits for it", f.name, name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for name, owner := range stale {
+		t.Errorf("starts in tests/repo/owners_test.go has %q (%s), which starts nothing; remove it", name, owner)
+	}
+}
+
+// Tests of the core sleep in virtual time only.
+func TestTestsDoNotSleep(t *testing.T) {
+	files, modules := workspace(t)
+	stale := maps.Clone(awake)
+	for _, f := range files {
+		if !f.test || f.module(modules) != "." {
+			continue // other modules talk to processes and databases
+		}
+		if !calls(f.ast, "time", "Sleep") || slices.Contains(f.imports(), "testing/synctest") {
+			continue
+		}
+		delete(stale, f.name)
+		if awake[f.name] == "" {
+			t.Errorf("%s sleeps in real time; wait for what it waits for, or run it in a bubble of testing/synctest, or move it to tests/realtime", f.name)
+		}
+	}
+	for name := range stale {
+		t.Errorf("awake in tests/repo/owners_test.go has %s, which does not sleep; remove it", name)
+	}
+}
+
+// calls reports whether the file calls a function of the package.
+func calls(file *ast.File, pkg, name string) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && isCall(call, pkg, name) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func isCall(call *ast.CallExpr, pkg, name string) bool {
+	fn, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := fn.X.(*ast.Ident)
+	return ok && x.Name == pkg && fn.Sel.Name == name
+}

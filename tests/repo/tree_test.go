@@ -1,0 +1,144 @@
+package repo
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/executor-go/executor/tests/internal/tree"
+)
+
+func TestMain(m *testing.M) { tree.Main(m) }
+
+// unreached reports a goal of the layout that has not been reached yet: it logs
+// as long as the work is under way, and fails once it is done.
+func unreached(t *testing.T, format string, args ...any) {
+	t.Helper()
+	t.Logf(format, args...)
+}
+
+// goFile is one parsed file of the workspace.
+type goFile struct {
+	name string // relative to the root, with slashes
+	dir  string // the package's directory, "." for the root
+	test bool
+	ast  *ast.File
+	text string
+}
+
+// module returns the directory of the module that f is in, "." for the core.
+func (f goFile) module(modules []string) string { return moduleOf(f.dir, modules) }
+
+func moduleOf(dir string, modules []string) string {
+	home := "."
+	for _, m := range modules {
+		if m != "." && (dir == m || strings.HasPrefix(dir, m+"/")) && len(m) > len(home) {
+			home = m
+		}
+	}
+	return home
+}
+
+// imports returns the paths that f imports.
+func (f goFile) imports() (all []string) {
+	for _, i := range f.ast.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		all = append(all, p)
+	}
+	return all
+}
+
+// ours returns a path as a directory of this workspace.
+func ours(importPath string) (dir string, ok bool) {
+	if importPath == modulePath {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, modulePath+"/")
+}
+
+// workspace returns all Go files of the workspace, and the modules' directories.
+func workspace(t *testing.T) (files []goFile, modules []string) {
+	t.Helper()
+	w, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.files, w.modules
+}
+
+// parsed parses the workspace, once.
+var parsed = sync.OnceValues(func() (w struct {
+	fset    *token.FileSet
+	files   []goFile
+	modules []string
+}, err error) {
+	w.fset = token.NewFileSet()
+	err = walk(func(name string) error {
+		if path.Base(name) == "go.mod" {
+			w.modules = append(w.modules, path.Dir(name))
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(w.fset, name, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		w.files = append(w.files, goFile{name, path.Dir(name), strings.HasSuffix(name, "_test.go"), file, string(text)})
+		return nil
+	})
+	return w, err
+})
+
+// walk calls visit for each file of the tree, but those in hidden directories and
+// in testdata.
+func walk(visit func(name string) error) error {
+	return filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".github" || d.Name() == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		return visit(filepath.ToSlash(name))
+	})
+}
+
+// documents returns all Markdown files of the repository.
+func documents(t *testing.T) (files []string) {
+	t.Helper()
+	err := walk(func(name string) error {
+		if strings.HasSuffix(name, ".md") {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
