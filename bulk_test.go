@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -391,29 +390,4 @@ func TestCompletedBreakReturnsMemory(t *testing.T) {
 		t.Errorf("%d bytes are kept of %d loops", kept, n)
 	}
 	runtime.KeepAlive(late)
-}
-
-// Callbacks are called in order of registration, whatever loops over Completed came
-// between them and were left.
-func TestOnDoneOrderBesideLoopsThatWereLeft(t *testing.T) {
-	late, done := executor.NewPromise[int](), executor.NewPromise[int]()
-	done.Complete(1)
-	var called []int
-	leave := make([]func(), 7)
-	for i := range leave {
-		next, stop := iter.Pull(executor.Completed(done, late))
-		next()
-		leave[i] = stop
-		if i%2 == 1 {
-			late.OnDone(func() { called = append(called, i) })
-		}
-	}
-	for _, i := range []int{3, 0, 6, 5, 1, 4, 2} { // in the middle, at both ends, side by side
-		leave[i]()
-	}
-	late.OnDone(func() { called = append(called, 7) })
-	late.Complete(1)
-	if want := []int{1, 3, 5, 7}; !slices.Equal(called, want) {
-		t.Errorf("called were %v, want %v", called, want)
-	}
 }

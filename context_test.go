@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/internal/testkit/check"
 )
+
+// What the context of a task has from its submitter's context.
 
 // intKey is a context key of the type that package context uses for its own.
 var intKey = new(int)
@@ -77,13 +80,13 @@ func inBody(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 // background is a parent without a Done channel.
 func background(*testing.T) context.Context { return context.Background() }
 
-// A body gets the values of the submitter's context, whatever their keys are.
-func TestBodyContextValues(t *testing.T) {
+// The context of a task has the values of the submitter's context, whatever their keys are.
+func TestTaskContextValues(t *testing.T) {
 	valued := func(t *testing.T) context.Context {
 		return context.WithValue(context.WithValue(context.Background(), contextKey{}, "v"), intKey, 7)
 	}
 	for name, parent := range map[string]func(*testing.T) context.Context{
-		"for ever": valued,
+		"forever": valued,
 		"cancelable": func(t *testing.T) context.Context {
 			ctx, cancel := context.WithCancel(valued(t))
 			t.Cleanup(cancel)
@@ -92,7 +95,7 @@ func TestBodyContextValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBody(t, parent, func(t *testing.T, ctx context.Context) {
-				for range 2 { // before and after the first look
+				for range 2 { // before and after the first use
 					if ctx.Value(contextKey{}) != "v" || ctx.Value(intKey) != 7 || ctx.Value(new(int)) != nil {
 						t.Errorf("values: %v, %v", ctx.Value(contextKey{}), ctx.Value(intKey))
 					}
@@ -103,8 +106,8 @@ func TestBodyContextValues(t *testing.T) {
 	}
 }
 
-// A body's context has the deadline of the submitter's, and ends by it.
-func TestBodyContextDeadline(t *testing.T) {
+// The context of a task has the deadline of the submitter's context, and ends then.
+func TestTaskContextDeadline(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, errTask)
 		t.Cleanup(cancel)
@@ -121,9 +124,8 @@ func TestBodyContextDeadline(t *testing.T) {
 	})
 }
 
-// A context without an end has none in the body either, until something ends
-// the task.
-func TestBodyContextWithoutEnd(t *testing.T) {
+// If the submitter's context cannot end, that of the task does not end by itself.
+func TestTaskContextWithoutEnd(t *testing.T) {
 	inBody(t, background, func(t *testing.T, ctx context.Context) {
 		time.Sleep(time.Hour)
 		if ctx.Err() != nil || context.Cause(ctx) != nil {
@@ -137,8 +139,8 @@ func TestBodyContextWithoutEnd(t *testing.T) {
 	})
 }
 
-// When the submitter's context ends, so does the body's, with the same cause.
-func TestBodyContextEndsWithParent(t *testing.T) {
+// When the submitter's context ends, so does that of the task, with the same cause.
+func TestTaskContextEndsWithParent(t *testing.T) {
 	inBody(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		time.AfterFunc(time.Minute, func() { cancel(errTask) })
@@ -151,12 +153,11 @@ func TestBodyContextEndsWithParent(t *testing.T) {
 	})
 }
 
-// Contexts that a body derives from its own end with it, and cost no goroutine
-// each to find that out.
-func TestBodyContextChildren(t *testing.T) {
+// Contexts that a task function derives from its own end with it, without a goroutine for each.
+func TestTaskContextChildren(t *testing.T) {
 	check.WithoutGC(t)
 	for name, parent := range map[string]func(*testing.T) context.Context{
-		"for ever": background,
+		"forever": background,
 		"cancelable": func(t *testing.T) context.Context {
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(cancel)
@@ -198,12 +199,62 @@ func TestBodyContextChildren(t *testing.T) {
 	}
 }
 
-// After the body has returned its context has ended, also if nobody had looked
-// at it, so that what the body has left behind ends as well.
-func TestBodyContextEndsWithBody(t *testing.T) {
-	for name, look := range map[string]func(context.Context){
-		"looked at":     func(ctx context.Context) { ctx.Done() },
-		"not looked at": func(context.Context) {},
+// A parent whose Done, Err and Deadline hide those of its own parent, as before
+// context.WithoutCancel, hides the end of that one from the task too.
+func TestTaskContextParentHidesDone(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(errTask)
+		return detached{ctx}
+	}, func(t *testing.T, ctx context.Context) {
+		if err, cause := ctx.Err(), context.Cause(ctx); err != nil || cause != nil {
+			t.Errorf("the task's context has the error %v and the cause %v", err, cause)
+		}
+		child, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if err := child.Err(); err != nil {
+			t.Errorf("its child: %v", err)
+		}
+	})
+}
+
+// detached hides that its context has ended.
+type detached struct{ context.Context }
+
+func (detached) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func (detached) Done() <-chan struct{} { return nil }
+
+func (detached) Err() error { return nil }
+
+// Due of a task without a schedule is zero, even if its parent is the context of a scheduled task.
+func TestTaskContextDueIsNotInherited(t *testing.T) {
+	inBody(t, func(t *testing.T) context.Context {
+		s := testkit.Closing(t, executor.Scheduled(1))
+		parent := make(chan context.Context)
+		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
+			parent <- ctx
+			return testkit.UntilDone(ctx)
+		})
+		ctx := <-parent
+		if executor.Due(ctx).IsZero() {
+			t.Error("Due of a scheduled task is zero")
+		}
+		return ctx
+	}, func(t *testing.T, ctx context.Context) {
+		if at := executor.Due(ctx); !at.IsZero() {
+			t.Errorf("Due: %v", at)
+		}
+	})
+}
+
+// What ends the context of a task.
+
+// When the task function has returned its context has ended, even if it was never used before.
+func TestTaskContextEndsWithFunction(t *testing.T) {
+	for name, use := range map[string]func(context.Context){
+		"used":   func(ctx context.Context) { ctx.Done() },
+		"unused": func(context.Context) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -212,7 +263,7 @@ func TestBodyContextEndsWithBody(t *testing.T) {
 					var leaked context.Context
 					f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) {
 						leaked = ctx
-						look(ctx)
+						use(ctx)
 						return 0, nil
 					}, opts...)
 					f.Get(t.Context())
@@ -226,9 +277,9 @@ func TestBodyContextEndsWithBody(t *testing.T) {
 	}
 }
 
-// A task that was submitted with the context of a body, and still waits when that
-// body has returned, is canceled; its outcome says by what, wherever the body ran.
-func TestOutcomeSaysThatTheBodyHasReturned(t *testing.T) {
+// A task that was submitted with the context of another, and still waits when the function of that
+// one returns, is canceled with ErrReturned.
+func TestTaskContextErrReturnedCancelsChildTask(t *testing.T) {
 	for name, cfg := range map[string]executor.Config{
 		"worker": {Core: 1},
 		"caller": {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
@@ -261,9 +312,9 @@ func TestOutcomeSaysThatTheBodyHasReturned(t *testing.T) {
 	}
 }
 
-// A Timeout ends the body's context, with DeadlineExceeded and the cause
-// ErrTimeout; the outcome is the body's.
-func TestBodyContextTimeout(t *testing.T) {
+// Timeout ends the context with DeadlineExceeded and the cause ErrTimeout; the task function
+// determines the outcome.
+func TestTaskContextTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		for name, submit := range map[string]func(func(context.Context) (int, error)) *executor.Future[int]{
@@ -294,8 +345,8 @@ func TestBodyContextTimeout(t *testing.T) {
 	})
 }
 
-// A Timeout bounds the run and not the wait before it.
-func TestTimeoutBeginsWithRun(t *testing.T) {
+// Timeout limits the run and not the wait before it.
+func TestTaskContextTimeoutBeginsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		executor.Submit(t.Context(), p, testkit.After(time.Hour, 0))
@@ -306,11 +357,11 @@ func TestTimeoutBeginsWithRun(t *testing.T) {
 	})
 }
 
-// ShutdownNow ends the contexts of the bodies that run, with the cause
-// ErrShutdown (SubmitTest WithShutdownNow).
-func TestBodyContextEndsWithShutdownNow(t *testing.T) {
+// ShutdownNow ends the contexts of running tasks with the cause ErrShutdown (SubmitTest
+// WithShutdownNow).
+func TestTaskContextEndsWithShutdownNow(t *testing.T) {
 	for name, submitter := range map[string]func(*testing.T) context.Context{
-		"for ever":   background,
+		"forever":    background,
 		"valued":     func(*testing.T) context.Context { return context.WithValue(context.Background(), contextKey{}, 1) },
 		"cancelable": (*testing.T).Context,
 		"detached": func(*testing.T) context.Context {
@@ -350,61 +401,115 @@ func TestBodyContextEndsWithShutdownNow(t *testing.T) {
 	}
 }
 
-// A parent that was detached from its own by hiding the Done channel, as was
-// done before context.WithoutCancel, hides the end of that one from the body.
-func TestDetachedParent(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
-		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(errTask)
-		return detached{ctx}
-	}, func(t *testing.T, ctx context.Context) {
-		if err, cause := ctx.Err(), context.Cause(ctx); err != nil || cause != nil {
-			t.Errorf("the body's context has the error %v and the cause %v", err, cause)
-		}
-		child, cancel := context.WithCancel(ctx)
-		defer cancel()
-		if err := child.Err(); err != nil {
-			t.Errorf("its child: %v", err)
-		}
-	})
-}
-
-type detached struct{ context.Context }
-
-func (detached) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (detached) Done() <-chan struct{}       { return nil }
-func (detached) Err() error                  { return nil }
-
-// A body on no schedule is due at no time, also if its parent is the context of
-// one that is.
-func TestDueIsNotInherited(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
-		s := testkit.Closing(t, executor.Scheduled(1))
-		parent := make(chan context.Context)
-		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {
-			parent <- ctx
-			return testkit.UntilDone(ctx)
+// A task function that uses its context for the first time after ShutdownNow finds it ended.
+func TestTaskContextFirstUsedAfterShutdownNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		pool := executor.Fixed(1)
+		stopped := make(chan struct{})
+		seen := executor.Submit(ctx, pool, func(ctx context.Context) (error, error) {
+			<-stopped
+			return ctx.Err(), nil
 		})
-		ctx := <-parent
-		if executor.Due(ctx).IsZero() {
-			t.Error("a scheduled body is due at no time")
+		synctest.Wait()
+		pool.ShutdownNow()
+		close(stopped)
+		if err, _ := seen.Get(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("ctx.Err() = %v after ShutdownNow, want context.Canceled", err)
 		}
-		return ctx
-	}, func(t *testing.T, ctx context.Context) {
-		if at := executor.Due(ctx); !at.IsZero() {
-			t.Errorf("Due: %v", at)
+		pool.Close()
+	})
+}
+
+// meetingContext never ends. Once it is open, the first two calls of Value wait for each other.
+type meetingContext struct {
+	context.Context
+	open    atomic.Bool
+	callers atomic.Int32
+	met     sync.WaitGroup
+}
+
+func (c *meetingContext) Value(key any) any {
+	if c.open.Load() && c.callers.Add(1) <= 2 {
+		c.met.Done()
+		c.met.Wait()
+	}
+	return c.Context.Value(key)
+}
+
+// Two goroutines of a task function that use its context for the first time at the same time get
+// the same one: Cancel ends it for both.
+func TestTaskContextFirstUsedByTwo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Fixed(1)
+		defer pool.Close()
+		parent := &meetingContext{Context: context.Background()}
+		parent.met.Add(2)
+		f := executor.Submit(parent, pool, func(ctx context.Context) (struct{}, error) {
+			parent.open.Store(true)
+			var lookers sync.WaitGroup
+			for range 2 {
+				lookers.Go(func() { <-ctx.Done() })
+			}
+			lookers.Wait()
+			return struct{}{}, nil
+		})
+		synctest.Wait()
+		if n := parent.callers.Load(); n < 2 {
+			t.Fatalf("%d lookers met", n)
+		}
+		f.Cancel()
+		synctest.Wait()
+		if s := pool.Stats(); s.Active != 0 {
+			t.Error("a looker's context did not end")
+			pool.ShutdownNow()
 		}
 	})
 }
 
-// hasty is a context that closes Done before its Err says why.
+// Contexts of users that do not behave.
+
+// silentContext ends without closing its Done channel.
+type silentContext struct {
+	context.Context
+	over bool
+}
+
+func (c *silentContext) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (c *silentContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
+func (c *silentContext) Err() error {
+	if c.over {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A worker checks the submitter's context itself before a task runs: the callback of the context
+// may be late.
+func TestTaskContextEndSeenByWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		ctx, ran := &silentContext{Context: context.Background()}, false
+		f := executor.Submit(ctx, pool, func(context.Context) (int, error) { ran = true; return 1, nil })
+		ctx.over = true
+		block.Release()
+		synctest.Wait()
+		expect(t, "State", f.State(), executor.Canceled)
+		expect(t, "ran", ran, false)
+	})
+}
+
+// hasty is a context that closes Done before Err returns an error.
 type hasty struct{ context.Context }
 
 func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
 
-// With a context that has ended, if it does not know why yet, no wait says that
-// what it waited for is there.
-func TestContextThatEndsWithoutError(t *testing.T) {
+// No method that waits reports success if Done of the context is closed and Err still returns nil.
+func TestTaskContextDoneWithoutError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := hasty{context.Background()}
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.Block})

@@ -1,13 +1,17 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
@@ -21,8 +25,19 @@ var sentinels = map[string]error{
 	"ErrNoTasks": executor.ErrNoTasks, "Stop": executor.Stop,
 }
 
-// The package's errors are told apart, and each says whose it is.
-func TestSentinels(t *testing.T) {
+// matches returns the names of the sentinels that err matches.
+func matches(err error) string {
+	var all []string
+	for _, name := range []string{"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone", "ErrNilTask", "ErrInvalid", "ErrGoexit"} {
+		if errors.Is(err, sentinels[name]) {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// The errors of the package do not match each other, and their texts begin with the package's name.
+func TestErrorSentinels(t *testing.T) {
 	for name, err := range sentinels {
 		if !strings.HasPrefix(err.Error(), "executor: ") {
 			t.Errorf("%s: %q", name, err)
@@ -35,19 +50,8 @@ func TestSentinels(t *testing.T) {
 	}
 }
 
-// matches gives the names of the sentinels that err matches.
-func matches(err error) string {
-	var all []string
-	for _, name := range []string{"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone", "ErrNilTask", "ErrInvalid", "ErrGoexit"} {
-		if errors.Is(err, sentinels[name]) {
-			all = append(all, name)
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-// Errors that carry another match that, their own sentinel, and nothing else;
-// their texts name the package once.
+// An error that wraps another matches that, its own sentinel, and nothing else; its text names the
+// package once.
 func TestErrorTypes(t *testing.T) {
 	for _, c := range []struct {
 		err   error
@@ -75,9 +79,8 @@ func TestErrorTypes(t *testing.T) {
 	}
 }
 
-// Errors that a user made without a reason have a text all the same, and match
-// their sentinel.
-func TestErrorsWithoutReason(t *testing.T) {
+// Error values that a user made without a reason have a text, and match their sentinel.
+func TestErrorTypesWithoutReason(t *testing.T) {
 	for _, err := range []error{&executor.RejectedError{}, &executor.CanceledError{}, &executor.PanicError{}} {
 		func() {
 			defer func() {
@@ -92,9 +95,8 @@ func TestErrorsWithoutReason(t *testing.T) {
 	}
 }
 
-// What a pool's tasks end with can be taken apart: the outcome of each path has
-// the types and the sentinels that are documented.
-func TestOutcomesOfPaths(t *testing.T) {
+// The outcome of each path in a pool has the types and sentinels that the documentation names.
+func TestErrorOfEachPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Name: "mail", Core: 1, Queue: executor.Bounded(2)})
 		running := executor.Submit(t.Context(), p, testkit.UntilDone)
@@ -118,7 +120,7 @@ func TestOutcomesOfPaths(t *testing.T) {
 			state executor.State
 			match string
 		}{
-			{"running at ShutdownNow", running, executor.Failed, "ErrShutdown"}, // the body returned its context's cause
+			{"running at ShutdownNow", running, executor.Failed, "ErrShutdown"}, // the task function returned its context's cause
 			{"its context ended", byContext, executor.Canceled, "ErrCanceled"},
 			{"canceled", byHand, executor.Canceled, "ErrCanceled"},
 			{"waiting at ShutdownNow", byShutdown, executor.Canceled, "ErrShutdown ErrCanceled"},
@@ -143,12 +145,166 @@ func TestOutcomesOfPaths(t *testing.T) {
 	})
 }
 
-// A context's own cause is in the text of the errors that it causes.
-func TestCauseInText(t *testing.T) {
+// The text of an error that a context causes has the context's cause.
+func TestErrorTextHasCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errTask)
 	_, err := executor.NewPromise[int]().Get(ctx)
 	if got, want := err.Error(), "context canceled: the task's error"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// Errors of users whose methods panic, and errors that cannot be compared.
+
+// none returns a nil pointer as an error, whose methods panic.
+func none(context.Context) error {
+	var err *fs.PathError
+	return err
+}
+
+func isNone(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path == nil
+}
+
+// nilRejecting is an executor that rejects with a nil pointer as the error.
+type nilRejecting struct{}
+
+func (nilRejecting) Execute(ctx context.Context, _ executor.Runnable) error { return none(ctx) }
+
+// An error whose methods panic is an error as any other: it is logged or passed to AfterTask, and
+// the worker continues.
+func TestErrorNilPointerOfTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		mustGo(t, pool, none)
+		ctx, cancel := context.WithCancel(t.Context())
+		pool.Go(ctx, func(ctx context.Context) error {
+			cancel() // so that its error may be no news
+			return none(ctx)
+		})
+		waitStats(t, pool)
+		if n := strings.Count(out.String(), "task failed"); n != 2 {
+			t.Errorf("logged %d of 2 failures: %s", n, out.String())
+		}
+		if s := pool.Stats(); s.Failed != 2 || s.Workers != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A task function that panics with a nil pointer as an error fails, and errors.Is of the outcome
+// does not panic.
+func TestErrorNilPointerOfPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), pool, executor.Callable(func(ctx context.Context) error { panic(none(ctx)) }))
+		_, err := f.Get(t.Context())
+		var perr *executor.PanicError
+		if errors.Is(err, fs.ErrExist) || !errors.As(err, &perr) {
+			t.Errorf("it failed with %v", err)
+		}
+	})
+}
+
+// In periodic work such an error is recorded, and the schedule continues.
+func TestErrorNilPointerOfSeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reported []error
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { reported = append(reported, err) },
+		}})
+		f, err := s.AtFixedRate(t.Context(), 0, time.Second, none)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
+		if f.Runs() != 3 || f.State() != executor.Pending || !isNone(f.LastError()) {
+			t.Errorf("%d runs, %v, last error of type %T", f.Runs(), f.State(), f.LastError())
+		}
+		if len(reported) != 3 || !isNone(reported[0]) {
+			t.Errorf("AfterTask was called with an error %d times", len(reported))
+		}
+	})
+}
+
+// A nil pointer that is the cause of a context or of a rejection can be printed and unwrapped as
+// part of the outcome.
+func TestErrorNilPointerAsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(none(ctx))
+		inspect := func(err error) {
+			t.Helper()
+			if errors.Is(err, fs.ErrExist) || !errors.Is(err, executor.ErrCanceled) && !errors.Is(err, context.Canceled) {
+				t.Errorf("%T matches what it should not", err)
+			}
+			var path *fs.PathError
+			errors.As(err, &path)
+			if !strings.Contains(err.Error(), "<nil>") {
+				t.Errorf("it says %q", err)
+			}
+		}
+		inspect(executor.Submit(ctx, pool, value(1)).Err())
+		inspect(pool.Go(ctx, func(context.Context) error { return nil }))
+		inspect(executor.InvokeAll(context.Background(), nilRejecting{}, value(1), value(2))[1].Err())
+	})
+}
+
+// faults is an error that cannot be compared: == panics.
+type faults []string
+
+func (f faults) Error() string { return strings.Join(f, ", ") }
+
+// listing is a context that has ended with faults.
+type listing struct{ context.Context }
+
+func (listing) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
+
+func (listing) Err() error { return faults{"a", "b"} }
+
+// Get returns the error of its context even if that cannot be compared.
+func TestErrorIncomparableOfContext(t *testing.T) {
+	_, err := executor.NewPromise[int]().Get(listing{context.Background()})
+	var f faults
+	if !errors.As(err, &f) || err.Error() != "a, b" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A task function that returns the cause of its context has not failed, even if the cause cannot be
+// compared.
+func TestErrorIncomparableCauseIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		for _, cause := range []error{errTask, faults{"a", "b"}} {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
+			synctest.Wait()
+			cancel(cause)
+			waitStats(t, pool)
+			expect(t, "logged", out.String(), "")
+		}
+	})
+}
+
+// A task function that returns another error of the same type as the cause has failed.
+func TestErrorIncomparableOtherIsFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		ctx, cancel := context.WithCancelCause(context.Background())
+		pool.Go(ctx, func(ctx context.Context) error { <-ctx.Done(); return faults{"the disk is full"} })
+		synctest.Wait()
+		cancel(faults{"a", "b"})
+		waitStats(t, pool)
+		if !strings.Contains(out.String(), "the disk is full") {
+			t.Errorf("logged %q", out.String())
+		}
+	})
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Submit over an executor that runs tasks in the caller gives a future that is
-// done (AbstractExecutorServiceTest.testExecuteRunnable).
-func TestSubmitToCaller(t *testing.T) {
+// Submit.
+
+// Submit to an executor that runs tasks in the caller returns a future that is done
+// (AbstractExecutorServiceTest.testExecuteRunnable).
+func TestSubmitToInlineExecutor(t *testing.T) {
 	futureIs(t, executor.Submit(t.Context(), testkit.Inline{}, value(4)), executor.Succeeded, 4, nil)
 	futureIs(t, executor.Submit(t.Context(), testkit.Inline{}, testkit.Fail(errTask)), executor.Failed, 0, errTask)
 }
 
-// A rejection is the outcome of the future, the very error of the executor
-// (SubmitTest AfterShutdown).
+// A rejected task has failed with the executor's error (SubmitTest AfterShutdown).
 func TestSubmitRejected(t *testing.T) {
 	futureIs(t, executor.Submit(t.Context(), testkit.Rejecting(errTask), value(1)), executor.Failed, 0, errTask)
 
@@ -34,8 +35,8 @@ func TestSubmitRejected(t *testing.T) {
 	}
 }
 
-// The future of a task that could not be admitted, because its context had ended
-// before, is canceled with the cause of that context, and nothing runs.
+// A task that is submitted with an ended context is canceled with the context's cause, and does not
+// run.
 func TestSubmitWithEndedContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
@@ -53,9 +54,9 @@ func TestSubmitWithEndedContext(t *testing.T) {
 	})
 }
 
-// A task that waits when its submitter's context ends is canceled at that
-// moment and leaves the queue; one that runs is left to its body.
-func TestSubmittersContextEnds(t *testing.T) {
+// When the submitter's context ends, a task that waits is canceled at once and leaves the queue;
+// one that runs is not completed by that.
+func TestSubmitContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -81,9 +82,46 @@ func TestSubmittersContextEnds(t *testing.T) {
 	})
 }
 
-// A task that is canceled, abandoned or completed by hand while it waits leaves
-// the queue at once, is counted once, and never runs.
-func TestCancelLeavesQueue(t *testing.T) {
+// A future is completed on each path, whatever the rejection policy (JDK futures of discarded
+// tasks, and of those that shutdownNow returns, stay pending forever).
+func TestFutureAlwaysResolves(t *testing.T) {
+	for name, policy := range map[string]executor.RejectPolicy{
+		"Abort": executor.Abort, "Discard": executor.Discard, "DiscardOldest": executor.DiscardOldest,
+		"CallerRuns": executor.CallerRuns, "Block": executor.Block,
+		"handler that fails": executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
+		"handler that runs": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error {
+			r.Run(ctx)
+			return nil
+		}),
+		"handler that delegates": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, p *executor.Pool) error {
+			return executor.DiscardOldest.Reject(ctx, r, p)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
+				fs := make(chan *executor.Future[int], 20)
+				for range cap(fs) {
+					go func() { fs <- executor.Submit(t.Context(), p, testkit.After(time.Second, 1)) }()
+				}
+				time.Sleep(5 * time.Second)
+				p.ShutdownNow()
+				for range cap(fs) {
+					f := <-fs
+					if _, err := f.Get(t.Context()); f.State() == executor.Pending || f.State() == executor.Running {
+						t.Errorf("%v, %v", f.State(), err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A future that waits in a queue.
+
+// A waiting task that is canceled, abandoned or completed leaves the queue at once, is counted
+// once, and never runs.
+func TestFutureCancelLeavesQueue(t *testing.T) {
 	for name, op := range map[string]func(*executor.Future[int]) bool{
 		"Cancel":   (*executor.Future[int]).Cancel,
 		"Abandon":  (*executor.Future[int]).Abandon,
@@ -121,45 +159,32 @@ func TestCancelLeavesQueue(t *testing.T) {
 	}
 }
 
-// A future resolves on each path that ends it, whatever the rejection policy
-// (JDK futures of discarded tasks, and of those that shutdownNow returns, stay
-// pending for ever).
-func TestFuturesAlwaysResolve(t *testing.T) {
-	for name, policy := range map[string]executor.RejectPolicy{
-		"Abort": executor.Abort, "Discard": executor.Discard, "DiscardOldest": executor.DiscardOldest,
-		"CallerRuns": executor.CallerRuns, "Block": executor.Block,
-		"handler that fails": executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
-		"handler that runs": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error {
-			r.Run(ctx)
-			return nil
-		}),
-		"handler that delegates": executor.RejectFunc(func(ctx context.Context, r executor.Runnable, p *executor.Pool) error {
-			return executor.DiscardOldest.Reject(ctx, r, p)
-		}),
+// When a future is done it has left the queue.
+func TestFutureLeavesQueueBeforeDone(t *testing.T) {
+	for name, end := range map[string]func(*executor.Future[int]) bool{
+		"Cancel":   (*executor.Future[int]).Cancel,
+		"Abandon":  (*executor.Future[int]).Abandon,
+		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
+		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errTask) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: policy})
-				fs := make(chan *executor.Future[int], 20)
-				for range cap(fs) {
-					go func() { fs <- executor.Submit(t.Context(), p, testkit.After(time.Second, 1)) }()
-				}
-				time.Sleep(5 * time.Second)
-				p.ShutdownNow()
-				for range cap(fs) {
-					f := <-fs
-					if _, err := f.Get(t.Context()); f.State() == executor.Pending || f.State() == executor.Running {
-						t.Errorf("%v, %v", f.State(), err)
-					}
-				}
+				pool := newPool(t, executor.Config{Core: 1})
+				b := newBlocker(t)
+				b.Fill(t, pool, 1)
+				f := executor.Submit(t.Context(), pool, value(1))
+				queued := -1
+				f.OnDone(func() { queued = pool.Stats().Queued })
+				expect(t, "ended", end(f), true)
+				expect(t, "Queued when it is done", queued, 0)
 			})
 		})
 	}
 }
 
-// A task that was rejected into another pool lives and dies there: canceled, it
-// leaves that pool's queue at once.
-func TestCancelAfterDelegatedRejection(t *testing.T) {
+// A future that a rejection policy handed to another pool, or back by another policy, leaves that
+// queue when it is canceled.
+func TestFutureCancelAfterHandOver(t *testing.T) {
 	for name, delegate := range map[string]func(context.Context, executor.Runnable, *executor.Pool, *executor.Pool) error{
 		"to another pool": func(ctx context.Context, r executor.Runnable, _, other *executor.Pool) error {
 			return other.Execute(ctx, r)
@@ -201,8 +226,68 @@ func TestCancelAfterDelegatedRejection(t *testing.T) {
 	}
 }
 
-// A future that is given to two executors, or twice to one, runs once.
-func TestTwoExecutors(t *testing.T) {
+// A future in a queue that is run by Run runs once, with the context with which it was submitted,
+// and the pool discards it.
+func TestFutureRunWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		b := newBlocker(t)
+		b.Fill(t, p, 1)
+		f := executor.NewFuture(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
+		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
+		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
+		futureIs(t, f, executor.Succeeded, 1, nil)
+		b.Release()
+		if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A promise has nothing to run: a pool discards it, and it stays pending.
+func TestFuturePromiseInPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.NewPromise[int]()
+		if err := p.Execute(t.Context(), f); err != nil {
+			t.Error(err)
+		}
+		s := waitStats(t, p)
+		if s.Active != 0 || s.Queued != 0 {
+			t.Errorf("%+v", s)
+		}
+		futureIs(t, f, executor.Pending, 0, nil)
+		f.Complete(3)
+		futureIs(t, f, executor.Succeeded, 3, nil)
+	})
+}
+
+// The pool does not terminate before the function of a canceled task has returned (JDK-8347039).
+func TestFutureCancelHoldsTermination(t *testing.T) {
+	for name, cancel := range cancels {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := executor.Fixed(1)
+				start := time.Now()
+				f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
+					time.Sleep(time.Hour)
+					return 1, nil
+				})
+				synctest.Wait()
+				cancel(f)
+				p.Close()
+				if d := time.Since(start); d != time.Hour {
+					t.Errorf("terminated after %v", d)
+				}
+			})
+		})
+	}
+}
+
+// A future that is submitted several times.
+
+// A future that is submitted to two executors, or twice to one, runs once.
+func TestFutureSubmittedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, q := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
@@ -229,27 +314,30 @@ func TestTwoExecutors(t *testing.T) {
 	})
 }
 
-// A future that its maker runs while it waits in a pool runs once, with the
-// context that it was submitted with, and leaves nothing behind.
-func TestRunWhileQueued(t *testing.T) {
+// A future that waits in one pool and is submitted to a second keeps the context of the first
+// submission; when the second pool has run it, it has left the queue of the first.
+func TestFutureInTwoPools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
+		type key struct{}
+		first := newPool(t, executor.Config{Core: 1})
+		second := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
-		b.Fill(t, p, 1)
-		f := executor.NewFuture(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
-		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
-		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
-		futureIs(t, f, executor.Succeeded, 1, nil)
-		b.Release()
-		if s := waitStats(t, p); s.Queued != 0 || s.Active != 0 || s.Runs != 1 {
-			t.Errorf("%+v", s)
+		b.Fill(t, first, 1)
+		f := executor.NewFuture(func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil })
+		for i, pool := range []*executor.Pool{first, second} {
+			if err := pool.Execute(context.WithValue(t.Context(), key{}, i), f); err != nil {
+				t.Fatal(err)
+			}
 		}
+		expect(t, "Queued", waitStats(t, first).Queued, 0)
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, any(0))
+		expect(t, "error", err, nil)
 	})
 }
 
-// The context of a running body stays what it was when the future is given to a
-// pool meanwhile.
-func TestSubmitWhileRunning(t *testing.T) {
+// The context of a running task does not change when the future is submitted to a pool.
+func TestFutureSubmittedWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		gate := make(chan struct{})
@@ -271,14 +359,14 @@ func TestSubmitWhileRunning(t *testing.T) {
 		close(gate)
 		f.Get(t.Context())
 		if before != "own" || after != "own" || cause != nil || runs != 1 {
-			t.Errorf("the body saw %v, then %v with the cause %v, in %d runs", before, after, cause, runs)
+			t.Errorf("the task function saw %v, then %v with the cause %v, in %d runs", before, after, cause, runs)
 		}
 	})
 }
 
-// A context that a body has left behind stays what it was when the future, which
-// is done, is given to a pool.
-func TestSubmitAfterRun(t *testing.T) {
+// A context that a task function left behind does not change when its future, which is done, is
+// submitted to a pool.
+func TestFutureSubmittedAfterRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		var leaked context.Context
@@ -291,46 +379,4 @@ func TestSubmitAfterRun(t *testing.T) {
 		}
 		futureIs(t, f, executor.Succeeded, 1, nil)
 	})
-}
-
-// A promise that is given to a pool has no body to run: the pool is done with
-// it, and the promise goes on.
-func TestPromiseInPool(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
-		f := executor.NewPromise[int]()
-		if err := p.Execute(t.Context(), f); err != nil {
-			t.Error(err)
-		}
-		s := waitStats(t, p)
-		if s.Active != 0 || s.Queued != 0 {
-			t.Errorf("%+v", s)
-		}
-		futureIs(t, f, executor.Pending, 0, nil)
-		f.Complete(3)
-		futureIs(t, f, executor.Succeeded, 3, nil)
-	})
-}
-
-// The pool does not terminate before the body of a canceled task has returned
-// (JDK-8347039).
-func TestTerminationWaitsForCanceledBody(t *testing.T) {
-	for name, cancel := range cancels {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := executor.Fixed(1)
-				start := time.Now()
-				f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
-					time.Sleep(time.Hour)
-					return 1, nil
-				})
-				synctest.Wait()
-				cancel(f)
-				p.Close()
-				if d := time.Since(start); d != time.Hour {
-					t.Errorf("terminated after %v", d)
-				}
-			})
-		})
-	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Of all who complete a task at the same time exactly one wins: it is told so,
-// its outcome is everybody's, the callbacks run once, and the body at most once.
-func TestOneWinner(t *testing.T) {
+// Of all calls that complete a task at the same time exactly one returns true: its outcome is the
+// only one, callbacks run once, the task function at most once.
+func TestFutureRaceOneWinner(t *testing.T) {
 	contenders := []struct {
 		name  string
 		try   func(*executor.Future[int]) bool // reports whether it won, for certain
@@ -29,9 +29,9 @@ func TestOneWinner(t *testing.T) {
 		{"Fail", func(f *executor.Future[int]) bool { return f.Fail(errTask) }, executor.Failed, 0, errTask},
 	}
 	for range 500 {
-		var ran, told atomic.Int32
+		var ran, called atomic.Int32
 		f := executor.NewFuture(func(context.Context) (int, error) { ran.Add(1); return 1, nil })
-		f.OnDone(func() { told.Add(1) })
+		f.OnDone(func() { called.Add(1) })
 		won := make([]bool, len(contenders))
 		start := make(chan struct{})
 		var wg sync.WaitGroup
@@ -47,7 +47,7 @@ func TestOneWinner(t *testing.T) {
 				f.Run(t.Context())
 			})
 		}
-		for range 2 { // those who look may see the outcome only
+		for range 2 { // Get returns the final outcome, or none
 			wg.Go(func() {
 				<-start
 				v, err := f.Get(t.Context())
@@ -69,15 +69,14 @@ func TestOneWinner(t *testing.T) {
 		if winners == 0 {
 			futureIs(t, f, executor.Succeeded, 1, nil)
 		}
-		if winners > 1 || ran.Load() > 1 || told.Load() != 1 || winners == 0 && ran.Load() != 1 {
-			t.Fatalf("%d winners, %d runs, told %d times", winners, ran.Load(), told.Load())
+		if winners > 1 || ran.Load() > 1 || called.Load() != 1 || winners == 0 && ran.Load() != 1 {
+			t.Fatalf("%d winners, %d runs, %d calls of the callback", winners, ran.Load(), called.Load())
 		}
 	}
 }
 
-// A getter always wakes, however close the completion comes to its wait
-// (FutureTask/ExplicitSet, JDK-7132378).
-func TestGetterAlwaysWakes(t *testing.T) {
+// Get returns however close the completion comes to its wait (FutureTask/ExplicitSet, JDK-7132378).
+func TestFutureRaceGetComplete(t *testing.T) {
 	for i := range 2000 {
 		f := executor.NewPromise[int]()
 		go f.Complete(i)
@@ -87,49 +86,47 @@ func TestGetterAlwaysWakes(t *testing.T) {
 	}
 }
 
-// A callback is called exactly once, however close the completion comes to its
-// registration.
-func TestOnDoneRacesCompletion(t *testing.T) {
+// A callback runs exactly once, however close the completion comes to its registration.
+func TestFutureRaceOnDoneComplete(t *testing.T) {
 	for range 2000 {
 		f := executor.NewPromise[int]()
 		go f.Complete(1)
-		told := make(chan struct{}, 2)
-		f.OnDone(func() { told <- struct{}{} })
-		<-told
-		if len(told) != 0 {
-			t.Fatal("told twice")
+		called := make(chan struct{}, 2)
+		f.OnDone(func() { called <- struct{}{} })
+		<-called
+		if len(called) != 0 {
+			t.Fatal("the callback was called twice")
 		}
 	}
 }
 
-// Of callbacks that many register at the same time none is lost, and none is
-// called twice.
-func TestOnDoneByMany(t *testing.T) {
+// Of callbacks that many goroutines register at the same time none is lost, and none runs twice.
+func TestFutureRaceOnDone(t *testing.T) {
 	const goroutines, each = 8, 200
 	f := executor.NewPromise[int]()
-	var told [goroutines][each]atomic.Int32
+	var called [goroutines][each]atomic.Int32
 	var wg sync.WaitGroup
-	for g := range told {
+	for g := range called {
 		wg.Go(func() {
-			for i := range told[g] {
-				f.OnDone(func() { told[g][i].Add(1) })
+			for i := range called[g] {
+				f.OnDone(func() { called[g][i].Add(1) })
 			}
 		})
 	}
 	wg.Wait()
 	f.Complete(1)
-	for g := range told {
-		for i := range told[g] {
-			if n := told[g][i].Load(); n != 1 {
+	for g := range called {
+		for i := range called[g] {
+			if n := called[g][i].Load(); n != 1 {
 				t.Fatalf("callback %d of goroutine %d was called %d times", i, g, n)
 			}
 		}
 	}
 }
 
-// A body that looks at its context while it is canceled finds it ended, sooner
-// or later, whichever comes first.
-func TestCancelRacesFirstLook(t *testing.T) {
+// A task function that uses its context for the first time while it is canceled finds it ended
+// sooner or later.
+func TestFutureRaceCancelFirstUseOfContext(t *testing.T) {
 	for range 1000 {
 		begun := make(chan struct{})
 		f := executor.NewFuture(func(ctx context.Context) (int, error) {
@@ -151,9 +148,9 @@ func TestCancelRacesFirstLook(t *testing.T) {
 	}
 }
 
-// Runs by RunAndReset never overlap, and none begins after the task was
-// canceled (testRunAndResetAfterCancel).
-func TestRunAndResetRacesCancel(t *testing.T) {
+// Calls of RunAndReset never overlap, and no run begins after the task was canceled
+// (testRunAndResetAfterCancel).
+func TestFutureRaceRunAndResetCancel(t *testing.T) {
 	for range 200 {
 		var inside, overlaps, late atomic.Int32
 		var canceled atomic.Bool
@@ -172,7 +169,7 @@ func TestRunAndResetRacesCancel(t *testing.T) {
 			wg.Go(func() {
 				for !f.State().Done() {
 					f.RunAndReset(t.Context())
-					runtime.Gosched() // the one who cancels may have no other processor
+					runtime.Gosched() // the goroutine that cancels may need this processor
 				}
 			})
 		}
@@ -191,9 +188,9 @@ func TestRunAndResetRacesCancel(t *testing.T) {
 	}
 }
 
-// A future that several pools and its maker have in hand at once runs once, and
-// its body's context does not change hands meanwhile.
-func TestManyExecutorsRace(t *testing.T) {
+// A future that two pools and Run get at the same time runs once, and its context does not change
+// during the run.
+func TestFutureRaceExecutors(t *testing.T) {
 	p, q := executor.Fixed(2), executor.Fixed(2)
 	defer p.Close()
 	defer q.Close()
@@ -218,46 +215,9 @@ func TestManyExecutorsRace(t *testing.T) {
 	}
 }
 
-// meanwhile is a context at whose first Err something else happens.
-type meanwhile struct {
-	context.Context
-	happen func()
-}
-
-func (m meanwhile) Err() error {
-	m.happen()
-	return m.Context.Err()
-}
-
-// A future that its maker begins to run while a pool is about to reject it keeps
-// its context, and its outcome.
-func TestRunRacesRejection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
-			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
-		newBlocker(t).Fill(t, p, 1)
-		gate := make(chan struct{})
-		f := executor.NewFuture(func(ctx context.Context) (any, error) {
-			<-gate
-			return ctx.Value(contextKey{}), ctx.Err()
-		})
-		own := context.WithValue(t.Context(), contextKey{}, "own")
-		run := sync.OnceFunc(func() {
-			go f.Run(own)
-			synctest.Wait()
-		})
-		p.Execute(meanwhile{own, run}, f) // looks at its context first
-		close(gate)
-		if v, err := f.Get(t.Context()); v != "own" || err != nil {
-			t.Errorf("%v, %v", v, err)
-		}
-	})
-}
-
-// Whoever asks for the outcome of a task that waits in a pool is told, once,
-// however close the task's cancellation comes, and the task is gone from its
-// queue then.
-func TestCancelRacesAsking(t *testing.T) {
+// OnDone, Get and Done of a task in a queue learn of its cancellation, once, however close that
+// comes; then the task has left the queue.
+func TestFutureRaceCancelWaiters(t *testing.T) {
 	p := executor.Fixed(1)
 	defer p.Close()
 	gate := make(chan struct{})
@@ -265,7 +225,7 @@ func TestCancelRacesAsking(t *testing.T) {
 	p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
 	for range 2000 {
 		f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
-		var won, told atomic.Int32
+		var won, called atomic.Int32
 		var wg sync.WaitGroup
 		for range 2 {
 			wg.Go(func() {
@@ -274,7 +234,7 @@ func TestCancelRacesAsking(t *testing.T) {
 				}
 			})
 		}
-		wg.Go(func() { f.OnDone(func() { told.Add(1) }) })
+		wg.Go(func() { f.OnDone(func() { called.Add(1) }) })
 		wg.Go(func() {
 			if _, err := f.Get(t.Context()); !errors.Is(err, executor.ErrCanceled) {
 				t.Errorf("Get: %v", err)
@@ -286,15 +246,15 @@ func TestCancelRacesAsking(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		if won.Load() != 1 || told.Load() != 1 || p.Stats().Queued != 0 {
-			t.Fatalf("%d canceled it, told %d times, %d wait", won.Load(), told.Load(), p.Stats().Queued)
+		if won.Load() != 1 || called.Load() != 1 || p.Stats().Queued != 0 {
+			t.Fatalf("%d calls canceled it, %d calls of the callback, %d tasks wait", won.Load(), called.Load(), p.Stats().Queued)
 		}
 	}
 }
 
-// A future that is canceled while a pool rejects it, and its policy hands it to
-// another, is canceled and never runs; and both pools have nothing left of it.
-func TestCancelRacesRejection(t *testing.T) {
+// A future that is canceled while a rejection policy hands it to another pool is canceled and never
+// runs, and neither pool keeps it.
+func TestFutureRaceCancelRejection(t *testing.T) {
 	q := executor.Fixed(1)
 	defer q.Close()
 	p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
@@ -316,9 +276,9 @@ func TestCancelRacesRejection(t *testing.T) {
 	}
 }
 
-// Tasks that are canceled while their pool gives back what has not run are
-// either given back or not, and have their bodies or nothing to run.
-func TestCancelRacesShutdownNow(t *testing.T) {
+// A task that is canceled during ShutdownNow is returned by it or not, and one that is returned has
+// its function or nothing to run.
+func TestFutureRaceCancelShutdownNow(t *testing.T) {
 	for range 200 {
 		p := executor.Fixed(1)
 		gate := make(chan struct{})
@@ -340,7 +300,7 @@ func TestCancelRacesShutdownNow(t *testing.T) {
 			u.Run(t.Context())
 		}
 		if int(ran.Load()) > len(back) {
-			t.Fatalf("%d ran of %d given back", ran.Load(), len(back))
+			t.Fatalf("%d ran, %d were returned", ran.Load(), len(back))
 		}
 		for _, f := range futures {
 			if !errors.Is(f.Err(), executor.ErrCanceled) && !errors.Is(f.Err(), executor.ErrShutdown) {
@@ -350,4 +310,39 @@ func TestCancelRacesShutdownNow(t *testing.T) {
 		close(gate)
 		p.Close()
 	}
+}
+
+// meanwhile is a context that calls happen whenever Err is called.
+type meanwhile struct {
+	context.Context
+	happen func()
+}
+
+func (m meanwhile) Err() error {
+	m.happen()
+	return m.Context.Err()
+}
+
+// A future that is run by Run while a pool is about to reject it keeps its context and its outcome.
+func TestFutureRunDuringRejection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(),
+			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
+		newBlocker(t).Fill(t, p, 1)
+		gate := make(chan struct{})
+		f := executor.NewFuture(func(ctx context.Context) (any, error) {
+			<-gate
+			return ctx.Value(contextKey{}), ctx.Err()
+		})
+		own := context.WithValue(t.Context(), contextKey{}, "own")
+		run := sync.OnceFunc(func() {
+			go f.Run(own)
+			synctest.Wait()
+		})
+		p.Execute(meanwhile{own, run}, f) // it calls Err of the context first
+		close(gate)
+		if v, err := f.Get(t.Context()); v != "own" || err != nil {
+			t.Errorf("%v, %v", v, err)
+		}
+	})
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// submissions are the ways to give options to a task, by what kind of task it
-// makes; each returns the error of the submission.
+// submissions are the ways to give options to a task. Each returns the error of the submission.
 var submissions = map[string]struct {
 	kind   int // 0 runs at once, 1 when due, 2 again and again
 	submit func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error
@@ -56,7 +55,7 @@ type eachHour struct{}
 
 func (eachHour) Next(t time.Time) time.Time { return t.Add(time.Hour) }
 
-// outcomeOf gives the error of a task that could not be submitted.
+// outcomeOf returns the error of a task that could not be submitted.
 func outcomeOf(f executor.Awaitable) error {
 	if f.State() != executor.Failed {
 		return nil
@@ -64,9 +63,9 @@ func outcomeOf(f executor.Awaitable) error {
 	return f.Err()
 }
 
-// Each option applies to the kinds of tasks that its documentation says, and is
-// an error that names it elsewhere; so is each value out of its range.
-func TestOptions(t *testing.T) {
+// Each option applies to the kinds of tasks that its documentation names. For another kind, or with
+// a value out of range, it is an error that names the option.
+func TestOptionAppliesTo(t *testing.T) {
 	far := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 	const never = 3
 	options := []struct {
@@ -123,8 +122,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// An option that does not apply says which calls it is for.
-func TestOptionSaysWhereItApplies(t *testing.T) {
+// The error of an option that does not apply names the calls that it is for.
+func TestOptionErrorNamesCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		for _, c := range []struct {
@@ -143,24 +142,24 @@ func TestOptionSaysWhereItApplies(t *testing.T) {
 	})
 }
 
-// Of several mistakes the first is told.
-func TestFirstOptionMistake(t *testing.T) {
+// Of several invalid options the first is the error.
+func TestOptionFirstMistakeCounts(t *testing.T) {
 	f := executor.NewFuture(value(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
 	if err := f.Err(); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Timeout(-1ns)") {
 		t.Errorf("%v", err)
 	}
 }
 
-// The last of two options of the same name counts.
-func TestLastOptionCounts(t *testing.T) {
+// Of two options of the same name the last counts.
+func TestOptionLastCounts(t *testing.T) {
 	f := executor.NewFuture(value(1), executor.Named("a"), executor.Named("b"))
 	if f.Name() != "b" {
 		t.Errorf("Name: %q", f.Name())
 	}
 }
 
-// A name is the future's, and its default is empty.
-func TestNamed(t *testing.T) {
+// The name of a task is that of its future. The default is empty.
+func TestOptionNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := testkit.Closing(t, executor.Scheduled(1))
 		named := executor.Named("n")
@@ -176,9 +175,9 @@ func TestNamed(t *testing.T) {
 	})
 }
 
-// In a Prioritized queue the least priority is first, and equals leave in order
-// of arrival; tasks without the option have priority 0.
-func TestPriority(t *testing.T) {
+// In a Prioritized queue the lowest priority comes first, and equal ones in the order of arrival;
+// without the option it is 0.
+func TestOptionPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
 		b := newBlocker(t)

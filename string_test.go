@@ -21,8 +21,8 @@ func textIs(t *testing.T, v any, want string) {
 	}
 }
 
-// A future tells its name, its state, and why it failed or was canceled.
-func TestFutureText(t *testing.T) {
+// String of a future has its name, its state, and the reason of a failure or cancellation.
+func TestFutureString(t *testing.T) {
 	errLost := errors.New("executor: lost\nand more")
 	promise := func(end func(f *executor.Future[int])) *executor.Future[int] {
 		f := executor.NewPromise[int]()
@@ -53,8 +53,8 @@ func TestFutureText(t *testing.T) {
 	textIs(t, executor.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }), "future: canceled: context canceled")
 }
 
-// The text of a future can be asked for while it runs, by its body, too.
-func TestRunningFutureText(t *testing.T) {
+// String of a running future can be called from anywhere, including its task function.
+func TestFutureStringWhileRunning(t *testing.T) {
 	p := executor.Single()
 	defer p.Close()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -72,12 +72,13 @@ func TestRunningFutureText(t *testing.T) {
 	textIs(t, f, "future: running")
 	close(release)
 	if got, err := f.Get(t.Context()); got != "future: running" {
-		t.Errorf("in the body it is %q, %v", got, err)
+		t.Errorf("the task function returned %q, %v", got, err)
 	}
 }
 
-// A future that waits for its time tells it; one that runs or is done has none.
-func TestScheduledFutureText(t *testing.T) {
+// String of a future that waits for its time has that time; while it runs and when it is done it
+// has none.
+func TestScheduledFutureString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := executor.Scheduled(2)
 		nothing := func(context.Context) error { return nil }
@@ -104,8 +105,8 @@ func TestScheduledFutureText(t *testing.T) {
 	})
 }
 
-// A pool tells its name, its stage, and what its workers do.
-func TestPoolText(t *testing.T) {
+// String of a pool has its name, its stage, and the numbers of workers and tasks.
+func TestPoolString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		textIs(t, executor.Scheduled(1), "pool: running, 0 of 0 workers active, 0 queued, 0 ended")
 		p, err := executor.New(executor.Config{Name: "mail", Core: 2})
@@ -126,8 +127,8 @@ func TestPoolText(t *testing.T) {
 	})
 }
 
-// What is logged is the text, not what the pool is made of.
-func TestTextInLog(t *testing.T) {
+// A log shows the text of a pool, not its fields.
+func TestPoolStringInLog(t *testing.T) {
 	p := executor.Single()
 	defer p.Close()
 	var b strings.Builder
