@@ -5,9 +5,9 @@
 //	go run ./bench -quick     smaller, one round: under two minutes
 //	go run ./bench -run cancel -rounds 9
 //
-// It prints a table, and writes bench/results/latest.json, the charts bench/results/*.svg
-// and docs/benchmarks.md; with -run, which measures a part, it only prints. With -render it
-// writes the charts and the page anew from latest.json.
+// It prints a table, and writes bench/results/latest.json, the charts bench/results/*.svg,
+// docs/benchmarks.md, and the table in README.md; with -run, which measures a part, it only
+// prints. With -render it writes the charts and documents anew from latest.json.
 package main
 
 import (

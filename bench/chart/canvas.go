@@ -16,10 +16,10 @@ type canvas struct {
 // apart on either ground, and marks of different shapes for those who don't
 // tell the colors apart.
 const style = `<style>
-.ground{fill:#ffffff}.ink{fill:#24292f}.faint{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#818b98}
+.ground{fill:#ffffff}.ink{fill:#24292f}.faint{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#818b98}.bar{fill:#afb8c1}.own{fill:#2f81f7}
 text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;font-size:12px}
 .title{font-size:15px;font-weight:600}.small{font-size:11px}
-@media (prefers-color-scheme:dark){.ground{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9198a1}.grid{stroke:#2a313a}.axis{stroke:#656c76}}
+@media (prefers-color-scheme:dark){.ground{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9198a1}.grid{stroke:#2a313a}.axis{stroke:#656c76}.bar{fill:#57606a}}
 </style>
 `
 
@@ -42,6 +42,12 @@ func (c *canvas) text(x, y float64, class, anchor, s string) {
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`+"\n", x1, y1, x2, y2, class)
+}
+
+// bar draws a rectangle; tip is shown when the pointer rests on it.
+func (c *canvas) bar(x, y, width, height float64, class, tip string) {
+	fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="%s"><title>%s</title></rect>`+"\n",
+		x, y, width, height, class, html.EscapeString(tip))
 }
 
 func (c *canvas) path(points []point, color string, width float64) {

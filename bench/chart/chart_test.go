@@ -2,6 +2,8 @@ package chart
 
 import (
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,5 +64,27 @@ func TestRatiosShowTheReference(t *testing.T) {
 	svg := string(Ratios("t", "b", []string{"row"}, []Series{{Name: "slow", Values: []float64{50}}}))
 	if !strings.Contains(svg, ">1 ×<") || !strings.Contains(svg, "slow: 50 ×") && !strings.Contains(svg, "slow: 50") {
 		t.Errorf("the chart lacks 1 × or the value:\n%s", svg)
+	}
+}
+
+// A bar is as long as its value in terms of the longest of its panel, and
+// a panel without values breaks nothing.
+func TestBarLengths(t *testing.T) {
+	svg := string(Bars("t", "b", []BarPanel{
+		{Title: "ns", Bars: []Bar{{Name: "one", Value: 40, Label: "40", Own: true}, {Name: "two", Value: 80, Label: "80"}}},
+		{Title: "empty"},
+		{Title: "zero", Bars: []Bar{{Name: "none", Label: "0"}}},
+	}))
+	widths := regexp.MustCompile(`width="([0-9.]+)" height="12.0" rx="2" class="(\w+)"`).FindAllStringSubmatch(svg, -1)
+	if len(widths) != 3 || widths[0][2] != "own" || widths[1][2] != "bar" {
+		t.Fatalf("the bars are %v", widths)
+	}
+	one, _ := strconv.ParseFloat(widths[0][1], 64)
+	two, _ := strconv.ParseFloat(widths[1][1], 64)
+	if math.Abs(two-2*one) > 0.2 {
+		t.Errorf("80 has length %v, 40 has %v", two, one)
+	}
+	if strings.Contains(svg, "NaN") {
+		t.Error("a bar has no length")
 	}
 }

@@ -30,6 +30,7 @@ var looks = map[string]chart.Look{
 // Charts returns the charts by file name.
 func (r *Report) Charts() map[string][]byte {
 	return map[string][]byte{
+		"overview.svg": r.overview(),
 		"ratios.svg":   r.ratios(),
 		"execute.svg":  r.executeChart(),
 		"pending.svg":  r.pendingChart(),

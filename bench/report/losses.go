@@ -30,23 +30,29 @@ func (r *Report) Losses() []Loss {
 	return ls
 }
 
-// confession says for each rival where it is better and when to choose it.
-func (r *Report) confession() []string {
-	var lines []string
+// concession says where a rival is better, and when to choose it.
+type concession struct{ title, better, choose string }
+
+// confession returns a line for each rival that took part.
+func (r *Report) confession() []concession {
+	var lines []concession
+	losses := r.Losses()
 	for _, s := range subject.All() {
+		if s.Own || !r.took(s.ID) {
+			continue
+		}
 		var parts []string
-		for _, l := range r.Losses() {
+		for _, l := range losses {
 			if l.Subject == s.ID {
 				theirs, own := apart(l.Theirs, l.Ours)
-				parts = append(parts, fmt.Sprintf("`%s` (%s against our %s %s)", l.Workload, theirs, own, l.Unit))
+				parts = append(parts, fmt.Sprintf("`%s` (%s against %s %s)", l.Workload, theirs, own, l.Unit))
 			}
 		}
-		switch {
-		case len(parts) > 0:
-			lines = append(lines, fmt.Sprintf("**%s** is better at %s. Choose it %s", s.Title, strings.Join(parts, ", "), s.Choose))
-		case !s.Own && r.took(s.ID):
-			lines = append(lines, fmt.Sprintf("**%s** is better at none of these. Choose it %s", s.Title, s.Choose))
+		better := "none of these"
+		if len(parts) > 0 {
+			better = strings.Join(parts, ", ")
 		}
+		lines = append(lines, concession{s.Title, better, strings.TrimSuffix(s.Choose, ".")})
 	}
 	return lines
 }

@@ -65,8 +65,8 @@ func (p Place) Load() (*Report, error) {
 	return r, nil
 }
 
-// Render writes docs/benchmarks.md and the charts in bench/results from the saved report,
-// and prints the tables.
+// Render writes docs/benchmarks.md, the table in README.md and the charts in
+// bench/results from the saved report, and prints the tables.
 func (p Place) Render(out io.Writer) error {
 	r, err := p.Load()
 	if err != nil {
@@ -82,7 +82,18 @@ func (p Place) Render(out io.Writer) error {
 	if err := os.MkdirAll(docs, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(docs, "benchmarks.md"), r.Markdown(), 0o644)
+	if err := os.WriteFile(filepath.Join(docs, "benchmarks.md"), r.Markdown(), 0o644); err != nil {
+		return err
+	}
+	front := filepath.Join(string(p), "README.md")
+	text, err := os.ReadFile(front)
+	if err != nil {
+		return err
+	}
+	if text, err = r.Readme(text); err != nil {
+		return err
+	}
+	return os.WriteFile(front, text, 0o644)
 }
 
 // Here returns s with the properties of this machine and of the repository at p.
