@@ -23,13 +23,13 @@ import (
 type State uint8
 
 const (
-	Waiting State = iota
-	Claimed
-	Running
-	Succeeded
-	Dead
-	Canceled
-	Paused
+	Waiting   State = 0 // stored: do not change
+	Claimed   State = 1 // stored: do not change
+	Running   State = 2 // stored: do not change
+	Succeeded State = 3 // stored: do not change
+	Dead      State = 4 // stored: do not change
+	Canceled  State = 5 // stored: do not change
+	Paused    State = 6 // stored: do not change
 )
 
 var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused"}
@@ -68,18 +68,18 @@ func (s State) Done() bool { return s == Succeeded || s == Dead || s == Canceled
 type Priority int8
 
 const (
-	Low    Priority = -1
-	Normal Priority = 0
-	High   Priority = 1
+	Low    Priority = -1 // stored: do not change
+	Normal Priority = 0  // stored: do not change
+	High   Priority = 1  // stored: do not change
 )
 
 // Pending is a request that came while the job was running, and is carried out when its run ends.
 type Pending uint8
 
 const (
-	PendingNone Pending = iota
-	PendingCancel
-	PendingPause
+	PendingNone   Pending = 0 // stored: do not change
+	PendingCancel Pending = 1 // stored: do not change
+	PendingPause  Pending = 2 // stored: do not change
 )
 
 // A Job is a look at one row of the database. All times are on the database's
@@ -131,12 +131,12 @@ func (j *Job) Periodic() bool { return j.Schedule != once }
 type Verdict uint8
 
 const (
-	RunSucceeded Verdict = iota
-	RunFailed
-	RunCanceled
-	RunSkipped // it was missed, and its policy is to leave missed ones out
-	RunLost    // its node was declared dead
-	RunSnoozed // its handler put it off, see Snooze
+	RunSucceeded Verdict = 0 // stored: do not change
+	RunFailed    Verdict = 1 // stored: do not change
+	RunCanceled  Verdict = 2 // stored: do not change
+	RunSkipped   Verdict = 3 // stored: do not change; it was missed, and its policy leaves out what was
+	RunLost      Verdict = 4 // stored: do not change; its node was declared dead
+	RunSnoozed   Verdict = 5 // stored: do not change; its handler put it off, see Snooze
 )
 
 var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost", "snoozed"}

@@ -10,7 +10,7 @@ import (
 // lookJobs is one look into the index.
 const lookJobs = `
 			select id, due from executor_job
-			where state = 0 and kind = k.kind and priority = k.priority
+			where state = {Waiting} and kind = k.kind and priority = k.priority
 				and due <= (select now + $2 from n) and exists (select from node)
 			order by due limit k.most for update skip locked
 		`
@@ -34,11 +34,11 @@ var (
 			select kind, turn from executor_limit where kind in (select kind from asked where global > 0) for update skip locked
 		), free as materialized (
 			select a.kind, a.ord, case when a.global = 0 then a.most else least(a.most, a.global - (
-				select count(*) from executor_node m join executor_job h on h.owner = m.id where h.state in (1, 2) and h.kind = a.kind)) end as most
+				select count(*) from executor_node m join executor_job h on h.owner = m.id where h.state in {Held} and h.kind = a.kind)) end as most
 			from asked a where a.global = 0
 				or exists (select from mine join executor_limit seen on seen.kind = mine.kind and seen.turn = mine.turn where mine.kind = a.kind)
 		), looks as materialized (
-			select p.priority, f.kind, f.most, f.ord from free f, unnest('{1,0,-1}'::smallint[]) as p (priority) where f.most > 0
+			select p.priority, f.kind, f.most, f.ord from free f, unnest({Priorities}) as p (priority) where f.most > 0
 		), plenty as materialized (
 			select j.id, j.due, k.priority, k.ord
 			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
@@ -61,30 +61,31 @@ var (
 			select j.id
 			from (
 				select p.priority, k.kind, k.most, k.ord
-				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), unnest('{1,0,-1}'::smallint[]) as p (priority)
+				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), unnest({Priorities}) as p (priority)
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+lookJobs+`) j
 			limit $4
 		)`, "", "false", "false")
 )
 
-// claimJobs gives the statement that claims what pick has picked.
+// claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one with
+// the time, whether another node is claiming of a kind, whether a row of executor_limit was lost, and whether there may be
+// more: these are there also if there is no job, and are of the snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost string) string {
-	return `with node as materialized (
+	return sqlrow.SQL(`with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share
 		), n as materialized (
 			select ` + clock + ` as now
 		), ` + pick + `, u as (
 			update executor_job j set
-				state = case when j.due <= n.now + $3 then 2 else 1 end,
+				state = case when j.due <= n.now + $3 then {Running} else {Claimed} end,
 				attempt = j.attempt + (j.due <= n.now + $3)::int,
 				owner = $1, epoch = j.epoch + 1, updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
 		)` + turned + ` select ` + sqlrow.Columns + `, n.now, false, false, false from u, n
 		union all
-		select '00000000-0000-0000-0000-000000000000'::uuid, null, '', '', 0, '', '', 0, 0, 0, 0,
-			0, 0, 0, '', 0, 0, 0, 0, 0, '', null, 0, 0, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`
+		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`)
 }
 
 // Claim gives waiting jobs to a node.
@@ -121,7 +122,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			c.Jobs = append(c.Jobs, j)
 			continue
 		}
-		c.Now, c.Busy, c.More = sqlrow.Time(now), busy, more // the last row is there for these
+		c.Now, c.Busy, c.More = sqlrow.Time(now), busy, more
 		if lost {
 			s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
 		}

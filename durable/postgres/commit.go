@@ -29,14 +29,14 @@ type statements struct{ confirm, commit string }
 
 var (
 	patient = statements{
-		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in (1, 2)", ""),
-		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = 2", ""),
+		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in {Held}", ""),
+		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Running}", ""),
 	}
 	picky = statements{
 		confirm: confirmRuns("", "from l j_, n where j.id = j_.id", `l as materialized (
-			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in (1, 2) for no key update of j skip locked),`),
+			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in {Held} for no key update of j skip locked),`),
 		commit: commitRuns("", "from l o, n where j.id = o.job", `l as materialized (
-			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = 2 for no key update of j skip locked),`),
+			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Running} for no key update of j skip locked),`),
 	}
 )
 
@@ -68,14 +68,14 @@ func settle(ctx context.Context, q querier, b durable.CommitRequest, with statem
 
 // confirmRuns gives the statement that makes claims run: transition.Confirm in one.
 func confirmRuns(more, from, lock string) string {
-	return `with n as materialized (select ` + clock + ` as now` + more + `),
+	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
-		update executor_job j set attempt = j.attempt + (j.state = 1)::int, state = 2,
+		update executor_job j set attempt = j.attempt + (j.state = {Claimed})::int, state = {Running},
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
 		returning j_.ord
-	) select u.ord, n.now from n left join u on true`
+	) select u.ord, n.now from n left join u on true`)
 }
 
 func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult, now *int64) error {
@@ -119,20 +119,22 @@ func answers(n int, now *int64) func(rows, error) ([]bool, error) {
 // commitRuns gives the statement that ends runs: transition.Commit in one, and the
 // history with it.
 func commitRuns(more, from, lock string) string {
-	return `with n as materialized (select ` + clock + ` as now` + more + `),
+	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
 		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
 			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[])
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
-			state = case when o.state = 4 and j.pending = 1 then 5 when o.state <> 0 and (o.due <> 0 or j.next_due = 0) then o.state when j.pending = 1 then 5 when j.pending = 2 then 6 else 0 end,
-			due = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
-			occurrence = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
-			attempt = case when (o.state = 0 or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
-			pending = 0, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
+			state = case when o.state = {Dead} and j.pending = {PendingCancel} then {Canceled}
+				when o.state <> {Waiting} and (o.due <> 0 or j.next_due = 0) then o.state
+				when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
+			due = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
+			occurrence = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
+			attempt = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
+			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
 			runs = j.runs + o.recorded::int, updated = n.now,
-			lost = case when o.recorded and o.verdict <> 3 then 0 else j.lost end
+			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end
 		` + from + `
 		returning j.runs, o.*
 	), added as (
@@ -141,7 +143,7 @@ func commitRuns(more, from, lock string) string {
 		where recorded and $16::bigint > 0
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
-	) select u.ord, n.now from n left join u on true`
+	) select u.ord, n.now from n left join u on true`)
 }
 
 // commit commits outcomes.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Beat is the statement of a beat.
-const Beat = beat
+// Heartbeat is the statement of a heartbeat.
+var Heartbeat = heartbeat
 
 // ListJobs gives the statement that lists jobs.
 var ListJobs = listJobs

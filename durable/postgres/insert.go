@@ -21,7 +21,7 @@ import (
 // lasts to the commit, so that the node can't be declared dead, and what it holds
 // be freed, with these jobs overlooked. If $17 is true, it waits for no key for
 // longer than a moment.
-const insertJobs = `with node as materialized (
+var insertJobs = sqlrow.SQL(`with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
 		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience
@@ -34,15 +34,15 @@ const insertJobs = `with node as materialized (
 	), ins as (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
-			case when not held then 0 when begun then 2 else 1 end, 0, held::int, case when held then node else '' end,
+			case when not held then {Waiting} when begun then {Running} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
 			(held and begun)::int, attempts, timeout, 0, 0, '', null, now, now
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state
 	), told as materialized (
-		select ` + notify + ` from n where exists (select from ins where state = 0 and due <= n.now + $16)
+		select ` + notify + ` from n where exists (select from ins where state = {Waiting} and due <= n.now + $16)
 	)
-	select ins.id, ins.due, ins.state <> 0, n.now, (select count(*) from told) from n, ins`
+	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from told) from n, ins`)
 
 // Insert adds jobs. One whose key a transaction has asked for, which may be left
 // open, waits for that, but with neither the node's row, as one that is dead must be
@@ -99,9 +99,12 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return tx.exec(ctx, `update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
-		where j.key = n.key and j.state in (3, 4, 5) and not exists (select from executor_job where id = n.id)`, ids, keys)
+	return tx.exec(ctx, unkeyJobs, ids, keys)
 }
+
+// unkeyJobs takes the keys from jobs that are over, but for those that were added by an earlier call with the same IDs.
+var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
+		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
 // insert adds the jobs that are not there, and says how many were.
 func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement, hurry bool) ([]durable.InsertResult, int, error) {
@@ -199,7 +202,7 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Insert
 	return durable.InsertResult{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
-const selectJob = "select " + sqlrow.Columns + " from executor_job "
+var selectJob = "select " + sqlrow.Columns + " from executor_job "
 
 // lock reads and locks one job; it is nil if there is none.
 func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {

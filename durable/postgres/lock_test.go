@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
 )
 
@@ -209,7 +210,7 @@ func TestReleaseKnowsWhatIsStillUnderWay(t *testing.T) {
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	must(tx.Exec("select from executor_node where id = 'a' for key share"))
-	must(tx.Exec("update executor_job set state = 2, owner = 'a', epoch = 1, attempt = 1 where id = $1", uuidText(j)))
+	must(tx.Exec(sqlrow.SQL("update executor_job set state = {Running}, owner = 'a', epoch = 1, attempt = 1 where id = $1"), uuidText(j)))
 	if left, err := store.Release(soon(t), "a", nil); err != nil || !left {
 		t.Errorf("before the commit left is %v: %v", left, err)
 	}

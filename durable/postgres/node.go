@@ -24,10 +24,10 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	return sqlrow.Time(now), err
 }
 
-// beat renews a lease, mends those of others after a jump of the clock, and looks
+// heartbeat renews a lease, mends those of others after a jump of the clock, and looks
 // for a job as lookJobs does. The sub-selects see the leases as they were before it.
 // A row whose lease_until is 0 is a tombstone, see bury.
-const beat = `with n as materialized (select ` + clock + ` as now),
+var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),
 	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning id),
 	mended as (
@@ -38,20 +38,20 @@ const beat = `with n as materialized (select ` + clock + ` as now),
 	)
 	select n.now, exists (select from renewed),
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
-		exists (select from executor_job where state in (1, 2) and owner = $1 and pending = 1),
+		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
-		exists (select from unnest($3::text[]) as k (kind), unnest('{1,0,-1}'::smallint[]) as p (priority), lateral (
-			select from executor_job where state = 0 and kind = k.kind and priority = p.priority
+		exists (select from unnest($3::text[]) as k (kind), unnest({Priorities}) as p (priority), lateral (
+			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
 				and due <= (select now + $4 from n) order by due limit 1) j)
-	from n`
+	from n`)
 
-// Beat renews a lease, frees what dead nodes hold, and looks for a job. As long as
+// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as
 // nobody is dead, no kind is paused and nothing is to be canceled it is one statement.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
 	var p durable.HeartbeatResult
 	var now int64
 	var dead, wanted, paused bool
-	err := s.db.QueryRowContext(ctx, beat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
+	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
 	if err != nil {
 		return p, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 		}
 	}
 	if wanted {
-		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectJob+"where state in (1, 2) and owner = $1 and pending = 1", node))
+		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectToCancel, node))
 		for _, j := range jobs {
 			p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
@@ -80,37 +80,41 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	return p, nil
 }
 
+// selectToCancel selects what a node runs and is to be canceled.
+var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $1 and pending = {PendingCancel}")
+
 // reapJobs frees what nodes hold that are not there any more: transition.Reap in one
 // statement, however much it is, as it must be done well within the lease of the
 // node that does it.
-const reapJobs = `with n as materialized (select ` + clock + ` as now),
+var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	o as materialized (
 		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
-			state = 2 and pending <> 1 and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
-		from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
+			state = {Running} and pending <> {PendingCancel} and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
+		from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
 		for update skip locked
 	), u as (
 		update executor_job j set
-			state = case when o.was = 1 then 0 when o.dead then 4 when j.pending = 1 then 5 when j.pending = 2 then 6 else 0 end,
-			due = case when o.was = 1 or o.dead then j.due when j.next_due <> 0 then j.next_due
+			state = case when o.was = {Claimed} then {Waiting} when o.dead then {Dead}
+				when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
+			due = case when o.was = {Claimed} or o.dead then j.due when j.next_due <> 0 then j.next_due
 				when j.attempt < 2 then n.now else n.now + (1000000::bigint << least(j.attempt - 2, 6)) end,
-			occurrence = case when o.was = 2 and not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
-			attempt = case when o.was = 2 and not o.dead and j.next_due <> 0 then 0 else j.attempt end,
-			pending = 0, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = 2)::int, lost = j.lost + (o.was = 2)::int, updated = n.now,
-			error = case when o.was = 1 then j.error else 'durable: node ' || o.node || ' was lost' end
+			occurrence = case when o.was = {Running} and not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
+			attempt = case when o.was = {Running} and not o.dead and j.next_due <> 0 then 0 else j.attempt end,
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = {Running})::int, lost = j.lost + (o.was = {Running})::int, updated = n.now,
+			error = case when o.was = {Claimed} then j.error else 'durable: node ' || o.node || ' was lost' end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
-		select id, runs, run_occurrence, run_attempt, held, node, started, now, 4, error from u where was = 2
-	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`
+		select id, runs, run_occurrence, run_attempt, held, node, started, now, {RunLost}, error from u where was = {Running}
+	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
 
 // bury leaves a tombstone for each node of which something could not be freed,
 // since a transaction of somebody else has its row: it is not alive, but it is not
 // forgotten, and the next beat tries again.
-const bury = `insert into executor_node (id, lease_until, lease)
-	select distinct owner, 0, 0 from executor_job j where state in (1, 2) and not exists (select from executor_node where id = j.owner)
-	on conflict do nothing`
+var bury = sqlrow.SQL(`insert into executor_node (id, lease_until, lease)
+	select distinct owner, 0, 0 from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
+	on conflict do nothing`)
 
 // reap removes nodes whose lease is over, and frees what they held. Nothing here
 // waits for anybody: a node that was stopped in the middle of a transaction must
@@ -183,28 +187,30 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 }
 
 // releaseJobs is transition.Release in one statement.
-const releaseJobs = `with n as materialized (select ` + clock + ` as now),
+var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	o as materialized (
-		select id from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])) for update skip locked
+		select id from executor_job where state in {Held} and owner = $1 and not (id = any($2::uuid[])) for update skip locked
 	), u as (
 		update executor_job j set
-			state = case j.pending when 1 then 5 when 2 then 6 else 0 end,
+			state = case j.pending when {PendingCancel} then {Canceled} when {PendingPause} then {Paused} else {Waiting} end,
 			due = case when j.next_due <> 0 then j.next_due
-				when j.attempt - (j.state = 2)::int = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
+				when j.attempt - (j.state = {Running})::int = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
-			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = 2)::int end,
-			pending = 0, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
+			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = {Running})::int end,
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
 		from o, n where j.id = o.id
 		returning j.id
-	) select count(*) from u`
+	) select count(*) from u`)
+
+// holdsMore reports whether a node holds more than the jobs given.
+var holdsMore = sqlrow.SQL("select exists (select from executor_job where state in {Held} and owner = $1 and not (id = any($2::uuid[])))")
 
 func release(ctx context.Context, tx querier, node string, keep []durable.ID) (left bool, err error) {
 	freed := 0
 	if err := tx.queryRow(ctx, releaseJobs, node, uuids(keep)).Scan(&freed); err != nil {
 		return false, err
 	}
-	err = tx.queryRow(ctx, "select exists (select from executor_job where state in (1, 2) and owner = $1 and not (id = any($2::uuid[])))",
-		node, uuids(keep)).Scan(&left)
+	err = tx.queryRow(ctx, holdsMore, node, uuids(keep)).Scan(&left)
 	if err == nil && freed > 0 {
 		err = tell(ctx, tx)
 	}

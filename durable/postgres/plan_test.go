@@ -20,7 +20,7 @@ func TestBeatUsesIndex(t *testing.T) {
 		from generate_series(1, 20000) i`, later))
 	must(store.DB().Exec("analyze executor_job"))
 	must(store.Join(t.Context(), "a", time.Hour))
-	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.Beat, "a", time.Hour.Microseconds(), []string{"k", "other"}, time.Minute.Microseconds()))
+	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.Heartbeat, "a", time.Hour.Microseconds(), []string{"k", "other"}, time.Minute.Microseconds()))
 	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
 	if !strings.Contains(plan, "using executor_job_due") || strings.Contains(plan, "Seq Scan on executor_job ") {
 		t.Errorf("the plan is\n%s", plan)

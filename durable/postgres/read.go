@@ -101,9 +101,11 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 
 // Kinds gives the kinds of which a job waits: one look into the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
-	return sqlrow.Strings(s.db.QueryContext(ctx, `with recursive k (kind) as (
-		(select kind from executor_job where state = 0 order by kind limit 1)
-		union all
-		select (select j.kind from executor_job j where j.state = 0 and j.kind > k.kind order by j.kind limit 1) from k where k.kind is not null
-	) select kind from k where kind is not null`))
+	return sqlrow.Strings(s.db.QueryContext(ctx, waitingKinds))
 }
+
+var waitingKinds = sqlrow.SQL(`with recursive k (kind) as (
+		(select kind from executor_job where state = {Waiting} order by kind limit 1)
+		union all
+		select (select j.kind from executor_job j where j.state = {Waiting} and j.kind > k.kind order by j.kind limit 1) from k where k.kind is not null
+	) select kind from k where kind is not null`)

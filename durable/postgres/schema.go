@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // migrations lead from each version of the schema to the next; the first is from
@@ -43,9 +44,9 @@ var migrations = []string{
 		created bigint not null,
 		updated bigint not null
 	) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
-	create index executor_job_due on executor_job (kind, priority, due) where state = 0;
-	create index executor_job_owner on executor_job (owner) where state in (1, 2);
-	create index executor_job_over on executor_job (state, updated) where state in (3, 4, 5);
+	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
+	create index executor_job_owner on executor_job (owner) where state in {Held};
+	create index executor_job_over on executor_job (state, updated) where state in {Over};
 	create table executor_node (
 		id text collate "C" primary key,
 		lease_until bigint not null
@@ -68,7 +69,7 @@ var migrations = []string{
 	// Limits for all nodes: what is held is counted by kind. And what is needed
 	// to mend leases after a jump of the clock.
 	`drop index executor_job_owner;
-	create index executor_job_owner on executor_job (owner, kind) where state in (1, 2);
+	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create table executor_limit (
 		kind text collate "C" primary key,
 		turn bigint not null
@@ -155,7 +156,7 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 		return known(version)
 	}
 	for ; version < len(migrations); version++ {
-		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
 			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
 		}
 	}

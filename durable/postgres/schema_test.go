@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
 )
 
@@ -16,7 +17,7 @@ import (
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
 		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause", "alter table executor_node drop column lease", "drop index executor_job_owner",
-		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
+		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))
 	}

@@ -33,19 +33,20 @@ func (q *querier) settle(b durable.CommitRequest) (durable.CommitResult, error) 
 }
 
 // confirmJob is transition.Confirm in one statement.
-const confirmJob = `update executor_job set attempt = attempt + (state = 1), state = 2,
+var confirmJob = sqlrow.SQL(`update executor_job set attempt = attempt + (state = {Claimed}), state = {Running},
 	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
-	where id = ?3 and epoch = ?4 and state in (1, 2)`
+	where id = ?3 and epoch = ?4 and state in {Held}`)
 
 // settleJob ends a run: transition.Commit in one statement.
-const settleJob = `update executor_job set
-	state = case when ?1 = 4 and pending = 1 then 5 when ?1 <> 0 and (?2 <> 0 or next_due = 0) then ?1 when pending = 1 then 5 when pending = 2 then 6 else 0 end,
-	due = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
-	occurrence = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
-	attempt = case when (?1 = 0 or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
-	pending = 0, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
+var settleJob = sqlrow.SQL(`update executor_job set
+	state = case when ?1 = {Dead} and pending = {PendingCancel} then {Canceled} when ?1 <> {Waiting} and (?2 <> 0 or next_due = 0) then ?1
+		when pending = {PendingCancel} then {Canceled} when pending = {PendingPause} then {Paused} else {Waiting} end,
+	due = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
+	occurrence = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
+	attempt = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
+	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
 	lost = case when ?11 then 0 else lost end
-	where id = ?9 and epoch = ?10 and state = 2`
+	where id = ?9 and epoch = ?10 and state = {Running}`)
 
 // commit commits one outcome, and reports whether it is committed: now, or
 // before.
@@ -80,8 +81,8 @@ const pruneLimit = 2000
 // pruneJobs removes jobs by the index of those that are over. SQLite does not see
 // that a job in one of these states is in an index of all of them: what the index
 // was made with must be said once more, or it looks at each job there is.
-const pruneJobs = `delete from executor_job where rowid in
-	(select rowid from executor_job where state = ? and state >= 3 and state <= 5 and updated < ? limit ?) returning id`
+var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
+	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ? limit ?) returning id`)
 
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {

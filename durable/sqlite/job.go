@@ -12,7 +12,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-const selectJob = "select " + sqlrow.Columns + " from executor_job "
+var selectJob = "select " + sqlrow.Columns + " from executor_job "
 
 var (
 	insertJob = "insert into executor_job (" + sqlrow.Columns + ") values (?" + strings.Repeat(", ?", len(sqlrow.Names)-1) + ")"
@@ -202,9 +202,11 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 
 // Kinds gives the kinds of which a job waits: one look into the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
-	return sqlrow.Strings(s.read.QueryContext(ctx, `with recursive k(kind) as (
-		select min(kind) from executor_job where state = 0
-		union all
-		select (select min(j.kind) from executor_job j where j.state = 0 and j.kind > k.kind) from k where k.kind is not null
-	) select kind from k where kind is not null`))
+	return sqlrow.Strings(s.read.QueryContext(ctx, waitingKinds))
 }
+
+var waitingKinds = sqlrow.SQL(`with recursive k(kind) as (
+		select min(kind) from executor_job where state = {Waiting}
+		union all
+		select (select min(j.kind) from executor_job j where j.state = {Waiting} and j.kind > k.kind) from k where k.kind is not null
+	) select kind from k where kind is not null`)

@@ -34,8 +34,15 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	})
 }
 
+// These select what a node holds, what it runs that is to be canceled, and what nodes held that are gone.
+var (
+	selectHeld     = sqlrow.SQL(selectJob + "where state in {Held} and owner = ?")
+	selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = ? and pending = {PendingCancel}")
+	selectOrphans  = sqlrow.SQL(selectJob + "where state in {Held} and owner not in (select id from executor_node)")
+)
+
 // dueJob is one look into the index.
-const dueJob = "select exists (select 1 from executor_job where state = 0 and kind = ? and priority = ? and due <= ?)"
+var dueJob = sqlrow.SQL("select exists (select 1 from executor_job where state = {Waiting} and kind = ? and priority = ? and due <= ?)")
 
 // due reports whether a job that w asks for is there.
 func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
@@ -68,7 +75,7 @@ func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResul
 		return p, err
 	}
 	if buried > 0 || !p.Alive {
-		orphans, err := sqlrow.ScanAll(q.query(selectJob + "where state in (1, 2) and owner not in (select id from executor_node)"))
+		orphans, err := sqlrow.ScanAll(q.query(selectOrphans))
 		if err != nil {
 			return p, err
 		}
@@ -90,7 +97,7 @@ func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResul
 	if p.Paused, err = sqlrow.Strings(q.query(selectPaused)); err != nil {
 		return p, err
 	}
-	wanted, err := sqlrow.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ? and pending = 1", node))
+	wanted, err := sqlrow.ScanAll(q.query(selectToCancel, node))
 	for _, j := range wanted {
 		p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 	}
@@ -118,7 +125,7 @@ func (q *querier) release(node string, keep []durable.ID) error {
 	for _, id := range keep {
 		kept[id] = true
 	}
-	held, err := sqlrow.ScanAll(q.query(selectJob+"where state in (1, 2) and owner = ?", node))
+	held, err := sqlrow.ScanAll(q.query(selectHeld, node))
 	if err != nil {
 		return err
 	}
@@ -135,8 +142,14 @@ func (q *querier) release(node string, keep []durable.ID) error {
 
 // heldOfKind counts what all nodes hold of a kind: one look into the index for
 // each node.
-const heldOfKind = `select count(*) from executor_node n cross join executor_job j
-	where j.state in (1, 2) and j.owner = n.id and j.kind = ?`
+var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join executor_job j
+	where j.state in {Held} and j.owner = n.id and j.kind = ?`)
+
+// claimJobs claims jobs of one kind and priority.
+var claimJobs = sqlrow.SQL(`update executor_job
+	set state = case when due <= ?1 then {Running} else {Claimed} end, attempt = attempt + (due <= ?1), owner = ?2, epoch = epoch + 1, updated = ?3
+	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
+	returning ` + sqlrow.Columns)
 
 // Claim gives waiting jobs to a node. Each priority of each kind is one look
 // into the index.
@@ -168,10 +181,7 @@ func (q *querier) claim(r durable.ClaimRequest) (durable.ClaimResult, error) {
 			if limit <= 0 {
 				continue
 			}
-			jobs, err := sqlrow.ScanAll(q.query(`update executor_job
-				set state = 1 + (due <= ?1), attempt = attempt + (due <= ?1), owner = ?2, epoch = epoch + 1, updated = ?3
-				where rowid in (select rowid from executor_job where state = 0 and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
-				returning `+sqlrow.Columns, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
+			jobs, err := sqlrow.ScanAll(q.query(claimJobs, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
 			if err != nil {
 				return c, err
 			}

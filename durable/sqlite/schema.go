@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // migrations lead from each version of the schema to the next; the first is from
@@ -36,9 +37,9 @@ var migrations = []string{
 		created integer not null,
 		updated integer not null
 	);
-	create index executor_job_due on executor_job (kind, priority, due) where state = 0;
-	create index executor_job_owner on executor_job (owner) where state in (1, 2);
-	create index executor_job_over on executor_job (state, updated) where state in (3, 4, 5);
+	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
+	create index executor_job_owner on executor_job (owner) where state in {Held};
+	create index executor_job_over on executor_job (state, updated) where state in {Over};
 	create table executor_node (
 		id text primary key,
 		lease_until integer not null
@@ -62,9 +63,9 @@ var migrations = []string{
 	// is a range, since an in-list has each statement that writes build two
 	// temporary trees.
 	`drop index executor_job_owner;
-	create index executor_job_owner on executor_job (owner, kind) where state in (1, 2);
+	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	drop index executor_job_over;
-	create index executor_job_over on executor_job (state, updated) where state >= 3 and state <= 5;
+	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};
 	alter table executor_node add column lease integer not null default 0;`,
 
 	// How often in a row a job was lost with its node.
@@ -102,7 +103,7 @@ func migrate(ctx context.Context, conn *sql.Conn) (err error) {
 		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
-		if _, err := conn.ExecContext(ctx, migrations[version]); err != nil {
+		if _, err := conn.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
 			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
 		}
 		if _, err := conn.ExecContext(ctx, "insert into executor_schema values (?)", version+1); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
@@ -40,7 +41,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
-		"create index executor_job_owner on executor_job (owner) where state in (1, 2)", "delete from executor_schema where version >= 2",
+		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "delete from executor_schema where version >= 2",
 		"alter table executor_job drop column lost", "drop table executor_pause", "alter table executor_job rename column pending to wish")
 	if err := store.Close(); err != nil {
 		t.Fatal(err)

@@ -12,12 +12,34 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Columns are those of a job, in the order of Values and Scan.
-const Columns = `id, key, kind, payload, priority, schedule, missed, anchor, due, occurrence, next_due,
-	state, pending, epoch, owner, attempt, attempts, timeout, runs, lost, error, result, created, updated`
+// columns are those of a job, in the order of Values and Scan, each with the literal of its empty value.
+var columns = [...]struct{ name, empty string }{
+	{"id", ""}, {"key", "null"}, {"kind", "''"}, {"payload", "''"}, {"priority", "0"}, {"schedule", "''"}, {"missed", "''"},
+	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
+	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
+	{"result", "null"}, {"created", "0"}, {"updated", "0"},
+}
 
-// Names are the columns.
-var Names = strings.FieldsFunc(Columns, func(r rune) bool { return strings.ContainsRune(", \t\n", r) })
+// Names are the columns of a job, and Columns is their list in a statement.
+var (
+	Names = func() (names []string) {
+		for _, c := range columns {
+			names = append(names, c.name)
+		}
+		return names
+	}()
+	Columns = strings.Join(Names, ", ")
+)
+
+// Empty returns the columns of a row that is no job's, with that literal as its ID, for a statement whose answer has more
+// to say than the rows of the jobs.
+func Empty(id string) string {
+	list := id
+	for _, c := range columns[1:] {
+		list += ", " + c.empty
+	}
+	return list
+}
 
 // RunColumns are those of a run, in the order of RunValues and ScanRun.
 const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error`

@@ -1,0 +1,51 @@
+package sqlrow
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// numbers are what SQL replaces.
+var numbers = func() *strings.Replacer {
+	var pairs []string
+	add := func(name string, numbers ...any) {
+		text := strings.Trim(strings.ReplaceAll(fmt.Sprintln(numbers...), " ", ", "), "\n")
+		if len(numbers) > 1 {
+			text = "(" + text + ")"
+		}
+		pairs = append(pairs, "{"+name+"}", text)
+	}
+	for name, s := range map[string]durable.State{
+		"Waiting": durable.Waiting, "Claimed": durable.Claimed, "Running": durable.Running, "Succeeded": durable.Succeeded,
+		"Dead": durable.Dead, "Canceled": durable.Canceled, "Paused": durable.Paused,
+	} {
+		add(name, uint8(s))
+	}
+	for name, p := range map[string]durable.Pending{
+		"PendingNone": durable.PendingNone, "PendingCancel": durable.PendingCancel, "PendingPause": durable.PendingPause,
+	} {
+		add(name, uint8(p))
+	}
+	for name, v := range map[string]durable.Verdict{"RunSkipped": durable.RunSkipped, "RunLost": durable.RunLost} {
+		add(name, uint8(v))
+	}
+	add("Held", uint8(durable.Claimed), uint8(durable.Running))
+	add("Over", uint8(durable.Succeeded), uint8(durable.Dead), uint8(durable.Canceled))
+	pairs = append(pairs, "{Priorities}", fmt.Sprintf("array[%d, %d, %d]::smallint[]", durable.High, durable.Normal, durable.Low))
+	return strings.NewReplacer(pairs...)
+}()
+
+// SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
+// what is pending or of a verdict, as {Running}. {Held} and {Over} are lists of states, for "state in {Held}", and
+// {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics if a name is not known.
+//
+// The numbers stand in the text and are no parameters, or the planners would not see which partial index applies.
+func SQL(statement string) string {
+	statement = numbers.Replace(statement)
+	if i := strings.IndexByte(statement, '{'); i >= 0 {
+		panic(fmt.Sprintf("durable: no number has the name at %.20q", statement[i:]))
+	}
+	return statement
+}
