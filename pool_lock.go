@@ -29,7 +29,7 @@ import (
 // Unlock decides anew whether that holds; no other function moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
-// each other (docs/decisions/0020-a-gate-before-the-queue.md).
+// each other (docs/design/decisions/0020-gate-of-the-unbounded-queue.md).
 
 // gate is the entrance to the queue of a pool whose workers are all busy.
 type gate struct {

@@ -13,7 +13,7 @@ import (
 // A million of them may have the same context. There is one context.AfterFunc for all
 // that have the same Done channel, which cancels them one after the other. One for each
 // future was rejected: it starts a million goroutines at once, which wait for each other
-// (docs/design/decisions/0030-one-watch-for-each-context.md).
+// (docs/design/decisions/0030-one-callback-for-each-context.md).
 
 // watches are those of a pool, by Done channel. Contexts that share one, as those do
 // that only add a value, end together; each future gets the error of its own.
