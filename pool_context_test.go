@@ -3,15 +3,23 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
-// forms are the ways to submit a body: plain, plain with an option, and as a
+// The context of a task, for each way to submit.
+
+// forms are the ways to submit a task function: plain, plain with an option, as a Runnable and as a
 // future.
 var forms = []struct {
 	name   string
@@ -34,7 +42,7 @@ var forms = []struct {
 	}},
 }
 
-// eachForm runs test in a bubble for each form of submission.
+// eachForm runs test in a bubble for each way to submit.
 func eachForm(t *testing.T, test func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error)) {
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
@@ -43,8 +51,7 @@ func eachForm(t *testing.T, test func(t *testing.T, submit func(context.Context,
 	}
 }
 
-// A body's context has the values of the submitter's context, be that one that
-// ends or not.
+// The context of a task has the values of the submitter's context, whether that can end or not.
 func TestPoolContextValues(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -60,9 +67,9 @@ func TestPoolContextValues(t *testing.T) {
 	})
 }
 
-// A body's context has the deadline of the submitter's, and ends with it and
-// with its cause.
-func TestPoolContextEndsWithParent(t *testing.T) {
+// The context of a task has the deadline of the submitter's context, and ends with it and its
+// cause.
+func TestPoolContextDeadline(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
 		mine := errors.New("mine")
@@ -85,104 +92,22 @@ func TestPoolContextEndsWithParent(t *testing.T) {
 	})
 }
 
-// A task that waits when its submitter's context ends never runs, and counts as
-// canceled.
-func TestPoolContextEndsWhileQueued(t *testing.T) {
-	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
-		pool := newPool(t, executor.Config{Core: 1})
-		block := newBlocker(t)
-		block.Fill(t, pool, 1)
-		parent, cancel := context.WithCancel(t.Context())
-		expect(t, "submit", submit(parent, pool, func(context.Context) error { t.Error("ran"); return nil }), nil)
-		cancel()
-		synctest.Wait()
-		block.Release()
-		s := waitStats(t, pool)
-		expect(t, "Canceled", s.Canceled, 1)
-		expect(t, "Runs", s.Runs, 1)
-	})
-}
-
-// A future that waits when its submitter's context ends leaves the queue at
-// once, canceled with the context's error and its cause.
-func TestPoolFutureExpiresInQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		block := newBlocker(t)
-		block.Fill(t, pool, 1)
-		mine := errors.New("mine")
-		parent, cancel := context.WithCancelCause(t.Context())
-		f := executor.Submit(parent, pool, block.Value)
-		cancel(mine)
-		s := waitStats(t, pool)
-		expect(t, "state", f.State(), executor.Canceled)
-		for _, want := range []error{executor.ErrCanceled, context.Canceled, mine} {
-			expectIs(t, "Err", f.Err(), want)
-		}
-		expect(t, "Queued", s.Queued, 0)
-		expect(t, "Canceled", s.Canceled, 1)
-	})
-}
-
-// A context that ends after its task was handed to a worker, and before the
-// body begins, may cancel it or end the body's context, nothing in between.
-func TestPoolContextEndsAtTheStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2})
-		for range 500 {
-			parent, cancel := context.WithCancel(t.Context())
-			ran := false
-			go cancel()
-			f := executor.Submit(parent, pool, func(ctx context.Context) (int, error) {
-				ran = true
-				<-ctx.Done()
-				return 0, ctx.Err()
-			})
-			f.Join(t.Context())
-			expectIs(t, "Err", f.Err(), context.Canceled)
-			synctest.Wait()
-			expect(t, "state", f.State(), map[bool]executor.State{true: executor.Failed, false: executor.Canceled}[ran])
-		}
-	})
-}
-
-// A context that has ended before is answered with its error; nothing runs, and
-// nothing is counted.
-func TestPoolContextEndedBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		mine := errors.New("mine")
-		parent, cancel := context.WithCancelCause(t.Context())
-		cancel(mine)
-		err := pool.Go(parent, func(context.Context) error { t.Error("ran"); return nil })
-		expectIs(t, "Go", err, context.Canceled)
-		expectIs(t, "Go", err, mine)
-		expect(t, "rejected", errors.Is(err, executor.ErrRejected), false)
-		f := executor.Submit(parent, pool, func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
-		expect(t, "state", f.State(), executor.Canceled)
-		expectIs(t, "Err", f.Err(), mine)
-		s := waitStats(t, pool)
-		expect(t, "Submitted", s.Submitted, 0)
-		expect(t, "Workers", s.Workers, 0)
-	})
-}
-
-// A body's context ends when its task is over, for those whom it lent it to.
+// The context of a task ends when the task function has returned.
 func TestPoolContextEndsWithTask(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
 		parent, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		lent := make(chan context.Context, 1)
-		submit(parent, pool, func(ctx context.Context) error { lent <- ctx; return nil })
-		<-(<-lent).Done()
+		leaked := make(chan context.Context, 1)
+		submit(parent, pool, func(ctx context.Context) error { leaked <- ctx; return nil })
+		<-(<-leaked).Done()
 		expect(t, "parent", parent.Err(), nil)
 	})
 }
 
-// A task's timeout ends its context with the cause ErrTimeout, counted from the
-// start of its body; the outcome stays the body's.
-func TestPoolTimeout(t *testing.T) {
+// Timeout ends the context with the cause ErrTimeout, counted from the start of the task function,
+// which determines the outcome.
+func TestPoolContextTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Hour); return nil })
@@ -199,9 +124,9 @@ func TestPoolTimeout(t *testing.T) {
 	})
 }
 
-// Abandon leaves the body's context alone and discards its late outcome, be it
-// a value, an error or a panic; Cancel ends the context.
-func TestPoolAbandonLeavesBodyRunning(t *testing.T) {
+// Abandon does not end the context of a running task, Cancel does; both discard its later outcome:
+// value, error or panic.
+func TestPoolContextAbandonCancel(t *testing.T) {
 	for _, end := range testkit.Exits {
 		t.Run(end.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -235,5 +160,644 @@ func TestPoolAbandonLeavesBodyRunning(t *testing.T) {
 				expect(t, "Idle", s.Idle, 2)
 			})
 		})
+	}
+}
+
+// A submitter's context that ends before the task runs.
+
+// If the context has ended Go returns its error, and nothing runs or is counted.
+func TestPoolContextEndedBeforeSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		mine := errors.New("mine")
+		parent, cancel := context.WithCancelCause(t.Context())
+		cancel(mine)
+		err := pool.Go(parent, func(context.Context) error { t.Error("ran"); return nil })
+		expectIs(t, "Go", err, context.Canceled)
+		expectIs(t, "Go", err, mine)
+		expect(t, "rejected", errors.Is(err, executor.ErrRejected), false)
+		f := executor.Submit(parent, pool, func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
+		expect(t, "state", f.State(), executor.Canceled)
+		expectIs(t, "Err", f.Err(), mine)
+		s := waitStats(t, pool)
+		expect(t, "Submitted", s.Submitted, 0)
+		expect(t, "Workers", s.Workers, 0)
+	})
+}
+
+// A waiting task whose context ends never runs, and counts as canceled.
+func TestPoolContextEndsInQueue(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		parent, cancel := context.WithCancel(t.Context())
+		expect(t, "submit", submit(parent, pool, func(context.Context) error { t.Error("ran"); return nil }), nil)
+		cancel()
+		synctest.Wait()
+		block.Release()
+		s := waitStats(t, pool)
+		expect(t, "Canceled", s.Canceled, 1)
+		expect(t, "Runs", s.Runs, 1)
+	})
+}
+
+// A waiting future whose context ends leaves the queue at once, canceled with the context's error
+// and its cause.
+func TestPoolContextEndsRemovesFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		mine := errors.New("mine")
+		parent, cancel := context.WithCancelCause(t.Context())
+		f := executor.Submit(parent, pool, block.Value)
+		cancel(mine)
+		s := waitStats(t, pool)
+		expect(t, "state", f.State(), executor.Canceled)
+		for _, want := range []error{executor.ErrCanceled, context.Canceled, mine} {
+			expectIs(t, "Err", f.Err(), want)
+		}
+		expect(t, "Queued", s.Queued, 0)
+		expect(t, "Canceled", s.Canceled, 1)
+	})
+}
+
+// A context that ends while a worker starts its task either cancels the task or ends the task's
+// context.
+func TestPoolContextEndsAtStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		for range 500 {
+			parent, cancel := context.WithCancel(t.Context())
+			ran := false
+			go cancel()
+			f := executor.Submit(parent, pool, func(ctx context.Context) (int, error) {
+				ran = true
+				<-ctx.Done()
+				return 0, ctx.Err()
+			})
+			f.Join(t.Context())
+			expectIs(t, "Err", f.Err(), context.Canceled)
+			synctest.Wait()
+			expect(t, "state", f.State(), map[bool]executor.State{true: executor.Failed, false: executor.Canceled}[ran])
+		}
+	})
+}
+
+// One callback for all futures that wait with the same context.
+
+// hookable is a context that counts the functions it is to call when it ends.
+type hookable struct {
+	context.Context
+	done   chan struct{}
+	onHook func() // called when a function is registered
+
+	mu    sync.Mutex
+	hooks map[int]func()
+	last  int
+}
+
+func (c *hookable) Done() <-chan struct{} { return c.done }
+
+func (c *hookable) Err() error { return ended(c.done) }
+
+// AfterFunc is what package context calls where it would start a goroutine.
+func (c *hookable) AfterFunc(f func()) func() bool {
+	c.mu.Lock()
+	c.last++
+	id := c.last
+	c.hooks[id] = f
+	c.mu.Unlock()
+	if c.onHook != nil {
+		c.onHook()
+	}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, ok := c.hooks[id]
+		delete(c.hooks, id)
+		return ok
+	}
+}
+
+func (c *hookable) end() {
+	close(c.done)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, f := range c.hooks {
+		go f()
+		delete(c.hooks, id)
+	}
+}
+
+func (c *hookable) callbacks() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.hooks)
+}
+
+// submitMeanwhile submits another future with c while the next function is registered.
+func (c *hookable) submitMeanwhile(pool *executor.Pool) **executor.Future[int] {
+	f := new(*executor.Future[int])
+	c.onHook = func() {
+		c.onHook = nil
+		*f = submitNothing(c, pool)
+	}
+	return f
+}
+
+func newHookable() *hookable {
+	return &hookable{Context: context.Background(), done: make(chan struct{}), hooks: map[int]func(){}}
+}
+
+// foreign is a context of a type that package context does not know.
+type foreign struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c foreign) Done() <-chan struct{} { return c.done }
+
+func (c foreign) Err() error { return ended(c.done) }
+
+// ended is the Err of a context with that Done channel.
+func ended(done <-chan struct{}) error {
+	select {
+	case <-done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// submitNothing submits a task function that does nothing.
+func submitNothing(ctx context.Context, pool *executor.Pool) *executor.Future[int] {
+	return executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, nil })
+}
+
+// behind returns a pool whose only worker is busy until the end of the test.
+func behind(t *testing.T) *executor.Pool {
+	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
+	b.Fill(t, pool, 1)
+	return pool
+}
+
+// When the context of many waiting futures ends, they are canceled in the order of submission,
+// without a goroutine for each.
+func TestPoolContextOfMany(t *testing.T) {
+	const n = 5_000
+	type key struct{}
+	check.WithoutGC(t)
+	for name, derive := range map[string]func(context.Context) context.Context{
+		"the same":    func(ctx context.Context) context.Context { return ctx },
+		"with values": func(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, 1) },
+	} {
+		for kind, base := range map[string]func() (context.Context, func()){
+			"cancelable": func() (context.Context, func()) {
+				ctx, cancel := context.WithCancel(context.Background())
+				return ctx, cancel
+			},
+			"foreign": func() (context.Context, func()) {
+				ctx := foreign{context.Background(), make(chan struct{})}
+				return ctx, func() { close(ctx.done) }
+			},
+		} {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := behind(t)
+					ctx, end := base()
+					before, most := runtime.NumGoroutine(), 0
+					var order []int
+					for i := range n {
+						f := submitNothing(derive(ctx), pool)
+						f.OnDone(func() {
+							order = append(order, i)
+							most = max(most, runtime.NumGoroutine()-before)
+						})
+					}
+					most = max(most, runtime.NumGoroutine()-before)
+					end()
+					synctest.Wait()
+					if len(order) != n || !slices.IsSorted(order) {
+						t.Errorf("%d of %d were canceled; in order: %v", len(order), n, slices.IsSorted(order))
+					}
+					if most > 100 { // others may come and go that are not the test's
+						t.Errorf("there were %d goroutines more than before", most)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A pool registers one callback with a context while futures that were submitted with it wait.
+func TestPoolContextRegistersOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		for range 2 {
+			var fs []*executor.Future[int]
+			for range 3 {
+				fs = append(fs, submitNothing(ctx, pool))
+			}
+			for _, i := range []int{1, 0, 2} { // in the middle, the first, the last
+				expect(t, "registered callbacks", ctx.callbacks(), 1)
+				fs[i].Cancel()
+			}
+			expect(t, "registered callbacks when no future waits", ctx.callbacks(), 0)
+		}
+	})
+}
+
+// A pool retains nothing of contexts whose futures are done, even while others wait.
+func TestPoolContextReturnsMemory(t *testing.T) {
+	const n = 50_000
+	pool, b := newPool(t, executor.Config{Core: 1}), newBlocker(t)
+	mustGo(t, pool, b.Run)
+	wait := func() func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		f := submitNothing(ctx, pool)
+		return func() {
+			f.Cancel()
+			cancel()
+		}
+	}
+	defer wait()()
+	all := make([]func(), n)
+	before := check.HeapInUse()
+	for i := range all {
+		all[i] = wait()
+	}
+	for i, leave := range all {
+		leave()
+		all[i] = nil
+	}
+	if kept := check.HeapInUse() - before; kept > n*4 {
+		t.Errorf("%d bytes are kept of %d contexts", kept, n)
+	}
+	runtime.KeepAlive(all)
+}
+
+// Futures whose contexts end together get the error of their own context each.
+func TestPoolContextsEndTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx, own := behind(t), newHookable(), errors.New("own")
+		plain := submitNothing(ctx, pool)
+		wrapped := submitNothing(named{ctx, own}, pool)
+		ctx.end()
+		synctest.Wait()
+		expectIs(t, "error of the one", plain.Err(), context.DeadlineExceeded)
+		expectIs(t, "error of the other", wrapped.Err(), own)
+	})
+}
+
+// named ends with another context, and with an error of its own.
+type named struct {
+	context.Context
+	err error
+}
+
+func (c named) Err() error {
+	if c.Context.Err() == nil {
+		return nil
+	}
+	return c.err
+}
+
+// A callback of one future that calls Goexit does not keep the others from being canceled with
+// their context.
+func TestPoolContextEndsOnDoneGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := behind(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var fs []*executor.Future[int]
+		for range 3 {
+			f := submitNothing(ctx, pool)
+			f.OnDone(runtime.Goexit)
+			fs = append(fs, f)
+		}
+		cancel()
+		synctest.Wait()
+		for i, f := range fs {
+			expect(t, "state of future "+string(rune('0'+i)), f.State(), executor.Canceled)
+		}
+	})
+}
+
+// A context that ends, or a future that is done, while the callback is registered.
+
+// A future is canceled if its context ends in AfterFunc.
+func TestPoolContextEndsDuringRegistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		ctx.onHook = ctx.end
+		f := submitNothing(ctx, pool)
+		synctest.Wait()
+		expectIs(t, "error of the future", f.Err(), context.DeadlineExceeded)
+	})
+}
+
+// brief is a context that ends when Done is called.
+type brief struct{ *hookable }
+
+func (c brief) Done() <-chan struct{} {
+	if c.Err() == nil {
+		c.end()
+	}
+	return c.done
+}
+
+// A future is canceled if its context ends before or while the pool registers its callback. In one
+// of some thousand it ends before.
+func TestPoolContextEndsBeforeRegistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, waiting := behind(t), 0
+		fs := make([]*executor.Future[int], 20_000)
+		for i := range fs {
+			fs[i] = submitNothing(newBrief(), pool)
+		}
+		synctest.Wait()
+		for _, f := range fs {
+			if !f.State().Done() {
+				waiting++
+			}
+		}
+		expect(t, "futures that wait", waiting, 0)
+	})
+}
+
+// If the context ends during Execute, its futures are canceled in another goroutine: the submitter
+// may hold a lock that their callbacks need.
+func TestPoolContextEndsOutsideSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, submitted := behind(t), make(chan struct{})
+		var fs []*executor.Future[int]
+		for range 50 {
+			f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+			f.OnDone(func() { <-submitted })
+			expect(t, "error of Execute", pool.Execute(newBrief(), f), nil)
+			fs = append(fs, f)
+		}
+		close(submitted)
+		synctest.Wait()
+		for _, f := range fs {
+			expectIs(t, "error of a future", f.Err(), context.DeadlineExceeded)
+		}
+	})
+}
+
+// No callback stays registered for a future that is done when the pool registers it.
+func TestPoolContextFutureDoneDuringRegistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+		ctx.onHook = func() { f.Cancel() }
+		expect(t, "error of Execute", pool.Execute(ctx, f), nil)
+		expect(t, "registered callbacks", ctx.callbacks(), 0)
+	})
+}
+
+// Two submitters that register a callback for the same context at the same time leave one.
+func TestPoolContextRegisteredByTwo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		inner := ctx.submitMeanwhile(pool)
+		outer := submitNothing(ctx, pool)
+		expect(t, "registered callbacks", ctx.callbacks(), 1)
+		ctx.end()
+		synctest.Wait()
+		expectIs(t, "error of the one", (*inner).Err(), context.DeadlineExceeded)
+		expectIs(t, "error of the other", outer.Err(), context.DeadlineExceeded)
+	})
+}
+
+// Contexts that do not return.
+
+// silent is a context whose Err does not return once it has ended.
+type silent struct{ *hookable }
+
+func (c silent) Err() error {
+	if c.hookable.Err() != nil {
+		runtime.Goexit()
+	}
+	return nil
+}
+
+// A waiting future is canceled when its context ends, even if Err of the context calls Goexit.
+func TestPoolContextErrGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		before := submitNothing(ctx, pool)
+		mute := submitNothing(silent{ctx}, pool)
+		after := submitNothing(ctx, pool)
+		ctx.end()
+		synctest.Wait()
+		expectIs(t, "error of the one before", before.Err(), context.DeadlineExceeded)
+		expectIs(t, "error of the one", mute.Err(), executor.ErrGoexit)
+		expectIs(t, "error of the one after", after.Err(), context.DeadlineExceeded)
+	})
+}
+
+// clinging is a context of which the stop functions of AfterFunc panic.
+type clinging struct{ *hookable }
+
+func (c clinging) AfterFunc(f func()) func() bool {
+	unhook := c.hookable.AfterFunc(f)
+	return func() bool {
+		unhook()
+		panic("stop")
+	}
+}
+
+// Done and OnDone of a canceled future work even if the stop function of its context panics.
+func TestPoolContextStopPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		f := submitNothing(clinging{ctx}, pool)
+		done, called := f.Done(), false
+		f.OnDone(func() { called = true })
+		func() {
+			defer func() { expect(t, "panic", recover(), any("stop")) }()
+			f.Cancel()
+		}()
+		select {
+		case <-done:
+		default:
+			t.Error("Done is not closed")
+		}
+		expect(t, "OnDone is called", called, true)
+	})
+}
+
+// A future whose submission panicked in the stop function of its context does not keep the callback
+// registered.
+func TestPoolContextStopPanicsInSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, ctx := behind(t), newHookable()
+		inner := ctx.submitMeanwhile(pool)
+		func() {
+			defer func() { expect(t, "panic", recover(), any("stop")) }()
+			submitNothing(clinging{ctx}, pool)
+		}()
+		(*inner).Cancel()
+		expect(t, "registered callbacks", ctx.callbacks(), 0)
+	})
+}
+
+// A model.
+
+// lineage is a context of a random tree, with what the model knows of it.
+type lineage struct {
+	context.Context
+	parent *lineage
+	end    func() // nil if it ends with its parent only
+	over   bool   // it was ended
+
+	// vague reports that its cause may change after its end: it ends by itself, and has the
+	// values of a parent that ends later, whose cause package context then finds.
+	vague bool
+}
+
+// ended reports whether the context has ended, by itself or with one above it.
+func (l *lineage) ended() bool {
+	for ; l != nil; l = l.parent {
+		if l.over {
+			return true
+		}
+	}
+	return false
+}
+
+// Futures that wait with contexts of all kinds, which end at random while others are submitted and
+// canceled, are canceled exactly if their own context ends, with its error. No callback stays
+// registered.
+func TestPoolContextModel(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { contextsProgram(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func contextsProgram(t *testing.T, draw *rand.Rand) {
+	type key struct{}
+	type waiting struct {
+		future  *executor.Future[int]
+		ctx     *lineage
+		touched bool // completed by something else than its context
+	}
+	var pools []*executor.Pool
+	for _, q := range []executor.Queue{executor.Unbounded(), executor.Prioritized(), executor.Bounded(1 << 20)} {
+		pools = append(pools, newPool(t, executor.Config{Core: 1, Queue: q}))
+	}
+	b := newBlocker(t)
+	for _, pool := range pools {
+		b.Fill(t, pool, 1)
+	}
+	root := &lineage{Context: context.Background()}
+	all := []*lineage{root}
+	var hooked []*hookable
+	for range 4 + draw.IntN(20) {
+		parent := all[draw.IntN(len(all))]
+		c := &lineage{parent: parent}
+		switch draw.IntN(7) {
+		case 0:
+			c.Context, c.vague = context.WithValue(parent, key{}, 1), parent.vague
+		case 1:
+			ctx, cancel := context.WithCancel(parent)
+			c.Context, c.end = ctx, cancel
+		case 2:
+			ctx, cancel := context.WithCancelCause(parent)
+			c.Context, c.end = ctx, func() { cancel(errors.New("cause")) }
+		case 3:
+			ctx, cancel := context.WithTimeout(parent, time.Hour)
+			c.Context, c.end = ctx, cancel
+		case 4:
+			f := foreign{parent.Context, make(chan struct{})}
+			c.Context, c.end, c.parent, c.vague = f, func() { close(f.done) }, nil, true
+		case 5:
+			h := newHookable()
+			c.Context, c.end, c.parent = h, h.end, nil
+			hooked = append(hooked, h)
+		case 6:
+			c.Context, c.parent = context.WithoutCancel(parent), nil
+		}
+		all = append(all, c)
+	}
+
+	var mu sync.Mutex
+	var made []*waiting
+	ends := map[*lineage]bool{}
+	for _, c := range all {
+		if c.end != nil && draw.IntN(2) == 0 {
+			ends[c] = true
+		}
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		draw := rand.New(rand.NewPCG(draw.Uint64(), 2))
+		wg.Go(func() {
+			for range 100 {
+				w := &waiting{ctx: all[draw.IntN(len(all))]}
+				w.future = executor.NewFuture(func(context.Context) (int, error) { return 1, nil })
+				err := pools[draw.IntN(len(pools))].Execute(w.ctx, w.future)
+				if draw.IntN(4) == 0 { // is a plain Runnable to another
+					_ = pools[draw.IntN(len(pools))].Execute(context.Background(), w.future)
+				}
+				switch draw.IntN(6) {
+				case 0:
+					w.touched = true
+					w.future.Cancel()
+				case 1:
+					w.touched = true
+					_ = w.future.Run(context.Background())
+				case 2:
+					w.touched = true
+					pools[draw.IntN(len(pools))].Remove(w.future)
+				}
+				if err == nil {
+					mu.Lock()
+					made = append(made, w)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for c := range ends {
+			c.end()
+		}
+	})
+	wg.Wait()
+	synctest.Wait()
+	for c := range ends {
+		c.over = true
+	}
+	for i, w := range made {
+		switch state := w.future.State(); {
+		case w.touched:
+			continue
+		case !w.ctx.ended():
+			if state != executor.Pending {
+				t.Errorf("future %d is %v, its context has not ended", i, state)
+			}
+		case state != executor.Canceled || !errors.Is(w.future.Err(), w.ctx.Err()) || !w.ctx.vague && !errors.Is(w.future.Err(), context.Cause(w.ctx)):
+			t.Errorf("future %d is %v with the error %v, its context has ended: %v", i, state, w.future.Err(), w.ctx.Err())
+		}
+	}
+	b.Release()
+	synctest.Wait()
+	for i, w := range made {
+		if !w.touched && !w.ctx.ended() {
+			expect(t, fmt.Sprintf("state of future %d in the end", i), w.future.State(), executor.Succeeded)
+		}
+	}
+	for _, h := range hooked {
+		expect(t, "registered callbacks in the end", h.callbacks(), 0)
+	}
+	for _, c := range all {
+		if c.end != nil && !c.over {
+			c.end()
+		}
 	}
 }

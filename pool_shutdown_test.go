@@ -3,16 +3,22 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Shutdown stops admission at once; tasks that wait still run, those that run
-// are not disturbed, and the pool is terminated when the last has ended.
+// Shutdown and termination.
+
+// Shutdown stops admission at once; waiting and running tasks are not affected, and the pool is
+// terminated when the last has ended.
 func TestPoolShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -37,8 +43,36 @@ func TestPoolShutdown(t *testing.T) {
 	})
 }
 
-// Waiting for the termination of a live pool ends with the context; that of a
-// terminated one succeeds whatever the context.
+// The stages follow each other in order, each has a name, and none comes twice.
+func TestPoolStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stages []string
+		var pool *executor.Pool
+		note := func() { stages = append(stages, pool.Stage().String()) }
+		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{Terminated: func() { note() }}})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		note()
+		pool.Shutdown()
+		note()
+		pool.ShutdownNow()
+		note()
+		pool.Shutdown() // does not go back
+		note()
+		block.Release()
+		pool.AwaitTermination(t.Context())
+		note()
+		if want := []string{"running", "shutdown", "stop", "stop", "tidying", "terminated"}; !slices.Equal(stages, want) {
+			t.Errorf("stages: %v, want %v", stages, want)
+		}
+	})
+}
+
+// hostileTimeouts are aimed at arithmetic that overflows.
+var hostileTimeouts = []time.Duration{-1 << 63, -1, 0, 1, 999999, time.Millisecond, time.Hour}
+
+// AwaitTermination of a live pool ends with its context; of a terminated one it succeeds whatever
+// the context is.
 func TestPoolAwaitTermination(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -64,10 +98,7 @@ func TestPoolAwaitTermination(t *testing.T) {
 	})
 }
 
-// hostileTimeouts are aimed at arithmetic that overflows.
-var hostileTimeouts = []time.Duration{-1 << 63, -1, 0, 1, 999999, time.Millisecond, time.Hour}
-
-// Several callers that wait for termination are all released.
+// Termination releases all callers of AwaitTermination.
 func TestPoolAwaitTerminationByMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -87,8 +118,8 @@ func TestPoolAwaitTerminationByMany(t *testing.T) {
 	})
 }
 
-// A pool that is idle, or has never had a worker, terminates within Shutdown.
-func TestPoolShutdownWhenIdle(t *testing.T) {
+// A pool that is idle, or has never had a worker, is terminated when Shutdown returns.
+func TestPoolShutdownIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, stop := range []func(*executor.Pool){
 			(*executor.Pool).Shutdown, (*executor.Pool).Close, func(p *executor.Pool) { p.ShutdownNow() },
@@ -106,9 +137,8 @@ func TestPoolShutdownWhenIdle(t *testing.T) {
 	})
 }
 
-// The Terminated hook is called once; in it the pool is terminating and not
-// terminated, and every other call to shut it down does nothing; it has
-// returned before anybody learns that the pool is terminated.
+// Terminated is called once, while the pool is terminating and not terminated; other calls that
+// shut down do nothing; it has returned before anything reports that the pool is terminated.
 func TestPoolTerminatedHook(t *testing.T) {
 	for name, stop := range map[string]func(*executor.Pool){
 		"Shutdown": (*executor.Pool).Shutdown, "ShutdownNow": func(p *executor.Pool) { p.ShutdownNow() },
@@ -127,7 +157,7 @@ func TestPoolTerminatedHook(t *testing.T) {
 						expect(t, "Workers inside", s.Workers, 0)
 						expectIs(t, "AwaitTermination inside", pool.AwaitTermination(ended), context.Canceled)
 						pool.Shutdown()
-						expect(t, "given back inside", len(pool.ShutdownNow()), 0)
+						expect(t, "returned inside", len(pool.ShutdownNow()), 0)
 						expectIs(t, "Go inside", pool.Go(context.Background(), nop), executor.ErrShutdown)
 						time.Sleep(time.Hour)
 					}}})
@@ -157,8 +187,8 @@ func TestPoolTerminatedHook(t *testing.T) {
 	}
 }
 
-// Close waits for tasks that run and that wait to end normally, also after a
-// Shutdown, and may be called by many and again.
+// Close waits until running and waiting tasks have ended normally, also after Shutdown, and may be
+// called by many and again.
 func TestPoolClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, running := range []int{0, 1, 2, 5} {
@@ -186,9 +216,9 @@ func TestPoolClose(t *testing.T) {
 	})
 }
 
-// A closer with a bound of its own goes on to ShutdownNow when its context ends
-// and then waits for the bodies: what Java's close does when interrupted.
-func TestPoolCloseWithABound(t *testing.T) {
+// A caller can go on to ShutdownNow when its context ends, and then wait for the task functions:
+// what close of the JDK does when it is interrupted.
+func TestPoolCloseWithDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
@@ -209,9 +239,9 @@ func TestPoolCloseWithABound(t *testing.T) {
 	})
 }
 
-// The pool does not terminate before the bodies of canceled and abandoned tasks
-// have returned, whose futures were done long ago (JDK-8347039).
-func TestPoolTerminationWaitsForBodies(t *testing.T) {
+// The pool does not terminate before the functions of canceled and abandoned tasks have returned
+// (JDK-8347039).
+func TestPoolTerminationWaitsForFunctions(t *testing.T) {
 	for name, cancel := range map[string]func(*executor.Future[int]) bool{
 		"Cancel": (*executor.Future[int]).Cancel, "Abandon": (*executor.Future[int]).Abandon,
 		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
@@ -236,9 +266,8 @@ func TestPoolTerminationWaitsForBodies(t *testing.T) {
 	}
 }
 
-// A task that is canceled at any moment does not keep its pool from
-// terminating.
-func TestPoolCancelAtAnyMoment(t *testing.T) {
+// A task that is canceled at any time does not keep its pool from terminating.
+func TestPoolTerminationAfterCancelAtAnyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
 			pool := newPool(t, executor.Config{Core: 1})
@@ -256,27 +285,254 @@ func TestPoolCancelAtAnyMoment(t *testing.T) {
 	})
 }
 
-// The stages come in their order, each has a name, and none comes twice.
-func TestPoolStages(t *testing.T) {
+// A task may shut down its own pool: ShutdownNow ends its context, Shutdown does not.
+func TestPoolShutdownByTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var stages []string
-		var pool *executor.Pool
-		look := func() { stages = append(stages, pool.Stage().String()) }
-		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{Terminated: func() { look() }}})
+		for _, now := range []bool{false, true} {
+			pool := newPool(t, executor.Config{Core: 1})
+			f := executor.Submit(t.Context(), pool, func(ctx context.Context) (error, error) {
+				if now {
+					pool.ShutdownNow()
+				} else {
+					pool.Shutdown()
+				}
+				synctest.Wait()
+				return context.Cause(ctx), nil
+			})
+			cause, err := f.Get(t.Context())
+			expect(t, "error", err, nil)
+			expectIs(t, "cause", cause, map[bool]error{true: executor.ErrShutdown}[now])
+			expect(t, "Stage", waitStats(t, pool).Stage, executor.StageTerminated)
+		}
+	})
+}
+
+// ShutdownNow.
+
+// ShutdownNow ends the contexts of running tasks with the cause ErrShutdown, returns in order the
+// tasks that did not run, and leaves none.
+func TestPoolShutdownNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		var fs []*executor.Future[struct{}]
+		for range 5 {
+			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour)))
+		}
+		synctest.Wait()
+		start := time.Now()
+		dropped := pool.ShutdownNow()
+		expect(t, "returned again", len(pool.ShutdownNow()), 0)
+		expect(t, "queued", checkStats(t, pool).Queued, 0)
+		var back []executor.Runnable
+		for _, u := range dropped {
+			back = append(back, u.Task())
+		}
+		if !slices.Equal(back, []executor.Runnable{fs[2], fs[3], fs[4]}) {
+			t.Errorf("returned %v", back)
+		}
+		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
+		expect(t, "took", time.Since(start), 0)
+		for i, f := range fs {
+			expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
+			expect(t, "state", f.State(), []executor.State{executor.Failed, executor.Canceled}[min(i/2, 1)])
+		}
+		s := checkStats(t, pool)
+		expect(t, "Failed", s.Failed, 2)
+		expect(t, "Canceled", s.Canceled, 3)
+		expect(t, "Completed", s.Ended(), 5)
+		expect(t, "Runs", s.Runs, 2)
+	})
+}
+
+// ShutdownNow ends the context of each running task, whichever way it was submitted and whatever
+// the submitter's context is.
+func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		cancelable, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		for _, ctx := range []context.Context{context.Background(), cancelable, context.WithValue(context.Background(), key{}, 1)} {
+			pool := newPool(t, executor.Config{Core: 10})
+			causes := make(chan error, 4)
+			body := func(ctx context.Context) error { causes <- testkit.AnHour(ctx); return nil }
+			pool.Go(ctx, body)
+			pool.Go(ctx, body, executor.Timeout(time.Minute))
+			executor.Submit(ctx, pool, executor.Callable(body))
+			executor.Submit(ctx, pool, executor.Callable(body), executor.Timeout(time.Minute))
+			synctest.Wait()
+			pool.ShutdownNow()
+			for range cap(causes) {
+				expectIs(t, "cause", <-causes, executor.ErrShutdown)
+			}
+		}
+	})
+}
+
+// A task that ShutdownNow returned has its future canceled and keeps its name, and can run in
+// another pool, where its context is alive.
+func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran, known []string
+		first, second := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { known = append(known, info.Name) },
+		}})
+		block := newBlocker(t)
+		block.Fill(t, first, 1)
+		body := func(name string) func(context.Context) error {
+			return func(ctx context.Context) error {
+				if ctx.Err() == nil {
+					ran = append(ran, name)
+				}
+				return nil
+			}
+		}
+		f := executor.Submit(t.Context(), first, executor.Callable(body("future")), executor.Named("f"))
+		mustGo(t, first, body("named"), executor.Named("n"))
+		s := new(testkit.Step)
+		first.Execute(t.Context(), s)
+		dropped := first.ShutdownNow()
+		expect(t, "returned", len(dropped), 3)
+		expectIs(t, "future", f.Err(), executor.ErrShutdown)
+		expectIs(t, "future", f.Err(), executor.ErrCanceled)
+		var names []string
+		for _, u := range dropped {
+			names = append(names, u.Name())
+			if err := second.Execute(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waitStats(t, second)
+		if !slices.Equal(names, []string{"f", "n", ""}) || !slices.Equal(ran, []string{"future", "named"}) || !s.Ran {
+			t.Errorf("names %q, ran %q and step %v", names, ran, s.Ran)
+		}
+		if !slices.Equal(known, names) {
+			t.Errorf("the hooks of the other pool got the names %q, want %q", known, names)
+		}
+		expect(t, "task", dropped[2].Task(), executor.Runnable(s))
+		expectIs(t, "future in the end", f.Err(), executor.ErrShutdown)
+	})
+}
+
+// ShutdownNow does not return a future that was canceled before.
+func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		look()
-		pool.Shutdown()
-		look()
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
+		fs[0].Cancel()
+		dropped := pool.ShutdownNow()
+		expect(t, "returned", len(dropped), 1)
+		expect(t, "task", dropped[0].Task(), executor.Runnable(fs[1]))
+	})
+}
+
+// ShutdownNow does not wait for task functions; the pool terminates when they have returned, and
+// their outcome counts.
+func TestPoolShutdownNowDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		f := executor.Submit(t.Context(), pool, block.Value)
+		synctest.Wait()
 		pool.ShutdownNow()
-		look()
-		pool.Shutdown() // does not go back
-		look()
+		expect(t, "Stage", waitStats(t, pool).Stage, executor.StageStop)
+		expect(t, "state", f.State(), executor.Running)
 		block.Release()
-		pool.AwaitTermination(t.Context())
-		look()
-		if want := []string{"running", "shutdown", "stop", "stop", "tidying", "terminated"}; !slices.Equal(stages, want) {
-			t.Errorf("stages: %v, want %v", stages, want)
+		expect(t, "Stage at last", waitStats(t, pool).Stage, executor.StageTerminated)
+		v, err := f.Result()
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+	})
+}
+
+// A task that is accepted during ShutdownNow is canceled or returned, and never left running
+// (JDK-6523756).
+func TestPoolShutdownNowDuringExecute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		for range 256 {
+			pool := newPool(t, executor.Config{Core: 1, Max: 4, Queue: executor.Bounded(2), Reject: executor.Discard})
+			var accepted, ended, back atomic.Int64
+			for i := range 2 {
+				go func() {
+					var ctx context.Context = context.Background()
+					if i == 1 {
+						ctx = t.Context()
+					}
+					for pool.Stage() == executor.StageRunning {
+						pool.Go(ctx, func(ctx context.Context) error {
+							accepted.Add(1)
+							testkit.AnHour(ctx)
+							ended.Add(1)
+							return nil
+						})
+						runtime.Gosched() // js/wasm does not preempt
+					}
+				}()
+			}
+			go func() {
+				for range rand.IntN(50) {
+					pool.Stats()
+				}
+				back.Add(int64(len(pool.ShutdownNow())))
+			}()
+			if err := pool.AwaitTermination(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			expect(t, "ended", ended.Load(), accepted.Load())
+			expect(t, "returned", checkStats(t, pool).Canceled, back.Load())
+		}
+		expect(t, "took", time.Since(start), 0)
+	})
+}
+
+// ShutdownNow releases callers that wait for futures, for all or for any, also of tasks that never
+// ran (JDK-8286463).
+func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, wait := range map[string]func(ctx context.Context, pool *executor.Pool) error{
+			"Get": func(ctx context.Context, pool *executor.Pool) error {
+				executor.Submit(ctx, pool, executor.Callable(testkit.AnHour))
+				_, err := executor.Submit(ctx, pool, executor.Callable(testkit.AnHour)).Get(ctx) // waits in the queue
+				return err
+			},
+			"InvokeAll": func(ctx context.Context, pool *executor.Pool) error {
+				fs := executor.InvokeAll(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+				for _, f := range fs {
+					expectIs(t, "one of InvokeAll", f.Err(), executor.ErrShutdown)
+				}
+				return fs[2].Err()
+			},
+			"InvokeAny": func(ctx context.Context, pool *executor.Pool) error {
+				_, err := executor.InvokeAny(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+				return err
+			},
+		} {
+			pool := newPool(t, executor.Config{Core: 1})
+			start := time.Now()
+			time.AfterFunc(time.Minute, func() { pool.ShutdownNow() })
+			err := wait(t.Context(), pool)
+			expectIs(t, name, err, executor.ErrShutdown)
+			expect(t, name+" took", time.Since(start), time.Minute)
+		}
+	})
+}
+
+// After ShutdownNow no worker takes a task from the queue, even one that becomes free in the same
+// moment.
+func TestPoolShutdownNowTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			pool := newPool(t, executor.Config{Core: 2})
+			block := newBlocker(t)
+			block.Fill(t, pool, 20)
+			go block.Release()
+			back := len(pool.ShutdownNow())
+			s := waitStats(t, pool)
+			expect(t, "run or returned", int(s.Runs)+back, 20)
+			expect(t, "ended", s.Succeeded, s.Runs)
 		}
 	})
 }

@@ -3,7 +3,11 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,7 +16,9 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// A task that was accepted runs exactly once.
+// Submission.
+
+// An accepted task runs exactly once.
 func TestPoolRunsTaskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(10)})
@@ -25,7 +31,153 @@ func TestPoolRunsTaskOnce(t *testing.T) {
 	})
 }
 
-// A new pool has no worker and has counted nothing.
+// A future has what its function returned: a value, no value, or an error.
+func TestPoolSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx := t.Context()
+		type thing struct{ n int }
+		want := &thing{7}
+		f := executor.Submit(ctx, pool, func(context.Context) (*thing, error) { return want, nil })
+		got, err := f.Get(ctx)
+		expect(t, "value", got, want)
+		expect(t, "error", err, nil)
+		expect(t, "state", f.State(), executor.Succeeded)
+
+		none := executor.Submit(ctx, pool, executor.Callable(func(context.Context) error { return nil }))
+		_, err = none.Get(ctx)
+		expect(t, "error of none", err, nil)
+
+		mine := errors.New("mine")
+		failed := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 3, mine })
+		v, err := failed.Get(ctx)
+		expect(t, "value next to error", v, 3)
+		expect(t, "own error", err, mine)
+		expect(t, "Failed", waitStats(t, pool).Failed, 1)
+	})
+}
+
+// Each way to submit rejects a nil task before anything changes.
+func TestPoolNilTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		ctx := t.Context()
+		expectIs(t, "Execute", pool.Execute(ctx, nil), executor.ErrNilTask)
+		expectIs(t, "Go", pool.Go(ctx, nil), executor.ErrNilTask)
+		expectIs(t, "Go with options", pool.Go(ctx, nil, executor.Named("x")), executor.ErrNilTask)
+		expectIs(t, "Submit", executor.Submit[int](ctx, pool, nil).Err(), executor.ErrNilTask)
+		expectIs(t, "Submit of Callable", executor.Submit(ctx, pool, executor.Callable(nil)).Err(), executor.ErrNilTask)
+		s := waitStats(t, pool)
+		expect(t, "Submitted", s.Submitted, 0)
+		expect(t, "Workers", s.Workers, 0)
+	})
+}
+
+// Go panics if the context is nil.
+func TestPoolNilContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		defer func() {
+			if recover() == nil {
+				t.Error("Go with a nil context did not panic")
+			}
+			expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
+		}()
+		//lint:ignore SA1012 the property
+		pool.Go(nil, func(context.Context) error { return nil })
+	})
+}
+
+// An option that does not apply to a task that runs once and at once makes Go fail, and nothing
+// runs.
+func TestPoolOptionsThatDoNotApply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		for name, opt := range map[string]executor.Option{
+			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "SkipMissed": executor.SkipMissed(),
+			"Timeout(0)": executor.Timeout(0), "nil": nil,
+		} {
+			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt), executor.ErrInvalid)
+		}
+		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
+	})
+}
+
+// Execute rejects a type that embeds a Future: the pool would run the Future and never call the Run
+// of the type.
+func TestPoolEmbeddedFuture(t *testing.T) {
+	type job struct{ *executor.Future[int] }
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		scheduled := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		j := job{executor.NewFuture(value(1))}
+		expectIs(t, "Execute", pool.Execute(t.Context(), j), executor.ErrInvalid)
+		expectIs(t, "Execute of a pointer", pool.Execute(t.Context(), &j), executor.ErrInvalid)
+		expectIs(t, "Execute in a scheduled pool", scheduled.Execute(t.Context(), j), executor.ErrInvalid)
+		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
+		expectIs(t, "Execute of the future", pool.Execute(t.Context(), j.Future), nil)
+		if v, err := j.Get(t.Context()); v != 1 || err != nil {
+			t.Errorf("the future has %v, %v", v, err)
+		}
+	})
+}
+
+// The same Runnable can be submitted any number of times; each time is a task of its own.
+func TestPoolRunnableManyTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 1000
+		pool := newPool(t, executor.Config{Core: 1, Max: 30, KeepAlive: time.Second, Queue: executor.Bounded(30)})
+		var runs atomic.Int64
+		task := executor.Func(func(context.Context) error { runs.Add(1); return nil })
+		for range n {
+			for errors.Is(pool.Execute(t.Context(), task), executor.ErrRejected) {
+				synctest.Wait()
+			}
+		}
+		s := waitStats(t, pool)
+		expect(t, "runs", runs.Load(), n)
+		expect(t, "Succeeded", s.Succeeded, n)
+	})
+}
+
+// A Future that is submitted to its pool several times runs once.
+func TestPoolFutureTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		runs := 0
+		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+		for range 3 {
+			if err := pool.Execute(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waitStats(t, pool)
+		expect(t, "runs", runs, 1)
+		expect(t, "Err", f.Err(), nil)
+	})
+}
+
+// If the context of Get ends the task is not affected.
+func TestPoolGetContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		f := executor.Submit(t.Context(), pool, block.Value)
+		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := f.Get(waiting)
+		expectIs(t, "Get", err, context.DeadlineExceeded)
+		expect(t, "state", f.State(), executor.Running)
+		block.Release()
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+	})
+}
+
+// Workers and the queue.
+
+// A new pool has no worker, and its counters are zero.
 func TestPoolStartsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "empty", Core: 3})
@@ -37,8 +189,7 @@ func TestPoolStartsEmpty(t *testing.T) {
 	})
 }
 
-// A task counts as active when its body begins, and until its body has
-// returned.
+// A task is active from before its function starts until after it has returned.
 func TestPoolActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2})
@@ -62,7 +213,7 @@ func TestPoolActive(t *testing.T) {
 	})
 }
 
-// The counters of tasks move one by one as tasks come and go.
+// The counters move with each task that comes and goes.
 func TestPoolCountsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -80,8 +231,8 @@ func TestPoolCountsTasks(t *testing.T) {
 	})
 }
 
-// The largest number of workers is remembered after they have left.
-func TestPoolLargestSurvives(t *testing.T) {
+// Largest does not shrink when workers leave.
+func TestPoolLargest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 3})
 		block := newBlocker(t)
@@ -95,10 +246,9 @@ func TestPoolLargestSurvives(t *testing.T) {
 	})
 }
 
-// Below Core, each task starts a worker even if others are idle, and does not
-// pass through the queue; above it the queue must refuse first; and then Max is
-// the limit.
-func TestPoolGrowthRule(t *testing.T) {
+// Below Core each task starts a worker even if others are idle; then tasks wait in the queue; when
+// it is full, workers are started up to Max.
+func TestPoolGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2, Max: 4, KeepAlive: time.Hour, Queue: executor.Bounded(3)})
 		nop := func(context.Context) error { return nil }
@@ -127,7 +277,7 @@ func TestPoolGrowthRule(t *testing.T) {
 	})
 }
 
-// With an unbounded queue a pool never grows beyond Core.
+// With an unbounded queue a pool never has more workers than Core.
 func TestPoolUnboundedNeverGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Max: 10, Queue: executor.Unbounded()})
@@ -138,7 +288,7 @@ func TestPoolUnboundedNeverGrows(t *testing.T) {
 	})
 }
 
-// A pool with Core zero starts a worker for a task that it queues.
+// A pool with Core 0 starts a worker for a task that it queues.
 func TestPoolZeroCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(), executor.Prioritized()} {
@@ -152,7 +302,7 @@ func TestPoolZeroCore(t *testing.T) {
 	})
 }
 
-// Tasks that wait run in the order in which they came.
+// Waiting tasks run in the order of submission.
 func TestPoolOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -170,8 +320,37 @@ func TestPoolOrder(t *testing.T) {
 	})
 }
 
-// In a pool whose queue is Prioritized the task with the least priority number
-// runs first, and equals keep their order.
+// Waiting and ShutdownNow return the tasks of an unbounded queue in the order of submission, even
+// if a worker took a task in between.
+func TestPoolOrderOfWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBlocker(t)
+		pool := newPool(t, executor.Config{Core: 1})
+		var want []executor.Runnable
+		submit := func() { want = append(want, executor.Submit(context.Background(), pool, b.Value)) }
+		b.Fill(t, pool, 2)
+		submit()
+		submit()
+		b.ReleaseOne() // its worker takes the second, and two wait behind the gate
+		waitStats(t, pool)
+		submit()
+		submit()
+		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, want) {
+			t.Errorf("Waiting: %v, want %v", got, want)
+		}
+		var got []executor.Runnable
+		for _, u := range pool.ShutdownNow() {
+			got = append(got, u.Task())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("ShutdownNow: %v, want %v", got, want)
+		}
+		b.Release()
+	})
+}
+
+// With a Prioritized queue the task with the lowest priority runs first, and equal ones in the
+// order of submission.
 func TestPoolPriorities(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
@@ -194,148 +373,164 @@ func TestPoolPriorities(t *testing.T) {
 	})
 }
 
-// A nil task is refused by every form, before anything has changed.
-func TestPoolNilTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		ctx := t.Context()
-		expectIs(t, "Execute", pool.Execute(ctx, nil), executor.ErrNilTask)
-		expectIs(t, "Go", pool.Go(ctx, nil), executor.ErrNilTask)
-		expectIs(t, "Go with options", pool.Go(ctx, nil, executor.Named("x")), executor.ErrNilTask)
-		expectIs(t, "Submit", executor.Submit[int](ctx, pool, nil).Err(), executor.ErrNilTask)
-		expectIs(t, "Submit of Callable", executor.Submit(ctx, pool, executor.Callable(nil)).Err(), executor.ErrNilTask)
-		s := waitStats(t, pool)
-		expect(t, "Submitted", s.Submitted, 0)
-		expect(t, "Workers", s.Workers, 0)
-	})
-}
+// Config and its setters.
 
-// A type that embeds a Future is declined: its own Run would never be called, as the
-// pool would see the Future.
-func TestPoolDeclinesEmbeddedFuture(t *testing.T) {
-	type job struct{ *executor.Future[int] }
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		scheduled := newScheduled(t, executor.ScheduledConfig{Core: 1})
-		j := job{executor.NewFuture(value(1))}
-		expectIs(t, "Execute", pool.Execute(t.Context(), j), executor.ErrInvalid)
-		expectIs(t, "Execute of a pointer", pool.Execute(t.Context(), &j), executor.ErrInvalid)
-		expectIs(t, "Execute in a scheduled pool", scheduled.Execute(t.Context(), j), executor.ErrInvalid)
-		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
-		expectIs(t, "Execute of the future", pool.Execute(t.Context(), j.Future), nil)
-		if v, err := j.Get(t.Context()); v != 1 || err != nil {
-			t.Errorf("the future gives %v, %v", v, err)
+// New fails if a field of Config is out of range, and the error names the field.
+func TestPoolConfigInvalid(t *testing.T) {
+	for _, c := range []struct {
+		field  string
+		config executor.Config
+	}{
+		{"Core", executor.Config{Core: -1}},
+		{"Core", executor.Config{Core: -1, Max: 1}},
+		{"Core", executor.Config{Core: math.MinInt, Max: 1}},
+		{"Max", executor.Config{Max: -1}},
+		{"Max", executor.Config{Core: 1, Max: -1}},
+		{"Max", executor.Config{Core: 2, Max: 1}},
+		{"KeepAlive", executor.Config{Core: 1, KeepAlive: -1}},
+		{"KeepAlive", executor.Config{Core: 1, KeepAlive: math.MinInt64}},
+		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
+		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(0)}},
+		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(-1)}},
+		{"Reject", executor.Config{Core: 1, Reject: executor.RejectFunc(nil)}},
+	} {
+		pool, err := executor.New(c.config)
+		if pool != nil {
+			t.Errorf("New(%+v) made a pool", c.config)
 		}
-	})
+		expectIs(t, fmt.Sprintf("New(%+v)", c.config), err, executor.ErrInvalid)
+		if err != nil && !strings.Contains(err.Error(), c.field) {
+			t.Errorf("New(%+v): error %q does not name %s", c.config, err, c.field)
+		}
+	}
 }
 
-// A nil context is a mistake of the program, found at once.
-func TestPoolNilContext(t *testing.T) {
+// The extreme values in range make a pool that works.
+func TestPoolConfigExtremes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		defer func() {
-			if recover() == nil {
-				t.Error("Go with a nil context did not panic")
-			}
-			expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
-		}()
-		//lint:ignore SA1012 the property
-		pool.Go(nil, func(context.Context) error { return nil })
-	})
-}
-
-// An option that does not apply to a task that runs once and at once makes the
-// submission fail, and nothing runs.
-func TestPoolOptionsThatDoNotApply(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		for name, opt := range map[string]executor.Option{
-			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "SkipMissed": executor.SkipMissed(),
-			"Timeout(0)": executor.Timeout(0), "nil": nil,
+		for _, c := range []executor.Config{
+			{Core: 1, KeepAlive: math.MaxInt64},
+			{Core: 1, KeepAlive: math.MaxInt64, AllowCoreTimeout: true},
+			{Core: math.MaxInt},
+			{Max: math.MaxInt, KeepAlive: math.MaxInt64, Queue: executor.Handoff()},
+			{Core: 1, Queue: executor.Bounded(math.MaxInt)},
 		} {
-			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt), executor.ErrInvalid)
-		}
-		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
-	})
-}
-
-// The same Runnable can be submitted any number of times; each time is a task
-// of its own.
-func TestPoolRecycledTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const n = 1000
-		pool := newPool(t, executor.Config{Core: 1, Max: 30, KeepAlive: time.Second, Queue: executor.Bounded(30)})
-		var runs atomic.Int64
-		task := executor.Func(func(context.Context) error { runs.Add(1); return nil })
-		for range n {
-			for errors.Is(pool.Execute(t.Context(), task), executor.ErrRejected) {
-				synctest.Wait()
+			pool := newPool(t, c)
+			ran := false
+			mustGo(t, pool, func(context.Context) error { ran = true; return nil })
+			s := waitStats(t, pool)
+			time.Sleep(1000 * time.Hour)
+			if !ran || s.Workers != 1 || waitStats(t, pool).Workers != 1 {
+				t.Errorf("%+v: ran %v, %d workers, then %d", c, ran, s.Workers, pool.Stats().Workers)
 			}
 		}
-		s := waitStats(t, pool)
-		expect(t, "runs", runs.Load(), n)
-		expect(t, "Succeeded", s.Succeeded, n)
 	})
 }
 
-// A Future that is given to its pool twice runs once.
-func TestPoolFutureTwice(t *testing.T) {
+// A pool of the zero Config has GOMAXPROCS workers, keeps them, has an unbounded queue, and aborts.
+func TestPoolConfigDefaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		runs := 0
-		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
-		for range 3 {
-			if err := pool.Execute(t.Context(), f); err != nil {
-				t.Fatal(err)
-			}
+		pool := newPool(t, executor.Config{})
+		expect(t, "Core", pool.Core(), runtime.GOMAXPROCS(0))
+		expect(t, "Max", pool.Max(), runtime.GOMAXPROCS(0))
+		expect(t, "KeepAlive", pool.KeepAlive(), 0)
+		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), false)
+		expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
+		newBlocker(t).Fill(t, pool, 1000)
+		expect(t, "Queued", checkStats(t, pool).Queued, 1000-runtime.GOMAXPROCS(0))
+	})
+}
+
+// The getters return what Config said; Max is Core if it is zero.
+func TestPoolConfigGetters(t *testing.T) {
+	mine := new(custom)
+	pool := newPool(t, executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine})
+	expect(t, "Core", pool.Core(), 1)
+	expect(t, "Max", pool.Max(), 3)
+	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)
+	expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), true)
+	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.RejectPolicy(mine))
+	expect(t, "Max of Core 5", newPool(t, executor.Config{Core: 5}).Max(), 5)
+}
+
+// custom is a policy of a user, compared by identity.
+type custom struct{ calls int }
+
+func (c *custom) Reject(context.Context, executor.Runnable, *executor.Pool) error {
+	c.calls++
+	return nil
+}
+
+// The getters return what setters set, while the pool runs and afterwards.
+func TestPoolSetters(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: 1})
+	mine := new(custom)
+	for range 2 {
+		for name, err := range map[string]error{
+			"SetMax(5)": pool.SetMax(5), "SetCore(4)": pool.SetCore(4), "SetKeepAlive": pool.SetKeepAlive(time.Hour),
+			"SetAllowCoreTimeout": pool.SetAllowCoreTimeout(true), "SetReject": pool.SetReject(mine),
+		} {
+			expect(t, name, err, nil)
 		}
-		waitStats(t, pool)
-		expect(t, "runs", runs, 1)
-		expect(t, "Err", f.Err(), nil)
-	})
+		expect(t, "Max", pool.Max(), 5)
+		expect(t, "Core", pool.Core(), 4)
+		expect(t, "KeepAlive", pool.KeepAlive(), time.Hour)
+		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), true)
+		expect(t, "RejectPolicy", pool.RejectPolicy(), executor.RejectPolicy(mine))
+		pool.Close()
+	}
 }
 
-// What a function returns is what its future gives, for a value, for no value,
-// and for an error.
-func TestPoolSubmit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
-		ctx := t.Context()
-		type thing struct{ n int }
-		given := &thing{7}
-		f := executor.Submit(ctx, pool, func(context.Context) (*thing, error) { return given, nil })
-		got, err := f.Get(ctx)
-		expect(t, "value", got, given)
-		expect(t, "error", err, nil)
-		expect(t, "state", f.State(), executor.Succeeded)
-
-		none := executor.Submit(ctx, pool, executor.Callable(func(context.Context) error { return nil }))
-		_, err = none.Get(ctx)
-		expect(t, "error of none", err, nil)
-
-		mine := errors.New("mine")
-		failed := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 3, mine })
-		v, err := failed.Get(ctx)
-		expect(t, "value next to error", v, 3)
-		expect(t, "own error", err, mine)
-		expect(t, "Failed", waitStats(t, pool).Failed, 1)
-	})
+// A setter with a value out of range fails and changes nothing.
+func TestPoolSettersInvalid(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true})
+	off := newPool(t, executor.Config{Core: 2, Max: 3})
+	for name, err := range map[string]error{
+		"SetCore(-1)":                pool.SetCore(-1),
+		"SetCore(4)":                 pool.SetCore(4),
+		"SetMax(-1)":                 pool.SetMax(-1),
+		"SetMax(0)":                  pool.SetMax(0),
+		"SetMax(1)":                  pool.SetMax(1),
+		"SetKeepAlive(-1)":           pool.SetKeepAlive(-1),
+		"SetKeepAlive(0)":            pool.SetKeepAlive(0), // while core workers time out
+		"SetReject(nil)":             pool.SetReject(nil),
+		"SetReject(RejectFunc(nil))": pool.SetReject(executor.RejectFunc(nil)),
+		"SetAllowCoreTimeout(true)":  off.SetAllowCoreTimeout(true), // while KeepAlive is 0
+	} {
+		expectIs(t, name, err, executor.ErrInvalid)
+		if setter, _, _ := strings.Cut(name, "("); err != nil && !strings.Contains(err.Error(), setter) {
+			t.Errorf("%s: error %q does not name the setter", name, err)
+		}
+	}
+	expect(t, "Core", pool.Core(), 2)
+	expect(t, "Max", pool.Max(), 3)
+	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)
+	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
+	expect(t, "AllowCoreTimeout", off.AllowCoreTimeout(), false)
 }
 
-// A caller whose wait in Get is ended by its context leaves the task alone.
-func TestPoolGetInterrupted(t *testing.T) {
+// Core never exceeds Max, whichever of them is changed (JDK-7153400).
+func TestPoolCoreNeverExceedsMax(t *testing.T) {
+	for s := 1; s < 5; s++ {
+		pool := newPool(t, executor.Config{Core: s})
+		if s > 1 {
+			expectIs(t, "SetMax below Core", pool.SetMax(s-1), executor.ErrInvalid)
+		}
+		expectIs(t, "SetCore above Max", pool.SetCore(s+1), executor.ErrInvalid)
+		expect(t, "Core", pool.Core(), s)
+		expect(t, "Max", pool.Max(), s)
+	}
+}
+
+// Two pools that are made with the same Queue have a queue each.
+func TestPoolQueueIsNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		q := executor.Bounded(1)
+		a, b := newPool(t, executor.Config{Core: 1, Queue: q}), newPool(t, executor.Config{Core: 1, Queue: q})
 		block := newBlocker(t)
-		f := executor.Submit(t.Context(), pool, block.Value)
-		waiting, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := f.Get(waiting)
-		expectIs(t, "Get", err, context.DeadlineExceeded)
-		expect(t, "state", f.State(), executor.Running)
-		block.Release()
-		v, err := f.Get(t.Context())
-		expect(t, "value", v, 1)
-		expect(t, "error", err, nil)
+		block.Fill(t, a, 2)
+		block.Fill(t, b, 2)
+		expect(t, "queued in a", checkStats(t, a).Queued, 1)
+		expect(t, "queued in b", checkStats(t, b).Queued, 1)
 	})
 }

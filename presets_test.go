@@ -13,8 +13,8 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Each preset reads back as what its documentation says.
-func TestPresets(t *testing.T) {
+// The configuration of each preset is the documented one.
+func TestPresetConfig(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		pool      *executor.Pool
@@ -36,32 +36,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Fixed panics for a size that makes no sense, and says which.
-func TestFixedIsChecked(t *testing.T) {
-	for _, n := range []int{0, -1, math.MinInt} {
-		func() {
-			defer func() {
-				if text, ok := recover().(string); !ok || !strings.Contains(text, "Fixed(") {
-					t.Errorf("Fixed(%d) panicked with %v", n, text)
-				}
-			}()
-			executor.Fixed(n)
-		}()
-	}
-}
-
-// Scheduled panics for a size that makes no sense, and says who did and which.
-func TestScheduledIsChecked(t *testing.T) {
-	defer func() {
-		if message := fmt.Sprint(recover()); !strings.Contains(message, "executor: Scheduled(-1): must be at least 0") {
-			t.Errorf("Scheduled(-1) panics with %q", message)
-		}
-	}()
-	executor.Scheduled(-1)
-}
-
-// A fixed pool runs as many tasks at once as it has workers, and keeps them.
-func TestFixed(t *testing.T) {
+// A pool made by Fixed runs as many tasks at once as it has workers, and keeps its workers.
+func TestPresetFixed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.Fixed(3))
 		block := newBlocker(t)
@@ -75,9 +51,33 @@ func TestFixed(t *testing.T) {
 	})
 }
 
-// A pool made by Single runs one task after the other, in order, and keeps its
-// one worker's place even if a task loses it.
-func TestSingle(t *testing.T) {
+// Fixed panics if the size is not positive, and the message has the size.
+func TestPresetFixedInvalid(t *testing.T) {
+	for _, n := range []int{0, -1, math.MinInt} {
+		func() {
+			defer func() {
+				if text, ok := recover().(string); !ok || !strings.Contains(text, "Fixed(") {
+					t.Errorf("Fixed(%d) panicked with %v", n, text)
+				}
+			}()
+			executor.Fixed(n)
+		}()
+	}
+}
+
+// Scheduled panics if the size is negative, and the message has the size.
+func TestPresetScheduledInvalid(t *testing.T) {
+	defer func() {
+		if message := fmt.Sprint(recover()); !strings.Contains(message, "executor: Scheduled(-1): must be at least 0") {
+			t.Errorf("Scheduled(-1) panics with %q", message)
+		}
+	}()
+	executor.Scheduled(-1)
+}
+
+// A pool made by Single runs one task after the other, in order, even if tasks panic or call
+// Goexit.
+func TestPresetSingle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.Single())
 		running, next := 0, 0
@@ -99,8 +99,8 @@ func TestSingle(t *testing.T) {
 	})
 }
 
-// A pool made by Single cannot be retuned.
-func TestSingleIsFrozen(t *testing.T) {
+// The configuration of a pool made by Single cannot be changed.
+func TestPresetSingleIsFrozen(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
 	for name, err := range map[string]error{
 		"SetCore": pool.SetCore(1), "SetMax": pool.SetMax(2), "SetKeepAlive": pool.SetKeepAlive(1),
@@ -112,9 +112,8 @@ func TestSingleIsFrozen(t *testing.T) {
 	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
 }
 
-// A cached pool starts a worker only if none is idle, and lets idle ones go
-// after a minute.
-func TestCached(t *testing.T) {
+// A pool made by Cached starts a worker only if none is idle, and idle ones leave after a minute.
+func TestPresetCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.Cached())
 		block := newBlocker(t)
@@ -135,9 +134,8 @@ func TestCached(t *testing.T) {
 	})
 }
 
-// Each task of a pool made by PerTask has a worker of its own, which is gone
-// with it.
-func TestPerTask(t *testing.T) {
+// In a pool made by PerTask each task has a worker of its own, which ends with it.
+func TestPresetPerTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
 		block := newBlocker(t)
@@ -166,8 +164,8 @@ func TestPerTask(t *testing.T) {
 	})
 }
 
-// An orderly shutdown of a pool made by PerTask waits for its tasks.
-func TestPerTaskShutdown(t *testing.T) {
+// Shutdown of a pool made by PerTask waits for its tasks.
+func TestPresetPerTaskShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
 		block := newBlocker(t)
@@ -187,14 +185,13 @@ func TestPerTaskShutdown(t *testing.T) {
 	})
 }
 
-// ShutdownNow of a pool made by PerTask cancels its tasks and has nothing to
-// give back.
-func TestPerTaskShutdownNow(t *testing.T) {
+// ShutdownNow of a pool made by PerTask cancels its tasks and returns none.
+func TestPresetPerTaskShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
 		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
 		synctest.Wait()
-		expect(t, "given back", len(pool.ShutdownNow()), 0)
+		expect(t, "returned", len(pool.ShutdownNow()), 0)
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
 		for _, f := range fs {
 			expectIs(t, "Err", f.Err(), executor.ErrShutdown)
@@ -203,10 +200,9 @@ func TestPerTaskShutdownNow(t *testing.T) {
 	})
 }
 
-// In a pool made by PerTask, InvokeAll and InvokeAny run all at once; the first
-// value wins, the losers are canceled, and failures do not hide the end of the
-// caller's context.
-func TestPerTaskInvoke(t *testing.T) {
+// In a pool made by PerTask InvokeAll and InvokeAny run all functions at once; neither failures nor
+// losers outlast or hide what the documentation promises.
+func TestPresetPerTaskInvoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
 		after := func(d time.Duration, v int, err error) func(context.Context) (int, error) {

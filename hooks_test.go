@@ -1,0 +1,511 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
+)
+
+// BeforeTask is called before a task function, AfterTask after it with its error, and Terminated
+// last.
+func TestHooksOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
+		mustGo(t, pool, func(context.Context) error { log.Add("body"); return nil }, executor.Named("a"))
+		mustGo(t, pool, func(context.Context) error { return errors.New("lost") }, executor.Named("b"))
+		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("kept") }, executor.Named("c"))
+		pool.Close()
+		log.Check(t, "before a", "body", "after a: <nil>", "before b", "after b: lost", "before c", "after c: kept", "terminated")
+	})
+}
+
+// No hook is called for a task that never runs.
+func TestHooksOfTaskThatDoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
+		block := newBlocker(t)
+		mustGo(t, pool, block.Run, executor.Named("block"))
+		ended, cancel := context.WithCancel(t.Context())
+		executor.Submit(ended, pool, block.Value, executor.Named("expired"))
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("canceled")).Cancel()
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("returned"))
+		executor.Submit(t.Context(), pool, block.Value, executor.Named("returned"))
+		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("by caller"))
+		cancel()
+		synctest.Wait()
+		expect(t, "returned", len(pool.ShutdownNow()), 2)
+		block.Release()
+		log.Check(t, "before block", "after block: <nil>", "terminated")
+	})
+}
+
+// The hooks get the pool, the worker, and the task as it was submitted.
+func TestHooksInfo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var before, after []executor.TaskInfo
+		pool := newPool(t, executor.Config{Name: "info", Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+				before = append(before, info)
+				return nil // as good as ctx
+			},
+			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { after = append(after, info) },
+		}})
+		s := new(testkit.Step)
+		pool.Execute(t.Context(), s)
+		waitStats(t, pool)
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("f"))
+		waitStats(t, pool)
+		want := []executor.TaskInfo{
+			{Executor: "info", Worker: 1, Task: s, Run: 1},
+			{Executor: "info", Worker: 1, Task: f, Name: "f", Run: 1},
+		}
+		if !slices.Equal(before, want) || !slices.Equal(after, want) {
+			t.Errorf("before %+v, after %+v, want %+v", before, after, want)
+		}
+	})
+}
+
+// The context that BeforeTask returns is that of the task function and of AfterTask, for plain
+// tasks and futures.
+func TestHooksBeforeTaskContext(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		var after []any
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+				return context.WithValue(ctx, key{}, "value of "+info.Name)
+			},
+			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { after = append(after, ctx.Value(key{})) },
+		}})
+		var inPlain any
+		mustGo(t, pool, func(ctx context.Context) error { inPlain = ctx.Value(key{}); return nil }, executor.Named("a"))
+		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil }, executor.Named("b"))
+		waitStats(t, pool)
+		inFuture, _ := f.Result()
+		expect(t, "in the plain task", inPlain, any("value of a"))
+		expect(t, "in the future", inFuture, any("value of b"))
+		if !slices.Equal(after, []any{"value of a", "value of b"}) {
+			t.Errorf("after: %v", after)
+		}
+	})
+}
+
+// A canceled task ends even if BeforeTask derived the context of its function.
+func TestHooksBeforeTaskContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+				derived, cancel := context.WithTimeout(ctx, time.Hour)
+				t.Cleanup(cancel) // not by ctx: that would be another cause, in a race with its own
+				return derived
+			},
+		}})
+		cause := make(chan error, 1)
+		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return 0, nil
+		})
+		synctest.Wait()
+		f.Cancel()
+		expectIs(t, "cause", <-cause, executor.ErrCanceled)
+	})
+}
+
+// When AfterTask is called the future is done, while its worker still counts as active and the pool
+// does not terminate.
+func TestHooksAfterTaskSeesOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		block := newBlocker(t)
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { block.Run(ctx) },
+		}})
+		t.Cleanup(block.Release) // before the pool is closed
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 5, nil })
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 5)
+		expect(t, "error", err, nil)
+		pool.Shutdown()
+		s := waitStats(t, pool)
+		expect(t, "Active", s.Active, 1)
+		expect(t, "Completed", s.Ended(), 0)
+		expect(t, "Stage", s.Stage, executor.StageShutdown)
+		block.Release()
+		s = waitStats(t, pool)
+		expect(t, "Completed at last", s.Ended(), 1)
+		expect(t, "Stage at last", s.Stage, executor.StageTerminated)
+	})
+}
+
+// AfterTask gets how a task function ended, whichever way it was submitted: what it returned, its
+// panic, or ErrGoexit.
+func TestHooksAfterTaskError(t *testing.T) {
+	type submit func(ctx context.Context, pool *executor.Pool, body func(context.Context) error)
+	for _, as := range []struct {
+		name   string
+		submit submit
+	}{
+		{"function", func(_ context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(context.Background(), body)
+		}},
+		{"function with a context", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(ctx, body)
+		}},
+		{"function with a context that never ends", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(context.WithoutCancel(ctx), body)
+		}},
+		{"named function", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			pool.Go(ctx, body, executor.Named("it"))
+		}},
+		{"future", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
+			executor.Submit(ctx, pool, executor.Callable(body))
+		}},
+	} {
+		for _, way := range testkit.Exits {
+			t.Run(as.name+"/"+way.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var errs []error
+					pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+						AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
+						OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+					}})
+					as.submit(t.Context(), pool, func(context.Context) error { return way.Leave() })
+					waitStats(t, pool)
+					if len(errs) != 1 {
+						t.Fatalf("AfterTask got %v, want one error", errs)
+					}
+					var perr *executor.PanicError
+					expect(t, "a panic", errors.As(errs[0], &perr), testkit.Panics(way.Leave))
+					expect(t, "a Goexit", errors.Is(errs[0], executor.ErrGoexit), way.Name == "Goexit")
+					expect(t, "nil", errs[0] == nil, way.Name == "return nil")
+				})
+			})
+		}
+	}
+}
+
+// Hooks may use their pool: no lock is held while they are called.
+func TestHooksMayUsePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var pool *executor.Pool
+		use := func() {
+			pool.Stats()
+			pool.SetCore(1)
+			pool.Remove(new(testkit.Step))
+			pool.Purge()
+			pool.Stage()
+			for range pool.Waiting() {
+			}
+			pool.Prestart()
+		}
+		again := true
+		pool = newPool(t, executor.Config{Core: 1, Max: 2, Queue: executor.Bounded(1),
+			Hooks: executor.Hooks{
+				BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { use(); return ctx },
+				AfterTask: func(context.Context, executor.TaskInfo, error) {
+					use()
+					if again {
+						again = false
+						mustGo(t, pool, func(context.Context) error { return nil })
+					}
+				},
+				Terminated: func() { use(); pool.Shutdown(); pool.ShutdownNow() },
+				OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { use() },
+			}})
+		mustGo(t, pool, func(context.Context) error { panic("x") })
+		expect(t, "Completed", waitStats(t, pool).Ended(), 2)
+		pool.Close()
+	})
+}
+
+// The log.
+
+// Without OnPanic a panic is logged with pool, task, value and stack; an error that is nowhere else
+// to be seen is logged as a warning.
+func TestLogPanicsAndErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		pool := newPool(t, executor.Config{Name: "p", Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		logged := func(want ...string) {
+			t.Helper()
+			waitStats(t, pool)
+			got := out.String()
+			if slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(got, s) }) || got != "" && len(want) == 0 {
+				t.Errorf("logged %q, want %q in it", got, want)
+			}
+			out.Reset()
+		}
+		mustGo(t, pool, func(context.Context) error { panic("bang") }, executor.Named("job"))
+		logged("level=ERROR", "executor=p", "task=job", "panic=bang", "TestLogPanicsAndErrors")
+		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
+		logged("level=WARN", "executor=p", "error=mine")
+		mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
+		logged("level=WARN", "Goexit")
+		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("mine") })
+		logged()
+	})
+}
+
+// An error that matches Canceled or DeadlineExceeded is logged if it is not from the end of the
+// task's own context, and so is the error of a task that has run out of time.
+func TestLogCancellationOfOtherContext(t *testing.T) {
+	foreign := func(context.Context) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		return fmt.Errorf("dial: %w", ctx.Err())
+	}
+	timedOut := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+	ctx := context.Background()
+	plain := func(t *testing.T, l *slog.Logger) *executor.Pool {
+		return newPool(t, executor.Config{Core: 1, Logger: l})
+	}
+	scheduled := func(t *testing.T, l *slog.Logger) *executor.ScheduledPool {
+		return newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: l})
+	}
+	for name, run := range map[string]func(*testing.T, *slog.Logger){
+		"Go":           func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, foreign) },
+		"Execute":      func(t *testing.T, l *slog.Logger) { plain(t, l).Execute(ctx, executor.Func(foreign)) },
+		"with a name":  func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, foreign, executor.Named("x")) },
+		"timeout":      func(t *testing.T, l *slog.Logger) { plain(t, l).Go(ctx, timedOut, executor.Timeout(time.Second)) },
+		"scheduled Go": func(t *testing.T, l *slog.Logger) { scheduled(t, l).Go(ctx, foreign) },
+		"periodic":     func(t *testing.T, l *slog.Logger) { scheduled(t, l).AtFixedRate(ctx, 0, time.Hour, foreign) },
+		"periodic with a timeout": func(t *testing.T, l *slog.Logger) {
+			scheduled(t, l).AtFixedRate(ctx, 0, time.Hour, timedOut, executor.Timeout(time.Second))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				run(t, slog.New(slog.NewTextHandler(&out, nil)))
+				elapse(2 * time.Second)
+				if n := strings.Count(out.String(), "level=WARN"); n != 1 {
+					t.Errorf("%d warnings, want 1: %s", n, out.String())
+				}
+			})
+		})
+	}
+}
+
+// The error of a task function that returned because its context was ended is not logged.
+func TestLogNoInterruption(t *testing.T) {
+	for name, body := range map[string]func(context.Context) error{
+		"error": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"cause": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
+	} {
+		for cause, interrupt := range map[string]func(p *executor.ScheduledPool, f executor.Awaitable, end context.CancelCauseFunc){
+			"ShutdownNow": func(p *executor.ScheduledPool, _ executor.Awaitable, _ context.CancelCauseFunc) { p.ShutdownNow() },
+			"Cancel":      func(_ *executor.ScheduledPool, f executor.Awaitable, _ context.CancelCauseFunc) { f.Cancel() },
+			"the submitter": func(_ *executor.ScheduledPool, _ executor.Awaitable, end context.CancelCauseFunc) {
+				end(errors.New("reason"))
+			},
+		} {
+			t.Run(cause+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var out bytes.Buffer
+					p := newScheduled(t, executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+					ctx, end := context.WithCancelCause(t.Context())
+					f, err := p.AtFixedRate(ctx, 0, time.Hour, body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if cause != "Cancel" { // which needs a future
+						p.Go(ctx, body)
+					}
+					elapse(time.Second)
+					interrupt(p, f, end)
+					waitStats(t, p)
+					if out.Len() > 0 {
+						t.Errorf("logged %s", out.String())
+					}
+				})
+			})
+		}
+	}
+}
+
+// An error is not logged if AfterTask gets it; for a task that its submitter ran AfterTask is not
+// called.
+func TestLogNoErrorWithAfterTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		calls := 0
+		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns,
+			Logger: slog.New(slog.NewTextHandler(&out, nil)),
+			Hooks:  executor.Hooks{AfterTask: func(context.Context, executor.TaskInfo, error) { calls++ }},
+		})
+		fail := func(context.Context) error { return errTask }
+		mustGo(t, p, fail)
+		waitStats(t, p)
+		expect(t, "calls by a worker", calls, 1)
+		expect(t, "logged", out.String(), "")
+		block := newBlocker(t)
+		block.Fill(t, p, 1)
+		mustGo(t, p, fail)
+		expect(t, "calls by the submitter", calls, 1)
+		if !strings.Contains(out.String(), errTask.Error()) {
+			t.Errorf("logged %q", out.String())
+		}
+		block.Release()
+	})
+}
+
+// A hook that calls Goexit is logged once, even if there is an AfterTask hook for errors of task
+// functions.
+func TestLogHookGoexit(t *testing.T) {
+	exit := func() { runtime.Goexit() }
+	for name, hooks := range map[string]executor.Hooks{
+		"BeforeTask": {
+			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { exit(); return ctx },
+			AfterTask:  func(context.Context, executor.TaskInfo, error) {},
+		},
+		"AfterTask": {AfterTask: func(context.Context, executor.TaskInfo, error) { exit() }},
+		"OnPanic": {
+			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("Goexit") },
+			OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { exit() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+				mustGo(t, p, nop)
+				waitStats(t, p)
+				if !strings.Contains(out.String(), "Goexit") || strings.Count(out.String(), "\n") != 1 {
+					t.Errorf("logged %q", out.String())
+				}
+			})
+		})
+	}
+}
+
+// Profiler labels.
+
+// labels returns the pprof labels of each goroutine whose stack has the function.
+func labels(t *testing.T, function string) []string {
+	t.Helper()
+	synctest.Wait()
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for record := range strings.SplitSeq(profile.String(), "\n\n") {
+		if !strings.Contains(record, function) {
+			continue
+		}
+		found := ""
+		for line := range strings.Lines(record) {
+			if rest, ok := strings.CutPrefix(line, "# labels: "); ok {
+				found = strings.TrimSpace(rest)
+			}
+		}
+		all = append(all, found)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func expectLabels(t *testing.T, what, function string, want ...string) {
+	t.Helper()
+	if got := labels(t, function); !slices.Equal(got, want) {
+		t.Errorf("%s: labels %q, want %q", what, got, want)
+	}
+}
+
+// amongOurselves runs test in a bubble once the workers of earlier tests have ended, whose labels the
+// profile would show too: the goroutine of a dismissed worker ends a moment later.
+func amongOurselves(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	expect(t, "workers of tests before", check.Goroutines("(*Pool).work(", 0), 0)
+	synctest.Test(t, test)
+}
+
+const (
+	atWork = "(*Blocker).Run"
+	atRest = "(*Pool).park"
+)
+
+// A worker has its pool's name and its own number as labels, idle or working.
+func TestLabelsOfWorker(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "p", Core: 2})
+		pool.PrestartAll()
+		both := []string{`{"executor":"p", "worker":"1"}`, `{"executor":"p", "worker":"2"}`}
+		expectLabels(t, "prestarted", atRest, both...)
+		block := newBlocker(t)
+		block.Fill(t, pool, 2)
+		expectLabels(t, "at work", atWork, both...)
+		block.Release()
+		expectLabels(t, "idle again", atRest, both...)
+	})
+}
+
+// A task has the labels of its submitter's context with those of the worker, which win; the next
+// task and the idle worker do not have them.
+func TestLabelsOfTask(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		run := func(ctx context.Context, want string) {
+			t.Helper()
+			block := newBlocker(t)
+			if err := pool.Go(ctx, block.Run); err != nil {
+				t.Fatal(err)
+			}
+			expectLabels(t, "at work", atWork, want)
+			block.Release()
+			expectLabels(t, "idle", atRest, `{"executor":"p", "worker":"1"}`)
+		}
+		labeled := pprof.WithLabels(t.Context(), pprof.Labels("user", "ann", "executor", "mine"))
+		pprof.Do(labeled, pprof.Labels("inside", "do"), func(ctx context.Context) {
+			run(ctx, `{"executor":"p", "inside":"do", "user":"ann", "worker":"1"}`)
+			run(t.Context(), `{"executor":"p", "worker":"1"}`)
+		})
+		run(context.Background(), `{"executor":"p", "worker":"1"}`)
+	})
+}
+
+// In a pool without a name a worker has no labels, not even those of the goroutine that started it,
+// and a task has those of its submitter's context.
+func TestLabelsWithoutName(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
+			mustGo(t, pool, block.Run) // not in ctx
+			expectLabels(t, "of a stranger", atWork, "")
+			pool.Go(ctx, block.Run)
+			block.ReleaseOne()
+			expectLabels(t, "of its submitter", atWork, `{"user":"ann"}`)
+		})
+		block.Release()
+		expectLabels(t, "idle", atRest, "")
+	})
+}
+
+// Labels that a task function sets for its goroutine end with the task.
+func TestLabelsSetByTask(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		mustGo(t, pool, func(ctx context.Context) error {
+			pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("left", "behind")))
+			return nil
+		})
+		newBlocker(t).Fill(t, pool, 1)
+		expectLabels(t, "the next task", atWork, `{"executor":"p", "worker":"1"}`)
+	})
+}

@@ -1,0 +1,636 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+)
+
+// Remove and Waiting.
+
+// Remove removes a waiting task, once, and no other; it does not find a running task.
+func TestPoolRemove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		running := executor.Submit(t.Context(), pool, block.Value)
+		synctest.Wait()
+		steps := make([]*testkit.Step, 4)
+		for i := range steps {
+			steps[i] = new(testkit.Step)
+			if err := pool.Execute(t.Context(), steps[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waits := func(want ...executor.Runnable) {
+			t.Helper()
+			if got := slices.Collect(pool.Waiting()); !slices.Equal(got, want) {
+				t.Errorf("waiting: %v, want %v", got, want)
+			}
+		}
+		waits(steps[0], steps[1], steps[2], steps[3])
+		expect(t, "running", pool.Remove(running), false)
+		expect(t, "steps[3]", pool.Remove(steps[3]), true)
+		expect(t, "steps[3] again", pool.Remove(steps[3]), false)
+		waits(steps[0], steps[1], steps[2])
+		expect(t, "steps[1]", pool.Remove(steps[1]), true)
+		expect(t, "stranger", pool.Remove(new(testkit.Step)), false)
+		expect(t, "nil", pool.Remove(nil), false)
+		waits(steps[0], steps[2])
+		expect(t, "Canceled", checkStats(t, pool).Canceled, 2)
+		block.Release()
+		waitStats(t, pool)
+		for i, s := range steps {
+			expect(t, "ran", s.Ran, i%2 == 0)
+		}
+	})
+}
+
+// A future that is removed is canceled.
+func TestPoolRemoveFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, other := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		block.Fill(t, other, 1)
+		f := executor.Submit(t.Context(), pool, block.Value)
+		expect(t, "in another pool", other.Remove(f), false)
+		expect(t, "in its pool", pool.Remove(f), true)
+		expect(t, "again", pool.Remove(f), false)
+		expect(t, "state", f.State(), executor.Canceled)
+		expectIs(t, "Err", f.Err(), executor.ErrCanceled)
+		expect(t, "Canceled", checkStats(t, pool).Canceled, 1)
+	})
+}
+
+// Remove removes one of the entries of a Runnable that was submitted several times.
+func TestPoolRemoveOneOfSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		newBlocker(t).Fill(t, pool, 1)
+		s := new(testkit.Step)
+		for range 2 {
+			if err := pool.Execute(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect(t, "first", pool.Remove(s), true)
+		expect(t, "queued", checkStats(t, pool).Queued, 1)
+		expect(t, "second", pool.Remove(s), true)
+		expect(t, "third", pool.Remove(s), false)
+	})
+}
+
+// Remove removes one of the entries of a future that was submitted several times, even if it is
+// done; the other entries find it done in their turn.
+func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), scheduled(t, 1).Pool} {
+			done := executor.NewFuture(value(1))
+			pool.Execute(t.Context(), done)
+			synctest.Wait()
+			newBlocker(t).Fill(t, pool, 1)
+			twice := executor.NewFuture(value(1))
+			for _, f := range []*executor.Future[int]{twice, done, twice} {
+				if err := pool.Execute(t.Context(), f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expect(t, "done", pool.Remove(done), true)
+			expect(t, "done again", pool.Remove(done), false)
+			expect(t, "first", pool.Remove(twice), true)
+			expect(t, "state", twice.State(), executor.Canceled)
+			expect(t, "queued", checkStats(t, pool).Queued, 1)
+			expect(t, "second", pool.Remove(twice), true)
+			expect(t, "third", pool.Remove(twice), false)
+			expect(t, "canceled", checkStats(t, pool).Canceled, 3)
+		}
+	})
+}
+
+// Remove never finds a function, which cannot be compared.
+func TestPoolRemoveFunc(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		f := executor.Func(block.Run)
+		if err := pool.Execute(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "Remove", pool.Remove(f), false)
+		expect(t, "queued", checkStats(t, pool).Queued, 1)
+	})
+}
+
+// Remove never finds a Runnable that cannot be compared, and does not panic.
+func TestPoolRemoveIncomparable(t *testing.T) {
+	ctx := t.Context()
+	pool := executor.Fixed(1)
+	release := make(chan struct{})
+	if err := pool.Go(ctx, func(context.Context) error { <-release; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	task := holder{[]int{1}}
+	if err := pool.Execute(ctx, task); err != nil { // waits in the queue
+		t.Fatal(err)
+	}
+
+	func() {
+		defer func() {
+			if v := recover(); v != nil {
+				t.Fatalf("Remove panicked: %v", v) // with the lock held, so that there is no closing the pool
+			}
+		}()
+		if pool.Remove(task) {
+			t.Error("Remove found a task that is equal to nothing")
+		}
+	}()
+	close(release)
+	pool.Close()
+}
+
+// Remove panics for a nil or zero future without holding the pool's lock: after a recover the pool
+// still works.
+func TestPoolRemoveInvalidFuture(t *testing.T) {
+	var zero executor.Future[int]
+	for _, task := range []executor.Runnable{(*executor.Future[int])(nil), (*executor.ScheduledFuture[int])(nil), &zero} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("Remove(%#v) does not panic", task)
+					}
+				}()
+				pool.Remove(task)
+			}()
+			expect(t, "stage", pool.Stage(), executor.StageRunning)
+		})
+	}
+}
+
+// Removing or canceling the last waiting task lets a pool that is shut down terminate.
+func TestPoolRemoveLetsTerminate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, remove := range []func(*executor.Pool, *executor.Future[int]){
+			func(p *executor.Pool, f *executor.Future[int]) { p.Remove(f) },
+			func(_ *executor.Pool, f *executor.Future[int]) { f.Cancel() },
+		} {
+			pool := newPool(t, executor.Config{Core: 1})
+			block := newBlocker(t)
+			block.Fill(t, pool, 1)
+			f := executor.Submit(t.Context(), pool, block.Value)
+			pool.Shutdown()
+			remove(pool, f)
+			block.Release()
+			if err := pool.AwaitTermination(context.Background()); err != nil {
+				t.Error(err)
+			}
+			expect(t, "ended", block.Ended.Load(), 1)
+		}
+	})
+}
+
+// Waiting iterates over a snapshot: the loop may use the pool, remove the tasks, and be left early.
+func TestPoolWaitingIsSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value)
+		for range pool.Waiting() {
+			break
+		}
+		seen := 0
+		for r := range pool.Waiting() {
+			seen++
+			expect(t, "Remove", pool.Remove(r), true)
+		}
+		expect(t, "seen", seen, 3)
+		expect(t, "queued", checkStats(t, pool).Queued, 0)
+	})
+}
+
+// Tasks that are done before their turn.
+
+// A canceled task leaves the queue at once and frees its place; there is nothing to purge.
+func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4)})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value, block.Value)
+		expect(t, "Cancel", fs[2].Cancel(), true)
+		expect(t, "Abandon", fs[0].Abandon(), true)
+		s := checkStats(t, pool)
+		expect(t, "queued", s.Queued, 2)
+		expect(t, "canceled", s.Canceled, 2)
+		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, []executor.Runnable{fs[1], fs[3]}) {
+			t.Errorf("waiting: %v", got)
+		}
+		expect(t, "Purge", pool.Purge(), 0)
+		mustGo(t, pool, block.Run)
+		mustGo(t, pool, block.Run)
+		expectIs(t, "full again", pool.Go(t.Context(), block.Run), executor.ErrSaturated)
+	})
+}
+
+// A waiting future that is completed leaves the queue, and counts by its outcome.
+func TestPoolCompletedTaskLeavesQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
+		expect(t, "Complete", fs[0].Complete(5), true)
+		expect(t, "Fail", fs[1].Fail(executor.ErrNotDone), true)
+		s := checkStats(t, pool)
+		expect(t, "queued", s.Queued, 0)
+		expect(t, "succeeded", s.Succeeded, 1)
+		expect(t, "failed", s.Failed, 1)
+		expect(t, "runs", s.Runs, 0)
+		block.Release()
+		expect(t, "started", waitStats(t, pool).Runs, 1)
+	})
+}
+
+// A future that is done when it is submitted does not enter the queue.
+func TestPoolDoneTaskDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		f := executor.NewFuture(block.Value)
+		f.Cancel()
+		expect(t, "Execute", pool.Execute(t.Context(), f), nil)
+		s := waitStats(t, pool)
+		expect(t, "Queued", s.Queued, 0)
+		expect(t, "Canceled", s.Canceled, 1)
+	})
+}
+
+// A future that is canceled while its submitter waits for room takes none later.
+func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		queued := executor.Submit(t.Context(), pool, block.Value)
+		f := executor.NewFuture(block.Value)
+		waits := testkit.StartExecute(t.Context(), pool, f)
+		f.Cancel()
+		queued.Cancel() // makes room
+		expect(t, "Execute", <-waits, nil)
+		s := waitStats(t, pool)
+		expect(t, "Queued", s.Queued, 0)
+		expect(t, "Canceled", s.Canceled, 2)
+	})
+}
+
+// Tasks that are run by Run while they wait.
+
+// A waiting task that is run by Run has the outcome of its function and runs once, whatever takes
+// it out of the queue; ShutdownNow does not return it.
+func TestPoolRunByCallerInQueue(t *testing.T) {
+	scheduled := func(t *testing.T, c executor.ScheduledConfig) (*executor.ScheduledPool, func(*testkit.Blocker) *executor.Future[int]) {
+		c.Core = 1
+		p := newScheduled(t, c)
+		return p, func(b *testkit.Blocker) *executor.Future[int] {
+			return &executor.Schedule(t.Context(), p, time.Hour, b.Value).Future
+		}
+	}
+	busy := func(t *testing.T, c executor.Config, b *testkit.Blocker) *executor.Pool {
+		c.Core = 1
+		p := newPool(t, c)
+		b.Fill(t, p, 1)
+		return p
+	}
+	for name, prepare := range map[string]func(*testing.T, *testkit.Blocker) (f *executor.Future[int], takeOut func()){
+		"ShutdownNow": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{}, b)
+			return executor.Submit(t.Context(), p, b.Value), func() { expect(t, "returned", len(p.ShutdownNow()), 0) }
+		},
+		"Remove": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{}, b)
+			f := executor.Submit(t.Context(), p, b.Value)
+			return f, func() { expect(t, "Remove", p.Remove(f), true) }
+		},
+		"DiscardOldest": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+			p := busy(t, executor.Config{Queue: executor.Bounded(1), Reject: executor.DiscardOldest}, b)
+			return executor.Submit(t.Context(), p, b.Value), func() { mustGo(t, p, b.Run) }
+		},
+		"Shutdown": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+			p, submit := scheduled(t, executor.ScheduledConfig{Delayed: executor.DropAtShutdown})
+			return submit(b), p.Shutdown
+		},
+		"SetDelayed": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+			p, submit := scheduled(t, executor.ScheduledConfig{})
+			f := submit(b)
+			p.Shutdown()
+			return f, func() { expect(t, "SetDelayed", p.SetDelayed(executor.DropAtShutdown), nil) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBlocker(t)
+				f, takeOut := prepare(t, b)
+				go f.Run(t.Context())
+				synctest.Wait()
+				takeOut()
+				expect(t, "state meanwhile", f.State(), executor.Running)
+				b.Release()
+				v, err := f.Get(t.Context())
+				expect(t, "value", v, 1)
+				expect(t, "error", err, nil)
+			})
+		})
+	}
+}
+
+// A task that is rejected while it is run by Run has the outcome of its function; the submission
+// fails.
+func TestPoolRunByCallerDuringRejection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+		b := newBlocker(t)
+		b.Fill(t, p, 2)
+		f := executor.NewFuture(b.Value)
+		refused := make(chan error, 1)
+		go func() { refused <- p.Execute(t.Context(), f) }()
+		synctest.Wait()
+		go f.Run(t.Context())
+		synctest.Wait()
+		p.Shutdown()
+		expectIs(t, "Execute", <-refused, executor.ErrShutdown)
+		expect(t, "state meanwhile", f.State(), executor.Running)
+		b.Release()
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+	})
+}
+
+// A task that is run by Run counts by its outcome if that is set before its turn comes, else as
+// canceled, and never as a run of the pool.
+func TestPoolRunByCallerStats(t *testing.T) {
+	for name, meanwhile := range map[string]bool{"done before its turn": false, "running at its turn": true} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			worker := newBlocker(t)
+			worker.Fill(t, pool, 1)
+			byHand := newBlocker(t)
+			f := executor.Submit(t.Context(), pool, byHand.Value)
+			go f.Run(t.Context())
+			synctest.Wait()
+			if meanwhile {
+				worker.Release()
+				synctest.Wait()
+				byHand.Release()
+			} else {
+				byHand.Release()
+				synctest.Wait()
+				worker.Release()
+			}
+			_, err := f.Get(t.Context())
+			expect(t, "error", err, nil)
+			s := waitStats(t, pool)
+			want := executor.Stats{Succeeded: 2}
+			if meanwhile {
+				want = executor.Stats{Succeeded: 1, Canceled: 1}
+			}
+			expect(t, name+": Succeeded", s.Succeeded, want.Succeeded)
+			expect(t, name+": Canceled", s.Canceled, want.Canceled)
+			expect(t, name+": Runs", s.Runs, 1)
+		})
+	}
+}
+
+// Changes of the configuration.
+
+// Growing, shrinking and timing out through the whole life of a pool: a change never affects a busy
+// worker. This is ConfigChanges, with its optional prestart, after which workers take tasks from
+// the queue (JDK-6450200).
+func TestPoolSetConfig(t *testing.T) {
+	const n = 3
+	for _, prestart := range []bool{false, true} {
+		t.Run(fmt.Sprintf("prestart=%v", prestart), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: n, Max: 3 * n, KeepAlive: 3 * time.Minute, Queue: executor.Bounded(3 * n)})
+				if prestart {
+					expect(t, "prestarted", pool.PrestartAll(), n)
+				}
+				block := newBlocker(t)
+				synctest.Wait()
+				block.Fill(t, pool, 6*n)
+				sizes := func(what string, workers, queued, largest int) {
+					t.Helper()
+					s := waitStats(t, pool)
+					expect(t, what+": workers", s.Workers, workers)
+					expect(t, what+": queued", s.Queued, queued)
+					expect(t, what+": largest", s.Largest, largest)
+				}
+				sizes("filled", 3*n, 3*n, 3*n)
+
+				expect(t, "SetMax", pool.SetMax(4*n), nil)
+				sizes("max raised", 3*n, 3*n, 3*n)
+				block.Fill(t, pool, n)
+				sizes("grown", 4*n, 3*n, 4*n)
+
+				expect(t, "SetMax", pool.SetMax(2*n), nil)
+				sizes("max lowered", 4*n, 3*n, 4*n)
+				block.Release()
+				sizes("released", 2*n, 0, 4*n)
+				expect(t, "all ran", block.Ended.Load(), 7*n)
+
+				expect(t, "SetKeepAlive", pool.SetKeepAlive(7*time.Millisecond), nil)
+				time.Sleep(7*time.Millisecond - 1)
+				sizes("before keep-alive", 2*n, 0, 4*n)
+				time.Sleep(time.Nanosecond)
+				sizes("after keep-alive", n, 0, 4*n)
+
+				expect(t, "SetAllowCoreTimeout", pool.SetAllowCoreTimeout(true), nil)
+				sizes("core timed out", 0, 0, 4*n)
+
+				pool.Shutdown()
+				expired, cancel := context.WithCancel(t.Context())
+				cancel()
+				expect(t, "AwaitTermination", pool.AwaitTermination(expired), nil)
+				s := checkStats(t, pool)
+				expect(t, "Submitted == Completed", s.Submitted, s.Ended())
+				expectIs(t, "rejects", pool.Go(t.Context(), block.Run), executor.ErrRejected)
+			})
+		})
+	}
+}
+
+// A change of the configuration never ends the context of a running task (JDK-6576792).
+func TestPoolSetConfigLeavesRunningTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 100
+		pool := newPool(t, executor.Config{Core: n, KeepAlive: 1, Queue: executor.Handoff()})
+		block := newBlocker(t)
+		mustGo(t, pool, func(ctx context.Context) error {
+			block.Run(ctx)
+			for _, set := range []error{
+				pool.SetCore(n), pool.SetCore(1), pool.SetMax(1), pool.SetKeepAlive(0), pool.SetKeepAlive(1),
+				pool.SetAllowCoreTimeout(true), pool.SetReject(executor.Discard),
+			} {
+				expect(t, "setter", set, nil)
+			}
+			expect(t, "workers inside", pool.Stats().Workers, n)
+			return ctx.Err()
+		})
+		for range n - 1 {
+			mustGo(t, pool, func(ctx context.Context) error {
+				block.Run(ctx)
+				time.Sleep(time.Second)
+				return ctx.Err()
+			})
+		}
+		synctest.Wait()
+		block.Release()
+		s := waitStats(t, pool)
+		expect(t, "workers while busy", s.Workers, n-1)
+		time.Sleep(time.Second)
+		s = waitStats(t, pool)
+		expect(t, "Succeeded", s.Succeeded, n)
+		expect(t, "workers afterwards", s.Workers, 1)
+		time.Sleep(time.Second)
+		expect(t, "workers in the end", waitStats(t, pool).Workers, 0)
+	})
+}
+
+// Raising Core starts workers at once for the tasks that wait, and no more (JDK-6522773).
+func TestPoolSetCoreStartsWorkers(t *testing.T) {
+	for _, c := range []struct{ queued, core, started int }{
+		{10, 7, 7}, {3, 10, 4}, {0, 10, 1}, {10, 1, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1, Max: 20})
+			block := newBlocker(t)
+			block.Fill(t, pool, 1+c.queued)
+			expect(t, "SetCore", pool.SetCore(c.core), nil)
+			s := waitStats(t, pool)
+			expect(t, "workers", s.Workers, c.started)
+			expect(t, "started", int(block.Started.Load()), c.started)
+		})
+	}
+}
+
+// After Core was lowered surplus workers leave when they have been idle for KeepAlive, counted from
+// when they became idle.
+func TestPoolSetCoreLowers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 10, Max: 20, KeepAlive: 10 * time.Second})
+		block := newBlocker(t)
+		block.Fill(t, pool, 10)
+		block.Release()
+		time.Sleep(4 * time.Second)
+		expect(t, "SetCore", pool.SetCore(7), nil)
+		expect(t, "workers at first", waitStats(t, pool).Workers, 10)
+		time.Sleep(6*time.Second - 1)
+		expect(t, "workers before", waitStats(t, pool).Workers, 10)
+		time.Sleep(time.Nanosecond)
+		expect(t, "workers after", waitStats(t, pool).Workers, 7)
+		time.Sleep(time.Hour)
+		expect(t, "workers for good", waitStats(t, pool).Workers, 7)
+		expect(t, "SetCore(0)", pool.SetCore(0), nil)
+		expect(t, "workers at last", waitStats(t, pool).Workers, 0)
+	})
+}
+
+// Raising KeepAlive applies to workers that are idle already.
+func TestPoolSetKeepAliveRaises(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 1, KeepAlive: time.Second})
+		mustGo(t, pool, func(context.Context) error { return nil })
+		waitStats(t, pool)
+		expect(t, "SetKeepAlive", pool.SetKeepAlive(time.Minute), nil)
+		time.Sleep(time.Minute - 1)
+		expect(t, "workers before", waitStats(t, pool).Workers, 1)
+		time.Sleep(time.Nanosecond)
+		expect(t, "workers after", waitStats(t, pool).Workers, 0)
+	})
+}
+
+// Lowering KeepAlive applies to the time that workers have been idle already.
+func TestPoolSetKeepAliveLowers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 2, KeepAlive: time.Hour, Queue: executor.Handoff()})
+		mustGo(t, pool, func(context.Context) error { return nil })
+		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Minute); return nil })
+		time.Sleep(3 * time.Minute)
+		expect(t, "SetKeepAlive", pool.SetKeepAlive(150*time.Second), nil)
+		expect(t, "workers at once", waitStats(t, pool).Workers, 1)
+		time.Sleep(30*time.Second - 1)
+		expect(t, "workers before", waitStats(t, pool).Workers, 1)
+		time.Sleep(time.Nanosecond)
+		expect(t, "workers after", waitStats(t, pool).Workers, 0)
+	})
+}
+
+// Lowering Max dismisses idle workers above it at once, whatever KeepAlive is.
+func TestPoolSetMaxDismissesIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 5, KeepAlive: time.Hour, Queue: executor.Handoff()})
+		block := newBlocker(t)
+		block.Fill(t, pool, 5)
+		for range 3 {
+			block.ReleaseOne()
+		}
+		expect(t, "idle", waitStats(t, pool).Idle, 3)
+		expect(t, "SetMax", pool.SetMax(3), nil)
+		s := waitStats(t, pool)
+		expect(t, "idle after", s.Idle, 1)
+		expect(t, "active after", s.Active, 2)
+		expect(t, "SetMax", pool.SetMax(1), nil)
+		s = waitStats(t, pool)
+		expect(t, "idle at Max below the busy", s.Idle, 0)
+		expect(t, "active at Max below the busy", s.Active, 2)
+		block.Release()
+		expect(t, "workers at last", waitStats(t, pool).Workers, 1)
+	})
+}
+
+// A busy worker above a lowered Max leaves after its task, even if others wait.
+func TestPoolSetMaxDismissesBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBlocker(t)
+		pool := newPool(t, executor.Config{Core: 3})
+		b.Fill(t, pool, 10)
+		b.ReleaseOne()
+		waitStats(t, pool) // its worker has the next, so that tasks wait behind the gate
+		expect(t, "SetCore", pool.SetCore(1), nil)
+		expect(t, "SetMax", pool.SetMax(1), nil)
+		expect(t, "workers while all are busy", waitStats(t, pool).Workers, 3)
+		for _, left := range []int{2, 1, 1} {
+			b.ReleaseOne()
+			expect(t, "workers after a task", waitStats(t, pool).Workers, left)
+		}
+		b.Release()
+	})
+}
+
+// Setting AllowCoreTimeout lets core workers leave that have been idle for long enough, and
+// clearing it keeps the rest.
+func TestPoolSetAllowCoreTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 3, KeepAlive: time.Minute})
+		pool.PrestartAll()
+		synctest.Wait()
+		time.Sleep(59 * time.Second)
+		expect(t, "on", pool.SetAllowCoreTimeout(true), nil)
+		expect(t, "off", pool.SetAllowCoreTimeout(false), nil)
+		time.Sleep(time.Hour)
+		expect(t, "workers kept", waitStats(t, pool).Workers, 3)
+		expect(t, "on", pool.SetAllowCoreTimeout(true), nil)
+		expect(t, "workers gone", waitStats(t, pool).Workers, 0)
+	})
+}
