@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/ring"
-	"github.com/executor-go/executor/internal/turnstile"
+	"github.com/executor-go/executor/internal/spinlock"
 )
 
 // Config says what a pool is to be. The zero Config is that of as many workers
@@ -100,7 +100,7 @@ type poolState struct {
 	_    cacheLine // others use what follows, at the same time
 
 	// What a worker needs for its next task lies together.
-	crew   turnstile.Mutex
+	crew   spinlock.Mutex
 	stream *stream // the gate's queue, as seen from here; nil without one
 	open   bool    // the same as gate.open, as seen from here
 	stage  Stage

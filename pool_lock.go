@@ -3,7 +3,7 @@ package executor
 import (
 	"sync/atomic"
 
-	"github.com/executor-go/executor/internal/turnstile"
+	"github.com/executor-go/executor/internal/spinlock"
 )
 
 // This file holds the pool's lock and its only fast path, the gate.
@@ -33,7 +33,7 @@ import (
 
 // gate is the entrance to the queue of a pool whose workers are all busy.
 type gate struct {
-	mu        turnstile.Mutex
+	mu        spinlock.Mutex
 	open      atomic.Bool // written under the pool's lock
 	queue     *stream     // nil in a pool that has another queue: its gate stays closed
 	submitted int64       // counted by the pool as well as by the gate

@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 
-	"github.com/executor-go/executor/internal/turnstile"
+	"github.com/executor-go/executor/internal/spinlock"
 )
 
 // This file has futures leave a pool's queue when the context ends that they were
@@ -18,7 +18,7 @@ import (
 // watches are those of a pool, by Done channel. Contexts that share one, as those do
 // that only add a value, end together; each future gets the error of its own.
 type watches struct {
-	mu   turnstile.Mutex // a leaf: contexts are not called under it
+	mu   spinlock.Mutex // a leaf: contexts are not called under it
 	over map[<-chan struct{}]*watch
 	most int // that were in over at a time since it was made
 }

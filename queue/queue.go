@@ -48,7 +48,7 @@ import (
 	"sync"
 
 	"github.com/executor-go/executor/internal/ring"
-	"github.com/executor-go/executor/internal/turnstile"
+	"github.com/executor-go/executor/internal/spinlock"
 )
 
 // Blocking is a queue of T on which goroutines can wait, as Java's
@@ -77,7 +77,7 @@ type Blocking[T any] struct {
 	// moment ago, and no putter waits while there is room. settleLocked sees to
 	// it after every change, and before anybody takes.
 	mu struct {
-		turnstile.Mutex
+		spinlock.Mutex
 		shelf shelf[T]
 		fifo  *fifo[T] // shelf, if rank is nil
 

@@ -122,9 +122,9 @@ var coreMutants = []mutant{
 		new: "admitted := g.queue.pushTail(e, t)",
 	},
 	{
-		file: "internal/turnstile/turnstile.go", what: "who has waited goes without the lock",
-		old: "	m.inner.Lock()\n\tm.door.Unlock()",
-		new: "	m.door.Unlock()",
+		file: "internal/spinlock/spinlock.go", what: "a goroutine that has waited proceeds without the lock",
+		old: "	m.inner.Lock()\n\tm.entrance.Unlock()",
+		new: "	m.entrance.Unlock()",
 	},
 	{
 		file: "pool_worker.go", what: "a worker that was handed a task is not woken",

@@ -38,16 +38,15 @@ var layers = []struct {
 	{"internal/ring", nil},
 	{"internal/heap", []string{"internal/ring"}},
 	{"internal/alarm", nil},
-	{"internal/turnstile", nil},
 	{"internal/spinlock", nil},
 	{"internal/task", nil},
 	{"internal/delay", []string{"internal/alarm", "internal/heap", "internal/ring"}},
 	{"internal/ctxgroup", []string{"internal/spinlock"}},
-	{"queue", []string{"internal/heap", "internal/ring", "internal/spinlock", "internal/turnstile"}},
+	{"queue", []string{"internal/heap", "internal/ring", "internal/spinlock"}},
 	{"cron", nil},
 	{".", []string{
 		"queue", "internal/task", "internal/delay", "internal/ctxgroup",
-		"internal/alarm", "internal/heap", "internal/ring", "internal/spinlock", "internal/turnstile",
+		"internal/alarm", "internal/heap", "internal/ring", "internal/spinlock",
 	}},
 	{"executortest", []string{".", "queue"}},
 	{"internal/testkit/check", nil},
@@ -57,7 +56,7 @@ var layers = []struct {
 
 // comingLayers are those of layers that may be absent, until all of the layout has landed.
 var comingLayers = []string{
-	"internal/turnstile", "internal/spinlock", "internal/task", "internal/delay", "internal/ctxgroup",
+	"internal/task", "internal/delay", "internal/ctxgroup",
 }
 
 // lent are the internal packages of the core that other modules import, with the
