@@ -1,28 +1,37 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
-// policyCase says what a policy does with a task in a phase of its pool.
+// What each policy does in each phase of a pool.
+
+// policyCase is what a policy does with a task that the pool rejects.
 type policyCase struct {
-	name   string
-	policy executor.RejectPolicy
-	// outcomes by phase: saturated, then shut down
-	live, dead verdict
+	name                string
+	policy              executor.RejectPolicy
+	saturated, shutdown verdict // by phase
 }
 
-// verdict is what becomes of a task that the pool can't take.
+// verdict is the result for a task that the pool rejects.
 type verdict struct {
 	submission error // what the submission fails with, nil if it succeeds
 	future     error // what the future fails with, nil if it is not done
-	runs       bool  // the body ran, in the submitter's goroutine
+	runs       bool  // the task function ran, in the submitter's goroutine
 }
 
 var policyCases = []policyCase{
@@ -30,9 +39,9 @@ var policyCases = []policyCase{
 		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"Discard", executor.Discard,
 		verdict{nil, executor.ErrSaturated, false}, verdict{nil, executor.ErrShutdown, false}},
-	{"CallerRuns", executor.CallerRuns, // the JDK's drops it silently after a shutdown
+	{"CallerRuns", executor.CallerRuns, // the JDK's drops the task silently after a shutdown
 		verdict{nil, nil, true}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
-	{"DiscardOldest", executor.DiscardOldest, // what it does alive has a test of its own
+	{"DiscardOldest", executor.DiscardOldest, // has tests of its own while the pool runs
 		verdict{}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"Block", executor.Block,
 		verdict{}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
@@ -44,18 +53,17 @@ var policyCases = []policyCase{
 		verdict{errTask, errTask, false}, verdict{errTask, errTask, false}},
 }
 
-// Each policy does its own with a task that is rejected, once a task, in every
-// phase of the pool and for every form of submission; nothing but the counter
-// of rejections moves. It is the port of
-// testSubmittedTasksRejectedWhenSaturatedOrShutdown; other than the JDK's, a
-// future that nobody takes fails.
-func TestRejectedWhenSaturatedOrShutdown(t *testing.T) {
-	for _, phase := range []string{"saturated", "shut down gently", "shut down abruptly", "terminated"} {
+// Each policy does what its documentation says with a rejected task, once for each task, in each
+// phase of the pool and for each way to submit; only the counter of rejections changes. This is
+// testSubmittedTasksRejectedWhenSaturatedOrShutdown; unlike the JDK's, a future that is not taken
+// fails.
+func TestRejectPolicyInEachPhase(t *testing.T) {
+	for _, phase := range []string{"saturated", "shut down by Shutdown", "shut down by ShutdownNow", "terminated"} {
 		for _, c := range policyCases {
-			want := c.dead
+			want := c.shutdown
 			if phase == "saturated" {
-				if want = c.live; c.policy == executor.Block || c.policy == executor.DiscardOldest {
-					continue // they admit it
+				if want = c.saturated; c.policy == executor.Block || c.policy == executor.DiscardOldest {
+					continue // these admit it
 				}
 			}
 			t.Run(phase+"/"+c.name, func(t *testing.T) {
@@ -65,25 +73,25 @@ func TestRejectedWhenSaturatedOrShutdown(t *testing.T) {
 	}
 }
 
-// rejects brings a pool with one worker and one place into a phase and judges
-// what the policy does with each form of submission.
+// rejects brings a pool with one worker and one place into a phase, and checks what the policy does
+// for each way to submit.
 func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verdict) {
 	pool := newPool(t, executor.Config{Name: "full", Core: 1, Queue: executor.Bounded(1)})
 	block := newBlocker(t)
 	block.Fill(t, pool, 2)
 	switch phase {
-	case "shut down gently":
+	case "shut down by Shutdown":
 		pool.Shutdown()
-	case "shut down abruptly":
-		expect(t, "given back", len(pool.ShutdownNow()), 1)
+	case "shut down by ShutdownNow":
+		expect(t, "returned", len(pool.ShutdownNow()), 1)
 	case "terminated":
 		block.Release()
 		pool.Close()
 	}
-	asked := counting{policy: policy}
+	calls := counting{policy: policy}
 	set := policy
 	if _, own := policy.(executor.RejectFunc); own {
-		set = &asked
+		set = &calls
 	}
 	expect(t, "SetReject", pool.SetReject(set), nil)
 	before := waitStats(t, pool)
@@ -120,10 +128,10 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 		expect(t, "runs", ran, 0)
 	}
 	if set != policy {
-		expect(t, "asked", asked.asked, forms)
-		expect(t, "the future itself", asked.tasks[3], executor.Runnable(f))
-		expect(t, "the future itself", asked.tasks[4], executor.Runnable(g))
-		expect(t, "state when asked", fmt.Sprint(asked.states), "[pending pending]")
+		expect(t, "calls", calls.n, forms)
+		expect(t, "the future itself", calls.tasks[3], executor.Runnable(f))
+		expect(t, "the future itself", calls.tasks[4], executor.Runnable(g))
+		expect(t, "states in the policy", fmt.Sprint(calls.states), "[pending pending]")
 	}
 
 	after := waitStats(t, pool)
@@ -134,21 +142,21 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 
 	block.Release()
 	synctest.Wait()
-	ended := map[string]int64{"saturated": 2, "shut down gently": 2, "shut down abruptly": 1, "terminated": 2}[phase]
-	expect(t, "bodies that ran in the pool", block.Ended.Load(), ended)
+	ended := map[string]int64{"saturated": 2, "shut down by Shutdown": 2, "shut down by ShutdownNow": 1, "terminated": 2}[phase]
+	expect(t, "task functions that ran in the pool", block.Ended.Load(), ended)
 	expect(t, "runs in the end", ran > 0, want.runs)
 }
 
-// counting is a policy that records what it is asked about.
+// counting is a policy that records its calls.
 type counting struct {
 	policy executor.RejectPolicy
-	asked  int
+	n      int
 	tasks  []executor.Runnable
 	states []executor.State // of futures
 }
 
 func (c *counting) Reject(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
-	c.asked++
+	c.n++
 	c.tasks = append(c.tasks, task)
 	if f, ok := task.(executor.Awaitable); ok {
 		c.states = append(c.states, f.State())
@@ -156,8 +164,8 @@ func (c *counting) Reject(ctx context.Context, task executor.Runnable, pool *exe
 	return c.policy.Reject(ctx, task, pool)
 }
 
-// The error of a rejection names the pool and gives the reason.
-func TestRejectedError(t *testing.T) {
+// The error of a rejection has the pool's name and the reason.
+func TestRejectedErrorNamesPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "thumbnails", Core: 1, Queue: executor.Handoff()})
 		newBlocker(t).Fill(t, pool, 1)
@@ -182,7 +190,260 @@ func TestRejectPolicyNames(t *testing.T) {
 	}
 }
 
-// A panic in a body that its submitter runs is counted, whoever hears of it.
+// A policy that is called while there is room admits a plain Runnable to a scheduled pool too.
+func TestRejectPolicyAdmitsToScheduledPool(t *testing.T) {
+	for _, policy := range []executor.RejectPolicy{executor.Block, executor.DiscardOldest} {
+		synctest.Test(t, func(t *testing.T) {
+			p, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := false
+			err = policy.Reject(t.Context(), executor.Func(func(context.Context) error { ran = true; return nil }), p.Pool)
+			p.Close()
+			if err != nil || !ran {
+				t.Errorf("%v: %v, ran: %v", policy, err, ran)
+			}
+		})
+	}
+}
+
+// DiscardOldest.
+
+// DiscardOldest drops the task that has waited longest, whose future fails, and admits the new one
+// (JDK-8286463: the JDK's stays pending).
+func TestDiscardOldest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.DiscardOldest)
+		oldest := executor.Submit(t.Context(), pool, value(2))
+		newest := executor.Submit(t.Context(), pool, value(3))
+		expectIs(t, "oldest", oldest.Err(), executor.ErrRejected)
+		expectIs(t, "oldest", oldest.Err(), executor.ErrSaturated)
+		s := waitStats(t, pool)
+		expect(t, "Rejected", s.Rejected, 1)
+		expect(t, "Queued", s.Queued, 1)
+		expect(t, "Submitted", s.Submitted, 3)
+		block.Release()
+		v, err := newest.Get(t.Context())
+		expect(t, "newest", v, 3)
+		expect(t, "error", err, nil)
+		expect(t, "Runs", waitStats(t, pool).Runs, 2)
+	})
+}
+
+// DiscardOldest drops one task for each new one, always the one that would run next.
+func TestDiscardOldestDropsNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.DiscardOldest})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		var fs []*executor.Future[int]
+		for i := range 9 {
+			fs = append(fs, executor.Submit(t.Context(), pool, value(i)))
+		}
+		block.Release()
+		s := waitStats(t, pool)
+		for i, f := range fs {
+			expect(t, "state", f.State(), map[bool]executor.State{true: executor.Failed, false: executor.Succeeded}[i < 6])
+		}
+		expect(t, "Rejected", s.Rejected, 6)
+		expect(t, "Submitted", s.Submitted, 10)
+	})
+}
+
+// DiscardOldest rejects the new task if there is nothing to drop.
+func TestDiscardOldestWithoutQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.DiscardOldest})
+		newBlocker(t).Fill(t, pool, 1)
+		expectIs(t, "Go", pool.Go(t.Context(), nop), executor.ErrSaturated)
+		expect(t, "Rejected", checkStats(t, pool).Rejected, 1)
+	})
+}
+
+// DiscardOldest drops nothing if there is room when it is called.
+func TestDiscardOldestFindsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var gone, stays *executor.Future[int]
+		makesRoom := executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			gone.Cancel()
+			return executor.DiscardOldest.Reject(ctx, task, pool)
+		})
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2), Reject: makesRoom})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		stays = executor.Submit(t.Context(), pool, value(1))
+		gone = executor.Submit(t.Context(), pool, value(2))
+		late := executor.Submit(t.Context(), pool, value(3))
+		expect(t, "State of the oldest", stays.State(), executor.Pending)
+		expect(t, "State of the late one", late.State(), executor.Pending)
+		block.Release()
+	})
+}
+
+// CallerRuns.
+
+// CallerRuns runs the task in the submitting goroutine, with the submitter's context, and reports
+// its panic.
+func TestCallerRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		hooks := log.Hooks()
+		hooks.BeforeTask, hooks.AfterTask = nil, nil
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
+		newBlocker(t).Fill(t, pool, 1)
+		parent := context.WithValue(t.Context(), contextKey{}, 5)
+		start := time.Now()
+		f := executor.Submit(parent, pool, func(ctx context.Context) (any, error) {
+			time.Sleep(time.Minute)
+			return ctx.Value(contextKey{}), ctx.Err()
+		})
+		expect(t, "took", time.Since(start), time.Minute)
+		v, err := f.Result()
+		expect(t, "value", v, any(5))
+		expect(t, "error", err, nil)
+
+		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }, executor.Named("p")), nil)
+		expect(t, "Go", pool.Go(parent, func(context.Context) error { panic("bang") }), nil)
+		log.Check(t, "panic p: bang", "panic : bang")
+		g := executor.Submit(parent, pool, func(context.Context) (int, error) { panic("bang") })
+		var perr *executor.PanicError
+		expect(t, "panic in the future", errors.As(g.Err(), &perr), true)
+		log.Check(t)
+		expect(t, "Rejected", waitStats(t, pool).Rejected, 4)
+	})
+}
+
+// The context of a task that CallerRuns ran has ended when the submission returns.
+func TestCallerRunsEndsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.CallerRuns)
+		mustGo(t, pool, block.Run)
+		var seen context.Context
+		mustGo(t, pool, func(ctx context.Context) error { seen = ctx; return ctx.Err() })
+		expect(t, "error of the context", seen.Err(), context.Canceled)
+		block.Release()
+	})
+}
+
+// Cancel, Timeout and ShutdownNow end the context of a task that CallerRuns runs.
+func TestCallerRunsCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			cancel func(*executor.Pool, *executor.Future[struct{}])
+			want   error
+		}{
+			"Cancel":      {func(_ *executor.Pool, f *executor.Future[struct{}]) { f.Cancel() }, executor.ErrCanceled},
+			"ShutdownNow": {func(p *executor.Pool, _ *executor.Future[struct{}]) { p.ShutdownNow() }, executor.ErrShutdown},
+			"Timeout":     {func(*executor.Pool, *executor.Future[struct{}]) {}, executor.ErrTimeout},
+		} {
+			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+			block := newBlocker(t)
+			block.Fill(t, pool, 1)
+			var seen error
+			f := executor.NewFuture(executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
+				executor.Timeout(2*time.Second))
+			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
+			expect(t, name, pool.Execute(t.Context(), f), nil)
+			expectIs(t, name, seen, c.want)
+		}
+	})
+}
+
+// ShutdownNow ends the context of a task that CallerRuns runs, even if the pool has terminated
+// meanwhile.
+func TestCallerRunsShutdownNowAfterTermination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		err := pool.Execute(context.Background(), executor.Func(func(ctx context.Context) error {
+			pool.Shutdown()
+			block.Release()
+			<-pool.Terminated()
+			pool.ShutdownNow()
+			if ctx.Err() == nil {
+				t.Error("the context of a task function that runs has not ended")
+			}
+			return nil
+		}))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Shutdown does not end the context of a task that CallerRuns runs, even if the pool terminates
+// meanwhile.
+func TestCallerRunsShutdown(t *testing.T) {
+	body := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(time.Minute): // the pool terminates during this
+			return nil
+		}
+	}
+	for _, c := range []struct {
+		name string
+		run  func(context.Context, *executor.Pool) error
+	}{
+		{"future", func(ctx context.Context, pool *executor.Pool) error {
+			return executor.Submit(ctx, pool, executor.Callable(body)).Err()
+		}},
+		{"plain", func(ctx context.Context, pool *executor.Pool) (got error) {
+			err := pool.Go(ctx, func(ctx context.Context) error {
+				got = body(ctx)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return got
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+				if err != nil {
+					t.Fatal(err)
+				}
+				busy := func(context.Context) error { time.Sleep(time.Second); return nil }
+				if err := pool.Go(ctx, busy); err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(time.Second/2, pool.Shutdown)
+				if err := c.run(ctx, pool); err != nil {
+					t.Errorf("the task function that the submitter runs was disturbed: %v", err)
+				}
+				pool.Close()
+			})
+		})
+	}
+}
+
+// Goexit in a task that CallerRuns runs ends the submitter's goroutine, and the future fails.
+func TestCallerRunsGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, _ := testkit.BusyPool(t, executor.CallerRuns)
+		mustGo(t, pool, nop)
+		f := executor.NewFuture(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+		went := true
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			pool.Execute(t.Context(), f)
+			went = false
+		}()
+		<-done
+		expect(t, "ended the goroutine", went, true)
+		expectIs(t, "Err", f.Err(), executor.ErrGoexit)
+		expect(t, "Active", checkStats(t, pool).Active, 1)
+	})
+}
+
+// A panic of a task that CallerRuns runs is counted, whether it is an outcome or reported.
 func TestCallerRunsCountsPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: executor.Hooks{
@@ -196,4 +457,309 @@ func TestCallerRunsCountsPanics(t *testing.T) {
 		expect(t, "panics", waitStats(t, p).Panics, 2)
 		block.Release()
 	})
+}
+
+// The error of a fire-and-forget task that CallerRuns runs is logged, since AfterTask is not
+// called.
+func TestCallerRunsLogsError(t *testing.T) {
+	for _, hooks := range []executor.Hooks{{}, {AfterTask: func(context.Context, executor.TaskInfo, error) {}}} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
+				Logger: slog.New(slog.NewTextHandler(&out, nil))})
+			newBlocker(t).Fill(t, pool, 1)
+			mustGo(t, pool, func(context.Context) error { return errTask })
+			if !strings.Contains(out.String(), errTask.Error()) {
+				t.Errorf("logged %q", out.String())
+			}
+		})
+	}
+}
+
+// RejectFunc.
+
+// A RejectFunc is called without a lock, with the submitter's context, the task and the pool, and
+// may use the pool.
+func TestRejectFunc(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		var parent context.Context
+		var want executor.Runnable
+		pool, _ := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			calls++
+			expect(t, "task", task, want)
+			expect(t, "value", ctx.Value(contextKey{}), any(5))
+			expect(t, "Active", pool.Stats().Active, 1)
+			pool.SetKeepAlive(time.Second)
+			return nil
+		}))
+		mustGo(t, pool, nop)
+		parent = context.WithValue(t.Context(), contextKey{}, 5)
+		want = new(testkit.Step)
+		expect(t, "Execute", pool.Execute(parent, want), nil)
+		f := executor.NewFuture(value(1))
+		want = f
+		expect(t, "Execute", pool.Execute(parent, f), nil)
+		expect(t, "calls", calls, 2)
+		expect(t, "state", f.State(), executor.Pending)
+	})
+}
+
+// A task that a RejectFunc submits to another pool runs there, with a context that only that pool
+// ends.
+func TestRejectFuncHandOver(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		spare := newPool(t, executor.Config{Core: 1})
+		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return spare.Execute(ctx, task)
+		}))
+		mustGo(t, pool, block.Run)
+		parent := context.WithValue(t.Context(), contextKey{}, 5)
+		cause := make(chan error, 1)
+		expect(t, "submit", submit(parent, pool, func(ctx context.Context) error {
+			expect(t, "value", ctx.Value(contextKey{}), any(5))
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return nil
+		}), nil)
+		synctest.Wait()
+		expect(t, "Active in the other pool", checkStats(t, spare).Active, 1)
+		expect(t, "Rejected", checkStats(t, pool).Rejected, 1)
+
+		pool.ShutdownNow() // does not affect the task
+		block.Release()
+		synctest.Wait()
+		expect(t, "canceled by the first pool", len(cause), 0)
+		spare.ShutdownNow()
+		expectIs(t, "cause", <-cause, executor.ErrShutdown)
+	})
+}
+
+// A future that is canceled while one pool hands it to another does not affect the tasks of the
+// first.
+func TestRejectFuncHandOverCanceled(t *testing.T) {
+	second := newPool(t, executor.Config{Core: 1})
+	first := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1),
+		Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return second.Execute(ctx, task)
+		})})
+	gate := make(chan struct{})
+	t.Cleanup(func() { close(gate) })
+	wait := func(context.Context) error { <-gate; return nil }
+	first.Go(context.Background(), wait)
+	second.Go(context.Background(), wait)
+	victim := executor.Submit(context.Background(), first, value(1))
+
+	stop := make(chan struct{})
+	var noise sync.WaitGroup
+	for _, p := range []*executor.Pool{first, second} {
+		for range 2 {
+			noise.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						p.Stats()
+						runtime.Gosched() // js/wasm does not preempt
+					}
+				}
+			})
+		}
+	}
+	defer noise.Wait()
+	defer close(stop)
+	end := time.Now().Add(500 * time.Millisecond)
+	for i := 0; time.Now().Before(end); i++ {
+		f := executor.NewFuture(value(1))
+		var cancel sync.WaitGroup
+		cancel.Go(func() { f.Cancel() })
+		first.Execute(context.Background(), f)
+		cancel.Wait()
+		if s := first.Stats(); s.Queued != 1 {
+			t.Fatalf("after %d futures: %d tasks wait in the first pool, want the victim, which is %v", i, s.Queued, victim.State())
+		}
+	}
+}
+
+// A RejectFunc may wait and submit the task again.
+func TestRejectFuncRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+			time.Sleep(time.Second)
+			return pool.Execute(ctx, task)
+		}))
+		mustGo(t, pool, block.Run)
+		time.AfterFunc(time.Minute, block.Release)
+		start := time.Now()
+		f := executor.Submit(t.Context(), pool, value(1))
+		v, err := f.Get(t.Context())
+		expect(t, "value", v, 1)
+		expect(t, "error", err, nil)
+		if d := time.Since(start); d != time.Minute && d != time.Minute+time.Second {
+			t.Errorf("took %v", d)
+		}
+		s := waitStats(t, pool)
+		if s.Succeeded != 3 || s.Rejected < 60 || s.Rejected > 61 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A panic of a RejectFunc continues in the submitter, Goexit ends the submitter's goroutine; the
+// future fails in either case, and the pool is not affected.
+func TestRejectFuncFails(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
+					return how.Leave()
+				}))
+				mustGo(t, pool, block.Run)
+				f := executor.NewFuture(block.Value)
+				submit := func() error { return pool.Execute(t.Context(), f) }
+				if testkit.Panics(how.Leave) {
+					expect(t, "panics", testkit.Panics(submit), true)
+					var perr *executor.PanicError
+					expect(t, "future", errors.As(f.Err(), &perr), true)
+				} else {
+					expect(t, "returns", testkit.Returns(submit), false)
+					expectIs(t, "future", f.Err(), executor.ErrGoexit)
+				}
+				s := waitStats(t, pool)
+				expect(t, "Rejected", s.Rejected, 1)
+				block.Release()
+				expect(t, "Succeeded", waitStats(t, pool).Succeeded, 2)
+			})
+		})
+	}
+}
+
+// A RejectFunc may call a policy of this package; the task is counted once.
+func TestRejectFuncDelegates(t *testing.T) {
+	for _, c := range []struct {
+		policy executor.RejectPolicy
+		runs   bool
+	}{
+		{executor.Abort, false}, {executor.Discard, false}, {executor.CallerRuns, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pool, block := testkit.BusyPool(t, executor.RejectFunc(c.policy.Reject))
+			mustGo(t, pool, block.Run)
+			f := executor.Submit(t.Context(), pool, value(1))
+			expect(t, "ran", f.Err() == nil, c.runs)
+			s := waitStats(t, pool)
+			expect(t, "Rejected", s.Rejected, 1)
+			expect(t, "Submitted", s.Submitted, 3)
+		})
+	}
+}
+
+// A future that a RejectFunc got into its pool by DiscardOldest or Block is a task of the pool as
+// any other: Cancel removes it from the queue, and ShutdownNow ends its context.
+func TestRejectFuncDelegatesAdmission(t *testing.T) {
+	for _, policy := range []executor.RejectPolicy{executor.DiscardOldest, executor.Block} {
+		t.Run(slog.AnyValue(policy).String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.RejectFunc(policy.Reject))
+				mustGo(t, pool, block.Run)
+				var f atomic.Pointer[executor.Future[struct{}]]
+				submit := func() {
+					f.Store(nil)
+					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour))) }()
+					synctest.Wait()
+				}
+				submit()
+				if policy == executor.Block {
+					block.ReleaseOne()
+					synctest.Wait()
+				}
+				expect(t, "Queued", checkStats(t, pool).Queued, 1)
+				f.Load().Cancel()
+				expect(t, "Queued after Cancel", checkStats(t, pool).Queued, 0)
+
+				submit() // has room
+				block.Release()
+				synctest.Wait()
+				expect(t, "state", f.Load().State(), executor.Running)
+				pool.ShutdownNow()
+				synctest.Wait()
+				expectIs(t, "Err", f.Load().Err(), executor.ErrShutdown)
+			})
+		})
+	}
+}
+
+// A task that a RejectFunc runs has a context that the pool does not end, with and without options.
+func TestRejectFuncRunsTaskAfterShutdownNow(t *testing.T) {
+	for _, opts := range [][]executor.Option{nil, {executor.Named("named")}} {
+		p := newPool(t, executor.Config{Core: 1,
+			Reject: executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+				return task.Run(ctx)
+			})})
+		p.ShutdownNow()
+		f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, ctx.Err() }, opts...)
+		if _, err := f.Get(context.Background()); err != nil {
+			t.Errorf("with %d options: %v", len(opts), err)
+		}
+	}
+}
+
+// Rejected tasks of a scheduled pool that Decorate has passed on.
+
+// Next of a task may be called while the pool rejects the task.
+func TestRejectedScheduledTaskNext(t *testing.T) {
+	var calls sync.WaitGroup
+	p := newScheduled(t, executor.ScheduledConfig{
+		Core:   1,
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			begun := make(chan struct{})
+			calls.Go(func() {
+				task.Next()
+				close(begun)
+				for range 1000 {
+					task.Next()
+				}
+			})
+			<-begun
+			return task
+		},
+	})
+	p.Shutdown()
+	for range 20 {
+		p.AtFixedRate(context.Background(), time.Hour, time.Hour, func(context.Context) error { return nil })
+	}
+	calls.Wait()
+}
+
+// Next of a task returns its time or, once it was rejected, the zero time, and no other.
+func TestRejectedScheduledTaskNextIsItsTimeOrZero(t *testing.T) {
+	var shown atomic.Pointer[executor.ScheduledTask]
+	p := newScheduled(t, executor.ScheduledConfig{
+		Core:   1,
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			shown.Store(&task)
+			return task
+		},
+	})
+	p.Shutdown()
+	at := time.Now().Add(time.Hour).Round(0)
+	executor.At(t.Context(), p, at, value(1))
+	over := make(chan struct{})
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		for !isClosed(over) {
+			if next := (*shown.Load()).Next(); !next.IsZero() && !next.Equal(at) {
+				t.Errorf("due at %v, not at %v", next, at)
+				return
+			}
+		}
+	})
+	for range 5000 {
+		executor.At(t.Context(), p, at, value(1))
+	}
+	close(over)
+	calls.Wait()
 }

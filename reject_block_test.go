@@ -12,25 +12,11 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Where there is room for several submitters at once, they all get in.
-func TestBlockLetsInAsManyAsFit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, block := testkit.BusyPool(t, executor.Block)
-		mustGo(t, pool, block.Run)
-		for range 3 {
-			testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
-		}
-		expect(t, "SetMax", pool.SetMax(3), nil)
-		s := waitStats(t, pool)
-		expect(t, "Blocked", s.Blocked, 1)
-		expect(t, "Workers", s.Workers, 3)
-		block.Release()
-	})
-}
+// Block: submitters wait for room.
 
-// With Block, submitters wait while there is no room, and get in one by one, in
-// the order in which they came.
-func TestBlockIsFair(t *testing.T) {
+// With Block submitters wait while there is no room, and are admitted one by one in the order in
+// which they came.
+func TestBlockOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.Block)
 		mustGo(t, pool, block.Run)
@@ -61,7 +47,23 @@ func TestBlockIsFair(t *testing.T) {
 	})
 }
 
-// With Block and no queue, a submitter waits for a worker.
+// When there is room for several submitters at once, all of these are admitted.
+func TestBlockAdmitsAsManyAsFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool, block := testkit.BusyPool(t, executor.Block)
+		mustGo(t, pool, block.Run)
+		for range 3 {
+			testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
+		}
+		expect(t, "SetMax", pool.SetMax(3), nil)
+		s := waitStats(t, pool)
+		expect(t, "Blocked", s.Blocked, 1)
+		expect(t, "Workers", s.Workers, 3)
+		block.Release()
+	})
+}
+
+// With Block and no queue a submitter waits for a worker.
 func TestBlockWithoutQueue(t *testing.T) {
 	for _, keepAlive := range []time.Duration{0, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -76,9 +78,9 @@ func TestBlockWithoutQueue(t *testing.T) {
 	}
 }
 
-// A task that panics or calls Goexit makes room as any other that ends: submitters
-// that wait get in without a pause (ants#146: they waited for its purge).
-func TestBlockWithoutQueueAmongFailures(t *testing.T) {
+// A task that panics or calls Goexit makes room as any other, without a delay (ants#146: submitters
+// waited for its purge).
+func TestBlockWithoutQueueAfterFailures(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"panic": func() error { panic("oops") }, "Goexit": func() error { runtime.Goexit(); return nil },
 	} {
@@ -94,9 +96,58 @@ func TestBlockWithoutQueueAmongFailures(t *testing.T) {
 	}
 }
 
-// A submitter that waits gives up when its context ends: the task is rejected
-// with the context's error, and the others keep their places.
-func TestBlockGivesUp(t *testing.T) {
+// Whatever makes room lets a waiting submitter in.
+func TestBlockEndsWithRoom(t *testing.T) {
+	for name, makeRoom := range map[string]func(pool *executor.Pool, queued *executor.Future[int]){
+		"Cancel":  func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
+		"Abandon": func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
+		"Remove":  func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
+		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2) },
+		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2); pool.SetCore(2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, block := testkit.BusyPool(t, executor.Block)
+				queued := executor.Submit(t.Context(), pool, block.Value)
+				waits := testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
+				expect(t, "Blocked", checkStats(t, pool).Blocked, 1)
+				makeRoom(pool, queued)
+				expect(t, "Execute", <-waits, nil)
+				expect(t, "Blocked", waitStats(t, pool).Blocked, 0)
+			})
+		})
+	}
+}
+
+// Of many submitters for few places all are admitted, and all tasks run.
+func TestBlockManySubmitters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2), Reject: executor.Block})
+		done := make(chan error)
+		for range 20 {
+			go func() {
+				for range 50 {
+					if err := pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Microsecond); return nil }); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range 20 {
+			expect(t, "submitter", <-done, nil)
+		}
+		pool.Close()
+		expect(t, "Succeeded", checkStats(t, pool).Succeeded, 1000)
+	})
+}
+
+// The end of the wait without room.
+
+// When the context of a waiting submitter ends, the task is rejected with the context's error, and
+// the others keep their places.
+func TestBlockContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.Block)
 		mustGo(t, pool, block.Run)
@@ -120,9 +171,9 @@ func TestBlockGivesUp(t *testing.T) {
 	})
 }
 
-// A submitter with BlockFor gives up after that time: the task is rejected since
-// the pool is saturated, and the others keep their places.
-func TestBlockForGivesUp(t *testing.T) {
+// When the time of BlockFor is over, the task is rejected as saturated, and the others keep their
+// places.
+func TestBlockForTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
 		mustGo(t, pool, block.Run)
@@ -145,10 +196,9 @@ func TestBlockForGivesUp(t *testing.T) {
 	})
 }
 
-// BlockFor bounds the wait alone: the body of a task that was let in has its
-// submitter's context, and goes on when the time is over. A context that ends
-// earlier ends the wait.
-func TestBlockForBoundsTheWaitAlone(t *testing.T) {
+// BlockFor limits the wait only: the context of an admitted task does not end with that time. A
+// context that ends earlier ends the wait.
+func TestBlockForLimitsWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
 		mustGo(t, pool, block.Run)
@@ -170,8 +220,8 @@ func TestBlockForBoundsTheWaitAlone(t *testing.T) {
 	})
 }
 
-// Every submitter that waits is turned away by a shutdown, of either kind.
-func TestBlockEndsAtShutdown(t *testing.T) {
+// Shutdown and ShutdownNow reject the tasks of all waiting submitters.
+func TestBlockShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, stop := range map[string]func(*executor.Pool){
 			"Shutdown": (*executor.Pool).Shutdown, "ShutdownNow": func(p *executor.Pool) { p.ShutdownNow() },
@@ -191,32 +241,9 @@ func TestBlockEndsAtShutdown(t *testing.T) {
 	})
 }
 
-// Whatever makes room lets a waiting submitter in.
-func TestBlockIsWokenByRoom(t *testing.T) {
-	for name, makeRoom := range map[string]func(pool *executor.Pool, queued *executor.Future[int]){
-		"Cancel":  func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
-		"Abandon": func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
-		"Remove":  func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
-		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2) },
-		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2); pool.SetCore(2) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				pool, block := testkit.BusyPool(t, executor.Block)
-				queued := executor.Submit(t.Context(), pool, block.Value)
-				waits := testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
-				expect(t, "Blocked", checkStats(t, pool).Blocked, 1)
-				makeRoom(pool, queued)
-				expect(t, "Execute", <-waits, nil)
-				expect(t, "Blocked", waitStats(t, pool).Blocked, 0)
-			})
-		})
-	}
-}
-
-// The context that ends while a task is admitted is either too late, and then
-// it cancels the task, or it withdraws it: the task never runs unnoticed.
-func TestBlockContextEndsAsRoomAppears(t *testing.T) {
+// If the context ends while the task is admitted, either the task is canceled or the submission
+// fails: the task does not run.
+func TestBlockContextEndsDuringAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 300 {
 			pool, block := testkit.BusyPool(t, executor.Block)
@@ -236,10 +263,10 @@ func TestBlockContextEndsAsRoomAppears(t *testing.T) {
 	})
 }
 
-// A submitter that was let in after his context has ended, before he could look,
-// has been let in: the decision stands, and the task expires.
-func TestBlockDecisionStands(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that he looks when both has happened
+// A submitter that is admitted after its context has ended, before it has noticed that, is
+// admitted: the submission succeeds, and the task is canceled.
+func TestBlockAdmissionStands(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that the submitter continues when both has happened
 	synctest.Test(t, func(t *testing.T) {
 		stood := 0
 		for range 100 {
@@ -260,12 +287,12 @@ func TestBlockDecisionStands(t *testing.T) {
 				stood++
 			}
 		}
-		expect(t, "some were let in", stood > 0, true)
+		expect(t, "some were admitted", stood > 0, true)
 	})
 }
 
-// A task canceled by hand while its submitter waits never runs.
-func TestBlockCanceledMeanwhile(t *testing.T) {
+// A task that is canceled while its submitter waits never runs.
+func TestBlockTaskCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.Block)
 		mustGo(t, pool, block.Run)
@@ -277,29 +304,5 @@ func TestBlockCanceledMeanwhile(t *testing.T) {
 		s := waitStats(t, pool)
 		expect(t, "state", f.State(), executor.Canceled)
 		expect(t, "Canceled", s.Canceled, 1)
-	})
-}
-
-// Many submitters and few places: everything is admitted, and everything runs.
-func TestBlockManySubmitters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2), Reject: executor.Block})
-		done := make(chan error)
-		for range 20 {
-			go func() {
-				for range 50 {
-					if err := pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Microsecond); return nil }); err != nil {
-						done <- err
-						return
-					}
-				}
-				done <- nil
-			}()
-		}
-		for range 20 {
-			expect(t, "submitter", <-done, nil)
-		}
-		pool.Close()
-		expect(t, "Succeeded", checkStats(t, pool).Succeeded, 1000)
 	})
 }
