@@ -14,7 +14,8 @@ type entry struct {
 	*run
 	occurrence time.Time // of a confirm; zero is the one that the store has
 	outcome    *Outcome
-	locked     int // how often its row was locked
+	locked     int       // how often its row was locked
+	since      time.Time // when it was locked first
 }
 
 // lockedPause gives how long an entry waits whose row somebody else has locked:
@@ -133,14 +134,17 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 		switch {
 		case locked[e.ref()]:
 			pause := lockedPause(e.locked)
+			if e.locked == 0 {
+				e.since = time.Now()
+			}
 			if e.locked++; e.locked == lockedLong {
-				s.n.jobs.logOf(&e.job).Warn("durable: a run waits for somebody's transaction that has its job's row, and is open for seconds")
+				s.n.jobs.logOf(&e.job).Warn("durable: job row is locked by another transaction; waiting to commit the outcome", "waited", time.Since(e.since).Round(time.Millisecond))
 			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:
 			e.confirmed(ok, e.occurrence, answer.Now)
 		default:
-			e.settled(e.outcome, ok)
+			e.committed(e.outcome, ok)
 		}
 	}
 	return nil

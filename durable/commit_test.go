@@ -83,7 +83,7 @@ func TestOutcomeThatCannotBeSettledHoldsUpNoOther(t *testing.T) {
 				}
 				store.pick(durable.ID{}, false)
 				must(k.Await(t.Context(), first))
-				if n := log.count("somebody's transaction"); locked && n != 1 || !locked && n != 0 {
+				if n := log.count("locked by another transaction"); locked && n != 1 || !locked && n != 0 {
 					t.Errorf("the log says %d times that a transaction holds it up", n)
 				}
 				if j := must(jobs.Get(t.Context(), first)); j.Runs != 1 {

@@ -65,7 +65,7 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	j.notify(id)
 	if n != nil && a != NotFound {
 		if c.Op == OpCancel && a == Deferred {
-			n.cancelWanted([]Ref{here}) // without waiting for the next beat
+			n.cancelRuns([]Ref{here}) // without waiting for the next beat
 		}
 		n.wake()
 	}

@@ -289,7 +289,7 @@ func TestUnknownKindIsKept(t *testing.T) {
 		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
 			t.Errorf("job is %+v", job)
 		}
-		if n := log.count("kind this program does not handle"); n != 1 {
+		if n := log.count("no handler for waiting jobs"); n != 1 {
 			t.Errorf("said %d times, want once", n)
 		}
 	})

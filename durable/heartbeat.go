@@ -64,7 +64,7 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 		n.hearPaused(asked.at, pulse.Paused)
 		n.renew(asked.at)
 		fence.Reset(n.leaseLeft())
-		n.cancelWanted(pulse.Canceled)
+		n.cancelRuns(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
 			aside.Go(func() { n.logDead(ctx, pulse.Dead) })
@@ -152,7 +152,7 @@ func (n *node) fence() {
 // is one step: what began between the two would be canceled by nobody.
 func (n *node) fenceLocked() {
 	n.mu.fenced = true
-	n.dropWaitingLocked(all)
+	n.giveBackLocked(all)
 	n.cancelLocked(ErrLeaseLost)
 }
 
@@ -162,6 +162,6 @@ func (n *node) lose() {
 	defer n.mu.Unlock()
 	n.fenceLocked()
 	for _, r := range n.mu.held {
-		n.dropLocked(r)
+		r.dropLocked()
 	}
 }

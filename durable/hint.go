@@ -1,7 +1,9 @@
 package durable
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,4 +52,40 @@ func (h *hints) pollNow() {
 func (h *hints) pollLocked() {
 	h.mu.last, h.mu.gained = time.Now(), h.n.gained.Load()
 	h.n.wake()
+}
+
+// listenLoop passes the store's hints on, if it gives any.
+func (n *node) listenLoop(ctx context.Context) {
+	store, ok := n.jobs.store.(Listener)
+	if !ok {
+		return
+	}
+	outage := n.outage("listen")
+	h := &hints{n: n}
+	var mu sync.Mutex // guards outage: a store may call wake in any goroutine
+	over := func(err error) (pause time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !outage.over(err) {
+			pause = outage.delay()
+		}
+		return pause
+	}
+	for ctx.Err() == nil {
+		begun := time.Now()
+		var listened atomic.Bool
+		err := store.Listen(ctx, func() {
+			listened.Store(true)
+			over(nil)
+			h.hint()
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		pause := over(err)
+		if err != nil && listened.Load() && time.Since(begun) < time.Second {
+			pause = time.Second // it comes and goes: let the log have little of that
+		}
+		sleep(ctx, pause)
+	}
 }

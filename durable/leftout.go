@@ -28,8 +28,9 @@ func LeftOutBefore(ctx context.Context) LeftOut {
 // if at all: durable does so itself when the handler has returned.
 //
 // It asks the store whether the job has got another schedule meanwhile. If the store does not answer within
-// Config.Lease, the schedule with which the run began counts. With another policy than SkipOverlap nothing is left out
-// at the end of a run, and there are none; nor are there if ctx is not a handler's.
+// Config.Lease, the schedule with which the run began counts; so it does for a run that ends by CompleteTx. With another
+// policy than SkipOverlap nothing is left out at the end of a run, and there are none; nor are there if ctx is not a
+// handler's.
 func LeftOutDuring(ctx context.Context) LeftOut {
 	if c, ok := ctx.Value(currentKey{}).(current); ok && c.during != nil {
 		return c.during().LeftOut
@@ -58,36 +59,45 @@ type overlap struct {
 // which the clock was put forward are missed, and those before which it was put back are yet to come.
 //
 // A job that got another schedule or another time meanwhile has that in NextDue, and the times before it do not count.
+// CompleteTx does not ask for it: to move NextDue would wait for the handler's own transaction.
 func (r *run) leftOutDuring(ctx context.Context, tt timetable, started start) overlap {
-	n := r.n
 	end := started.now()
-	if now := n.clock.now(); now.Before(end) {
+	if now := r.n.clock.now(); now.Before(end) {
 		end = now
 	}
-	opCtx, cancel := n.opContext(context.WithoutCancel(ctx))
-	defer cancel()
-	job, err := n.jobs.store.Get(opCtx, r.job.ID)
-	if err != nil || job.Epoch != r.job.Epoch || job.NextDue.IsZero() {
-		count, next := tt.passed(r.job.Anchor, r.job.Occurrence, end)
-		o := overlap{LeftOut{Count: count}, next}
-		if count > 0 {
-			o.First = tt.next(r.job.Anchor, r.job.Occurrence, end)
+	if !r.inTx.Load() {
+		opCtx, cancel := r.n.opContext(context.WithoutCancel(ctx))
+		defer cancel()
+		job, err := r.n.jobs.store.Get(opCtx, r.job.ID)
+		if err == nil && job.Epoch == r.job.Epoch && !job.NextDue.IsZero() {
+			return r.n.skipNextDue(opCtx, job, end)
 		}
+	}
+	count, next := tt.passed(r.job.Anchor, r.job.Occurrence, end)
+	o := overlap{LeftOut{Count: count}, next}
+	if count > 0 {
+		o.First = tt.next(r.job.Anchor, r.job.Occurrence, end)
+	}
+	return o
+}
+
+// skipNextDue has a running job go on after end, and returns what it leaves out from NextDue on. If that can't be done,
+// the job is due at NextDue.
+func (n *node) skipNextDue(ctx context.Context, job Job, end time.Time) overlap {
+	o := overlap{next: job.NextDue}
+	if !job.NextDue.Before(end) {
 		return o
 	}
-	if !job.NextDue.Before(end) {
-		return overlap{next: job.NextDue}
+	tt, err := parseTimetable(job.Schedule, n.jobs.cfg.Triggers)
+	if err != nil || tt.delay > 0 {
+		return o
 	}
-	moved, err := parseTimetable(job.Schedule, n.jobs.cfg.Triggers)
-	if err != nil || moved.delay > 0 {
-		return overlap{next: job.NextDue}
-	}
-	count, next := moved.passed(job.Anchor, job.NextDue, end)
+	count, next := tt.passed(job.Anchor, job.NextDue, end)
 	if next.IsZero() {
-		return overlap{next: job.NextDue}
+		return o
 	}
-	if _, err := n.jobs.store.Change(opCtx, job.ID, Change{Op: OpReschedule, Due: ceilMicros(next)}); err != nil {
-		return overlap{next: job.NextDue}
+	if _, err := n.jobs.store.Change(ctx, job.ID, Change{Op: OpReschedule, Due: ceilMicros(next)}); err != nil {
+		return o
 	}
 	return overlap{LeftOut{min(count+1, maxLeftOut), job.NextDue}, next}
 }

@@ -97,7 +97,7 @@ func (n *node) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
 	}
 	n.mu.paused = kinds
 	if len(paused) > 0 {
-		n.dropWaitingLocked(func(r *run) bool { return kinds[r.job.Kind] })
+		n.giveBackLocked(func(r *run) bool { return kinds[r.job.Kind] })
 	}
 	return paused, resumed
 }

@@ -177,13 +177,13 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 		return r.follow(tt, o)
 	}
 	r.n.mu.Lock()
-	wantCancel := r.wantCancel
+	canceled := r.cancelWanted
 	r.n.mu.Unlock()
 	cause := context.Cause(ctx)
 	var permanent *permanentError
 	var snooze *snoozeError
 	switch {
-	case wantCancel:
+	case canceled:
 		o := r.ending(RunCanceled, started, err)
 		o.State = Canceled
 		return o

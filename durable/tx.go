@@ -73,6 +73,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	if err != nil {
 		return err
 	}
+	c.inTx.Store(true)
 	o := c.ending(RunSucceeded, c.started, nil)
 	o.Result = data
 	o = c.follow(tt, o)

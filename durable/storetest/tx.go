@@ -53,6 +53,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 		{"CompleteTxIsTheEndOfTheRun", completeTxEnds},
 		{"CompleteTxIsInTheHistory", completeTxHistory},
 		{"CompleteTxOfAZombieIsRefused", completeTxZombie},
+		{"CompleteTxDoesNotWaitForItself", completeTxSkips},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			defer unexpected(t)
@@ -331,4 +332,37 @@ func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 		t.Errorf("CompleteTx: %v", err)
 	}
 	must(k.Await(t.Context(), id))
+}
+
+// A job whose policy is SkipOverlap can be moved during a run that ends in a transaction: the run is committed at once, and
+// leaves out what its own schedule says.
+func completeTxSkips(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
+	store, db := open(t)
+	jobs := newJobs(t, store)
+	took := make(chan time.Duration, 1)
+	k := durable.Handle(jobs, "k", func(ctx context.Context, _ int) (int, error) {
+		j, _ := durable.Current(ctx)
+		must(jobs.Reschedule(ctx, j.ID, time.Now().Add(time.Millisecond)))
+		time.Sleep(20 * time.Millisecond) // so that this time has passed
+		tx := must(db.Begin(ctx))
+		defer tx.Rollback()
+		begun := time.Now()
+		if err := durable.CompleteTx(ctx, tx, 1); err != nil {
+			return 0, err
+		}
+		err := tx.Commit()
+		select {
+		case took <- time.Since(begun):
+		default:
+		}
+		return 1, errors.Join(err, executor.Stop)
+	})
+	id := must(k.AtFixedRate(t.Context(), "key", 0, time.Hour, 1, durable.OnMissed(durable.SkipOverlap())))
+	run(t, jobs)
+	if d := <-took; d > time.Second {
+		t.Errorf("CompleteTx took %v", d)
+	}
+	if j := must(jobs.Get(t.Context(), id)); j.Runs < 1 {
+		t.Errorf("it is %+v", j)
+	}
 }

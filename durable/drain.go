@@ -1,0 +1,75 @@
+package durable
+
+import (
+	"context"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// drain ends the node's work. It returns when nothing is held, or when the store has not taken the last outcomes within a
+// lease after the last handler returned.
+func (n *node) drain(ctx context.Context) {
+	n.mu.Lock()
+	n.mu.draining = true
+	n.giveBackLocked(all)
+	n.checkEmptyLocked()
+	n.mu.Unlock()
+
+	bodies := make(chan struct{})
+	go func() {
+		n.bodies.Wait()
+		close(bodies)
+	}()
+	n.releaseUntil(ctx, bodies)
+	timer := time.NewTimer(n.jobs.cfg.Lease)
+	defer timer.Stop()
+	select {
+	case <-n.mu.empty:
+	case <-timer.C:
+		n.jobs.log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
+	}
+}
+
+// releaseUntil releases what has not begun, also what comes later from an insert that was under way, until the handlers
+// have returned. After Config.Drain it cancels these.
+func (n *node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
+	// On a timer of its own, since a call that the store does not answer must not delay it.
+	patience := time.AfterFunc(max(n.jobs.cfg.Drain, 0), func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.cancelLocked(executor.ErrShutdown)
+	})
+	defer patience.Stop()
+	again := time.NewTimer(n.jobs.cfg.Poll)
+	defer again.Stop()
+	outage := n.outage("release")
+	for {
+		if called, err := n.release(ctx); called && !outage.over(err) {
+			again.Reset(outage.delay())
+		}
+		select {
+		case <-bodies:
+		case <-n.wakeup:
+		case <-again.C:
+			n.retryRelease()
+			again.Reset(n.jobs.cfg.Poll)
+		}
+		select {
+		case <-bodies: // whatever else there was
+			return
+		default:
+		}
+	}
+}
+
+// checkEmptyLocked closes empty when a draining node holds nothing.
+func (n *node) checkEmptyLocked() {
+	if n.mu.draining && len(n.mu.held) == 0 {
+		select {
+		case <-n.mu.empty:
+		default:
+			close(n.mu.empty)
+		}
+	}
+}

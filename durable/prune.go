@@ -1,0 +1,49 @@
+package durable
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// pruneMore is how much a prune must have removed for the next to follow soon.
+const pruneMore = 1000
+
+// pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no program
+// here handles. While there is much to remove it goes on, piece by piece: otherwise more might be added than removed.
+func (n *node) pruneLoop(ctx context.Context) {
+	outage := n.outage("prune")
+	warned := make(map[string]bool)
+	removed := 0
+	for {
+		pause := 45*time.Second + rand.N(30*time.Second)
+		if removed >= pruneMore {
+			pause = 200 * time.Millisecond
+		}
+		if !sleep(ctx, pause) {
+			return
+		}
+		opCtx, cancel := n.opContext(ctx)
+		var err error
+		removed, err = n.jobs.store.Prune(opCtx, n.jobs.cfg.Keep)
+		if err == nil {
+			err = n.warnUnknown(opCtx, warned)
+		}
+		cancel()
+		if ctx.Err() == nil {
+			outage.over(err)
+		}
+	}
+}
+
+// warnUnknown warns, once for each kind, of jobs that this program has no handler for.
+func (n *node) warnUnknown(ctx context.Context, warned map[string]bool) error {
+	kinds, err := n.jobs.store.Kinds(ctx)
+	for _, name := range kinds {
+		if n.jobs.kind(name) == nil && !warned[name] {
+			warned[name] = true
+			n.jobs.log().Warn("durable: no handler for waiting jobs; they are kept", "kind", name)
+		}
+	}
+	return err
+}
