@@ -92,9 +92,8 @@ func parse(name, format string, stored bool) (job.File, error) {
 // file is called in messages.
 func read(name string) (shown string, data []byte, err error) {
 	in := os.Stdin
-	if shown = name; name == "-" {
-		shown = "stdin"
-	} else {
+	shown = shownName(name)
+	if name != "-" {
 		if in, err = os.Open(name); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return name, nil, fmt.Errorf("there is no file %s", name)
@@ -110,6 +109,14 @@ func read(name string) (shown string, data []byte, err error) {
 	// One byte more than is allowed, so that the reader sees that it is more.
 	data, err = io.ReadAll(io.LimitReader(in, job.MaxFileSize+1))
 	return shown, data, err
+}
+
+// shownName returns the name of a job file in messages.
+func shownName(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return name
 }
 
 // printNotes writes notes as mistakes are written, but marked.

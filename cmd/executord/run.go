@@ -33,17 +33,16 @@ as JSON elsewhere, with one line at the start and at the end of each run, and
 one for each line that a job writes.
 
 With --store the jobs are kept in a file, or in PostgreSQL, with the history of
-their runs: what was due while no daemon ran is made up for, once. Daemons that
-share a store and a namespace share the jobs: each time at which one is due is
-run by one of them.
+their runs. One run makes up for the times at which no daemon was there. Daemons
+that share a store and a namespace share the jobs: each time at which one is due
+is run by one of them. The other commands show and change jobs in a store.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
-          the first: no new runs; exit when those that run have ended
+          the first: no new runs; exit when the runs in progress have ended
           the second: end them, children too: SIGTERM, then SIGKILL
           the third: SIGKILL at once
-  SIGHUP  with --store: read FILE again
-          without: is ignored, start executord again instead
+  SIGHUP  read FILE again; jobs that are the same keep their times
 
 Exit codes
   0  every run had ended by itself
@@ -53,122 +52,143 @@ Exit codes
      store did not answer after the first signal`),
 		Args: oneFile,
 	}
-	format := newFormat(cmd)
-	logFormat := &choice{"auto", []string{"auto", "text", "json"}}
-	cmd.Flags().Var(logFormat, "log", "how the log is written; auto is text on a terminal and json elsewhere")
-	patience := cmd.Flags().Duration("drain-timeout", 0, "how long the runs that go on may take after the first signal; 0 means no limit")
-	grace := cmd.Flags().Duration("kill-after", 10*time.Second, "how long a run that is told to end may take, before it is killed")
-
-	store := newStoreFlag(cmd, "keep the jobs in a file, which is made if it is not there, or in postgres://user@host/database")
-	namespace := newNamespaceFlag(cmd, "what the jobs of this file go by in the store; the default is the name of FILE without its ending")
-	lease := cmd.Flags().Duration("lease", 5*time.Second, "how long after a daemon's last sign of life others that share the store take over what it ran")
-
+	opts := newRunOptions(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if *patience < 0 || *grace < 0 {
-			return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
-		}
-		if err := store.checkNamed(); err != nil {
+		opts.file = args[0]
+		if err := opts.validate(); err != nil {
 			return err
 		}
-		if store.name() == "" && (cmd.Flags().Changed("namespace") || cmd.Flags().Changed("lease")) {
-			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeHint)
-		}
-		shared, err := newShared(store.name(), *namespace, args[0], *lease)
-		if err != nil {
-			return err
-		}
-		file, err := load(args[0], format.value, shared != nil)
-		if err != nil {
-			return err
-		}
-		hangups := catchHangups()
-		defer signal.Stop(hangups)
-		if shared != nil {
-			if shared.Store, shared.Name, err = openStore(store.name(), true); err != nil {
-				return &exitError{exitMistake, err.Error()}
-			}
-			defer shared.Store.Close()
-		}
-
-		ends, drain, release := watchSignals()
-		defer release()
-		var lost atomic.Bool
-		log := newLog(os.Stdout, logFormat.value, func(err error) {
-			lost.Store(true)
-			drain(fmt.Errorf("the log cannot be written: %w", err))
-		})
-		if zone := job.Misnamed(); zone != "" {
-			log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
-		}
-		logExposed(log, otherWriters(args[0], store.name()))
-		again := make(chan job.File)
-		defer answerHangups(hangups, func(quit <-chan struct{}) {
-			if shared == nil || readOnce(args[0]) {
-				log.Warn("SIGHUP ignored", "reason", fmt.Sprintf("%s is read once; to read it again, start executord again", file.Name))
-				return
-			}
-			if file, ok := reload(log, args[0], format.value); ok {
-				logExposed(log, otherWriters(args[0]))
-				select {
-				case again <- file:
-				case <-quit:
-				}
-			}
-		})()
-		if shared != nil {
-			shared.Again = again
-		}
-
-		sum, err := daemon.New(daemon.Config{File: file, Log: log, Grace: *grace, Patience: *patience, Shared: shared}).Run(ends)
-		if err != nil {
-			if shared != nil {
-				err = explainStore(shared.Name, err)
-			}
-			return &exitError{exitMistake, err.Error()}
-		}
-		code := exitOK
-		switch {
-		case sum.Interrupted > 0:
-			code = exitInterrupted
-		case lost.Load():
-			code = exitMistake
-		}
-		log.Info("executord ended", "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
-			"skipped", sum.Skipped, "missed", sum.Missed, "interrupted", sum.Interrupted, "exit", code)
-		switch {
-		case code == exitOK:
-			return nil
-		case lost.Load():
-			return &exitError{code, "nobody reads the log, so executord has ended"}
-		}
-		return &exitError{code, ""} // the log has said it
+		return opts.run()
 	}
 	return cmd
 }
 
-// longestLease is what package durable takes at most.
-const longestLease = 365 * 24 * time.Hour
+// runOptions is the command line of run.
+type runOptions struct {
+	file         string
+	format       *choice
+	log          *choice
+	drainTimeout time.Duration
+	killAfter    time.Duration
+	store        storeFlag
+	namespace    *string
+	lease        time.Duration
+}
 
-// newShared checks what the command line says about a store. It is nil without
-// one.
-func newShared(store, namespace, file string, lease time.Duration) (*daemon.Shared, error) {
-	if store == "" {
-		return nil, nil
+func newRunOptions(cmd *cobra.Command) *runOptions {
+	o := &runOptions{format: newFormat(cmd), log: &choice{"auto", []string{"auto", "text", "json"}}}
+	flags := cmd.Flags()
+	flags.Var(o.log, "log", "how the log is written; auto is text on a terminal and json elsewhere")
+	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
+	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
+	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
+	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
+	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")
+	return o
+}
+
+// validate checks what can be checked without opening anything. It sets the
+// namespace if the command line does not.
+func (o *runOptions) validate() error {
+	if o.drainTimeout < 0 || o.killAfter < 0 {
+		return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
 	}
-	if lease < time.Second || lease > longestLease {
-		return nil, fmt.Errorf("--lease %v: it must be 1s to %v", lease, longestLease)
+	if err := o.store.checkNamed(); err != nil {
+		return err
 	}
-	if namespace == "" {
-		namespace = job.CanonicalName(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-		if !catalog.ValidNamespace(namespace) || readOnce(file) || isDescriptor(file) {
-			return nil, fmt.Errorf("the jobs need a namespace in the store, and %s gives none: set --namespace; %s", file, catalog.NamespaceHint)
+	if !o.stored() {
+		if flags := o.store.cmd.Flags(); flags.Changed("namespace") || flags.Changed("lease") {
+			return fmt.Errorf("--namespace and --lease are for jobs in a store: %s", storeHint)
 		}
+		return nil
 	}
-	return &daemon.Shared{Namespace: namespace, Lease: lease}, checkNamespace(namespace)
+	if o.lease < time.Second || o.lease > daemon.LongestLease {
+		return fmt.Errorf("--lease %v: it must be 1s to %v", o.lease, daemon.LongestLease)
+	}
+	if *o.namespace == "" {
+		name := job.CanonicalName(strings.TrimSuffix(filepath.Base(o.file), filepath.Ext(o.file)))
+		if !catalog.ValidNamespace(name) || readOnce(o.file) || isDescriptor(o.file) {
+			return fmt.Errorf("the jobs need a namespace in the store, and %s has no name for one: set --namespace; %s", o.file, catalog.NamespaceHint)
+		}
+		*o.namespace = name
+	}
+	return checkNamespace(*o.namespace)
+}
+
+// stored reports whether the jobs are kept in a store that outlives the daemon.
+func (o *runOptions) stored() bool { return o.store.name() != "" }
+
+// run runs the jobs until a signal ends the daemon.
+func (o *runOptions) run() error {
+	file, err := load(o.file, o.format.value, o.stored())
+	if err != nil {
+		return err
+	}
+	hangups := catchHangups()
+	defer signal.Stop(hangups)
+	store, err := o.openStore()
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	defer store.Close()
+
+	ends, drain, release := watchSignals()
+	defer release()
+	var lost atomic.Bool
+	log := newLog(os.Stdout, o.log.value, func(err error) {
+		lost.Store(true)
+		drain(fmt.Errorf("the log cannot be written: %w", err))
+	})
+	if zone := job.Misnamed(); zone != "" {
+		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
+	}
+	logExposed(log, otherWriters(o.file, o.store.name()))
+	again := make(chan job.File)
+	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log, again, quit) })()
+
+	d, err := daemon.New(daemon.Config{File: file, Log: log, Grace: o.killAfter, Patience: o.drainTimeout, Store: store, Again: again})
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	sum, err := d.Run(ends)
+	if err != nil {
+		return &exitError{exitMistake, explainStore(store.Name, err).Error()}
+	}
+	return conclude(log, sum, lost.Load())
+}
+
+// openStore opens the store of the command line, or one in memory.
+func (o *runOptions) openStore() (store daemon.Store, err error) {
+	if !o.stored() {
+		return daemon.Memory(), nil
+	}
+	store = daemon.Store{Namespace: *o.namespace, Lease: o.lease}
+	store.Store, store.Name, err = openStore(o.store.name(), true)
+	return store, err
+}
+
+// conclude logs the last line, and returns the error of run.
+func conclude(log *slog.Logger, sum daemon.Summary, logLost bool) error {
+	code := exitOK
+	switch {
+	case sum.Interrupted > 0:
+		code = exitInterrupted
+	case logLost:
+		code = exitMistake
+	}
+	log.Info("executord ended", "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
+		"skipped", sum.Skipped, "missed", sum.Missed, "interrupted", sum.Interrupted, "exit", code)
+	switch {
+	case code == exitOK:
+		return nil
+	case logLost:
+		return &exitError{code, "nobody reads the log, so executord has ended"}
+	}
+	return &exitError{code, ""} // the log has said it
 }
 
 // readOnce reports whether a job file is one that cannot be read again: standard
-// input, or a pipe, as <(command) gives it in a shell, or as it may be in the
+// input, or a pipe, such as <(command) in a shell, or one that may be in the
 // place of the file by now. To open a pipe to which nobody writes takes until
 // somebody does, and executord has to be able to end meanwhile.
 func readOnce(name string) bool {
@@ -176,7 +196,7 @@ func readOnce(name string) bool {
 		return true
 	}
 	info, err := os.Stat(name)
-	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // for those, reading it tells more
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() // reading a directory has a better error
 }
 
 // isDescriptor reports whether a name is that of an open file, such as /dev/fd/3
@@ -186,19 +206,28 @@ func isDescriptor(name string) bool {
 	return dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
 }
 
-// reload reads the file again. With a mistake in it, all stays as it is.
-func reload(log *slog.Logger, name, format string) (job.File, bool) {
-	file, err := parse(name, format, true)
-	if err == nil {
-		return file, true
+// reload answers SIGHUP: it reads the file again, and sends it to the daemon. With a mistake in the file, all
+// stays as it is.
+func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) {
+	if readOnce(o.file) {
+		log.Warn("SIGHUP ignored", "reason", shownName(o.file)+" is read once; to read it again, start executord again")
+		return
 	}
-	const what = "file not read again"
-	var all job.Mistakes
-	if !errors.As(err, &all) {
-		log.Error(what, "reason", err.Error())
+	file, err := parse(o.file, o.format.value, o.stored())
+	if err != nil {
+		const what = "file not read again"
+		var all job.Mistakes
+		if !errors.As(err, &all) {
+			log.Error(what, "reason", err.Error())
+		}
+		for _, m := range all {
+			log.Error(what, "line", m.Line, "reason", m.What, "hint", m.Hint)
+		}
+		return
 	}
-	for _, m := range all {
-		log.Error(what, "line", m.Line, "reason", m.What, "hint", m.Hint)
+	logExposed(log, otherWriters(o.file))
+	select {
+	case again <- file:
+	case <-quit:
 	}
-	return job.File{}, false
 }

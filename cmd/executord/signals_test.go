@@ -11,12 +11,13 @@ import (
 	"testing"
 )
 
-// SIGHUP ends nothing and is answered.
+// SIGHUP ends nothing, and has the file read again.
 func TestHangup(t *testing.T) {
 	p := start(t, "@every 100ms true\n")
 	p.until("run ended", "run", 1)
 	p.signal(syscall.SIGHUP)
-	p.until("SIGHUP ignored")
+	p.until("file read again")
+	p.until("job scheduled", "change", "unchanged")
 	p.until("run ended")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != 0 {
@@ -31,7 +32,7 @@ func TestHangupAfterNohup(t *testing.T) {
 	p := startCommand(t, cmd)
 	p.until("job scheduled")
 	p.signal(syscall.SIGHUP)
-	p.until("SIGHUP ignored")
+	p.until("file read again")
 	p.signal(syscall.SIGTERM)
 	p.wait()
 }

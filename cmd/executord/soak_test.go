@@ -145,16 +145,13 @@ func (a *account) check(name, schedule string, began, ended time.Time, outcome s
 			}
 			told = append(told, instant(t, l, "due"))
 			a.late = append(a.late, l["late"].(float64))
-		case "run skipped":
-			skipped++
-			// While a run is being started, its line may still be to come.
-			if n := l["running"]; n != float64(runs) && (open != 0 || n != float64(runs+1)) {
-				t.Errorf("%s: skipped because of run %v in run %d", name, n, runs)
-			}
-			told = append(told, instant(t, l, "due"))
-		case "runs missed":
+		case "runs skipped", "runs missed":
 			n := int(l["count"].(float64))
-			missed += n
+			if l["msg"] == "runs missed" {
+				missed += n
+			} else if skipped += n; l["running"] != float64(runs) {
+				t.Errorf("%s: skipped because of run %v in run %d", name, l["running"], runs)
+			}
 			for at := instant(t, l, "first"); n > 0; n-- {
 				told = append(told, at)
 				at = next(at)

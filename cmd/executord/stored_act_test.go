@@ -122,7 +122,7 @@ func TestPausedComesBackPaused(t *testing.T) {
 		p.until("job scheduled", "job", "other")
 	}
 	p.end()
-	p.want(1, "job does not run", "job", "nightly", "store", "put back", "state", "paused")
+	p.want(1, "job does not run", "job", "nightly", "change", "put back", "state", "paused")
 }
 
 // What the log says to do about a job that does not run can be done as it is

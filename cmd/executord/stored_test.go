@@ -197,15 +197,15 @@ func TestDowntime(t *testing.T) {
 		q.until("run ended", "job", "tick", "run", next["run"])
 		q.until("run started", "job", "tick")
 		q.end()
-		q.want(1, "job scheduled", "job", "tick", "store", "unchanged")
-		q.want(1, "executord ended", "missed", q.told("runs missed"))
+		q.want(1, "job scheduled", "job", "tick", "change", "unchanged")
+		q.want(1, "executord ended", "missed", q.counted("runs missed"))
 
 		if int(next["run"].(float64)) != len(before)+1 {
 			t.Errorf("%d runs, and then number %v", len(before), next["run"])
 		}
 		after := q.starts("tick")
 		last := before[len(before)-1]
-		skipped := p.told("runs skipped", "job", "tick", "running", len(before)) // if the last run took long
+		skipped := p.counted("runs skipped", "job", "tick", "running", len(before)) // if the last run took long
 		if n := int(missed["count"].(float64)); n < 2 || after[0].Sub(last) != time.Duration(skipped+n+1)*300*time.Millisecond {
 			t.Errorf("%d skipped and %d missed between %v and %v", skipped, n, last, after[0])
 		}
@@ -231,6 +231,19 @@ func TestOverlapAfterDowntime(t *testing.T) {
 		t.Errorf("nothing was skipped: %v", ended)
 	}
 	q.end()
+}
+
+// Bytes of a command that are no text reach it, in each kind of store.
+func TestCommandThatIsNoText(t *testing.T) {
+	run := func(t *testing.T, args ...string) {
+		p := start(t, "A=\xe4\n# name: latin\n@every 100ms printf '\xe4\xfc' | od -An -tx1; echo $A | od -An -tx1; echo ä\n", args...)
+		p.until(" e4 fc", "job", "latin")
+		p.until(" e4 0a", "job", "latin")
+		p.until("ä", "job", "latin")
+		p.end()
+	}
+	t.Run("none", func(t *testing.T) { run(t) })
+	onEachStore(t, func(t *testing.T, store string) { run(t, "--store", store) })
 }
 
 // Times are shown in the zone of the job.
@@ -267,17 +280,17 @@ func TestStoredOverlap(t *testing.T) {
 			t.Errorf("run %d was due %v after the one before", i+2, d)
 		}
 	}
-	skipped, missed := p.told("runs skipped", "job", "slow"), p.told("runs missed", "job", "slow")
+	skipped, missed := p.counted("runs skipped", "job", "slow"), p.counted("runs missed", "job", "slow")
 	p.want(1, "job summary", "job", "slow", "runs", len(starts), "skipped", skipped, "missed", missed)
 	for run := range starts[1:] {
-		if p.told("runs skipped", "job", "slow", "running", run+1) < 2 {
+		if p.counted("runs skipped", "job", "slow", "running", run+1) < 2 {
 			t.Errorf("in the log, less was skipped during run %d than came due", run+1)
 		}
 	}
 }
 
-// told gives how many times of the schedule the lines tell of that are so.
-func (p *process) told(msg string, attrs ...any) int {
+// counted returns the sum of the counts in the lines that are so.
+func (p *process) counted(msg string, attrs ...any) int {
 	n := 0
 	for _, l := range p.log {
 		if l.is(msg, attrs...) {

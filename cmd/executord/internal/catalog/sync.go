@@ -65,7 +65,7 @@ func Plan(jobs []job.Job, have []Entry) []Step {
 	}
 	for i := range have {
 		e := &have[i]
-		if !wanted[e.Name] && (!e.State.Done() || !e.Spec.Off) && e.State != durable.Succeeded {
+		if !wanted[e.Name] && !e.Removed() && e.State != durable.Succeeded {
 			steps = append(steps, Step{Action: Remove, Name: e.Name, Was: e})
 		}
 	}
@@ -85,14 +85,14 @@ type Catalog struct {
 const patience = 30 * time.Second
 
 // Apply brings the store in line with a file, and calls done after each step. It
-// gives an error if the store failed it: then it may be called again.
-func (r *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
-	have, err := r.list(ctx)
+// returns an error if the store does: then it may be called again.
+func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
+	have, err := c.list(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range Plan(jobs, have) {
-		if err := r.take(ctx, &s); err != nil {
+		if err := c.take(ctx, &s); err != nil {
 			return fmt.Errorf("job %s: %w", s.Name, err)
 		}
 		done(s)
@@ -100,43 +100,43 @@ func (r *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 	return nil
 }
 
-func (r *Catalog) list(ctx context.Context) ([]Entry, error) {
+func (c *Catalog) list(ctx context.Context) ([]Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return List(ctx, r.Store, r.Namespace)
+	return List(ctx, c.Store, c.Namespace)
 }
 
 // take takes a step. What is wrong with its job alone is in Step.Err.
-func (r *Catalog) take(ctx context.Context, s *Step) error {
+func (c *Catalog) take(ctx context.Context, s *Step) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := r.do(ctx, s)
+	err := c.do(ctx, s)
 	if errors.Is(err, executor.ErrInvalid) || errors.Is(err, durable.ErrKeyTaken) {
 		s.Err, err = err, nil
 		if s.Was != nil { // as it can't be what it is to be, it must not stay what it was
-			err = r.remove(ctx, *s.Was)
+			err = c.remove(ctx, *s.Was)
 		}
 	}
 	return err
 }
 
-func (r *Catalog) do(ctx context.Context, s *Step) error {
+func (c *Catalog) do(ctx context.Context, s *Step) error {
 	var id durable.ID
 	var err error
 	switch s.Action {
 	case Remove:
-		id, err = s.Was.ID, r.remove(ctx, *s.Was)
+		id, err = s.Was.ID, c.remove(ctx, *s.Was)
 	case Restore:
-		id, err = r.putBack(ctx, *s.Job, *s.Was)
+		id, err = c.putBack(ctx, *s.Job, *s.Was)
 	default:
 		var placed durable.InsertResult
-		id, err = r.register(ctx, NewSpec(*s.Job), *s.Job, durable.WithResult(&placed))
+		id, err = c.register(ctx, NewSpec(*s.Job), *s.Job, durable.WithResult(&placed))
 		s.Mine = placed.Changed
 	}
 	if err != nil {
 		return err
 	}
-	row, err := r.Store.Get(ctx, id)
+	row, err := c.Store.Get(ctx, id)
 	if errors.Is(err, durable.ErrNotFound) {
 		return nil // pruned a moment ago
 	}
@@ -146,37 +146,36 @@ func (r *Catalog) do(ctx context.Context, s *Step) error {
 
 // putBack makes a job that is off be that of the file. It waits for its next time,
 // unless something else than its removal keeps it from running.
-func (r *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID, error) {
+func (c *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID, error) {
 	held := was.held()
 	register := func(off bool) (durable.ID, error) {
 		spec := NewSpec(j)
 		if spec.Off = off; off {
 			spec.Held = held
 		}
-		return r.register(ctx, spec, j)
+		return c.register(ctx, spec, j)
 	}
 	if held == "" || held == durable.Paused.String() {
-		return restore(ctx, r.Jobs, held != "", register)
+		return restore(ctx, c.Jobs, held != "", register)
 	}
 	// Mostly it is canceled, or dead, already. Being off, it has not run meanwhile.
-	if _, err := r.Jobs.Cancel(ctx, was.ID); err != nil {
+	if _, err := c.Jobs.Cancel(ctx, was.ID); err != nil {
 		return was.ID, err
 	}
 	return register(false)
 }
 
-// register adds a job, or gives the one that is there the properties of this
-// one.
-func (r *Catalog) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
-	key := Key(r.Namespace, j.Name)
+// register adds a job, or changes the one that has its key into it.
+func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
+	key, opts := Key(c.Namespace, j.Name), append(opts, durable.OnMissed(durable.SkipOverlap()))
 	if every := j.Schedule.Every(); every > 0 {
-		return r.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
+		return c.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
 		return durable.ID{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return r.Kind.On(ctx, key, times, spec, opts...)
+	return c.Kind.On(ctx, key, times, spec, opts...)
 }
 
 // again is register for a job of which nothing changes but its spec.
@@ -191,26 +190,18 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 	return placed[0].ID, nil
 }
 
-// remove cancels a job that is not in the file any more. A run of it that goes
-// on is left to end, which Cancel would not do: it is paused after the
-// run, and whoever runs it calls Retire.
-func (r *Catalog) remove(ctx context.Context, e Entry) error {
+// remove cancels a job that is not in the file any more. If a run of it is in progress, which Cancel would end, the job is
+// paused when that has ended.
+func (c *Catalog) remove(ctx context.Context, e Entry) error {
 	e.Spec.Held = e.held()
 	e.Spec.Off = true
-	if _, err := again(ctx, r.Store, e); err != nil {
+	if _, err := again(ctx, c.Store, e); err != nil {
 		return err
 	}
-	answer, err := r.Jobs.Pause(ctx, e.ID) // tells whether it runs, and does no harm
+	answer, err := c.Jobs.Pause(ctx, e.ID) // reports whether it runs, and does no harm
 	if err == nil && answer == durable.Applied {
-		_, err = r.Jobs.Cancel(ctx, e.ID)
+		_, err = c.Jobs.Cancel(ctx, e.ID)
 	}
-	return err
-}
-
-// Retire cancels a job that is off, from within its run: the job is canceled
-// when that ends. Jobs.Cancel would end the run as well.
-func (r *Catalog) Retire(ctx context.Context, id durable.ID) error {
-	_, err := r.Store.Change(ctx, id, durable.Change{Op: durable.OpCancel})
 	return err
 }
 
@@ -223,19 +214,19 @@ func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry
 	return err
 }
 
-// errCrossed is what restore gives up with.
+// errCrossed is the error of restore if others undo what it does.
 var errCrossed = errors.New("somebody cancels the job again and again")
 
 // restore makes a job wait for its next time that is canceled, dead, or off; if
 // paused is true, it waits until it is resumed, too. Others may do the same at
-// the same time; who dies at it leaves the job off.
+// the same time. A process that dies meanwhile leaves the job off.
 func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
 	for range 20 {
 		id, err := tryRestore(ctx, jobs, paused, register)
 		if err != nil {
 			return id, err
 		}
-		// If it was removed while it ran, Retire may have come in between.
+		// Another daemon may have removed it meanwhile.
 		row, err := jobs.Get(ctx, id)
 		if err != nil || row.State != durable.Canceled && row.State != durable.Dead && row.Pending != durable.PendingCancel {
 			return id, err
@@ -247,8 +238,8 @@ func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func
 
 // tryRestore is restore, unless the job is canceled meanwhile.
 //
-// To be revived is to be due at once, and who is due at once is run by some
-// daemon before it can be paused. So it is off meanwhile: such a run is Idle.
+// A job that is revived is due at once, and some daemon may run it before it can be paused. So it is off meanwhile: such a
+// run is Idle.
 func tryRestore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
 	id, err := register(true)
 	if err != nil {

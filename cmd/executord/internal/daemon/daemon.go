@@ -1,25 +1,28 @@
-// Package daemon runs jobs when they are due, on two pools of package executor.
+// Package daemon runs the jobs of a file when they are due, on package durable:
 //
-//	scheduled pool          entry                 pool of runs        process
-//	due ──▶ arrive ──▶ idle? ── yes ──▶ Go ──▶ execute ──▶ Supervisor.Run
-//	                         └─ no: skip, count, log
+//	file ──▶ catalog.Apply ──▶ store
+//	store ──▶ claimed ──▶ due ──▶ handle ──▶ process.Supervisor.Run
+//	  ◀── next time, history ◀── outcome ◀──┘
 //
-// One pool would do for running jobs, since periodic work never overlaps itself
-// there. But then the pool would leave out what comes due during a run without
-// anybody knowing, and a job that hangs would look like one that is never due.
-// So the scheduled pool only says that a job is due, which takes microseconds,
-// and sees every time of every job.
+// A job is a row of the store, and a row runs once at a time, in all daemons that share the store. Without --store, that
+// is the memory of this daemon. Jobs that run at the start of a daemon are not in the store: it runs them itself.
 package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 )
 
 // Config says what to run and how.
@@ -30,36 +33,133 @@ type Config struct {
 	// Grace is the time between SIGTERM and SIGKILL for a run that is to end.
 	Grace time.Duration
 
-	// Patience is how long a drain waits for the runs that go on, before it
-	// ends them. Zero means: as long as they take.
+	// Patience is how long a drain waits for the runs in progress, before it ends them. Zero means no limit.
 	Patience time.Duration
 
-	// Shared, if not nil, has the jobs kept in a store.
-	Shared *Shared
+	// Store is where the jobs are while the daemon runs.
+	Store Store
+
+	// Again sends files that replace File while the daemon runs. It may be nil.
+	Again <-chan job.File
 }
 
-// Ends tells a daemon to end, in three steps of growing force. The cause of
-// each context says why, for the log. A later step may come without those
-// before it.
+// Store says where jobs are kept.
+type Store struct {
+	durable.Store
+	Name      string        // as it may be shown; empty for one that ends with the daemon
+	Namespace string        // of the jobs
+	Lease     time.Duration // as in durable.Config
+}
+
+// Memory returns a store that ends with the daemon. No other daemon waits for its lease, which lasts for as long as
+// there may be one: a process that was stopped for hours goes on with its runs.
+func Memory() Store {
+	return Store{Store: memory.New(), Namespace: "memory", Lease: LongestLease}
+}
+
+// LongestLease is the longest lease that package durable accepts.
+const LongestLease = 365 * 24 * time.Hour
+
+// shared reports whether other daemons may use the store, now or later.
+func (s Store) shared() bool { return s.Name != "" }
+
+const (
+	// keptRuns is how many runs of each job a shared store keeps. It is documented.
+	keptRuns = 1000
+
+	// leastWorkers is how many runs a daemon can have at once, if its file does not have more jobs: other daemons may
+	// have added more to the store. It is documented.
+	leastWorkers = 64
+
+	// patience is how long a look at the jobs in the store may take.
+	patience = 30 * time.Second
+)
+
+// keepForever has the daemon remove nothing from the store. A job that was canceled would come back with the next start
+// of a daemon if it were removed, and jobs of other programs may be in the store, with their own rules.
+var keepForever = durable.Retention{Succeeded: -1, Dead: -1, History: -1}
+
+// Ends are the three steps in which a daemon ends, of growing force. The cause of each context is the reason in the log.
+// A later step may come without those before it.
 type Ends struct {
-	Drain context.Context // nothing is due any more; what runs may end by itself
-	Stop  context.Context // what runs is told to end: SIGTERM, then SIGKILL
-	Kill  context.Context // what runs is killed
+	Drain context.Context // nothing is due any more; runs in progress may end by themselves
+	Stop  context.Context // runs in progress are ended: SIGTERM, then SIGKILL
+	Kill  context.Context // runs in progress are killed
 }
 
 // Daemon runs the jobs of one file.
 type Daemon struct {
 	Config
-	entries    []*entry
-	scheduled  *executor.ScheduledPool // says when a job is due
-	runs       *executor.Pool          // one task for each run; a job has at most one
+	catalog    catalog.Catalog
+	pool       *executor.ScheduledPool // has a worker for each run
 	supervisor *process.Supervisor
-	node       *node // the part in the jobs of a store, nil without one
+	command    func(context.Context, process.Command, process.Observer) process.Result // runs one; supervisor.Run
+
+	leaving context.Context // ends when the drain begins
+	leave   context.CancelFunc
+	ended   chan struct{} // closed when the daemon has left the store, and no run is in progress
+	running atomic.Int64  // runs in progress, without those that wait for their jitter
+
+	watcher watcher // for the goroutine of Run
+
+	// mu is a leaf lock.
+	mu struct {
+		sync.Mutex
+		entries map[string]*entry // of the jobs in the file, and of those that were run
+		order   []*entry
+	}
 }
 
 // New returns a daemon that does nothing yet.
-func New(c Config) *Daemon {
-	return &Daemon{Config: c, supervisor: process.New(c.Grace)}
+func New(c Config) (*Daemon, error) {
+	d := &Daemon{Config: c, supervisor: process.New(c.Grace), ended: make(chan struct{})}
+	d.command = d.supervisor.Run
+	d.leaving, d.leave = context.WithCancel(context.Background())
+	d.mu.entries = make(map[string]*entry)
+	var err error
+	if d.pool, err = executor.NewScheduled(executor.ScheduledConfig{
+		Name: "executord", Core: workers(c.File), KeepAlive: time.Minute, AllowCoreTimeout: true, Logger: c.Log,
+	}); err != nil {
+		return nil, err
+	}
+	history := keptRuns
+	if !c.Store.shared() {
+		history = -1 // nobody could look at it
+	}
+	jobs, err := durable.New(durable.Config{
+		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
+		Keep: keepForever, History: history,
+		Logger: slog.New(withoutFailures{c.Log.Handler()}),
+	})
+	if err != nil {
+		d.pool.Close()
+		return nil, err
+	}
+	d.catalog = catalog.Catalog{Namespace: c.Store.Namespace, Store: c.Store.Store, Jobs: jobs}
+	d.catalog.Kind = durable.Handle(jobs, catalog.Kind(c.Store.Namespace), d.handle)
+	return d, nil
+}
+
+// workers returns how many runs there may be at once.
+func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }
+
+// withoutFailures leaves out what a daemon has in its log already, in other words: that a run has failed, and that there
+// will not be another attempt.
+type withoutFailures struct{ slog.Handler }
+
+func (h withoutFailures) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "durable: a job failed for good" {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h withoutFailures) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return withoutFailures{h.Handler.WithAttrs(attrs)}
+}
+
+func (h withoutFailures) WithGroup(name string) slog.Handler {
+	return withoutFailures{h.Handler.WithGroup(name)}
 }
 
 // Run runs the jobs until ends.Drain ends, and then those that are running to
@@ -70,6 +170,7 @@ func New(c Config) *Daemon {
 func (d *Daemon) Run(ends Ends) (Summary, error) {
 	defer d.supervisor.Adopt()()
 	if err := d.start(ends.Stop); err != nil {
+		d.pool.Close()
 		return Summary{}, err
 	}
 
@@ -86,136 +187,87 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 	return d.summarize(), nil
 }
 
-// await waits for the end, and reads the file again whenever it is told to.
+// start puts the jobs of the file into the store, and begins to run them.
+func (d *Daemon) start(ctx context.Context) error {
+	started := []any{"file", d.File.Name, "jobs", len(d.File.Jobs)}
+	if d.Store.shared() {
+		started = append(started, "store", d.Store.Name, "namespace", d.Store.Namespace)
+	}
+	d.Log.Info("executord started", started...)
+	d.logNotes(d.File)
+	began := time.Now()
+	if err := d.apply(ctx, d.File, hintSameName); err != nil {
+		return err
+	}
+	for _, j := range d.File.Jobs {
+		if j.Schedule.AtStart {
+			d.runAtStart(j, began)
+		}
+	}
+	go func() { // ends after leave or stop; Run waits for ended
+		defer close(d.ended)
+		d.catalog.Jobs.Run(d.leaving)
+		d.pool.Shutdown()
+		<-d.pool.Terminated()
+	}()
+	return nil
+}
+
+func (d *Daemon) logNotes(file job.File) {
+	for _, note := range file.Notes {
+		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "hint", note.Hint)
+	}
+}
+
+// await waits for the end. Meanwhile it applies files that are sent, and looks at what others do to the jobs.
 func (d *Daemon) await(ends Ends) {
 	ctx, cancel := context.WithCancel(ends.Drain)
 	defer cancel()
 	defer context.AfterFunc(ends.Stop, cancel)()
-	var again <-chan job.File  // nil without a store: such a daemon reads its file once
-	var looks <-chan time.Time // nil without a store
-	if d.Shared != nil {
-		again = d.Shared.Again
-		ticker := time.NewTicker(d.node.lookEvery())
-		defer ticker.Stop()
-		looks = ticker.C
-	}
+	looks := time.NewTicker(d.lookEvery())
+	defer looks.Stop()
 	for {
 		select {
-		case <-ends.Drain.Done():
-			return
-		case <-ends.Stop.Done():
-			return
-		case file := <-again:
-			d.node.reload(ends.Stop, file) // a drain lets it finish
-		case <-looks:
-			d.node.look(ctx)
-		}
-	}
-}
-
-// start makes the pools and schedules the jobs. With a store, that is for those
-// that run at the start; the others are brought there.
-func (d *Daemon) start(ctx context.Context) error {
-	var err error
-	// Dispatching never waits for a job, so one worker keeps all in time.
-	if d.scheduled, err = executor.NewScheduled(executor.ScheduledConfig{
-		Name: "executord", Core: 1, Logger: d.Log,
-	}); err != nil {
-		return err
-	}
-	// No limit: there are no more runs than jobs, since none overlaps itself.
-	if d.runs, err = executor.New(executor.Config{
-		Name: "executord runs", Max: math.MaxInt, KeepAlive: time.Minute, Queue: executor.Handoff(), Logger: d.Log,
-	}); err != nil {
-		return err
-	}
-
-	started := []any{"file", d.File.Name, "jobs", len(d.File.Jobs)}
-	if d.Shared != nil {
-		if d.node, err = newNode(d); err != nil {
-			return err
-		}
-		started = append(started, "store", d.Shared.Name, "namespace", d.Shared.Namespace)
-	}
-	d.Log.Info("executord started", started...)
-	for _, note := range d.File.Notes {
-		d.Log.Warn("note on the file", "line", note.Line, "what", note.What, "hint", note.Hint)
-	}
-	began := time.Now()
-	if d.node != nil {
-		if err := d.node.start(ctx); err != nil {
-			return err
-		}
-	}
-	for _, j := range d.File.Jobs {
-		if d.node != nil && !j.Schedule.AtStart {
-			continue
-		}
-		e := newEntry(d, j)
-		d.entries = append(d.entries, e)
-		e.schedule(began)
-	}
-	return nil
-}
-
-// stop ends what runs.
-func (d *Daemon) stop() {
-	if d.node != nil {
-		d.node.stop()
-	}
-	d.runs.ShutdownNow()
-}
-
-// running says how many runs go on.
-func (d *Daemon) running() int {
-	n := d.runs.Stats().Active
-	if d.node != nil {
-		n += int(d.node.running.Load())
-	}
-	return n
-}
-
-// ended waits until no run goes on, or ctx ends, and reports which.
-func (d *Daemon) ended(ctx context.Context) bool {
-	if d.node != nil {
-		select {
-		case <-d.node.ended:
 		case <-ctx.Done():
-			return false
+			return
+		case file := <-d.Again:
+			d.reload(ends.Stop, file) // a drain lets it finish
+		case <-looks.C:
+			d.look(ctx)
 		}
 	}
-	return d.runs.AwaitTermination(ctx) == nil
 }
 
-// drain waits for the runs that go on, and ends them if it has to.
-//
-// Order matters: the scheduled pool first, so that whatever it has begun to
-// hand over still finds the pool of runs open. What has come due by then and was
-// not come to, as lines of the log waited for their reader, or its jitter had not
-// gone by, is missed.
+// stop ends the runs in progress.
+func (d *Daemon) stop() {
+	d.leave()
+	d.pool.ShutdownNow()
+}
+
+// errPatience is the reason for ending the runs when a drain takes too long.
+var errPatience = errors.New("the drain took longer than --drain-timeout")
+
+// drain waits for the runs in progress, and ends them if it has to.
 func (d *Daemon) drain(ends Ends) {
-	d.scheduled.Close()
-	d.runs.Shutdown()
-	if d.node != nil {
-		d.node.leave()
-	}
-	now := time.Now() // one for all
-	for _, e := range d.entries {
-		e.close(now)
-	}
-	d.Log.Info("draining", "reason", reason(ends.Drain, ends.Stop), "running", d.running())
+	d.leave()
+	began := time.Now()
+	d.Log.Info("draining", "reason", reason(ends.Drain, ends.Stop), "running", d.running.Load())
 
 	stop, release := ends.Stop, context.CancelFunc(func() {})
 	if d.Patience > 0 {
 		stop, release = context.WithTimeoutCause(ends.Stop, d.Patience, errPatience)
 	}
 	defer release()
-	if d.ended(stop) {
-		return
+	select {
+	case <-d.ended:
+	case <-stop.Done():
+		d.Log.Warn("stopping", "reason", reason(stop), "running", d.running.Load(), "grace", d.Grace)
+		d.stop()
+		<-d.ended
 	}
-	d.Log.Warn("stopping", "reason", reason(stop), "running", d.running(), "grace", d.Grace)
-	d.stop()
-	d.ended(context.Background())
+	if !d.Store.shared() {
+		d.noteNotBegun(began)
+	}
 }
 
 // reason returns the cause of the first context that has ended.

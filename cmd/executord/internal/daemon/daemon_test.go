@@ -1,128 +1,276 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
-// each is a trigger for every full minute.
-type each struct{}
+// A harness is a daemon in a bubble. Its commands are the words "sleep" and a duration.
+type harness struct {
+	*Daemon
+	t                 *testing.T
+	log               logBuffer
+	began             time.Time
+	drain, stop, kill context.CancelCauseFunc
+	done              chan struct{}
+	sum               Summary
+	ended             time.Time
+}
 
-func (each) Next(t time.Time) time.Time { return t.Truncate(time.Minute).Add(time.Minute) }
+// logBuffer is a bytes.Buffer for concurrent writers.
+type logBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
 
-// Times that the pool leaves out are counted, each once.
-func TestWatchedCountsWhatIsLeftOut(t *testing.T) {
-	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
-	type gap struct{ n, first int }
-	steps := []struct {
-		name  string
-		use   bool      // the job ran at the time given last
-		after time.Time // the pool asks for the time after this
-		want  int       // minute
-		gap   gap
-	}{
-		{"at the start nothing is missed", false, at(0).Add(time.Second), 1, gap{}},
-		{"in time", true, at(1), 2, gap{}},
-		{"in time, but asked with the present", true, at(2).Add(59 * time.Second), 3, gap{}},
-		{"asked with the time that was used", true, at(3), 4, gap{}},
-		{"which has passed, so it asks again", false, at(6).Add(time.Second), 7, gap{3, 4}},
-		{"too late by nothing", true, at(8), 9, gap{1, 8}},
-		{"an hour of sleep", true, at(69).Add(time.Second), 70, gap{60, 10}},
-		{"the clock was set back", false, at(30), 31, gap{}},
-		{"and all is as before", true, at(31), 32, gap{}},
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.String()
+}
+
+// parse returns the file that a crontab is.
+func parse(t *testing.T, tab string) job.File {
+	t.Helper()
+	file, err := crontab.Parse("tab", []byte(tab))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var got gap
-	w := &watched{Trigger: each{}, missed: func(n int, first time.Time) { got = gap{n, int(first.Sub(at(0)).Minutes())} }}
-	for _, step := range steps {
-		got = gap{}
-		if step.use {
-			w.use()
+	return file
+}
+
+// begin runs a file.
+func begin(t *testing.T, c Config) *harness {
+	t.Helper()
+	h := &harness{t: t, done: make(chan struct{}), began: time.Now()}
+	c.Log = slog.New(slog.NewTextHandler(&h.log, nil))
+	if c.Store.Store == nil {
+		c.Store = Memory()
+	}
+	var err error
+	if h.Daemon, err = New(c); err != nil {
+		t.Fatal(err)
+	}
+	h.command = sleep
+	var ends Ends
+	ends.Drain, h.drain = context.WithCancelCause(context.Background())
+	ends.Stop, h.stop = context.WithCancelCause(context.Background())
+	ends.Kill, h.kill = context.WithCancelCause(context.Background())
+	if err := h.start(ends.Stop); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(h.done)
+		defer context.AfterFunc(ends.Stop, h.Daemon.stop)()
+		h.await(ends)
+		h.Daemon.drain(ends)
+		h.sum, h.ended = h.summarize(), time.Now()
+	}()
+	return h
+}
+
+// end drains the daemon.
+func (h *harness) end() Summary {
+	h.drain(errPatience)
+	<-h.done
+	return h.sum
+}
+
+// sleep is a command that sleeps.
+func sleep(ctx context.Context, c process.Command, o process.Observer) process.Result {
+	began := time.Now()
+	o.Started(1, began)
+	d, err := time.ParseDuration(strings.TrimPrefix(c.Args[2], "sleep "))
+	if err != nil {
+		panic(err)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	result := process.Result{Began: began}
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		result.Stopped, result.Cause, result.Code, result.Signal = true, context.Cause(ctx), -1, "SIGTERM"
+	}
+	result.Took = time.Since(began)
+	return result
+}
+
+// logged returns the lines of the log with a text.
+func (h *harness) logged(text string) (lines []string) {
+	for line := range strings.Lines(h.log.String()) {
+		if strings.Contains(line, text) {
+			lines = append(lines, line)
 		}
-		if next := w.Next(step.after); !next.Equal(at(step.want)) || got != step.gap {
-			t.Errorf("%s: next at %v, missed %v, want %v", step.name, next, got, step.gap)
+	}
+	return lines
+}
+
+// total returns the sum of the counts in the lines with a message.
+func (h *harness) total(msg string) (n int) {
+	for _, line := range h.logged(`msg="` + msg + `"`) {
+		count, err := strconv.Atoi(regexp.MustCompile(`count=(\d+)`).FindStringSubmatch(line)[1])
+		if err != nil {
+			h.t.Fatal(err)
 		}
+		n += count
+	}
+	return n
+}
+
+// Each time of a job up to the drain is a run, or skipped, or missed, once, and so are those that pass during a run that
+// ends later, however the daemon ends; and the log has as many as the summary.
+func TestDaemonAccountsForEachTime(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 0))
+				every := time.Duration(1+r.IntN(60)) * time.Second
+				takes := time.Duration(r.IntN(200)) * time.Second
+				file := parse(t, fmt.Sprintf("# name: a\n@every %v sleep %v\n", every, takes))
+				if r.IntN(2) == 0 {
+					file.Jobs[0].Jitter = time.Duration(1+r.IntN(100)) * time.Second
+				}
+				h := begin(t, Config{File: file})
+				time.Sleep(time.Duration(r.IntN(1000))*time.Second + time.Millisecond)
+				drained := time.Now()
+				h.drain(errPatience)
+				if r.IntN(2) == 0 {
+					time.Sleep(time.Duration(r.IntN(100))*time.Second + time.Millisecond)
+					h.stop(errPatience)
+				}
+				<-h.done
+				end := drained
+				if strings.Contains(h.logged("msg=draining")[0], "running=1") {
+					end = h.ended.Add(-time.Millisecond) // a time at which the last run ends is behind it
+				}
+				due := int(end.Sub(h.began) / every)
+				if sum := h.sum; sum.Runs+sum.Skipped+sum.Missed != due {
+					t.Errorf("every %v, each %v: %d times, but %+v", every, takes, due, sum)
+				}
+				if skipped, missed := h.total("runs skipped"), h.total("runs missed"); skipped != h.sum.Skipped || missed != h.sum.Missed {
+					t.Errorf("the log has %d skipped and %d missed, the summary %+v", skipped, missed, h.sum)
+				}
+				if t.Failed() {
+					t.Log(h.log.String())
+				}
+			})
+		})
 	}
 }
 
-// A run whose end came before its start was cut short, and has not failed by
-// itself: the exit code depends on that.
-func TestEndBeforeStart(t *testing.T) {
+// A time that waits for the end of its jitter when the drain begins is missed, for that reason.
+func TestDaemonMissesDelayedRunInDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := parse(t, "# name: a\n@every 1h sleep 1s\n")
+		file.Jobs[0].Jitter = 10_000 * time.Hour
+		h := begin(t, Config{File: file})
+		time.Sleep(time.Hour + time.Second)
+		h.end()
+		if missed := h.logged("runs missed"); len(missed) != 1 || !strings.Contains(missed[0], ` count=1 `) || !strings.Contains(missed[0], `reason="the drain began before executord came to it"`) {
+			t.Errorf("logged %q", missed)
+		}
+	})
+}
+
+// The times that a stopped process has missed are made up for by one run, and counted.
+func TestDaemonMakesUpForDowntimeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Memory()
+		h := begin(t, Config{File: parse(t, "# name: a\n0 * * * * sleep 1s\n"), Store: s})
+		time.Sleep(90 * time.Minute)
+		s.Store.(interface{ Shift(time.Duration) }).Shift(10 * time.Hour) // as the clock of a machine that has slept
+		time.Sleep(time.Minute)
+		if sum := h.end(); sum.Runs != 2 || sum.Missed != 9 {
+			t.Errorf("%+v\n%s", sum, h.log.String())
+		}
+	})
+}
+
+// A clock that is set back by three hours or more has jobs go on from what it shows then; after a smaller step they wait
+// until it shows their time.
+func TestDaemonFollowsClockSetBackFar(t *testing.T) {
 	for _, test := range []struct {
-		cause error
-		want  Counts
-	}{
-		{executor.ErrShutdown, Counts{Failed: 1, Interrupted: 1}},
-		{executor.ErrCanceled, Counts{Failed: 1}},
-	} {
-		d := New(Config{Log: slog.New(slog.DiscardHandler)})
-		e := newEntry(d, job.Job{Name: "late", Command: job.Command{Args: []string{"true"}}})
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(test.cause)
-		r := &run{entry: e, job: e.job, number: 1, due: time.Now(), log: e.log}
-		if err := r.execute(ctx); err != nil || e.mu.Counts != test.want {
-			t.Errorf("%v: counts %+v, error %v; want %+v", test.cause, e.mu.Counts, err, test.want)
-		}
+		back time.Duration
+		runs int
+	}{{-3 * time.Hour, 2}, {-30 * 24 * time.Hour, 2}, {-179 * time.Minute, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := Memory()
+			h := begin(t, Config{File: parse(t, "# name: a\n0 * * * * sleep 1s\n# name: b\n@every 1h sleep 1s\n"), Store: s})
+			time.Sleep(90*time.Minute + time.Second)
+			before := len(h.logged("run started"))
+			s.Store.(interface{ Shift(time.Duration) }).Shift(test.back)
+			time.Sleep(time.Hour)
+			if runs := len(h.logged("run started")) - before; runs != test.runs {
+				t.Errorf("set back by %v: %d runs in an hour, want %d\n%s", test.back, runs, test.runs, h.log.String())
+			}
+			h.end()
+		})
 	}
 }
 
-// Later variables win, and those of executord win over all.
-func TestEnvironment(t *testing.T) {
-	t.Setenv("PATH", "")
-	t.Setenv("SHELL", "/bin/zsh")
-	t.Setenv("HOME", "/root/of/all")
-	t.Setenv("KEPT", "yes")
-	t.Setenv("B", "the daemon's")
-	d := New(Config{Log: slog.New(slog.DiscardHandler)})
-	e := newEntry(d, job.Job{Name: "backup", Command: job.Command{
-		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "B=the file's", "EXECUTORD_JOB=mine"},
-	}})
-	r := &run{entry: e, job: e.job, number: 3, due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	got := make(map[string]string)
-	for _, variable := range r.environment() {
-		name, value, _ := strings.Cut(variable, "=")
-		got[name] = value
-	}
-	for name, want := range map[string]string{
-		"PATH": defaultPath, "SHELL": "/bin/sh", "HOME": "/root/of/all", "KEPT": "yes", "A": "2", "B": "the file's",
-		"EXECUTORD_JOB": "backup", "EXECUTORD_RUN": "3", "EXECUTORD_DUE": "2026-01-02T03:04:05Z",
-	} {
-		if got[name] != want {
-			t.Errorf("%s=%s, want %s", name, got[name], want)
+// Jobs that run at the start run once, also when the file is read again, and a drain waits for them.
+func TestDaemonRunsAtStartOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := make(chan job.File)
+		file := parse(t, "# name: boot\n@reboot sleep 1h\n")
+		h := begin(t, Config{File: file, Again: again})
+		again <- file
+		synctest.Wait()
+		sum := h.end()
+		if took := time.Since(h.began); sum.Runs != 1 || sum.Failed != 0 || took != time.Hour {
+			t.Errorf("%+v after %v", sum, took)
 		}
-	}
+	})
 }
 
-// What is special about the end of a run is told, and nothing else.
-func TestAftermath(t *testing.T) {
-	tests := []struct {
-		result process.Result
-		want   string
-	}{
-		{process.Result{}, ""},
-		{process.Result{Code: 1}, ""},
-		{process.Result{Code: -1, Signal: "SIGKILL", Stopped: true, Killed: true}, ""},
-		{process.Result{Code: -1, Signal: "SIGTERM", Stopped: true, Killed: true}, "did not end when told to, and was killed"},
-		{process.Result{Leftover: true}, "outlived the command and were ended"},
-		{process.Result{Leftover: true, Killed: true}, "did not end when told to, and were killed"},
-		{process.Result{Survived: true, Killed: true}, "still there"},
-		{process.Result{Code: 127}, "did not find"},
-	}
-	for _, test := range tests {
-		if got := aftermath(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
-			t.Errorf("%+v: %q, want %q", test.result, got, test.want)
+// A file that is read again leaves the times of jobs as they are that are the same in it, adds those that are new and
+// removes those that are gone.
+func TestDaemonReloads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := make(chan job.File)
+		h := begin(t, Config{File: parse(t, "# name: same\n@every 1h sleep 1s\n# name: gone\n@every 1h sleep 1s\n"), Again: again})
+		time.Sleep(30 * time.Minute)
+		again <- parse(t, "# name: same\n@every 1h sleep 1s\n# name: new\n@every 1h sleep 1s\n")
+		time.Sleep(45 * time.Minute)
+		for name, want := range map[string]int{"same": 1, "gone": 0, "new": 0} {
+			if got := len(h.logged(`msg="run started" job=` + name)); got != want {
+				t.Errorf("%s: %d runs, want %d", name, got, want)
+			}
 		}
-	}
+		if got := h.logged("change=unchanged"); len(got) != 1 || len(h.logged(`msg="job removed" job=gone`)) != 1 {
+			t.Errorf("logged %s", h.log.String())
+		}
+		time.Sleep(20 * time.Minute)
+		if got := len(h.logged(`msg="run started" job=new`)); got != 1 {
+			t.Errorf("new: %d runs", got)
+		}
+		h.end()
+	})
 }
 
-// The reason of the first step that was taken is the one that is told.
-func TestWhy(t *testing.T) {
+// The reason for a step of the end is that of the first context that has ended.
+func TestDaemonReason(t *testing.T) {
 	first, cancel := context.WithCancelCause(context.Background())
 	if got := reason(first); got != "" {
 		t.Errorf("got %q", got)

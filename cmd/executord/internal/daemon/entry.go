@@ -6,111 +6,59 @@ import (
 	"sync"
 	"time"
 
-	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/durable"
 )
 
 // entry is one job while the daemon runs.
 type entry struct {
 	daemon *Daemon
-	job    job.Job
+	name   string
 	log    *slog.Logger
-	times  *watched // the scheduled pool's until it is terminated; nil if the job is due at the start, or in a store
 
-	// mu is held for moments only. A state and the line of the log that tells
-	// of it are not one step, so lines of concurrent events may change places.
+	// mu is held for moments only. A count and the line of the log about it are not one step, so lines of concurrent
+	// events may change places.
 	mu struct {
 		sync.Mutex
-		running bool // a run was handed over and has not ended: idle <-> running
-		current int  // the number of the latest run
-		skips   int  // times skipped since that began
 		Counts
+		latest  overlap // of the latest run
+		changes int     // how often a file has changed the job
 	}
 }
 
-// Counts is what became of the times at which a job was due. Each time is a
-// run, or skipped, or missed.
+// Counts is what became of the times at which a job was due. Each time is a run, or skipped, or missed.
 type Counts struct {
 	Runs        int
 	Failed      int // runs that could not start, or ended otherwise than with exit code 0
 	Interrupted int // failed runs that were ended because the daemon was, or lost while it drained
-	Skipped     int // times at which the run before was still going on
+	Skipped     int // times at which the run before was in progress
 	Missed      int // times that passed without the daemon: asleep, stopped, without a processor, or draining
 }
 
-func newEntry(d *Daemon, j job.Job) *entry {
-	return &entry{daemon: d, job: j, log: d.Log.With("job", j.Name)}
+// entry returns the entry of the job of that name.
+func (d *Daemon) entry(name string) *entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.mu.entries[name]
+	if e == nil {
+		e = &entry{daemon: d, name: name, log: d.Log.With("job", name)}
+		d.mu.entries[name] = e
+		d.mu.order = append(d.mu.order, e)
+	}
+	return e
 }
 
-// schedule has the entry told when its job is due. If that fails, it is for this
-// job alone, and the others go on.
-func (e *entry) schedule(began time.Time) {
-	if e.job.Schedule.AtStart {
-		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text)
-		e.arrive(began.Truncate(time.Millisecond))
-		return
-	}
-	opts := []executor.Option{executor.Named(e.job.Name)}
-	if e.job.Jitter > 0 {
-		opts = append(opts, executor.Jitter(e.job.Jitter))
-	}
-	e.times = &watched{Trigger: e.job.Schedule.From(began), missed: e.late}
-	if next := e.times.Next(time.Now()); !next.IsZero() {
-		e.log.Info("job scheduled", "schedule", e.job.Schedule.Text, "next", stamp(next.In(e.job.Schedule.Location()))) // before its first run
-	}
-	_, err := e.daemon.scheduled.On(context.Background(), e.times, func(context.Context) error {
-		e.arrive(e.times.use()) // executor.Due would have the jitter in it
-		return nil
-	}, opts...)
-	if err != nil {
-		e.log.Error("job not scheduled", "schedule", e.job.Schedule.Text, "reason", err.Error())
-	}
-}
-
-// arrive is called each time the job is due. It starts a run, unless one goes
-// on, and does not wait for it.
-func (e *entry) arrive(due time.Time) {
-	due = due.In(e.job.Schedule.Location())
-	e.mu.Lock()
-	running := e.mu.running
-	if running {
-		e.mu.skips++
-		e.mu.Skipped++
-	} else {
-		e.mu.running = true
-		e.mu.Runs++
-		e.mu.current, e.mu.skips = e.mu.Runs, 0
-	}
-	number := e.mu.current
-	e.mu.Unlock()
-	if running {
-		e.log.Warn("run skipped", "due", stamp(due), "reason", "the run before is still going on", "running", number)
-		return
-	}
-
-	r := &run{entry: e, job: e.job, number: number, due: due, log: e.log.With("run", number)}
-	err := e.daemon.runs.Go(context.Background(), r.execute, executor.Named(e.job.Name))
-	if err != nil {
-		// The pool has no limit, so it can only be the second signal, which
-		// came in this very moment.
-		r.report(process.Result{Err: err, Stopped: true}, stopped, e.skips())
-		e.finish(true, true)
-	}
-}
-
-// skips returns how many times were skipped during the present run, so far.
-func (e *entry) skips() int {
+// begin counts a run.
+func (e *entry) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.mu.skips
+	e.mu.Runs++
 }
 
-// finish makes the entry idle again.
+// finish counts how it ended.
 func (e *entry) finish(failed, interrupted bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.mu.running = false
 	if failed {
 		e.mu.Failed++
 	}
@@ -119,31 +67,64 @@ func (e *entry) finish(failed, interrupted bool) {
 	}
 }
 
-// late records times that had passed before the scheduled pool came to them.
-func (e *entry) late(n int, first time.Time) {
-	e.miss(n, first, "the time had passed when executord came to it")
-}
-
-// miss records times that passed without being told to arrive.
-func (e *entry) miss(n int, first time.Time, reason string) {
+// miss records times at which the job did not run, and which no run overlapped.
+func (e *entry) miss(n int, first time.Time, reason string, more ...any) {
 	e.mu.Lock()
 	e.mu.Missed += n
 	e.mu.Unlock()
-	e.log.Warn("runs missed", "count", n, "first", stamp(first.In(e.job.Schedule.Location())), "reason", reason)
+	e.log.Warn("runs missed", append([]any{"count", n, "first", stamp(first), "reason", reason}, more...)...)
 }
 
-// close records the times up to now that the scheduled pool, which is terminated,
-// has not come to. One of them may be waiting for the end of its jitter.
-func (e *entry) close(now time.Time) {
-	if e.times == nil {
+// noteOwed records the times of the schedule before this one at which the job should have run, and did not or was
+// interrupted: a new schedule begins anew. Of the daemons that apply it at the same time, the one records them whose call
+// changed the job.
+func (e *entry) noteOwed(s catalog.Step) {
+	was := s.Was
+	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
 		return
 	}
-	e.times.missed = func(n int, first time.Time) {
-		e.miss(n, first, "the drain began before executord came to it")
-	}
-	e.times.Next(now)
+	n, _ := catalog.Passed(catalog.Times(was.Job), was.Due, s.Now.Updated)
+	e.miss(n+1, was.Due.In(was.Spec.Location()), "they were owed by another schedule, and a new one begins anew",
+		"hint", "executord run-now, if one is needed")
 }
 
-// stamp writes a time as logs do, to the second, which cron's times are, or as
-// exactly as it is.
-func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
+// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have waited
+// for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon makes up for them.
+func (d *Daemon) noteNotBegun(drain time.Time) {
+	rows, err := catalog.List(context.Background(), d.Store, d.Store.Namespace)
+	if err != nil {
+		d.Log.Error("the jobs cannot be listed", "reason", err.Error())
+	}
+	for _, row := range rows {
+		e := d.entry(row.Name)
+		if row.State != durable.Waiting || row.Spec.Off || row.Occurrence.After(drain) || e.began(row.Occurrence) {
+			continue
+		}
+		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
+		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it")
+	}
+}
+
+// change notes that a file has changed the job.
+func (e *entry) change() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.changes++
+}
+
+// changes returns how often a file has changed the job.
+func (e *entry) changes() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.changes
+}
+
+// began reports whether the latest run is that for an occurrence.
+func (e *entry) began(occurrence time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.latest.occurrence.Equal(occurrence)
+}
+
+// stamp writes a time as logs do, to the second, which cron's times are, or to the millisecond.
+func stamp(t time.Time) string { return t.Truncate(time.Millisecond).Format(time.RFC3339Nano) }

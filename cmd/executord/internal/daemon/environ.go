@@ -22,7 +22,7 @@ const StoreVariable = "EXECUTORD_STORE"
 //  1. the daemon's own, and what is missing there of HOME, LOGNAME, USER, PATH
 //  2. SHELL, the shell that the job is run by
 //  3. the variables of the file
-//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE, with a store more
+//  4. EXECUTORD_JOB, EXECUTORD_RUN and EXECUTORD_DUE; of a job of the store also EXECUTORD_ATTEMPT and EXECUTORD_TOKEN
 //
 // Cron starts from nothing but HOME, LOGNAME, SHELL and a short PATH instead.
 // That was rejected: in a container and under a service manager, the

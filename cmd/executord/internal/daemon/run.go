@@ -14,36 +14,36 @@ import (
 
 // run is one run of a job.
 type run struct {
-	*entry
+	entry  *entry
 	job    job.Job
 	number int
 	due    time.Time
 	log    *slog.Logger
-	node   string   // what the daemon is called in the store, if there is one
+	node   string   // the name of the daemon in a store that daemons share
 	extra  []string // variables besides those that all runs have
-	tail   *tail    // of stderr, if somebody wants it
+	tail   *tail    // of stderr, for the history; may be nil
 }
 
-// errPatience is why the runs are ended when a drain takes too long.
-var errPatience = errors.New("the drain took longer than --drain-timeout")
-
-// execute runs the command and accounts for it: one line at the start, one at
-// the end, and the output between them. ctx ends when the daemon stops.
-func (r *run) execute(ctx context.Context) error {
-	failed, interrupted := true, false
-	defer func() { r.finish(failed, interrupted) }() // also after a panic: the job must not count as running for ever
+// execute runs the command and accounts for it: one line at the start, one at the end, and the output between them. ctx
+// ends when the run is to end. At the end, skipped returns how many times of the job have passed meanwhile.
+func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.Result, outcome) {
+	d := r.entry.daemon
+	d.running.Add(1)
+	defer d.running.Add(-1)
+	r.entry.begin()
+	bad, interrupted := true, false
+	defer func() { r.entry.finish(bad, interrupted) }() // after a panic, too
 
 	result := r.command(ctx)
-	outcome := outcomeOf(result)
-	failed, interrupted = outcome != ok, outcome == stopped
-	// The line is written before the job is idle again, so that in the log the
-	// end of a run comes before the start of the next.
-	r.report(result, outcome, r.skips())
-	return nil
+	o := outcomeOf(result)
+	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
+	bad, interrupted = o != ok, o == stopped || o == lost && d.leaving.Err() != nil
+	r.report(result, o, skipped(o))
+	return result, o
 }
 
-// late is how long after its due time the command was started. If it was not, the
-// time is zero, and it is how long after its due time it is now.
+// late returns how long after its due time the command was started. If it was not, began is zero, and late returns how
+// long after its due time it is now.
 func (r *run) late(began time.Time) time.Duration {
 	if began.IsZero() {
 		began = time.Now()
@@ -58,7 +58,7 @@ func (r *run) command(ctx context.Context) process.Result {
 	if len(args) == 0 {
 		args = []string{c.Shell, "-c", c.Script}
 	}
-	return r.daemon.supervisor.Run(ctx, process.Command{
+	return r.entry.daemon.command(ctx, process.Command{
 		Args:    args,
 		Env:     r.environment(),
 		Dir:     c.Dir,
@@ -89,8 +89,8 @@ const (
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
 )
 
-// outcomeOf gives the outcome. What stopped the run may have come before the
-// command was started: it had no chance then to end by itself either.
+// outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
+// chance to end by itself either.
 func outcomeOf(result process.Result) outcome {
 	switch {
 	case result.Stopped && errors.Is(result.Cause, process.ErrTimeout):
@@ -128,23 +128,23 @@ func (r *run) report(result process.Result, outcome outcome, skips int) {
 		attrs[1] = slog.String("signal", result.Signal)
 	}
 	attrs = append(attrs, slog.Duration("took", result.Took), slog.Duration("late", late), slog.Int("skipped", skips))
-	if note := aftermath(result); note != "" {
+	if note := note(result); note != "" {
 		attrs = append(attrs, slog.String("note", note))
 	}
 	r.log.LogAttrs(context.Background(), level, "run ended", attrs...)
 }
 
-// aftermath tells what else is to know of how a run ended.
-func aftermath(result process.Result) string {
+// note returns what else there is to say of how a run ended.
+func note(result process.Result) string {
 	switch {
 	case result.Survived:
 		return "processes of this run could not be killed and are still there"
 	case result.Leftover && result.Killed:
-		return "background processes outlived the command, did not end when told to, and were killed"
+		return "background processes outlived the command, did not end after SIGTERM, and were killed"
 	case result.Leftover:
 		return "background processes outlived the command and were ended"
 	case result.Stopped && result.Killed && result.Signal != "SIGKILL":
-		return "part of its processes did not end when told to, and was killed"
+		return "part of its processes did not end after SIGTERM, and was killed"
 	case result.Code == 127 && result.Signal == "":
 		return "the shell did not find the command; see its output"
 	}

@@ -8,10 +8,9 @@ type Summary struct {
 
 // summarize logs the counts of each job and returns their sum.
 func (d *Daemon) summarize() Summary {
-	all := d.entries
-	if d.node != nil {
-		all = append(all, d.node.all()...)
-	}
+	d.mu.Lock()
+	all := d.mu.order
+	d.mu.Unlock()
 	sum := Summary{Jobs: len(all)}
 	for _, e := range all {
 		e.mu.Lock()

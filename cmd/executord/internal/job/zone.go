@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	_ "time/tzdata" // so that zones are known in images without a zone database
@@ -19,12 +20,19 @@ func LoadZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
 	}
+	if loc, ok := zones.Load(name); ok {
+		return loc.(*time.Location), nil
+	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {
 		return nil, fmt.Errorf("there is no time zone %q", name)
 	}
+	zones.Store(name, loc)
 	return loc, nil
 }
+
+// zones has the zones that were loaded, by name: package time reads a file for each.
+var zones sync.Map
 
 // Misnamed returns the value of TZ if it does not name a zone that is known, and
 // an empty string otherwise. Package time takes UTC for it, and says nothing;

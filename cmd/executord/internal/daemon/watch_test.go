@@ -18,7 +18,7 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// away is a store that gives no lists while it is away.
+// away is a store that returns no lists while it is away.
 type away struct {
 	durable.Store
 	away bool
@@ -48,7 +48,7 @@ func (s *slow) Find(ctx context.Context, key string) (durable.Job, error) {
 
 // However slow the store is, each job is looked at some time, also one that a look
 // leaves too little time for again and again.
-func TestSlowStoreLeavesNoJobUnwatched(t *testing.T) {
+func TestWatcherAsksForEachJobOfSlowStore(t *testing.T) {
 	for _, names := range []string{"abcde", "abc", "abcdef"} {
 		for _, takes := range []time.Duration{patience * 2 / 5, patience * 3 / 5} { // two and a half fit, or hardly more than one
 			t.Run(fmt.Sprint(names, takes), func(t *testing.T) {
@@ -65,20 +65,20 @@ func lookSlowly(t *testing.T, names []string, takes time.Duration) {
 	for _, name := range names {
 		tab.WriteString("# name: " + name + "\n0 0 * * * true\n")
 	}
-	n := newWatching(t, store, tab.String(), &log)
+	d := newWatching(t, store, tab.String(), &log)
 	for _, name := range names {
 		row, err := store.Find(t.Context(), catalog.Key("n", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := d.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	log.Reset()
 	store.takes = takes
 	for range names {
-		n.look(t.Context())
+		d.look(t.Context())
 	}
 	for _, name := range names {
 		if !strings.Contains(log.String(), "job="+name) {
@@ -87,46 +87,46 @@ func lookSlowly(t *testing.T, names []string, takes time.Duration) {
 	}
 }
 
-// newWatching gives a node that has brought a file to the store.
-func newWatching(t *testing.T, store durable.Store, tab string, log *bytes.Buffer) *node {
+// newWatching returns a daemon that has applied a file to the store.
+func newWatching(t *testing.T, store durable.Store, tab string, log *bytes.Buffer) *Daemon {
 	file, err := crontab.Parse("tab", []byte(tab))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := newNode(New(Config{
+	d, err := New(Config{
 		File: file, Log: slog.New(slog.NewTextHandler(log, nil)),
-		Shared: &Shared{Store: store, Name: "jobs.db", Namespace: "n", Lease: time.Second},
-	}))
+		Store: Store{Store: store, Name: "jobs.db", Namespace: "n", Lease: time.Second},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { n.pool.Close() })
-	if err := n.bring(t.Context(), file); err != nil {
+	t.Cleanup(func() { d.pool.Close() })
+	if err := d.apply(t.Context(), file, ""); err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return d
 }
 
-// A file that could not be brought to the store leaves the jobs of the one before
+// A file that could not be applied to the store leaves the jobs of the one before
 // watched.
-func TestJobsAreWatchedAfterAReloadThatFailed(t *testing.T) {
+func TestWatcherKeepsJobsAfterFailedReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &away{Store: memory.New()}
 		var log bytes.Buffer
-		n := newWatching(t, store, "# name: a\n0 0 * * * true\n", &log)
+		d := newWatching(t, store, "# name: a\n0 0 * * * true\n", &log)
 		store.away = true
-		if n.bring(t.Context(), n.daemon.File) == nil {
-			t.Fatal("a store that is away takes a file")
+		if d.apply(t.Context(), d.File, "") == nil {
+			t.Fatal("a store that is away accepts a file")
 		}
 		row, err := store.Find(t.Context(), catalog.Key("n", "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := d.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 		log.Reset()
-		n.look(t.Context())
+		d.look(t.Context())
 		if !strings.Contains(log.String(), "job does not run") {
 			t.Errorf("logged %q", log.String())
 		}
@@ -143,13 +143,13 @@ func (c crowd) List(ctx context.Context, f durable.Filter) ([]durable.Job, error
 	return jobs, err
 }
 
-// What a new schedule forgets is told by the daemon that brought it, and not by all
-// that are started with it at the same time.
-func TestOneOfSeveralTellsWhatIsOwed(t *testing.T) {
+// The times that a new schedule drops are recorded by the daemon that applied it, and not by all that start with it at the
+// same time.
+func TestApplyRecordsOwedTimesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := crowd{memory.New()}
 		var logs [3]bytes.Buffer
-		var nodes [len(logs)]*node
+		var nodes [len(logs)]*Daemon
 		for i := range nodes {
 			nodes[i] = newWatching(t, store, "# name: a\n@every 1h true\n", &logs[i])
 		}
@@ -159,36 +159,36 @@ func TestOneOfSeveralTellsWhatIsOwed(t *testing.T) {
 		}
 		time.Sleep(90 * time.Minute)
 		var all sync.WaitGroup
-		for _, n := range nodes {
+		for _, d := range nodes {
 			all.Go(func() {
-				if err := n.bring(t.Context(), file); err != nil {
+				if err := d.apply(t.Context(), file, ""); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		told, missed := 0, 0
+		logged, missed := 0, 0
 		for i := range logs {
-			told += strings.Count(logs[i].String(), "runs missed")
+			logged += strings.Count(logs[i].String(), "runs missed")
 			missed += nodes[i].entry("a").mu.Missed
 		}
-		if told != 1 || missed != 1 {
-			t.Errorf("told %d times, counted %d", told, missed)
+		if logged != 1 || missed != 1 {
+			t.Errorf("logged %d times, counted %d", logged, missed)
 		}
 	})
 }
 
 // A new schedule that comes before the time of the one before owes nothing.
-func TestNewScheduleOwesNoTimeToCome(t *testing.T) {
+func TestApplyOwesNoTimeToCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		n := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
+		d := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
 		file, err := crontab.Parse("tab", []byte("# name: a\n@every 2h true\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Minute)
-		if err := n.bring(t.Context(), file); err != nil {
+		if err := d.apply(t.Context(), file, ""); err != nil {
 			t.Fatal(err)
 		}
 		if text := log.String(); strings.Contains(text, "missed") || !strings.Contains(text, "changed") {
@@ -197,36 +197,35 @@ func TestNewScheduleOwesNoTimeToCome(t *testing.T) {
 	})
 }
 
-// What others have done to a job is told once, however often it is looked at.
-func TestWhatKeepsAJobFromRunningIsToldOnce(t *testing.T) {
+// What others have done to a job is logged once, however often the daemon looks.
+func TestWatcherReportsBlockedJobOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		n := newWatching(t, memory.New(), "# name: a\n0 0 * * * true\n", &log)
-		row, err := n.catalog.Store.Find(t.Context(), catalog.Key("n", "a"))
+		d := newWatching(t, memory.New(), "# name: a\n0 0 * * * true\n", &log)
+		row, err := d.catalog.Store.Find(t.Context(), catalog.Key("n", "a"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
+		if _, err := d.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			n.look(t.Context())
+			d.look(t.Context())
 		}
-		if told := strings.Count(log.String(), "job does not run"); told != 1 {
-			t.Errorf("told %d times", told)
+		if logged := strings.Count(log.String(), "job does not run"); logged != 1 {
+			t.Errorf("logged %d times", logged)
 		}
 	})
 }
 
-// A job that is running, and is not to run again when that has ended, is told of
-// when a file is brought, and once.
-func TestWhatWillNotRunAgainIsTold(t *testing.T) {
+// A job that is running, and is not to run again when that has ended, is in the log when a file is applied, once.
+func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 	for _, state := range []durable.State{durable.Paused, durable.Canceled} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
-			n := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
+			d := newWatching(t, memory.New(), "# name: a\n@every 1h true\n", &log)
 			time.Sleep(time.Hour)
-			store := n.catalog.Store
+			store := d.catalog.Store
 			if _, err := store.Join(t.Context(), "other", time.Hour); err != nil {
 				t.Fatal(err)
 			}
@@ -236,18 +235,18 @@ func TestWhatWillNotRunAgainIsTold(t *testing.T) {
 			if err != nil || len(claims.Jobs) != 1 {
 				t.Fatalf("claimed %v, %v", claims.Jobs, err)
 			}
-			keep := n.catalog.Jobs.Pause
+			keep := d.catalog.Jobs.Pause
 			if state == durable.Canceled {
-				keep = n.catalog.Jobs.Cancel
+				keep = d.catalog.Jobs.Cancel
 			}
 			if _, err := keep(t.Context(), claims.Jobs[0].ID); err != nil {
 				t.Fatal(err)
 			}
 			log.Reset()
-			if err := n.bring(t.Context(), n.daemon.File); err != nil {
+			if err := d.apply(t.Context(), d.File, ""); err != nil {
 				t.Fatal(err)
 			}
-			n.look(t.Context())
+			d.look(t.Context())
 			if text := log.String(); strings.Contains(text, "job scheduled") || strings.Count(text, `msg="job does not run"`) != 1 || !strings.Contains(text, "state="+state.String()) {
 				t.Errorf("%v: logged %q", state, text)
 			}

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+)
+
+// Times returns the times of a job's schedule, nil if it has none.
+func Times(row durable.Job) job.Trigger {
+	word, rest, _ := strings.Cut(row.Schedule, " ")
+	switch word {
+	case "rate":
+		if d, err := time.ParseDuration(rest); err == nil && d > 0 {
+			return job.Grid{Start: row.Anchor, Every: d}
+		}
+	case "cron":
+		if s, err := cron.Parse(rest); err == nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// mostPassed bounds the count of Passed. A count that reaches it means: this many or more.
+const mostPassed = 100_000
+
+// Passed counts the times after one and before another, up to mostPassed of them, and returns the next one. Without times
+// there are none.
+func Passed(times job.Trigger, after, before time.Time) (n int, next time.Time) {
+	if times == nil {
+		return 0, time.Time{}
+	}
+	next = times.Next(after)
+	for !next.IsZero() && next.Before(before) && n < mostPassed {
+		n++
+		next = times.Next(next)
+	}
+	if n == mostPassed {
+		next = times.Next(before)
+	}
+	return n, next
+}
+
+// Advance makes a job due at the next time of its schedule, if it is due later than that.
+func (c *Catalog) Advance(ctx context.Context, name string, now time.Time) error {
+	row, err := c.Store.Find(ctx, Key(c.Namespace, name))
+	if err != nil {
+		return err
+	}
+	times := Times(row)
+	if times == nil || row.State.Done() {
+		return nil
+	}
+	due := row.Due
+	if row.State == durable.Running { // its next time, then
+		if due = row.NextDue; due.IsZero() {
+			due = times.Next(row.Occurrence)
+		}
+	}
+	if next := times.Next(now); !next.IsZero() && next.Before(due) {
+		_, err = c.Jobs.Reschedule(ctx, row.ID, next)
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// reload replaces the file.
+func (d *Daemon) reload(ctx context.Context, file job.File) {
+	d.Log.Info("file read again", "file", file.Name, "jobs", len(file.Jobs))
+	d.logNotes(file)
+	if err := d.pool.SetCore(workers(file)); err != nil {
+		d.Log.Error("the number of workers stays as it is", "reason", err.Error())
+	}
+	if err := d.apply(ctx, file, ""); err != nil {
+		d.Log.Error("the file is not in the store, or in part", "reason", err.Error(), "hint", "send SIGHUP again, when the store answers")
+	}
+}
+
+// apply brings the store in line with the file. The hint is for jobs that are not in the file any more.
+func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
+	reported := make(map[string]string, len(file.Jobs))
+	err := d.catalog.Apply(ctx, file.Jobs, func(s catalog.Step) {
+		if s.Action != catalog.Keep {
+			d.entry(s.Name).change()
+		}
+		if s.Action == catalog.Remove {
+			attrs := []any{"job", s.Name, "reason", "it is not in " + file.Name + ", and was in the store"}
+			if hint != "" {
+				attrs = append(attrs, "hint", hint)
+			}
+			d.Log.Warn("job removed", attrs...)
+			return
+		}
+		d.logApplied(s)
+		if s.Err == nil {
+			reported[s.Name] = blockedBy(s.Now)
+		}
+	})
+	if err != nil { // jobs for which the store has not answered are as before
+		for name, state := range d.watcher.reported {
+			if _, ok := reported[name]; !ok {
+				reported[name] = state
+			}
+		}
+	}
+	d.watcher.reported = reported
+	return err
+}
+
+// logApplied logs what became of a job in the store.
+func (d *Daemon) logApplied(s catalog.Step) {
+	e, schedule := d.entry(s.Name), s.Job.Schedule.Text
+	if s.Err != nil {
+		e.log.Error("job not scheduled", "schedule", schedule, "reason", s.Err.Error())
+		return
+	}
+	if state := blockedBy(s.Now); state != "" {
+		e.log.Warn("job does not run", "schedule", schedule, "change", string(s.Action), "state", state, "hint", d.resume(s.Name))
+	} else {
+		e.log.Info("job scheduled", "schedule", schedule, "change", string(s.Action), "next", stamp(next(s.Now).In(s.Now.Spec.Location())))
+	}
+	e.noteOwed(s)
+}
+
+// resume returns the command that lets a job run again.
+func (d *Daemon) resume(name string) string {
+	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.String()
+}
+
+// next returns when a job is due next, as far as that is known.
+func next(e catalog.Entry) time.Time {
+	if !e.NextDue.IsZero() {
+		return e.NextDue
+	}
+	return e.Due
+}

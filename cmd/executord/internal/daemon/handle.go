@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+)
+
+// errJitter is the error of an attempt that never came to its command. It is not a permanent one: the occurrence is
+// tried again, soon and without jitter.
+var errJitter = errors.New("not started: executord ended while the jitter's time went by")
+
+// handled is a run of a job of the store.
+type handled struct {
+	run
+	row  durable.Job // when it began
+	spec catalog.Spec
+
+	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours showed
+	// began.
+	base, began time.Time
+}
+
+// handle runs a job that is due, and returns when it has ended. An error that is not permanent has the occurrence tried
+// again.
+func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error) {
+	row, _ := durable.Current(ctx)
+	if spec.Off {
+		return struct{}{}, catalog.ErrIdle
+	}
+	e, ours := catalog.Read(row)
+	if !ours {
+		return struct{}{}, durable.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
+	}
+	r := &handled{row: row, spec: spec, base: row.Due, began: time.Now()}
+	if row.Updated.After(row.Due) {
+		r.base = row.Updated // it was due when it was claimed, or confirmed
+	}
+	r.run = run{
+		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1, due: row.Occurrence.In(spec.Location()),
+		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
+		tail:  new(tail),
+	}
+	r.log = r.entry.log.With("run", r.number)
+	if row.Attempt > 1 {
+		r.log = r.log.With("attempt", row.Attempt)
+	}
+	if d.Store.shared() {
+		r.node = row.Owner
+	}
+	return struct{}{}, r.handle(ctx)
+}
+
+// now returns the time of the store, or one a little earlier. The times over which the clock is put forward during the
+// run do not count, nor those that come again because it is put back.
+func (r *handled) now() time.Time {
+	now := time.Now()
+	return r.base.Add(min(now.Sub(r.began), now.Round(0).Sub(r.began.Round(0))))
+}
+
+// handle runs the command and accounts for it, in the log and to the store.
+func (r *handled) handle(ctx context.Context) error {
+	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
+		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due")
+	}
+	if r.job.Jitter > 0 && r.row.Attempt <= 1 {
+		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
+			return err
+		}
+	}
+	end := r.watchOverlaps()
+	result, outcome := r.execute(ctx, func(o outcome) int { return end(ctx, o == stopped || o == lost) })
+	return r.verdict(result, outcome)
+}
+
+// delay waits, unless the daemon ends or the run is canceled meanwhile.
+func (r *handled) delay(ctx context.Context, d time.Duration) error {
+	r.log.Info("run delayed", "due", stamp(r.due), "until", stamp(r.now().Add(d).In(r.due.Location())), "reason", "jitter")
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-r.entry.daemon.leaving.Done():
+		return errJitter
+	case <-ctx.Done():
+		return fmt.Errorf("not started: %w", context.Cause(ctx))
+	}
+}
+
+// verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
+// again before its next time; what was interrupted by this daemon is, by package durable.
+func (r *handled) verdict(result process.Result, o outcome) error {
+	var text string
+	switch {
+	case o == ok:
+		return nil
+	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
+		text = "not started: " + result.Err.Error()
+	case o == timeout:
+		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
+	case o != failed:
+		text = string(o) + ": it was ended while it ran"
+	case result.Signal != "":
+		text = "killed by " + result.Signal
+	default:
+		text = fmt.Sprintf("exit status %d", result.Code)
+	}
+	if note := note(result); note != "" {
+		text += " (" + note + ")"
+	}
+	if written := r.tail.String(); written != "" {
+		text += "\n" + written
+	}
+	return durable.Permanent(errors.New(text))
+}
+
+// runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
+func (d *Daemon) runAtStart(j job.Job, now time.Time) {
+	e := d.entry(j.Name)
+	e.log.Info("job scheduled", "schedule", j.Schedule.Text)
+	r := &run{entry: e, job: j, number: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
+	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
+		r.execute(ctx, func(outcome) int { return 0 })
+		return nil
+	}, executor.Named(j.Name))
+	if err != nil {
+		e.log.Error("job not scheduled", "schedule", j.Schedule.Text, "reason", err.Error()) // executord ends already
+	}
+}

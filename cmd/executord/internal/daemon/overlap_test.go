@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Of the times that pass during a run the first is in the log at once, and the others no later than a minute afterwards.
+func TestOverlapIsLoggedWhileItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 1s sleep 150s\n")})
+		for _, step := range []struct {
+			after   time.Duration // since the step before
+			lines   int
+			skipped int
+		}{
+			{1500 * time.Millisecond, 0, 0},
+			{time.Second, 1, 1},
+			{59 * time.Second, 1, 1},
+			{time.Second, 2, 61},
+			{time.Minute, 3, 121},
+			{29 * time.Second, 4, 149}, // the run has ended, and the next has begun
+		} {
+			time.Sleep(step.after)
+			if lines, skipped := len(h.logged("runs skipped")), h.total("runs skipped"); lines != step.lines || skipped != step.skipped {
+				t.Errorf("after %v: %d skipped in %d lines, want %d in %d", time.Since(h.began), skipped, lines, step.skipped, step.lines)
+			}
+		}
+		if end := h.logged("run ended"); len(end) != 1 || !strings.Contains(end[0], "skipped=149") {
+			t.Errorf("end %q", end)
+		}
+		h.end()
+	})
+}
+
+// A run that was lost, and is begun again, does not have the times counted twice that passed before.
+func TestOverlapIsCountedOnceOverAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Memory()
+		down := &silent{Store: s.Store}
+		s.Store, s.Lease, s.Name = down, 5*time.Second, "x"
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 1m sleep 150s\n"), Store: s})
+		time.Sleep(150 * time.Second) // of the run that began after a minute
+		down.set(true)
+		time.Sleep(10 * time.Second)
+		down.set(false)
+		time.Sleep(4 * time.Minute)
+		ended := fmt.Sprint(h.logged("outcome="))
+		if !strings.Contains(ended, "outcome=lost") || !strings.Contains(ended, "outcome=ok") {
+			t.Fatalf("the run was not lost and begun again: %s", h.log.String())
+		}
+		if got, want := h.total("runs skipped"), 4; got != want {
+			t.Errorf("%d skipped, want %d\n%s", got, want, h.log.String())
+		}
+		h.end()
+	})
+}

@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/durable"
+)
+
+// newRun returns a run of a job that nobody logs.
+func newRun(t *testing.T, j job.Job) *run {
+	t.Helper()
+	d, err := New(Config{Log: slog.New(slog.DiscardHandler), Store: Memory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.pool.Close() })
+	e := d.entry(j.Name)
+	return &run{entry: e, job: j, number: 3, due: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), log: e.log}
+}
+
+// A run that was ended before its command was started was interrupted, and has not failed by itself: the exit code
+// depends on that.
+func TestRunEndedBeforeItsStartIsInterrupted(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		want  Counts
+	}{
+		{executor.ErrShutdown, Counts{Runs: 1, Failed: 1, Interrupted: 1}},
+		{executor.ErrCanceled, Counts{Runs: 1, Failed: 1}},
+	} {
+		r := newRun(t, job.Job{Name: "late", Command: job.Command{Args: []string{"true"}}})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(test.cause)
+		r.execute(ctx, func(outcome) int { return 0 })
+		if r.entry.mu.Counts != test.want {
+			t.Errorf("%v: counts %+v; want %+v", test.cause, r.entry.mu.Counts, test.want)
+		}
+	}
+}
+
+// A run that was interrupted has the outcome of what did that.
+func TestRunOutcomeSaysWhatEndedIt(t *testing.T) {
+	ended := process.Result{Code: -1, Signal: "SIGTERM", Stopped: true}
+	for _, test := range []struct {
+		result process.Result
+		cause  error
+		want   outcome
+	}{
+		{process.Result{}, nil, ok},
+		{process.Result{}, process.ErrTimeout, ok}, // it ended just before
+		{process.Result{Code: 1}, nil, failed},
+		{process.Result{Err: errors.New("no such program")}, nil, notStarted},
+		{ended, process.ErrTimeout, timeout},
+		{ended, executor.ErrCanceled, canceled},
+		{ended, executor.ErrShutdown, stopped},
+		{ended, durable.ErrLeaseLost, lost},
+		{ended, nil, stopped}, // the third signal
+	} {
+		test.result.Cause = test.cause
+		if got := outcomeOf(test.result); got != test.want {
+			t.Errorf("%+v because of %v: %s, want %s", test.result, test.cause, got, test.want)
+		}
+	}
+}
+
+// What is special about the end of a run is noted, and nothing else.
+func TestRunNote(t *testing.T) {
+	tests := []struct {
+		result process.Result
+		want   string
+	}{
+		{process.Result{}, ""},
+		{process.Result{Code: 1}, ""},
+		{process.Result{Code: -1, Signal: "SIGKILL", Stopped: true, Killed: true}, ""},
+		{process.Result{Code: -1, Signal: "SIGTERM", Stopped: true, Killed: true}, "did not end after SIGTERM, and was killed"},
+		{process.Result{Leftover: true}, "outlived the command and were ended"},
+		{process.Result{Leftover: true, Killed: true}, "did not end after SIGTERM, and were killed"},
+		{process.Result{Survived: true, Killed: true}, "still there"},
+		{process.Result{Code: 127}, "did not find"},
+	}
+	for _, test := range tests {
+		if got := note(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%+v: %q, want %q", test.result, got, test.want)
+		}
+	}
+}
+
+// Later variables win, and those of executord win over all.
+func TestRunEnvironment(t *testing.T) {
+	t.Setenv("PATH", "")
+	t.Setenv("SHELL", "/bin/zsh")
+	t.Setenv("HOME", "/root/of/all")
+	t.Setenv("KEPT", "yes")
+	t.Setenv("B", "the daemon's")
+	r := newRun(t, job.Job{Name: "backup", Command: job.Command{
+		Shell: "/bin/sh", Script: "x", Env: []string{"A=1", "A=2", "B=the file's", "EXECUTORD_JOB=mine"},
+	}})
+	got := make(map[string]string)
+	for _, variable := range r.environment() {
+		name, value, _ := strings.Cut(variable, "=")
+		got[name] = value
+	}
+	for name, want := range map[string]string{
+		"PATH": defaultPath, "SHELL": "/bin/sh", "HOME": "/root/of/all", "KEPT": "yes", "A": "2", "B": "the file's",
+		"EXECUTORD_JOB": "backup", "EXECUTORD_RUN": "3", "EXECUTORD_DUE": "2026-01-02T03:04:05Z",
+	} {
+		if got[name] != want {
+			t.Errorf("%s=%s, want %s", name, got[name], want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/durable"
+)
+
+// watcher is what the goroutine of Run knows of the jobs in the store.
+type watcher struct {
+	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far as the
+	// log says so.
+	reported map[string]string
+
+	// last is the last job that a look asked for, and had the time to.
+	last string
+
+	// store is what the clock of the store showed at the last look, and local what that of this machine did.
+	store, local time.Time
+}
+
+// leasesPerLook is how many leases go by between two looks, but no more than a minute. It is documented.
+const leasesPerLook = 12
+
+// lookEvery returns the time between two looks.
+func (d *Daemon) lookEvery() time.Duration {
+	return min(leasesPerLook*min(d.Store.Lease, time.Minute), time.Minute)
+}
+
+// hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one file, of
+// which one daemon has a newer version.
+const hintSameName = "if that was another file of the same name, set a --namespace of its own for each"
+
+const removed = "removed"
+
+// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one that it
+// will be in when the run in progress has ended.
+func blockedBy(e catalog.Entry) string {
+	switch {
+	case e.Removed():
+		return removed
+	case e.State.Done(), e.State == durable.Paused:
+		return e.State.String()
+	case e.Pending == durable.PendingPause:
+		return durable.Paused.String()
+	case e.Pending == durable.PendingCancel:
+		return durable.Canceled.String()
+	}
+	return ""
+}
+
+// look logs which jobs of the file others have kept from running since the last look, or since the file was applied:
+// there is no other sign of it, as a job that is not due runs nothing.
+//
+// It asks for one job after the other, by its key. A list of the jobs that do not run would be one question, and one about
+// all rows of the store. The jobs for which a slow store leaves no time come first at the next look, which may be as slow
+// and would otherwise end at the same job.
+func (d *Daemon) look(ctx context.Context) {
+	d.followClock(ctx)
+	if !d.Store.shared() {
+		return // there are no others
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	w := &d.watcher
+	names := slices.Sorted(maps.Keys(w.reported))
+	next, found := slices.BinarySearch(names, w.last)
+	if found {
+		next++
+	}
+	for i, name := range slices.Concat(names[next:], names[:next]) {
+		row, err := d.Store.Find(ctx, catalog.Key(d.catalog.Namespace, name))
+		if i == 0 || ctx.Err() == nil { // the first had all the time there is
+			w.last = name
+		}
+		if errors.Is(err, durable.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return // package durable logs that the store does not answer
+		}
+		e, _ := catalog.Read(row)
+		if e.Spec.Off && !e.State.Done() && e.State != durable.Paused {
+			continue // it is about to be removed, or put back
+		}
+		is := blockedBy(e)
+		if is == w.reported[name] {
+			continue
+		}
+		w.reported[name] = is
+		switch log := d.entry(name).log; is {
+		case "":
+		case removed:
+			log.Warn("job removed", "reason", "another daemon has applied a file without it", "hint", hintSameName)
+		default:
+			log.Warn("job does not run", "state", is, "hint", d.resume(name))
+		}
+	}
+}
+
+// longStepBack is the least step by which a clock that is set back makes jobs due earlier. A smaller one is a correction:
+// jobs wait until the clock shows their time. It is that of package executor, and documented.
+const longStepBack = 3 * time.Hour
+
+// followClock makes the jobs of the file due at the next time of their schedules if the store's clock was set back far
+// since the last look.
+func (d *Daemon) followClock(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	local := time.Now()
+	now, err := d.Store.Now(ctx)
+	if err != nil {
+		return // package durable logs that the store does not answer
+	}
+	w := &d.watcher
+	back := w.store.Add(local.Sub(w.local)).Sub(now)
+	first := w.local.IsZero()
+	w.store, w.local = now, local
+	if first || back < longStepBack {
+		return
+	}
+	for name := range w.reported {
+		if err := d.catalog.Advance(ctx, name, now); err != nil {
+			d.entry(name).log.Error("job stays due at its old time, although the clock was set back", "reason", err.Error())
+		}
+	}
+}
