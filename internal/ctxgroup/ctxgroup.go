@@ -1,0 +1,183 @@
+// Package ctxgroup calls a function for each of many values when the value's context
+// ends, with one context.AfterFunc for all contexts that share a Done channel.
+//
+// A million tasks may be submitted with one context. An AfterFunc for each of them
+// would start a million goroutines when it ends. Here one goroutine handles all
+// members of the group, one after the other, in the order in which they were added.
+// See docs/decisions/0030-one-watch-for-each-context.md.
+//
+//	Set ── Done channel ──▶ group ── AfterFunc ── members
+//	    └─ Done channel ──▶ group ── AfterFunc ── members
+package ctxgroup
+
+import (
+	"context"
+	"maps"
+
+	"github.com/executor-go/executor/internal/list"
+	"github.com/executor-go/executor/internal/turnstile"
+)
+
+// A Set is a set of members, grouped by the Done channels of their contexts. Contexts
+// with the same channel, as those that only add a value, end together. A Set is safe
+// for concurrent use. It must not be copied.
+type Set[E any] struct {
+	// Ended is called for each member whose context has ended, with no lock held and
+	// after the member was removed. A call that does not return, because it panics or
+	// calls runtime.Goexit, does not keep it from being called for the others. It must
+	// be set before the first Add.
+	Ended func(value E, ctx context.Context)
+
+	mu     turnstile.Mutex // no other lock is taken under it, and no context is called
+	groups map[<-chan struct{}]*group[E]
+	peak   int // most groups since the map was made
+}
+
+// A group is in its Set as long as it has members. Its AfterFunc is pending as long,
+// or the goroutine that added the first member will see that the channel is closed.
+// The AfterFunc retains the context of the first member.
+type group[E any] struct {
+	done    <-chan struct{}
+	stop    func() bool // stops the AfterFunc
+	members list.List[member[E]]
+}
+
+// A Member is a value in a Set.
+type Member[E any] struct{ node list.Node[member[E]] }
+
+type member[E any] struct {
+	set   *Set[E]
+	group *group[E] // nil once it was removed; under set.mu
+	value E
+	ctx   context.Context
+}
+
+// NewMember returns a member that is in no group yet.
+func (s *Set[E]) NewMember(value E, ctx context.Context) *Member[E] {
+	return &Member[E]{list.Node[member[E]]{Value: member[E]{set: s, value: value, ctx: ctx}}}
+}
+
+// Add adds m to the group of done, which is the Done channel of its context. It may
+// call methods of the context, which may panic; then m may have been added or not.
+func (s *Set[E]) Add(m *Member[E], done <-chan struct{}) {
+	if s.join(m, done) {
+		return
+	}
+	// This may panic, so the group is made afterwards.
+	stop := context.AfterFunc(m.node.Value.ctx, func() { s.end(done) })
+	if !s.found(m, done, stop) {
+		stop()
+		return
+	}
+	select {
+	case <-done:
+		// The AfterFunc may have run before there was a group. This goroutine must not
+		// do its work, since the caller may hold what the other members wait for.
+		go s.end(done)
+	default:
+	}
+}
+
+// join adds m to the group of done and reports whether there is one.
+func (s *Set[E]) join(m *Member[E], done <-chan struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.groups[done]
+	if g != nil {
+		g.add(m)
+	}
+	return g != nil
+}
+
+// found adds m to the group of done, and reports whether that is a new group, of
+// which stop stops the AfterFunc.
+func (s *Set[E]) found(m *Member[E], done <-chan struct{}, stop func() bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.groups[done]
+	fresh := g == nil
+	if fresh {
+		if s.groups == nil {
+			s.groups = make(map[<-chan struct{}]*group[E])
+		}
+		g = &group[E]{done: done, stop: stop}
+		s.groups[done] = g
+		s.peak = max(s.peak, len(s.groups))
+	}
+	g.add(m)
+	return fresh
+}
+
+func (g *group[E]) add(m *Member[E]) {
+	m.node.Value.group = g
+	g.members.PushBack(&m.node)
+}
+
+// Remove removes m. It does nothing if m is in no group.
+func (m *Member[E]) Remove() {
+	s := m.node.Value.set
+	s.mu.Lock()
+	stop := s.removeLocked(&m.node)
+	s.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// removeLocked removes a member. If its group is empty then, it returns what stops
+// the AfterFunc, to be called without the lock.
+func (s *Set[E]) removeLocked(n *list.Node[member[E]]) (stop func() bool) {
+	g := n.Value.group
+	if g == nil {
+		return nil
+	}
+	n.Value.group = nil
+	g.members.Remove(n)
+	if g.members.First() != nil {
+		return nil
+	}
+	delete(s.groups, g.done)
+	s.shrinkLocked()
+	return g.stop
+}
+
+// keptRoom is the number of groups whose room in the map is kept for later ones.
+const keptRoom = 1024
+
+// shrinkLocked copies the map when most of its groups have gone, since a map keeps
+// the room of what was deleted.
+func (s *Set[E]) shrinkLocked() {
+	if s.peak <= keptRoom || len(s.groups) > s.peak/4 {
+		return
+	}
+	groups := make(map[<-chan struct{}]*group[E], len(s.groups))
+	maps.Copy(groups, s.groups)
+	s.groups, s.peak = groups, len(groups)
+}
+
+// end removes all members of the group of done, which is closed, and calls Ended for
+// each, also for those that are added meanwhile.
+func (s *Set[E]) end(done <-chan struct{}) {
+	n := s.first(done)
+	defer func() {
+		if n != nil { // Ended did not return
+			s.end(done)
+		}
+	}()
+	for ; n != nil; n = s.first(done) {
+		s.Ended(n.Value.value, n.Value.ctx)
+	}
+}
+
+// first removes and returns the first member of the group of done, nil if there is none.
+func (s *Set[E]) first(done <-chan struct{}) *list.Node[member[E]] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.groups[done]
+	if g == nil {
+		return nil
+	}
+	n := g.members.First()
+	s.removeLocked(n)
+	return n
+}
