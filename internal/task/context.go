@@ -1,0 +1,162 @@
+package task
+
+import (
+	"context"
+	"time"
+)
+
+// lazyContext is a task as the context of its body. Most bodies never look at their
+// context. So the cancelable context behind it is made at the first look, and a task
+// that does not look costs no allocation beyond itself.
+//
+// It is used for tasks that run once. Each run of a periodic task has a context of its
+// own, so that one that is kept from an earlier run does not follow a later one.
+type lazyContext Task
+
+var _ context.Context = (*lazyContext)(nil)
+
+func (c *lazyContext) task() *Task { return (*Task)(c) }
+
+// Deadline returns that of the parent: a task with a timeout has no lazyContext.
+func (c *lazyContext) Deadline() (time.Time, bool) { return c.task().Context().Deadline() }
+
+func (c *lazyContext) Done() <-chan struct{} { return c.task().bodyContext().Done() }
+
+func (c *lazyContext) Err() error { return c.task().bodyContext().Err() }
+
+// Value returns that of the parent where it can. Package context finds the canceler of
+// a parent, and its cause, by a key of type *int, for which only the context behind
+// has a value.
+func (c *lazyContext) Value(key any) any {
+	switch key.(type) {
+	case *int:
+		return c.task().bodyContext().Value(key)
+	case dueKey:
+		return c.task().dueTime()
+	}
+	return c.task().Context().Value(key)
+}
+
+func (c *lazyContext) String() string { return "executor.taskContext" }
+
+// bodyContext returns the context of the body, made at the first call.
+func (t *Task) bodyContext() context.Context {
+	bits := t.word.lock()
+	c := t.cold()
+	run, owner := c.run, t.links.owner
+	t.word.unlock(bits)
+	if run != nil {
+		return run
+	}
+
+	run, cancel := t.derive(owner) // calls the parent, hence no lock
+	bits = t.word.lock()
+	if c.run != nil {
+		winner := c.run
+		t.word.unlock(bits)
+		cancel(nil)
+		return winner
+	}
+	c.run = run
+	var end error
+	switch {
+	case bits&inBody == 0:
+		end = ErrReturned
+	case c.cause != nil:
+		end = c.cause
+	default:
+		c.cancel = cancel
+	}
+	t.word.unlock(bits)
+	if end != nil {
+		cancel(end)
+	}
+	return run
+}
+
+// derive returns a context with the values and the deadline of the task's context,
+// which ends with that, with the owner's, and by the timeout.
+func (t *Task) derive(o *Owner) (context.Context, context.CancelCauseFunc) {
+	timeout := t.Options().Timeout
+	ctx, cancel := o.WithCancel(withDue(t.Context(), t.dueTime()))
+	if timeout <= 0 {
+		return ctx, cancel
+	}
+	limited, stop := context.WithTimeoutCause(ctx, timeout, &timeoutError{timeout})
+	return limited, func(cause error) {
+		cancel(cause)
+		stop()
+	}
+}
+
+// WithCancel returns a context with the values and the deadline of parent, which ends
+// with it and with the owner's. A nil owner has none.
+func (o *Owner) WithCancel(parent context.Context) (context.Context, context.CancelCauseFunc) {
+	if o == nil {
+		return context.WithCancelCause(parent)
+	}
+	if parent.Done() == nil {
+		return context.WithCancelCause(o.Lasting(parent))
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	if o.ctx.Err() != nil {
+		cancel(context.Cause(o.ctx)) // the AfterFunc would do it some time later
+	}
+	stop := context.AfterFunc(o.ctx, func() { cancel(context.Cause(o.ctx)) })
+	return ctx, func(cause error) {
+		stop()
+		cancel(cause)
+	}
+}
+
+// Lasting returns a context with the values of parent, which has no Done channel, that
+// ends with the owner's. Many tasks may share it.
+func (o *Owner) Lasting(parent context.Context) context.Context {
+	if IsBackground(parent) {
+		return o.ctx
+	}
+	return &joined{o.ctx, parent}
+}
+
+// joined ends with one context, and has the values of another that never ends.
+type joined struct {
+	context.Context
+	values context.Context
+}
+
+// Deadline is none: a context without a Done channel has none either.
+func (j *joined) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Value asks the owner's context first, which has no values of the user's. A parent
+// that hides the Done channel of a context inside would otherwise answer for that
+// when package context asks what has ended this one.
+func (j *joined) Value(key any) any {
+	if v := j.Context.Value(key); v != nil {
+		return v
+	}
+	return j.values.Value(key)
+}
+
+// IsBackground reports whether ctx has neither values nor an end, so that there is no
+// need to keep it.
+func IsBackground(ctx context.Context) bool {
+	return ctx == context.Background() || ctx == context.TODO()
+}
+
+type dueKey struct{}
+
+// Due returns when the body that ctx was given to was due, zero if it has no schedule.
+func Due(ctx context.Context) time.Time {
+	due, _ := ctx.Value(dueKey{}).(time.Time)
+	return due
+}
+
+// WithoutDue returns ctx without the due time of another body that it was given to.
+func WithoutDue(ctx context.Context) context.Context { return withDue(ctx, time.Time{}) }
+
+func withDue(parent context.Context, due time.Time) context.Context {
+	if due.IsZero() && Due(parent).IsZero() {
+		return parent
+	}
+	return context.WithValue(parent, dueKey{}, due)
+}

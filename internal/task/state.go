@@ -1,0 +1,331 @@
+package task
+
+import "context"
+
+// The low bits of the word are a State. Nothing outside of this package reads or
+// writes the flags; those that others need have a method. A flag that stands for a
+// field of links or cold is set after the field.
+const (
+	stateBits uint32 = 1<<3 - 1
+
+	wallClock   uint32 = 1 << (iota + 2) // due is on the wall clock; fixed before the task is shared, cleared by Detach
+	promise                              // there is no body; fixed before the task is shared
+	hasOptions                           // cold.Options are set; fixed before the task is shared
+	attached                             // Attach or AttachNew was called, and not Detach
+	begun                                // the body was called
+	inBody                               // since Begin, until the body has returned, whatever becomes of the state
+	hasContext                           // links.ctx is set
+	hasErr                               // links.err is set
+	detached                             // Detach was called: the schedule no longer counts
+	hasWaiters                           // links has something to do when the task is done
+	unshared                             // known to nobody but its owner when that took it; allows TryCancel
+	resubmitted                          // may also wait as a plain Runnable
+)
+
+func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
+
+// State returns the task's state.
+func (t *Task) State() State { return State(t.word.load() & stateBits) }
+
+// MakePromise marks a new task as one without a body, which never begins.
+func (t *Task) MakePromise() { t.word.init(promise) }
+
+// FollowWallClock makes the due time of a new task one of the wall clock.
+func (t *Task) FollowWallClock() { t.word.init(t.word.load() | wallClock) }
+
+// FollowsWallClock reports whether the due time is one of the wall clock.
+func (t *Task) FollowsWallClock() bool { return t.has(wallClock) }
+
+// SetOptions returns the options of a new task, to be set.
+func (t *Task) SetOptions() *Options {
+	t.word.init(t.word.load() | hasOptions)
+	return &t.cold().Options
+}
+
+// Options returns the task's options, to be read only.
+func (t *Task) Options() *Options {
+	if t.has(hasOptions) {
+		return &t.links.cold.Options
+	}
+	return &noOptions
+}
+
+// HasOptions reports whether the task has any.
+func (t *Task) HasOptions() bool { return t.has(hasOptions) }
+
+// Begun reports whether the body was called.
+func (t *Task) Begun() bool { return t.has(begun) }
+
+// InBody reports whether the body is running.
+func (t *Task) InBody() bool { return t.has(inBody) }
+
+// HasRun reports whether the body was called and has returned.
+func (t *Task) HasRun() bool { return t.word.load()&(begun|inBody) == begun }
+
+// Detached reports whether an owner has refused the task. Then its schedule no longer counts.
+func (t *Task) Detached() bool { return t.has(detached) }
+
+// Resubmitted reports whether the task may also wait as a plain Runnable.
+func (t *Task) Resubmitted() bool { return t.has(resubmitted) }
+
+// HasContext reports whether the task has a context other than Background.
+func (t *Task) HasContext() bool { return t.has(hasContext) }
+
+// Context returns the parent of the body's context.
+func (t *Task) Context() context.Context {
+	if t.has(hasContext) {
+		return t.links.ctx
+	}
+	return context.Background()
+}
+
+// setContext stores the parent of the body's context and returns the bits for the
+// caller to store. The body is not running; the caller holds the lock.
+func (t *Task) setContext(bits uint32, ctx context.Context) uint32 {
+	if IsBackground(ctx) {
+		return bits &^ hasContext
+	}
+	t.ownLinks().ctx = ctx
+	return bits | hasContext
+}
+
+// Outcome returns the error of a task that is done. It is nil if the task succeeded
+// or was canceled without an error of its own.
+func (t *Task) Outcome() error {
+	if t.has(hasErr) {
+		return t.links.err
+	}
+	return nil
+}
+
+// Attach gives the task to o, with ctx as the parent of its body's context; due is as
+// for SetDue. It reports false if the body is running or the task is attached already.
+// The task is then resubmitted: o may take it as a plain Runnable, which does nothing
+// if the body has run by then.
+func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
+	bits := t.word.lock()
+	if bits&(attached|inBody) != 0 {
+		t.word.unlock(bits | resubmitted)
+		return false
+	}
+	t.SetDue(due)
+	t.setOwner(o)
+	if bits&begun == 0 { // else it keeps the context of the body that has run
+		bits = t.setContext(bits, ctx)
+	}
+	t.word.unlock(bits | attached)
+	return true
+}
+
+// AttachNew is Attach for a task that nobody else will know of until o has taken or
+// refused it.
+func (t *Task) AttachNew(o *Owner, ctx context.Context) {
+	t.setOwner(o)
+	t.word.init(t.setContext(t.word.load(), ctx) | attached | unshared)
+}
+
+// Share says that a task of AttachNew may become known to others before o has taken it.
+func (t *Task) Share() { t.word.init(t.word.load() &^ unshared) }
+
+// Detach undoes Attach for a task that its owner refuses, so that it can be given to
+// another. A schedule does not go with it: elsewhere the task runs once. The caller
+// holds the owner's lock.
+func (t *Task) Detach() {
+	bits := t.word.lock()
+	if bits&begun == 0 { // else it is run by hand
+		t.setOwner(nil)
+		t.SetDue(0)
+		bits = bits&^(attached|unshared|wallClock) | detached
+	}
+	t.word.unlock(bits)
+}
+
+// BelongsTo reports whether the task is attached to o, which had it at some time.
+func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
+
+// Runs says how often a body runs.
+type Runs uint8
+
+const (
+	Once Runs = iota
+	Repeatedly
+)
+
+// Begin moves a pending task to Running, for its owner, and returns the context for
+// its body. It reports false if the body is not to run. It may call methods of the
+// parent context.
+func (t *Task) Begin(r Runs) (context.Context, bool) { return t.begin(nil, r, inBody|promise) }
+
+// BeginByHand is Begin for a caller that is not the owner. The parent is used unless
+// the task is attached. An attached task does not begin for one run of several: its
+// owner may meet it meanwhile, and would not run it again.
+func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, bool) {
+	if r == Repeatedly {
+		return t.begin(parent, r, inBody|promise|attached)
+	}
+	return t.begin(parent, r, inBody|promise)
+}
+
+func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Context, bool) {
+	bits := t.word.lock()
+	if State(bits&stateBits) != Pending || bits&refuse != 0 {
+		t.word.unlock(bits)
+		return nil, false
+	}
+	if bits&attached == 0 {
+		bits = t.setContext(bits, parent)
+	}
+	if c := t.links.cold; c != nil {
+		c.run, c.cancel, c.cause = nil, nil, nil // those of the run before
+	}
+	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
+	if r == Repeatedly || bits&hasOptions != 0 && t.Options().Timeout > 0 {
+		return t.bodyContext(), true
+	}
+	return (*lazyContext)(t), true
+}
+
+// Finish records that the body has returned, and completes the task unless it is done.
+// publish, if not nil, is called under the lock. won reports whether the task gets
+// this outcome; then the value must be stored before publish returns.
+func (t *Task) Finish(s State, err error, publish func(won bool)) {
+	bits := t.word.lock() &^ inBody
+	out := t.leaveBody()
+	won := !State(bits & stateBits).Done()
+	if publish != nil {
+		publish(won)
+	}
+	if won {
+		bits = t.complete(bits, s, err, &out)
+	}
+	t.word.unlock(bits)
+	out.run()
+}
+
+// FinishUncalled is Finish for a body that was not called after Begin.
+func (t *Task) FinishUncalled(err error, publish func(won bool)) {
+	t.word.unlock(t.word.lock() &^ begun)
+	t.Finish(Failed, err, publish)
+}
+
+// Reset records that one run of several has returned, and reports whether the task is
+// pending again. If not, it was completed meanwhile; drop is then called under the lock.
+func (t *Task) Reset(drop func()) bool {
+	bits := t.word.lock() &^ inBody
+	out := t.leaveBody()
+	again := State(bits&stateBits) == Running
+	if again {
+		bits = bits&^stateBits | uint32(Pending)
+	}
+	t.word.unlock(bits)
+	if !again {
+		bits = t.word.lock()
+		drop()
+		t.word.unlock(bits)
+	}
+	out.run()
+	return again
+}
+
+// Complete completes the task. It reports false if the task is done already. A body
+// that is running is not disturbed. publish is called under the lock if the task is
+// completed; it stores the value.
+func (t *Task) Complete(s State, err error, publish func()) bool {
+	return t.completeOutside(t.word.lock(), s, err, nil, publish)
+}
+
+// CompletePending is Complete for a task that is pending: it reports false if the
+// body is running.
+func (t *Task) CompletePending(s State, err error, publish func()) bool {
+	bits := t.word.lock()
+	if State(bits&stateBits) != Pending {
+		t.word.unlock(bits)
+		return false
+	}
+	return t.completeOutside(bits, s, err, nil, publish)
+}
+
+// Cancel completes the task as canceled, with the outcome err or with none. The
+// context of a body that is running ends with the cause. Otherwise it is like Complete.
+func (t *Task) Cancel(err, cause error, publish func()) bool {
+	return t.completeOutside(t.word.lock(), Canceled, err, cause, publish)
+}
+
+// TryCancel cancels a pending task that is unshared and has no waiters, by one
+// compare-and-swap. It reports false, and does nothing, if the task is not such; Cancel
+// then decides. If it reports true, the caller has the body for itself.
+func (t *Task) TryCancel() bool {
+	bits := t.word.load()
+	if bits&(stateBits|locked|hasWaiters|unshared) != unshared || !t.word.swap(bits, bits|uint32(Canceled)) {
+		return false
+	}
+	t.links.owner.forget(t) // the owner took it, so it is not detached any more
+	return true
+}
+
+// completeOutside completes the task from outside of its body. The caller holds the
+// lock; completeOutside releases it.
+func (t *Task) completeOutside(bits uint32, s State, err, cause error, publish func()) bool {
+	if State(bits & stateBits).Done() {
+		t.word.unlock(bits)
+		return false
+	}
+	if publish != nil {
+		publish()
+	}
+	var out effects
+	if cause != nil && bits&inBody != 0 {
+		c := t.cold()
+		c.cause = cause
+		out.cancel, out.cause = c.cancel, cause
+	}
+	owner := t.links.owner
+	t.word.unlock(t.complete(bits, s, err, &out))
+	if owner != nil {
+		owner.forget(t) // before the waiters wake: they find it gone from the queue
+	}
+	out.run()
+	return true
+}
+
+// complete returns the bits with the final state s, for the caller to store, and adds
+// to out what is to be done afterwards. The caller holds the lock.
+func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
+	bits = bits&^stateBits | uint32(s)
+	if err != nil {
+		t.ownLinks().err = err
+		bits |= hasErr
+	}
+	if bits&hasWaiters == 0 {
+		return bits
+	}
+	out.done = t.links.done
+	if c := t.links.cold; c != nil {
+		out.onDone, out.group = c.onDone.First(), c.group
+		c.onDone, c.group = callbacks{}, nil
+	}
+	return bits
+}
+
+// leaveBody releases what belonged to the body, which has returned. The caller holds
+// the lock and clears inBody.
+func (t *Task) leaveBody() (out effects) {
+	if c := t.links.cold; c != nil {
+		out.cancel, out.cause, out.left = c.cancel, ErrReturned, c.left
+		c.cancel, c.left = nil, nil
+	}
+	return out
+}
+
+// IfNotDone calls f under the lock unless the task is done. A caller of TryCancel may
+// use the body of a task that is done.
+func (t *Task) IfNotDone(f func()) {
+	bits := t.word.lock()
+	if !State(bits & stateBits).Done() {
+		f()
+	}
+	t.word.unlock(bits)
+}
+
+// Forget removes t, which is done, from the owner's queue if it waits there.
+func (o *Owner) Forget(t *Task) { o.forget(t) }

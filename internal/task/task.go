@@ -1,0 +1,203 @@
+// Package task is the life of one task: its state, its waiters, the context of its
+// body, and its link to the pool that owns it. It knows neither the body nor the type
+// of the result, which a future keeps beside it.
+//
+//	                Attach, Detach
+//	                     ⇅
+//	          Begin               Finish, Complete
+//	Pending ─────────▶ Running ─────────────────────▶ Succeeded, Failed
+//	  │ ▲                 │ │                                ▲
+//	  │ └──── Reset ──────┘ └──── Cancel ───▶ Canceled       │
+//	  │                                          ▲           │
+//	  └── Cancel, TryCancel ─────────────────────┘           │
+//	  └── Complete, CompletePending ─────────────────────────┘
+//
+// The three states on the right are final. A task that is completed while its body
+// runs is done at once; Finish then records only that the body has returned.
+package task
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// State is where a task is in its life.
+type State uint8
+
+const (
+	Pending   State = iota // not begun, or between two runs
+	Running                // its body is running
+	Succeeded              // done, with a value
+	Failed                 // done, with an error
+	Canceled               // done without the body's outcome; the body may still be running
+)
+
+// Done reports whether s is final.
+func (s State) Done() bool { return s >= Succeeded }
+
+// Unplaced is the place of a task that is in no queue.
+const Unplaced = -1
+
+// Task is the part of a future that does not depend on the type of its result. It is
+// made by New. Its methods are safe for concurrent use unless they say otherwise.
+//
+// A pool may hold a million tasks that only wait. So a Task has what every task needs,
+// and leaves the rest to its links. It has 24 bytes; with the body and an empty value
+// a future has 32, so that none lies in two cache lines.
+//
+// Its lock is a leaf: no other lock is taken and no user code is called under it.
+type Task struct {
+	word  word  // state, flags and lock; see state.go
+	place int32 // in its owner's queue, or Unplaced; under the owner's lock
+	links *links
+	due   int64 // atomic; written under the owner's lock, or by Detach
+}
+
+// New returns a pending task.
+func New() Task { return Task{place: Unplaced, links: &unlinked} }
+
+// Options distinguish a task from the simplest one. They do not change once the task
+// is shared.
+type Options struct {
+	Name     string
+	Timeout  time.Duration // bounds each run; 0 is none
+	Priority int64
+	Plan     any // what a scheduled pool keeps with the task
+}
+
+var noOptions Options
+
+// Owner is the pool that a task is attached to.
+type Owner struct {
+	forget func(*Task)
+	ctx    context.Context
+	epoch  time.Time
+	links  links // shared by its tasks that have no links of their own
+}
+
+// Init sets what the owner is to its tasks: forget removes a task that is done from
+// the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
+func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) {
+	o.forget, o.ctx, o.epoch = forget, ctx, epoch
+	o.links = links{owner: o, shared: true}
+}
+
+// links connect a task with others: its owner, its submitter and its waiters. Most
+// tasks have an owner and nothing else. They share the owner's links, which are
+// never written. A task that needs more gets links of its own, for good.
+//
+// They are guarded by the task's lock once the task is shared. A field that a flag
+// stands for may be read without the lock by a goroutine that has seen the flag.
+type links struct {
+	owner  *Owner          // nil unless the task is attached
+	done   chan struct{}   // made by the first waiter, closed when the task is done
+	ctx    context.Context // parent of the body's context; Background without the flag hasContext
+	err    error           // the outcome; nil without the flag hasErr
+	cold   *cold           // nil for most tasks; written once
+	shared bool
+}
+
+var unlinked = links{shared: true}
+
+// cold is what few tasks need. The options are read without the lock.
+type cold struct {
+	Options
+	run    context.Context         // the body's context, once it was asked for
+	cancel context.CancelCauseFunc // ends run
+	cause  error                   // ended the body's context before it was asked for
+	group  Remover                 // where the submitter's context is watched
+	left   chan struct{}           // made by Join, closed when the body has returned
+	onDone callbacks
+}
+
+// Remover is a membership that ends when the task is done.
+type Remover interface{ Remove() }
+
+// ownLinks returns links that the task does not share. The caller holds the lock.
+func (t *Task) ownLinks() *links {
+	if t.links.shared {
+		own := *t.links
+		own.shared = false
+		t.links = &own
+	}
+	return t.links
+}
+
+// setOwner links the task with o, or with none. The caller holds the lock.
+func (t *Task) setOwner(o *Owner) {
+	switch {
+	case !t.links.shared:
+		t.links.owner = o
+	case o == nil:
+		t.links = &unlinked
+	default:
+		t.links = &o.links
+	}
+}
+
+// cold returns the task's cold data, made if need be. The caller holds the lock.
+func (t *Task) cold() *cold {
+	own := t.ownLinks()
+	if own.cold == nil {
+		own.cold = new(cold)
+	}
+	return own.cold
+}
+
+// Owner returns the owner that the task is attached to, nil if there is none.
+func (t *Task) Owner() *Owner {
+	bits := t.word.lock()
+	o := t.links.owner
+	t.word.unlock(bits)
+	return o
+}
+
+// Place returns where the task is in its owner's queue. The caller holds the owner's lock.
+func (t *Task) Place() int { return int(t.place) }
+
+// SetPlace records where the task is. The caller holds the owner's lock.
+func (t *Task) SetPlace(place int) { t.place = int32(place) }
+
+// Due returns when the task is due, 0 if it has no time: in nanoseconds since the
+// owner's epoch or, if it follows the wall clock, since that of Unix.
+func (t *Task) Due() int64 { return atomic.LoadInt64(&t.due) }
+
+// SetDue sets when the task is due. The task is not in a queue, or the caller holds
+// the owner's lock.
+func (t *Task) SetDue(due int64) { atomic.StoreInt64(&t.due, due) }
+
+// InitDue is SetDue for a task that is not shared yet.
+func (t *Task) InitDue(due int64) { t.due = due }
+
+// Schedule returns when the task is due, on which clock, and who keeps that clock.
+// The owner is nil if the task is done or has no time.
+func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
+	bits := t.word.lock()
+	due, wall, o = t.Due(), bits&wallClock != 0, t.links.owner
+	t.word.unlock(bits)
+	if due == 0 || State(bits&stateBits).Done() {
+		o = nil
+	}
+	return due, wall, o
+}
+
+// dueTime returns when the body is due, zero if the task has no time.
+func (t *Task) dueTime() time.Time {
+	bits := t.word.lock()
+	due, wall, o := t.Due(), bits&wallClock != 0, t.links.owner
+	t.word.unlock(bits)
+	switch {
+	case due == 0 || o == nil:
+		return time.Time{}
+	case wall:
+		return time.Unix(0, due)
+	}
+	return o.epoch.Add(time.Duration(due))
+}
+
+// DueTime returns when the task is due as a time.Time, zero if it has no time.
+func (t *Task) DueTime() time.Time { return t.dueTime() }
+
+// Epoch returns the time from which the owner's monotonic times count.
+func (o *Owner) Epoch() time.Time { return o.epoch }
