@@ -1,0 +1,146 @@
+package delay
+
+import (
+	"iter"
+	"time"
+
+	"github.com/executor-go/executor/internal/heap"
+)
+
+// MaxTrust is the longest time for which a reading of the wall clock is trusted. A
+// timer measures elapsed time, and stops while the machine sleeps. So a long wait for a
+// time of day goes wrong when the clock is set or the machine is suspended.
+const MaxTrust = 30 * time.Second
+
+// StepBack is how far the wall clock must be set back for the times of day of repeated
+// elements to be found anew. A smaller step counts as a correction, after which nothing
+// runs twice; Vixie cron draws the same line.
+const StepBack = 3 * time.Hour
+
+// Queue is a delay queue of elements E: in order of their due times and, among equals,
+// of arrival.
+type Queue[E any] struct {
+	mono, wall heap.Queue[int64, E]
+	clock      Clock
+	placed     func([]E, []int32)
+	stale      func(E) bool
+
+	seen  Instant // the last reading of the clocks
+	ahead int64   // by how much the wall clock was ahead of the monotonic one then
+
+	ends ends
+}
+
+// New returns an empty queue. placed is called with elements and their places whenever
+// these change, other than by Push.
+//
+// If the wall clock was set back by StepBack or more, the elements that wait for a time
+// of day and for which stale returns true become due at once, at the time 1; placed is
+// called for them.
+func New[E any](c Clock, placed func([]E, []int32), stale func(E) bool) *Queue[E] {
+	return &Queue[E]{clock: c, placed: placed, stale: stale, mono: *heap.New[int64](placed), wall: *heap.New[int64](placed)}
+}
+
+func (q *Queue[E]) heap(wall bool) *heap.Queue[int64, E] {
+	if wall {
+		return &q.wall
+	}
+	return &q.mono
+}
+
+// Push adds e, due on the wall clock or on the monotonic one, and returns its place.
+func (q *Queue[E]) Push(e E, due int64, wall bool) (place int) {
+	return q.heap(wall).Push(due, e)
+}
+
+// Look reads the clocks, unless an element is known to be due: then the last reading
+// suffices, as long as workers are behind.
+func (q *Queue[E]) Look() {
+	if due, ok := q.mono.Least(); !ok || due > q.seen.Mono || q.wall.Len() > 0 {
+		q.observe(q.clock.Now())
+	}
+}
+
+// observe takes note of a reading, and of a step of the wall clock. While an element
+// waits for a time of day there is a reading at least every MaxTrust.
+func (q *Queue[E]) observe(now Instant) {
+	ahead := now.Wall - now.Mono
+	back := q.ahead - ahead
+	q.seen, q.ahead = now, ahead
+	if back >= int64(StepBack) {
+		q.Renew()
+	}
+}
+
+// Renew makes the elements due at once that wait for a time of day and are stale.
+func (q *Queue[E]) Renew() {
+	for _, e := range q.wall.RemoveFunc(q.stale) {
+		q.placed([]E{e}, []int32{int32(q.wall.Push(1, e))})
+	}
+}
+
+// Pop removes and returns the element that was overdue by most at the last reading of
+// the clocks, or false if none was due.
+func (q *Queue[E]) Pop() (e E, ok bool) {
+	var best *heap.Queue[int64, E]
+	var most time.Duration = -1
+	for _, wall := range [...]bool{false, true} {
+		if due, ok := q.heap(wall).Least(); ok {
+			if over := Until(q.seen.On(wall), due); over > most {
+				best, most = q.heap(wall), over
+			}
+		}
+	}
+	if best == nil {
+		return e, false
+	}
+	_, e, _ = best.Pop()
+	return e, true
+}
+
+// Next returns the reading of the monotonic clock at which it is next worth to look;
+// false if there is none, also if no element will ever be due.
+func (q *Queue[E]) Next() (at int64, ok bool) {
+	at, ok = q.mono.Least()
+	ok = ok && at != Never
+	if due, some := q.wall.Least(); some && due != Never {
+		w := After(q.seen.Mono, int64(min(Until(due, q.seen.Wall), MaxTrust)))
+		if !ok || w < at {
+			at, ok = w, true
+		}
+	}
+	return at, ok
+}
+
+// FirstOnWall returns the first time of day that an element waits for.
+func (q *Queue[E]) FirstOnWall() (due int64, ok bool) { return q.wall.Least() }
+
+// Remove removes the element at a place.
+func (q *Queue[E]) Remove(place int, wall bool) { q.heap(wall).Remove(place) }
+
+// RemoveFunc removes all elements that match and returns them.
+func (q *Queue[E]) RemoveFunc(match func(E) bool) []E {
+	return append(q.mono.RemoveFunc(match), q.wall.RemoveFunc(match)...)
+}
+
+// Drain removes all elements and returns them.
+func (q *Queue[E]) Drain() []E { return append(q.mono.Drain(), q.wall.Drain()...) }
+
+// Len returns the number of elements.
+func (q *Queue[E]) Len() int { return q.mono.Len() + q.wall.Len() }
+
+// All returns the elements, in no particular order. The queue must not change meanwhile.
+func (q *Queue[E]) All() iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for _, wall := range [...]bool{false, true} {
+			for _, e := range q.heap(wall).All() {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Now reads the clocks.
+func (q *Queue[E]) Now() Instant { return q.clock.Now() }
