@@ -3,9 +3,9 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime/debug"
-	"time"
+
+	"github.com/executor-go/executor/internal/task"
 )
 
 var (
@@ -30,13 +30,13 @@ var (
 
 	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout]
 	// ran out; its context's Err is [context.DeadlineExceeded].
-	ErrTimeout = errors.New("executor: task timed out")
+	ErrTimeout = task.ErrTimeout
 
 	// ErrReturned is the [context.Cause] of a body's context once the body has
 	// returned, if nothing has ended it before. So a task that was submitted with
 	// the context of another task's body, and waited for longer than that body took,
 	// has an outcome that matches it.
-	ErrReturned = errors.New("executor: the body whose context this was has returned")
+	ErrReturned = task.ErrReturned
 
 	// ErrNotDone is returned by the accessors that do not wait, while there is
 	// no outcome. Java: IllegalStateException.
@@ -73,7 +73,7 @@ func (e *RejectedError) Error() string {
 	if e.Executor != "" {
 		name = fmt.Sprintf(" by %q", e.Executor)
 	}
-	return fmt.Sprintf("executor: task rejected%s: %s", name, reason(e.Reason))
+	return fmt.Sprintf("executor: task rejected%s: %s", name, task.Reason(e.Reason))
 }
 
 // Unwrap returns ErrRejected and the reason.
@@ -93,11 +93,11 @@ func (e *CanceledError) Error() string {
 	if e.Cause == ErrCanceled {
 		return ErrCanceled.Error()
 	}
-	return fmt.Sprintf("executor: task canceled: %s", reason(e.Cause))
+	return fmt.Sprintf("executor: task canceled: %s", task.Reason(e.Cause))
 }
 
 // Unwrap returns ErrCanceled and the cause, nil for one that is a nil pointer.
-func (e *CanceledError) Unwrap() []error { return []error{ErrCanceled, sound(e.Cause)} }
+func (e *CanceledError) Unwrap() []error { return []error{ErrCanceled, task.NonNil(e.Cause)} }
 
 // PanicError is the outcome of a task whose body panicked.
 type PanicError struct {
@@ -115,15 +115,7 @@ func (e *PanicError) Error() string {
 // pointer is none: whoever looked into it would panic himself.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
-	return sound(err)
-}
-
-// sound gives err, or nil for a nil pointer, whose methods panic as a rule.
-func sound(err error) error {
-	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
-	}
-	return err
+	return task.NonNil(err)
 }
 
 // ending is how one run of a body, or one call of a hook, ended. An error that a
@@ -163,7 +155,7 @@ func matches(err, target error) (is bool) {
 			is = false
 		}
 	}()
-	return errors.Is(err, target) || same(err, target)
+	return errors.Is(err, target) || task.Same(err, target)
 }
 
 // canceled gives the outcome for a cause.
@@ -182,25 +174,3 @@ type argumentError struct{ text string }
 
 func (e *argumentError) Error() string        { return e.text }
 func (e *argumentError) Is(target error) bool { return target == ErrInvalid }
-
-// reason gives an error's text without this package's prefix, for use inside
-// another error's text.
-func reason(err error) string {
-	if err == nil {
-		return "no reason given"
-	}
-	const prefix = "executor: "
-	s := fmt.Sprint(err) // a cause of a user's may be a nil pointer
-	if len(s) > len(prefix) && s[:len(prefix)] == prefix {
-		return s[len(prefix):]
-	}
-	return s
-}
-
-// timeoutError is the cause of a context that a task's Timeout ended.
-type timeoutError struct{ after time.Duration }
-
-func (e *timeoutError) Error() string {
-	return fmt.Sprintf("executor: task timed out after %v", e.after)
-}
-func (e *timeoutError) Is(target error) bool { return target == ErrTimeout }

@@ -1,9 +1,13 @@
 package executor
 
-import "context"
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/task"
+)
 
 // Executor is the smallest contract: something that runs tasks, now or later,
-// here or on another goroutine. Java: Executor.
+// here or on another goroutine.
 type Executor interface {
 	// Execute takes task and arranges for its Run to be called at most once. If
 	// it returns an error, which matches [ErrRejected] where the executor
@@ -14,7 +18,7 @@ type Executor interface {
 	Execute(ctx context.Context, task Runnable) error
 }
 
-// Runnable is a piece of work. Java: Runnable.
+// Runnable is a piece of work.
 type Runnable interface {
 	// Run does the work, and returns when it is done or soon after ctx ended.
 	Run(ctx context.Context) error
@@ -25,6 +29,34 @@ type Func func(ctx context.Context) error
 
 // Run calls f.
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
+
+// State is where a task is in its life. It changes only along these arrows:
+//
+//	Pending -> Running             a worker, or the caller of Run, took it
+//	Running -> Pending             a periodic run ended and another will follow
+//	Running -> Succeeded, Failed   the body returned, panicked or called Goexit; Complete, Fail
+//	Pending -> Succeeded, Failed   Complete, Fail, or a rejection
+//	Pending, Running -> Canceled   Cancel, Abandon, a shutdown, the submitter's context
+//
+// The last three states are final: a task is done once.
+type State uint8
+
+const (
+	Pending   = State(task.Pending)   // not begun, or between two runs
+	Running   = State(task.Running)   // its body is running
+	Succeeded = State(task.Succeeded) // done, with a value
+	Failed    = State(task.Failed)    // done, with an error
+	Canceled  = State(task.Canceled)  // done without the body's outcome; the body may still be running
+)
+
+// Done reports whether s is final.
+func (s State) Done() bool { return task.State(s).Done() }
+
+// String returns the name of the constant in lower case, as "pending", and the number
+// of any other value.
+func (s State) String() string {
+	return name(s, "pending", "running", "succeeded", "failed", "canceled")
+}
 
 // Awaitable is the part of a [Future] that does not depend on its type, for
 // code that handles futures of several types.
@@ -45,11 +77,10 @@ type Awaitable interface {
 	Cancel() bool
 }
 
-// Dropped is a task that waited when its pool was shut down by ShutdownNow. It is a
-// Runnable and can be submitted elsewhere, with its body and its name but
-// without its other options, its time, and its future: that is complete already,
-// canceled with the cause [ErrShutdown]. Periodic work, of which runs may have
-// ended before, is its body for one run more.
+// Dropped is a task that was waiting when ShutdownNow shut its pool down. It is a
+// Runnable and can be submitted to another executor. It keeps the body and the name of
+// the task, not its other options, its time, or its future: that is canceled, with the
+// cause [ErrShutdown]. For periodic work it is one more run of the body.
 type Dropped struct {
 	task Runnable
 	body func(context.Context) error
@@ -59,44 +90,9 @@ type Dropped struct {
 // Run runs the body of the task.
 func (d Dropped) Run(ctx context.Context) error { return d.body(ctx) }
 
-// Task gives the very object that was submitted: a *Future, a *ScheduledFuture,
-// or the Runnable given to Execute or Go.
+// Task returns the object that was submitted: a *Future, a *ScheduledFuture, or the
+// Runnable that Execute or Go was called with.
 func (d Dropped) Task() Runnable { return d.task }
 
-// Name gives the name that [Named] gave to the task, or "".
+// Name returns the name of the task that [Named] set, or "".
 func (d Dropped) Name() string { return d.name }
-
-// bound is what a pool knows of a task that has a life of its own. A plain
-// Runnable has neither a state nor a place in the queue.
-type bound interface {
-	Runnable
-	core() *task
-
-	// invoke runs the body in this goroutine, once core().begin has said so,
-	// and tells how this run ended. The outcome of the task is in its state.
-	invoke(ctx context.Context) ending
-
-	// end completes the task if it is pending: one that somebody runs by hand
-	// meanwhile has the outcome of its body.
-	end(s State, err error) bool
-
-	// fail completes a task that has begun without its body.
-	fail(err error)
-
-	// origin gives the object that was submitted: the task itself, or the
-	// Runnable that it carries.
-	origin() Runnable
-
-	// apart gives the body for a run without the future, nil if it is gone.
-	apart() func(context.Context) error
-}
-
-var (
-	_ bound     = (*Future[int])(nil)
-	_ bound     = (*ScheduledFuture[int])(nil)
-	_ bound     = (*carrier)(nil)
-	_ Awaitable = (*Future[int])(nil)
-	_ Awaitable = (*ScheduledFuture[int])(nil)
-	_ Executor  = (*Pool)(nil)
-	_ Executor  = (*ScheduledPool)(nil)
-)

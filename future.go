@@ -1,156 +1,219 @@
 package executor
 
-import "context"
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/task"
+)
 
 // A Future is the outcome of one task, for any number of waiters, and the
 // handle by which the task is canceled. It always resolves, and once: with the
 // body's value or error, with a [*PanicError], [ErrGoexit], a [*CanceledError]
 // or a [*RejectedError].
 //
-// Futures come from [Submit] and its kin. [NewFuture] makes one to be given to
-// any Executor, or run by its maker; [NewPromise] makes one that is fulfilled
-// by hand. All methods may be called by any goroutine. A Future lets go of its
-// body once that will not run again; it keeps the context that it was submitted
-// with, and its values, as long as it is kept itself. The zero Future is not usable.
+// Futures are returned by [Submit] and the functions like it. [NewFuture] makes one for
+// any Executor, or for its maker to run; [NewPromise] makes one that is completed
+// by hand. All methods may be called by any goroutine. A Future releases its body once
+// that will not run again. It retains the context that it was submitted with. The zero
+// Future is not usable.
 //
 // What happened in the body before it returned synchronizes before the return
-// of every method that reports the outcome. Java: Future and FutureTask.
+// of every method that reports the outcome.
 type Future[T any] struct {
-	// fn is the body, nil in a promise. It is written by whoever completes a
-	// task that is not in its body, and by the body's own goroutine.
+	// fn is the body, nil in a promise. It is set to nil, under the task's lock, by
+	// the goroutine that completes a task whose body is not running, or by the body's
+	// own goroutine.
 	fn func(context.Context) (T, error)
 
-	// value is written before the state is Succeeded, and read after. It is not
-	// the last field: Go gives a last field without a size eight bytes.
+	// value is written before the state is Succeeded, and read after. It is not the
+	// last field, since a last field without a size takes eight bytes.
 	value T
 
-	task
+	core task.Task
 }
 
-// NewFuture returns a pending Future whose body is fn. It is run by an
-// executor's Execute, or by a call of Run. A nil fn fails it with [ErrNilTask], an
-// option out of its range with an error that matches [ErrInvalid]. Java: new
-// FutureTask(callable).
+var (
+	_ typedTask = (*Future[int])(nil)
+	_ Awaitable = (*Future[int])(nil)
+)
+
+// NewFuture returns a pending Future whose body is fn. It is run by an executor's
+// Execute, or by a call of Run. A nil fn fails it with [ErrNilTask], an option out of its
+// range with an error that matches [ErrInvalid].
 func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Future[T] {
-	f := &Future[T]{fn: fn, task: unattached()}
+	f := &Future[T]{fn: fn, core: task.New()}
 	if fn == nil {
-		f.end(Failed, ErrNilTask)
-	} else if err := f.configure(opts); err != nil {
-		f.end(Failed, err)
+		f.end(task.Failed, ErrNilTask)
+	} else if len(opts) > 0 {
+		if err := configure(&f.core, opts); err != nil {
+			f.end(task.Failed, err)
+		}
 	}
 	return f
 }
 
-// NewPromise returns a pending Future without a body. Somebody must call
-// Complete, Fail or Cancel. Java: CompletableFuture, as far as it is a Future.
+// NewPromise returns a pending Future without a body. It is done after a call of
+// Complete, Fail or Cancel.
 func NewPromise[T any]() *Future[T] {
-	f := &Future[T]{task: unattached()}
-	f.preset(bodiless)
+	f := &Future[T]{core: task.New()}
+	f.core.MakePromise()
 	return f
 }
 
-// Get waits for the outcome. It returns the body's value and error; the error
-// of a task that never came to an end by itself matches [ErrCanceled],
-// [ErrRejected] or [ErrGoexit], or is a [*PanicError]. If ctx ends first, Get
-// returns ctx's error, and the task goes on; State tells a task's own error
-// from this one. An outcome that is there is returned whatever the state of
-// ctx. Java: Future.get.
+// Name returns the name that [Named] set, or "".
+func (f *Future[T]) Name() string { return f.core.Options().Name }
+
+// State reports where the task is in its life.
+func (f *Future[T]) State() State { return State(f.core.State()) }
+
+// Done returns a channel that is closed when the task is done, the same one each time.
+func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
+
+// Get waits for the outcome and returns the body's value and error. The error of a
+// task that did not end by itself matches [ErrCanceled], [ErrRejected] or [ErrGoexit], or
+// is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
+// on; State then reports that it is not done. If the task is done, ctx does not matter.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
-	if !f.State().Done() {
-		if err := await(ctx, f.Done()); err != nil {
+	if !f.core.State().Done() {
+		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
 			return zero, err
 		}
 	}
-	return f.value, f.outcome()
+	return f.value, errorOf(&f.core)
 }
 
-// Result gives the outcome without waiting; its error is [ErrNotDone] while
-// there is none. Java: Future.resultNow.
+// Result returns the outcome without waiting. Its error is [ErrNotDone] while there is
+// none.
 func (f *Future[T]) Result() (T, error) {
-	if !f.State().Done() {
+	if !f.core.State().Done() {
 		var zero T
 		return zero, ErrNotDone
 	}
-	return f.value, f.outcome()
+	return f.value, errorOf(&f.core)
 }
 
-// Cancel completes the task as canceled: it leaves its queue at once, and a
-// body that is running finds its context ended, with the cause [ErrCanceled].
-// Get returns at once; Join waits until such a body has returned. Cancel
-// reports false, and does nothing, if the task is done. Java: cancel(true).
+// Err returns the error of the outcome without waiting: nil if the task succeeded,
+// [ErrNotDone] if it is not done.
+func (f *Future[T]) Err() error {
+	if !f.core.State().Done() {
+		return ErrNotDone
+	}
+	return errorOf(&f.core)
+}
+
+// errorOf returns the error of a task that is done.
+func errorOf(t *task.Task) error {
+	err := t.Outcome()
+	if err == nil && t.State() == task.Canceled {
+		return canceledByHand
+	}
+	return err
+}
+
+// Join waits until the task is done and its body has returned, which after Cancel and
+// Abandon may be later. It returns nil then, and the error of ctx if ctx ends first. A
+// body that joins its own task waits for ever.
+func (f *Future[T]) Join(ctx context.Context) error { return f.core.Join(ctx) }
+
+// OnDone arranges for fn to be called once the task is done: by the goroutine
+// that completes it, in order of registration and with no lock held; at once,
+// by the caller, if the task is done already. fn must be quick and must not
+// panic. If a call does not return, the others are still called. A nil fn panics.
+//
+// [Pool.Close] waits for the functions that the pool's workers call here. Those that
+// another goroutine calls, as the one that cancels futures when their context ends, may
+// run after Close has returned.
+//
+// fn must not wait for another future: the goroutine may have many to complete, one
+// after the other, as after the end of their context or a ShutdownNow.
+//
+// A future that fn completes calls its own functions before fn returns. So the stack
+// grows with the length of a chain of futures, each of which completes the next: a
+// million fit into Go's largest stack, several millions may not. For longer chains have
+// a pool complete the next one.
+func (f *Future[T]) OnDone(fn func()) {
+	if fn == nil {
+		panic("executor: Future.OnDone: nil function")
+	}
+	f.core.OnDone(fn)
+}
+
+// Cancel completes the task as canceled. A task that waits leaves its queue at once. The
+// context of a body that is running ends with the cause [ErrCanceled]; Get returns at
+// once, and Join waits until the body has returned. Cancel reports false, and does
+// nothing, if the task is done.
 func (f *Future[T]) Cancel() bool {
-	if f.abort() {
+	if f.core.TryCancel() {
 		f.fn = nil
-		f.ties.pool.forget(f.core())
 		return true
 	}
-	return f.settleIf(false, Canceled, nil, ErrCanceled, f.drop)
+	return f.core.Cancel(nil, ErrCanceled, f.drop)
 }
 
-// Abandon is Cancel without the end of the context: a body that is running
-// goes on undisturbed, and its outcome is discarded. Java: cancel(false).
-func (f *Future[T]) Abandon() bool { return f.settle(Canceled, nil, f.drop) }
+// Abandon is Cancel without the end of the context: a body that is running continues
+// undisturbed, and its outcome is discarded.
+func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
 // Complete completes the task with a value, unless it is done. A body that is
-// running goes on, and its outcome is discarded; one that is pending never
-// runs. Java: FutureTask.set.
+// running continues, and its outcome is discarded; one that is pending never
+// runs.
 func (f *Future[T]) Complete(v T) bool {
-	return f.settle(Succeeded, nil, func() {
+	return f.core.Complete(task.Succeeded, nil, func() {
 		f.value = v
 		f.drop()
 	})
 }
 
-// Fail completes the task with an error, unless it is done; a body is treated
-// as by Complete. A nil err panics. Java: FutureTask.setException.
+// Fail completes the task with an error, unless it is done. Its body is treated as by
+// Complete. A nil err panics.
 func (f *Future[T]) Fail(err error) bool {
 	if err == nil {
 		panic("executor: Future.Fail: nil error")
 	}
-	return f.settle(Failed, err, f.drop)
+	return f.core.Complete(task.Failed, err, f.drop)
 }
 
-// Run runs the body in the calling goroutine and completes the task with its
-// outcome, which is also returned; a panic is returned as a [*PanicError]. It
-// does nothing, and returns nil, if the task is running or done, is a promise, or
-// is periodic work of a pool. ctx is the parent of the body's context, unless the
-// task was given to a pool: then the parent is the context that it was submitted
-// with. The pool may let go of the task meanwhile, as by ShutdownNow; its outcome is
-// that of the body all the same. A nil ctx panics.
+// Run runs the body in the calling goroutine and completes the task with its outcome,
+// which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
+// returns nil, if the task is running or done, is a promise, or is periodic work of a
+// pool. ctx is the parent of the body's context, unless the task was submitted to a pool:
+// then the parent is the context that it was submitted with. If the pool removes the
+// task meanwhile, as by ShutdownNow, its outcome is still that of the body. A nil ctx
+// panics.
 //
-// A body that waits for a task that it gave to its own pool calls Run first, and
-// then Get: unless a worker has begun the task it runs here, without the pool's
-// hooks, and so the wait needs no other worker. Java: FutureTask.run.
+// A body that waits for a task of its own pool calls Run first, and then Get. Unless a
+// worker has begun the task, it runs here, without the pool's hooks, and the wait needs
+// no other worker.
 func (f *Future[T]) Run(ctx context.Context) error {
 	mustContext(ctx)
-	if l := f.borrow(); l != nil {
-		defer close(l.back)
-		l.end = ending{ErrGoexit, true} // unless runBody returns
-		l.end = f.runBody(ctx, f.conclude)
-		return l.end.err
+	if b := takeBody(&f.core); b != nil {
+		defer close(b.returned)
+		b.end = ending{ErrGoexit, true} // unless runBody returns
+		b.end = f.runBody(ctx, f.conclude)
+		return b.end.err
 	}
-	if f.series() != nil && f.attached() != nil {
+	owner := f.core.Owner()
+	if owner != nil && planOf(&f.core).series != nil {
 		return nil
 	}
-	ctx, ok := f.beginHere(nil, ctx, false)
+	ctx, ok := beginByHand(&f.core, ctx, task.Once)
 	if !ok {
 		return nil
 	}
-	if p := f.attached(); p != nil {
-		defer p.forget(f.core()) // it need not wait any more
+	if owner != nil {
+		defer owner.Forget(&f.core) // it need not wait any more
 	}
 	return f.runBody(ctx, f.conclude).err
 }
 
-// RunAndReset runs the body like Run, but if the body returns nil the task is
-// pending again, its value discarded, and RunAndReset reports true. An error or
-// a panic fails the task. It reports false, too, if the task was canceled
-// meanwhile, or could not be run: one that was given to a pool is run by that pool
-// only. A nil ctx panics. Java: FutureTask.runAndReset.
+// RunAndReset runs the body like Run. If the body returns nil, its value is discarded,
+// the task is pending again, and RunAndReset reports true. An error or a panic fails the
+// task. RunAndReset also reports false if the task was canceled meanwhile, or was
+// submitted to a pool, which alone may run it. A nil ctx panics.
 func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
 	mustContext(ctx)
-	ctx, ok := f.beginHere(nil, ctx, true)
+	ctx, ok := beginByHand(&f.core, ctx, task.Repeatedly)
 	if !ok {
 		return false
 	}
@@ -158,20 +221,30 @@ func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
 		if end.err != nil {
 			return f.conclude(v, end)
 		}
-		again = f.pause()
+		again = f.core.Reset(f.drop)
 		return end
 	})
 	return again
 }
 
-// runBody calls the body and hands its ending to conclude, on every way out. It
-// returns what is to be told of this run.
-func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending) (told ending) {
+// beginByHand is task.BeginByHand. If the parent panics when a context is derived from
+// it, the task fails, and the panic continues in the caller.
+func beginByHand(t *task.Task, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
+	returned := false
+	defer repanic(&returned, func(err error) { t.FinishUncalled(err, nil) })
+	ctx, ok = t.BeginByHand(parent, r)
+	returned = true
+	return ctx, ok
+}
+
+// runBody calls the body and passes its ending to conclude, however it ends. It
+// returns the ending of this run for the pool's reports.
+func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending) (reported ending) {
 	returned := false
 	defer func() {
 		if !returned {
 			var zero T
-			told = conclude(zero, abrupt(recover()))
+			reported = conclude(zero, abrupt(recover()))
 		}
 	}()
 	v, err := f.fn(ctx)
@@ -179,29 +252,29 @@ func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending
 	return conclude(v, ending{err: err})
 }
 
-// conclude completes the task with the ending of its body or, in a series, gets
-// it ready for the next run. It returns what is to be told of this run: its own
-// ending or, worse, that of the whole series.
+// conclude completes the task with the ending of its body. In a series it prepares
+// the next run instead, if there is one. It returns the ending of this run for the
+// pool's reports or, if that is worse, the ending of the series.
 func (f *Future[T]) conclude(v T, end ending) ending {
 	outcome := end
-	if s := f.series(); s != nil {
+	if s := planOf(&f.core).series; s != nil {
 		returned := false
 		defer func() {
 			if !returned { // the trigger called runtime.Goexit
 				f.fail(ErrGoexit)
 			}
 		}()
-		more, last := s.ran(f.core(), end)
+		more, last := s.ran(&f.core, end)
 		returned = true
 		if more {
-			f.pause()
+			f.core.Reset(f.drop)
 			return end
 		}
 		if outcome = last; last.err != nil {
 			end = last
 		}
 	}
-	f.finish(final(outcome.err), outcome.err, func(won bool) {
+	f.core.Finish(final(outcome.err), outcome.err, func(won bool) {
 		if won {
 			f.value = v
 		}
@@ -210,41 +283,30 @@ func (f *Future[T]) conclude(v T, end ending) ending {
 	return end
 }
 
-// pause records that one run of several has returned. It reports whether there
-// may be another.
-func (f *Future[T]) pause() bool {
-	if f.rest() {
-		return true
-	}
-	bits := f.lock()
-	f.drop()
-	f.unlock(bits)
-	return false
-}
+// The methods below are those of typedTask.
+
+func (f *Future[T]) taskCore() *task.Task { return &f.core }
 
 func (f *Future[T]) invoke(ctx context.Context) ending {
-	if f.decorated() != nil {
-		return f.lend(ctx)
+	if d := planOf(&f.core).decoration.Load(); d != nil {
+		return f.runDecorated(ctx, d)
 	}
 	return f.runBody(ctx, f.conclude)
 }
 
-func (f *Future[T]) end(s State, err error) bool { return f.settleIf(true, s, err, nil, f.drop) }
-
-func (f *Future[T]) fail(err error) {
-	f.unbegin()
-	f.finish(Failed, err, func(bool) { f.fn = nil })
+func (f *Future[T]) end(s task.State, err error) bool {
+	return f.core.CompletePending(s, err, f.drop)
 }
 
-func (f *Future[T]) origin() Runnable { return f }
+func (f *Future[T]) fail(err error) {
+	f.core.FinishUncalled(err, func(bool) { f.fn = nil })
+}
 
-func (f *Future[T]) apart() func(context.Context) error {
+func (f *Future[T]) submitted() Runnable { return f }
+
+func (f *Future[T]) detachBody() func(context.Context) error {
 	var fn func(context.Context) (T, error)
-	bits := f.lock()
-	if !State(bits & stateBits).Done() { // else abort's caller may be at it
-		fn = f.fn
-	}
-	f.unlock(bits)
+	f.core.IfNotDone(func() { fn = f.fn })
 	if fn == nil {
 		return nil
 	}
@@ -254,10 +316,10 @@ func (f *Future[T]) apart() func(context.Context) error {
 	}
 }
 
-// drop lets go of the body of a task that will not run, and of all that the
-// body holds, even if the future is kept. The caller holds the lock.
+// drop releases a body that will not run, and all that the body refers to, even if
+// the future is kept. The caller holds the task's lock.
 func (f *Future[T]) drop() {
-	if !f.has(inBody) {
+	if !f.core.InBody() {
 		f.fn = nil
 	}
 }

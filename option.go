@@ -1,6 +1,11 @@
 package executor
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/executor-go/executor/internal/task"
+)
 
 // Option changes one property of a single task. An option out of its range, or
 // given to a task that it can't apply to, makes the submission fail with an
@@ -143,20 +148,25 @@ var noOptions options
 
 // configure evaluates the options of a task that runs once, as soon as it can, and
 // is not shared yet.
-func (t *task) configure(opts []Option) error {
+func configure(t *task.Task, opts []Option) error {
 	o, err := gather(oneRun, opts)
 	if err != nil {
 		return err
 	}
-	t.adopt(o)
+	adopt(t, o)
 	return nil
 }
 
-// adopt takes over what concerns every kind of task.
-func (t *task) adopt(o *options) {
+// adopt sets the options that every kind of task has.
+func adopt(t *task.Task, o *options) {
 	if o.name == "" && o.timeout == 0 && o.priority == 0 {
 		return
 	}
-	w := t.traits()
-	w.name, w.timeout, w.priority = o.name, o.timeout, o.priority
+	to := t.SetOptions()
+	to.Name, to.Timeout, to.Priority = o.name, o.timeout, o.priority
 }
+
+// Due returns the time at which the body that ctx was given to was due, or the
+// zero time if it has no schedule. The lateness of a run is time.Since of it, which
+// includes what [Jitter] has added.
+func Due(ctx context.Context) time.Time { return task.Due(ctx) }

@@ -6,8 +6,10 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/executor-go/executor/internal/ring"
+	"github.com/executor-go/executor/internal/ctxgroup"
+	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/spinlock"
+	"github.com/executor-go/executor/internal/task"
 )
 
 // Config says what a pool is to be. The zero Config is that of as many workers
@@ -65,14 +67,14 @@ type Config struct {
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// A pool must be shut down to end its workers. Java: ThreadPoolExecutor.
+// A pool must be shut down to end its workers.
 type Pool struct {
 	name   string
 	frozen bool // made by Single or SingleScheduled: it cannot be retuned
 	hooks  Hooks
 	hooked bool // there is a BeforeTask or an AfterTask
 	logger *slog.Logger
-	clock  clock
+	epoch  time.Time // one nanosecond before the pool was made, so that 0 is no time
 
 	// ctx is the parent of all bodies' contexts. ShutdownNow ends it, so that
 	// no task that is about to start can miss that (JDK-6523756).
@@ -81,46 +83,49 @@ type Pool struct {
 
 	terminated chan struct{} // closed when the stage is StageTerminated
 
-	common ties // of tasks that have nothing to do with anybody else
+	owner task.Owner // what the pool is to its tasks
+	timer *timer     // of a ScheduledPool; nil in others
 
-	// mu guards all that is in it. State, worker count and queue change together
-	// under it, so that an accepted task always has a worker to run it, and
-	// nothing needs a second look. User code never runs under it, and of other
-	// locks only those are taken that are leaves: a task's and the alarm's.
+	// mu guards all that is in it. Stage, number of workers and queue change together
+	// under it, so that an accepted task always has a worker to run it, and nothing
+	// needs a second look. User code never runs under it. The only locks that are taken
+	// under it are leaves: a task's and the alarm's.
 	//
-	// It begins a line of the cache, since what is above is read by everybody.
+	// It begins a cache line, since every submitter reads what is above.
+	_  [8]byte
 	mu poolState
 
-	watches watches // over the contexts of futures that wait
+	contexts ctxgroup.Set[typedTask] // of the tasks that wait
 }
 
-// poolState is the state of a pool with its lock, which is two; see gate.
+var _ Executor = (*Pool)(nil)
+
+// poolState is the state of a pool with its lock, which has two parts; see pool_lock.go.
 type poolState struct {
 	gate gate
-	_    cacheLine // others use what follows, at the same time
+	_    cacheLine // what follows is written by others at the same time
 
 	// What a worker needs for its next task lies together.
-	crew   spinlock.Mutex
-	stream *stream // the gate's queue, as seen from here; nil without one
-	open   bool    // the same as gate.open, as seen from here
+	lock   spinlock.Mutex // the workers' lock
+	stream *stream        // the queue, if it has two ends for the gate; else nil
+	open   bool           // gate.open, for those who hold the workers' lock
 	stage  Stage
 	runs   int64              // bodies that have run
-	ended  [numOutcomes]int64 // tasks that ended, by outcome
+	ended  [numOutcomes]int64 // tasks that have ended, by outcome
 
 	rules
 	queue backlog
-	delay *delayQueue // queue, if it is that of a ScheduledPool; else nil
 
-	workers  int                         // goroutines that work and have not decided to leave
-	active   int                         // workers that have a task
-	largest  int                         // most workers ever
-	hired    int                         // workers ever started, for their numbers
-	idle     idleList                    // workers parked, waiting to be handed something
-	blocked  ring.Ring[*blocked]         // submitters waiting for room, oldest first
-	reaper   *time.Timer                 // tells when the worker idle for longest may leave; nil before first use
-	reaping  bool                        // reaper is set
-	retained bool                        // canceled tasks stay in the queue until a worker meets them
-	policies [periodic + 1]AfterShutdown // of a ScheduledPool, by kind of task
+	workers  int                 // goroutines that work and have not decided to leave
+	active   int                 // workers that have a task
+	largest  int                 // most workers ever
+	hired    int                 // workers ever started, for their numbers
+	idle     idleList            // workers that are parked
+	blocked  list.List[*blocked] // submitters that wait for room, oldest first
+	nBlocked int                 // length of blocked
+	reaper   *time.Timer         // dismisses the worker that is idle for longest; nil before first use
+	reaping  bool                // reaper is set
+	retained bool                // canceled tasks stay in the queue until they are due
 	panics   int64
 }
 
@@ -132,8 +137,8 @@ type rules struct {
 	reject      RejectPolicy
 }
 
-// check says what is wrong with the rules, each with the name that it has in
-// the call named by where.
+// check returns an error if a rule is out of its range. where names the call that
+// sets it.
 func (r *rules) check(where string) error {
 	switch {
 	case r.core < 0:
@@ -176,183 +181,32 @@ func New(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPool(c, r, q), nil
+	p := newPool(c, r)
+	p.mu.queue = q
+	p.mu.stream, _ = q.(*stream)
+	p.mu.gate.stream = p.mu.stream
+	return p, nil
 }
 
-func newPool(c Config, r rules, q backlog) *Pool {
+// newPool returns a pool without a queue.
+func newPool(c Config, r rules) *Pool {
 	p := &Pool{
 		name:       c.Name,
 		hooks:      c.Hooks,
 		hooked:     c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil,
 		logger:     c.Logger,
-		clock:      newClock(),
+		epoch:      time.Now().Add(-1),
 		terminated: make(chan struct{}),
+		contexts:   ctxgroup.Set[typedTask]{Ended: contextEnded},
 	}
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
-	p.common = ties{pool: p, shared: true}
+	p.owner.Init(p.forget, p.ctx, p.epoch)
 	p.mu.rules = r
-	p.mu.queue = q
-	p.mu.stream, _ = q.(*stream)
-	p.mu.gate.queue = p.mu.stream
-	p.mu.blocked = *ring.New((*blocked).moved)
 	return p
 }
 
-// Name gives Config.Name.
+// Name returns Config.Name.
 func (p *Pool) Name() string { return p.name }
 
-// Execute submits task. It returns nil if the task was accepted, or dealt with
-// by the rejection policy in a way that is no error; else an error that matches
-// [ErrRejected], that of a [RejectFunc] as it is, [ErrNilTask], or ctx's error if
-// ctx had ended before.
-//
-// ctx is the parent of the task's context: the body gets its values, and is
-// canceled with it; a task that still waits when ctx ends is canceled and never
-// runs. With a rejection policy that waits, ctx bounds the wait. A ctx that
-// never ends costs one allocation, context.Background nothing.
-//
-// A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
-// error that it returns to Hooks.AfterTask, or both to the log. A *Future
-// carries them itself. Execute panics if ctx is nil.
-//
-// A *Future that is done, or was submitted before, is accepted too, as another task.
-// Its body runs once all the same, for whichever comes first; the others find nothing
-// to do.
-//
-// A type of your own that embeds a *Future is declined, with an error that matches
-// [ErrInvalid]: it would be taken for that Future, and a Run of its own never called.
-// Java: execute.
-func (p *Pool) Execute(ctx context.Context, task Runnable) error {
-	if f, ok := task.(Func); task == nil || ok && f == nil {
-		return ErrNilTask
-	}
-	if b, ok := task.(bound); ok && b.origin() != task {
-		return invalid("task %T embeds a Future, for which it would be taken; give the Future itself, or have it in a field with a name", task)
-	}
-	return p.submit(ctx, task)
-}
-
-// Go submits fn to be run once and forgotten; it is Execute for a function.
-// Options name it, bound its time, or give it a priority.
-func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
-	if fn == nil {
-		return ErrNilTask
-	}
-	if len(opts) == 0 {
-		return p.submit(ctx, Func(fn))
-	}
-	c := newCarrier(Func(fn))
-	if err := c.configure(opts); err != nil {
-		return err
-	}
-	return p.submit(ctx, c)
-}
-
-// submit admits a task that runs once, as soon as it can.
-func (p *Pool) submit(ctx context.Context, r Runnable) error {
-	mustContext(ctx)
-	e, t := p.bind(ctx, r)
-	return p.enter(ctx, e, t)
-}
-
-// enter admits the entry of t, which may have none, submitted with ctx, or has
-// the rejection policy decide about it.
-func (p *Pool) enter(ctx context.Context, e entry, t *task) error {
-	if !e.alone(t) {
-		if err := ask(p, e, func() error { return over(ctx) }); err != nil {
-			e.end(Canceled, canceled(err))
-			return err
-		}
-	}
-	if p.mu.gate.admit(e, t) {
-		p.attend(ctx, e, t)
-		return nil
-	}
-	p.mu.Lock()
-	w, verdict := p.admitLocked(e, t)
-	policy := p.mu.reject
-	p.mu.Unlock()
-	if w != nil {
-		go p.work(w)
-	}
-	switch verdict {
-	case queued:
-		p.attend(ctx, e, t)
-		return nil
-	case taken:
-		return nil
-	}
-	return p.refuse(ctx, e, policy, verdict.reason())
-}
-
-// verdict is the answer to a task that asks for admission.
-type verdict uint8
-
-const (
-	taken     verdict = iota // a worker has it
-	queued                   // it waits
-	saturated                // there is no room
-	tooLate                  // the pool is shut down
-)
-
-func (v verdict) reason() error {
-	if v == tooLate {
-		return ErrShutdown
-	}
-	return ErrSaturated
-}
-
-// admitLocked is the four steps. It counts the task exactly if it admits it. A
-// worker that it returns must be started by the caller, without the lock.
-func (p *Pool) admitLocked(e entry, t *task) (*worker, verdict) {
-	if p.mu.stage != StageRunning {
-		return nil, tooLate
-	}
-	if p.mu.delay != nil {
-		if p.mu.delay.len() >= most {
-			return nil, saturated
-		}
-		p.mu.gate.submitted++
-		return p.placeLocked(e, t), queued
-	}
-	if p.mu.workers < p.mu.core {
-		return p.hireForLocked(e), taken
-	}
-	if w := p.mu.idle.pop(); w != nil { // nothing waits in the queue then
-		p.mu.gate.submitted++
-		p.handLocked(w, e)
-		return nil, taken
-	}
-	if p.mu.queue.push(e) {
-		p.mu.gate.submitted++
-		return p.ensureWorkerLocked(), queued
-	}
-	if p.mu.workers < p.mu.max {
-		return p.hireForLocked(e), taken
-	}
-	return nil, saturated
-}
-
-// hireForLocked makes a worker whose first task is e.
-func (p *Pool) hireForLocked(e entry) *worker {
-	p.mu.gate.submitted++
-	p.mu.active++
-	w := p.hireLocked()
-	w.entry = e
-	return w
-}
-
-// ensureWorkerLocked makes a worker if there is none: a task that waits must
-// have somebody to run it, even with Core zero.
-func (p *Pool) ensureWorkerLocked() *worker {
-	if p.mu.workers > 0 {
-		return nil
-	}
-	return p.hireLocked()
-}
-
-func mustContext(ctx context.Context) {
-	if ctx == nil {
-		panic("executor: nil Context")
-	}
-}
+// elapsed returns the nanoseconds since the pool was made, from 1.
+func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }

@@ -4,48 +4,21 @@ import (
 	"iter"
 	"math"
 	"reflect"
+	"time"
+
+	"github.com/executor-go/executor/internal/task"
 )
 
-// accountLocked records that the task in the hands of w has come to an end. A
-// task that recurs goes back into the queue; it is returned, for the caller to
-// complete it without the lock, if the pool takes it no more.
-func (p *Pool) accountLocked(w *worker, out outcome) (dropped entry) {
-	e := w.entry
-	w.entry, w.since = entry{}, 0
-	if out == none {
-		return entry{}
-	}
-	p.mu.active--
-	if out == again {
-		switch {
-		case e.task().State().Done(): // canceled since
-			out = outcomeOf(e.task())
-		case p.returnLocked(e):
-		default:
-			dropped, out = e, canceledTask
-		}
-	}
-	p.countLocked(w, out)
-	return dropped
-}
-
-// countLocked counts the run that w has just done, if it was one, and the end
-// of its task, unless it recurs.
-func (p *Pool) countLocked(w *worker, out outcome) {
-	if w.ran {
-		p.mu.runs++
-	}
-	w.ran, w.fine = false, false
-	if out < numOutcomes {
-		p.mu.ended[out]++
-	}
-}
+// This file holds what a user may do with a pool while it runs: take tasks out of the
+// queue, look at those that wait, start workers, and change the rules. No change affects
+// a worker that has a task, or that task's context: workers that are too many leave when
+// they would take their next task, idle ones at once.
 
 // forget takes t, which is done and was given to p, out of the queue if it waits
 // there. A canceled task stays if the pool retains such tasks.
-func (p *Pool) forget(t *task) {
+func (p *Pool) forget(t *task.Task) {
 	p.mu.Lock()
-	if t.place == unplaced || p.mu.retained && t.State() == Canceled || t.has(stray) && t.attached() != p {
+	if t.Place() == task.Unplaced || p.mu.retained && t.State() == task.Canceled || !t.BelongsTo(&p.owner) {
 		p.mu.Unlock()
 		return
 	}
@@ -63,7 +36,7 @@ func (p *Pool) forget(t *task) {
 // stayed for these tasks leave, and blocked submitters are admitted.
 func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	p.mu.ended[out] += int64(n)
-	if p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.surplusLocked()) {
+	if p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {
 		p.retireLocked()
 	}
 	return p.unblockLocked()
@@ -76,23 +49,23 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 // future that was submitted more than once, by looking at all that wait. The task
 // counts as canceled, its future is complete: canceled with the cause
 // [ErrCanceled], unless somebody runs it by hand meanwhile. Java: remove.
-func (p *Pool) Remove(task Runnable) bool {
-	if task == nil || !reflect.ValueOf(task).Comparable() {
+func (p *Pool) Remove(r Runnable) bool {
+	if r == nil || !reflect.ValueOf(r).Comparable() {
 		return false // == would panic
 	}
-	b, ok := task.(bound)
-	if ok {
-		b.core().attached() // a nil Future panics here, not under the lock
+	tt, typed := r.(typedTask)
+	if typed {
+		tt.taskCore().Owner() // a nil Future panics here, not under the lock
 	}
 	var found entry
 	p.mu.Lock()
-	switch own := ok && b.core().attached() == p; {
-	case own && b.core().place != unplaced:
-		p.mu.queue.remove(b.core())
-		found = entry{task}
-	case !own || b.core().has(plural):
+	switch own := typed && tt.taskCore().Owner() == &p.owner; {
+	case own && tt.taskCore().Place() != task.Unplaced:
+		p.mu.queue.remove(tt.taskCore())
+		found = entry{r}
+	case !own || tt.taskCore().Resubmitted():
 		p.mu.queue.removeFunc(func(e entry) bool {
-			if found.run == nil && e.is(task) {
+			if found.run == nil && e.is(r) {
 				found = e
 				return true
 			}
@@ -106,19 +79,9 @@ func (p *Pool) Remove(task Runnable) bool {
 	fresh := p.leftLocked(1, canceledTask)
 	p.mu.Unlock()
 	p.start(fresh)
-	found.end(Canceled, nil)
+	found.end(task.Canceled, nil)
 	p.tidy()
 	return true
-}
-
-// is reports whether task, which is comparable, is the object submitted as e or
-// the user's decoration of it.
-func (e entry) is(task Runnable) bool {
-	if e.origin() == task {
-		return true
-	}
-	t := e.task()
-	return t != nil && t.decorated() == task
 }
 
 // Purge takes all canceled tasks out of the queue and returns their number.
@@ -127,7 +90,7 @@ func (p *Pool) Purge() int {
 	p.mu.Lock()
 	gone := p.mu.queue.removeFunc(func(e entry) bool {
 		t := e.task()
-		return t != nil && t.State() == Canceled
+		return t != nil && t.State() == task.Canceled
 	})
 	fresh := p.leftLocked(len(gone), canceledTask)
 	p.mu.Unlock()
@@ -144,7 +107,7 @@ func (p *Pool) Waiting() iter.Seq[Runnable] {
 		p.mu.Lock()
 		all := make([]Runnable, 0, p.mu.queue.len())
 		for e := range p.mu.queue.all() {
-			all = append(all, e.origin())
+			all = append(all, e.submitted())
 		}
 		p.mu.Unlock()
 		for _, r := range all {
@@ -181,4 +144,90 @@ func (p *Pool) prestartLocked(n int) []*worker {
 		fresh = append(fresh, p.hireLocked())
 	}
 	return fresh
+}
+
+// retune changes the rules if the result is valid, and lets it take effect.
+func (p *Pool) retune(where string, change func(*rules)) error {
+	if p.frozen {
+		return invalid("%s: a pool made by Single or SingleScheduled cannot be retuned; make it by New or NewScheduled", where)
+	}
+	p.mu.Lock()
+	r := p.mu.rules
+	change(&r)
+	if err := r.check(where); err != nil {
+		p.mu.Unlock()
+		return err
+	}
+	grown := r.core - p.mu.core
+	p.mu.rules = r
+	p.retireLocked()
+	fresh := p.unblockLocked()
+	if grown > 0 {
+		// The new workers are for tasks that wait now; later ones start theirs.
+		fresh = append(fresh, p.prestartLocked(min(grown, p.mu.queue.len()))...)
+	}
+	p.mu.Unlock()
+	p.start(fresh)
+	p.tidy()
+	return nil
+}
+
+// SetCore changes Config.Core. If it is raised, workers are started for the
+// tasks that wait, as far as they are that many; if it is lowered, idle workers
+// leave by the rule of KeepAlive. It is an error if n is negative or, but for a
+// scheduled pool, more than Max: to let a pool of fixed size grow, raise Max
+// first. Java: setCorePoolSize.
+func (p *Pool) SetCore(n int) error {
+	return p.retune("SetCore", func(r *rules) { r.core = n })
+}
+
+// SetMax changes Config.Max. If it is lowered, idle workers above it leave at
+// once, busy ones after their task. It is an error if n is less than 1 or than
+// Core, and in a scheduled pool, which has no maximum. Java: setMaximumPoolSize.
+func (p *Pool) SetMax(n int) error {
+	if p.timer != nil {
+		return invalid("SetMax: a scheduled pool has no maximum; its Core workers run all tasks, use SetCore")
+	}
+	return p.retune("SetMax", func(r *rules) { r.max = n })
+}
+
+// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now. It is
+// an error if d is negative, or 0 while AllowCoreTimeout is true. Java:
+// setKeepAliveTime.
+func (p *Pool) SetKeepAlive(d time.Duration) error {
+	return p.retune("SetKeepAlive", func(r *rules) { r.keepAlive = d })
+}
+
+// SetAllowCoreTimeout changes Config.AllowCoreTimeout. It is an error to allow it
+// while KeepAlive is 0. Java: allowCoreThreadTimeOut.
+func (p *Pool) SetAllowCoreTimeout(allow bool) error {
+	return p.retune("SetAllowCoreTimeout", func(r *rules) { r.coreTimeout = allow })
+}
+
+// SetReject changes Config.Reject; a nil policy is an error. Java:
+// setRejectedExecutionHandler.
+func (p *Pool) SetReject(policy RejectPolicy) error {
+	return p.retune("SetReject", func(r *rules) { r.reject = policy })
+}
+
+// Core gives Config.Core as it is now.
+func (p *Pool) Core() int { return p.rules().core }
+
+// Max gives Config.Max as it is now.
+func (p *Pool) Max() int { return p.rules().max }
+
+// KeepAlive gives Config.KeepAlive as it is now.
+func (p *Pool) KeepAlive() time.Duration { return p.rules().keepAlive }
+
+// AllowCoreTimeout gives Config.AllowCoreTimeout as it is now.
+func (p *Pool) AllowCoreTimeout() bool { return p.rules().coreTimeout }
+
+// RejectPolicy gives Config.Reject as it is now. Java:
+// getRejectedExecutionHandler.
+func (p *Pool) RejectPolicy() RejectPolicy { return p.rules().reject }
+
+func (p *Pool) rules() rules {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.rules
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/executor-go/executor/internal/heap"
 	"github.com/executor-go/executor/internal/ring"
+	"github.com/executor-go/executor/internal/task"
 )
 
 // Queue says how a pool holds the tasks that wait for a worker. It is one of
@@ -22,7 +23,7 @@ type Queue interface {
 // never grows beyond Core workers. Java: LinkedBlockingQueue.
 func Unbounded() Queue { return unbounded{} }
 
-// Bounded is a first-in, first-out queue of at most n tasks. When it is full the
+// Bounded is a first-in, first-out queue of at maxQueued n tasks. When it is full the
 // pool grows up to Max workers, then rejects. If n is less than 1, [New] fails.
 // Java: ArrayBlockingQueue.
 func Bounded(n int) Queue { return bounded(n) }
@@ -51,13 +52,13 @@ func (n bounded) backlog() (backlog, error) {
 	if n < 1 {
 		return nil, invalid("Bounded(%d): must be at least 1; Handoff() is the queue without room", int(n))
 	}
-	return &fifo{limit: min(int(n), most)}, nil
+	return &fifo{limit: min(int(n), maxQueued)}, nil
 }
 
 func (prioritized) backlog() (backlog, error) {
 	return &priorities{*heap.New[int64](func(es []entry, places []int32) {
 		for i, e := range es {
-			e.placed(int(places[i]))
+			e.setPlace(int(places[i]))
 		}
 	})}, nil
 }
@@ -66,10 +67,10 @@ func (prioritized) backlog() (backlog, error) {
 type backlog interface {
 	// push adds e, or reports that there is no room.
 	push(e entry) bool
-	// pop takes the first entry that may run at the instant now.
-	pop(now instant) (entry, bool)
+	// pop removes the first entry, if it may run by now.
+	pop() (entry, bool)
 	// remove takes out the entry of a task that is placed.
-	remove(t *task)
+	remove(t *task.Task)
 	// removeFunc takes out all entries that match.
 	removeFunc(match func(entry) bool) []entry
 	// drain takes out everything, whether it may run or not.
@@ -78,59 +79,59 @@ type backlog interface {
 	all() iter.Seq[entry]
 }
 
-// most is how many tasks a queue holds, whatever its limit, or each half of
+// maxQueued is how many tasks a queue holds, whatever its limit, or each end of
 // one that has two: 67 million. A place must fit into the 32 bits that a task has
 // for it, holes included.
-const most = 1 << 26
+const maxQueued = 1 << 26
 
-// stream is a backlog in order of arrival, without a limit. Its tail and its head
-// can be used at the same time: the caller of pushTail holds the gate's lock, the
-// caller of popHead the workers', and the caller of any other method both.
+// stream is a backlog in order of arrival, without a limit. Its tail and its head can
+// be used at the same time: pushTail needs the gate's lock, popHead the workers', and
+// every other method both.
 type stream struct{ line ring.Pair[entry] }
 
 func (q *stream) push(e entry) bool { return q.pushTail(e, e.task()) }
 
 // pushTail adds e, the entry of t, which may be nil.
-func (q *stream) pushTail(e entry, t *task) bool {
-	if q.line.Pushed() >= most {
+func (q *stream) pushTail(e entry, t *task.Task) bool {
+	if q.line.Pushed() >= maxQueued {
 		return false
 	}
 	place := q.line.Push(e)
 	if t != nil {
-		t.place = int32(place)
+		t.SetPlace(place)
 	}
 	return true
 }
 
-func (q *stream) pop(instant) (entry, bool) {
+func (q *stream) pop() (entry, bool) {
 	e, ok := q.line.Pop()
-	e.placed(unplaced)
+	e.setPlace(task.Unplaced)
 	return e, ok
 }
 
 // popHead is pop without what was pushed since the last swap.
 func (q *stream) popHead() (entry, bool) {
 	e, ok := q.line.Shift()
-	e.placed(unplaced)
+	e.setPlace(task.Unplaced)
 	return e, ok
 }
 
-// swap hands what was pushed over to popHead, if that has nothing left.
+// swap moves what was pushed at the tail to the head, if that is empty.
 func (q *stream) swap() { q.line.Turn() }
 
-func (q *stream) remove(t *task) {
-	q.line.Remove(int(t.place))
-	t.place = unplaced
-	q.line.CloseRanks(entry.placed)
+func (q *stream) remove(t *task.Task) {
+	q.line.Remove(t.Place())
+	t.SetPlace(task.Unplaced)
+	q.line.CloseRanks(entry.setPlace)
 }
 
 func (q *stream) removeFunc(match func(entry) bool) []entry {
-	removed := left(q.line.RemoveFunc(match)...)
-	q.line.CloseRanks(entry.placed)
-	return removed
+	es := removed(q.line.RemoveFunc(match)...)
+	q.line.CloseRanks(entry.setPlace)
+	return es
 }
 
-func (q *stream) drain() []entry       { return left(q.line.Drain()...) }
+func (q *stream) drain() []entry       { return removed(q.line.Drain()...) }
 func (q *stream) len() int             { return q.line.Len() }
 func (q *stream) all() iter.Seq[entry] { return q.line.All() }
 
@@ -144,36 +145,36 @@ func (q *fifo) push(e entry) bool {
 	if q.ring.Len() >= q.limit {
 		return false
 	}
-	e.placed(q.ring.Push(e))
+	e.setPlace(q.ring.Push(e))
 	return true
 }
 
-func (q *fifo) pop(instant) (entry, bool) {
+func (q *fifo) pop() (entry, bool) {
 	e, ok := q.ring.Pop()
-	e.placed(unplaced)
+	e.setPlace(task.Unplaced)
 	return e, ok
 }
 
-func (q *fifo) remove(t *task) {
-	q.ring.Remove(int(t.place))
-	t.place = unplaced
-	q.ring.CloseRanks(entry.placed)
+func (q *fifo) remove(t *task.Task) {
+	q.ring.Remove(t.Place())
+	t.SetPlace(task.Unplaced)
+	q.ring.CloseRanks(entry.setPlace)
 }
 
 func (q *fifo) removeFunc(match func(entry) bool) []entry {
-	removed := left(q.ring.RemoveFunc(match)...)
-	q.ring.CloseRanks(entry.placed)
-	return removed
+	es := removed(q.ring.RemoveFunc(match)...)
+	q.ring.CloseRanks(entry.setPlace)
+	return es
 }
 
-func (q *fifo) drain() []entry       { return left(q.ring.Drain()...) }
+func (q *fifo) drain() []entry       { return removed(q.ring.Drain()...) }
 func (q *fifo) len() int             { return q.ring.Len() }
 func (q *fifo) all() iter.Seq[entry] { return q.ring.All() }
 
-// left tells tasks that they have left their queue.
-func left(es ...entry) []entry {
+// removed records that entries have left their queue.
+func removed(es ...entry) []entry {
 	for _, e := range es {
-		e.placed(unplaced)
+		e.setPlace(task.Unplaced)
 	}
 	return es
 }
@@ -184,31 +185,31 @@ type priorities struct{ heap heap.Queue[int64, entry] }
 func (q *priorities) push(e entry) bool {
 	var key int64
 	if t := e.task(); t != nil {
-		key = t.trait().priority
+		key = t.Options().Priority
 	}
-	if q.heap.Len() >= most {
+	if q.heap.Len() >= maxQueued {
 		return false
 	}
-	e.placed(q.heap.Push(key, e))
+	e.setPlace(q.heap.Push(key, e))
 	return true
 }
 
-func (q *priorities) pop(instant) (entry, bool) {
+func (q *priorities) pop() (entry, bool) {
 	_, e, ok := q.heap.Pop()
-	e.placed(unplaced)
+	e.setPlace(task.Unplaced)
 	return e, ok
 }
 
-func (q *priorities) remove(t *task) {
-	q.heap.Remove(int(t.place))
-	t.place = unplaced
+func (q *priorities) remove(t *task.Task) {
+	q.heap.Remove(t.Place())
+	t.SetPlace(task.Unplaced)
 }
 
 func (q *priorities) removeFunc(match func(entry) bool) []entry {
-	return left(q.heap.RemoveFunc(match)...)
+	return removed(q.heap.RemoveFunc(match)...)
 }
 
-func (q *priorities) drain() []entry { return left(q.heap.Drain()...) }
+func (q *priorities) drain() []entry { return removed(q.heap.Drain()...) }
 func (q *priorities) len() int       { return q.heap.Len() }
 
 func (q *priorities) all() iter.Seq[entry] {

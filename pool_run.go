@@ -2,9 +2,20 @@ package executor
 
 import (
 	"context"
+	"log/slog"
 	"runtime/pprof"
-	"time"
+	"strconv"
+
+	"github.com/executor-go/executor/internal/task"
 )
+
+// This file runs one task on one worker:
+//
+//	run ── context ended: cancel it, or leave it to its state
+//	  └─ perform ── BeforeTask ── body ── report what no future shows ── AfterTask
+//
+// The outcome of a task that has a state is read from that afterwards; a plain Runnable
+// has only its ending.
 
 // outcome is how a task ended, as the counters see it.
 type outcome uint8
@@ -16,59 +27,65 @@ const (
 	rejectedTask
 	numOutcomes
 
-	again // one run of several has ended
-	none  // there was no task
+	recurs // one run of several has ended
+	noTask // there was no task
 )
 
 // outcomeOf reads the outcome of a task off its state.
-func outcomeOf(t *task) outcome {
+func outcomeOf(t *task.Task) outcome {
 	switch t.State() {
-	case Pending:
-		return again
-	case Succeeded:
+	case task.Pending:
+		return recurs
+	case task.Succeeded:
 		return succeeded
-	case Failed:
+	case task.Failed:
 		return failed
 	}
 	return canceledTask
 }
 
 // final is the state that a task with the outcome err ends in.
-func final(err error) State {
+func final(err error) task.State {
 	if err != nil {
-		return Failed
+		return task.Failed
 	}
-	return Succeeded
+	return task.Succeeded
 }
 
 // run runs the task in the hands of w.
 func (p *Pool) run(w *worker) outcome {
 	e := w.entry
-	if b, ok := e.bound(); ok {
-		return p.runBound(w, e, b)
+	if tt, ok := e.typed(); ok {
+		return p.runTyped(w, e, tt)
 	}
-	if r, ok := e.run.(*errand); ok {
-		return p.runErrand(w, e, r)
+	if r, ok := e.run.(*ctxRunnable); ok {
+		return p.runWithContext(w, e, r)
 	}
 	return plainly(p.perform(p.ctx, w, e, nil))
 }
 
-func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
-	t := b.core()
-	submitted := t.context()
+// runTyped runs a task that has a state. If the context of its submission has ended, the
+// task is canceled, before its body or, for the sake of a series, after it.
+func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
+	t := tt.taskCore()
+	submitted := t.Context()
 	if submitted.Err() != nil {
-		expire(b, ended(submitted))
+		tt.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
-	s := t.series()
+	s := planOf(t).series
 	if s != nil && s.stale {
 		s.stale = false
-		p.restart(submitted, w, e, b)
+		p.restart(submitted, w, e, tt)
 		return outcomeOf(t)
 	}
-	ctx, ok := t.begin(p, submitted, s != nil)
+	runs := task.Once
+	if s != nil {
+		runs = task.Repeatedly
+	}
+	ctx, ok := t.Begin(runs)
 	if !ok {
 		if !t.State().Done() {
-			return canceledTask // a promise, or somebody else runs it: the pool has no part in it
+			return canceledTask // a promise, or it is run by hand
 		}
 		return outcomeOf(t)
 	}
@@ -77,38 +94,39 @@ func (p *Pool) runBound(w *worker, e entry, b bound) outcome {
 	}
 	p.perform(ctx, w, e, t)
 	if submitted.Err() != nil {
-		expire(b, ended(submitted)) // a series whose submitter is gone
+		tt.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
 	return outcomeOf(t)
 }
 
 // restart finds a new time for a series after the wall clock was set back. It
 // ends the series if there is none, or if the trigger does not tell.
-func (p *Pool) restart(ctx context.Context, w *worker, e entry, b bound) {
+func (p *Pool) restart(ctx context.Context, w *worker, e entry, tt typedTask) {
 	more, last := false, ending{ErrGoexit, true}
 	defer func() {
 		if more {
 			return
 		}
-		b.end(final(last.err), last.err)
+		tt.end(final(last.err), last.err)
 		if last.err != nil {
 			p.report(ctx, p.info(w, e), last)
 		}
 	}()
-	more, last = b.core().series().restart(b.core())
+	t := tt.taskCore()
+	more, last = planOf(t).series.restart(t)
 }
 
-// runErrand runs a Runnable that came with a context. From one that never ends none
+// runWithContext runs a Runnable that came with a context. From one that never ends none
 // has to be derived for it.
-func (p *Pool) runErrand(w *worker, e entry, r *errand) outcome {
+func (p *Pool) runWithContext(w *worker, e entry, r *ctxRunnable) outcome {
 	if r.ctx.Err() != nil {
 		return canceledTask
 	}
-	ctx := withDue(r.ctx, time.Time{})
+	ctx := task.WithoutDue(r.ctx)
 	if ctx.Done() == nil {
-		return plainly(p.perform(p.lasting(ctx), w, e, nil))
+		return plainly(p.perform(p.owner.Lasting(ctx), w, e, nil))
 	}
-	ctx, cancel := within(p, ctx)
+	ctx, cancel := p.owner.WithCancel(ctx)
 	defer cancel(ErrReturned)
 	return plainly(p.perform(ctx, w, e, nil))
 }
@@ -123,26 +141,26 @@ func plainly(end ending) outcome {
 
 // perform calls the body of e, whose task is t, with the hooks around it. No panic
 // of these gets out of it, but runtime.Goexit does.
-func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task) (end ending) {
+func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (end ending) {
 	labels := w.labels // a profile must not show it at its last task, nor at the work of who started it
-	if e.accompanied(t) {
+	if e.hasContext(t) {
 		labels = w.labelsWith(e.context())
 	}
 	pprof.SetGoroutineLabels(labels)
 	var early *TaskInfo
-	if p.hooked || t != nil && t.has(special) {
+	if p.hooked || t != nil && t.HasOptions() {
 		info := p.info(w, e) // before the run, which may set the time of the next
 		early = &info
 	}
 	if p.hooks.BeforeTask != nil {
-		w.told = true
+		w.phase = phaseInHook
 		ctx, end = p.before(ctx, *early, e)
-		w.told = false
+		w.phase = phaseTaken
 		if end.err != nil {
 			return end
 		}
 	}
-	w.ran = true
+	w.phase = phaseCalled
 	end = ending{ErrGoexit, true} // unless the body returns
 	defer func() {
 		if end.abrupt && t == nil { // a task catches what comes out of its body itself
@@ -157,14 +175,16 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task) (end en
 	} else {
 		end = e.call(ctx)
 	}
-	w.fine = end.err == nil
+	if end.err == nil {
+		w.phase = phaseReturned
+	}
 	return end
 }
 
 // call calls the body. A panic of a plain Runnable is the caller's to catch.
 func (e entry) call(ctx context.Context) ending {
-	if b, ok := e.bound(); ok {
-		return b.invoke(ctx)
+	if tt, ok := e.typed(); ok {
+		return tt.invoke(ctx)
 	}
 	return ending{err: e.run.Run(ctx)}
 }
@@ -191,8 +211,8 @@ func (p *Pool) before(ctx context.Context, info TaskInfo, e entry) (derived cont
 			return
 		}
 		end = abrupt(recover())
-		if b, ok := e.bound(); ok {
-			b.fail(end.err)
+		if tt, ok := e.typed(); ok {
+			tt.fail(end.err)
 		}
 		p.report(ctx, info, end)
 	}()
@@ -225,4 +245,148 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	}()
 	p.hooks.AfterTask(ctx, info, end.err)
 	returned = true
+}
+
+// errorUnseen reports whether nobody holds a future that would show an error.
+func (e entry) errorUnseen() bool {
+	t := e.task()
+	if t == nil {
+		return true
+	}
+	_, plain := e.run.(*taskRunnable)
+	return plain || planOf(t).series != nil
+}
+
+// decorated reports whether a task of the user's own is around this one. If it
+// panics after the body, no future shows that.
+func (e entry) decorated() bool {
+	t := e.task()
+	return t != nil && planOf(t).decoration.Load() != nil
+}
+
+// reportBody makes known how a body ended, if that is news. told says that
+// AfterTask hears of errors.
+func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending, told bool) {
+	perr := end.panicked()
+	switch {
+	case end.err == nil:
+	case !e.errorUnseen() && !(end.abrupt && e.decorated()): // its future shows it
+		if perr != nil {
+			p.countPanic()
+		}
+	case perr == nil && (told || matches(end.err, Stop)):
+	case perr == nil && p.interrupted(e) && (matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
+	default:
+		p.report(ctx, info, end)
+	}
+}
+
+// interrupted reports whether somebody has ended the context of the body of e. That
+// it has ended says nothing, once the body has returned.
+func (p *Pool) interrupted(e entry) bool {
+	t := e.task()
+	return p.ctx.Err() != nil || e.context().Err() != nil || t != nil && t.State() == task.Canceled
+}
+
+// report makes a failure known that nobody else is told of. A panic goes to
+// OnPanic or the log, an error to the log.
+func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
+	perr := end.panicked()
+	if perr == nil {
+		p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
+		return
+	}
+	p.countPanic()
+	if p.hooks.OnPanic == nil {
+		p.logPanic(ctx, info, perr)
+		return
+	}
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if second := abrupt(recover()).panicked(); second != nil {
+			p.logPanic(ctx, info, second)
+		}
+		p.logPanic(ctx, info, perr)
+	}()
+	p.hooks.OnPanic(ctx, info, perr)
+	returned = true
+}
+
+func (p *Pool) countPanic() {
+	p.mu.Lock()
+	p.mu.panics++
+	p.mu.Unlock()
+}
+
+func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
+	p.log().LogAttrs(ctx, slog.LevelError, "executor: task panicked",
+		info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
+}
+
+func (p *Pool) log() *slog.Logger {
+	if p.logger != nil {
+		return p.logger
+	}
+	return slog.Default()
+}
+
+// info gives what a hook is told; w is nil for a run by the submitter.
+func (p *Pool) info(w *worker, e entry) TaskInfo {
+	info := TaskInfo{Executor: p.name, Task: e.submitted(), Run: 1}
+	if w != nil {
+		info.Worker = w.number
+	}
+	if t := e.task(); t != nil {
+		info.Name = t.Options().Name
+		info.Due = t.DueTime()
+		if s := planOf(t).series; s != nil {
+			info.Run = s.run.Load()
+		}
+	}
+	if u, ok := info.Task.(Dropped); ok && info.Name == "" {
+		info.Name = u.name
+	}
+	return info
+}
+
+// attrs gives the parts of i that say something, then more.
+func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
+	var as []slog.Attr
+	if i.Executor != "" {
+		as = append(as, slog.String("executor", i.Executor))
+	}
+	if i.Name != "" {
+		as = append(as, slog.String("task", i.Name))
+	}
+	return append(as, more...)
+}
+
+// labelsWith gives a context with the labels of w and of ctx, with which a task was
+// submitted.
+func (w *worker) labelsWith(ctx context.Context) context.Context {
+	own := false
+	pprof.ForLabels(ctx, func(string, string) bool {
+		own = true
+		return false
+	})
+	if !own {
+		return w.labels
+	}
+	pprof.ForLabels(w.labels, func(k, v string) bool {
+		ctx = pprof.WithLabels(ctx, pprof.Labels(k, v))
+		return true
+	})
+	return ctx
+}
+
+// workerLabels gives a context with the pprof labels of a worker: none for a
+// pool without a name.
+func workerLabels(pool string, number int) context.Context {
+	if pool == "" {
+		return context.Background()
+	}
+	return pprof.WithLabels(context.Background(), pprof.Labels("executor", pool, "worker", strconv.Itoa(number)))
 }

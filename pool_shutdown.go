@@ -1,6 +1,11 @@
 package executor
 
-import "context"
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/alarm"
+	"github.com/executor-go/executor/internal/task"
+)
 
 // Stage tells where a pool is in its life. It only moves on:
 //
@@ -41,13 +46,15 @@ func (p *Pool) Shutdown() {
 	var dropped []entry
 	if p.mu.stage == StageRunning {
 		p.mu.stage = StageShutdown
-		dropped = p.dropLocked()
+		if p.timer != nil {
+			dropped = p.timer.dropLocked()
+		}
 		p.turnAwayLocked()
 		p.retireLocked()
 	}
 	p.mu.Unlock()
 	defer p.tidy()
-	each(dropped, func(e entry) { e.end(Canceled, canceled(ErrShutdown)) })
+	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
 }
 
 // ShutdownNow makes the pool take no more tasks, cancels the contexts of the
@@ -83,13 +90,13 @@ func (p *Pool) ShutdownNow() []Dropped {
 // giveBack completes the task of e as canceled and gives its body, unless the
 // task was done already or somebody runs it by hand.
 func (e entry) giveBack() (Dropped, bool) {
-	b, ok := e.bound()
+	tt, ok := e.typed()
 	if !ok {
-		r := e.origin()
+		r := e.submitted()
 		return Dropped{task: r, body: r.Run}, true
 	}
-	u := Dropped{task: b.origin(), body: b.apart(), name: b.core().Name()}
-	return u, b.end(Canceled, canceled(ErrShutdown)) && u.body != nil
+	d := Dropped{task: tt.submitted(), body: tt.detachBody(), name: tt.taskCore().Options().Name}
+	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all
@@ -98,7 +105,7 @@ func (e entry) giveBack() (Dropped, bool) {
 // ends first. A task that calls it on its own pool waits for itself. Java:
 // awaitTermination.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
-	return await(ctx, p.terminated)
+	return task.Await(ctx, p.terminated)
 }
 
 // Terminated gives a channel that is closed when the pool is terminated.
@@ -126,7 +133,10 @@ func (p *Pool) tidy() {
 			p.mu.reaper.Stop()
 		}
 	}
-	spent := p.takeSpentLocked()
+	var spent []*alarm.Alarm
+	if p.timer != nil {
+		spent, p.timer.spent = p.timer.spent, nil
+	}
 	p.mu.Unlock()
 	for _, a := range spent {
 		a.Close()
@@ -155,4 +165,19 @@ func (p *Pool) callTerminated() {
 	}()
 	p.hooks.Terminated()
 	returned = true
+}
+
+// each calls f for each of all in turn. A call that does not return does not keep it
+// from being called for the others.
+func each[E any](all []E, f func(E)) {
+	defer func() {
+		if len(all) > 0 {
+			each(all, f)
+		}
+	}()
+	for len(all) > 0 {
+		e := all[0]
+		all = all[1:]
+		f(e)
+	}
 }

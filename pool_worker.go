@@ -6,33 +6,68 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
+	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/task"
 )
 
-// worker is one goroutine of a pool. Its fields are guarded by the pool's lock,
-// but for entry while the worker has it, and for wake.
+// This file is a worker's life:
+//
+//	hired ─▶ take ─▶ fetch ─▶ take ─▶ fetch ─▶ … ─▶ gone
+//	                   │ ▲
+//	                   ▼ │ a task was handed over, or the alarm went off
+//	                  park
+//
+// take runs the task in hand (pool_run.go). fetch counts it and, under the same lock,
+// pops the next one, parks the worker in the idle list, or counts it out. It is the
+// only place where a worker decides to leave by itself; others dismiss parked ones.
+
+// worker is one goroutine of a pool, or several, one after the other: a task that calls
+// runtime.Goexit ends a goroutine, and another continues as the same worker.
 type worker struct {
 	number int
-	entry  entry           // the task in hand; entry.run is nil if there is none
-	wake   chan struct{}   // holds at most one token: something was handed over, or leave is set
-	leave  bool            // dismissed while parked
-	taken  bool            // entry is being run; the worker's own
-	gone   bool            // counted out; the worker's own
-	told   bool            // BeforeTask is called, and told of if it does not return; the worker's own
-	ran    bool            // the body of entry was begun; the worker's own
-	fine   bool            // the body of entry returned nil; the worker's own
-	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
-	labels context.Context // carries the pprof labels; the worker's own
+	entry  entry // the task in hand; under the pool's lock, unless the phase is that of a task
 
-	parked     bool  // in the idle list
-	since      int64 // when it became idle
+	// phase is how far the worker is with the task in hand. It is the worker's own.
+	phase phase
+
+	wake   chan struct{}   // has one token if entry or dismissed was set while it was parked
+	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
+	labels context.Context // has the pprof labels; the worker's own
+
+	// The pool's lock guards what follows.
+	dismissed  bool  // it was parked and must leave
+	parked     bool  // it is in the idle list
+	since      int64 // when it became idle, 0 if it is not
 	prev, next *worker
 }
 
-// idleList is a stack of parked workers: the one that became idle last is taken
-// first, so that the others can grow old and leave.
+// phase is how far a worker is with a task:
+//
+//	noTask ─▶ taken ─▶ inHook ─▶ taken ─▶ called ─▶ returned ─▶ noTask
+//	   │                                    (counted by fetch) ──▶
+//	   └─▶ gone
+//
+// User code may end the goroutine in each of the phases in between, by runtime.Goexit.
+// The next goroutine of the worker then goes on from there.
+type phase uint8
+
+const (
+	phaseNone     phase = iota
+	phaseTaken          // the body was not called
+	phaseInHook         // BeforeTask is being called, and its failure is reported by its caller
+	phaseCalled         // the body was called
+	phaseReturned       // the body has returned nil
+	phaseGone           // the worker is counted out
+)
+
+// idleList has the parked workers, in the order in which they became idle. The last one
+// is used first, so that the others can time out.
 type idleList struct{ top, bottom *worker }
 
-// push adds w below those that became idle after it: it may have looked up in
+// last returns the worker that became idle last, nil if there is none.
+func (l *idleList) last() *worker { return l.top }
+
+// push adds w above those that were idle before it: it may have looked at the queue in
 // vain meanwhile.
 func (l *idleList) push(w *worker) {
 	w.parked = true
@@ -52,7 +87,7 @@ func (l *idleList) push(w *worker) {
 	}
 }
 
-// pop gives the worker that parked last, or nil.
+// pop removes the worker that became idle last, nil if there is none.
 func (l *idleList) pop() *worker {
 	w := l.top
 	if w != nil {
@@ -75,9 +110,9 @@ func (l *idleList) remove(w *worker) {
 	w.prev, w.next, w.parked = nil, nil, false
 }
 
-// hireLocked makes a worker; the caller starts it. The goroutine of a worker is
-// owned by the pool: it is counted from here on, told to leave by dismissLocked
-// or by the pool's stage, and waited for by termination.
+// hireLocked makes a worker, which the caller starts. The pool owns its goroutine: it
+// is counted from here on, leaves when it is dismissed or by the pool's stage, and
+// termination waits for it.
 func (p *Pool) hireLocked() *worker {
 	p.mu.workers++
 	p.mu.largest = max(p.mu.largest, p.mu.workers)
@@ -85,23 +120,43 @@ func (p *Pool) hireLocked() *worker {
 	return &worker{number: p.mu.hired, wake: make(chan struct{}, 1)}
 }
 
-// handLocked gives e to a parked worker, which was taken off the idle list.
+// hireForLocked makes a worker whose first task is e.
+func (p *Pool) hireForLocked(e entry) *worker {
+	p.mu.gate.submitted++
+	p.mu.active++
+	w := p.hireLocked()
+	w.entry = e
+	return w
+}
+
+// handLocked hands e to a worker that was removed from the idle list.
 func (p *Pool) handLocked(w *worker, e entry) {
 	p.mu.active++
 	w.entry = e
 	w.wake <- struct{}{}
 }
 
-// dismissLocked makes a parked worker leave. It counts as gone at once, so that
-// two workers can't both believe that the other stays.
+// dismissLocked makes a parked worker leave. It no longer counts, so that of two
+// workers at least one stays for the tasks.
 func (p *Pool) dismissLocked(w *worker) {
 	p.mu.idle.remove(w)
-	p.mu.workers--
-	if p.mu.workers == 0 {
-		p.disarmLocked()
-	}
-	w.leave = true
+	p.countOutLocked()
+	w.dismissed = true
 	w.wake <- struct{}{}
+}
+
+func (p *Pool) countOutLocked() {
+	p.mu.workers--
+	if p.mu.workers == 0 && p.timer != nil {
+		p.timer.disarmLocked()
+	}
+}
+
+// start starts workers that were made under the lock.
+func (p *Pool) start(ws []*worker) {
+	for _, w := range ws {
+		go p.work(w)
+	}
 }
 
 // work is a worker's life, or the rest of it.
@@ -111,20 +166,20 @@ func (p *Pool) work(w *worker) {
 	}
 	returned := false
 	defer func() {
-		// A user's function called runtime.Goexit, which nothing can stop, or
-		// panicked around a body: another goroutine goes on as this worker.
-		if returned || w.gone {
+		// User code called runtime.Goexit, which cannot be stopped, or panicked
+		// around a body: another goroutine continues as this worker.
+		if returned || w.phase == phaseGone {
 			return
 		}
 		defer func() { go p.work(w) }() // whatever a hook does
-		if w.taken {
-			p.survive(w, w.entry, recover())
+		if w.phase != phaseNone {
+			p.taskLost(w, w.entry, recover())
 		}
 	}()
-	out := none
+	out := noTask
 	switch {
-	case w.taken:
-		out = w.lost()
+	case w.phase != phaseNone:
+		out = w.lostOutcome()
 	case w.entry.run != nil:
 		out = p.take(w)
 	}
@@ -134,180 +189,206 @@ func (p *Pool) work(w *worker) {
 	returned = true
 }
 
-// take runs the task in the hands of w, and remembers that it does, should the
-// goroutine be lost.
+// take runs the task in hand.
 func (p *Pool) take(w *worker) outcome {
-	w.taken = true
-	out := p.run(w)
-	w.taken = false
-	return out
+	w.phase = phaseTaken
+	return p.run(w)
 }
 
-// survive fails the task of e, which w had in its hands, unless it is complete.
-// The panic v has come out of it outside of body and hooks: out of a method of the
-// submitter's context, or of what was called since the task was done; maybe of what
-// is called here. A nil v is that of runtime.Goexit, which does nothing to a task
-// whose run is over, and of which the caller of BeforeTask has told.
-func (p *Pool) survive(w *worker, e entry, v any) {
-	b, bound := e.bound()
-	done := bound && b.core().State().Done()
-	if v == nil && (done || w.told || w.ran) {
+// taskLost fails the task of e, which w had in hand when its goroutine ended, unless it
+// is complete. The panic v came from user code other than body and hooks: from a method
+// of the submitter's context, or from an OnDone function, maybe one that is called here.
+// A nil v is that of runtime.Goexit. It does nothing to a task whose run is over, or
+// whose BeforeTask hook has called it, which is reported already.
+func (p *Pool) taskLost(w *worker, e entry, v any) {
+	tt, typed := e.typed()
+	done := typed && tt.taskCore().State().Done()
+	if v == nil && (done || w.phase > phaseTaken) {
 		return
 	}
 	end := abrupt(v)
-	if v != nil || e.unwatched() {
+	if v != nil || e.errorUnseen() {
 		defer func() { p.report(context.Background(), p.info(w, e), end) }()
 	}
-	if bound && !done {
-		defer func() { p.survive(w, e, recover()) }()
-		b.fail(end.err)
+	if typed && !done {
+		defer func() { p.taskLost(w, e, recover()) }()
+		tt.fail(end.err)
 	}
 }
 
-// lost tells how the task ended in which a goroutine of w was lost.
-func (w *worker) lost() outcome {
-	w.taken, w.told = false, false
+// lostOutcome returns the outcome of a task that has ended a goroutine of w.
+func (w *worker) lostOutcome() outcome {
 	if t := w.entry.task(); t != nil {
 		return outcomeOf(t)
 	}
-	if w.fine {
+	if w.phase == phaseReturned {
 		return succeeded
 	}
 	return failed
 }
 
-// fetch accounts for the task that w has just run, if any, and gets the next
-// one; it waits while there is none. It reports false if the worker must leave,
-// and has counted it out by then.
+// fetch counts the task that w has run, if there was one, and gets the next one; it
+// waits while there is none. It reports false if the worker must leave, which it has
+// counted out then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
-	p.mu.crew.Lock()
-	if p.advance(w, out) {
-		p.mu.crew.Unlock()
-		return true
-	}
-	p.mu.extend()
-	if dropped := p.accountLocked(w, out); dropped.run != nil {
-		p.mu.Unlock()
-		p.drop(w, dropped) // before w has another task, which it might lose here
-		p.mu.Lock()
+	p.mu.lock.Lock()
+	if out != recurs {
+		p.countLocked(w, out)
+		if p.mu.open {
+			if e, ok := p.mu.popHeadLocked(); ok {
+				p.mu.active++
+				w.entry = e
+				p.mu.lock.Unlock()
+				return true
+			}
+			p.mu.takeGate()
+		}
+	} else {
+		if p.mu.open {
+			p.mu.takeGate()
+		}
+		if dropped := p.requeueLocked(w); dropped.run != nil {
+			p.mu.Unlock()
+			p.drop(w, dropped) // before w has another task, which it might lose here
+			p.mu.Lock()
+		}
 	}
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()
 	p.start(fresh)
-	for next == waits {
+	for next == stepPark {
 		next = p.park(w)
 	}
-	if next == leaves {
-		w.gone = true
+	if next == stepExit {
+		w.phase = phaseGone
 		p.tidy()
 	}
-	return next == works
+	return next == stepRun
 }
 
-// drop completes a task that recurs and was in the hands of w until now.
+// countLocked counts the run that w has just done, if there was one, and the end of its
+// task, unless it recurs. It needs only the workers' lock.
+func (p *Pool) countLocked(w *worker, out outcome) {
+	if out != noTask {
+		p.mu.active--
+	}
+	if w.phase >= phaseCalled {
+		p.mu.runs++
+	}
+	if out < numOutcomes {
+		p.mu.ended[out]++
+	}
+	w.entry, w.since, w.phase = entry{}, 0, phaseNone
+}
+
+// requeueLocked counts a run of a task that recurs, and puts the task back into the
+// queue. If the pool no longer takes it, it is returned for the caller to complete
+// without the lock.
+func (p *Pool) requeueLocked(w *worker) (dropped entry) {
+	out, e := recurs, w.entry
+	switch t := e.task(); {
+	case t.State().Done(): // canceled since
+		out = outcomeOf(t)
+	case !p.timer.requeueLocked(e):
+		dropped, out = e, canceledTask
+	}
+	p.countLocked(w, out)
+	return dropped
+}
+
+// drop completes a task that recurs, which the pool no longer takes.
 func (p *Pool) drop(w *worker, e entry) {
-	defer func() { p.survive(w, e, recover()) }()
-	e.end(Canceled, canceled(ErrShutdown))
+	defer func() { p.taskLost(w, e, recover()) }()
+	e.end(task.Canceled, canceled(ErrShutdown))
 }
 
 // step is what a worker does next.
 type step uint8
 
 const (
-	works  step = iota // it has a task
-	waits              // it is in the idle list
-	leaves             // it is counted out
+	stepRun  step = iota // it has a task
+	stepPark             // it is in the idle list
+	stepExit             // it is counted out
 )
 
 // nextLocked finds a task for w, or parks it, or counts it out.
 func (p *Pool) nextLocked(w *worker) (step, []*worker) {
-	if p.mu.stage == StageStop || p.mu.workers > p.mu.max && p.expendableLocked() {
-		return p.quitLocked()
+	if p.mu.stage == StageStop || p.mu.workers > p.mu.max && p.isSpareLocked() {
+		p.countOutLocked()
+		return stepExit, p.unblockLocked()
 	}
-	now := p.nowLocked()
-	if e, ok := p.mu.queue.pop(now); ok {
+	if e, ok := p.mu.queue.pop(); ok {
 		p.mu.active++
 		w.entry = e
-		p.spreadLocked(now)
-		return works, append(p.unblockLocked(), p.relieveLocked()...)
+		if p.timer == nil {
+			return stepRun, p.unblockLocked()
+		}
+		p.timer.dispatchLocked()
+		return stepRun, append(p.unblockLocked(), p.timer.ensureListenerLocked()...)
 	}
-	if p.excusedLocked(0) {
-		return p.quitLocked()
+	if p.mayLeaveLocked(0) {
+		p.countOutLocked()
+		return stepExit, p.unblockLocked()
 	}
-	if w.since == 0 { // else it looked up, found nothing, and goes on being idle
-		w.since = p.clock.elapsed()
+	if w.since == 0 { // else it looked at the queue in vain, and is still idle
+		w.since = p.elapsed()
 	}
 	p.mu.idle.push(w)
-	fresh := p.unblockLocked() // may well hand it a task at once
+	fresh := p.unblockLocked() // may hand it a task at once
 	if w.parked {
-		p.armReaperLocked()
-		p.listenLocked(w)
-		p.armLocked(now)
+		p.setReaperLocked()
+		if p.timer != nil {
+			p.timer.listenLocked(w)
+		}
 	}
-	return waits, fresh
+	return stepPark, fresh
 }
 
-func (p *Pool) quitLocked() (step, []*worker) {
-	p.mu.workers--
-	if p.mu.workers == 0 {
-		p.disarmLocked()
-	}
-	return leaves, p.unblockLocked()
-}
-
-// surplusLocked reports whether not all workers are to stay for ever.
-func (p *Pool) surplusLocked() bool {
+// aboveCoreLocked reports whether not all workers are to stay for ever.
+func (p *Pool) aboveCoreLocked() bool {
 	return p.mu.coreTimeout || p.mu.workers > p.mu.core
 }
 
-// excusedLocked reports whether a worker that has had no task for so long may
-// leave.
-func (p *Pool) excusedLocked(idle time.Duration) bool {
+// mayLeaveLocked reports whether a worker that has been idle for so long may leave.
+func (p *Pool) mayLeaveLocked(idle time.Duration) bool {
 	over := p.mu.stage != StageRunning && p.mu.queue.len() == 0 ||
 		p.mu.workers > p.mu.max ||
-		p.surplusLocked() && idle >= p.mu.keepAlive && !p.aloneLocked()
-	return over && p.expendableLocked()
+		p.aboveCoreLocked() && idle >= p.mu.keepAlive && (p.timer == nil || !p.timer.onlyListenerLocked())
+	return over && p.isSpareLocked()
 }
 
-// expendableLocked reports whether a worker may leave without leaving tasks
-// behind that nobody would run.
-func (p *Pool) expendableLocked() bool {
+// isSpareLocked reports whether a worker may leave without leaving tasks behind that
+// no other worker would run.
+func (p *Pool) isSpareLocked() bool {
 	return p.mu.workers > 1 || p.mu.queue.len() == 0
 }
 
 // park waits until w is handed a task or dismissed or, in a scheduled pool,
 // until a task is due.
 func (p *Pool) park(w *worker) step {
-	pprof.SetGoroutineLabels(w.labels) // a profile must not show it at its last task
-	if p.mu.delay != nil {
-		return p.parkDelayed(w)
+	pprof.SetGoroutineLabels(w.labels) // else a profile shows it at its last task
+	if p.timer != nil {
+		return p.timer.park(w)
 	}
 	<-w.wake
-	return w.awoken()
+	return w.woken()
 }
 
-// awoken tells a worker that has received its token what it means.
-func (w *worker) awoken() step {
-	if w.leave {
-		return leaves
+// woken returns what a worker is to do that has received its token.
+func (w *worker) woken() step {
+	if w.dismissed {
+		return stepExit
 	}
-	return works
+	return stepRun
 }
 
-// start starts workers made under the lock.
-func (p *Pool) start(ws []*worker) {
-	for _, w := range ws {
-		go p.work(w)
-	}
-}
-
-// armReaperLocked sees to it that idle workers leave in time.
-func (p *Pool) armReaperLocked() {
-	if p.mu.reaping || !p.surplusLocked() || p.mu.idle.bottom == nil {
+// setReaperLocked sets the timer that dismisses idle workers.
+func (p *Pool) setReaperLocked() {
+	if p.mu.reaping || !p.aboveCoreLocked() || p.mu.idle.bottom == nil {
 		return
 	}
 	p.mu.reaping = true
-	d := until(after(p.mu.idle.bottom.since, int64(p.mu.keepAlive)), p.clock.elapsed())
+	d := delay.Until(delay.After(p.mu.idle.bottom.since, int64(p.mu.keepAlive)), p.elapsed())
 	if p.mu.reaper == nil {
 		p.mu.reaper = time.AfterFunc(d, p.reap)
 	} else {
@@ -328,15 +409,15 @@ func (p *Pool) reap() {
 // those that have been idle for longest first, and sets the reaper for the
 // others. It is called whenever the rules have changed.
 func (p *Pool) retireLocked() {
-	now := p.clock.elapsed()
+	now := p.elapsed()
 	for w := p.mu.idle.bottom; w != nil; w = p.mu.idle.bottom {
-		if !p.excusedLocked(until(now, w.since)) {
+		if !p.mayLeaveLocked(delay.Until(now, w.since)) {
 			break
 		}
 		p.dismissLocked(w)
 	}
 	p.mu.reaping = false
-	if p.expendableLocked() && !p.aloneLocked() {
-		p.armReaperLocked()
+	if p.isSpareLocked() && (p.timer == nil || !p.timer.onlyListenerLocked()) {
+		p.setReaperLocked()
 	}
 }

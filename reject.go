@@ -3,6 +3,9 @@ package executor
 import (
 	"context"
 	"time"
+
+	"github.com/executor-go/executor/internal/list"
+	"github.com/executor-go/executor/internal/task"
 )
 
 // RejectPolicy decides about a task that a pool can't take, because it is shut
@@ -76,7 +79,7 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject serves policies of users that leave the decision to one of ours, for a
 // task that the pool has given them to decide about.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	e, _ := pool.bind(ctx, task) // refuse detached it
+	e, _ := pool.newEntry(ctx, task) // refuse has detached it
 	why := ErrSaturated
 	pool.mu.Lock()
 	pool.mu.gate.submitted-- // refuse has counted it, and so will the policy or the admission
@@ -97,15 +100,15 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
 	if t := e.task(); t != nil {
-		t.detach() // which the pool's lock is for
+		t.Detach()
 	}
 	p.mu.Unlock()
 	decided := false
-	defer passOn(&decided, func(err error) { e.end(Failed, err) })
-	err := r.Reject(ctx, e.origin(), p)
+	defer repanic(&decided, func(err error) { e.end(task.Failed, err) })
+	err := r.Reject(ctx, e.submitted(), p)
 	decided = true
 	if err != nil {
-		e.end(Failed, err)
+		e.end(task.Failed, err)
 	}
 	return err
 }
@@ -122,13 +125,13 @@ func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.nam
 func (p *Pool) abort(_ context.Context, e entry, why error) error {
 	p.countRejected()
 	err := p.rejected(why)
-	e.end(Failed, err)
+	e.end(task.Failed, err)
 	return err
 }
 
 func (p *Pool) discard(_ context.Context, e entry, why error) error {
 	p.countRejected()
-	e.end(Failed, p.rejected(why))
+	e.end(task.Failed, p.rejected(why))
 	return nil
 }
 
@@ -138,13 +141,22 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	}
 	p.countRejected()
 	if t := e.task(); t == nil {
-		ctx, cancel := within(p, withDue(ctx, time.Time{}))
+		ctx, cancel := p.owner.WithCancel(task.WithoutDue(ctx))
 		defer cancel(ErrReturned)
 		p.runHere(ctx, e)
-	} else if ctx, ok := t.beginHere(p, ctx, false); ok {
+	} else if ctx, ok := p.beginHere(t); ok {
 		p.runHere(ctx, e)
 	}
 	return nil
+}
+
+// beginHere is task.Begin in the submitter's goroutine, as beginByHand.
+func (p *Pool) beginHere(t *task.Task) (ctx context.Context, ok bool) {
+	returned := false
+	defer repanic(&returned, func(err error) { t.FinishUncalled(err, nil) })
+	ctx, ok = t.Begin(task.Once)
+	returned = true
+	return ctx, ok
 }
 
 // runHere runs the body of e in the submitter's goroutine.
@@ -160,7 +172,7 @@ func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	w, verdict := p.admitLocked(e, e.task())
 	if verdict == saturated {
 		var ok bool
-		if oldest, ok = p.mu.queue.pop(instant{}); ok {
+		if oldest, ok = p.mu.queue.pop(); ok {
 			p.mu.ended[rejectedTask]++
 			w, verdict = p.admitLocked(e, e.task())
 		}
@@ -169,7 +181,7 @@ func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	if w != nil {
 		go p.work(w)
 	}
-	defer oldest.end(Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
+	defer oldest.end(task.Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
 	return p.settled(ctx, e, verdict)
 }
 
@@ -179,8 +191,109 @@ func (p *Pool) settled(ctx context.Context, e entry, v verdict) error {
 	case taken:
 		return nil
 	case queued:
-		p.attend(ctx, e, e.task())
+		p.afterQueued(ctx, e, e.task())
 		return nil
 	}
 	return p.abort(ctx, e, v.reason())
+}
+
+// BlockFor is [Block] with an end of the wait: after d the submission fails, with
+// [ErrSaturated]. A d that is not positive does not wait. It bounds the wait
+// alone, where a deadline of the submitter's context bounds the body too. Java
+// has no counterpart.
+func BlockFor(d time.Duration) RejectPolicy {
+	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, e entry, _ error) error {
+		patience := time.NewTimer(d)
+		defer patience.Stop()
+		return p.blockUntil(ctx, e, patience.C)
+	}}
+}
+
+// blocked is a submitter that waits for room. It is in the pool's list until its fate
+// is decided. The pool's lock guards it.
+type blocked struct {
+	entry   entry
+	waiting bool         // it is in the list
+	decided chan verdict // has room for the one that it gets
+}
+
+// block is the policy Block. Its context is asked for its Done before e is in the
+// ring, and for its error when it is out of it: if one of them panics nobody runs
+// what its submitter takes for refused.
+func (p *Pool) block(ctx context.Context, e entry, _ error) error {
+	return p.blockUntil(ctx, e, nil)
+}
+
+// blockUntil waits for room until ctx ends or over gives something.
+func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) error {
+	done := callUser(p, e, ctx.Done)
+	p.mu.Lock()
+	w, v := p.admitLocked(e, e.task()) // there may be room by now
+	var n *list.Node[*blocked]
+	if v == saturated {
+		n = &list.Node[*blocked]{Value: &blocked{entry: e, waiting: true, decided: make(chan verdict, 1)}}
+		p.mu.blocked.PushBack(n)
+		p.mu.nBlocked++
+	}
+	p.mu.Unlock()
+	if w != nil {
+		go p.work(w)
+	}
+	if n == nil {
+		return p.settled(ctx, e, v)
+	}
+	b := n.Value
+
+	late := false
+	select {
+	case v = <-b.decided:
+		return p.settled(ctx, e, v)
+	case <-over:
+		late = true
+	case <-done:
+	}
+	p.mu.Lock()
+	if !b.waiting {
+		p.mu.Unlock()
+		return p.settled(ctx, e, <-b.decided) // decided in the same moment, and that stands
+	}
+	p.mu.blocked.Remove(n)
+	p.mu.nBlocked--
+	p.mu.Unlock()
+	if late {
+		return p.abort(ctx, e, ErrSaturated)
+	}
+	return p.abort(ctx, e, callUser(p, e, func() error { return task.ContextError(ctx) }))
+}
+
+// unblockLocked admits submitters that wait, as long as there is room. It is
+// called whenever there may be more room than before, and so nobody who comes
+// later finds room while others wait.
+func (p *Pool) unblockLocked() (fresh []*worker) {
+	for n := p.mu.blocked.First(); n != nil; n = p.mu.blocked.First() {
+		e := n.Value.entry
+		w, v := p.admitLocked(e, e.task())
+		if v == saturated {
+			break
+		}
+		p.decideLocked(n, v)
+		if w != nil {
+			fresh = append(fresh, w)
+		}
+	}
+	return fresh
+}
+
+// turnAwayLocked refuses all submitters that wait.
+func (p *Pool) turnAwayLocked() {
+	for n := p.mu.blocked.First(); n != nil; n = p.mu.blocked.First() {
+		p.decideLocked(n, tooLate)
+	}
+}
+
+func (p *Pool) decideLocked(n *list.Node[*blocked], v verdict) {
+	p.mu.blocked.Remove(n)
+	p.mu.nBlocked--
+	n.Value.waiting = false
+	n.Value.decided <- v
 }

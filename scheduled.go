@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/task"
 )
 
 // ScheduledConfig says what a scheduled pool is to be. The zero ScheduledConfig
@@ -134,24 +137,23 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if c.Delayed > DropAtShutdown || c.Periodic > DropAtShutdown {
 		return nil, invalid("ScheduledConfig: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown")
 	}
-	q := newDelayQueue()
-	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r, q)
-	p.mu.delay = q
+	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
+	q := newDelayBacklog(p.clock())
+	p.timer = &timer{pool: p, queue: q.Queue}
+	p.timer.policies[delayed] = c.Delayed.or(KeepAfterShutdown)
+	p.timer.policies[periodic] = c.Periodic.or(DropAtShutdown)
+	p.mu.queue = q
 	p.mu.retained = c.RetainCanceled
-	p.mu.policies[delayed] = c.Delayed.or(KeepAfterShutdown)
-	p.mu.policies[periodic] = c.Periodic.or(DropAtShutdown)
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
 // Schedule submits fn to run once, after delay; a negative delay counts as
 // none. The future fails if p does not take the task. ctx is as for
 // [Pool.Execute]: a task that waits when ctx ends is canceled. Java: schedule.
-func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+func Schedule[T any](ctx context.Context, p *ScheduledPool, d time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	due := after(p.clock.elapsed(), int64(delay))
-	f := newScheduledFuture(false, fn)
-	f.due = due
-	p.once(ctx, f.core(), entry{f}, fn == nil, opts)
+	f := newScheduledFuture(delay.After(p.elapsed(), int64(d)), fn)
+	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
 	return f
 }
 
@@ -161,27 +163,27 @@ func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration,
 // Java has no counterpart.
 func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	f := newScheduledFuture(true, fn)
-	f.due = max(wallNanos(t), 1)
-	p.once(ctx, f.core(), entry{f}, fn == nil, opts)
+	f := newScheduledFuture(max(delay.WallNanos(t), 1), fn)
+	f.core.FollowWallClock()
+	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
 	return f
 }
 
-// once submits the entry of t, which has no body if it is null, to run at the time
-// that is set or, by a jitter, later.
-func (p *ScheduledPool) once(ctx context.Context, t *task, e entry, null bool, opts []Option) {
-	if null {
-		e.end(Failed, ErrNilTask)
+// once submits the entry of t, whose time is set, to run once at that time or, by a
+// jitter, later.
+func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) {
+	if nilFunc {
+		e.end(task.Failed, ErrNilTask)
 		return
 	}
 	if len(opts) > 0 {
 		o, err := gather(delayed, opts)
 		if err != nil {
-			e.end(Failed, err)
+			e.end(task.Failed, err)
 			return
 		}
-		t.adopt(o)
-		t.due = after(t.due, jitter(o.jitter))
+		adopt(t, o)
+		t.InitDue(delay.After(t.Due(), jitter(o.jitter)))
 	}
 	p.schedule(ctx, t, e)
 }
@@ -199,13 +201,13 @@ func (p *ScheduledPool) once(ctx context.Context, t *task, e entry, null bool, o
 // [Pool.Execute], or matches [ErrInvalid]; there is no future then. Java:
 // scheduleAtFixedRate, which an exception ends silently.
 func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{rhythm: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
+	return p.every(ctx, initial, &series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
 
 // WithFixedDelay is like AtFixedRate, but each run is due one delay after the
 // end of the one before. delay must be positive. Java: scheduleWithFixedDelay.
 func (p *ScheduledPool) WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{rhythm: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
+	return p.every(ctx, initial, &series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
 }
 
 func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *series, period string, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
@@ -213,7 +215,7 @@ func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *ser
 	if s.period <= 0 {
 		return nil, invalid("%s is %v; it must be positive", period, s.period)
 	}
-	s.base = after(p.clock.elapsed(), int64(initial))
+	s.base = delay.After(p.elapsed(), int64(initial))
 	return p.repeat(ctx, s, fn, opts)
 }
 
@@ -240,7 +242,7 @@ func (p *ScheduledPool) On(ctx context.Context, trigger Trigger, fn func(context
 	if !first.After(now) {
 		return nil, invalid("On: the trigger %v gives %v after %v, which is not later", trigger, first, now)
 	}
-	s := &series{rhythm: triggered, trigger: trigger, base: max(wallNanos(first), 1), location: first.Location()}
+	s := &series{cadence: triggered, trigger: trigger, base: max(delay.WallNanos(first), 1), location: first.Location()}
 	return p.repeat(ctx, s, fn, opts)
 }
 
@@ -252,31 +254,44 @@ func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.C
 	if err != nil {
 		return nil, err
 	}
-	wall := s.rhythm == triggered
-	f := newScheduledFuture(wall, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) })
-	f.adopt(o)
-	f.traits().series = s
-	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
-	f.due = after(s.base, jitter(o.jitter))
-	if s.isOver(p.clock, s.base, wall) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock.time(s.base, wall))
+	f := newScheduledFuture(delay.After(s.base, jitter(o.jitter)), Callable(fn))
+	wall := s.cadence == triggered
+	if wall {
+		f.core.FollowWallClock()
 	}
-	if err := p.schedule(ctx, f.core(), entry{f}); err != nil {
+	adopt(&f.core, o)
+	f.core.SetOptions().Plan = &plan{series: s}
+	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
+	if s.isOver(p.clock(), s.base, wall) { // whatever the jitter
+		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock().Time(s.base, wall))
+	}
+	if err := p.schedule(ctx, &f.core, entry{f}); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
 // schedule submits a task whose time is set.
-func (p *ScheduledPool) schedule(ctx context.Context, t *task, e entry) error {
-	t.link(p.Pool, ctx)
+func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry) error {
+	t.AttachNew(&p.owner, ctx)
 	if p.decorate != nil {
-		t.preset(t.load() &^ native) // decorate may show it to others
-		f := e.run.(ScheduledTask)
-		if d := ask(p.Pool, e, func() ScheduledTask { return p.decorate(f) }); d != nil && d != f {
-			t.decorate(d) // d may have shown t to others
-			p.postpone(t, p.clock.in(ask(p.Pool, e, d.Next), t.has(wallClock)))
-		}
+		p.decorateTask(t, e)
 	}
 	return p.enter(ctx, e, t)
+}
+
+// decorateTask has the user put a task around t. Decorate may make t known to others.
+func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
+	t.Share()
+	if planOf(t) == &noPlan {
+		t.SetOptions().Plan = new(plan)
+	}
+	f := e.run.(ScheduledTask)
+	d := callUser(p.Pool, e, func() ScheduledTask { return p.decorate(f) })
+	if d == nil || d == f {
+		return
+	}
+	planOf(t).decoration.Store(&decoration{task: d})
+	next := callUser(p.Pool, e, d.Next)
+	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
 }

@@ -48,7 +48,7 @@ func (p *Pool) Stats() Stats {
 		Idle:      p.mu.workers - p.mu.active,
 		Largest:   p.mu.largest,
 		Queued:    p.mu.queue.len(),
-		Blocked:   p.mu.blocked.Len(),
+		Blocked:   p.mu.nBlocked,
 		Submitted: p.mu.gate.submitted,
 		Succeeded: p.mu.ended[succeeded],
 		Failed:    p.mu.ended[failed],
@@ -56,6 +56,6 @@ func (p *Pool) Stats() Stats {
 		Rejected:  p.mu.ended[rejectedTask],
 		Runs:      p.mu.runs,
 		Panics:    p.mu.panics,
-		Uptime:    time.Since(p.clock.epoch),
+		Uptime:    time.Since(p.epoch),
 	}
 }

@@ -1,12 +1,15 @@
 package executor
 
-import "context"
+import (
+	"context"
 
-// Submit gives fn to ex and returns the future of its result. If ex rejects it,
-// the future fails with that error at once. ctx is as for [Pool.Execute]: it
-// bounds the wait for admission, and is the parent of the context that fn gets.
-// A nil fn gives a future that failed with [ErrNilTask]; a nil ctx panics. Java:
-// submit.
+	"github.com/executor-go/executor/internal/task"
+)
+
+// Submit submits fn to ex and returns the future of its result. If ex rejects it, the
+// future fails with that error at once. ctx is as for [Pool.Execute]: it bounds the wait
+// for admission, and is the parent of the context that fn gets. A nil fn returns a future
+// that failed with [ErrNilTask]; a nil ctx panics.
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	f := NewFuture(fn, opts...)
 	submit(ctx, ex, f)
@@ -15,18 +18,18 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 
 func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	mustContext(ctx)
-	if f.State().Done() {
-		return // it was misused
+	if f.core.State().Done() {
+		return // fn is nil, or an option out of its range
 	}
 	var err error
-	if p, ok := ex.(*Pool); ok && p.mu.delay == nil {
-		f.link(p, ctx) // needs no lock, since nobody else knows of f yet
-		err = p.enter(ctx, entry{f}, f.core())
+	if p, ok := ex.(*Pool); ok && p.timer == nil {
+		f.core.AttachNew(&p.owner, ctx) // nobody else knows of f yet
+		err = p.enter(ctx, entry{f}, &f.core)
 	} else {
 		err = ex.Execute(ctx, f)
 	}
 	if err != nil {
-		f.end(Failed, err) // unless ex has said more
+		f.end(task.Failed, err) // unless ex has completed it
 	}
 }
 
@@ -40,8 +43,8 @@ func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return fs
 }
 
-// Callable adapts a function without a result to [Submit], [InvokeAll] and their
-// kin. A nil fn gives nil. Java: Executors.callable.
+// Callable adapts a function without a result to [Submit], [InvokeAll] and the other
+// functions that expect one. It returns nil for a nil fn.
 func Callable(fn func(context.Context) error) func(context.Context) (struct{}, error) {
 	if fn == nil {
 		return nil

@@ -4,7 +4,7 @@
 // A million tasks may be submitted with one context. An AfterFunc for each of them
 // would start a million goroutines when it ends. Here one goroutine handles all
 // members of the group, one after the other, in the order in which they were added.
-// See docs/decisions/0030-one-watch-for-each-context.md.
+// See docs/design/decisions/0030-one-watch-for-each-context.md.
 //
 //	Set ── Done channel ──▶ group ── AfterFunc ── members
 //	    └─ Done channel ──▶ group ── AfterFunc ── members
@@ -15,7 +15,7 @@ import (
 	"maps"
 
 	"github.com/executor-go/executor/internal/list"
-	"github.com/executor-go/executor/internal/turnstile"
+	"github.com/executor-go/executor/internal/spinlock"
 )
 
 // A Set is a set of members, grouped by the Done channels of their contexts. Contexts
@@ -28,7 +28,7 @@ type Set[E any] struct {
 	// be set before the first Add.
 	Ended func(value E, ctx context.Context)
 
-	mu     turnstile.Mutex // no other lock is taken under it, and no context is called
+	mu     spinlock.Mutex // no other lock is taken under it, and no context is called
 	groups map[<-chan struct{}]*group[E]
 	peak   int // most groups since the map was made
 }

@@ -27,8 +27,6 @@ type Queue[E any] struct {
 
 	seen  Instant // the last reading of the clocks
 	ahead int64   // by how much the wall clock was ahead of the monotonic one then
-
-	ends ends
 }
 
 // New returns an empty queue. placed is called with elements and their places whenever

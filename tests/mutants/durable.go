@@ -53,16 +53,6 @@ var durableMutants = []mutant{
 		new: "		j.State = durable.Running\n\t}\n\tj.Attempt++\n\tif !c",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "what was wished of a job is forgotten when it is given back",
-		old: "while the clock was ahead\n\t}\n\tFulfill(j)\n",
-		new: "while the clock was ahead\n\t}\n",
-	},
-	{
-		file: "durable/sqlite/commit.go", what: "an outcome of an older epoch is committed",
-		old: "where id = ?9 and epoch = ?10 and state = 2",
-		new: "where id = ?9 and epoch >= ?10 and state = 2",
-	},
-	{
 		file: "durable/sqlite/commit.go", what: "an outcome that is repeated is refused",
 		old: "		return n > 0, err\n\t}\n\tif err != nil || o.Unrecorded",
 		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
@@ -81,11 +71,6 @@ var durableMutants = []mutant{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",
 		old: "seen.kind = mine.kind and seen.turn = mine.turn where",
 		new: "seen.kind = mine.kind where",
-	},
-	{
-		file: "durable/postgres/insert.go", what: "nobody is told of a new job",
-		old: "where exists (select from ins where state = 0 and due <= n.now + $16)",
-		new: "where exists (select from ins where state = 0 and due <= n.now + $16 and id is null)",
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",

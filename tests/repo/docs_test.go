@@ -117,7 +117,7 @@ func TestStatesDocumentMatchesCode(t *testing.T) {
 	}
 	var coded []string
 	comment := regexp.MustCompile(`(?m)^//\t(\w+(?:, \w+)*) +-> (\w+(?:, \w+)*) `)
-	for _, file := range []string{"task.go", "pool_shutdown.go"} {
+	for _, file := range []string{"executor.go", "pool_shutdown.go"} {
 		for _, m := range comment.FindAllStringSubmatch(read(t, file), -1) {
 			coded = append(coded, arrows(m[1], m[2])...)
 		}

@@ -13,18 +13,17 @@ var starts = map[string]string{
 	"executor.enter":           "the pool; a worker",
 	"executor.start":           "the pool; a worker",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
-	"executor.armReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
+	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
 	"executor.discardOldest":   "the pool; a worker",
 	"executor.blockUntil":      "the pool; a worker",
-	"executor.add":             "the submitter's context; unhooked when no future waits that has it",
-	"executor.within":          "the pool's context; unhooked when the body has returned",
+	"ctxgroup.Add":             "the submitter's context; stopped when no future waits that has it",
+	"task.WithCancel":          "the pool's context; stopped when the body has returned",
 	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",
 	"pgserver.Restart":         "the server; waits for its process, and is waited for by Kill",
 }
 
 // awake are the test files of the core that sleep in real time, with the reason.
 var awake = map[string]string{
-	"scheduled_alarm_test.go":   "waits for the kernel to be done with a descriptor",
 	"scheduled_race_test.go":    "hunts for wake-ups that get lost in real time",
 	"scheduled_million_test.go": "fills the queue while the clock runs",
 }

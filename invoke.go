@@ -5,6 +5,9 @@ import (
 	"errors"
 	"iter"
 	"sync"
+
+	"github.com/executor-go/executor/internal/task"
+	"github.com/executor-go/executor/queue"
 )
 
 // ErrNoTasks is returned by [InvokeAny] for no functions at all.
@@ -37,24 +40,24 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	}()
 	for _, f := range fs {
 		if stop == nil && ctx.Err() != nil {
-			stop = ended(ctx)
+			stop = task.ContextError(ctx)
 		}
 		if stop != nil {
 			break
 		}
 		if err := ex.Execute(ctx, f); err != nil {
-			f.end(Failed, err)
+			f.end(task.Failed, err)
 			stop = err
 		}
 	}
 	for _, f := range fs {
 		if stop == nil {
-			if err := await(ctx, f.Done()); err != nil {
+			if err := task.Await(ctx, f.Done()); err != nil {
 				stop = err
 			}
 		}
 		if stop != nil {
-			f.settleIf(false, Canceled, canceled(stop), stop, f.drop)
+			f.core.Cancel(canceled(stop), stop, f.drop)
 		}
 	}
 	returned = true
@@ -90,7 +93,7 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	}
 	for _, fn := range fns {
 		if ctx.Err() != nil {
-			return zero, ended(ctx)
+			return zero, task.ContextError(ctx)
 		}
 		f := NewFuture(fn)
 		c.add(f)
@@ -107,7 +110,7 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 		}
 	}
 	if c.pending() > 0 || ctx.Err() != nil {
-		return zero, ended(ctx) // whatever became of the tasks, which it has ended too
+		return zero, task.ContextError(ctx) // whatever became of the tasks, which it has ended too
 	}
 	return zero, last
 }
@@ -125,7 +128,9 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 		}
 		defer func() {
 			for i, f := range c.fs {
-				f.withdraw(c.notices[i])
+				if n := c.callbacks[i]; n != nil {
+					f.core.RemoveCallback(n)
+				}
 			}
 		}()
 		for f := range c.all(context.Background()) {
@@ -138,9 +143,9 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 
 // collector gathers futures as they are done.
 type collector[T any] struct {
-	fs      []*Future[T]
-	notices []*notice     // by future; nil for one that was done
-	wake    chan struct{} // holds a token while done may have something
+	fs        []*Future[T]
+	callbacks []*task.Callback // by future; nil for one that was done
+	wake      chan struct{}    // holds a token while done may have something
 
 	mu   sync.Mutex
 	done []*Future[T] // in order, not yet handed out
@@ -148,7 +153,7 @@ type collector[T any] struct {
 }
 
 func newCollector[T any](n int) *collector[T] {
-	return &collector[T]{fs: make([]*Future[T], 0, n), notices: make([]*notice, 0, n), wake: make(chan struct{}, 1)}
+	return &collector[T]{fs: make([]*Future[T], 0, n), callbacks: make([]*task.Callback, 0, n), wake: make(chan struct{}, 1)}
 }
 
 func (c *collector[T]) add(f *Future[T]) {
@@ -156,7 +161,7 @@ func (c *collector[T]) add(f *Future[T]) {
 	c.left++
 	c.mu.Unlock()
 	c.fs = append(c.fs, f)
-	c.notices = append(c.notices, f.notify(func() {
+	c.callbacks = append(c.callbacks, f.core.OnDone(func() {
 		c.mu.Lock()
 		c.done = append(c.done, f)
 		c.mu.Unlock()
@@ -204,7 +209,7 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 					return
 				}
 			}
-			if c.pending() == 0 || await(ctx, c.wake) != nil {
+			if c.pending() == 0 || task.Await(ctx, c.wake) != nil {
 				return
 			}
 		}
@@ -217,3 +222,46 @@ func (c *collector[T]) cancel() {
 		f.Cancel()
 	}
 }
+
+// A CompletionService gives the futures of a stream of tasks in the order in
+// which they are done, to any number of takers. It holds those that nobody has
+// taken, without a limit. It has no goroutine and needs no end.
+//
+// Who is to have all of them takes as many as were submitted. That Poll gives none
+// once the pool is terminated does not say that there are none: that of a task
+// which its context or Cancel ended may come a moment later, see [Future.OnDone].
+// Java: ExecutorCompletionService.
+type CompletionService[T any] struct {
+	ex   Executor
+	done *queue.Blocking[*Future[T]]
+}
+
+// NewCompletionService returns a service whose tasks are run by ex, which must
+// not be nil.
+func NewCompletionService[T any](ex Executor) *CompletionService[T] {
+	if ex == nil {
+		panic("executor: NewCompletionService: nil Executor")
+	}
+	return &CompletionService[T]{ex, queue.NewUnbounded[*Future[T]]()}
+}
+
+// Submit is the function [Submit]; the future is given to a taker once it is
+// done, also if it was rejected or canceled.
+func (s *CompletionService[T]) Submit(ctx context.Context, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
+	f := NewFuture(fn, opts...)
+	f.OnDone(func() { s.done.Offer(f) })
+	submit(ctx, s.ex, f)
+	return f
+}
+
+// Take waits for the next future that is done. It returns ctx's error if ctx
+// ends first. Java: take.
+func (s *CompletionService[T]) Take(ctx context.Context) (*Future[T], error) {
+	return s.done.Take(ctx)
+}
+
+// Poll gives the next future that is done, if there is one. Java: poll.
+func (s *CompletionService[T]) Poll() (*Future[T], bool) { return s.done.Poll() }
+
+// Len gives the number of futures that are done and that nobody has taken.
+func (s *CompletionService[T]) Len() int { return s.done.Len() }

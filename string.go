@@ -5,29 +5,30 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/executor-go/executor/internal/task"
 )
 
-// String describes the future in one line, for logs: the name that it was given, its
-// state, and why it failed or was canceled, as `future "mail": failed: no route to host`.
-// The form may change. Java: FutureTask.toString.
-func (t *task) String() string {
-	s := t.State()
-	return fmt.Sprintf("%s: %v%s", titled("future", t.Name()), s, t.because(s))
+// String describes the future in one line, for logs: its name, its state, and why it
+// failed or was canceled, as `future "mail": failed: no route to host`. The form may
+// change.
+func (f *Future[T]) String() string {
+	s := f.State()
+	return fmt.Sprintf("%s: %v%s", titled("future", f.Name()), s, because(s, errorOf(&f.core)))
 }
 
-// because says why a task is in a state that needs a reason. All of it is in one line:
-// that of a panic brings its stack.
-func (t *task) because(s State) string {
+// because returns the reason of a state that needs one, in one line: that of a panic
+// has its stack in it.
+func because(s State, err error) string {
 	if s != Failed && s != Canceled {
 		return ""
 	}
-	err := t.outcome()
 	if c := (*CanceledError)(nil); s == Canceled && errors.As(err, &c) {
 		if err = c.Cause; err == ErrCanceled {
 			return ""
 		}
 	}
-	line, _, _ := strings.Cut(reason(err), "\n")
+	line, _, _ := strings.Cut(task.Reason(err), "\n")
 	return ": " + line
 }
 
@@ -45,14 +46,14 @@ func (f *ScheduledFuture[T]) String() string {
 
 // String describes the pool in one line, for logs: its name, its stage, its workers and
 // its tasks, as `pool "mail": running, 3 of 4 workers active, 12 queued, 250 ended`.
-// The form may change; [Pool.Stats] gives the same as numbers. Java: toString.
+// The form may change; [Pool.Stats] returns the same as numbers.
 func (p *Pool) String() string {
 	s := p.Stats()
 	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d ended",
 		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Ended())
 }
 
-// titled gives what something is, and its name if it has one.
+// titled returns what something is, with its name if it has one.
 func titled(what, name string) string {
 	if name == "" {
 		return what
@@ -60,7 +61,7 @@ func titled(what, name string) string {
 	return what + " " + strconv.Quote(name)
 }
 
-// name gives the name of a constant, or the number of one that is none.
+// name returns the name of a constant, or the number of any other value.
 func name[N ~uint8](n N, names ...string) string {
 	if int(n) < len(names) {
 		return names[n]

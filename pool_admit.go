@@ -1,0 +1,404 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/ctxgroup"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// This file is the way of a task into a pool:
+//
+//	Execute, Go, Submit        make an entry of what was submitted
+//	enter                      context ended: the task is canceled
+//	  gate open                push the task at the tail of the queue
+//	  gate closed              admitLocked: the four steps
+//	  no room, or shut down    the rejection policy decides (reject.go)
+//	afterQueued                from now on the end of its context removes the task
+//
+// User code, as the methods of the submitter's context, is called before the pool's
+// lock is taken or after it is released.
+
+// Execute submits task. It returns nil if the task was accepted, or dealt with
+// by the rejection policy in a way that is no error; else an error that matches
+// [ErrRejected], that of a [RejectFunc] as it is, [ErrNilTask], or ctx's error if
+// ctx had ended before.
+//
+// ctx is the parent of the task's context: the body gets its values, and is
+// canceled with it; a task that still waits when ctx ends is canceled and never
+// runs. With a rejection policy that waits, ctx bounds the wait. A ctx that
+// never ends costs one allocation, context.Background nothing.
+//
+// A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
+// error that it returns to Hooks.AfterTask, or both to the log. A *Future
+// carries them itself. Execute panics if ctx is nil.
+//
+// A *Future that is done, or was submitted before, is accepted too, as another task.
+// Its body still runs once, for whichever comes first; the others find nothing
+// to do.
+//
+// A type of your own that embeds a *Future is declined, with an error that matches
+// [ErrInvalid]: it would be taken for that Future, and its own Run never called.
+func (p *Pool) Execute(ctx context.Context, task Runnable) error {
+	if f, ok := task.(Func); task == nil || ok && f == nil {
+		return ErrNilTask
+	}
+	if tt, ok := task.(typedTask); ok && tt.submitted() != task {
+		return invalid("task %T embeds a Future, for which it would be taken; submit the Future itself, or have it in a field with a name", task)
+	}
+	return p.submit(ctx, task)
+}
+
+// Go submits fn to be run once and forgotten; it is Execute for a function.
+// Options name it, bound its time, or set its priority.
+func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	if len(opts) == 0 {
+		return p.submit(ctx, Func(fn))
+	}
+	r := newTaskRunnable(Func(fn))
+	if err := configure(&r.core, opts); err != nil {
+		return err
+	}
+	return p.submit(ctx, r)
+}
+
+// submit admits a task that runs once, as soon as it can.
+func (p *Pool) submit(ctx context.Context, r Runnable) error {
+	mustContext(ctx)
+	e, t := p.newEntry(ctx, r)
+	return p.enter(ctx, e, t)
+}
+
+func mustContext(ctx context.Context) {
+	if ctx == nil {
+		panic("executor: nil Context")
+	}
+}
+
+// entry is a task in a pool. A typedTask knows its context, and so does a
+// ctxRunnable, so that an entry is one interface value: queues hold a million of
+// them, and they are copied under the pool's lock.
+//
+// A typedTask in an entry is attached to this pool. One that is attached to another
+// pool, or is run by hand, is in a ctxRunnable.
+type entry struct{ run Runnable }
+
+// typedTask is a Runnable that has a task.Task: a future, or a taskRunnable.
+type typedTask interface {
+	Runnable
+	taskCore() *task.Task
+
+	// invoke runs the body in this goroutine, after taskCore().Begin, and returns how
+	// this run ended. The outcome of the task is in its state.
+	invoke(ctx context.Context) ending
+
+	// end completes the task if it is pending.
+	end(s task.State, err error) bool
+
+	// fail completes a task that has begun and whose body was not called.
+	fail(err error)
+
+	// submitted returns the object that was submitted: the task itself, or the
+	// Runnable in it.
+	submitted() Runnable
+
+	// detachBody returns the body for a run without the future, nil if it was released.
+	detachBody() func(context.Context) error
+}
+
+// taskRunnable is a plain Runnable with a task, for pools that need one: to name it, to
+// bound its time, or to place it in a delay queue. It is never visible outside.
+type taskRunnable struct {
+	core task.Task
+	run  Runnable
+}
+
+func newTaskRunnable(r Runnable) *taskRunnable {
+	return &taskRunnable{core: task.New(), run: r}
+}
+
+func (r *taskRunnable) taskCore() *task.Task          { return &r.core }
+func (r *taskRunnable) Run(ctx context.Context) error { return r.run.Run(ctx) }
+func (r *taskRunnable) fail(err error)                { r.core.FinishUncalled(err, nil) }
+func (r *taskRunnable) submitted() Runnable           { return r.run }
+
+func (r *taskRunnable) end(s task.State, err error) bool {
+	return r.core.CompletePending(s, err, nil)
+}
+
+func (r *taskRunnable) detachBody() func(context.Context) error { return r.run.Run }
+
+func (r *taskRunnable) invoke(ctx context.Context) (end ending) {
+	returned := false
+	defer func() {
+		if !returned {
+			end = abrupt(recover())
+		}
+		r.core.Finish(final(end.err), end.err, nil)
+	}()
+	end.err = r.run.Run(ctx)
+	returned = true
+	return end
+}
+
+// ctxRunnable is a plain Runnable with the context that it was submitted with, if that
+// is not Background.
+type ctxRunnable struct {
+	Runnable
+	ctx context.Context
+}
+
+// newEntry returns the entry of a Runnable that is to run as soon as it can, and its
+// task, if it has one. In a scheduled pool every entry has one, for its time.
+func (p *Pool) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
+	if p.timer != nil {
+		return p.timer.newEntry(ctx, r)
+	}
+	tt, ok := r.(typedTask)
+	switch {
+	case ok && tt.taskCore().Attach(&p.owner, ctx, 0):
+		return entry{r}, tt.taskCore()
+	case !ok && task.IsBackground(ctx):
+		return entry{r}, nil
+	}
+	return entry{&ctxRunnable{r, ctx}}, nil
+}
+
+// typed returns the task of an entry that has one. The cases of types without a task
+// come first, since a comparison of types is faster than a look at the methods.
+func (e entry) typed() (typedTask, bool) {
+	switch r := e.run.(type) {
+	case Func, *ctxRunnable:
+		return nil, false
+	case typedTask:
+		return r, true
+	}
+	return nil, false
+}
+
+// task returns the core of the entry's task, nil if it has none.
+func (e entry) task() *task.Task {
+	if tt, ok := e.typed(); ok {
+		return tt.taskCore()
+	}
+	return nil
+}
+
+// hasContext reports whether e, whose task is t, has a context other than Background.
+func (e entry) hasContext(t *task.Task) bool {
+	if t != nil {
+		return t.HasContext()
+	}
+	_, ok := e.run.(*ctxRunnable)
+	return ok
+}
+
+// submittedWithContext reports whether the context of the submission may end or panic.
+// A task that has begun keeps the context that it had, which may be another.
+func (e entry) submittedWithContext(t *task.Task) bool {
+	return e.hasContext(t) || t != nil && t.Begun()
+}
+
+// context returns the context that the task was submitted with.
+func (e entry) context() context.Context {
+	switch r := e.run.(type) {
+	case Func:
+		return context.Background()
+	case *ctxRunnable:
+		return r.ctx
+	case typedTask:
+		return r.taskCore().Context()
+	}
+	return context.Background()
+}
+
+// submitted returns the object that was submitted.
+func (e entry) submitted() Runnable {
+	switch r := e.run.(type) {
+	case *ctxRunnable:
+		return r.Runnable
+	case typedTask:
+		return r.submitted()
+	}
+	return e.run
+}
+
+// is reports whether r, which is comparable, is the object that was submitted, or the
+// user's decoration of it.
+func (e entry) is(r Runnable) bool {
+	if e.submitted() == r {
+		return true
+	}
+	t := e.task()
+	if t == nil {
+		return false
+	}
+	d := planOf(t).decoration.Load()
+	return d != nil && d.task == r
+}
+
+// end completes the entry's task, if it has one and it is pending.
+func (e entry) end(s task.State, err error) {
+	if tt, ok := e.typed(); ok {
+		tt.end(s, err)
+	}
+}
+
+// setPlace records in the entry's task, if it has one, where it is in the queue.
+func (e entry) setPlace(place int) {
+	if _, ok := e.run.(Func); ok { // the most frequent case, without a call
+		return
+	}
+	if t := e.task(); t != nil {
+		t.SetPlace(place)
+	}
+}
+
+// enter admits the entry of t, which may be nil, submitted with ctx, or has
+// the rejection policy decide.
+func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
+	if e.submittedWithContext(t) {
+		if err := callUser(p, e, func() error { return task.IfEnded(ctx) }); err != nil {
+			e.end(task.Canceled, canceled(err))
+			return err
+		}
+	}
+	if p.mu.gate.open.Load() && p.mu.gate.push(e, t) {
+		p.afterQueued(ctx, e, t)
+		return nil
+	}
+	p.mu.Lock()
+	w, v := p.admitLocked(e, t)
+	policy := p.mu.reject
+	p.mu.Unlock()
+	if w != nil {
+		go p.work(w)
+	}
+	switch v {
+	case taken:
+		return nil
+	case queued:
+		p.afterQueued(ctx, e, t)
+		return nil
+	}
+	return p.refuse(ctx, e, policy, v.reason())
+}
+
+// verdict is the answer to a task that asks for admission.
+type verdict uint8
+
+const (
+	taken     verdict = iota // a worker has it
+	queued                   // it waits
+	saturated                // there is no room
+	tooLate                  // the pool is shut down
+)
+
+func (v verdict) reason() error {
+	if v == tooLate {
+		return ErrShutdown
+	}
+	return ErrSaturated
+}
+
+// admitLocked is the four steps. It counts the task exactly if it admits it. A
+// worker that it returns must be started by the caller, without the lock.
+func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
+	if p.mu.stage != StageRunning {
+		return nil, tooLate
+	}
+	if p.timer != nil {
+		return p.timer.admitLocked(e, t)
+	}
+	if p.mu.workers < p.mu.core {
+		return p.hireForLocked(e), taken
+	}
+	if w := p.mu.idle.pop(); w != nil { // then the queue is empty
+		p.mu.gate.submitted++
+		p.handLocked(w, e)
+		return nil, taken
+	}
+	if p.mu.queue.push(e) {
+		p.mu.gate.submitted++
+		if p.mu.workers == 0 { // Core is 0, and a task that waits needs a worker
+			return p.hireLocked(), queued
+		}
+		return nil, queued
+	}
+	if p.mu.workers < p.mu.max {
+		return p.hireForLocked(e), taken
+	}
+	return nil, saturated
+}
+
+// afterQueued follows the admission to the queue: the end of the submitter's context
+// is to remove the task, and a task that was completed on its way here is removed now.
+func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
+	switch {
+	case t == nil:
+	case t.State().Done():
+		p.forget(t)
+	case e.submittedWithContext(t):
+		p.watchContext(ctx, e.run.(typedTask))
+	}
+}
+
+// watchContext has tt, which is queued, canceled when ctx ends. If a method of ctx
+// panics, ctx counts as ended, and the panic continues in the submitter. A worker
+// may have begun the task by then; otherwise it does not run.
+func (p *Pool) watchContext(ctx context.Context, tt typedTask) {
+	var m *ctxgroup.Member[typedTask]
+	returned := false
+	defer repanic(&returned, func(err error) {
+		tt.end(task.Canceled, canceled(err))
+		if m != nil {
+			m.Remove()
+		}
+	})
+	if done := ctx.Done(); done != nil {
+		m = p.contexts.NewMember(tt, ctx)
+		p.contexts.Add(m, done)
+		tt.taskCore().RemoveWhenDone(m)
+	}
+	returned = true
+}
+
+// contextEnded cancels a task whose context has ended. If a method of ctx panics, the
+// panic is the cause.
+func contextEnded(tt typedTask, ctx context.Context) {
+	returned := false
+	defer repanic(&returned, func(err error) { tt.end(task.Canceled, canceled(err)) })
+	err := task.ContextError(ctx)
+	returned = true
+	tt.end(task.Canceled, canceled(err))
+}
+
+// callUser calls question, a method of the submitter's context or decoration. If it
+// panics, the task, which is not queued yet, fails and counts as rejected, and the
+// panic continues in the submitter.
+func callUser[A any](p *Pool, e entry, question func() A) (answer A) {
+	returned := false
+	defer repanic(&returned, func(err error) {
+		p.countRejected()
+		e.end(task.Failed, err)
+	})
+	answer = question()
+	returned = true
+	return answer
+}
+
+// repanic, deferred, calls failed if a call of user code has not returned, and then has
+// the panic continue, or the runtime.Goexit. It does nothing if it has returned.
+func repanic(returned *bool, failed func(err error)) {
+	if *returned {
+		return
+	}
+	end := abrupt(recover())
+	failed(end.err)
+	if perr := end.panicked(); perr != nil {
+		panic(perr.Value)
+	}
+}

@@ -1,0 +1,356 @@
+package executor
+
+import (
+	"context"
+	"iter"
+
+	"github.com/executor-go/executor/internal/alarm"
+	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// This file is what a pool does in addition if its tasks wait for a time.
+//
+//	submit    push the task into the delay queue
+//	            below Core workers: start one, which will look at the queue
+//	            else, if a worker is idle: hand it what is due, and set the alarm
+//	worker    take what is due; hand other tasks that are due to idle workers, and set
+//	          the alarm for the next
+//	idle      wait for a task or for the alarm; all idle workers listen, one receives it
+//
+// Java's queue has a leader, the one waiter that waits with a timeout. Here the alarm
+// belongs to the queue, so there is no leader to replace, and a submitter with a new
+// first task sets the alarm without waking a worker.
+//
+// Invariant: whenever the pool's lock is free, and a task waits that will be due, a
+// worker is busy and will look at the queue, or one is idle and the alarm goes off in time.
+
+// timer is the part of a Pool that only a ScheduledPool has. The pool's lock guards it.
+type timer struct {
+	pool     *Pool
+	queue    *delay.Queue[typedTask]
+	policies [periodic + 1]AfterShutdown // by kind of task
+
+	alarm *alarm.Alarm   // nil while there is no worker
+	spent []*alarm.Alarm // to be closed by tidy
+	set   int64          // when the alarm goes off, on the monotonic clock; 0 if it is not set
+}
+
+// clock returns the clock of the pool's times.
+func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
+
+// newEntry returns the entry and the task of a Runnable that is due now.
+func (tm *timer) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
+	p := tm.pool
+	now := p.elapsed()
+	if tt, ok := r.(typedTask); ok && tt.taskCore().Attach(&p.owner, ctx, now) {
+		return entry{r}, tt.taskCore()
+	}
+	c := newTaskRunnable(r)
+	c.core.Attach(&p.owner, ctx, now)
+	return entry{c}, &c.core
+}
+
+// admitLocked is the admission to a scheduled pool: every task enters the queue.
+func (tm *timer) admitLocked(e entry, t *task.Task) (*worker, verdict) {
+	p := tm.pool
+	if !p.mu.queue.push(e) {
+		return nil, saturated
+	}
+	p.mu.gate.submitted++
+	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
+		return p.hireLocked(), queued
+	}
+	if p.mu.idle.last() != nil && !tm.alarmCovers(t) {
+		tm.queue.Look()
+		tm.dispatchLocked()
+	}
+	return nil, queued
+}
+
+// alarmCovers reports whether the alarm goes off in time for t, which is queued. The
+// worker that receives it takes all that is due.
+func (tm *timer) alarmCovers(t *task.Task) bool {
+	if t.FollowsWallClock() {
+		first, _ := tm.queue.FirstOnWall()
+		return first < t.Due()
+	}
+	return tm.set != 0 && tm.set <= t.Due()
+}
+
+// requeueLocked puts a periodic task back for its next run. It reports false if the
+// pool is shut down and drops such tasks.
+func (tm *timer) requeueLocked(e entry) bool {
+	switch tm.pool.mu.stage {
+	case StageRunning:
+	case StageShutdown:
+		if tm.policies[periodic] != KeepAfterShutdown {
+			return false
+		}
+	default:
+		return false
+	}
+	t := e.task()
+	t.SetDue(planOf(t).series.next)
+	return tm.pool.mu.queue.push(e)
+}
+
+// dispatchLocked hands tasks that were due at the last look at the clocks to idle
+// workers, and sets the alarm for the next. Every worker that takes a task calls it.
+func (tm *timer) dispatchLocked() {
+	p := tm.pool
+	for p.mu.idle.last() != nil {
+		tt, ok := tm.queue.Pop()
+		if !ok {
+			break
+		}
+		tt.taskCore().SetPlace(task.Unplaced)
+		p.handLocked(p.mu.idle.pop(), entry{tt})
+	}
+	if p.mu.stage != StageRunning && tm.queue.Len() == 0 {
+		p.retireLocked() // nothing will come any more
+	}
+	tm.setAlarmLocked()
+}
+
+// ensureListenerLocked returns a new worker, to be started, if tasks wait for their
+// time, all workers are busy, and there may be more: it is to listen to the alarm. A
+// worker that is neither busy nor idle is about to look at the queue.
+func (tm *timer) ensureListenerLocked() []*worker {
+	p := tm.pool
+	if p.mu.workers > p.mu.active || p.mu.workers >= p.mu.core || tm.queue.Len() == 0 {
+		return nil
+	}
+	return []*worker{p.hireLocked()}
+}
+
+// onlyListenerLocked reports whether an idle worker is the last of Core that can listen
+// to the alarm, while tasks wait for their time.
+func (tm *timer) onlyListenerLocked() bool {
+	p := tm.pool
+	return tm.queue.Len() > 0 && p.mu.workers <= p.mu.core && p.mu.workers-p.mu.active <= 1
+}
+
+// setAlarmLocked sets the alarm for the first task of the queue, if a worker is idle.
+// An alarm for an earlier time stays: to look once in vain costs less than to set it
+// anew for each first task that is canceled.
+func (tm *timer) setAlarmLocked() {
+	p := tm.pool
+	if p.mu.idle.last() == nil {
+		return
+	}
+	at, ok := tm.queue.Next()
+	if !ok || tm.set != 0 && tm.set <= at {
+		return
+	}
+	tm.set = at
+	tm.alarm.Set(delay.Until(at, p.elapsed()))
+}
+
+// listenLocked prepares w, which is about to park, for the alarm.
+func (tm *timer) listenLocked(w *worker) {
+	if tm.alarm == nil {
+		tm.alarm = alarm.New()
+	}
+	w.alarm = tm.alarm
+	tm.setAlarmLocked()
+}
+
+// disarmLocked discards the alarm when the last worker leaves, so that a pool without
+// workers has no timer and no goroutine. Closing it may take a moment, so that is left
+// to tidy, which every worker that leaves calls.
+func (tm *timer) disarmLocked() {
+	if tm.alarm != nil {
+		tm.spent = append(tm.spent, tm.alarm)
+		tm.alarm, tm.set = nil, 0
+	}
+}
+
+// park waits until w is handed a task or dismissed, or the alarm goes off.
+func (tm *timer) park(w *worker) step {
+	p := tm.pool
+	if !w.alarm.Wait(w.wake) {
+		return w.woken()
+	}
+	p.mu.Lock()
+	tm.set = 0
+	if !w.parked {
+		// It was handed a task, or dismissed, in the same moment. The alarm was
+		// for a worker all the same.
+		tm.queue.Look()
+		tm.dispatchLocked()
+		fresh := tm.ensureListenerLocked()
+		p.mu.Unlock()
+		p.start(fresh)
+		<-w.wake
+		return w.woken()
+	}
+	p.mu.idle.remove(w)
+	next, fresh := p.nextLocked(w)
+	p.mu.Unlock()
+	p.start(fresh)
+	return next
+}
+
+// dropLocked removes from the queue what the policies do not let run after a shutdown,
+// and counts it. The caller completes it without the lock.
+func (tm *timer) dropLocked() []entry {
+	p := tm.pool
+	now := tm.queue.Now()
+	dropped := p.mu.queue.removeFunc(func(e entry) bool {
+		t := e.task()
+		switch {
+		case t.State() == task.Canceled:
+			return true
+		case planOf(t).series != nil:
+			return tm.policies[periodic] == DropAtShutdown
+		case t.Due() <= now.On(t.FollowsWallClock()):
+			return false
+		}
+		return tm.policies[delayed] == DropAtShutdown
+	})
+	p.mu.ended[canceledTask] += int64(len(dropped))
+	return dropped
+}
+
+// delayBacklog is the delay queue as a backlog.
+type delayBacklog struct{ *delay.Queue[typedTask] }
+
+func newDelayBacklog(c delay.Clock) delayBacklog {
+	return delayBacklog{delay.New(c, placed, stale)}
+}
+
+// placed records the places of tasks that are queued. Their tasks are in no cache as a
+// rule. The fewer instructions there are for each, the more of them the processor
+// fetches at a time.
+func placed(tts []typedTask, places []int32) {
+	for i, tt := range tts {
+		tt.taskCore().SetPlace(int(places[i]))
+	}
+}
+
+// stale marks a task of a trigger after the wall clock was set back: a worker will ask
+// the trigger for the next time, without the lock.
+func stale(tt typedTask) bool {
+	t := tt.taskCore()
+	s := planOf(t).series
+	if s == nil {
+		return false
+	}
+	s.stale = true
+	t.SetDue(1)
+	return true
+}
+
+func (q delayBacklog) push(e entry) bool {
+	if q.Len() >= maxQueued {
+		return false
+	}
+	tt := e.run.(typedTask) // newEntry has made one of any other Runnable
+	t := tt.taskCore()
+	t.SetPlace(q.Push(tt, t.Due(), t.FollowsWallClock()))
+	return true
+}
+
+func (q delayBacklog) pop() (entry, bool) {
+	q.Look()
+	tt, ok := q.Pop()
+	return unplace(tt, ok)
+}
+
+// unplace returns the entry of a task that has left the queue, if there is one.
+func unplace(tt typedTask, ok bool) (entry, bool) {
+	if !ok {
+		return entry{}, false
+	}
+	tt.taskCore().SetPlace(task.Unplaced)
+	return entry{tt}, true
+}
+
+func (q delayBacklog) remove(t *task.Task) {
+	q.Remove(t.Place(), t.FollowsWallClock())
+	t.SetPlace(task.Unplaced)
+}
+
+func (q delayBacklog) removeFunc(match func(entry) bool) []entry {
+	return unplaceAll(q.RemoveFunc(func(tt typedTask) bool { return match(entry{tt}) }))
+}
+
+func (q delayBacklog) drain() []entry { return unplaceAll(q.Drain()) }
+
+func unplaceAll(tts []typedTask) []entry {
+	es := make([]entry, len(tts))
+	for i, tt := range tts {
+		es[i], _ = unplace(tt, true)
+	}
+	return es
+}
+
+func (q delayBacklog) len() int { return q.Len() }
+
+func (q delayBacklog) all() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for tt := range q.All() {
+			if !yield(entry{tt}) {
+				return
+			}
+		}
+	}
+}
+
+// SetDelayed changes ScheduledConfig.Delayed. If the pool is shut down already,
+// DropAtShutdown takes effect at once.
+func (p *ScheduledPool) SetDelayed(a AfterShutdown) error {
+	return p.timer.setPolicy(delayed, a.or(KeepAfterShutdown))
+}
+
+// SetPeriodic changes ScheduledConfig.Periodic. If the pool is shut down
+// already, DropAtShutdown takes effect at once.
+func (p *ScheduledPool) SetPeriodic(a AfterShutdown) error {
+	return p.timer.setPolicy(periodic, a.or(DropAtShutdown))
+}
+
+// Delayed returns ScheduledConfig.Delayed as it is now.
+func (p *ScheduledPool) Delayed() AfterShutdown { return p.timer.policy(delayed) }
+
+// Periodic returns ScheduledConfig.Periodic as it is now.
+func (p *ScheduledPool) Periodic() AfterShutdown { return p.timer.policy(periodic) }
+
+// SetRetainCanceled changes ScheduledConfig.RetainCanceled, for tasks that are
+// canceled from now on.
+func (p *ScheduledPool) SetRetainCanceled(retain bool) {
+	p.mu.Lock()
+	p.mu.retained = retain
+	p.mu.Unlock()
+}
+
+// RetainCanceled returns ScheduledConfig.RetainCanceled as it is now.
+func (p *ScheduledPool) RetainCanceled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.retained
+}
+
+func (tm *timer) policy(k taskKind) AfterShutdown {
+	tm.pool.mu.Lock()
+	defer tm.pool.mu.Unlock()
+	return tm.policies[k]
+}
+
+func (tm *timer) setPolicy(k taskKind, a AfterShutdown) error {
+	if a > DropAtShutdown {
+		return invalid("AfterShutdown is %d; it must be KeepAfterShutdown or DropAtShutdown", a)
+	}
+	p := tm.pool
+	p.mu.Lock()
+	tm.policies[k] = a
+	var dropped []entry
+	if a == DropAtShutdown && p.mu.stage == StageShutdown {
+		dropped = tm.dropLocked()
+		p.retireLocked()
+	}
+	p.mu.Unlock()
+	defer p.tidy()
+	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
+	return nil
+}

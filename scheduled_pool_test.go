@@ -1,0 +1,172 @@
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/internal/alarm"
+	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// The wall clock can't be set in a test, and a bubble's never steps. So these tests
+// call what a step of it would.
+
+// everyHour is a Trigger at each full hour of the wall clock.
+type everyHour struct{}
+
+func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }
+
+// attached returns a task with the series s that a pool owns.
+func attached(s *series) *task.Task {
+	f := newScheduledFuture(s.base, func(context.Context) (struct{}, error) { return struct{}{}, nil })
+	f.core.FollowWallClock()
+	f.core.SetOptions().Plan = &plan{series: s}
+	f.core.AttachNew(&Scheduled(1).owner, context.Background())
+	return &f.core
+}
+
+// A schedule that begins anew takes the first time after the present, though
+// it had already been due later than that.
+func TestRestartedSeries(t *testing.T) {
+	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
+	s := &series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: future}
+	cron := attached(s)
+	before := time.Now()
+	more, err := s.restart(cron)
+	if !more || err.err != nil {
+		t.Fatalf("restart gives %t, %v", more, err)
+	}
+	next := time.Unix(0, s.next)
+	if first := (everyHour{}).Next(before); next.Before(first) || next.After(first.Add(2*time.Hour)) {
+		t.Errorf("next is %v, want %v", next, first)
+	}
+}
+
+// A schedule whose body was running while the clock was set back far also takes
+// the first time after the present: nobody found it in the queue to make it
+// begin anew.
+func TestWallClockSetBackDuringRun(t *testing.T) {
+	for _, c := range []struct {
+		ahead time.Duration // of the time for which the run was due
+		anew  bool
+	}{
+		{delay.StepBack - time.Minute, false},
+		{delay.StepBack + time.Minute, true},
+		{10 * 365 * 24 * time.Hour, true},
+	} {
+		base := time.Now().Add(c.ahead)
+		s := &series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: delay.WallNanos(base)}
+		if more, err := s.advance(attached(s)); !more || err.err != nil {
+			t.Fatalf("advance gives %t, %v", more, err)
+		}
+		if next := time.Unix(0, s.next); next.Before(base) != c.anew {
+			t.Errorf("the clock was set back by %v: next is in %v", c.ahead, time.Until(next))
+		}
+	}
+}
+
+// exitsLater is a trigger that calls runtime.Goexit, but for the first time that
+// it is asked.
+type exitsLater struct{ asked int }
+
+func (x *exitsLater) Next(t time.Time) time.Time {
+	if x.asked++; x.asked > 1 {
+		runtime.Goexit()
+	}
+	return t.Add(time.Hour)
+}
+
+// A trigger that calls runtime.Goexit when it is asked anew, after the wall
+// clock was set back, ends its series as it does after a run.
+func TestWallClockSetBackTriggerExits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewScheduled(ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		f, err := p.On(context.Background(), new(exitsLater), func(context.Context) error { runs++; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		p.mu.Lock()
+		p.timer.queue.Renew()
+		p.timer.queue.Look()
+		p.timer.dispatchLocked()
+		p.mu.Unlock()
+		synctest.Wait()
+		if _, err := f.Result(); err != ErrGoexit || runs != 0 {
+			t.Errorf("outcome %v after %d runs, want %v after none", err, runs, ErrGoexit)
+		}
+		p.ShutdownNow()
+		p.Close()
+	})
+}
+
+// When a pool gives its alarm up, and a new worker comes, parks and leaves before
+// anybody has closed it, both alarms are closed in the end. Only a rare
+// interleaving gets there from outside, so this test goes step by step.
+func TestEveryAlarmIsClosed(t *testing.T) {
+	helpers := func() int {
+		buf := make([]byte, 1<<22)
+		return strings.Count(string(buf[:runtime.Stack(buf, true)]), "alarm.(*waker).run(")
+	}
+	before := helpers()
+	p := Scheduled(0)
+	for range 3 {
+		p.timer.listenLocked(new(worker))
+		p.timer.disarmLocked() // the last worker leaves; its tidy comes late
+	}
+	p.tidy()
+	for range 1000 { // a helper that was closed may take a moment to be gone
+		if helpers() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines of alarms are left", helpers()-before)
+}
+
+// A worker that is handed a task in the very moment in which it hears the alarm
+// does not keep the alarm to itself: it is set for those that are still idle.
+// Between the two a worker is nowhere that a test could hold it, so one is made
+// up that has received both.
+func TestAlarmDuringHandOver(t *testing.T) {
+	for range 64 { // in each the worker notices one of the two first, at random
+		if synctest.Test(t, alarmDuringHandOver); t.Failed() {
+			return
+		}
+	}
+}
+
+func alarmDuringHandOver(t *testing.T) {
+	p, err := NewScheduled(ScheduledConfig{Core: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.ShutdownNow()
+	p.PrestartAll()
+	synctest.Wait()
+	Schedule(context.Background(), p, time.Hour, func(context.Context) (int, error) { return 0, nil })
+
+	w := &worker{wake: make(chan struct{}, 1), alarm: alarm.New()}
+	defer w.alarm.Close()
+	w.alarm.Set(0)
+	synctest.Wait()
+	w.wake <- struct{}{}
+	if next := p.timer.park(w); next != stepRun {
+		t.Errorf("the worker's next step is %d, though it has a task", next)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer.set == 0 {
+		t.Error("the alarm was heard and is not set again, though others are idle")
+	}
+}
