@@ -8,13 +8,12 @@
 //
 // # Tasks
 //
-// A task is a function that gets a context and returns an error, with a value
-// or without. [Submit] gives one to a pool and returns its [Future].
-// [Pool.Go] is for tasks that nobody waits for; [Pool.Execute] takes any
-// [Runnable], a Future made by [NewFuture] among them. [InvokeAll] runs several
-// and waits for all, [InvokeAny] waits for the first that succeeds, [SubmitAll]
-// does not wait, and [Completed] gives futures in the order in which they are
-// done; [CompletionService] does that for a stream without an end.
+// A task is a function that gets a context and returns an error, with a value or without.
+// [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks that
+// nobody waits for; [Pool.Execute] takes any [Runnable], a Future made by [NewFuture]
+// among them. [InvokeAll] runs several and waits for all, [InvokeAny] waits for the first
+// that succeeds, [SubmitAll] does not wait, and [Completed] returns futures in the order
+// in which they are done; [CompletionService] does that for a stream without an end.
 //
 // A single task is named by [Named], bounded by [Timeout], and put before others
 // by [Priority].
@@ -39,11 +38,11 @@
 //
 // # Queues
 //
-// [Unbounded] holds any number of tasks, and a pool that has it never grows
-// beyond Core. [Bounded] holds so many; when it is full the pool grows, and then
-// rejects. [Handoff] holds none: a task goes straight to a worker or is rejected.
-// [Prioritized] gives the task with the least [Priority] first. Package queue has
-// the same queues for goroutines that wait on each other without a pool.
+// [Unbounded] holds any number of tasks, and a pool that has it never grows beyond Core.
+// [Bounded] holds so many; when it is full the pool grows, and then rejects. [Handoff]
+// holds none: a task goes straight to a worker or is rejected. [Prioritized] returns the
+// task with the least [Priority] first. Package queue has the same queues for goroutines
+// that wait on each other without a pool.
 //
 // Tasks that wait can be seen ([Pool.Waiting]) and taken out ([Pool.Remove],
 // [Future.Cancel]).
@@ -61,10 +60,10 @@
 //
 // # Futures
 //
-// A [Future] is one outcome for any number of waiters. [Future.Get] waits for it
-// within a context, Done gives a channel to select on, [Future.Result] and Err do
-// not wait. It always resolves, and once: with the body's value or error, a
-// [*PanicError], [ErrGoexit], a [*CanceledError] or a [*RejectedError].
+// A [Future] is one outcome for any number of waiters. [Future.Get] waits for it within a
+// context, Done returns a channel to select on, [Future.Result] and Err do not wait. It
+// always resolves, and once: with the body's value or error, a [*PanicError], [ErrGoexit],
+// a [*CanceledError] or a [*RejectedError].
 //
 // [Future.Cancel] completes a task as canceled, takes it out of its queue, and
 // ends the context of a body that is running; [Future.Abandon] leaves such a body
@@ -87,35 +86,32 @@
 // pipeline, is given the context that came from outside: with the body's own it
 // may be canceled before it runs, with the cause [ErrReturned].
 //
-// [context.Cause] tells a body why its context ended: [ErrCanceled],
-// [ErrTimeout], [ErrShutdown], or the cause of the submitter's context. A body
-// that is running decides its outcome itself, unless Cancel, Abandon, Complete
-// or Fail have decided it: a body that finishes in spite of its context has
-// succeeded.
+// [context.Cause] returns why the context of a body ended: [ErrCanceled], [ErrTimeout],
+// [ErrShutdown], or the cause of the submitter's context. A body that is running decides
+// its outcome itself, unless Cancel, Abandon, Complete or Fail have decided it: a body
+// that finishes in spite of its context has succeeded.
 //
 // # Schedules
 //
-// A [ScheduledPool] runs tasks at a time: [Schedule] after a delay and [At] at a
-// time of day, once; [ScheduledPool.AtFixedRate] on a grid,
-// [ScheduledPool.WithFixedDelay] with a pause in between, [ScheduledPool.On] when
-// a [Trigger] says, again and again. Package cron has triggers for crontab times.
-// Runs of one task never overlap. [Times] and [Until] limit periodic work,
-// [Jitter] spreads it, [SkipMissed] forgoes catching up, and a body ends it by
-// returning [Stop]. [Due] tells a body when it was due.
+// A [ScheduledPool] runs tasks at a time: [Schedule] after a delay and [At] at a time of
+// day, once; [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
+// pause in between, [ScheduledPool.On] when a [Trigger] says, again and again. Package
+// cron has triggers for crontab times. Runs of one task never overlap. [Times] and [Until]
+// limit periodic work, [Jitter] spreads it, [SkipMissed] forgoes catching up, and a body
+// ends it by returning [Stop]. [Due] returns when a body was due.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.
 //
 // # Shutdown
 //
-// [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled
-// pool, policies say which: unless they are changed periodic work ends, and the
-// tasks of Schedule and At stay until they are due, however late that is.
-// [Pool.ShutdownNow] ends the contexts of the bodies that run and gives back the
-// tasks that never ran, for use elsewhere. [Pool.AwaitTermination] waits for the end
-// within a context, and [Pool.Close] is Shutdown and that wait. A pool that is not
-// shut down keeps its workers, and is not garbage collected as long as it has one:
-// never, unless they leave when they are idle.
+// [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled pool,
+// policies say which: unless they are changed periodic work ends, and the tasks of
+// Schedule and At stay until they are due, however late that is. [Pool.ShutdownNow] ends
+// the contexts of the bodies that run and returns the tasks that never ran, for use
+// elsewhere. [Pool.AwaitTermination] waits for the end within a context, and [Pool.Close]
+// is Shutdown and that wait. A pool that is not shut down keeps its workers, and is not
+// garbage collected as long as it has one: never, unless they leave when they are idle.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a
 // worker to spare, for a task that waits behind it. Before it waits for one that it
@@ -124,11 +120,10 @@
 //
 // # Panics and errors
 //
-// A panic in a body becomes a [*PanicError], with its value and stack, in the
-// future; so do errors. Where nobody holds a future (Go, Execute of a plain
-// Runnable, periodic work) a panic is told to Hooks.OnPanic, or else logged with
-// its stack; an error to Hooks.AfterTask, or else logged. The worker lives on.
-// Nothing is swallowed.
+// A panic in a body becomes a [*PanicError], with its value and stack, in the future; so
+// do errors. Where nobody holds a future (Go, Execute of a plain Runnable, periodic work)
+// a panic is reported to Hooks.OnPanic, or else logged with its stack; an error to
+// Hooks.AfterTask, or else logged. The worker lives on. Nothing is swallowed.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it.
 // A body that calls [runtime.Goexit], as a failing test does, has failed with

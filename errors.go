@@ -9,9 +9,8 @@ import (
 )
 
 var (
-	// ErrRejected is matched by every error that says that an executor did not
-	// take a task: it was full, it was shut down, or its policy dropped the
-	// task later. Java: RejectedExecutionException.
+	// ErrRejected is matched by every error that says that an executor did not take a
+	// task: it was full, it was shut down, or its policy dropped the task later.
 	ErrRejected = errors.New("executor: task rejected")
 
 	// ErrShutdown is the cause of whatever a shutdown ended: it is matched by
@@ -25,7 +24,6 @@ var (
 
 	// ErrCanceled is matched by the outcome of every canceled task, and is the
 	// [context.Cause] seen by a body that was running when Cancel was called.
-	// Java: CancellationException.
 	ErrCanceled = errors.New("executor: task canceled")
 
 	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout]
@@ -38,17 +36,15 @@ var (
 	// has an outcome that matches it.
 	ErrReturned = task.ErrReturned
 
-	// ErrNotDone is returned by the accessors that do not wait, while there is
-	// no outcome. Java: IllegalStateException.
+	// ErrNotDone is returned by the accessors that do not wait, while there is no outcome.
 	ErrNotDone = errors.New("executor: task not done")
 
-	// ErrNilTask is returned, or is the outcome, where a task is nil. Nothing
-	// else has happened then. Java: NullPointerException.
+	// ErrNilTask is returned, or is the outcome, where a task is nil. Nothing else has
+	// happened then.
 	ErrNilTask = errors.New("executor: nil task")
 
-	// ErrInvalid is matched by every error about a value out of its range. Its
-	// message names the value, its range, and how to mend it. Java:
-	// IllegalArgumentException.
+	// ErrInvalid is matched by every error about a value out of its range. Its message
+	// names the value, its range, and how to mend it.
 	ErrInvalid = errors.New("executor: invalid argument")
 
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
@@ -82,13 +78,13 @@ func (e *RejectedError) Unwrap() []error { return []error{ErrRejected, e.Reason}
 // CanceledError is the outcome of a canceled task. It matches [ErrCanceled]
 // and its Cause.
 type CanceledError struct {
-	// Cause says who canceled: ErrCanceled itself for Cancel and Abandon,
-	// ErrShutdown for a shutdown, an error that matches the error and the cause
-	// of the submitter's context, or what made InvokeAll give up.
+	// Cause is what canceled the task: ErrCanceled itself for Cancel and Abandon,
+	// ErrShutdown for a shutdown, an error that matches the error and the cause of the
+	// submitter's context, or what made InvokeAll give up.
 	Cause error
 }
 
-// Error gives the cause, unless that is ErrCanceled, which says nothing more.
+// Error returns the cause, unless that is ErrCanceled, which says nothing more.
 func (e *CanceledError) Error() string {
 	if e.Cause == ErrCanceled {
 		return ErrCanceled.Error()
@@ -105,14 +101,14 @@ type PanicError struct {
 	Stack []byte // the stack of the panicking goroutine, as by [debug.Stack]
 }
 
-// Error gives the value and the stack, since an outcome is often all that is
-// left of a panic.
+// Error returns the value and the stack, since an outcome is often all that is left of a
+// panic.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("executor: task panicked: %v\n\n%s", e.Value, e.Stack)
 }
 
-// Unwrap returns the value if it was an error, else nil. An error that is a nil
-// pointer is none: whoever looked into it would panic himself.
+// Unwrap returns the value if it was an error, else nil. An error that is a nil pointer
+// counts as none, since its methods are likely to panic.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return task.NonNil(err)
@@ -126,7 +122,7 @@ type ending struct {
 	abrupt bool // it did not return: it panicked or called runtime.Goexit
 }
 
-// panicked gives the panic that it ended by, nil if it did not.
+// panicked returns the panic that it ended by, nil if it did not.
 func (e ending) panicked() *PanicError {
 	if !e.abrupt {
 		return nil
@@ -135,9 +131,8 @@ func (e ending) panicked() *PanicError {
 	return perr
 }
 
-// abrupt gives the ending of what did not return; v is what recover returned.
-// It is called by the deferred function itself, so that the stack is still that
-// of the panic.
+// abrupt returns the ending of a call that did not return; v is what recover returned. It
+// is called by the deferred function itself, so that the stack is still that of the panic.
 func abrupt(v any) ending {
 	if v == nil {
 		return ending{ErrGoexit, true} // panic(nil) arrives as a *runtime.PanicNilError
@@ -158,14 +153,14 @@ func matches(err, target error) (is bool) {
 	return errors.Is(err, target) || task.Same(err, target)
 }
 
-// canceled gives the outcome for a cause.
+// canceled returns the outcome for a cause.
 func canceled(cause error) error { return &CanceledError{Cause: cause} }
 
-// canceledByHand is the outcome of a cancellation that gives none, as Cancel and
-// Abandon do: shared, since it is immutable and most timeouts are canceled.
+// canceledByHand is the outcome of a cancellation without an error of its own, as by
+// Cancel and Abandon: shared, since it is immutable and most timeouts are canceled.
 var canceledByHand error = &CanceledError{Cause: ErrCanceled}
 
-// invalid gives an error that matches ErrInvalid.
+// invalid returns an error that matches ErrInvalid.
 func invalid(format string, args ...any) error {
 	return &argumentError{fmt.Sprintf("executor: "+format, args...)}
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/executor-go/executor/internal/task"
 )
@@ -96,3 +97,11 @@ func (d Dropped) Task() Runnable { return d.task }
 
 // Name returns the name of the task that [Named] set, or "".
 func (d Dropped) Name() string { return d.name }
+
+// name returns the name of a constant, or the number of any other value.
+func name[N ~uint8](n N, names ...string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return strconv.Itoa(int(n))
+}

@@ -283,6 +283,17 @@ func (f *Future[T]) conclude(v T, end ending) ending {
 	return end
 }
 
+// planOf returns the plan of t. A task that a pool has refused has none any more.
+func planOf(t *task.Task) *plan {
+	if !t.HasOptions() || t.Detached() {
+		return &noPlan
+	}
+	if p, ok := t.Options().Plan.(*plan); ok {
+		return p
+	}
+	return &noPlan
+}
+
 // The methods below are those of typedTask.
 
 func (f *Future[T]) taskCore() *task.Task { return &f.core }

@@ -13,13 +13,12 @@ import (
 // ErrNoTasks is returned by [InvokeAny] for no functions at all.
 var ErrNoTasks = errors.New("executor: no tasks")
 
-// InvokeAll submits the functions, waits until all are done, and returns their
-// futures in the order of the functions. When ctx ends, those that are not done
-// are canceled: no future is ever left pending, but a body that was running may
-// return later than InvokeAll, and [Future.Join] waits for it. A function that
-// fails does not disturb the others, but one that is rejected makes InvokeAll
-// cancel them. If one is nil, nothing runs: its future fails with [ErrNilTask],
-// the others are canceled. Java: invokeAll.
+// InvokeAll submits the functions, waits until all are done, and returns their futures in
+// the order of the functions. When ctx ends, those that are not done are canceled: no
+// future is ever left pending, but a body that was running may return later than
+// InvokeAll, and [Future.Join] waits for it. A function that fails does not disturb the
+// others, but one that is rejected makes InvokeAll cancel them. If one is nil, nothing
+// runs: its future fails with [ErrNilTask], the others are canceled.
 func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	mustContext(ctx)
 	fs := make([]*Future[T], len(fns))
@@ -64,13 +63,12 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return fs
 }
 
-// InvokeAny submits the functions one by one, for as long as none has
-// succeeded, and returns the first value. The others are canceled, and those that
-// were running may return later than InvokeAny. If all fail it returns the error
-// of the one that failed last; if ctx ends first, ctx's error. An executor that
-// rejects some of them is still asked for the others. A nil function is found
-// before anything runs, and gives [ErrNilTask]; no functions at all give
-// [ErrNoTasks]. Java: invokeAny.
+// InvokeAny submits the functions one by one, for as long as none has succeeded, and
+// returns the first value. The others are canceled, and those that were running may return
+// later than InvokeAny. If all fail it returns the error of the one that failed last; if
+// ctx ends first, ctx's error. An executor that rejects some of them is still asked for
+// the others. A nil function is found before anything runs; the error is [ErrNilTask]
+// then, and [ErrNoTasks] without functions.
 func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	var zero T
@@ -115,11 +113,10 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return zero, last
 }
 
-// Completed iterates over futures in the order in which they are done; those
-// that are done at the start come first, in the order given. It waits for each,
-// with no bound but what the futures have: cancel them, or their context, to
-// end it early. Leaving the loop leaves the futures alone. Java: what
-// ExecutorCompletionService is mostly used for.
+// Completed iterates over futures in the order in which they are done; those that are done
+// at the start come first, in the order given. It waits for each, with no bound but what
+// the futures have: cancel them, or their context, to end it early. Leaving the loop
+// leaves the futures alone.
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
@@ -223,14 +220,13 @@ func (c *collector[T]) cancel() {
 	}
 }
 
-// A CompletionService gives the futures of a stream of tasks in the order in
-// which they are done, to any number of takers. It holds those that nobody has
-// taken, without a limit. It has no goroutine and needs no end.
+// A CompletionService returns the futures of a stream of tasks in the order in which they
+// are done, to any number of takers. It holds those that were not taken, without a limit.
+// It has no goroutine and needs no end.
 //
-// Who is to have all of them takes as many as were submitted. That Poll gives none
-// once the pool is terminated does not say that there are none: that of a task
-// which its context or Cancel ended may come a moment later, see [Future.OnDone].
-// Java: ExecutorCompletionService.
+// To get all of them, take as many as were submitted. Poll may return none when the pool
+// is terminated, though one will come: that of a task which its context or Cancel ended
+// may come a moment later, see [Future.OnDone].
 type CompletionService[T any] struct {
 	ex   Executor
 	done *queue.Blocking[*Future[T]]
@@ -254,14 +250,13 @@ func (s *CompletionService[T]) Submit(ctx context.Context, fn func(context.Conte
 	return f
 }
 
-// Take waits for the next future that is done. It returns ctx's error if ctx
-// ends first. Java: take.
+// Take waits for the next future that is done. It returns ctx's error if ctx ends first.
 func (s *CompletionService[T]) Take(ctx context.Context) (*Future[T], error) {
 	return s.done.Take(ctx)
 }
 
-// Poll gives the next future that is done, if there is one. Java: poll.
+// Poll returns the next future that is done, if there is one.
 func (s *CompletionService[T]) Poll() (*Future[T], bool) { return s.done.Poll() }
 
-// Len gives the number of futures that are done and that nobody has taken.
+// Len returns the number of futures that are done and were not taken.
 func (s *CompletionService[T]) Len() int { return s.done.Len() }

@@ -108,7 +108,7 @@ type poolState struct {
 	// What a worker needs for its next task lies together.
 	lock   spinlock.Mutex // the workers' lock
 	stream *stream        // the queue, if it has two ends for the gate; else nil
-	open   bool           // gate.open, for those who hold the workers' lock
+	open   bool           // gate.open, under the workers' lock
 	stage  Stage
 	runs   int64              // bodies that have run
 	ended  [numOutcomes]int64 // tasks that have ended, by outcome

@@ -42,13 +42,12 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	return p.unblockLocked()
 }
 
-// Remove takes a task that waits out of the queue and reports whether it was
-// there. task is what was submitted: a future, a decorated task, or a Runnable
-// given to Execute, compared by ==; functions can't be compared and are never
-// found. Each call takes out one. A future is found at once, another task, and a
-// future that was submitted more than once, by looking at all that wait. The task
-// counts as canceled, its future is complete: canceled with the cause
-// [ErrCanceled], unless somebody runs it by hand meanwhile. Java: remove.
+// Remove takes a task that waits out of the queue and reports whether it was there. task
+// is what was submitted: a future, a decorated task, or a Runnable given to Execute,
+// compared by ==; functions can't be compared and are never found. Each call takes out
+// one. A future is found at once, another task, and a future that was submitted more than
+// once, by looking at all that wait. The task counts as canceled, its future is complete:
+// canceled with the cause [ErrCanceled], unless somebody runs it by hand meanwhile.
 func (p *Pool) Remove(r Runnable) bool {
 	if r == nil || !reflect.ValueOf(r).Comparable() {
 		return false // == would panic
@@ -84,8 +83,8 @@ func (p *Pool) Remove(r Runnable) bool {
 	return true
 }
 
-// Purge takes all canceled tasks out of the queue and returns their number.
-// There are none unless the pool retains them. Java: purge.
+// Purge takes all canceled tasks out of the queue and returns their number. There are none
+// unless the pool retains them.
 func (p *Pool) Purge() int {
 	p.mu.Lock()
 	gone := p.mu.queue.removeFunc(func(e entry) bool {
@@ -99,9 +98,9 @@ func (p *Pool) Purge() int {
 	return len(gone)
 }
 
-// Waiting iterates over a snapshot of the tasks that wait in the queue, each as
-// it was submitted. The order is that of the queue in a pool that is first-in,
-// first-out, and none in particular otherwise. Java: getQueue.
+// Waiting iterates over a snapshot of the tasks that wait in the queue, each as it was
+// submitted. The order is that of the queue in a pool that is first-in, first-out, and
+// none in particular otherwise.
 func (p *Pool) Waiting() iter.Seq[Runnable] {
 	return func(yield func(Runnable) bool) {
 		p.mu.Lock()
@@ -118,13 +117,12 @@ func (p *Pool) Waiting() iter.Seq[Runnable] {
 	}
 }
 
-// Prestart starts one worker, to wait for tasks, unless there are Core already
-// or there will be nothing to do since the pool is shut down, and reports
-// whether it did. Java: prestartCoreThread.
+// Prestart starts one worker, to wait for tasks, unless there are Core already or there
+// will be nothing to do since the pool is shut down, and reports whether it did.
 func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
 
-// PrestartAll starts workers until there are Core of them, and returns how many
-// it started. Java: prestartAllCoreThreads.
+// PrestartAll starts workers until there are Core of them, and returns how many it
+// started.
 func (p *Pool) PrestartAll() int { return p.prestart(math.MaxInt) }
 
 func (p *Pool) prestart(n int) int {
@@ -172,18 +170,17 @@ func (p *Pool) retune(where string, change func(*rules)) error {
 	return nil
 }
 
-// SetCore changes Config.Core. If it is raised, workers are started for the
-// tasks that wait, as far as they are that many; if it is lowered, idle workers
-// leave by the rule of KeepAlive. It is an error if n is negative or, but for a
-// scheduled pool, more than Max: to let a pool of fixed size grow, raise Max
-// first. Java: setCorePoolSize.
+// SetCore changes Config.Core. If it is raised, workers are started for the tasks that
+// wait, as far as they are that many; if it is lowered, idle workers leave by the rule of
+// KeepAlive. It is an error if n is negative or, but for a scheduled pool, more than Max:
+// to let a pool of fixed size grow, raise Max first.
 func (p *Pool) SetCore(n int) error {
 	return p.retune("SetCore", func(r *rules) { r.core = n })
 }
 
-// SetMax changes Config.Max. If it is lowered, idle workers above it leave at
-// once, busy ones after their task. It is an error if n is less than 1 or than
-// Core, and in a scheduled pool, which has no maximum. Java: setMaximumPoolSize.
+// SetMax changes Config.Max. If it is lowered, idle workers above it leave at once, busy
+// ones after their task. It is an error if n is less than 1 or than Core, and in a
+// scheduled pool, which has no maximum.
 func (p *Pool) SetMax(n int) error {
 	if p.timer != nil {
 		return invalid("SetMax: a scheduled pool has no maximum; its Core workers run all tasks, use SetCore")
@@ -191,39 +188,36 @@ func (p *Pool) SetMax(n int) error {
 	return p.retune("SetMax", func(r *rules) { r.max = n })
 }
 
-// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now. It is
-// an error if d is negative, or 0 while AllowCoreTimeout is true. Java:
-// setKeepAliveTime.
+// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now. It is an
+// error if d is negative, or 0 while AllowCoreTimeout is true.
 func (p *Pool) SetKeepAlive(d time.Duration) error {
 	return p.retune("SetKeepAlive", func(r *rules) { r.keepAlive = d })
 }
 
-// SetAllowCoreTimeout changes Config.AllowCoreTimeout. It is an error to allow it
-// while KeepAlive is 0. Java: allowCoreThreadTimeOut.
+// SetAllowCoreTimeout changes Config.AllowCoreTimeout. It is an error to allow it while
+// KeepAlive is 0.
 func (p *Pool) SetAllowCoreTimeout(allow bool) error {
 	return p.retune("SetAllowCoreTimeout", func(r *rules) { r.coreTimeout = allow })
 }
 
-// SetReject changes Config.Reject; a nil policy is an error. Java:
-// setRejectedExecutionHandler.
+// SetReject changes Config.Reject; a nil policy is an error.
 func (p *Pool) SetReject(policy RejectPolicy) error {
 	return p.retune("SetReject", func(r *rules) { r.reject = policy })
 }
 
-// Core gives Config.Core as it is now.
+// Core returns Config.Core as it is now.
 func (p *Pool) Core() int { return p.rules().core }
 
-// Max gives Config.Max as it is now.
+// Max returns Config.Max as it is now.
 func (p *Pool) Max() int { return p.rules().max }
 
-// KeepAlive gives Config.KeepAlive as it is now.
+// KeepAlive returns Config.KeepAlive as it is now.
 func (p *Pool) KeepAlive() time.Duration { return p.rules().keepAlive }
 
-// AllowCoreTimeout gives Config.AllowCoreTimeout as it is now.
+// AllowCoreTimeout returns Config.AllowCoreTimeout as it is now.
 func (p *Pool) AllowCoreTimeout() bool { return p.rules().coreTimeout }
 
-// RejectPolicy gives Config.Reject as it is now. Java:
-// getRejectedExecutionHandler.
+// RejectPolicy returns Config.Reject as it is now.
 func (p *Pool) RejectPolicy() RejectPolicy { return p.rules().reject }
 
 func (p *Pool) rules() rules {

@@ -17,8 +17,8 @@ import (
 //	           gate open     take the gate's lock; push at the tail
 //	fetch      gate closed   take the workers' lock; count; pop
 //	           gate open     take the workers' lock; count; pop at the head;
-//	                         if that is empty, take the gate's lock to swap
-//	                         the ends, release it, and pop
+//	                         if that is empty, take the gate's lock too, swap
+//	                         the ends, and pop
 //	all else   gate closed   take the workers' lock
 //	           gate open     take both; the two ends become one queue
 //
@@ -30,7 +30,7 @@ import (
 // anew whether that holds; nothing else moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
-// each other (docs/design/decisions/0020-a-gate-before-the-queue.md).
+// each other (docs/design/decisions/0020-gate-of-the-unbounded-queue.md).
 
 // gate is the entrance to the queue of a pool whose workers are all busy.
 type gate struct {
@@ -73,7 +73,7 @@ func (s *poolState) takeGate() {
 // Unlock releases the pool's lock, and opens or closes the gate.
 func (s *poolState) Unlock() {
 	was := s.open
-	s.open = s.stream != nil && s.idle.last() == nil && s.stage == StageRunning &&
+	s.open = s.stream != nil && s.idle.top == nil && s.stage == StageRunning &&
 		s.workers > 0 && s.workers >= s.core && s.workers <= s.max
 	if s.open != was {
 		s.gate.open.Store(s.open)
@@ -82,16 +82,4 @@ func (s *poolState) Unlock() {
 		s.gate.mu.Unlock()
 	}
 	s.lock.Unlock()
-}
-
-// popHeadLocked removes the next entry while the gate is open, for a caller that holds
-// only the workers' lock. Other tasks may be pushed meanwhile.
-func (s *poolState) popHeadLocked() (entry, bool) {
-	if e, ok := s.stream.popHead(); ok {
-		return e, true
-	}
-	s.gate.mu.Lock()
-	s.stream.swap()
-	s.gate.mu.Unlock()
-	return s.stream.popHead()
 }

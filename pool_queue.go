@@ -8,34 +8,30 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Queue says how a pool holds the tasks that wait for a worker. It is one of
-// [Unbounded], [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a
-// delay queue of its own. A Queue is a description and can be used for many
-// pools. One that is said to have no limit, or a higher one, holds 67 million tasks at
-// least; beyond that the pool is saturated. Package queue has the same queues for use
-// without a pool. Java: the BlockingQueue given to a ThreadPoolExecutor.
+// Queue says how a pool holds the tasks that wait for a worker. It is one of [Unbounded],
+// [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a delay queue of its own.
+// A Queue is a description and can be used for many pools. One that is said to have no
+// limit, or a higher one, holds 67 million tasks at least; beyond that the pool is
+// saturated. Package queue has the same queues for use without a pool.
 type Queue interface {
 	// backlog makes the queue of one pool, or says what is wrong with it.
 	backlog() (backlog, error)
 }
 
-// Unbounded is a first-in, first-out queue without a limit. A pool that has it
-// never grows beyond Core workers. Java: LinkedBlockingQueue.
+// Unbounded is a first-in, first-out queue without a limit. A pool that has it never grows
+// beyond Core workers.
 func Unbounded() Queue { return unbounded{} }
 
-// Bounded is a first-in, first-out queue of at maxQueued n tasks. When it is full the
-// pool grows up to Max workers, then rejects. If n is less than 1, [New] fails.
-// Java: ArrayBlockingQueue.
+// Bounded is a first-in, first-out queue of at maxQueued n tasks. When it is full the pool
+// grows up to Max workers, then rejects. If n is less than 1, [New] fails.
 func Bounded(n int) Queue { return bounded(n) }
 
-// Handoff is a queue without room: a task goes straight to a worker, one that
-// is idle or a new one, or is rejected. Java: SynchronousQueue.
+// Handoff is a queue without room: a task goes straight to a worker, one that is idle or a
+// new one, or is rejected.
 func Handoff() Queue { return handoff{} }
 
-// Prioritized is a queue without a limit that gives the task with the least
-// [Priority] first and, among equals, the one that came first. Java:
-// PriorityBlockingQueue; a number takes the place of the comparator, which
-// would be user code under the pool's lock.
+// Prioritized is a queue without a limit that returns the task with the least [Priority]
+// first and, among equals, the one that came first.
 func Prioritized() Queue { return prioritized{} }
 
 type (

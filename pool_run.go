@@ -142,7 +142,7 @@ func plainly(end ending) outcome {
 // perform calls the body of e, whose task is t, with the hooks around it. No panic
 // of these gets out of it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (end ending) {
-	labels := w.labels // a profile must not show it at its last task, nor at the work of who started it
+	labels := w.labels // a profile must not show it at its last task, nor at the work of the goroutine that started it
 	if e.hasContext(t) {
 		labels = w.labelsWith(e.context())
 	}
@@ -224,8 +224,8 @@ func (p *Pool) before(ctx context.Context, info TaskInfo, e entry) (derived cont
 	return derived, ending{}
 }
 
-// after tells whoever wants to know how a body ended. early is what was known of
-// the task before, nil if that is the same as now.
+// after reports how a body ended, and calls AfterTask. early is the task's info before the
+// run, nil if it is the same as now.
 func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, end ending) {
 	var info TaskInfo
 	if early != nil {
@@ -233,10 +233,11 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	} else {
 		info = p.info(w, e)
 	}
-	p.reportBody(ctx, e, info, end, p.hooks.AfterTask != nil)
 	if p.hooks.AfterTask == nil {
+		p.reportBody(ctx, e, info, end, logOnly)
 		return
 	}
+	p.reportBody(ctx, e, info, end, afterTask)
 	returned := false
 	defer func() {
 		if !returned {
@@ -264,31 +265,40 @@ func (e entry) decorated() bool {
 	return t != nil && planOf(t).decoration.Load() != nil
 }
 
-// reportBody makes known how a body ended, if that is news. told says that
-// AfterTask hears of errors.
-func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending, told bool) {
+// audience says what learns of a body's error.
+type audience uint8
+
+const (
+	logOnly   audience = iota
+	afterTask          // AfterTask is called with it
+)
+
+// reportBody reports how a body ended, unless a future shows it, AfterTask is called
+// with it, or it is the expected end of a schedule or of a canceled body. A panic is
+// counted in any case.
+func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending, to audience) {
 	perr := end.panicked()
 	switch {
 	case end.err == nil:
-	case !e.errorUnseen() && !(end.abrupt && e.decorated()): // its future shows it
+	case !e.errorUnseen() && !(end.abrupt && e.decorated()):
 		if perr != nil {
 			p.countPanic()
 		}
-	case perr == nil && (told || matches(end.err, Stop)):
+	case perr == nil && (to == afterTask || matches(end.err, Stop)):
 	case perr == nil && p.interrupted(e) && (matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
 	default:
 		p.report(ctx, info, end)
 	}
 }
 
-// interrupted reports whether somebody has ended the context of the body of e. That
-// it has ended says nothing, once the body has returned.
+// interrupted reports whether the context of the body of e ended before the body
+// returned. It always ends afterwards.
 func (p *Pool) interrupted(e entry) bool {
 	t := e.task()
 	return p.ctx.Err() != nil || e.context().Err() != nil || t != nil && t.State() == task.Canceled
 }
 
-// report makes a failure known that nobody else is told of. A panic goes to
+// report reports a failure that neither a future nor AfterTask shows. A panic goes to
 // OnPanic or the log, an error to the log.
 func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	perr := end.panicked()
@@ -333,7 +343,7 @@ func (p *Pool) log() *slog.Logger {
 	return slog.Default()
 }
 
-// info gives what a hook is told; w is nil for a run by the submitter.
+// info returns the argument of hooks; w is nil for a run by the submitter.
 func (p *Pool) info(w *worker, e entry) TaskInfo {
 	info := TaskInfo{Executor: p.name, Task: e.submitted(), Run: 1}
 	if w != nil {
@@ -352,7 +362,7 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 	return info
 }
 
-// attrs gives the parts of i that say something, then more.
+// attrs returns the parts of i that are set, then more.
 func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
 	var as []slog.Attr
 	if i.Executor != "" {
@@ -364,7 +374,7 @@ func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
 	return append(as, more...)
 }
 
-// labelsWith gives a context with the labels of w and of ctx, with which a task was
+// labelsWith returns a context with the labels of w and of ctx, with which a task was
 // submitted.
 func (w *worker) labelsWith(ctx context.Context) context.Context {
 	own := false
@@ -382,8 +392,8 @@ func (w *worker) labelsWith(ctx context.Context) context.Context {
 	return ctx
 }
 
-// workerLabels gives a context with the pprof labels of a worker: none for a
-// pool without a name.
+// workerLabels returns a context with the pprof labels of a worker: none for a pool
+// without a name.
 func workerLabels(pool string, number int) context.Context {
 	if pool == "" {
 		return context.Background()

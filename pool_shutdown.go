@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Stage tells where a pool is in its life. It only moves on:
+// Stage is where a pool is in its life. It changes only along these arrows:
 //
 //	running            -> shutdown     Shutdown
 //	running, shutdown  -> stop         ShutdownNow
@@ -24,23 +24,22 @@ const (
 	StageTerminated              // it is over
 )
 
-// String gives the name of the constant in lower case, as "running", and the number
-// of any other value.
+// String returns the name of the constant in lower case, as "running", and the number of
+// any other value.
 func (s Stage) String() string {
 	return name(s, "running", "shutdown", "stop", "tidying", "terminated")
 }
 
-// Stage tells where the pool is in its life. Java: isShutdown, isTerminating,
-// isTerminated.
+// Stage reports where the pool is in its life.
 func (p *Pool) Stage() Stage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.stage
 }
 
-// Shutdown makes the pool take no more tasks. Those that wait still run; in a
-// scheduled pool the policies say which. It does not wait, and does nothing if
-// the pool is shut down already. Java: shutdown.
+// Shutdown makes the pool take no more tasks. Those that wait still run; in a scheduled
+// pool the policies say which. It does not wait, and does nothing if the pool is shut down
+// already.
 func (p *Pool) Shutdown() {
 	p.mu.Lock()
 	var dropped []entry
@@ -57,11 +56,10 @@ func (p *Pool) Shutdown() {
 	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
 }
 
-// ShutdownNow makes the pool take no more tasks, cancels the contexts of the
-// bodies that run, with the cause [ErrShutdown], and gives back the tasks that
-// wait; their futures are complete then, canceled with that cause. It does not
-// wait for the bodies. Called again, it gives back nothing. Java: shutdownNow,
-// which leaves the futures pending.
+// ShutdownNow makes the pool take no more tasks, cancels the contexts of the bodies that
+// run, with the cause [ErrShutdown], and returns the tasks that were waiting; their
+// futures are canceled with that cause. It does not wait for the bodies. Called again, it
+// returns nothing.
 func (p *Pool) ShutdownNow() []Dropped {
 	p.mu.Lock()
 	if p.mu.stage >= StageStop {
@@ -78,18 +76,18 @@ func (p *Pool) ShutdownNow() []Dropped {
 
 	p.cancel(ErrShutdown)
 	defer p.tidy()
-	var unrun []Dropped
+	var dropped []Dropped
 	each(waiting, func(e entry) {
-		if u, ok := e.giveBack(); ok {
-			unrun = append(unrun, u)
+		if d, ok := e.drop(); ok {
+			dropped = append(dropped, d)
 		}
 	})
-	return unrun
+	return dropped
 }
 
-// giveBack completes the task of e as canceled and gives its body, unless the
-// task was done already or somebody runs it by hand.
-func (e entry) giveBack() (Dropped, bool) {
+// drop cancels the task of e and returns its body. It reports false if the task was
+// done already, or is run by hand.
+func (e entry) drop() (Dropped, bool) {
 	tt, ok := e.typed()
 	if !ok {
 		r := e.submitted()
@@ -99,23 +97,22 @@ func (e entry) giveBack() (Dropped, bool) {
 	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
-// AwaitTermination waits until the pool is terminated: it is shut down, all
-// tasks of its workers have ended, and their bodies and Hooks.Terminated have
-// returned. It returns nil then, whatever the state of ctx, and ctx's error if ctx
-// ends first. A task that calls it on its own pool waits for itself. Java:
-// awaitTermination.
+// AwaitTermination waits until the pool is terminated: it is shut down, all tasks of its
+// workers have ended, and their bodies and Hooks.Terminated have returned. It returns nil
+// then, whatever the state of ctx, and ctx's error if ctx ends first. A task that calls it
+// on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	return task.Await(ctx, p.terminated)
 }
 
-// Terminated gives a channel that is closed when the pool is terminated.
+// Terminated returns a channel that is closed when the pool is terminated.
 func (p *Pool) Terminated() <-chan struct{} { return p.terminated }
 
-// Close shuts the pool down and waits until it is terminated, for as long as
-// the tasks take that it has accepted; AwaitTermination waits with a bound. In a
-// scheduled pool that includes the time until a task of Schedule or At is due,
-// unless [ScheduledConfig].Delayed is DropAtShutdown. A task must not close its
-// own pool: it would wait for itself. Java: close.
+// Close shuts the pool down and waits until it is terminated, for as long as the tasks
+// take that it has accepted; AwaitTermination waits with a bound. In a scheduled pool that
+// includes the time until a task of Schedule or At is due, unless
+// [ScheduledConfig].Delayed is DropAtShutdown. A task must not close its own pool: it
+// would wait for itself.
 func (p *Pool) Close() {
 	p.Shutdown()
 	<-p.terminated

@@ -64,9 +64,6 @@ const (
 // is used first, so that the others can time out.
 type idleList struct{ top, bottom *worker }
 
-// last returns the worker that became idle last, nil if there is none.
-func (l *idleList) last() *worker { return l.top }
-
 // push adds w above those that were idle before it: it may have looked at the queue in
 // vain meanwhile.
 func (l *idleList) push(w *worker) {
@@ -235,13 +232,13 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	if out != recurs {
 		p.countLocked(w, out)
 		if p.mu.open {
-			if e, ok := p.mu.popHeadLocked(); ok {
+			if e, ok := p.mu.stream.popHead(); ok {
 				p.mu.active++
 				w.entry = e
 				p.mu.lock.Unlock()
 				return true
 			}
-			p.mu.takeGate()
+			p.mu.takeGate() // the head is empty
 		}
 	} else {
 		if p.mu.open {
@@ -320,11 +317,15 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 	if e, ok := p.mu.queue.pop(); ok {
 		p.mu.active++
 		w.entry = e
-		if p.timer == nil {
-			return stepRun, p.unblockLocked()
+		var fresh []*worker
+		if p.mu.nBlocked > 0 {
+			fresh = p.unblockLocked()
 		}
-		p.timer.dispatchLocked()
-		return stepRun, append(p.unblockLocked(), p.timer.ensureListenerLocked()...)
+		if p.timer != nil {
+			p.timer.dispatchLocked()
+			fresh = append(fresh, p.timer.ensureListenerLocked()...)
+		}
+		return stepRun, fresh
 	}
 	if p.mayLeaveLocked(0) {
 		p.countOutLocked()
@@ -334,9 +335,14 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		w.since = p.elapsed()
 	}
 	p.mu.idle.push(w)
-	fresh := p.unblockLocked() // may hand it a task at once
+	var fresh []*worker
+	if p.mu.nBlocked > 0 {
+		fresh = p.unblockLocked() // may hand it a task at once
+	}
 	if w.parked {
-		p.setReaperLocked()
+		if p.aboveCoreLocked() {
+			p.setReaperLocked()
+		}
 		if p.timer != nil {
 			p.timer.listenLocked(w)
 		}

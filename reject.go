@@ -12,9 +12,8 @@ import (
 // down or because it has neither room in its queue nor a worker to spare. It is
 // asked once a task, by the goroutine that submits, with no lock held.
 //
-// The policies of this package are [Abort], [CallerRuns], [Discard],
-// [DiscardOldest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
-// Java: RejectedExecutionHandler.
+// The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
+// [Block] and [BlockFor]; [RejectFunc] makes one of a function.
 type RejectPolicy interface {
 	// Reject gets the task as it was submitted, with its context but without the
 	// options of Go, and the pool. If it returns an error, the submission fails
@@ -25,13 +24,12 @@ type RejectPolicy interface {
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
-// RejectFunc is a function as a RejectPolicy. It may leave the decision to a
-// policy of this package, by its Reject, for the pool that it was given: that
-// one has counted the task as rejected, and counts it again. To another pool, or
-// to this one anew, it gives the task by Execute. Either way the context that it
-// passes on becomes the parent of the task's: one that ends when the function
-// returns ends the task as well. To bound the wait alone there is [BlockFor]. No
-// pool takes a nil function.
+// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of
+// this package, by its Reject, for the pool that it was given: that one has counted the
+// task as rejected, and counts it again. To another pool, or to this one anew, it submits
+// the task by Execute. Either way the context that it passes on becomes the parent of the
+// task's: one that ends when the function returns ends the task as well. To bound the wait
+// alone there is [BlockFor]. No pool takes a nil function.
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
@@ -41,29 +39,25 @@ func (f RejectFunc) Reject(ctx context.Context, task Runnable, pool *Pool) error
 
 var (
 	// Abort fails the submission with a [*RejectedError]. It is the default.
-	// Java: AbortPolicy.
 	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
 
-	// CallerRuns runs the task in the goroutine that submits it, which slows
-	// submitters down to what the pool can do. Hooks.BeforeTask and AfterTask are
-	// not called, so that the error of a plain Runnable is logged. A pool that is
-	// shut down aborts. Java: CallerRunsPolicy, which drops the task silently then.
+	// CallerRuns runs the task in the goroutine that submits it, which slows submitters
+	// down to what the pool can do. Hooks.BeforeTask and AfterTask are not called, so that
+	// the error of a plain Runnable is logged. A pool that is shut down aborts.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
-	// Discard drops the task. The submission succeeds, and the task's future
-	// fails with a [*RejectedError]. Java: DiscardPolicy, which leaves the
-	// future pending for ever.
+	// Discard drops the task. The submission succeeds, and the task's future fails with a
+	// [*RejectedError].
 	Discard RejectPolicy = &policy{"Discard", (*Pool).discard}
 
-	// DiscardOldest drops the task that would run next, as Discard does, and
-	// admits the new one in its place, in one step. A pool that is shut down,
-	// or has no task to drop, aborts. Java: DiscardOldestPolicy.
+	// DiscardOldest drops the task that would run next, as Discard does, and admits the
+	// new one in its place, in one step. A pool that is shut down, or has no task to drop,
+	// aborts.
 	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
 
-	// Block waits until the pool has room, first come, first served. It gives
-	// up, and the submission fails, when the submitter's context ends or the
-	// pool is shut down. A task that submits to its own pool may wait for
-	// itself. Java has no counterpart.
+	// Block waits until the pool has room, first come, first served. The wait ends, and
+	// the submission fails, when the submitter's context ends or the pool is shut down. A
+	// task that submits to its own pool may wait for itself.
 	Block RejectPolicy = &policy{"Block", (*Pool).block}
 )
 
@@ -162,7 +156,7 @@ func (p *Pool) beginHere(t *task.Task) (ctx context.Context, ok bool) {
 // runHere runs the body of e in the submitter's goroutine.
 func (p *Pool) runHere(ctx context.Context, e entry) {
 	if end := e.invoke(ctx); end.err != nil {
-		p.reportBody(ctx, e, p.info(nil, e), end, false)
+		p.reportBody(ctx, e, p.info(nil, e), end, logOnly)
 	}
 }
 
@@ -198,9 +192,8 @@ func (p *Pool) settled(ctx context.Context, e entry, v verdict) error {
 }
 
 // BlockFor is [Block] with an end of the wait: after d the submission fails, with
-// [ErrSaturated]. A d that is not positive does not wait. It bounds the wait
-// alone, where a deadline of the submitter's context bounds the body too. Java
-// has no counterpart.
+// [ErrSaturated]. A d that is not positive does not wait. It bounds the wait alone, where
+// a deadline of the submitter's context bounds the body too.
 func BlockFor(d time.Duration) RejectPolicy {
 	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, e entry, _ error) error {
 		patience := time.NewTimer(d)
@@ -224,7 +217,7 @@ func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	return p.blockUntil(ctx, e, nil)
 }
 
-// blockUntil waits for room until ctx ends or over gives something.
+// blockUntil waits for room until ctx ends or there is a value in over.
 func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) error {
 	done := callUser(p, e, ctx.Done)
 	p.mu.Lock()
@@ -266,9 +259,9 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 	return p.abort(ctx, e, callUser(p, e, func() error { return task.ContextError(ctx) }))
 }
 
-// unblockLocked admits submitters that wait, as long as there is room. It is
-// called whenever there may be more room than before, and so nobody who comes
-// later finds room while others wait.
+// unblockLocked admits submitters that wait, as long as there is room. It is called
+// whenever there may be more room than before. So no later submitter finds room while
+// others wait.
 func (p *Pool) unblockLocked() (fresh []*worker) {
 	for n := p.mu.blocked.First(); n != nil; n = p.mu.blocked.First() {
 		e := n.Value.entry

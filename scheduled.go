@@ -36,9 +36,8 @@ type ScheduledConfig struct {
 	Hooks  Hooks
 	Logger *slog.Logger
 
-	// RetainCanceled leaves canceled tasks in the queue until they are due, or
-	// until Purge, for inspection. The default is that they leave at once. Java:
-	// setRemoveOnCancelPolicy, whose default is the other way round.
+	// RetainCanceled leaves canceled tasks in the queue until they are due, or until
+	// Purge, for inspection. The default is that they leave at once.
 	RetainCanceled bool
 
 	// Delayed says what becomes of the tasks of Schedule and At that are not
@@ -49,10 +48,9 @@ type ScheduledConfig struct {
 	// The default is DropAtShutdown.
 	Periodic AfterShutdown
 
-	// Decorate, if not nil, may put a task of the user's own around each task
-	// of Schedule, At, AtFixedRate, WithFixedDelay and On; what it returns is
-	// queued in its place; nil leaves the task as it is. It is called by the
-	// goroutine that submits. Java: decorateTask.
+	// Decorate, if not nil, may put a task of the user's own around each task of Schedule,
+	// At, AtFixedRate, WithFixedDelay and On; what it returns is queued in its place; nil
+	// leaves the task as it is. It is called by the goroutine that submits.
 	Decorate func(ScheduledTask) ScheduledTask
 }
 
@@ -66,10 +64,10 @@ const (
 	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
 )
 
-// String gives "default", "keep" or "drop", and the number of any other value.
+// String returns "default", "keep" or "drop", and the number of any other value.
 func (a AfterShutdown) String() string { return name(a, "default", "keep", "drop") }
 
-// or gives a if it says something, else d.
+// or returns a, or d if a is the default.
 func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
 	if a == DefaultAfterShutdown {
 		return d
@@ -77,26 +75,23 @@ func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
 	return a
 }
 
-// ScheduledTask is a task of a scheduled pool as a decoration sees it. A
-// decoration implements it too, as a rule by embedding the one it is given.
-// Java: RunnableScheduledFuture.
+// ScheduledTask is a task of a scheduled pool as a decoration sees it. A decoration
+// implements it too, as a rule by embedding the one it is given.
 type ScheduledTask interface {
 	// Run does one run. A decoration calls it exactly once in its own Run. If it does
 	// that in another goroutine and does not wait, the worker does: a run is over
 	// when both have returned.
 	Runnable
-	// Next gives the time of the next run. It is asked whenever the task enters
-	// the queue, and decides both when the task runs and in which order.
+	// Next returns the time of the next run. It is called whenever the task enters the
+	// queue, and decides both when the task runs and in which order.
 	Next() time.Time
 }
 
-// Trigger gives the times of a schedule, for [ScheduledPool.On]. A cron.Schedule
-// is one.
+// Trigger has the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
 type Trigger interface {
-	// Next gives the first time later than t, or the zero Time if there is none.
-	// It must depend on t alone: it may be asked about a time again, or about
-	// one that is skipped. It is called with no lock held, by one goroutine at a
-	// time for each task.
+	// Next returns the first time later than t, or the zero Time if there is none. It must
+	// depend on t alone: it may be called for a time again, or for one that is skipped. It
+	// is called with no lock held, by one goroutine at a time for each task.
 	Next(t time.Time) time.Time
 }
 
@@ -113,8 +108,6 @@ type Trigger interface {
 // While goroutines that do not yield have all of Go's processors, a task is up to
 // 20 ms late, and more if they are many. One processor more than there are cores,
 // see [runtime.GOMAXPROCS], keeps one free from those.
-//
-// Java: ScheduledThreadPoolExecutor.
 type ScheduledPool struct {
 	*Pool
 	decorate func(ScheduledTask) ScheduledTask
@@ -147,20 +140,19 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
-// Schedule submits fn to run once, after delay; a negative delay counts as
-// none. The future fails if p does not take the task. ctx is as for
-// [Pool.Execute]: a task that waits when ctx ends is canceled. Java: schedule.
-func Schedule[T any](ctx context.Context, p *ScheduledPool, d time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+// Schedule submits fn to run once, after delay; a negative delay counts as none. The
+// future fails if p does not take the task. ctx is as for [Pool.Execute]: a task that
+// waits when ctx ends is canceled.
+func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
-	f := newScheduledFuture(delay.After(p.elapsed(), int64(d)), fn)
+	f := newScheduledFuture(p.fromNow(delay), fn)
 	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
 	return f
 }
 
-// At submits fn to run once, at the wall-clock time t. If that has passed it is
-// due at once, before all that was due later; one after April 2262, the last that
-// 64 bits of nanoseconds hold, counts as that. Otherwise it is like [Schedule].
-// Java has no counterpart.
+// At submits fn to run once, at the wall-clock time t. If that has passed it is due at
+// once, before all that was due later; one after April 2262, the last that 64 bits of
+// nanoseconds hold, counts as that. Otherwise it is like [Schedule].
 func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
 	mustContext(ctx)
 	f := newScheduledFuture(max(delay.WallNanos(t), 1), fn)
@@ -168,6 +160,9 @@ func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(conte
 	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
 	return f
 }
+
+// fromNow returns the time after a delay, on the monotonic clock.
+func (p *ScheduledPool) fromNow(d time.Duration) int64 { return delay.After(p.elapsed(), int64(d)) }
 
 // once submits the entry of t, whose time is set, to run once at that time or, by a
 // jitter, later.
@@ -193,19 +188,18 @@ func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc
 // overlaps the one before; runs that come late follow each other until they
 // have caught up, unless [SkipMissed] is given.
 //
-// An error that fn returns is recorded and told to the hooks, and the schedule
-// goes on; [Stop] ends it in peace, a panic ends it as a failure, loudly, and the
-// end of ctx cancels it. The future is complete when the schedule has ended.
+// An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
+// [Stop] ends it without an error, a panic ends it as a failure, loudly, and the end of
+// ctx cancels it. The future is complete when the schedule has ended.
 //
 // A negative initial counts as none; period must be positive. The error is that of
-// [Pool.Execute], or matches [ErrInvalid]; there is no future then. Java:
-// scheduleAtFixedRate, which an exception ends silently.
+// [Pool.Execute], or matches [ErrInvalid]; there is no future then.
 func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
 	return p.every(ctx, initial, &series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
 
-// WithFixedDelay is like AtFixedRate, but each run is due one delay after the
-// end of the one before. delay must be positive. Java: scheduleWithFixedDelay.
+// WithFixedDelay is like AtFixedRate, but each run is due one delay after the end of the
+// one before. delay must be positive.
 func (p *ScheduledPool) WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
 	return p.every(ctx, initial, &series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
 }
@@ -215,15 +209,15 @@ func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *ser
 	if s.period <= 0 {
 		return nil, invalid("%s is %v; it must be positive", period, s.period)
 	}
-	s.base = delay.After(p.elapsed(), int64(initial))
+	s.base = p.fromNow(initial)
 	return p.repeat(ctx, s, fn, opts)
 }
 
-// On submits fn to run at the wall-clock times that trigger gives, the first
-// being the first one after now. Each further one is the first after the time of
-// the run before or, if that has passed, after the present: runs never overlap,
-// and times that passed meanwhile are left out. Otherwise it is like AtFixedRate.
-// A nil trigger, or one without any time, is an error. Java has no counterpart.
+// On submits fn to run at the wall-clock times that trigger returns, the first being the
+// first one after now. Each further one is the first after the time of the run before or,
+// if that has passed, after the present: runs never overlap, and times that passed
+// meanwhile are left out. Otherwise it is like AtFixedRate. A nil trigger, or one without
+// any time, is an error.
 //
 // If the wall clock is set back by less than three hours, no time is repeated:
 // the next run is where it was. If it is set back further, the next time is

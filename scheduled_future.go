@@ -132,17 +132,6 @@ type plan struct {
 
 var noPlan plan
 
-// planOf returns the plan of t. A task that a pool has refused has none any more.
-func planOf(t *task.Task) *plan {
-	if !t.HasOptions() || t.Detached() {
-		return &noPlan
-	}
-	if p, ok := t.Options().Plan.(*plan); ok {
-		return p
-	}
-	return &noPlan
-}
-
 // cadence says how a series finds its next time.
 type cadence uint8
 

@@ -61,7 +61,7 @@ func (tm *timer) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked(), queued
 	}
-	if p.mu.idle.last() != nil && !tm.alarmCovers(t) {
+	if p.mu.idle.top != nil && !tm.alarmCovers(t) {
 		tm.queue.Look()
 		tm.dispatchLocked()
 	}
@@ -99,7 +99,7 @@ func (tm *timer) requeueLocked(e entry) bool {
 // workers, and sets the alarm for the next. Every worker that takes a task calls it.
 func (tm *timer) dispatchLocked() {
 	p := tm.pool
-	for p.mu.idle.last() != nil {
+	for p.mu.idle.top != nil {
 		tt, ok := tm.queue.Pop()
 		if !ok {
 			break
@@ -136,7 +136,7 @@ func (tm *timer) onlyListenerLocked() bool {
 // anew for each first task that is canceled.
 func (tm *timer) setAlarmLocked() {
 	p := tm.pool
-	if p.mu.idle.last() == nil {
+	if p.mu.idle.top == nil {
 		return
 	}
 	at, ok := tm.queue.Next()

@@ -7,8 +7,7 @@ import "time"
 //	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
 //	Workers   = Active + Idle
 //
-// A periodic task is one task, whatever the number of its runs. Java: the
-// counters of ThreadPoolExecutor, which it reads one by one.
+// A periodic task is one task, whatever the number of its runs.
 type Stats struct {
 	Name  string
 	Stage Stage
@@ -36,7 +35,7 @@ type Stats struct {
 // Java's getCompletedTaskCount is Runs: what has run, each run of periodic work.
 func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
-// Stats gives a snapshot of the pool's counters.
+// Stats returns a snapshot of the pool's counters.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

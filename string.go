@@ -60,11 +60,3 @@ func titled(what, name string) string {
 	}
 	return what + " " + strconv.Quote(name)
 }
-
-// name returns the name of a constant, or the number of any other value.
-func name[N ~uint8](n N, names ...string) string {
-	if int(n) < len(names) {
-		return names[n]
-	}
-	return strconv.Itoa(int(n))
-}

@@ -137,12 +137,6 @@ func (j *joined) Value(key any) any {
 	return j.values.Value(key)
 }
 
-// IsBackground reports whether ctx has neither values nor an end, so that there is no
-// need to keep it.
-func IsBackground(ctx context.Context) bool {
-	return ctx == context.Background() || ctx == context.TODO()
-}
-
 type dueKey struct{}
 
 // Due returns when the body that ctx was given to was due, zero if it has no schedule.

@@ -1,6 +1,55 @@
 package task
 
-import "context"
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+)
+
+// word is a State, flags, and one bit more, which is the task's lock. So a transition
+// takes the lock and reads the old bits, and stores the new ones and releases it: two
+// atomic operations. A mutex beside the bits would take three, and eight bytes more.
+//
+// A goroutine that finds the lock taken tries again and yields in between. It is held
+// for some tens of nanoseconds.
+type word struct{ bits uint32 }
+
+const locked uint32 = 1 << 31
+
+// load returns the bits. It needs no lock.
+func (w *word) load() uint32 { return atomic.LoadUint32(&w.bits) }
+
+// init stores the bits of a task that is not shared yet.
+func (w *word) init(bits uint32) { w.bits = bits }
+
+// lock takes the lock and returns the bits.
+func (w *word) lock() (bits uint32) {
+	if bits = w.load() &^ locked; atomic.CompareAndSwapUint32(&w.bits, bits, bits|locked) {
+		return bits
+	}
+	return w.lockSlow()
+}
+
+func (w *word) lockSlow() (bits uint32) {
+	for tries := 1; ; tries++ {
+		bits = w.load() &^ locked
+		if atomic.CompareAndSwapUint32(&w.bits, bits, bits|locked) {
+			return bits
+		}
+		if tries >= 3 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// swap replaces the bits old by bits without taking the lock. It reports false if
+// they are not old, or the lock is held.
+func (w *word) swap(old, bits uint32) bool {
+	return atomic.CompareAndSwapUint32(&w.bits, old, bits)
+}
+
+// unlock stores the bits and releases the lock.
+func (w *word) unlock(bits uint32) { atomic.StoreUint32(&w.bits, bits) }
 
 // The low bits of the word are a State. Nothing outside of this package reads or
 // writes the flags; those that others need have a method. A flag that stands for a
@@ -98,10 +147,10 @@ func (t *Task) Outcome() error {
 	return nil
 }
 
-// Attach gives the task to o, with ctx as the parent of its body's context; due is as
-// for SetDue. It reports false if the body is running or the task is attached already.
-// The task is then resubmitted: o may take it as a plain Runnable, which does nothing
-// if the body has run by then.
+// Attach attaches the task to o, with ctx as the parent of its body's context; due is as
+// for SetDue. It reports false if the body is running or the task is attached already. The
+// task is then resubmitted: o may take it as a plain Runnable, which does nothing if the
+// body has run by then.
 func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 	bits := t.word.lock()
 	if bits&(attached|inBody) != 0 {
@@ -329,3 +378,9 @@ func (t *Task) IfNotDone(f func()) {
 
 // Forget removes t, which is done, from the owner's queue if it waits there.
 func (o *Owner) Forget(t *Task) { o.forget(t) }
+
+// IsBackground reports whether ctx has neither values nor an end, so that there is no
+// need to keep it.
+func IsBackground(ctx context.Context) bool {
+	return ctx == context.Background() || ctx == context.TODO()
+}

@@ -170,7 +170,7 @@ func (t *Task) SetDue(due int64) { atomic.StoreInt64(&t.due, due) }
 // InitDue is SetDue for a task that is not shared yet.
 func (t *Task) InitDue(due int64) { t.due = due }
 
-// Schedule returns when the task is due, on which clock, and who keeps that clock.
+// Schedule returns when the task is due, on which clock, and which owner keeps that clock.
 // The owner is nil if the task is done or has no time.
 func (t *Task) Schedule() (due int64, wall bool, o *Owner) {
 	bits := t.word.lock()
