@@ -5,4 +5,7 @@ module github.com/executor-go/executor/tests
 
 go 1.26.0
 
-require github.com/executor-go/executor v0.1.0
+require (
+	github.com/executor-go/executor v0.1.0
+	golang.org/x/mod v0.42.0
+)

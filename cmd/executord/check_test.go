@@ -3,10 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 )
 
 // The table shows five times for each job, in the zone of the job, across a
@@ -142,90 +138,6 @@ func TestCommandLine(t *testing.T) {
 		if code != test.code || !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) ||
 			(test.stdout == "") != (stdout == "") || (test.stderr == "") != (stderr == "") {
 			t.Errorf("executord %s: exit code %d, want %d\nstdout: %s\nstderr: %s", test.args, code, test.code, stdout, stderr)
-		}
-	}
-}
-
-// The examples have no mistakes, and nothing to note.
-func TestExamples(t *testing.T) {
-	examples, _ := filepath.Glob("../../examples/jobs.*")
-	if len(examples) != 2 {
-		t.Errorf("examples: %q", examples)
-	}
-	for _, example := range examples {
-		file, err := load(example, "auto", false)
-		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
-			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
-		}
-	}
-}
-
-// The job files that the manual shows are right.
-func TestManual(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/executord.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
-	found := 0
-	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(manual), -1) {
-		parse := parsers[block[1]]
-		if parse == nil {
-			continue
-		}
-		found++
-		if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 {
-			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
-		}
-	}
-	if found != 2 {
-		t.Errorf("%d job files in the manual, want 2", found)
-	}
-}
-
-// What --json prints has the keys that the manual names, and no others.
-func TestManualHasTheKeysOfJSON(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/executord.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, object := range map[string]any{"job": jobJSON{}, "run": runJSON{}} {
-		var want []string
-		for field := range reflect.TypeOf(object).Fields() {
-			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			want = append(want, key)
-		}
-		list := regexp.MustCompile("(?s)of a " + what + " with (.*?)[;.]").FindStringSubmatch(string(manual))
-		if list == nil {
-			t.Fatalf("the manual does not say which keys a %s has", what)
-		}
-		var got []string
-		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
-			got = append(got, key[1])
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
-		}
-	}
-}
-
-// A job that is due soon is what a newcomer sees first.
-func TestExamplesRunSoon(t *testing.T) {
-	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
-		file, err := load(example, "auto", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now := time.Now()
-		soon := func(j job.Job) bool {
-			return j.Schedule.AtStart || j.Schedule.From(now).Next(now).Sub(now) <= 3*time.Second
-		}
-		found := false
-		for _, j := range file.Jobs {
-			found = found || soon(j)
-		}
-		if !found {
-			t.Errorf("%s: nothing is due within seconds", example)
 		}
 	}
 }

@@ -1,0 +1,118 @@
+package repo
+
+import (
+	"go/ast"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The example job files have no mistakes and nothing to note, and a newcomer sees
+// a job run within seconds.
+func TestExamplesOfExecutord(t *testing.T) {
+	examples, _ := filepath.Glob("examples/jobs.*")
+	if len(examples) != 2 {
+		t.Errorf("examples: %q", examples)
+	}
+	executord := buildExecutord(t)
+	for _, example := range examples {
+		table := checkJobs(t, executord, example)
+		if jobs := regexp.MustCompile(`(?m)^[a-z-]+ +\d+ `).FindAllString(table, -1); len(jobs) < 3 {
+			t.Errorf("%s has the jobs %q, want three or more", example, jobs)
+		}
+		if !regexp.MustCompile(` @every [1-3]s `).MatchString(table) {
+			t.Errorf("%s: no job is due within seconds", example)
+		}
+	}
+}
+
+// The job files that the manual of executord shows are right.
+func TestManualHasGoodJobFiles(t *testing.T) {
+	executord := buildExecutord(t)
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$").FindAllStringSubmatch(read(t, "docs/executord.md"), -1) {
+		found++
+		file := filepath.Join(t.TempDir(), "jobs."+block[1])
+		if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		checkJobs(t, executord, file)
+	}
+	if found < 2 {
+		t.Errorf("found only %d job files in the manual: is it read right?", found)
+	}
+}
+
+// The manual of executord names the keys of what --json prints, and no others.
+func TestManualHasTheKeysOfJSON(t *testing.T) {
+	manual := read(t, "docs/executord.md")
+	for what, name := range map[string]string{"job": "jobJSON", "run": "runJSON"} {
+		want := jsonKeys(t, "cmd/executord", name)
+		list := regexp.MustCompile(`(?s)of a ` + what + ` with (.*?)[;.]`).FindStringSubmatch(manual)
+		if list == nil {
+			t.Fatalf("the manual does not say which keys a %s has", what)
+		}
+		var got []string
+		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
+			got = append(got, key[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
+		}
+	}
+}
+
+// buildExecutord builds the daemon for the test and returns its path.
+func buildExecutord(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "executord")
+	command(t, "go", "build", "-o", path, "./cmd/executord")
+	return path
+}
+
+// checkJobs returns what executord check prints of a job file, which must have no
+// mistake and nothing to note.
+func checkJobs(t *testing.T, executord, file string) string {
+	t.Helper()
+	cmd := exec.Command(executord, "check", file)
+	var notes strings.Builder
+	cmd.Stderr = &notes
+	table, err := cmd.Output()
+	if err != nil || notes.Len() > 0 {
+		t.Errorf("executord check %s: %v\n%s", file, err, notes.String())
+	}
+	return string(table)
+}
+
+// jsonKeys returns the keys of a struct type for package encoding/json.
+func jsonKeys(t *testing.T, dir, name string) (keys []string) {
+	t.Helper()
+	files, _ := workspace(t)
+	for _, f := range files {
+		if f.dir != dir || f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != name {
+				return true
+			}
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				tag, _ := strconv.Unquote(field.Tag.Value)
+				key, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+				keys = append(keys, key)
+			}
+			return false
+		})
+	}
+	if keys == nil {
+		t.Fatalf("%s has no type %s", dir, name)
+	}
+	return keys
+}
