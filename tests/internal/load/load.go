@@ -26,6 +26,7 @@ type Program struct {
 
 // Package is one package as go list has it, without its tests.
 type Package struct {
+	Name       string
 	ImportPath string
 	Dir        string
 	Export     string // the file with its export data
@@ -35,7 +36,7 @@ type Package struct {
 // List lists the packages of the patterns, and those of the same tree that they
 // import. It compiles them all. root is the directory of the tree.
 func List(root string, patterns ...string) (*Program, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}, patterns...)...)
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=Name,ImportPath,Dir,Export,GoFiles"}, patterns...)...)
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
