@@ -1,9 +1,9 @@
-# The doors of this repository. "make" alone lists them.
+# The targets of this repository. "make" alone lists them.
 
 FUZZTIME ?= 10s
 
 .PHONY: help
-help: ## list the doors
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: test
@@ -15,12 +15,20 @@ race: ## run them with the race detector, in random order
 	go test -race -shuffle=on work
 
 .PHONY: ci
-ci: ## run all that must hold before a merge, on a fresh machine too
+ci: ## run all that must hold before a merge
 	.ci/run
+
+.PHONY: zips
+zips: ## use the zip of each published module as others do: run its tests, go get, go install
+	go run ./tests/zips
+
+.PHONY: api
+api: ## write what the public packages export to api/
+	go run ./tests/api
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (10s)
-	.ci/fuzz $(FUZZTIME)
+	scripts/fuzz $(FUZZTIME)
 
 .PHONY: oracle
 oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's executors
@@ -44,7 +52,7 @@ bench: ## measure us, the rivals and the JDK side by side; QUICK=1 takes two min
 
 .PHONY: compare
 compare: ## hold the benchmarks against another revision: make compare BASE=rev
-	bench/compare $(BASE)
+	scripts/compare $(BASE)
 
 .PHONY: cover
 cover: ## show what the core's tests cover, function by function
@@ -53,15 +61,15 @@ cover: ## show what the core's tests cover, function by function
 
 .PHONY: lint
 lint: ## check format, vet, staticcheck
-	.ci/lint
+	scripts/lint
 
 .PHONY: tidy
 tidy: ## make go.mod and go.sum of all modules say what the code needs
-	.ci/tidy
+	scripts/tidy
 
 .PHONY: vulns
-vulns: ## look for known vulnerabilities in what we use
-	.ci/vulnerabilities
+vulns: ## look for known vulnerabilities in the dependencies
+	scripts/vulnerabilities
 
 .PHONY: run-example
 run-example: ## run executord on the example crontab, until interrupted
