@@ -18,7 +18,8 @@ import (
 // there. A canceled task stays if the pool retains such tasks.
 func (p *Pool) forget(t *task.Task) {
 	p.mu.Lock()
-	if t.Place() == task.Unplaced || p.mu.retained && t.State() == task.Canceled || !t.BelongsTo(&p.owner) {
+	// The place of a task that another pool has is under that pool's lock.
+	if !t.BelongsTo(&p.owner) || t.Place() == task.Unplaced || p.mu.retained && t.State() == task.Canceled {
 		p.mu.Unlock()
 		return
 	}
