@@ -1,13 +1,14 @@
-// Bench measures executor, its rivals in Go and the JDK side by side in one
-// run, with a database too, and writes what it finds:
+// Bench measures executor, its rivals in Go and the JDK side by side, in one run:
 //
-//	go run ./bench            everything, five rounds: the better part of an hour
-//	go run ./bench -quick     smaller, one round: under two minutes
-//	go run ./bench -run cancel -rounds 9
+//	go run ./bench                             everything, five rounds: about an hour
+//	go run ./bench -quick                      smaller, one round: under two minutes
+//	go run ./bench -run cancel -rounds 9       the workloads that match
+//	go run ./bench -targets -against HEAD~10   what the targets compare, and an older revision
 //
 // It prints a table, and writes bench/results/latest.json, the charts bench/results/*.svg,
-// docs/benchmarks.md, and the table in README.md; with -run, which measures a part, it only
-// prints. With -render it writes the charts and documents anew from latest.json.
+// docs/benchmarks.md, and the table in README.md. With -run, -on, -targets or -against it
+// only prints. With -render it measures nothing and writes the charts and documents from
+// latest.json.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime/pprof"
 	"slices"
@@ -39,6 +41,8 @@ type flags struct {
 	quick, render bool
 	rounds        int
 	only, on      string
+	against       string
+	targets       bool
 	seed          uint64
 	root, child   string
 	profile       string
@@ -46,14 +50,19 @@ type flags struct {
 
 func parse() flags {
 	var f flags
-	flag.BoolVar(&f.quick, "quick", os.Getenv("QUICK") == "1", "smaller sizes and one round; also by QUICK=1")
-	flag.BoolVar(&f.render, "render", false, "measure nothing, write the documents from latest.json")
-	flag.IntVar(&f.rounds, "rounds", 0, "how often to run everything; 0 means 5, or 1 if quick")
-	flag.StringVar(&f.only, "run", "", "a regular expression: only workloads that match")
-	flag.StringVar(&f.on, "on", "", "a regular expression: only subjects that match")
-	flag.Uint64Var(&f.seed, "seed", 1, "of the order within the rounds")
-	flag.StringVar(&f.root, "root", "", "the directory of the repository; default: found from the present one")
-	flag.StringVar(&f.child, "child", "", "run one workload on one subject, \"execute/8 pond\", and print the bare result; the program calls itself so")
+	flag.BoolVar(&f.quick, "quick", os.Getenv("QUICK") == "1",
+		"smaller sizes and one round; the default if QUICK=1 is set")
+	flag.BoolVar(&f.render, "render", false, "measure nothing; write the charts and the page from latest.json")
+	flag.IntVar(&f.rounds, "rounds", 0, "number of rounds; 0 means 5, or 1 if quick")
+	flag.StringVar(&f.only, "run", "", "only workloads that match this regular expression")
+	flag.StringVar(&f.on, "on", "", "only subjects that match this regular expression")
+	flag.BoolVar(&f.targets, "targets", false, "only what the targets compare")
+	flag.StringVar(&f.against, "against", "",
+		"also measure the executor of this git revision, or of the tree in this directory, in the same rounds")
+	flag.Uint64Var(&f.seed, "seed", 1, "seed of the order in the rounds")
+	flag.StringVar(&f.root, "root", "", "directory of the repository; default: the one around the working directory")
+	flag.StringVar(&f.child, "child", "",
+		"run one workload on one subject, \"execute/8 pond\", and print the bare result; for child processes")
 	flag.StringVar(&f.profile, "cpuprofile", "", "with -child: write a CPU profile to this file")
 	flag.Parse()
 	if f.rounds == 0 {
@@ -70,12 +79,12 @@ func run() error {
 	if f.child != "" {
 		return child(f)
 	}
-	place, err := report.Locate(f.root)
+	repository, err := report.Locate(f.root)
 	if err != nil {
 		return err
 	}
 	if f.render {
-		return place.Render(os.Stdout)
+		return repository.Render(os.Stdout)
 	}
 	only, err := regexp.Compile(f.only)
 	if err != nil {
@@ -95,18 +104,24 @@ func run() error {
 	runner := round.Runner{Self: self, Quick: f.quick, Log: os.Stderr}
 	javaVersion := ""
 	if java, err := jdk.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: no usable java on the PATH, so the JDK is left out:", err)
+		fmt.Fprintln(os.Stderr, "bench: no usable java on the PATH, so without the JDK:", err)
 	} else {
 		defer java.Close()
 		runner.Java, javaVersion = java, java.Version
 	}
+	if f.against != "" {
+		if runner.Base, err = round.BuildBase(ctx, string(repository), f.against); err != nil {
+			return err
+		}
+		defer os.RemoveAll(filepath.Dir(runner.Base))
+	}
 	wanted := func(c round.Cell) bool {
-		return only.MatchString(c.Workload.Name) && on.MatchString(c.Subject.ID)
+		return only.MatchString(c.Workload.Name) && on.MatchString(c.Subject.ID) && (!f.targets || report.InTargets(c))
 	}
 	postgresVersion := ""
 	if slices.ContainsFunc(round.Cells(f.quick, wanted), func(c round.Cell) bool { return c.Subject.Postgres }) {
 		if server, err := postgres.Start(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench: no usable PostgreSQL, so all that is kept in one is left out:", err)
+			fmt.Fprintln(os.Stderr, "bench: no usable PostgreSQL, so without the subjects that need it:", err)
 		} else {
 			defer server.Close()
 			runner.Postgres, postgresVersion = server, server.Version
@@ -120,24 +135,24 @@ func run() error {
 	started := time.Now()
 	samples, rounds, failed := runner.Run(ctx, cells, f.rounds, f.seed)
 	if rounds == 0 {
-		return ctx.Err() // interrupted; after a complete round there is something to report
+		return ctx.Err() // interrupted before the first round was complete
 	}
 	r := report.New(samples, report.Setting{
 		Date: started.UTC().Truncate(time.Second), Took: time.Since(started).Round(time.Second),
 		Rounds: rounds, Seed: f.seed, Quick: f.quick, Java: javaVersion, Postgres: postgresVersion,
-	}.Here(context.WithoutCancel(ctx), place))
+	}.Here(context.WithoutCancel(ctx), repository))
 	for _, err := range failed {
 		r.Failed = append(r.Failed, err.Error())
 	}
-	if f.only != "" || f.on != "" {
+	if f.only != "" || f.on != "" || f.targets || f.against != "" {
 		r.Print(os.Stdout)
-	} else if err := place.Save(r); err != nil {
+	} else if err := repository.Save(r); err != nil {
 		return err
-	} else if err := place.Render(os.Stdout); err != nil {
+	} else if err := repository.Render(os.Stdout); err != nil {
 		return err
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d runs failed; the table lacks them", len(failed))
+		return fmt.Errorf("%d runs failed and are missing in the tables", len(failed))
 	}
 	return nil
 }

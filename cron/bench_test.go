@@ -8,7 +8,9 @@ import (
 )
 
 func BenchmarkParse(b *testing.B) {
-	for _, spec := range []string{"30 2 * * *", "*/15 9-17 1,15 jan-jun mon-fri", "@daily", "@every 1h30m", "0 25 * * *"} {
+	for _, spec := range []string{
+		"30 2 * * *", "*/15 9-17 1,15 jan-jun mon-fri", "@daily", "@every 1h30m", "0 25 * * *",
+	} {
 		b.Run(spec, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -66,7 +66,8 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 		case step == 0:
 			return 0, p.fail(f.name, where, "a step must be at least 1", "")
 		case step > 1 && step > high-low:
-			return 0, p.fail(f.name, item, fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),
+			return 0, p.fail(f.name, item,
+				fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),
 				stepHint(f, low, step))
 		}
 	}

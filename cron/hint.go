@@ -85,7 +85,8 @@ func (p parser) countHint(parts []span) string {
 		}
 	}
 	if p.valid(parts[:len(fields)]) {
-		return fmt.Sprintf("years and commands are not supported: without them it is %s", short(joined(parts[:len(fields)])))
+		return fmt.Sprintf("years and commands are not supported: without them it is %s",
+			short(joined(parts[:len(fields)])))
 	}
 	return "seconds, years and commands are not supported"
 }
@@ -144,7 +145,8 @@ func wrapHint(f *field, low, high int, stepped bool) string {
 		return fmt.Sprintf("write %q to begin on Sunday", rangeText(f.low, high))
 	}
 	if stepped {
-		return fmt.Sprintf("swap its ends, or write two ranges, one that ends at %d and one that begins at %d", f.last, f.low)
+		return fmt.Sprintf("swap its ends, or write two ranges, one that ends at %d and one that begins at %d",
+			f.last, f.low)
 	}
 	if f.hasSunday() && high == 0 {
 		return fmt.Sprintf(`write "%d-7" to end on Sunday`, low)

@@ -231,7 +231,8 @@ func TestScheduleNextAgreesWithOracleInCrowdedZone(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 40 {
 		day := 60 + r.IntN(200)
-		rule := fmt.Sprintf("AST%dADT%d,J%d/%d,J%d/%d", r.IntN(6)-3, r.IntN(6)-3, day, r.IntN(24), day+r.IntN(2), r.IntN(24))
+		rule := fmt.Sprintf("AST%dADT%d,J%d/%d,J%d/%d",
+			r.IntN(6)-3, r.IntN(6)-3, day, r.IntN(24), day+r.IntN(2), r.IntN(24))
 		loc := crafted(t, rule)
 		start := time.Date(2027, 1, day-1, 0, r.IntN(48*60), 0, 0, time.UTC)
 		t.Log(rule)

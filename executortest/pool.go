@@ -122,7 +122,8 @@ func checkShutdownNow(t testing.TB, make func() Pool, before func(Pool)) {
 			t.Fatalf("a dropped task is a %T, want the object that was submitted", u.Task())
 		}
 		if f.State() != executor.Canceled || !errors.Is(f.Err(), executor.ErrShutdown) {
-			t.Errorf("a dropped task is %v: %v, want %v: %v", f.State(), f.Err(), executor.Canceled, executor.ErrShutdown)
+			t.Errorf("a dropped task is %v: %v, want %v: %v",
+				f.State(), f.Err(), executor.Canceled, executor.ErrShutdown)
 		}
 	}
 	if err := p.AwaitTermination(waitContext(t)); err != nil {

@@ -138,7 +138,8 @@ func (q *oneWay) RemoveFunc(match func(Item) bool) (n int) {
 // A heap that only sifts down after a removal is found.
 func TestQueueFindsHeapThatSiftsOneWay(t *testing.T) {
 	sequential := only(queueChecks(ByRank),
-		"EmptyInitially", "ReturnsInOrder", "RemovalKeepsOrder", "Remaining", "DrainsInOrder", "AllYieldsItems", "Clear")
+		"EmptyInitially", "ReturnsInOrder", "RemovalKeepsOrder", "Remaining", "DrainsInOrder", "AllYieldsItems",
+		"Clear")
 	for siftUp, want := range map[bool][]string{false: {"RemovalKeepsOrder"}, true: nil} {
 		findExactly(t, sequential, func(*testing.T) Queue {
 			return &oneWay{Blocking: queue.NewUnbounded[Item](), siftUp: siftUp}

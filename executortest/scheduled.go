@@ -169,7 +169,8 @@ var scheduledChecks = []check[Scheduled]{
 	{"CancelEnds", func(t testing.TB, make func() Scheduled) {
 		p, l := newPool(t, make), newTimeline()
 		f := mustSchedule(t)(p.AtFixedRate(bg, 0, time.Second, l.body("run", 0, nil)))
-		other := mustSchedule(t)(p.AtFixedRate(bg, 5*time.Second, time.Hour, l.body("other", 0, nil), executor.Times(1)))
+		body := l.body("other", 0, nil)
+		other := mustSchedule(t)(p.AtFixedRate(bg, 5*time.Second, time.Hour, body, executor.Times(1)))
 		time.Sleep(1500 * time.Millisecond)
 		f.Cancel()
 		expectEnd(t, f, executor.Canceled, executor.ErrCanceled)

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// A scale maps its bounds to the ends of the drawing, keeps the order, and has
-// ticks only within it.
-func TestScale(t *testing.T) {
+// A scale maps its bounds to the ends of the drawing, and all its values and ticks between
+// them.
+func TestScaleMapsBoundsToEnds(t *testing.T) {
 	for _, values := range [][]float64{{1, 10}, {0.003, 70_000}, {50}, {0, -1}, nil, {99, 101}} {
-		s := around(values, 100, 0)
+		s := newScale(values, 100, 0)
 		if s.at(s.low) != 100 || math.Abs(s.at(s.high)) > 1e-9 {
 			t.Errorf("%v: the bounds are at %v and %v", values, s.at(s.low), s.at(s.high))
 		}
 		for _, v := range values {
 			if v > 0 && (s.at(v) < 0 || s.at(v) > 100) {
-				t.Errorf("%v: %v lies outside, at %v", values, v, s.at(v))
+				t.Errorf("%v: %v is at %v, want 0 to 100", values, v, s.at(v))
 			}
 		}
 		ts := s.ticks()
@@ -33,8 +33,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Labels are short and say the value.
-func TestLabel(t *testing.T) {
+// Labels are short.
+func TestLabelIsShort(t *testing.T) {
 	for v, want := range map[float64]string{
 		0.002: "0.002", 0.5: "0.5", 1: "1", 2.5: "2.5", 140: "140", 1000: "1000", 20_000: "20 k", 3_000_000: "3 M",
 	} {
@@ -44,11 +44,11 @@ func TestLabel(t *testing.T) {
 	}
 }
 
-// A value that is missing has no mark, and breaks nothing.
-func TestMissingValues(t *testing.T) {
+// A missing value has no mark.
+func TestLinesWithMissingValue(t *testing.T) {
 	svg := string(Lines("a & b", []Panel{{
 		Title: "ns", X: "n", Ticks: []string{"1", "2", "3"},
-		Series: []Series{{Name: "one", Look: Look{Color: "#123456"}, Values: []float64{5, 0, 7}}},
+		Series: []Series{{Name: "one", Style: Style{Color: "#123456"}, Values: []float64{5, 0, 7}}},
 	}}))
 	if n := strings.Count(svg, "<circle"); n != 3 { // two values, one in the legend
 		t.Errorf("%d marks for two values and a legend", n)
@@ -58,20 +58,20 @@ func TestMissingValues(t *testing.T) {
 	}
 }
 
-// The reference, 1, is on the scale of ratios even if all series are far from
-// it.
-func TestRatiosShowTheReference(t *testing.T) {
+// The scale of ratios includes 1, the reference, even if all values are far from it.
+func TestRatiosIncludeReference(t *testing.T) {
 	svg := string(Ratios("t", "b", []string{"row"}, []Series{{Name: "slow", Values: []float64{50}}}))
 	if !strings.Contains(svg, ">1 ×<") || !strings.Contains(svg, "slow: 50 ×") && !strings.Contains(svg, "slow: 50") {
 		t.Errorf("the chart lacks 1 × or the value:\n%s", svg)
 	}
 }
 
-// A bar is as long as its value in terms of the longest of its panel, and
-// a panel without values breaks nothing.
-func TestBarLengths(t *testing.T) {
+// The length of a bar is relative to the longest of its panel. A panel may be empty.
+func TestBarsLengths(t *testing.T) {
 	svg := string(Bars("t", "b", []BarPanel{
-		{Title: "ns", Bars: []Bar{{Name: "one", Value: 40, Label: "40", Own: true}, {Name: "two", Value: 80, Label: "80"}}},
+		{Title: "ns", Bars: []Bar{
+			{Name: "one", Value: 40, Label: "40", Own: true}, {Name: "two", Value: 80, Label: "80"},
+		}},
 		{Title: "empty"},
 		{Title: "zero", Bars: []Bar{{Name: "none", Label: "0"}}},
 	}))

@@ -2,17 +2,17 @@ package chart
 
 import "fmt"
 
-// Series is one subject in a chart.
+// Series is one subject of a chart.
 type Series struct {
 	Name   string
-	Look   Look
+	Style  Style
 	Values []float64 // one for each tick of the x axis, or each row; 0 where there is none
 }
 
-// Panel is one diagram: values over a few numbers that grow.
+// Panel is one diagram: values over a few growing numbers.
 type Panel struct {
 	Title  string
-	X      string   // what the numbers are
+	X      string   // the label of the numbers
 	Ticks  []string // the numbers
 	Series []Series
 }
@@ -35,7 +35,7 @@ func Lines(title string, panels []Panel) []byte {
 	return c.finish(title)
 }
 
-// merged gives each series of the panels once.
+// merged returns each series of the panels once.
 func merged(panels []Panel) []Series {
 	var all []Series
 	seen := map[string]bool{}
@@ -56,7 +56,7 @@ func (c *canvas) panel(p Panel, x, y float64) {
 	for _, s := range p.Series {
 		all = append(all, s.Values...)
 	}
-	scale := around(all, bottom, y)
+	scale := newScale(all, bottom, y)
 	c.text(x+8, y-10, "ink", "start", p.Title)
 	for _, t := range scale.ticks() {
 		c.line(left, scale.at(t), right, scale.at(t), "grid")
@@ -74,7 +74,7 @@ func (c *canvas) panel(p Panel, x, y float64) {
 		c.text(at(i), bottom+17, "faint small", "middle", t)
 	}
 	c.text((left+right)/2, bottom+35, "faint small", "middle", p.X)
-	for i := range p.Series { // the first last, so that ours lies on top
+	for i := range p.Series { // the first series last, so that ours is on top
 		s := p.Series[len(p.Series)-1-i]
 		var points []point
 		for i, v := range s.Values {
@@ -83,13 +83,13 @@ func (c *canvas) panel(p Panel, x, y float64) {
 			}
 		}
 		width := 1.5
-		if s.Look.Bold {
+		if s.Style.Bold {
 			width = 3
 		}
-		c.path(points, s.Look.Color, width)
+		c.path(points, s.Style.Color, width)
 		for i, v := range s.Values {
 			if v > 0 {
-				c.mark(at(i), scale.at(v), s.Look, fmt.Sprintf("%s at %s: %s", s.Name, p.Ticks[i], label(v)))
+				c.mark(at(i), scale.at(v), s.Style, fmt.Sprintf("%s at %s: %s", s.Name, p.Ticks[i], label(v)))
 			}
 		}
 	}

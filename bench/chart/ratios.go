@@ -2,8 +2,8 @@ package chart
 
 import "fmt"
 
-// Ratios draws, for each row, where the series lie in comparison with 1, on a
-// scale by logarithms: a mark on the right is so many times the reference.
+// Ratios draws the values of the series in rows, on a logarithmic scale with 1 for the
+// reference.
 func Ratios(title, below string, rows []string, series []Series) []byte {
 	const rowHeight, names = 27.0, 195.0
 	c := &canvas{width: 900}
@@ -14,7 +14,7 @@ func Ratios(title, below string, rows []string, series []Series) []byte {
 	for _, s := range series {
 		all = append(all, s.Values...)
 	}
-	scale := around(append(all, 1), names, c.width-24)
+	scale := newScale(append(all, 1), names, c.width-24)
 	for _, t := range scale.ticks() {
 		class := "grid"
 		if t == 1 {
@@ -30,7 +30,7 @@ func Ratios(title, below string, rows []string, series []Series) []byte {
 		for k := range series {
 			s := series[len(series)-1-k]
 			if v := s.Values[i]; v > 0 {
-				c.mark(scale.at(v), y, s.Look, fmt.Sprintf("%s, %s: %s ×", row, s.Name, label(v)))
+				c.mark(scale.at(v), y, s.Style, fmt.Sprintf("%s, %s: %s ×", row, s.Name, label(v)))
 			}
 		}
 	}

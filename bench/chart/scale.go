@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// scale maps values to a stretch of the drawing, by their logarithms.
+// A scale maps the logarithms of values to an interval of the drawing.
 type scale struct {
 	low, high float64 // of the values; positive
 	from, to  float64 // of the drawing
 }
 
-// around gives a scale that has all positive values, with some room.
-func around(values []float64, from, to float64) scale {
+// newScale returns a scale for all positive values, with some space around them.
+func newScale(values []float64, from, to float64) scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if v > 0 && !math.IsInf(v, 0) {
@@ -24,7 +24,7 @@ func around(values []float64, from, to float64) scale {
 		low, high = 1, 10
 	}
 	low, high = low/1.25, high*1.25
-	if high/low < 4 { // or small differences would look large
+	if high/low < 4 { // otherwise small differences look large
 		middle := math.Sqrt(low * high)
 		low, high = middle/2, middle*2
 	}
@@ -35,8 +35,8 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*math.Log(v/s.low)/math.Log(s.high/s.low)
 }
 
-// ticks gives round values within the scale: powers of ten, with 2 and 5
-// between them where there is room.
+// ticks returns round values within the scale: powers of ten, with 2 and 5 between them
+// where there is space.
 func (s scale) ticks() []float64 {
 	factors := []float64{1, 2, 5}
 	if s.high/s.low > 200 {
@@ -53,7 +53,7 @@ func (s scale) ticks() []float64 {
 	return ts
 }
 
-// label writes a tick or a value in few characters.
+// label returns a value as short text.
 func label(v float64) string {
 	switch {
 	case v >= 999_500:

@@ -1,10 +1,9 @@
-// Package drive holds the loops of the workloads: what is timed, the same for
-// every subject. A subject gives it the few operations that differ.
+// Package drive contains the measured loops of the workloads, which are the same for every
+// subject. A subject provides the few operations that differ.
 //
-// Every subject is given one and the same task again and again, in the
-// subject's own form, made beforehand: what is measured is the subject, not the
-// closures of its user. The task counts its runs, and a run of a workload whose
-// count is wrong gives no numbers.
+// A workload submits one task repeatedly, in the form that the subject needs, created in
+// advance: it measures the subject and not the closures of its user. The task counts its
+// runs, and a workload with a wrong count has no values.
 package drive
 
 import (
@@ -16,20 +15,20 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Func does a workload once on a subject.
+// Func runs a workload once on a subject.
 type Func func(workload.Params) workload.Result
 
-// Can is what a subject can do.
-type Can map[workload.Kind]Func
+// Funcs are the functions of a subject for the kinds of work that it supports.
+type Funcs map[workload.Kind]Func
 
-// meter measures a stretch of time and what is allocated in it.
+// A meter measures an interval of time, and the allocations in it.
 type meter struct {
 	start  time.Time
 	before runtime.MemStats
 }
 
-// begin starts from a collected heap, so that no subject pays for what came
-// before.
+// begin collects the heap before it starts, so that the interval does not include the
+// collection of earlier garbage.
 func begin() *meter {
 	m := new(meter)
 	runtime.GC()
@@ -38,7 +37,7 @@ func begin() *meter {
 	return m
 }
 
-// end gives the cost of one of n operations.
+// end returns the cost of one of n operations.
 func (m *meter) end(n int) map[string]float64 {
 	took := time.Since(m.start)
 	var after runtime.MemStats
@@ -49,10 +48,10 @@ func (m *meter) end(n int) map[string]float64 {
 	}
 }
 
-// warmed does the work twice, and the second time counts: then the runtime has
-// its threads and goroutines, and its memory was touched before. Bench.java does
-// the same, after the compiler has seen enough.
-func warmed(run Func) Func {
+// warmUp returns a function that runs the workload twice and returns the second result. By
+// then the runtime has its threads and goroutines, and its memory has been touched.
+// Bench.java does the same, after a warm-up of the compiler.
+func warmUp(run Func) Func {
 	return func(p workload.Params) workload.Result {
 		if r := run(p); r.Check() != nil {
 			return r
@@ -61,8 +60,8 @@ func warmed(run Func) Func {
 	}
 }
 
-// share runs do in each of n goroutines, numbered, and waits for them.
-func share(n int, do func(i int)) {
+// parallel runs do in n goroutines, with their numbers, and waits for them.
+func parallel(n int, do func(i int)) {
 	if n <= 1 {
 		do(0)
 		return
@@ -74,8 +73,8 @@ func share(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// random gives the same numbers in every run.
+// random returns a source with the same numbers in every run.
 func random(stream int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(stream))) }
 
-// far draws a delay between one and two hours.
+// far returns a delay between one and two hours.
 func far(r *rand.Rand) time.Duration { return time.Hour + time.Duration(r.Int64N(int64(time.Hour))) }

@@ -8,13 +8,16 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-var twenty = workload.Params{Tasks: 20, Pending: 20, Workers: 1, Period: 10 * time.Millisecond, Delay: 300 * time.Millisecond, Length: time.Second}
+var twenty = workload.Params{
+	Tasks: 20, Pending: 20, Workers: 1,
+	Period: 10 * time.Millisecond, Delay: 300 * time.Millisecond, Length: time.Second,
+}
 
-// fakeJobs runs each job so much after it is due, and forgets some.
+// fakeJobs runs each job with a fixed lateness, and loses some in its database.
 type fakeJobs struct {
-	late      time.Duration
-	forgotten int
-	ran       int
+	late time.Duration
+	lost int
+	ran  int
 }
 
 func (f *fakeJobs) open(_ int, _ bool, task func(due time.Time)) Jobs {
@@ -31,21 +34,21 @@ func (f *fakeJobs) open(_ int, _ bool, task func(due time.Time)) Jobs {
 			}
 			return func() {}
 		},
-		Waiting:    func(int) int { return added - f.forgotten },
-		Done:       func(int) int { return f.ran - f.forgotten },
+		Waiting:    func(int) int { return added - f.lost },
+		Done:       func(int) int { return f.ran - f.lost },
 		Statements: func() int64 { return time.Now().Unix() * 3 },
 		Close:      func() {},
 	}
 }
 
-// do does a kind of work with fake jobs, in virtual time.
+// do runs a kind of work with fake jobs, in virtual time.
 func do(t *testing.T, kind workload.Kind, f fakeJobs) (r workload.Result) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) { r = Durable(f.open)[kind](twenty) })
 	return r
 }
 
-// The lateness of a job is from its time to its begin.
+// The lateness of a job is the time from its due time to its start.
 func TestDurableLateness(t *testing.T) {
 	r := do(t, workload.DurableLateness, fakeJobs{late: 7 * time.Millisecond})
 	if err := r.Check(); err != nil || r.Values["p50"] != 7 || r.Values["p99"] != 7 {
@@ -53,25 +56,25 @@ func TestDurableLateness(t *testing.T) {
 	}
 }
 
-// A job that begins before its time makes the run unfit.
-func TestDurableTooEarly(t *testing.T) {
+// A job that starts before its due time makes the run unfit.
+func TestDurableLatenessTooEarly(t *testing.T) {
 	if err := do(t, workload.DurableLateness, fakeJobs{late: -time.Millisecond}).Check(); err == nil {
-		t.Error("a job ran too early, and the run passed")
+		t.Error("a job ran too early: no error")
 	}
 }
 
-// A job that is not done in the database, although it ran, makes the run fail.
+// A job that is not done in the database, although it ran, is an error.
 func TestDurableThroughputCounts(t *testing.T) {
 	if err := do(t, workload.DurableThroughput, fakeJobs{}).Check(); err != nil {
 		t.Error(err)
 	}
-	if do(t, workload.DurableThroughput, fakeJobs{forgotten: 1}).Check() == nil {
-		t.Error("a job was lost, and the run passed")
+	if do(t, workload.DurableThroughput, fakeJobs{lost: 1}).Check() == nil {
+		t.Error("a job was lost: no error")
 	}
 }
 
-// Statements are those of a second, however long the run.
-func TestDurableIdle(t *testing.T) {
+// The number of statements is that of a second, however long the run.
+func TestDurableIdlePerSecond(t *testing.T) {
 	r := do(t, workload.DurableIdle, fakeJobs{late: time.Hour})
 	if r.Values["statements"] != 3 {
 		t.Errorf("%v statements a second, want 3", r.Values["statements"])

@@ -10,100 +10,100 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Beat is one periodic task: it is due at First, and then every Period.
-type Beat struct {
+// Periodic is a periodic task: it is due at First, and then every Period.
+type Periodic struct {
 	First  time.Time
 	Period time.Duration
 
 	mu       sync.Mutex
-	begun    int     // runs, each due one Period after the one before
-	own      bool    // the subject gives the times of its runs itself
+	started  int     // number of runs, each due one Period after the previous one
+	reported bool    // the subject reports the due times of its runs
 	lateness []int64 // in ns
 }
 
-// Run is the task of a subject that runs it at a fixed rate: its n-th run is
-// the one that was due at First + n*Period.
-func (b *Beat) Run() {
+// Run is the task of a subject that runs it at a fixed rate: its n-th run was due at
+// First + n*Period.
+func (b *Periodic) Run() {
 	now := time.Now()
 	b.mu.Lock()
-	b.noteLocked(now.Sub(b.nextLocked()))
-	b.begun++
+	b.recordLocked(now.Sub(b.nextLocked()))
+	b.started++
 	b.mu.Unlock()
 }
 
-// RunAt is the task of a subject that leaves out runs it missed, and tells when
-// each was due.
-func (b *Beat) RunAt(due time.Time) {
+// RunAt is the task of a subject that skips missed runs and reports the due time of each
+// run.
+func (b *Periodic) RunAt(due time.Time) {
 	late := time.Since(due)
 	b.mu.Lock()
-	b.own = true
-	b.begun++
-	b.noteLocked(late)
+	b.reported = true
+	b.started++
+	b.recordLocked(late)
 	b.mu.Unlock()
 }
 
-// Next gives the time of the first run that has not begun.
-func (b *Beat) Next() time.Time {
+// Next returns the due time of the first run that has not started.
+func (b *Periodic) Next() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.nextLocked()
 }
 
-func (b *Beat) nextLocked() time.Time { return b.First.Add(time.Duration(b.begun) * b.Period) }
+func (b *Periodic) nextLocked() time.Time { return b.First.Add(time.Duration(b.started) * b.Period) }
 
-// noteLocked records the lateness of a run. A wheel with coarse ticks may be
-// early, which counts as in time.
-func (b *Beat) noteLocked(d time.Duration) { b.lateness = append(b.lateness, max(int64(d), 0)) }
+// recordLocked records the lateness of a run. A run may be early, on a timer wheel with
+// coarse ticks; its lateness is zero.
+func (b *Periodic) recordLocked(d time.Duration) { b.lateness = append(b.lateness, max(int64(d), 0)) }
 
-// collect gives the lateness of all runs that were due by the end.
-func (b *Beat) collect(end time.Time) []int64 {
+// collect returns the lateness of all runs that were due by the end.
+func (b *Periodic) collect(end time.Time) []int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.own {
+	if b.reported {
 		return b.lateness
 	}
-	for ; b.nextLocked().Before(end); b.begun++ {
-		b.noteLocked(end.Sub(b.nextLocked()))
+	for ; b.nextLocked().Before(end); b.started++ {
+		b.recordLocked(end.Sub(b.nextLocked()))
 	}
 	return b.lateness
 }
 
-// OpenBeats starts the periodic tasks and gives the function that ends them.
-type OpenBeats func(workers int, beats []*Beat) (stop func())
+// OpenPeriodic starts periodic tasks and returns a function that stops them.
+type OpenPeriodic func(workers int, tasks []*Periodic) (stop func())
 
-// Lateness measures how late periodic tasks begin.
-func Lateness(open OpenBeats) Can {
-	return Can{workload.Lateness: func(p workload.Params) workload.Result { return late(p, open) }}
+// Lateness returns the workload that measures the lateness of periodic tasks.
+func Lateness(open OpenPeriodic) Funcs {
+	return Funcs{workload.Lateness: func(p workload.Params) workload.Result { return late(p, open) }}
 }
 
-func late(p workload.Params, open OpenBeats) workload.Result {
+func late(p workload.Params, open OpenPeriodic) workload.Result {
 	start := time.Now().Add(300*time.Millisecond + time.Duration(p.Tasks)*10*time.Microsecond)
 	r := random(0)
-	beats := make([]*Beat, p.Tasks)
-	for i := range beats {
+	tasks := make([]*Periodic, p.Tasks)
+	for i := range tasks {
 		phase := time.Duration(r.Int64N(int64(p.Period)))
-		beats[i] = &Beat{
+		tasks[i] = &Periodic{
 			First: start.Add(phase), Period: p.Period,
 			lateness: make([]int64, 0, p.Length/p.Period+2),
 		}
 	}
 	runtime.GC()
-	stop := open(p.Workers, beats)
+	stop := open(p.Workers, tasks)
 	if time.Now().After(start) {
 		return workload.Result{Unfit: "starting the tasks took longer than the first delay"}
 	}
-	calm := func() {}
+	stopLoad := func() {}
 	if p.Busy {
-		calm = saturate()
+		stopLoad = saturate()
 	}
 	end := start.Add(p.Length)
 	time.Sleep(time.Until(end))
 	end = time.Now() // the sleep itself may be late
 	var all []int64
-	for _, b := range beats {
+	for _, b := range tasks {
 		all = append(all, b.collect(end)...)
 	}
-	calm()
+	stopLoad()
 	stop()
 	if len(all) < p.Tasks {
 		return workload.Result{Unfit: "too few runs"}
@@ -115,7 +115,7 @@ func late(p workload.Params, open OpenBeats) workload.Result {
 	}}
 }
 
-// saturate keeps all cores busy with goroutines that never wait.
+// saturate keeps all cores busy with goroutines that never block.
 func saturate() (stop func()) {
 	var over atomic.Bool
 	var wg sync.WaitGroup

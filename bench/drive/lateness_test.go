@@ -11,11 +11,11 @@ import (
 
 var hundred = workload.Params{Tasks: 100, Workers: 1, Period: 10 * time.Millisecond, Length: time.Second}
 
-// late100 measures a subject in virtual time.
-func late100(t *testing.T, run func(*Beat, func() bool)) (r workload.Result) {
+// late100 measures a hundred tasks in virtual time.
+func late100(t *testing.T, run func(*Periodic, func() bool)) (r workload.Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r = late(hundred, func(_ int, beats []*Beat) func() {
+		r = late(hundred, func(_ int, tasks []*Periodic) func() {
 			over := make(chan struct{})
 			ended := func() bool {
 				select {
@@ -26,7 +26,7 @@ func late100(t *testing.T, run func(*Beat, func() bool)) (r workload.Result) {
 				}
 			}
 			var wg sync.WaitGroup
-			for _, b := range beats {
+			for _, b := range tasks {
 				wg.Go(func() { run(b, ended) })
 			}
 			return func() {
@@ -38,9 +38,9 @@ func late100(t *testing.T, run func(*Beat, func() bool)) (r workload.Result) {
 	return r
 }
 
-// Runs that begin when they are due have no lateness.
-func TestLatenessInTime(t *testing.T) {
-	r := late100(t, func(b *Beat, ended func() bool) {
+// Runs that start when they are due have no lateness.
+func TestLatenessOfPunctualRuns(t *testing.T) {
+	r := late100(t, func(b *Periodic, ended func() bool) {
 		for !ended() {
 			time.Sleep(time.Until(b.Next()))
 			b.Run()
@@ -51,10 +51,9 @@ func TestLatenessInTime(t *testing.T) {
 	}
 }
 
-// A run that begins late is measured from when it was due, also if the one
-// before was late.
-func TestLatenessAccumulates(t *testing.T) {
-	r := late100(t, func(b *Beat, ended func() bool) {
+// The lateness of a run is measured from its due time, also if the previous run was late.
+func TestLatenessOfLateRuns(t *testing.T) {
+	r := late100(t, func(b *Periodic, ended func() bool) {
 		for n := 0; !ended(); n++ {
 			time.Sleep(time.Until(b.Next()) + 3*time.Millisecond)
 			b.Run()
@@ -65,24 +64,24 @@ func TestLatenessAccumulates(t *testing.T) {
 	}
 }
 
-// Runs that have not begun at the end count with their lateness by then, so that
-// a subject that stands still does not look punctual.
+// Runs that have not started at the end count with their lateness at that time, so that a
+// subject that runs nothing does not look punctual.
 func TestLatenessOfMissingRuns(t *testing.T) {
-	r := late100(t, func(b *Beat, _ func() bool) {
+	r := late100(t, func(b *Periodic, _ func() bool) {
 		time.Sleep(time.Until(b.Next()))
-		b.Run() // and never again
+		b.Run() // once only
 	})
 	if p50 := r.Values["p50"]; p50 < 450_000 || p50 > 550_000 {
 		t.Errorf("median lateness is %v µs, want about half a second", p50)
 	}
 }
 
-// A task is counted as often as it ran, and a subject that loses one is found
-// out.
-func TestLostTaskIsFound(t *testing.T) {
+// A task that the subject loses makes the result an error.
+func TestScheduleFindsLostTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		r := schedule(workload.Params{Tasks: 10, Workers: 1, Period: time.Second}, func(_ int, task func()) Timers[*time.Timer] {
+		p := workload.Params{Tasks: 10, Workers: 1, Period: time.Second}
+		r := schedule(p, func(_ int, task func()) Timers[*time.Timer] {
 			return Timers[*time.Timer]{
 				After: func(d time.Duration) *time.Timer {
 					if n++; n == 5 {
@@ -94,7 +93,7 @@ func TestLostTaskIsFound(t *testing.T) {
 			}
 		}, near)
 		if r.Ran != 9 || r.Want != 10 || r.Check() == nil {
-			t.Errorf("result is %+v, although one task was lost", r)
+			t.Errorf("result %+v with a lost task: no error", r)
 		}
 	})
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// held gives the bytes of the heap that are reachable.
-func held() float64 {
+// heapInUse returns the number of reachable bytes of the heap.
+func heapInUse() float64 {
 	runtime.GC()
-	runtime.GC() // what finalizers and pools let go in the first
+	runtime.GC() // frees what finalizers and sync.Pools released in the first
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
 
-// pending measures the memory of tasks that wait.
+// pending measures the memory of pending tasks.
 func pending[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	t := open(p.Workers, func() {})
 	defer t.Close()
-	t.Cancel(t.After(time.Hour)) // starts what starts late
-	before := held()
+	t.Cancel(t.After(time.Hour)) // so that the first task does not count what it starts
+	before := heapInUse()
 	fill(t, p.Pending)
-	each := (held() - before) / float64(p.Pending)
+	each := (heapInUse() - before) / float64(p.Pending)
 	debug.FreeOSMemory()
 	values := map[string]float64{"bytes": each}
 	if rss, ok := status("VmRSS:"); ok {
@@ -36,23 +36,26 @@ func pending[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	return workload.Result{Values: values} // there is nothing to count
 }
 
-// idle watches a process that waits.
+// idle measures a process whose tasks are all pending.
 func idle[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	t := open(p.Workers, func() {})
 	defer t.Close()
 	fill(t, p.Pending)
-	return Quiet(p)
+	return IdleProcess(p)
 }
 
-// Quiet watches the process for a while.
-func Quiet(p workload.Params) workload.Result {
-	debug.FreeOSMemory()    // or the runtime would do it bit by bit meanwhile
-	time.Sleep(time.Second) // the collector's workers go to sleep
-	wakeups, cpu, ok := spent()
+// IdleProcess measures the wake-ups and the CPU time of this process.
+func IdleProcess(p workload.Params) workload.Result {
+	debug.FreeOSMemory()    // otherwise the runtime does it during the measurement
+	time.Sleep(time.Second) // until the workers of the collector are idle
+	wakeups, cpu, ok := usage()
 	time.Sleep(p.Length)
-	wakeups2, cpu2, _ := spent()
+	wakeups2, cpu2, _ := usage()
 	if !ok {
-		return workload.Result{Unfit: "this system does not tell how often threads wake up"}
+		return workload.Result{Unfit: "this system has no count of wake-ups"}
 	}
-	return workload.Result{Values: map[string]float64{"wakeups": float64(wakeups2 - wakeups), "cpu": (cpu2 - cpu).Seconds() * 1e3}}
+	return workload.Result{Values: map[string]float64{
+		"wakeups": float64(wakeups2 - wakeups),
+		"cpu":     (cpu2 - cpu).Seconds() * 1e3,
+	}}
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Pool runs the one task that it was opened with.
+// Pool runs one task, the argument of the function that opens it.
 type Pool interface {
 	Go()   // submits the task once; may be called by several goroutines
-	Wait() // waits until all that was submitted has run, and ends the pool
+	Wait() // waits until all submitted tasks have run, and closes the pool
 }
 
-// Execute submits tasks and waits until all have run.
+// Execute returns the workload that submits tasks and waits until all have run.
 func Execute(open func(workers int, task func()) Pool) Func {
 	run := func(p workload.Params) workload.Result {
 		var ran atomic.Int64
@@ -20,7 +20,7 @@ func Execute(open func(workers int, task func()) Pool) Func {
 		want := each * p.Submitters
 		pool := open(p.Workers, func() { ran.Add(1) })
 		m := begin()
-		share(p.Submitters, func(int) {
+		parallel(p.Submitters, func(int) {
 			for range each {
 				pool.Go()
 			}
@@ -28,21 +28,21 @@ func Execute(open func(workers int, task func()) Pool) Func {
 		pool.Wait()
 		return workload.Result{Values: m.end(want), Ran: ran.Load(), Want: int64(want)}
 	}
-	return warmed(run)
+	return warmUp(run)
 }
 
-// Futures submits the one task that it was opened with, and gives its result.
+// Futures submits one task, the argument of the function that opens it, and gets results.
 type Futures[F any] struct {
 	Submit func() F
 	Get    func(F) int
 	Close  func()
 }
 
-// Submits makes the workloads that ask for results.
-func Submits[F any](open func(workers int, task func() int) Futures[F]) Can {
-	return Can{
-		workload.SubmitBatch:    warmed(func(p workload.Params) workload.Result { return submitBatch(p, open) }),
-		workload.SubmitPingpong: warmed(func(p workload.Params) workload.Result { return submitPingpong(p, open) }),
+// Submits returns the workloads that get results.
+func Submits[F any](open func(workers int, task func() int) Futures[F]) Funcs {
+	return Funcs{
+		workload.SubmitBatch:    warmUp(func(p workload.Params) workload.Result { return submitBatch(p, open) }),
+		workload.SubmitPingpong: warmUp(func(p workload.Params) workload.Result { return submitPingpong(p, open) }),
 	}
 }
 
@@ -50,7 +50,7 @@ func submitBatch[F any](p workload.Params, open func(int, func() int) Futures[F]
 	pool := open(p.Workers, func() int { return 1 })
 	defer pool.Close()
 	fs := make([]F, p.Tasks)
-	clear(fs) // which touches it: this memory is not the subject's
+	clear(fs) // touches the memory, which is not the subject's
 	sum := 0
 	m := begin()
 	for i := range fs {

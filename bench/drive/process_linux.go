@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// spent gives how often the threads of this process have gone to sleep, and so
-// were woken, and the CPU time that it has taken.
-func spent() (wakeups int, cpu time.Duration, ok bool) {
+// usage returns how often threads of this process blocked, and so were woken, and the CPU
+// time of the process.
+func usage() (wakeups int, cpu time.Duration, ok bool) {
 	files, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, file := range files {
 		if n, there := field(file, "voluntary_ctxt_switches:"); there {
@@ -26,7 +26,7 @@ func spent() (wakeups int, cpu time.Duration, ok bool) {
 	return wakeups, time.Duration(u.Utime.Nano() + u.Stime.Nano()), ok
 }
 
-// status gives a number of /proc/self/status.
+// status returns a number of /proc/self/status.
 func status(name string) (float64, bool) { return field("/proc/self/status", name) }
 
 func field(file, name string) (float64, bool) {

@@ -8,30 +8,30 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Timers schedules the one task that it was opened with.
+// Timers schedules one task, the argument of the function that opens it.
 type Timers[H any] struct {
 	After  func(time.Duration) H
 	Cancel func(H) bool // reports whether the task will not run
-	Close  func()       // ends it; tasks may be waiting
+	Close  func()       // tasks may be pending
 }
 
-// OpenTimers makes Timers for one run.
+// OpenTimers creates Timers for one run.
 type OpenTimers[H any] func(workers int, task func()) Timers[H]
 
-// Schedules makes the workloads about delayed tasks.
-func Schedules[H any](open OpenTimers[H]) Can {
-	return Can{
-		workload.ScheduleZero:   warmed(func(p workload.Params) workload.Result { return schedule(p, open, zero) }),
-		workload.ScheduleRandom: warmed(func(p workload.Params) workload.Result { return schedule(p, open, near) }),
+// Schedules returns the workloads with delayed tasks.
+func Schedules[H any](open OpenTimers[H]) Funcs {
+	return Funcs{
+		workload.ScheduleZero:   warmUp(func(p workload.Params) workload.Result { return schedule(p, open, zero) }),
+		workload.ScheduleRandom: warmUp(func(p workload.Params) workload.Result { return schedule(p, open, near) }),
 		workload.ScheduleCancel: func(p workload.Params) workload.Result { return scheduleCancel(p, open) },
-		workload.CancelRandom:   warmed(func(p workload.Params) workload.Result { return cancelRandom(p, open) }),
+		workload.CancelRandom:   warmUp(func(p workload.Params) workload.Result { return cancelRandom(p, open) }),
 		workload.Fire:           func(p workload.Params) workload.Result { return fire(p, open) },
 		workload.Pending:        func(p workload.Params) workload.Result { return pending(p, open) },
 		workload.Idle:           func(p workload.Params) workload.Result { return idle(p, open) },
 	}
 }
 
-// countdown is a task that closes done in its n-th run.
+// A countdown is a task that closes done in its n-th run.
 type countdown struct {
 	left atomic.Int64
 	done chan struct{}
@@ -49,16 +49,16 @@ func (c *countdown) run() {
 	}
 }
 
-// wait waits for the n-th run, but not for ever: a subject that loses a task
-// is to be found out, not waited for.
+// wait waits for the n-th run, but not longer than timeout, so that a subject that loses a
+// task has a wrong count.
 func (c *countdown) wait() {
 	select {
 	case <-c.done:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 	}
 }
 
-const patience = 4 * time.Minute
+const timeout = 4 * time.Minute
 
 func (c *countdown) result(n int, values map[string]float64) workload.Result {
 	return workload.Result{Values: values, Ran: int64(n) - c.left.Load(), Want: int64(n)}
@@ -66,13 +66,15 @@ func (c *countdown) result(n int, values map[string]float64) workload.Result {
 
 func zero(*rand.Rand, workload.Params) time.Duration { return 0 }
 
-// near draws a delay below the period.
+// near returns a delay below the period.
 func near(r *rand.Rand, p workload.Params) time.Duration {
 	return time.Duration(r.Int64N(int64(p.Period)))
 }
 
-// schedule schedules tasks by one goroutine and waits until all have run.
-func schedule[H any](p workload.Params, open OpenTimers[H], delay func(*rand.Rand, workload.Params) time.Duration) workload.Result {
+// schedule schedules tasks in one goroutine and waits until all have run.
+func schedule[H any](
+	p workload.Params, open OpenTimers[H], delay func(*rand.Rand, workload.Params) time.Duration,
+) workload.Result {
 	c := newCountdown(p.Tasks)
 	t := open(p.Workers, c.run)
 	defer t.Close()
@@ -85,7 +87,7 @@ func schedule[H any](p workload.Params, open OpenTimers[H], delay func(*rand.Ran
 	return c.result(p.Tasks, m.end(p.Tasks))
 }
 
-// fill schedules tasks for the far future.
+// fill schedules n tasks that are due in hours.
 func fill[H any](t Timers[H], n int) {
 	r := random(0)
 	for range n {
@@ -93,7 +95,7 @@ func fill[H any](t Timers[H], n int) {
 	}
 }
 
-// scheduleCancel schedules and cancels beside tasks that wait.
+// scheduleCancel schedules and cancels tasks while others are pending.
 func scheduleCancel[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	t := open(p.Workers, func() {})
 	defer t.Close()
@@ -102,7 +104,7 @@ func scheduleCancel[H any](p workload.Params, open OpenTimers[H]) workload.Resul
 	want := each * p.Submitters
 	var canceled atomic.Int64
 	pairs := func(n int) {
-		share(p.Submitters, func(i int) {
+		parallel(p.Submitters, func(i int) {
 			r := random(1 + i)
 			ok := 0
 			for range n {
@@ -113,14 +115,14 @@ func scheduleCancel[H any](p workload.Params, open OpenTimers[H]) workload.Resul
 			canceled.Add(int64(ok))
 		})
 	}
-	pairs(each) // so that the memory they need was touched before: the JDK's was, in its longer warm-up
+	pairs(each) // touches the memory, as the longer warm-up of the JDK does
 	canceled.Store(0)
 	m := begin()
 	pairs(each)
 	return workload.Result{Values: m.end(want), Ran: canceled.Load(), Want: int64(want)}
 }
 
-// cancelRandom cancels all that waits, in random order.
+// cancelRandom cancels all pending tasks, in random order.
 func cancelRandom[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	t := open(p.Workers, func() {})
 	defer t.Close()
@@ -140,7 +142,7 @@ func cancelRandom[H any](p workload.Params, open OpenTimers[H]) workload.Result 
 	return workload.Result{Values: m.end(p.Pending), Ran: int64(canceled), Want: int64(p.Pending)}
 }
 
-// fire lets tasks come due faster than they can run: one every pace.
+// fire has tasks become due faster than they can run: one every pace.
 func fire[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	const pace = 50 * time.Nanosecond
 	window := pace * time.Duration(p.Pending)
@@ -156,7 +158,7 @@ func fire[H any](p workload.Params, open OpenTimers[H]) workload.Result {
 	if time.Until(due) < 0 {
 		return workload.Result{Unfit: "scheduling took longer than the delay"}
 	}
-	begin() // collect now rather than in the middle of it
+	begin() // collects now rather than during the measurement
 	c.wait()
 	took := time.Since(due)
 	return c.result(p.Pending, map[string]float64{"ns": float64(took.Nanoseconds()) / float64(p.Pending)})

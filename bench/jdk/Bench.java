@@ -15,10 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The workloads of package drive, on the JDK: the same loops with the same
- * numbers, which come as arguments (kind, then name=value). Prints one line of
- * JSON. Each workload is repeated for WARMUP before it is measured, so that the
- * compiler has seen it.
+ * The workloads of package drive on the JDK: the same loops with the same numbers, which
+ * are the arguments (kind, then name=value). Prints one line of JSON. Each workload is
+ * repeated for WARMUP before it is measured, so that it is compiled.
  */
 public class Bench {
     static final long WARMUP = Long.getLong("warmup", 3_000) * 1_000_000, MILLI = 1_000_000L, HOUR = 3_600_000_000_000L;
@@ -35,7 +34,7 @@ public class Bench {
             System.exit(0);
         } catch (Throwable t) {
             t.printStackTrace();
-            System.exit(1); // or the threads of a pool would keep the process alive
+            System.exit(1); // otherwise the threads of a pool keep the process alive
         }
     }
 
@@ -60,14 +59,15 @@ public class Bench {
         }
         List<String> vs = new ArrayList<>();
         values.forEach((k, v) -> vs.add("\"" + k + "\":" + v));
-        System.out.println("{\"values\":{" + String.join(",", vs) + "},\"ran\":" + ran + ",\"want\":" + want + ",\"unfit\":\"" + unfit + "\"}");
+        System.out.println("{\"values\":{" + String.join(",", vs) + "},\"ran\":" + ran + ",\"want\":" + want
+            + ",\"unfit\":\"" + unfit + "\"}");
     }
 
     static long p(String name) { return params.get(name); }
 
     /**
-     * Repeats a tenth of a workload, so that the compiler has seen it, then does all of it twice: the second time
-     * counts, and its memory was touched before.
+     * Repeats a tenth of a workload for WARMUP, and then runs the whole workload twice. The second run counts; its
+     * memory has been touched.
      */
     static void warmed(Workload w) throws Exception {
         Map<String, Long> full = new HashMap<>(params);
@@ -101,7 +101,7 @@ public class Bench {
 
     interface Numbered { void run(int i) throws Exception; }
 
-    /** Runs a part in each of n threads; the caller's own is enough for one. */
+    /** Runs a part in each of n threads, or in this thread if n is 1. */
     static void share(int n, Numbered part) throws Exception {
         if (n <= 1) {
             part.run(0);
@@ -226,7 +226,10 @@ public class Bench {
         Random r = new Random(1);
         Runnable task = left::countDown;
         long due = System.nanoTime() + 300 * MILLI + n * 4_000L;
-        for (int i = 0; i < n; i++) s.schedule(task, due - System.nanoTime() + (long) (r.nextDouble() * n * 50), TimeUnit.NANOSECONDS);
+        for (int i = 0; i < n; i++) {
+            long late = (long) (r.nextDouble() * n * 50);
+            s.schedule(task, due - System.nanoTime() + late, TimeUnit.NANOSECONDS);
+        }
         if (System.nanoTime() > due) unfit = "scheduling took longer than the delay";
         System.gc();
         left.await(4, TimeUnit.MINUTES);
@@ -244,7 +247,7 @@ public class Bench {
         ScheduledThreadPoolExecutor s = scheduler();
         s.schedule(Bench::nothing, HOUR, TimeUnit.NANOSECONDS).cancel(false);
         long before = held();
-        for (int same = 0; same < 5; same++) { // starting has left something to clear away, which may take a while
+        for (int same = 0; same < 5; same++) { // the garbage of the start may take a while to collect
             long again = held();
             if (again < before) same = -1;
             before = Math.min(before, again);
@@ -267,7 +270,9 @@ public class Bench {
         long n = 0;
         try (var tasks = Files.list(Path.of("/proc/self/task"))) {
             for (Path t : (Iterable<Path>) tasks::iterator)
-                try { n += field(t.resolve("status"), "voluntary_ctxt_switches:"); } catch (java.io.IOException gone) { }
+                try {
+                    n += field(t.resolve("status"), "voluntary_ctxt_switches:");
+                } catch (java.io.IOException ended) { }
         }
         return n;
     }
@@ -276,7 +281,7 @@ public class Bench {
         var os = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         ScheduledThreadPoolExecutor s = scheduler();
         fill(s, p("pending"));
-        wakeups(); // loads what it needs
+        wakeups(); // loads the classes
         System.gc();
         Thread.sleep(1000);
         long before = wakeups(), cpu = os.getProcessCpuTime();
@@ -321,7 +326,8 @@ public class Bench {
         }
         if (System.nanoTime() > start) unfit = "starting the tasks took longer than the first delay";
         AtomicBoolean over = new AtomicBoolean();
-        if (busy) for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) new Thread(() -> spin(over)).start();
+        int cores = busy ? Runtime.getRuntime().availableProcessors() : 0;
+        for (int i = 0; i < cores; i++) new Thread(() -> spin(over)).start();
         Thread.sleep(Math.max(0, start + length - System.nanoTime()) / MILLI);
         long end = System.nanoTime();
         List<Long> all = new ArrayList<>();

@@ -1,5 +1,5 @@
-// Package jdk runs the workloads on the JDK: Bench.java, by the java on the
-// PATH, straight from its source.
+// Package jdk runs the workloads on the JDK: the program Bench.java, by the java on the
+// PATH.
 package jdk
 
 import (
@@ -17,7 +17,7 @@ import (
 //go:embed Bench.java
 var source []byte
 
-// Java is a JDK that can run the program.
+// Java is a JDK with the program.
 type Java struct {
 	path    string // of java
 	dir     string // holds the program; removed by Close
@@ -51,8 +51,8 @@ func Find() (*Java, error) {
 		return nil, err
 	}
 	j := &Java{path, dir, []string{file}, version}
-	// Compiled once, the program starts a second sooner each time. Where the
-	// compiler of the same JDK is missing, java does it by itself.
+	// The compiled program starts a second sooner each time. If the compiler of the same
+	// JDK is missing, java compiles the source at each start.
 	if home, err := filepath.EvalSymlinks(path); err == nil {
 		if exec.Command(filepath.Join(filepath.Dir(home), "javac"), "-d", dir, file).Run() == nil {
 			j.program = []string{"-cp", dir, "Bench"}
@@ -61,11 +61,11 @@ func Find() (*Java, error) {
 	return j, nil
 }
 
-// Close removes the program.
+// Close removes the files of the program.
 func (j *Java) Close() { os.RemoveAll(j.dir) }
 
-// Command gives the command that does a workload, after it was repeated for
-// warmup, and prints its result.
+// Command returns the command that repeats a workload for warmup, then runs it and prints
+// its result.
 func (j *Java) Command(kind workload.Kind, p workload.Params, warmup time.Duration) []string {
 	busy := 0
 	if p.Busy {

@@ -10,8 +10,7 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// find gives the java on the PATH. Without one there is nothing to test; in CI
-// that is a failure, so that it cannot go unnoticed.
+// find returns the java on the PATH. Without one it skips the test, but fails in CI.
 func find(t *testing.T) *jdk.Java {
 	t.Helper()
 	java, err := jdk.Find()
@@ -25,10 +24,10 @@ func find(t *testing.T) *jdk.Java {
 	return java
 }
 
-// Tasks that wait are as large as a task is: what the virtual machine clears away
-// after its start is not taken off them. A ScheduledFutureTask alone has ten fields.
-// Of a thousand a busy machine, whose compiler still works, may take off most.
-func TestPendingCountsTasksAlone(t *testing.T) {
+// The memory of pending tasks is that of a ScheduledFutureTask, which has ten fields. It
+// does not include what the virtual machine frees after its start. With a thousand tasks on
+// a busy machine, whose compiler still runs, that would be most of it.
+func TestPendingCountsTasksOnly(t *testing.T) {
 	args := find(t).Command(workload.Pending, workload.Params{Pending: 10_000, Workers: 2}, 0)
 	out, err := exec.Command(args[0], args[1:]...).Output()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package postgres gives the measurements databases on a PostgreSQL server of
-// their own, and counts the statements that go there.
+// Package postgres provides databases on a temporary PostgreSQL server, and counts
+// statements.
 package postgres
 
 import (
@@ -14,14 +14,13 @@ import (
 	"github.com/executor-go/executor/internal/pgserver"
 )
 
-// ErrMissing says that the machine has no PostgreSQL.
+// ErrMissing is the error of Start on a machine without PostgreSQL.
 var ErrMissing = pgserver.ErrMissing
 
-// Server is a server with the settings it comes with: each commit is synced to
-// the disk.
+// Server is a server with default settings: each commit is synced to the disk.
 type Server struct{ *pgserver.Server }
 
-// Start makes a new cluster and starts its server.
+// Start creates a cluster and starts its server.
 func Start() (*Server, error) {
 	s, err := pgserver.Start()
 	if err != nil {
@@ -30,17 +29,17 @@ func Start() (*Server, error) {
 	return &Server{s}, nil
 }
 
-// Close ends the server and removes its files.
+// Close stops the server and removes its files.
 func (s *Server) Close() { s.Stop() }
 
-// env is how a child process learns of its parent's server.
+// env is the environment variable with the server of the parent process.
 const env = "BENCH_POSTGRES"
 
-// Env is the setting by which Open of another process finds the server.
+// Env returns the environment variable by which Open of a child process finds the server.
 func (s *Server) Env() string { return env + "=" + s.DSN() }
 
-// Open makes a new database, on the server that the environment names or on one
-// of its own, and gives its name for a driver. Close removes it.
+// Open creates a database, on the server that the environment names or else on a server of
+// its own. It returns the dsn of the database, and a function that removes it.
 func Open(ctx context.Context) (dsn string, close func(), err error) {
 	server, stop := os.Getenv(env), func() {}
 	if server == "" {
@@ -57,7 +56,7 @@ func Open(ctx context.Context) (dsn string, close func(), err error) {
 	}
 	at, err := url.Parse(server)
 	if err == nil {
-		// The work of the subject before is to be over when that of the next begins.
+		// The checkpoint completes the work of the previous subject.
 		err = exec(ctx, server, "create database "+name, "checkpoint")
 	}
 	if err != nil {
@@ -68,7 +67,7 @@ func Open(ctx context.Context) (dsn string, close func(), err error) {
 	return at.String(), close, nil
 }
 
-// exec runs statements in the database that dsn names.
+// exec runs statements in the database of dsn.
 func exec(ctx context.Context, dsn string, statements ...string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/executor-go/executor/bench/postgres"
 )
 
-// Open gives a database that is there until it is closed, on the server that the
-// environment names, else on one that is closed with it.
-func TestOpen(t *testing.T) {
+// Open returns a database that exists until it is closed, on the server that the environment
+// names, or else on a server of its own.
+func TestOpenCreatesDatabase(t *testing.T) {
 	server, err := postgres.Start()
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
@@ -31,7 +31,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if there := strings.Contains(dsn, fmt.Sprint(":", server.Port, "/")); there != (set != "") {
-			t.Errorf("with %s=%q there is %s", name, set, dsn)
+			t.Errorf("with %s=%q: dsn %s", name, set, dsn)
 		}
 		for _, open := range []bool{true, false} {
 			if !open {

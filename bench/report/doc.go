@@ -1,3 +1,3 @@
-// Package report makes records of samples, and tables, charts and a page of
-// documentation of records.
+// Package report turns samples into records, and records into tables, charts and a page of
+// documentation.
 package report

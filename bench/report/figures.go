@@ -9,9 +9,9 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// looks gives each subject its color and mark, in all charts. The colors are in
-// the middle of the range of lightness, to stand out on white and on black.
-var looks = map[string]chart.Look{
+// styles are the colors and marks of the subjects, in all charts. The colors have a medium
+// lightness, to be visible on white and on black.
+var styles = map[string]chart.Style{
 	"executor":    {Color: "#2f81f7", Shape: chart.Disc, Bold: true},
 	"jdk":         {Color: "#d1711f", Shape: chart.Square},
 	"goroutine":   {Color: "#7d8590", Shape: chart.Triangle},
@@ -41,7 +41,7 @@ func (r *Report) Charts() map[string][]byte {
 func (r *Report) ratios() []byte {
 	var ids []string
 	for _, f := range families {
-		if f.apart {
+		if f.otherSubjects {
 			continue
 		}
 		for _, o := range f.outputs() {
@@ -52,7 +52,7 @@ func (r *Report) ratios() []byte {
 	}
 	var all []chart.Series
 	for _, s := range subject.All() {
-		one := chart.Series{Name: s.Title, Look: looks[s.ID]}
+		one := chart.Series{Name: s.Title, Style: styles[s.ID]}
 		any := false
 		for _, id := range ids {
 			v, ok := r.ratio(id, s.ID)
@@ -63,14 +63,15 @@ func (r *Report) ratios() []byte {
 			all = append(all, one)
 		}
 	}
-	return chart.Ratios("Cost in terms of ours", "left of 1 ×: better than executor; right of it: so many times the cost", ids, all)
+	const below = "left of 1 ×: better than executor; right of it: a multiple of its cost"
+	return chart.Ratios("Cost relative to executor", below, ids, all)
 }
 
-// over makes a panel of records, one for each tick.
+// over returns a panel of records, one for each tick.
 func (r *Report) over(title, x string, ticks, ids []string) chart.Panel {
 	p := chart.Panel{Title: title, X: x, Ticks: ticks}
 	for _, s := range subject.All() {
-		one := chart.Series{Name: s.Title, Look: looks[s.ID]}
+		one := chart.Series{Name: s.Title, Style: styles[s.ID]}
 		points := 0
 		for _, id := range ids {
 			v, ok := r.Value(id, s.ID)
@@ -122,8 +123,8 @@ func (r *Report) pendingChart() []byte {
 	})
 }
 
-// sized names the record of a workload at a size; that of a million has the
-// bare name.
+// sized returns the name of the record of a workload at a size. The size of a million has
+// no suffix.
 func sized(name, size string) string {
 	if size == "1m" {
 		return name
@@ -133,7 +134,7 @@ func sized(name, size string) string {
 
 func (r *Report) latenessChart() []byte {
 	var ticks, p50, p99 []string
-	for _, b := range workload.Beats {
+	for _, b := range workload.PeriodicTasks {
 		short := workload.Short(b.Tasks)
 		ticks = append(ticks, fmt.Sprintf("%s @ %v", short, b.Period))
 		p50 = append(p50, "lateness-tasks-p50/"+short)

@@ -8,16 +8,16 @@ import (
 	"github.com/executor-go/executor/bench/subject"
 )
 
-// Loss is a number in which a rival is better than we are.
+// A Loss is a record in which a rival is better than ours.
 type Loss struct {
 	Workload, Subject, Unit string
 	Theirs, Ours            float64
 }
 
-// noise is the part by which two numbers may differ without one being better.
+// noise is the relative difference up to which two values count as equal.
 const noise = 0.03
 
-// Losses gives all of them, in order of the tables.
+// Losses returns the losses in the order of the tables.
 func (r *Report) Losses() []Loss {
 	var ls []Loss
 	for _, rec := range r.Records {
@@ -30,21 +30,21 @@ func (r *Report) Losses() []Loss {
 	return ls
 }
 
-// concession says where a rival is better, and when to choose it.
-type concession struct{ title, better, choose string }
+// rival says at what a subject is better, and when to choose it.
+type rival struct{ title, better, choose string }
 
-// confession returns a line for each rival that took part.
-func (r *Report) confession() []concession {
-	var lines []concession
+// rivals returns a line for each rival with records.
+func (r *Report) rivals() []rival {
+	var lines []rival
 	losses := r.Losses()
 	for _, s := range subject.All() {
-		if s.Own || !r.took(s.ID) {
+		if s.Own || !r.hasRecords(s.ID) {
 			continue
 		}
 		var parts []string
 		for _, l := range losses {
 			if l.Subject == s.ID {
-				theirs, own := apart(l.Theirs, l.Ours)
+				theirs, own := distinct(l.Theirs, l.Ours)
 				parts = append(parts, fmt.Sprintf("`%s` (%s against %s %s)", l.Workload, theirs, own, l.Unit))
 			}
 		}
@@ -52,13 +52,13 @@ func (r *Report) confession() []concession {
 		if len(parts) > 0 {
 			better = strings.Join(parts, ", ")
 		}
-		lines = append(lines, concession{s.Title, better, strings.TrimSuffix(s.Choose, ".")})
+		lines = append(lines, rival{s.Title, better, strings.TrimSuffix(s.Choose, ".")})
 	}
 	return lines
 }
 
-// apart writes two numbers, with one more digit if they would look the same.
-func apart(a, b float64) (string, string) {
+// distinct returns two numbers as text, with one more digit if the texts would be equal.
+func distinct(a, b float64) (string, string) {
 	x, y := number(a), number(b)
 	if x == y {
 		return strconv.FormatFloat(a, 'f', 1, 64), strconv.FormatFloat(b, 'f', 1, 64)
@@ -66,8 +66,8 @@ func apart(a, b float64) (string, string) {
 	return x, y
 }
 
-// took reports whether the subject took part.
-func (r *Report) took(sub string) bool {
+// hasRecords reports whether the subject has records.
+func (r *Report) hasRecords(sub string) bool {
 	for _, rec := range r.Records {
 		if rec.Subject == sub {
 			return true

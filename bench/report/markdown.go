@@ -19,7 +19,7 @@ func (r *Report) Markdown() []byte {
 		"![Tiny tasks by number of workers and of submitters](../bench/results/execute.svg)\n\n" +
 		"![Schedule and cancel, fire and memory by number of pending tasks](../bench/results/pending.svg)\n\n" +
 		"![Lateness by number of periodic tasks](../bench/results/lateness.svg)\n")
-	r.losing(&b)
+	r.rivalsSection(&b)
 	r.targets(&b)
 	r.workloads(&b)
 	r.subjects(&b)
@@ -37,10 +37,11 @@ func (r *Report) opening(b *strings.Builder) {
 		postgres = "PostgreSQL " + r.Postgres
 	}
 	fmt.Fprintf(b, "Measured on %s: %s, %d cores, %.0f GB, %s,\n%s, %s, %s, commit %s.\n%d round%s in %s.\n\n",
-		r.Date.Format("2 January 2006"), r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS, r.Go, java, postgres, r.Commit,
-		r.Rounds, plural(r.Rounds), r.Took)
+		r.Date.Format("2 January 2006"), r.Machine.CPU, r.Machine.Cores, r.Machine.Memory, r.Machine.OS,
+		r.Go, java, postgres, r.Commit, r.Rounds, plural(r.Rounds), r.Took)
 	if r.Quick {
-		b.WriteString("**This was a quick run**: the sizes are a tenth of those described and some are left out. It shows that everything works, not how fast.\n\n")
+		b.WriteString("**This was a quick run**: the sizes are a tenth of those described, and some are omitted.\n" +
+			"It shows that the program works, not how fast the subjects are.\n\n")
 	}
 	b.WriteString(method + "\n![Cost as a multiple of executor's](../bench/results/ratios.svg)\n")
 }
@@ -68,13 +69,14 @@ func (t table) markdown(b *strings.Builder) {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("--:|", len(t.subjects)) + "\n")
 	for _, line := range t.rows {
-		fmt.Fprintf(b, "| %s | %s | **%s** | %s |\n", line.id, line.unit, line.cells[0], strings.Join(line.cells[1:], " | "))
+		rivals := strings.Join(line.cells[1:], " | ")
+		fmt.Fprintf(b, "| %s | %s | **%s** | %s |\n", line.id, line.unit, line.cells[0], rivals)
 	}
 }
 
-func (r *Report) losing(b *strings.Builder) {
+func (r *Report) rivalsSection(b *strings.Builder) {
 	b.WriteString("\n## Where others are better\n\n| subject | better at | choose it |\n|---|---|---|\n")
-	for _, c := range r.confession() {
+	for _, c := range r.rivals() {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.title, c.better, c.choose)
 	}
 }
@@ -96,7 +98,7 @@ func (r *Report) targets(b *strings.Builder) {
 func (r *Report) workloads(b *strings.Builder) {
 	b.WriteString("\n## Workloads\n\n" +
 		"The number after a slash is that of the workers, the submitters or the tasks.\n" +
-		"Where several records stand in a row, the text is about the first.\n\n" +
+		"Where a row has several records, the text describes the first.\n\n" +
 		"| records | workload |\n|---|---|\n")
 	for _, s := range sizes() {
 		var ids []string
@@ -105,7 +107,7 @@ func (r *Report) workloads(b *strings.Builder) {
 				ids = append(ids, "`"+o.ID+"`")
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s |\n", strings.Join(ids, " "), s[0].Words)
+		fmt.Fprintf(b, "| %s | %s |\n", strings.Join(ids, " "), s[0].Description)
 	}
 	b.WriteString(`
 Every subject runs one and the same task again and again, in its own form, so that only the subject is measured.
@@ -116,8 +118,8 @@ Each run has a database of its own in it.
 `)
 }
 
-// sizes returns the workloads; those of a chart that differ only in a number are
-// together.
+// sizes returns the workloads in groups. The workloads of a chart that differ only in a
+// number are one group.
 func sizes() [][]workload.Workload {
 	var all [][]workload.Workload
 	at := map[string]int{}
@@ -138,6 +140,9 @@ func sizes() [][]workload.Workload {
 func (r *Report) subjects(b *strings.Builder) {
 	b.WriteString("\n## Subjects\n\n| subject | how it is used |\n|---|---|\n")
 	for _, s := range subject.All() {
+		if s.ID == subject.Base {
+			continue // not in a report that is saved
+		}
 		version := r.Versions[s.ID]
 		if s.ID == "jdk" {
 			version = r.Java
@@ -150,8 +155,9 @@ func (r *Report) subjects(b *strings.Builder) {
 			name += " " + version
 		}
 		fmt.Fprintf(b, "| %s | %s", name, s.How)
-		if s.Few > 0 {
-			fmt.Fprintf(b, " It has at most %s operations a run, and at most %s tasks that wait.", workload.Grouped(10*s.Few), workload.Grouped(s.Few))
+		if s.MaxTasks > 0 {
+			fmt.Fprintf(b, " It has at most %s operations a run, and at most %s pending tasks.",
+				workload.Grouped(10*s.MaxTasks), workload.Grouped(s.MaxTasks))
 		}
 		b.WriteString(" |\n")
 	}

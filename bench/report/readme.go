@@ -26,21 +26,21 @@ var panels = []headline{
 var rows = []headline{
 	{"submit-batch", "with its result, a million submitted at once"},
 	{"fire/1m", "one of a million tasks that come due at once"},
-	{"pending-bytes", "memory of a task that waits"},
+	{"pending-bytes", "memory of a pending task"},
 	{"durable-throughput", "a durable job in PostgreSQL: claim, run, complete"},
 }
 
-// headline is a record with the words for it on the front page.
+// A headline is a record with its description in the README.
 type headline struct{ id, words string }
 
-// measured is a value with the subject that it is of.
+// measured is a value of a subject.
 type measured struct {
 	subject.Subject
 	value float64
 }
 
-// ranked returns the values of a record, the smallest first. Of the subjects of
-// our own it has only the one that others are compared with.
+// ranked returns the values of a record, the smallest first, and their unit. Of our own
+// subjects it includes only the reference.
 func (r *Report) ranked(id string) (all []measured, unit string) {
 	for _, s := range subject.All() {
 		if s.Own && s.ID != reference(id) {
@@ -71,7 +71,7 @@ func (r *Report) overview() []byte {
 	return chart.Bars("executor beside others: shorter is better", r.where(), drawn)
 }
 
-// where says in a line what was measured on.
+// where returns a line on the machine and the versions.
 func (r *Report) where() string {
 	parts := []string{r.Machine.CPU, fmt.Sprintf("%d cores", r.Machine.Cores), r.Go}
 	if r.Java != "" {
@@ -90,13 +90,13 @@ const (
 	readmeEnd   = "<!-- end of the generated part -->\n"
 )
 
-// Readme returns the README with the table of the report in the place of the
-// one that it has.
+// Readme returns the README old with the table of this report.
 func (r *Report) Readme(old []byte) ([]byte, error) {
 	before, rest, ok := bytes.Cut(old, []byte(readmeBegin))
 	_, after, ok2 := bytes.Cut(rest, []byte(readmeEnd))
 	if !ok || !ok2 {
-		return nil, fmt.Errorf("README.md has no generated part: it begins after the line %q, and ends before %q", readmeBegin, readmeEnd)
+		return nil, fmt.Errorf("README.md has no generated part: it begins after the line %q, and ends before %q",
+			readmeBegin, readmeEnd)
 	}
 	var b bytes.Buffer
 	b.Write(before)

@@ -9,7 +9,7 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Record is one number of a report.
+// A Record is one value of a report.
 type Record struct {
 	Workload string    `json:"workload"`
 	Subject  string    `json:"subject"`
@@ -18,14 +18,14 @@ type Record struct {
 	Samples  []float64 `json:"samples"`
 }
 
-// Report is what one run of the program found.
+// A Report is the result of one run of the program.
 type Report struct {
 	Setting
 	Records []Record `json:"records"`
-	Failed  []string `json:"failed,omitempty"` // runs that gave no numbers
+	Failed  []string `json:"failed,omitempty"` // errors of runs
 }
 
-// Setting is where and how a report came about.
+// Setting describes how and on which machine a report was measured.
 type Setting struct {
 	Date     time.Time         `json:"date"`
 	Took     time.Duration     `json:"took"`
@@ -36,11 +36,11 @@ type Setting struct {
 	Go       string            `json:"go"`
 	Java     string            `json:"java"`     // "" if there was none
 	Postgres string            `json:"postgres"` // "" if there was none
-	Commit   string            `json:"commit"`   // with "+" if files were changed since
+	Commit   string            `json:"commit"`   // with "+" if files have changed
 	Versions map[string]string `json:"versions"` // of the rivals, by subject
 }
 
-// Machine is the computer.
+// Machine describes a machine.
 type Machine struct {
 	OS     string  `json:"os"`
 	CPU    string  `json:"cpu"`
@@ -48,7 +48,7 @@ type Machine struct {
 	Memory float64 `json:"memory_gb"`
 }
 
-// New makes a report, its records in the order of the tables.
+// New returns a report with its records in the order of the tables.
 func New(samples round.Samples, s Setting) *Report {
 	r := &Report{Setting: s}
 	for _, w := range workload.All() {
@@ -72,14 +72,13 @@ func (r *Report) find(workload, subject string) (Record, bool) {
 	return Record{}, false
 }
 
-// Value gives a record's value, and false if there is none.
+// Value returns the value of a record, and whether there is one.
 func (r *Report) Value(workload, subject string) (float64, bool) {
 	rec, ok := r.find(workload, subject)
 	return rec.Value, ok
 }
 
-// references gives, for what a workload measures, the subject that the others are
-// compared with.
+// references maps the id of an output to the subject with which the others are compared.
 var references = sync.OnceValue(func() map[string]string {
 	refs := map[string]string{}
 	for _, w := range workload.All() {
@@ -92,8 +91,8 @@ var references = sync.OnceValue(func() map[string]string {
 
 func reference(id string) string { return references()[id] }
 
-// ratio gives what the subject takes in terms of what we take; false if either
-// is unknown, or ours is next to nothing.
+// ratio returns the value of the subject relative to ours. It reports false if either is
+// unknown, or ours is close to zero.
 func (r *Report) ratio(workload, sub string) (float64, bool) {
 	v, ok := r.Value(workload, sub)
 	own, known := r.Value(workload, reference(workload))

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Median gives the middle of the samples, of an even number of them the mean of
-// the two in the middle. It is 0 if there are none.
+// Median returns the median of the samples: the middle one, or the mean of the two in the
+// middle. It returns 0 if there are none.
 func Median(samples []float64) float64 {
 	if len(samples) == 0 {
 		return 0
@@ -18,8 +18,8 @@ func Median(samples []float64) float64 {
 	return s[len(s)/2]
 }
 
-// Spread gives how far the samples lie apart: half of the distance between the
-// quarters, as a part of the median. It is 0 if there are fewer than three.
+// Spread returns half of the distance between the quartiles, relative to the median. It
+// returns 0 if there are fewer than three samples.
 func Spread(samples []float64) float64 {
 	m := Median(samples)
 	if len(samples) < 3 || m == 0 {
@@ -29,7 +29,7 @@ func Spread(samples []float64) float64 {
 	return (quantile(s, 0.75) - quantile(s, 0.25)) / 2 / m
 }
 
-// quantile interpolates between the sorted samples.
+// quantile returns a quantile of sorted samples, by interpolation.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(math.Floor(at))

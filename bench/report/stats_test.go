@@ -7,9 +7,9 @@ import (
 	"github.com/executor-go/executor/bench/report"
 )
 
-// The median is the middle sample, or the mean of the two in the middle, in
-// whatever order they came.
-func TestMedian(t *testing.T) {
+// The median is the middle sample, or the mean of the two in the middle, in any order of
+// the samples.
+func TestMedianOfAnyOrder(t *testing.T) {
 	for _, c := range []struct {
 		samples []float64
 		want    float64
@@ -26,8 +26,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// The median leaves the order of the samples as it was.
-func TestMedianLeavesSamples(t *testing.T) {
+// Median does not change the order of the samples.
+func TestMedianKeepsOrder(t *testing.T) {
 	samples := []float64{3, 1, 2}
 	report.Median(samples)
 	if samples[0] != 3 || samples[1] != 1 || samples[2] != 2 {
@@ -35,9 +35,9 @@ func TestMedianLeavesSamples(t *testing.T) {
 	}
 }
 
-// The spread is half of the distance between the quarters, in terms of the
-// median, and one outlier does not move it.
-func TestSpread(t *testing.T) {
+// The spread is half of the distance between the quartiles, relative to the median, and
+// does not depend on one outlier.
+func TestSpreadOfQuartiles(t *testing.T) {
 	for _, c := range []struct {
 		samples []float64
 		want    float64

@@ -11,12 +11,11 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// family is a table: the records of some kinds of work, and the subjects that
-// have any.
+// A family is the kinds of work of one table.
 type family struct {
-	title string
-	kinds []workload.Kind
-	apart bool // not in the chart of ratios, whose rows have other subjects
+	title         string
+	kinds         []workload.Kind
+	otherSubjects bool // not in the chart of ratios, because its subjects are others
 }
 
 var families = []family{
@@ -25,10 +24,12 @@ var families = []family{
 		workload.ScheduleZero, workload.ScheduleRandom, workload.ScheduleCancel, workload.CancelRandom,
 		workload.Pending, workload.Fire, workload.Lateness, workload.Idle,
 	}},
-	{title: "Jobs in a database", kinds: []workload.Kind{workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle}, apart: true},
+	{title: "Jobs in a database", otherSubjects: true, kinds: []workload.Kind{
+		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle,
+	}},
 }
 
-// table is a family with numbers: a column for each subject.
+// A table is the records of a family, with a column for each subject.
 type table struct {
 	title    string
 	subjects []string
@@ -41,8 +42,7 @@ type row struct {
 	cells    []string
 }
 
-// tables gives the report as text. Each number of a rival comes with what it is
-// in terms of ours.
+// tables returns the report as text. Each value of a rival has its ratio to ours.
 func (r *Report) tables() []table {
 	var ts []table
 	for _, f := range families {
@@ -79,7 +79,7 @@ type output struct {
 	growth bool
 }
 
-// outputs gives what the family's workloads measure.
+// outputs returns the outputs of the workloads of a family.
 func (f family) outputs() []output {
 	var os []output
 	for _, w := range workload.All() {
@@ -100,7 +100,7 @@ func (r *Report) cell(workload, sub string) string {
 		return ""
 	}
 	text := number(rec.Value)
-	if s := Spread(rec.Samples); s > doubtful {
+	if s := Spread(rec.Samples); s > wide {
 		text += fmt.Sprintf(" ±%.0f %%", 100*s)
 	}
 	if ratio, ok := r.ratio(workload, sub); ok && sub != reference(workload) {
@@ -109,10 +109,10 @@ func (r *Report) cell(workload, sub string) string {
 	return text
 }
 
-// doubtful is the spread from which on it is shown beside a number.
-const doubtful = 0.10
+// wide is the spread above which it is shown with a value.
+const wide = 0.10
 
-// number writes a value with about three digits, and commas.
+// number returns a value as text with about three digits, and commas.
 func number(v float64) string {
 	switch {
 	case v >= 100:
@@ -126,7 +126,7 @@ func number(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// times writes a ratio.
+// times returns a ratio as text.
 func times(ratio float64) string {
 	if ratio >= 10 {
 		return workload.Grouped(int(ratio+.5)) + "×"
@@ -134,10 +134,10 @@ func times(ratio float64) string {
 	return strconv.FormatFloat(ratio, 'f', 2, 64) + "×"
 }
 
-// Print writes the tables and the verdicts for a terminal.
+// Print writes the tables and the results of the targets as plain text.
 func (r *Report) Print(out io.Writer) {
 	for _, t := range r.tables() {
-		fmt.Fprintf(out, "\n%s: median of %d, and what it is in terms of ours\n", t.title, r.Rounds)
+		fmt.Fprintf(out, "\n%s: median of %d, and the ratio to ours\n", t.title, r.Rounds)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "\tunit\t%s\t\n", strings.Join(t.subjects, "\t"))
 		for _, line := range t.rows {
@@ -148,9 +148,14 @@ func (r *Report) Print(out io.Writer) {
 	fmt.Fprintf(out, "\nTargets\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, v := range r.Verdicts() {
-		if v.Known {
-			fmt.Fprintf(w, "%s\t%s\tis %s\t%s\n", v.Workload, v.bound(), number(v.Found), v.outcome())
+		if !v.Known {
+			continue
 		}
+		before := ""
+		if b := r.verdict(v.Target, subject.Base); b.Known {
+			before = "before " + number(b.Found)
+		}
+		fmt.Fprintf(w, "%s\t%s\tis %s\t%s\t%s\n", v.Workload, v.bound(), number(v.Found), before, v.outcome())
 	}
 	w.Flush()
 	for _, f := range r.Failed {

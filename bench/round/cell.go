@@ -14,10 +14,11 @@ type Cell struct {
 	Params   workload.Params
 }
 
-// Name tells the cell from others.
+// Name returns the unique name of the cell.
 func (c Cell) Name() string { return c.Workload.Name + " " + c.Subject.ID }
 
-// Cells gives all pairs that make sense and that keep wants.
+// Cells returns the pairs of a workload and a subject that supports it for which keep
+// returns true.
 func Cells(quick bool, keep func(Cell) bool) []Cell {
 	var cells []Cell
 	for _, w := range workload.All() {
@@ -31,7 +32,7 @@ func Cells(quick bool, keep func(Cell) bool) []Cell {
 	return cells
 }
 
-// Shuffled gives the cells in an order of their own for each round.
+// Shuffled returns the cells in the random order of a round.
 func Shuffled(cells []Cell, seed uint64, round int) []Cell {
 	order := append([]Cell(nil), cells...)
 	r := rand.New(rand.NewPCG(seed, uint64(round)))

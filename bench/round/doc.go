@@ -1,8 +1,7 @@
-// Package round runs every workload on every subject, round by round, each in
-// a process of its own.
+// Package round runs every workload on every subject, round by round, each in a process
+// of its own.
 //
-// Interleaved: within a round the runs come in random order, so that a slow
-// minute of the machine hits no subject more than another. In a process of its
-// own: the heap, the timers and the goroutines that one subject leaves behind
-// would be in the way of the next.
+// Within a round the order is random, so that a slow minute of the machine affects all
+// subjects alike. A subject has a process of its own, so that the heap, the timers and the
+// goroutines of one do not disturb the next.
 package round

@@ -17,32 +17,38 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Samples are the values of one record, a value for each round.
+// Samples are the values of records, one for each round.
 type Samples map[Key][]float64
 
-// Key names a record.
+// Key identifies a record.
 type Key struct{ Workload, Subject string }
 
-// Runner runs cells in child processes.
+// A Runner runs cells in child processes.
 type Runner struct {
 	Self     string           // the path of this program
+	Base     string           // the path of this program at another revision; "" for none
 	Java     *jdk.Java        // nil if there is none
 	Postgres *postgres.Server // nil if there is none
 	Quick    bool
 	Log      io.Writer
 }
 
-// Can reports whether what the subject needs is there.
+// Can reports whether the runner has what the subject needs.
 func (r *Runner) Can(s subject.Subject) bool {
-	return (s.ID != "jdk" || r.Java != nil) && (!s.Postgres || r.Postgres != nil)
+	switch {
+	case s.ID == "jdk":
+		return r.Java != nil
+	case s.ID == subject.Base:
+		return r.Base != ""
+	}
+	return !s.Postgres || r.Postgres != nil
 }
 
-// patience is the most time that a run may take.
-const patience = 10 * time.Minute
+// timeout is the time limit of a run.
+const timeout = 10 * time.Minute
 
-// Run does all rounds and gives the samples, how many rounds they are of, and
-// what went wrong. If ctx ends meanwhile they are those of the rounds that were
-// complete.
+// Run runs all rounds. It returns the samples, the number of complete rounds, and the
+// errors of runs. If ctx ends, the samples are those of the complete rounds.
 func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64) (Samples, int, []error) {
 	all := Samples{}
 	var failed []error
@@ -51,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64)
 		samples := Samples{} // of this round
 		for i, c := range Shuffled(cells, seed, round) {
 			result, err := r.cell(ctx, c)
-			for again := 0; again < 2 && errors.Is(err, workload.ErrUnfit); again++ {
+			for retry := 0; retry < 2 && errors.Is(err, workload.ErrUnfit); retry++ {
 				result, err = r.cell(ctx, c)
 			}
 			if ctx.Err() != nil {
@@ -82,17 +88,10 @@ func (r *Runner) Run(ctx context.Context, cells []Cell, rounds int, seed uint64)
 
 // cell runs one cell in a new process.
 func (r *Runner) cell(ctx context.Context, c Cell) (result workload.Result, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Self, r.childArgs(c)...)
-	if c.Subject.ID == "jdk" {
-		warmup := 3 * time.Second
-		if r.Quick {
-			warmup = 500 * time.Millisecond
-		}
-		args := r.Java.Command(c.Workload.Kind, c.Params, warmup)
-		cmd = exec.CommandContext(ctx, args[0], args[1:]...)
-	}
+	args := r.command(c)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	if r.Postgres != nil {
 		cmd.Env = append(os.Environ(), r.Postgres.Env())
 	}
@@ -107,24 +106,36 @@ func (r *Runner) cell(ctx context.Context, c Cell) (result workload.Result, err 
 	return result, result.Check()
 }
 
-func (r *Runner) childArgs(c Cell) []string {
-	args := []string{"-child", c.Workload.Name + " " + c.Subject.ID}
+// command returns the command of the process that runs a cell.
+func (r *Runner) command(c Cell) []string {
+	program, id := r.Self, c.Subject.ID
+	switch id {
+	case "jdk":
+		warmup := 3 * time.Second
+		if r.Quick {
+			warmup = 500 * time.Millisecond
+		}
+		return r.Java.Command(c.Workload.Kind, c.Params, warmup)
+	case subject.Base:
+		program, id = r.Base, subject.Ours
+	}
+	args := []string{program, "-child", c.Workload.Name + " " + id}
 	if r.Quick {
 		args = append(args, "-quick")
 	}
 	return args
 }
 
-// Child is what the child process does: one cell, whose result it prints.
+// Child runs one cell in this process and prints its result.
 func Child(name string, quick bool) error {
 	cells := Cells(quick, func(c Cell) bool { return c.Name() == name })
 	if len(cells) != 1 {
 		return fmt.Errorf("no workload and subject %q", name)
 	}
 	c := cells[0]
-	do := c.Subject.Can[c.Workload.Kind]
+	do := c.Subject.Funcs[c.Workload.Kind]
 	if do == nil {
-		return fmt.Errorf("%s runs elsewhere", c.Subject.ID)
+		return fmt.Errorf("%s does not run in this program", c.Subject.ID)
 	}
 	return json.NewEncoder(os.Stdout).Encode(do(c.Params))
 }

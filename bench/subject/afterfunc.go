@@ -9,10 +9,11 @@ import (
 )
 
 var afterFunc = Subject{
-	ID: "afterfunc", Title: "time.AfterFunc", Charts: true, Spawns: true,
-	How:    "`AfterFunc` and `Stop`; a periodic task sets its timer again with `Reset`. The runtime has a heap for each processor, and runs each task in a goroutine of its own.",
-	Choose: "for few timers, or where no limit on what runs at once, no future, no order and no shutdown is needed.",
-	Can: both(
+	ID: "afterfunc", Title: "time.AfterFunc", Charts: true, StartsGoroutines: true,
+	How: "`AfterFunc` and `Stop`; a periodic task sets its timer again with `Reset`. " +
+		"The runtime has a heap for each processor, and runs each task in a goroutine of its own.",
+	Choose: "for few timers, or where no limit on concurrency, no future, no order and no shutdown is needed.",
+	Funcs: merge(
 		drive.Schedules(func(_ int, task func()) drive.Timers[*time.Timer] {
 			return drive.Timers[*time.Timer]{
 				After:  func(d time.Duration) *time.Timer { return time.AfterFunc(d, task) },
@@ -20,9 +21,9 @@ var afterFunc = Subject{
 				Close:  func() {},
 			}
 		}),
-		drive.Lateness(func(_ int, beats []*drive.Beat) func() {
+		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
 			var over atomic.Bool
-			for _, b := range beats {
+			for _, b := range tasks {
 				var t *time.Timer
 				t = time.AfterFunc(math.MaxInt64, func() {
 					b.Run()

@@ -11,8 +11,8 @@ import (
 var antsPool = Subject{
 	ID: "ants", Title: "ants", Module: "github.com/panjf2000/ants/v2", Charts: true,
 	How:    "`NewPool(n)` with `Submit`, which waits for a free worker, and a WaitGroup, as in its README.",
-	Choose: "for very many goroutines whose stacks are to be reused.",
-	Can: executes(func(workers int, task func()) drive.Pool {
+	Choose: "for very many goroutines with reused stacks.",
+	Funcs: executes(func(workers int, task func()) drive.Pool {
 		pool, err := ants.NewPool(workers)
 		must(err)
 		a := &antsTasks{pool: pool}

@@ -9,8 +9,8 @@ import (
 var channel = Subject{
 	ID: "channel", Title: "channel and workers", Charts: true,
 	How:    "n goroutines range over a `chan func()` of capacity 1,024; the end is `close` and a WaitGroup.",
-	Choose: "when one loop of workers is all there is to the program: no futures, cancellation, panics or counters to care for.",
-	Can: executes(func(workers int, task func()) drive.Pool {
+	Choose: "when the program is one loop of workers, without futures, cancellation, panics or counters.",
+	Funcs: executes(func(workers int, task func()) drive.Pool {
 		c := &channelWorkers{tasks: make(chan func(), 1024), task: task}
 		for range workers {
 			c.workers.Go(func() {

@@ -8,9 +8,9 @@ import (
 
 var concPool = Subject{
 	ID: "conc", Title: "conc", Module: "github.com/sourcegraph/conc", Charts: true,
-	How:    "`pool.New().WithMaxGoroutines(n)`; `Go` waits for a free goroutine, `Wait` ends it.",
-	Choose: "for structured concurrency: the pool lives within one function, and a panic comes back to it.",
-	Can: executes(func(workers int, task func()) drive.Pool {
+	How:    "`pool.New().WithMaxGoroutines(n)`; `Go` waits for a free goroutine, and `Wait` ends the pool.",
+	Choose: "for structured concurrency: the pool lives within one function, and a panic continues there.",
+	Funcs: executes(func(workers int, task func()) drive.Pool {
 		return concTasks{pool.New().WithMaxGoroutines(workers), task}
 	}),
 }

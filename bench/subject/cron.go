@@ -11,10 +11,12 @@ import (
 )
 
 var cronRunner = Subject{
-	ID: "cron", Title: "robfig/cron", Module: "github.com/robfig/cron/v3", Few: 1000,
-	How:    "`Schedule` with a Schedule of our own, since its own know no fractions of a second, and `Remove`. All entries are sorted whenever one is added or runs. What it leaves out of runs that it missed is not counted as late.",
-	Choose: "for a handful of crontab lines and nothing else.",
-	Can: both(
+	ID: "cron", Title: "robfig/cron", Module: "github.com/robfig/cron/v3", MaxTasks: 1000,
+	How: "`Schedule` with a Schedule of the benchmark, because its own have no fractions of a second, and `Remove`. " +
+		"It sorts all entries when one is added or runs. " +
+		"Runs that it skips do not count as late.",
+	Choose: "for a few crontab lines and nothing else.",
+	Funcs: merge(
 		only(drive.Schedules(func(_ int, task func()) drive.Timers[cron.EntryID] {
 			c := cron.New()
 			c.Start()
@@ -26,10 +28,10 @@ var cronRunner = Subject{
 				Close:  func() { c.Stop() },
 			}
 		}), workload.ScheduleCancel, workload.Pending, workload.Idle),
-		drive.Lateness(func(_ int, beats []*drive.Beat) func() {
+		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
 			c := cron.New()
-			for _, b := range beats {
-				s := &told{beat: b}
+			for _, b := range tasks {
+				s := &recordedSchedule{beat: b}
 				c.Schedule(s, cron.FuncJob(s.run))
 			}
 			c.Start()
@@ -38,7 +40,7 @@ var cronRunner = Subject{
 	),
 }
 
-// once is a schedule with one time.
+// once is a schedule with one due time.
 type once time.Time
 
 func (o once) Next(now time.Time) time.Time {
@@ -48,14 +50,15 @@ func (o once) Next(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// told is the schedule of a beat, and remembers the times that it gave.
-type told struct {
-	beat *drive.Beat
+// recordedSchedule is the schedule of a periodic task, and records the times that it
+// returned.
+type recordedSchedule struct {
+	beat *drive.Periodic
 	mu   sync.Mutex
 	dues []time.Time
 }
 
-func (t *told) Next(now time.Time) time.Time {
+func (t *recordedSchedule) Next(now time.Time) time.Time {
 	at := t.beat.First
 	if behind := now.Sub(at); behind >= 0 {
 		at = at.Add((behind/t.beat.Period + 1) * t.beat.Period)
@@ -66,7 +69,7 @@ func (t *told) Next(now time.Time) time.Time {
 	return at
 }
 
-func (t *told) run() {
+func (t *recordedSchedule) run() {
 	t.mu.Lock()
 	due := t.dues[0]
 	t.dues = t.dues[1:]

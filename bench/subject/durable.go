@@ -16,24 +16,25 @@ import (
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
-// OursDurable is the id of the subject that the others are compared with where
-// the work is with a database.
+// OursDurable is the id of the reference for work with a database.
 const OursDurable = "executor-postgres"
 
 var durablePostgres = Subject{
 	ID: OursDurable, Title: "executor on PostgreSQL", Own: true, Postgres: true,
-	How: "`durable.Handle` on `Scheduled(n)`, all settings as they come. Jobs are added by `ScheduleAll` and by `At`. The result and a line of history are kept for each job beside its payload.",
-	Can: drive.Durable(func(workers int, watched bool, task func(time.Time)) drive.Jobs {
+	How: "`durable.Handle` on `Scheduled(n)` with default settings. " +
+		"Jobs are added by `ScheduleAll` and by `At`. " +
+		"The result and a line of history are stored for each job beside its payload.",
+	Funcs: drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
 		dsn, drop, err := pg.Open(context.Background())
 		must(err)
-		through, statements, unwatch := watch(dsn, watched)
+		through, statements, stopCounting := watch(dsn, counted)
 		store, err := postgres.Open(through)
 		must(err)
 		jobs := openDurable(store, workers, task)
 		jobs.Statements = statements
 		jobs.Close = func() {
 			must(store.Close())
-			unwatch()
+			stopCounting()
 			drop()
 		}
 		return jobs
@@ -43,7 +44,7 @@ var durablePostgres = Subject{
 var durableSQLite = Subject{
 	ID: "executor-sqlite", Title: "executor on SQLite", Own: true,
 	How: "the same in a file, with `synchronous=FULL`.",
-	Can: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+	Funcs: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
 		dir, err := os.MkdirTemp("", "bench-sqlite")
 		must(err)
 		store, err := sqlite.Open(filepath.Join(dir, "jobs.db"))
@@ -57,15 +58,15 @@ var durableSQLite = Subject{
 	}), workload.DurableThroughput, workload.DurableLateness),
 }
 
-// watch gives a dsn that leads to the same database, through a line that counts
-// if that is wanted.
-func watch(dsn string, watched bool) (through string, statements func() int64, unwatch func()) {
-	if !watched {
+// watch returns a dsn of the same database. If counted is true, it leads through a proxy
+// that counts statements.
+func watch(dsn string, counted bool) (through string, statements func() int64, stopCounting func()) {
+	if !counted {
 		return dsn, nil, func() {}
 	}
-	through, wire, err := pg.Watch(dsn)
+	through, proxy, err := pg.Count(dsn)
 	must(err)
-	return through, wire.Statements, wire.Close
+	return through, proxy.Statements, proxy.Close
 }
 
 func openDurable(store durable.Store, workers int, task func(due time.Time)) drive.Jobs {

@@ -9,8 +9,8 @@ import (
 var errGroup = Subject{
 	ID: "errgroup", Title: "errgroup", Module: "golang.org/x/sync", Charts: true,
 	How:    "one Group with `SetLimit(n)`; `Go` waits for a free place.",
-	Choose: "for one group of tasks of which the first error ends all.",
-	Can: executes(func(workers int, task func()) drive.Pool {
+	Choose: "for one group of tasks in which the first error ends all.",
+	Funcs: executes(func(workers int, task func()) drive.Pool {
 		g := new(errgroup.Group)
 		g.SetLimit(workers)
 		return group{g, func() error { task(); return nil }}

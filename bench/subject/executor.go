@@ -10,8 +10,10 @@ import (
 
 var ours = Subject{
 	ID: Ours, Title: "executor", Own: true, Charts: true,
-	How: "`Fixed(n)` with `Go` for fire-and-forget and `Submit` for results; `Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. The context is `context.Background()`.",
-	Can: both(
+	How: "`Fixed(n)` with `Go` for tasks without a result and `Submit` for results; " +
+		"`Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. " +
+		"The context is `context.Background()`.",
+	Funcs: merge(
 		executes(openOurPool),
 		drive.Submits(func(workers int, task func() int) drive.Futures[*executor.Future[int]] {
 			ctx := context.Background()
@@ -39,11 +41,12 @@ var ours = Subject{
 				Close:  func() { pool.ShutdownNow() },
 			}
 		}),
-		drive.Lateness(func(workers int, beats []*drive.Beat) func() {
+		drive.Lateness(func(workers int, tasks []*drive.Periodic) func() {
 			ctx := context.Background()
 			pool := executor.Scheduled(workers)
-			for _, b := range beats {
-				_, err := pool.AtFixedRate(ctx, time.Until(b.First), b.Period, func(context.Context) error { b.Run(); return nil })
+			for _, b := range tasks {
+				run := func(context.Context) error { b.Run(); return nil }
+				_, err := pool.AtFixedRate(ctx, time.Until(b.First), b.Period, run)
 				must(err)
 			}
 			return func() { pool.ShutdownNow() }

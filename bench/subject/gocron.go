@@ -11,10 +11,12 @@ import (
 )
 
 var gocronScheduler = Subject{
-	ID: "gocron", Title: "gocron", Module: "github.com/go-co-op/gocron/v2", Few: 1000, Forgets: true,
-	How:    "`NewJob` with `OneTimeJob` and `RemoveJob`; `DurationJob` with a start time for periodic tasks. It leaves out runs that it missed and does not tell when the others were due, so it is not measured where runs come more than a period late.",
-	Choose: "for jobs of an application: tags, monitors, elections among several processes.",
-	Can: both(
+	ID: "gocron", Title: "gocron", Module: "github.com/go-co-op/gocron/v2", MaxTasks: 1000, SkipsMissed: true,
+	How: "`NewJob` with `OneTimeJob` and `RemoveJob`; `DurationJob` with a start time for periodic tasks. " +
+		"It skips missed runs and does not report the due times of the others, so it is not measured where runs are " +
+		"more than a period late.",
+	Choose: "for jobs of an application: tags, monitors, leader election among several processes.",
+	Funcs: merge(
 		only(drive.Schedules(func(_ int, task func()) drive.Timers[uuid.UUID] {
 			s := startGocron()
 			return drive.Timers[uuid.UUID]{
@@ -28,9 +30,9 @@ var gocronScheduler = Subject{
 				Close:  func() { s.Shutdown() },
 			}
 		}), workload.ScheduleCancel, workload.Pending, workload.Idle),
-		drive.Lateness(func(_ int, beats []*drive.Beat) func() {
+		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
 			s := startGocron()
-			for _, b := range beats {
+			for _, b := range tasks {
 				_, err := s.NewJob(gocron.DurationJob(b.Period),
 					gocron.NewTask(func() { b.RunAt(time.Now().Add(-time.Since(b.First) % b.Period)) }),
 					gocron.WithStartAt(gocron.WithStartDateTime(b.First)))

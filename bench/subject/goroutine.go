@@ -9,9 +9,9 @@ import (
 
 var goroutine = Subject{
 	ID: "goroutine", Title: "bare goroutines", Charts: true,
-	How:    "`WaitGroup.Go` for each task, without any limit; for results a channel of capacity one for each.",
-	Choose: "when the number of tasks is small or bounded elsewhere: nothing is simpler.",
-	Can: both(
+	How:    "`WaitGroup.Go` for each task, without a limit; for results a channel of capacity one for each.",
+	Choose: "when the number of tasks is small or limited elsewhere: nothing is simpler.",
+	Funcs: merge(
 		executes(func(_ int, task func()) drive.Pool { return &goroutines{task: task} }),
 		drive.Submits(func(_ int, task func() int) drive.Futures[chan int] {
 			return drive.Futures[chan int]{
@@ -24,7 +24,7 @@ var goroutine = Subject{
 				Close: func() {},
 			}
 		}),
-		drive.Can{workload.Idle: drive.Quiet}, // waits for nothing
+		drive.Funcs{workload.Idle: drive.IdleProcess}, // waits for nothing
 	),
 }
 

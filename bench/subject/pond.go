@@ -8,9 +8,10 @@ import (
 
 var pondPool = Subject{
 	ID: "pond", Title: "pond", Module: "github.com/alitto/pond/v2", Charts: true,
-	How:    "`NewPool(n)` with `Go` and `StopAndWait`; for results `NewResultPool[int](n)` with `Submit` and `Wait`. The queue has no limit.",
-	Choose: "for pools within pools (subpools) and groups of tasks.",
-	Can: both(
+	How: "`NewPool(n)` with `Go` and `StopAndWait`; for results `NewResultPool[int](n)` with `Submit` and `Wait`. " +
+		"The queue has no limit.",
+	Choose: "for subpools and groups of tasks.",
+	Funcs: merge(
 		executes(func(workers int, task func()) drive.Pool { return pondTasks{pond.NewPool(workers), task} }),
 		drive.Submits(func(workers int, task func() int) drive.Futures[pond.ResultTask[int]] {
 			pool := pond.NewResultPool[int](workers)

@@ -18,16 +18,21 @@ import (
 
 var riverQueue = Subject{
 	ID: "river", Title: "River", Module: "github.com/riverqueue/river", Postgres: true,
-	How: "one `Client` by `riverpgxv5` with eleven connections, as many as ours has, that listens for notifications (the default) and has `MaxWorkers: n`. " +
-		"`FetchCooldown` is 1 ms, the least it allows; all else is as it comes (a shorter `FetchPollInterval` made nothing better here). " +
-		"Jobs are added by `InsertManyFast` and by `Insert` with `ScheduledAt`. Its workers give no result, and what it knows of past runs is in the job's own row. " +
-		"Jobs that are due in less than five seconds wait for its scheduler, which looks every five seconds; its documentation says so.",
-	Choose: "when programs in Go, JavaScript, Ruby and Rust share the jobs, or a web interface, unique jobs or workflows are wanted.",
-	Can: drive.Durable(func(workers int, watched bool, task func(time.Time)) drive.Jobs {
+	How: "one `Client` by `riverpgxv5` with eleven connections, as many as ours, " +
+		"with notifications (the default) and `MaxWorkers: n`. " +
+		"`FetchCooldown` is 1 ms, its minimum; all other settings are the defaults " +
+		"(a shorter `FetchPollInterval` improved nothing). " +
+		"Jobs are added by `InsertManyFast` and by `Insert` with `ScheduledAt`. " +
+		"Its workers return no result, and the history of a job is in the row of the job. " +
+		"A job that is due in less than five seconds waits for its scheduler, " +
+		"which runs every five seconds, as documented.",
+	Choose: "when programs in Go, JavaScript, Ruby and Rust share the jobs, " +
+		"or for a web interface, unique jobs or workflows.",
+	Funcs: drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
 		ctx := context.Background()
 		dsn, drop, err := pg.Open(ctx)
 		must(err)
-		through, statements, unwatch := watch(dsn, watched)
+		through, statements, stopCounting := watch(dsn, counted)
 		config, err := pgxpool.ParseConfig(through)
 		must(err)
 		config.MaxConns = 11
@@ -37,14 +42,14 @@ var riverQueue = Subject{
 		jobs.Statements = statements
 		jobs.Close = func() {
 			pool.Close()
-			unwatch()
+			stopCounting()
 			drop()
 		}
 		return jobs
 	}),
 }
 
-// riverMail is a Mail in River's terms.
+// riverMail is a Mail as River's job arguments.
 type riverMail struct{ drive.Mail }
 
 func (riverMail) Kind() string { return "mail" }

@@ -1,5 +1,5 @@
-// Package subject adapts everything that is compared to the loops of package
-// drive: a file for each.
+// Package subject adapts each library that is compared to the loops of package drive, in a
+// file of its own.
 package subject
 
 import (
@@ -10,12 +10,10 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Ours is the id of the subject that the others are compared with; where the work
-// is with a database, it is OursDurable.
+// Ours is the id of the reference for work without a database.
 const Ours = "executor"
 
-// Reference gives the id of the subject that the others are compared with in a
-// kind of work.
+// Reference returns the id of the subject with which a kind of work compares the others.
 func Reference(k workload.Kind) string {
 	if k.Durable() {
 		return OursDurable
@@ -23,46 +21,45 @@ func Reference(k workload.Kind) string {
 	return Ours
 }
 
-// Subject is one of the things that are compared.
+// A Subject is one of the libraries that are compared.
 type Subject struct {
 	ID     string
 	Title  string
-	Module string // its path; "" for the standard library and the JDK
-	How    string // how it is used here, which is what its documentation recommends for the load
-	Choose string // when one would choose it rather than us
-	Can    drive.Can
+	Module string // module path; "" for the standard library and the JDK
+	How    string // how the benchmark uses it, which is as its documentation recommends
+	Choose string // when to choose it in place of ours
+	Funcs  drive.Funcs
 
-	Own      bool // it is one of ours, not a rival
-	Postgres bool // it needs a PostgreSQL server
+	Own      bool // part of this module, not a rival
+	Postgres bool // needs a PostgreSQL server
 
-	// Charts lets it appear in the charts of cost as the work grows.
+	// Charts includes the subject in the charts of growing work.
 	Charts bool
 
-	// Few bounds the operations of a run, and the tasks that wait, for a subject
-	// that was not made for many. The cost of one operation is comparable all
-	// the same. 0 is no bound.
-	Few int
+	// MaxTasks limits the pending tasks, and a tenth of the operations, for a subject that
+	// was not made for many. The cost of one operation is still comparable. 0 is no limit.
+	MaxTasks int
 
-	// Spawns says that it runs each task in a goroutine of its own, without a
-	// limit. Ten millions at once need more memory than most machines have.
-	Spawns bool
+	// StartsGoroutines means that each task runs in a goroutine of its own, without a
+	// limit. Ten million at once need more memory than most machines have.
+	StartsGoroutines bool
 
-	// Forgets says that it leaves out runs that it missed and does not tell when
-	// the others were due, so that lateness above a period can't be measured.
-	Forgets bool
+	// SkipsMissed means that the subject skips missed runs and does not report the due
+	// times of the others, so that a lateness above the period cannot be measured.
+	SkipsMissed bool
 }
 
-// All gives the subjects in the order of the tables.
+// All returns the subjects in the order of the tables.
 func All() []Subject {
 	return []Subject{
-		ours, jdk,
+		ours, base, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
 		durablePostgres, durableSQLite, riverQueue,
 	}
 }
 
-// Find gives the subject with the id.
+// Find returns the subject with the id.
 func Find(id string) (Subject, bool) {
 	for _, s := range All() {
 		if s.ID == id {
@@ -72,29 +69,30 @@ func Find(id string) (Subject, bool) {
 	return Subject{}, false
 }
 
-// Fit gives w's numbers as s can bear them, and false if s does not take part.
+// Fit returns the parameters of w within the limits of s. It reports false if s does not
+// support w.
 func (s Subject) Fit(w workload.Workload, quick bool) (workload.Params, bool) {
 	p, ok := w.Size(quick)
-	if _, can := s.Can[w.Kind]; !ok || !can || w.Growth && !s.Charts && s.Few == 0 {
+	if _, can := s.Funcs[w.Kind]; !ok || !can || w.Growth && !s.Charts && s.MaxTasks == 0 {
 		return p, false
 	}
-	if s.Forgets && p.Busy || s.Spawns && w.Kind == workload.Fire && p.Pending > 1_000_000 {
+	if s.SkipsMissed && p.Busy || s.StartsGoroutines && w.Kind == workload.Fire && p.Pending > 1_000_000 {
 		return p, false
 	}
 	if s.ID == "jdk" && quick && w.Growth {
 		return p, false // its warm-up takes too long
 	}
-	if s.Few > 0 {
+	if s.MaxTasks > 0 {
 		periodic := w.Kind == workload.Lateness
-		if p.Pending > s.Few || periodic && p.Tasks > s.Few || w.Growth && periodic {
+		if p.Pending > s.MaxTasks || periodic && p.Tasks > s.MaxTasks || w.Growth && periodic {
 			return p, false
 		}
-		p.Tasks = min(p.Tasks, 10*s.Few)
+		p.Tasks = min(p.Tasks, 10*s.MaxTasks)
 	}
 	return p, true
 }
 
-// Version gives the version of the module that this program was built with.
+// Version returns the version of the module in this program.
 func (s Subject) Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || s.Module == "" {
@@ -108,30 +106,30 @@ func (s Subject) Version() string {
 	return ""
 }
 
-// both joins what a subject can do.
-func both(cans ...drive.Can) drive.Can {
-	all := drive.Can{}
-	for _, c := range cans {
+// merge returns the functions of all arguments.
+func merge(list ...drive.Funcs) drive.Funcs {
+	all := drive.Funcs{}
+	for _, c := range list {
 		maps.Copy(all, c)
 	}
 	return all
 }
 
-// only leaves a subject those kinds of work that it can do.
-func only(can drive.Can, kinds ...workload.Kind) drive.Can {
-	left := drive.Can{}
+// only returns the functions for these kinds of work.
+func only(funcs drive.Funcs, kinds ...workload.Kind) drive.Funcs {
+	some := drive.Funcs{}
 	for _, k := range kinds {
-		left[k] = can[k]
+		some[k] = funcs[k]
 	}
-	return left
+	return some
 }
 
-// executes is a subject that runs tasks and does nothing else.
-func executes(open func(workers int, task func()) drive.Pool) drive.Can {
-	return drive.Can{workload.Execute: drive.Execute(open)}
+// executes returns the functions of a subject that only runs tasks.
+func executes(open func(workers int, task func()) drive.Pool) drive.Funcs {
+	return drive.Funcs{workload.Execute: drive.Execute(open)}
 }
 
-// must stops the run: its numbers would mean nothing.
+// must panics if err is not nil, because the values of the run have no meaning then.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -12,19 +12,18 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// Every subject really runs, or cancels, all tasks of each kind of work that it
-// claims to do.
-func TestSubjectsDoTheirWork(t *testing.T) {
+// Every subject runs, or cancels, all tasks of each kind of work that it supports.
+func TestSubjectRunsAllTasks(t *testing.T) {
 	missing := usePostgres(t)
 	small := workload.Params{Tasks: 200, Workers: 2, Submitters: 2, Pending: 50, Period: time.Millisecond}
 	for _, s := range subject.All() {
-		for kind, do := range s.Can {
+		for kind, do := range s.Funcs {
 			switch kind {
 			case workload.Lateness, workload.Idle, workload.Fire, workload.DurableLateness, workload.DurableIdle:
-				continue // a matter of real time
+				continue // measured in real time
 			}
 			if do == nil {
-				continue // another program's
+				continue // in another program
 			}
 			t.Run(s.ID+"/"+string(kind), func(t *testing.T) {
 				if s.Postgres && missing != nil {
@@ -42,8 +41,8 @@ func TestSubjectsDoTheirWork(t *testing.T) {
 	}
 }
 
-// usePostgres starts a server, which the subjects find by the environment. It
-// gives an error where there is none.
+// usePostgres starts a server, which the subjects find by the environment. It returns an
+// error if this machine has none.
 func usePostgres(t *testing.T) error {
 	server, err := postgres.Start()
 	if errors.Is(err, postgres.ErrMissing) && os.Getenv("CI") == "" {
@@ -58,14 +57,14 @@ func usePostgres(t *testing.T) error {
 	return nil
 }
 
-// Every subject says how it is used and, but for ours, when to choose it.
-func TestSubjectsAreDescribed(t *testing.T) {
+// Every subject has a description and, if it is a rival, a reason to choose it.
+func TestSubjectHasDescription(t *testing.T) {
 	for _, s := range subject.All() {
 		if s.Title == "" || s.How == "" || s.Choose == "" && !s.Own {
 			t.Errorf("%s lacks a description", s.ID)
 		}
 		if found, ok := subject.Find(s.ID); !ok || found.Title != s.Title {
-			t.Errorf("%s is not found by its id", s.ID)
+			t.Errorf("Find(%q) = %v, %v", s.ID, found.Title, ok)
 		}
 	}
 }

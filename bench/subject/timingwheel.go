@@ -9,10 +9,14 @@ import (
 )
 
 var timingWheel = Subject{
-	ID: "timingwheel", Title: "timingwheel", Module: "github.com/RussellLuo/timingwheel", Charts: true, Spawns: true,
-	How:    "`NewTimingWheel(time.Millisecond, 20)`, as in its examples, with `AfterFunc` and `Stop`, and `ScheduleFunc` for periodic tasks. Times are rounded down to its tick of one millisecond: a task may run that much early, and tasks of one tick run in any order.",
-	Choose: "for millions of timeouts that need no precision below a millisecond and no order.",
-	Can: both(
+	ID: "timingwheel", Title: "timingwheel", Module: "github.com/RussellLuo/timingwheel",
+	Charts: true, StartsGoroutines: true,
+	How: "`NewTimingWheel(time.Millisecond, 20)`, as in its examples, with `AfterFunc` and `Stop`, " +
+		"and `ScheduleFunc` for periodic tasks. " +
+		"It rounds times down to its tick of one millisecond: a task may run that much early, " +
+		"and tasks of one tick run in any order.",
+	Choose: "for millions of timeouts without order and without a precision below a millisecond.",
+	Funcs: merge(
 		drive.Schedules(func(_ int, task func()) drive.Timers[*timingwheel.Timer] {
 			w := startWheel()
 			return drive.Timers[*timingwheel.Timer]{
@@ -21,9 +25,9 @@ var timingWheel = Subject{
 				Close:  w.Stop,
 			}
 		}),
-		drive.Lateness(func(_ int, beats []*drive.Beat) func() {
+		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
 			w := startWheel()
-			for _, b := range beats {
+			for _, b := range tasks {
 				w.ScheduleFunc(&grid{next: b.First, period: b.Period}, b.Run)
 			}
 			return w.Stop
@@ -37,7 +41,7 @@ func startWheel() *timingwheel.TimingWheel {
 	return w
 }
 
-// grid is the schedule of a beat at a fixed rate.
+// grid is the schedule of a periodic task at a fixed rate.
 type grid struct {
 	next   time.Time
 	period time.Duration

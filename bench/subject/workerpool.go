@@ -8,9 +8,9 @@ import (
 
 var workerPool = Subject{
 	ID: "workerpool", Title: "workerpool", Module: "github.com/gammazero/workerpool", Charts: true,
-	How:    "`New(n)` with `Do` and `StopWait`; a dispatcher keeps a queue without a limit.",
-	Choose: "for a pool that can be paused and whose idle workers go away by themselves.",
-	Can: executes(func(workers int, task func()) drive.Pool {
+	How:    "`New(n)` with `Do` and `StopWait`; a dispatcher has a queue without a limit.",
+	Choose: "for a pool that can be paused.",
+	Funcs: executes(func(workers int, task func()) drive.Pool {
 		return queued{workerpool.New(workers), task}
 	}),
 }

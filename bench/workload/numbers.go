@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Short writes n as in the names of records: 1k, 10m.
+// Short returns n as in the names of records: 1k, 10m.
 func Short(n int) string {
 	switch {
 	case n >= million && n%million == 0:
@@ -16,7 +16,7 @@ func Short(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Grouped writes n with commas between its thousands.
+// Grouped returns n with commas between its thousands.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -25,9 +25,10 @@ func Grouped(n int) string {
 	return s
 }
 
+// count returns a subject for a sentence in the singular.
 func count(n int, noun string) string {
 	if n == 1 {
-		return "one " + noun
+		return "One " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("Each of %d %ss", n, noun)
 }

@@ -6,42 +6,44 @@ import (
 	"time"
 )
 
-// All gives every workload, in the order of the documentation.
+// All returns every workload, in the order of the documentation.
 func All() []Workload {
 	return slices.Concat(main(), growth(), durable())
 }
 
 const million = 1_000_000
 
-// main are the workloads of the tables.
+// main returns the workloads of the tables.
 func main() []Workload {
 	return []Workload{
 		execute(2, 1, false),
 		execute(8, 1, false),
 		{
 			Name: "submit-batch", Kind: SubmitBatch,
-			Words:   "1 M tasks are submitted by one goroutine to 2 workers, and then the result of each is asked for, in order. Each task returns a number; the sum is checked.",
+			Description: "One goroutine submits 1 M tasks to 2 workers, and then gets the result of each, in order. " +
+				"Each task returns a number; the sum is checked.",
 			Params:  Params{Tasks: million, Workers: 2},
 			Quick:   Params{Tasks: million / 10, Workers: 2},
 			Outputs: []Output{{"submit-batch", "ns", "ns/task"}, {"allocs-submit", "allocs", "allocations/task"}},
 		},
 		{
 			Name: "submit-pingpong", Kind: SubmitPingpong,
-			Words:   "one goroutine submits a task to 2 workers and waits for its result, 100,000 times.",
-			Params:  Params{Tasks: million / 10, Workers: 2},
-			Quick:   Params{Tasks: million / 50, Workers: 2},
-			Outputs: []Output{{"submit-pingpong", "ns", "ns/task"}},
+			Description: "One goroutine submits a task to 2 workers and waits for its result, 100,000 times.",
+			Params:      Params{Tasks: million / 10, Workers: 2},
+			Quick:       Params{Tasks: million / 50, Workers: 2},
+			Outputs:     []Output{{"submit-pingpong", "ns", "ns/task"}},
 		},
 		{
 			Name: "schedule-zero", Kind: ScheduleZero,
-			Words:   "1 M tasks are scheduled with zero delay on 2 workers, by one goroutine; the time until all have run.",
-			Params:  Params{Tasks: million, Workers: 2},
-			Quick:   Params{Tasks: million / 10, Workers: 2},
-			Outputs: []Output{{"schedule-zero", "ns", "ns/task"}},
+			Description: "One goroutine schedules 1 M tasks with zero delay on 2 workers. The time until all have run.",
+			Params:      Params{Tasks: million, Workers: 2},
+			Quick:       Params{Tasks: million / 10, Workers: 2},
+			Outputs:     []Output{{"schedule-zero", "ns", "ns/task"}},
 		},
 		{
 			Name: "schedule-random", Kind: ScheduleRandom,
-			Words:   "500,000 tasks are scheduled with delays at random below 50 ms on 2 workers, by one goroutine; the time until all have run.",
+			Description: "One goroutine schedules 500,000 tasks with random delays below 50 ms on 2 workers. " +
+				"The time until all have run.",
 			Params:  Params{Tasks: million / 2, Workers: 2, Period: 50 * time.Millisecond},
 			Quick:   Params{Tasks: million / 10, Workers: 2, Period: 50 * time.Millisecond},
 			Outputs: []Output{{"schedule-random", "ns", "ns/task"}},
@@ -50,17 +52,21 @@ func main() []Workload {
 		scheduleCancel("schedule-cancel-contended", million, 4, false),
 		{
 			Name: "cancel-random", Kind: CancelRandom,
-			Words:   "1 M tasks wait, due at random between one and two hours from now; all are canceled in random order by one goroutine.",
+			Description: "1 M tasks are due at random times, one to two hours from now. " +
+				"One goroutine cancels all of them in random order.",
 			Params:  Params{Pending: million, Workers: 2},
 			Quick:   Params{Pending: million / 10, Workers: 2},
 			Outputs: []Output{{"cancel-random", "ns", "ns/cancel"}},
 		},
 		pending("", million, false),
 		lateness("lateness-idle", "an idle process", 100, 10*time.Millisecond, 4*time.Second, false),
-		lateness("lateness-busy", "a process whose cores are all saturated by other goroutines (in Java: threads)", 100, 10*time.Millisecond, 4*time.Second, true),
+		lateness("lateness-busy", "a process in which other goroutines (in Java: threads) saturate all cores",
+			100, 10*time.Millisecond, 4*time.Second, true),
 		{
 			Name: "idle-wakeups", Kind: Idle,
-			Words:   "1,000 tasks wait, due in an hour or more; how often the kernel wakes a thread of the process in ten seconds, and how much CPU time the process takes meanwhile. (The column of bare goroutines is a process that waits for nothing: what the harness itself costs.)",
+			Description: "1,000 tasks are due in an hour or later. " +
+				"How often the kernel wakes a thread of the process in ten seconds, and the CPU time of the process. " +
+				"The column of bare goroutines is a process without tasks: the cost of the program itself.",
 			Params:  Params{Pending: 1000, Workers: 2, Length: 10 * time.Second},
 			Quick:   Params{Pending: 1000, Workers: 2, Length: time.Second},
 			Outputs: []Output{{"idle-wakeups", "wakeups", "wake-ups"}, {"idle-cpu", "cpu", "ms"}},
@@ -77,9 +83,9 @@ var Workers = []int{1, 2, 4, 8, 16}
 // Submitters are the numbers of submitters in the charts.
 var Submitters = []int{1, 4, 16}
 
-// Beats are the numbers of periodic tasks in the charts, with their periods: the
+// PeriodicTasks are the numbers of periodic tasks in the charts, with their periods. The
 // rate of runs grows with the number, up to what two cores can do.
-var Beats = []struct {
+var PeriodicTasks = []struct {
 	Tasks  int
 	Period time.Duration
 }{
@@ -88,7 +94,7 @@ var Beats = []struct {
 	{100_000, 2 * time.Second},
 }
 
-// growth are the points of the charts that are not among the main ones.
+// growth returns the points of the charts that are not in the tables.
 func growth() []Workload {
 	var ws []Workload
 	for _, n := range []int{1, 4, 16} {
@@ -103,8 +109,9 @@ func growth() []Workload {
 		}
 		ws = append(ws, fire(n))
 	}
-	for _, b := range Beats {
-		ws = append(ws, lateness("lateness-tasks/"+Short(b.Tasks), "an idle process", b.Tasks, b.Period, 4*time.Second, false))
+	for _, b := range PeriodicTasks {
+		name := "lateness-tasks/" + Short(b.Tasks)
+		ws = append(ws, lateness(name, "an idle process", b.Tasks, b.Period, 4*time.Second, false))
 	}
 	return ws
 }
@@ -112,7 +119,9 @@ func growth() []Workload {
 func execute(workers, submitters int, growth bool) Workload {
 	w := Workload{
 		Name: fmt.Sprintf("execute/%d", workers), Kind: Execute, Growth: growth,
-		Words:  fmt.Sprintf("1 M tasks, each of which adds one to a shared atomic counter, are given by %s to %d workers; the time until all have run.", count(submitters, "goroutine"), workers),
+		Description: fmt.Sprintf("%s submits tasks to a pool of size %d, 1 M in all. "+
+			"Each task adds one to a shared atomic counter. "+
+			"The time until all have run.", count(submitters, "goroutine"), workers),
 		Params: Params{Tasks: million, Workers: workers, Submitters: submitters},
 		Quick:  Params{Tasks: million / 10, Workers: workers, Submitters: submitters},
 	}
@@ -129,7 +138,9 @@ func execute(workers, submitters int, growth bool) Workload {
 func scheduleCancel(name string, pending, submitters int, growth bool) Workload {
 	w := Workload{
 		Name: name, Kind: ScheduleCancel, Growth: growth,
-		Words:   fmt.Sprintf("%s tasks wait, due at random between one and two hours from now; one more like them is scheduled and at once canceled, 1 M times in all, by %s, after as many that are not measured.", Grouped(pending), count(submitters, "goroutine")),
+		Description: fmt.Sprintf("%s tasks are due at random times, one to two hours from now. "+
+			"%s schedules one more and cancels it at once, 1 M times in all, after as many that are not measured.",
+			Grouped(pending), count(submitters, "goroutine")),
 		Params:  Params{Tasks: million, Pending: pending, Submitters: submitters, Workers: 2},
 		Quick:   Params{Tasks: million / 10, Pending: min(pending, million/10), Submitters: submitters, Workers: 2},
 		Outputs: []Output{{name, "ns", "ns/pair"}},
@@ -146,13 +157,17 @@ func scheduleCancel(name string, pending, submitters int, growth bool) Workload 
 func pending(suffix string, n int, growth bool) Workload {
 	w := Workload{
 		Name: "pending-bytes" + suffix, Kind: Pending, Growth: growth,
-		Words:   fmt.Sprintf("%s tasks wait, due at random between one and two hours from now, and nobody else keeps them: what the heap holds, after a collection, for each; and what the process holds in all, and held at most.", Grouped(n)),
+		Description: fmt.Sprintf("%s tasks are due at random times, one to two hours from now. "+
+			"Nothing else refers to them. "+
+			"The size of the heap for each after a collection, and the memory of the process at the end and at most.",
+			Grouped(n)),
 		Params:  Params{Pending: n, Workers: 2},
 		Quick:   Params{Pending: min(n, million/10), Workers: 2},
 		Outputs: []Output{{"pending-bytes" + suffix, "bytes", "bytes/task"}},
 	}
 	if n >= million {
-		w.Outputs = append(w.Outputs, Output{"pending-rss" + suffix, "rss", "MB"}, Output{"pending-peak" + suffix, "peak", "MB"})
+		w.Outputs = append(w.Outputs,
+			Output{"pending-rss" + suffix, "rss", "MB"}, Output{"pending-peak" + suffix, "peak", "MB"})
 	}
 	if n > million {
 		w.Quick = Params{}
@@ -160,18 +175,20 @@ func pending(suffix string, n int, growth bool) Workload {
 	return w
 }
 
-// spawning tells why some subjects leave fire out.
-func spawning(n int) string {
+// omission returns why some subjects omit fire.
+func omission(n int) string {
 	if n <= million {
 		return ""
 	}
-	return " Left out by the subjects that start a goroutine for each task: so many at once need tens of gigabytes."
+	return " Subjects that start a goroutine for each task omit it: so many goroutines need tens of gigabytes."
 }
 
 func fire(n int) Workload {
 	w := Workload{
 		Name: "fire/" + Short(n), Kind: Fire, Growth: true,
-		Words:   fmt.Sprintf("%s tasks wait and come due in random order, one every 50 ns, which is faster than they can run; the time from then until all have run, on 2 workers.%s", Grouped(n), spawning(n)),
+		Description: fmt.Sprintf("%s tasks become due in random order, one every 50 ns, "+
+			"which is faster than they can run. "+
+			"The time from the first due time until all have run, on 2 workers.%s", Grouped(n), omission(n)),
 		Params:  Params{Pending: n, Workers: 2},
 		Quick:   Params{Pending: n, Workers: 2},
 		Outputs: []Output{{"fire/" + Short(n), "ns", "ns/task"}},
@@ -195,7 +212,9 @@ func lateness(name, where string, tasks int, period, length time.Duration, busy 
 	}
 	return Workload{
 		Name: name, Kind: Lateness, Growth: growth,
-		Words:   fmt.Sprintf("%s periodic tasks, one run every %v each, their phases at random, for %v in %s: how late the runs begin. A run that has not begun at the end counts as late until then.", Grouped(tasks), period, length, where),
+		Description: fmt.Sprintf("%s periodic tasks, each with a run every %v and a random phase, for %v in %s. "+
+			"The lateness of the runs; a run that has not started at the end counts as late until then.",
+			Grouped(tasks), period, length, where),
 		Params:  Params{Tasks: tasks, Workers: 2, Period: period, Length: length, Busy: busy},
 		Quick:   quick,
 		Outputs: []Output{{p50, "p50", "µs"}, {p99, "p99", "µs"}},

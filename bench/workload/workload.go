@@ -1,6 +1,6 @@
-// Package workload says, once, what is measured: each workload in words and in
-// numbers. The program runs it from here, the Java program gets its numbers
-// from here, and the documentation is generated from here.
+// Package workload defines what is measured: each workload in words and in numbers.
+// The Go program, the arguments of the Java program and the documentation are all
+// derived from these definitions.
 package workload
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Kind is a way to work. A subject can do some kinds and not others.
+// Kind is a kind of work. A subject supports some kinds and not others.
 type Kind string
 
-// The kinds of work. The loops are in package drive and in Bench.java.
+// The kinds of work. Their loops are in package drive and in Bench.java.
 const (
 	Execute        Kind = "execute"
 	SubmitBatch    Kind = "submit-batch"
@@ -32,68 +32,67 @@ const (
 	DurableIdle       Kind = "durable-idle"
 )
 
-// Durable reports whether it is work with a database.
+// Durable reports whether k is work with a database.
 func (k Kind) Durable() bool {
 	return k == DurableThroughput || k == DurableLateness || k == DurableIdle
 }
 
-// Params are the numbers of a workload. Those that mean nothing to a kind are
-// zero.
+// Params are the numbers of a workload. Those that its kind does not use are zero.
 type Params struct {
-	Tasks      int           // tasks, pairs or operations to do
-	Workers    int           // workers of a pool; timers of the runtime have none
+	Tasks      int           // tasks, pairs or operations
+	Workers    int           // workers of the pool; timers of the runtime have none
 	Submitters int           // goroutines or threads that submit
-	Pending    int           // tasks that wait meanwhile
+	Pending    int           // tasks that are scheduled before the measurement
 	Period     time.Duration // of periodic tasks
-	Delay      time.Duration // from adding a job to when it is due
-	Length     time.Duration // how long to watch
-	Busy       bool          // all cores are saturated by work that is not the subject's
+	Delay      time.Duration // from adding a job to its due time
+	Length     time.Duration // of the measurement
+	Busy       bool          // other goroutines or threads saturate all cores
 }
 
-// Output is one number that comes out of a workload.
+// Output is one value that a workload measures.
 type Output struct {
-	ID   string // as in the records: "execute/8"
-	Key  string // as in the Result
+	ID   string // in records: "execute/8"
+	Key  string // in Result.Values
 	Unit string
 }
 
-// Workload is a line of the table.
+// Workload is one thing to measure.
 type Workload struct {
-	Name    string // names the run: that of the first output
-	Kind    Kind
-	Words   string // what is done, for the documentation
-	Params  Params
-	Quick   Params // the same, smaller; zero if it is left out then
-	Outputs []Output
-	Growth  bool // a point of a chart: run on few subjects
+	Name        string // the ID of the first output
+	Kind        Kind
+	Description string // for the documentation
+	Params      Params
+	Quick       Params // smaller numbers; zero if a quick run omits the workload
+	Outputs     []Output
+	Growth      bool // a point of a chart, for few subjects
 }
 
-// Result is what one run of a workload gives. Java prints the same, as JSON.
+// Result is the result of one run of a workload. The Java program prints it as JSON.
 type Result struct {
 	Values map[string]float64 `json:"values"` // by Output.Key
-	Ran    int64              `json:"ran"`    // tasks that ran, or were canceled, as counted by the tasks
-	Want   int64              `json:"want"`   // tasks that should have
-	Unfit  string             `json:"unfit"`  // why the numbers can't be used; "" if they can
+	Ran    int64              `json:"ran"`    // number of tasks that ran, or were canceled
+	Want   int64              `json:"want"`   // number of tasks that should have
+	Unfit  string             `json:"unfit"`  // why the values are not usable; "" if they are
 }
 
-// ErrUnfit says that a run went well but came too late for what it was to
-// measure, as may happen on a busy machine.
+// ErrUnfit is the error of a run that was correct but too slow for the measurement, as
+// may happen on a busy machine.
 var ErrUnfit = errors.New("unfit")
 
-// Check reports an error if the run did not do all of its work.
+// Check returns an error if the run did not do all of its work.
 func (r Result) Check() error {
 	switch {
 	case r.Unfit != "":
 		return fmt.Errorf("%w: %s", ErrUnfit, r.Unfit)
 	case r.Ran != r.Want:
-		return fmt.Errorf("%d tasks were counted, %d were to be", r.Ran, r.Want)
+		return fmt.Errorf("%d tasks were counted, want %d", r.Ran, r.Want)
 	case len(r.Values) == 0:
 		return fmt.Errorf("no values")
 	}
 	return nil
 }
 
-// Size gives the parameters to use, and false if the workload is left out.
+// Size returns the parameters to use. It reports false if the run omits the workload.
 func (w Workload) Size(quick bool) (Params, bool) {
 	if quick {
 		return w.Quick, w.Quick != Params{}

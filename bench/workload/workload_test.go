@@ -6,13 +6,13 @@ import (
 	"github.com/executor-go/executor/bench/workload"
 )
 
-// No two outputs have the same id, and a workload is named by its own.
-func TestIDsAreUnique(t *testing.T) {
+// All outputs have different ids, and the names that the documentation uses exist.
+func TestWorkloadIDsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range workload.All() {
 		for _, o := range w.Outputs {
 			if seen[o.ID] {
-				t.Errorf("%s comes twice", o.ID)
+				t.Errorf("two outputs have the id %s", o.ID)
 			}
 			seen[o.ID] = true
 		}
@@ -22,7 +22,8 @@ func TestIDsAreUnique(t *testing.T) {
 		"schedule-cancel", "schedule-cancel-contended", "cancel-random", "pending-bytes",
 		"lateness-idle-p50", "lateness-idle-p99", "lateness-busy-p99",
 		"schedule-cancel/10m", "pending-bytes/1k", "fire/100k", "execute/16", "execute-submitters/4",
-		"durable-throughput", "durable-insert", "durable-lateness-local-p50", "durable-lateness-local-p99", "durable-idle-statements",
+		"durable-throughput", "durable-insert", "durable-lateness-local-p50", "durable-lateness-local-p99",
+		"durable-idle-statements",
 	} {
 		if !seen[id] {
 			t.Errorf("%s is missing", id)
@@ -30,8 +31,8 @@ func TestIDsAreUnique(t *testing.T) {
 	}
 }
 
-// A run that did less than its work, or more, gives no numbers.
-func TestCheck(t *testing.T) {
+// A run that did less than its work, or more, is an error.
+func TestResultCheck(t *testing.T) {
 	values := map[string]float64{"ns": 1}
 	if err := (workload.Result{Values: values, Ran: 5, Want: 5}).Check(); err != nil {
 		t.Error(err)
@@ -43,19 +44,19 @@ func TestCheck(t *testing.T) {
 		{},
 	} {
 		if bad.Check() == nil {
-			t.Errorf("%+v passed", bad)
+			t.Errorf("Check of %+v: no error", bad)
 		}
 	}
 }
 
-// Numbers are written briefly in ids, and with commas in words.
-func TestNumbers(t *testing.T) {
+// Numbers are short in ids, and have commas in text.
+func TestShortAndGrouped(t *testing.T) {
 	for n, want := range map[int][2]string{
 		7: {"7", "7"}, 999: {"999", "999"}, 1000: {"1k", "1,000"}, 1500: {"1500", "1,500"},
 		100_000: {"100k", "100,000"}, 10_000_000: {"10m", "10,000,000"},
 	} {
 		if short, grouped := workload.Short(n), workload.Grouped(n); short != want[0] || grouped != want[1] {
-			t.Errorf("%d is written %s and %s, want %s and %s", n, short, grouped, want[0], want[1])
+			t.Errorf("%d is %s and %s, want %s and %s", n, short, grouped, want[0], want[1])
 		}
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/executor-go/executor/bench/postgres"
 )
 
-// A line passes on what a client sends as it is, and counts queries and
-// executions, not what prepares them.
-func TestWireCounts(t *testing.T) {
+// A proxy forwards the bytes of a client unchanged, and counts Query and Execute messages
+// only.
+func TestProxyCountsStatements(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	through, wire, err := postgres.Watch("postgres://user@" + server.Addr().String() + "/db?sslmode=disable")
+	through, proxy, err := postgres.Count("postgres://user@" + server.Addr().String() + "/db?sslmode=disable")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer wire.Close()
+	defer proxy.Close()
 	var host string
 	if _, rest, ok := bytes.Cut([]byte(through), []byte("@")); ok {
 		addr, _, _ := bytes.Cut(rest, []byte("/"))
@@ -32,8 +32,9 @@ func TestWireCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	sent := []byte("\x00\x00\x00\x0a\x00\x03\x00\x00EQ" + // the start has no type, whatever is in it
-		"Q\x00\x00\x00\x08EEE\x00" + "P\x00\x00\x00\x05Q" + "B\x00\x00\x00\x04" + "E\x00\x00\x00\x05\x00" + "S\x00\x00\x00\x04")
+	sent := []byte("\x00\x00\x00\x0a\x00\x03\x00\x00EQ" + // the first message has no type
+		"Q\x00\x00\x00\x08EEE\x00" + "P\x00\x00\x00\x05Q" + "B\x00\x00\x00\x04" +
+		"E\x00\x00\x00\x05\x00" + "S\x00\x00\x00\x04")
 	if _, err := client.Write(sent); err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,9 @@ func TestWireCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, sent) {
-		t.Errorf("the server was sent %q, want %q", got, sent)
+		t.Errorf("the server received %q, want %q", got, sent)
 	}
-	if n := wire.Statements(); n != 2 {
-		t.Errorf("%d statements were counted, want 2", n)
+	if n := proxy.Statements(); n != 2 {
+		t.Errorf("%d statements, want 2", n)
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/executor-go/executor/bench/subject"
 )
 
-// Place is the root directory of the repository.
-type Place string
+// Repository is the root directory of the repository.
+type Repository string
 
 // Locate returns root if it is not empty. Otherwise it looks for the repository in the
 // working directory and the directories above it.
-func Locate(root string) (Place, error) {
+func Locate(root string) (Repository, error) {
 	if root != "" {
-		return Place(root), nil
+		return Repository(root), nil
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -30,7 +30,7 @@ func Locate(root string) (Place, error) {
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "bench", "results")); err == nil {
-			return Place(dir), nil
+			return Repository(dir), nil
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New("no repository here; run the program within one, or set -root")
@@ -41,10 +41,12 @@ func Locate(root string) (Place, error) {
 // latest is the name of the saved report in bench/results.
 const latest = "latest.json"
 
-func (p Place) results(name string) string { return filepath.Join(string(p), "bench", "results", name) }
+func (p Repository) results(name string) string {
+	return filepath.Join(string(p), "bench", "results", name)
+}
 
 // Save writes the report to bench/results/latest.json.
-func (p Place) Save(r *Report) error {
+func (p Repository) Save(r *Report) error {
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func (p Place) Save(r *Report) error {
 }
 
 // Load reads what Save wrote.
-func (p Place) Load() (*Report, error) {
+func (p Repository) Load() (*Report, error) {
 	text, err := os.ReadFile(p.results(latest))
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (p Place) Load() (*Report, error) {
 
 // Render writes docs/benchmarks.md, the table in README.md and the charts in
 // bench/results from the saved report, and prints the tables.
-func (p Place) Render(out io.Writer) error {
+func (p Repository) Render(out io.Writer) error {
 	r, err := p.Load()
 	if err != nil {
 		return err
@@ -97,7 +99,7 @@ func (p Place) Render(out io.Writer) error {
 }
 
 // Here returns s with the properties of this machine and of the repository at p.
-func (s Setting) Here(ctx context.Context, p Place) Setting {
+func (s Setting) Here(ctx context.Context, p Repository) Setting {
 	s.Machine = machine()
 	s.Go = runtime.Version()
 	s.Commit = p.commit(ctx)
@@ -110,7 +112,7 @@ func (s Setting) Here(ctx context.Context, p Place) Setting {
 	return s
 }
 
-func (p Place) commit(ctx context.Context) string {
+func (p Repository) commit(ctx context.Context) string {
 	git := func(args ...string) string {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", string(p)}, args...)...).Output()
 		if err != nil {
