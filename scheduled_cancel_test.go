@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,13 +15,15 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// A task that is canceled while it waits leaves the queue at once, wherever it
-// is in the heap, and the others run in the order of their times. JDK-8370887.
-func TestCancelAnywhereInHeap(t *testing.T) {
+// Cancel.
+
+// A waiting task that is canceled leaves the queue at once, wherever it is in the heap, and the
+// others run in the order of their times (JDK-8370887).
+func TestScheduledFutureCancelAnywhere(t *testing.T) {
 	// The order that made the JDK's heap, which sifted only down, fire late.
 	delays := []int{10, 100, 20, 30, 40, 110, 120, 130, 140, 25, 9}
 	for gone := range delays {
-		for _, cancel := range withdrawals {
+		for _, cancel := range cancellations {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				var fs []*executor.ScheduledFuture[struct{}]
@@ -43,8 +47,8 @@ func TestCancelAnywhereInHeap(t *testing.T) {
 	}
 }
 
-// withdrawals are the ways to take a task out of its pool.
-var withdrawals = []struct {
+// cancellations are the ways to remove a task from its pool.
+var cancellations = []struct {
 	name string
 	call func(*executor.ScheduledFuture[struct{}], *executor.ScheduledPool) bool
 }{
@@ -54,7 +58,7 @@ var withdrawals = []struct {
 }
 
 // Any tasks of a large heap can be canceled; all others run in order.
-func TestCancelManyInHeap(t *testing.T) {
+func TestScheduledFutureCancelMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		const n = 3000
@@ -76,8 +80,8 @@ func TestCancelManyInHeap(t *testing.T) {
 	})
 }
 
-// When the head is canceled the next task still runs at its time.
-func TestCancelHead(t *testing.T) {
+// When the first task is canceled the next still runs at its time.
+func TestScheduledFutureCancelHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		head := executor.Schedule(t.Context(), p, time.Second, d.Value("head"))
@@ -89,9 +93,8 @@ func TestCancelHead(t *testing.T) {
 	})
 }
 
-// When a new task becomes the head it runs at its time, though all workers wait
-// for a later one.
-func TestNewHead(t *testing.T) {
+// A task that becomes the first runs at its time, even if all workers wait for a later one.
+func TestScheduledPoolNewHead(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, core), newDiary()
@@ -106,9 +109,9 @@ func TestNewHead(t *testing.T) {
 	}
 }
 
-// Cancel ends the context of a periodic run in progress, Abandon does not; both
-// complete the future at once and there is no further run.
-func TestCancelPeriodicDuringRun(t *testing.T) {
+// Cancel ends the context of a periodic run, Abandon does not; both complete the future at once,
+// and there is no further run.
+func TestScheduledFutureCancelDuringRun(t *testing.T) {
 	for _, interrupt := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, 1), newDiary()
@@ -143,10 +146,10 @@ func TestCancelPeriodicDuringRun(t *testing.T) {
 	}
 }
 
-// A periodic task that is canceled before its first run, or between two, leaves
-// the queue at once and does not run again.
-func TestCancelPeriodicBetweenRuns(t *testing.T) {
-	for _, cancel := range withdrawals {
+// A periodic task that is canceled before its first run, or between two, leaves the queue at once
+// and does not run again.
+func TestScheduledFutureCancelBetweenRuns(t *testing.T) {
+	for _, cancel := range cancellations {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, 1), newDiary()
 			before, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("before"))
@@ -164,9 +167,9 @@ func TestCancelPeriodicBetweenRuns(t *testing.T) {
 	}
 }
 
-// A body may cancel its own task: that run is the last. JDK-6362121.
-func TestCancelFromInside(t *testing.T) {
-	for _, cancel := range withdrawals[:2] {
+// A task may cancel itself: that run is the last (JDK-6362121).
+func TestScheduledFutureCancelByOwnFunction(t *testing.T) {
+	for _, cancel := range cancellations[:2] {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, 1)
 			var self atomic.Pointer[executor.ScheduledFuture[struct{}]]
@@ -186,9 +189,9 @@ func TestCancelFromInside(t *testing.T) {
 	}
 }
 
-// A late outcome of a body that was abandoned, value, error or panic, changes
-// nothing, and the pool does not terminate before it has returned. JDK-8347039.
-func TestAbandonedBodyHoldsTermination(t *testing.T) {
+// The later outcome of an abandoned task changes nothing, and the pool does not terminate before
+// the task function has returned (JDK-8347039).
+func TestScheduledFutureAbandonHoldsTermination(t *testing.T) {
 	for what, end := range map[string]func() error{
 		"value": func() error { return nil },
 		"error": func() error { return context.Canceled },
@@ -215,9 +218,8 @@ func TestAbandonedBodyHoldsTermination(t *testing.T) {
 	}
 }
 
-// Millions of tasks that are scheduled and canceled leave nothing behind.
-// JDK-6602600.
-func TestScheduleAndCancelLeavesNothing(t *testing.T) {
+// Tasks that are scheduled and canceled, however many, leave nothing behind (JDK-6602600).
+func TestScheduledPoolScheduleCancelLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		n := 20_000
@@ -234,4 +236,473 @@ func TestScheduleAndCancelLeavesNothing(t *testing.T) {
 		p.AwaitTermination(context.Background())
 		expect(t, "time until termination", time.Since(begin), 0)
 	})
+}
+
+// Waiting, Remove, Purge and RetainCanceled.
+
+// Waiting returns the futures that wait, and not the one that runs.
+func TestScheduledPoolWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		block := newBlocker(t)
+		var fs []*executor.ScheduledFuture[int]
+		for range 5 {
+			fs = append(fs, executor.Schedule(t.Context(), p, time.Millisecond, block.Value))
+		}
+		elapse(time.Second)
+		waiting := slices.Collect(p.Waiting())
+		expect(t, "waiting", len(waiting), 4)
+		for i, f := range fs {
+			expect(t, "a future is among them", slices.Contains(waiting, executor.Runnable(f)), i > 0)
+		}
+	})
+}
+
+// Waiting returns a Runnable that was passed to Execute itself.
+func TestScheduledPoolWaitingRunnable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		testkit.Occupy(t, p)
+		mine := new(testkit.Step)
+		p.Execute(t.Context(), mine)
+		f := executor.NewFuture(nopValue)
+		p.Execute(t.Context(), f)
+		waiting := slices.Collect(p.Waiting())
+		if len(waiting) != 2 || !slices.Contains(waiting, executor.Runnable(mine)) || !slices.Contains(waiting, executor.Runnable(f)) {
+			t.Errorf("waiting: %v", waiting)
+		}
+		expect(t, "Remove", p.Remove(mine), true)
+		expect(t, "Remove again", p.Remove(mine), false)
+		expect(t, "Remove of the future", p.Remove(f), true)
+	})
+}
+
+// Remove removes each waiting task once, and never a running one.
+func TestScheduledPoolRemove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		block := newBlocker(t)
+		running := executor.Schedule(t.Context(), p, 0, block.Value)
+		synctest.Wait()
+		fs := testkit.FarTasks(t, p, 4)
+		expect(t, "Remove of a task that runs", p.Remove(running), false)
+		for _, i := range []int{3, 0, 2, 1} {
+			expect(t, "Remove", p.Remove(fs[i]), true)
+			expect(t, "Remove again", p.Remove(fs[i]), false)
+			expectIs(t, "outcome", fs[i].Err(), executor.ErrCanceled)
+		}
+		s := p.Stats()
+		expect(t, "queued", s.Queued, 0)
+		expect(t, "canceled", s.Canceled, 4)
+	})
+}
+
+// Remove does not find a task of another pool, nor a wrong one.
+func TestScheduledPoolRemoveOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, other := scheduled(t, 1), scheduled(t, 1)
+		fs, theirs := testkit.FarTasks(t, p, 2), testkit.FarTasks(t, other, 2)
+		expect(t, "Remove", p.Remove(theirs[0]), false)
+		expect(t, "Remove", other.Remove(fs[1]), false)
+		expect(t, "queued", p.Stats().Queued, 2)
+		expect(t, "queued", other.Stats().Queued, 2)
+	})
+}
+
+// Purge removes nothing from a pool that does not retain canceled tasks.
+func TestScheduledPoolPurgeWithoutRetained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		fs := testkit.FarTasks(t, p, 5)
+		fs[1].Cancel()
+		fs[3].Cancel()
+		s := p.Stats()
+		expect(t, "queued", s.Queued, 3)
+		expect(t, "Purge", p.Purge(), 0)
+	})
+}
+
+// A pool with RetainCanceled has canceled tasks in its queue until Purge.
+func TestScheduledPoolRetainCanceledUntilPurge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 5)
+		fs[1].Cancel()
+		fs[3].Abandon()
+		expect(t, "queued", p.Stats().Queued, 5)
+		expect(t, "canceled", p.Stats().Canceled, 0)
+		expect(t, "the canceled task waits", slices.Contains(slices.Collect(p.Waiting()), executor.Runnable(fs[1])), true)
+		expect(t, "Purge", p.Purge(), 2)
+		expect(t, "Purge again", p.Purge(), 0)
+		s := checkStats(t, p)
+		expect(t, "queued", s.Queued, 3)
+		expect(t, "canceled", s.Canceled, 2)
+	})
+}
+
+// A retained task leaves the queue when it is due, and does not run.
+func TestScheduledPoolRetainCanceledUntilDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		d := newDiary()
+		f := executor.Schedule(t.Context(), p, time.Second, d.Value("canceled"))
+		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("other"))
+		f.Cancel()
+		elapse(1500 * time.Millisecond)
+		expect(t, "queued", waitStats(t, p).Queued, 1)
+		elapse(time.Second)
+		d.Check(t, "other@2s")
+	})
+}
+
+// No hook is called when a worker discards a retained task, and that is no run.
+func TestScheduledPoolRetainCanceledWithoutHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true, Hooks: log.Hooks()})
+		executor.Schedule(t.Context(), p, time.Second, newDiary().Value("canceled")).Cancel()
+		elapse(2 * time.Second)
+		s := waitStats(t, p)
+		expect(t, "queued", s.Queued, 0)
+		expect(t, "runs", s.Runs, 0)
+		expect(t, "completed", s.Ended(), 1)
+		log.Check(t)
+	})
+}
+
+// Remove removes a retained task.
+func TestScheduledPoolRetainCanceledRemove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 2)
+		fs[0].Cancel()
+		expect(t, "Remove", p.Remove(fs[0]), true)
+		expect(t, "Remove again", p.Remove(fs[0]), false)
+		expect(t, "queued", checkStats(t, p).Queued, 1)
+	})
+}
+
+// SetRetainCanceled applies to tasks that are canceled afterwards.
+func TestScheduledPoolSetRetainCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		fs := testkit.FarTasks(t, p, 4)
+		fs[0].Cancel()
+		p.SetRetainCanceled(true)
+		fs[1].Cancel()
+		expect(t, "queued while canceled tasks are retained", p.Stats().Queued, 3)
+		p.SetRetainCanceled(false)
+		fs[2].Cancel()
+		expect(t, "queued while they are not", p.Stats().Queued, 2)
+		expect(t, "Purge", p.Purge(), 1)
+	})
+}
+
+// A shutdown does not wait for retained tasks.
+func TestScheduledPoolRetainCanceledShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		for _, f := range testkit.FarTasks(t, p, 3) {
+			f.Cancel()
+		}
+		p.Shutdown()
+		begin := time.Now()
+		p.AwaitTermination(context.Background())
+		expect(t, "time until termination", time.Since(begin), 0)
+	})
+}
+
+// Tasks that are canceled and retained after a shutdown stay while its policy keeps waiting tasks.
+func TestScheduledPoolRetainCanceledKeptAfterShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 3)
+		p.Shutdown()
+		fs[0].Cancel()
+		p.SetDelayed(executor.KeepAfterShutdown)
+		p.SetPeriodic(executor.KeepAfterShutdown)
+		expect(t, "queued", waitStats(t, p).Queued, 3)
+		p.SetDelayed(executor.DropAtShutdown)
+		expect(t, "queued when they are dropped", waitStats(t, p).Queued, 0)
+	})
+}
+
+// Purge after a shutdown lets the pool terminate if no other task waits.
+func TestScheduledPoolPurgeTerminates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 3)
+		p.Shutdown()
+		for _, f := range fs {
+			f.Cancel()
+		}
+		expect(t, "queued", waitStats(t, p).Queued, 3)
+		expect(t, "Purge", p.Purge(), 3)
+		begin := time.Now()
+		p.AwaitTermination(context.Background())
+		expect(t, "time until termination", time.Since(begin), 0)
+	})
+}
+
+// Contexts.
+
+// When a context ends its waiting tasks are canceled at once, with its cause, and leave the queue.
+func TestScheduledPoolContextCancelsWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		once := executor.Schedule(ctx, p, time.Hour, d.Value("x"))
+		day := executor.At(ctx, p, time.Now().Add(time.Hour), d.Value("x"))
+		rate, _ := p.AtFixedRate(ctx, time.Hour, time.Hour, d.Func("x"))
+		delay, _ := p.WithFixedDelay(ctx, time.Hour, time.Hour, d.Func("x"))
+		on, _ := p.On(ctx, testkit.Hourly, d.Func("x"))
+		other := executor.Schedule(t.Context(), p, 30*time.Minute, d.Value("other"))
+		synctest.Wait()
+		cancel(gone)
+		for _, f := range []*executor.ScheduledFuture[struct{}]{once, day, rate, delay, on} {
+			testkit.StateIs(t, "the task", f, executor.Canceled)
+			expectIs(t, "outcome", f.Err(), gone)
+			expectIs(t, "outcome", f.Err(), context.Canceled)
+			expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
+		}
+		expect(t, "queued", p.Stats().Queued, 1)
+		elapse(2 * time.Hour)
+		d.Check(t, "other@30m0s")
+		expect(t, "state of the other", other.State(), executor.Succeeded)
+	})
+}
+
+// A context that ends between two runs, or during one, ends the schedule; the context of the run
+// ends too.
+func TestScheduledPoolContextCancelsPeriodic(t *testing.T) {
+	for _, when := range []time.Duration{1500 * time.Millisecond, 2500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, 1), newDiary()
+			ctx, cancel := context.WithTimeout(t.Context(), when)
+			defer cancel()
+			f, _ := p.AtFixedRate(ctx, 0, 2*time.Second, func(ctx context.Context) error {
+				d.Note("begin")
+				select {
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+					d.Note("canceled")
+				}
+				return nil
+			})
+			elapse(time.Minute)
+			expect(t, "state", f.State(), executor.Canceled)
+			expectIs(t, "outcome", f.Err(), context.DeadlineExceeded)
+			if when < 2*time.Second {
+				d.Check(t, "begin@0s")
+			} else {
+				d.Check(t, "begin@0s", "begin@2s", "canceled@2.5s")
+			}
+		})
+	}
+}
+
+// A schedule whose context ends during a run is done when that run returns, not when the next is
+// due.
+func TestScheduledPoolContextEndsDuringRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f, err := p.AtFixedRate(ctx, 0, time.Hour, func(context.Context) error {
+			time.Sleep(time.Minute)
+			return nil
+		})
+		expect(t, "error of AtFixedRate", err, nil)
+		elapse(time.Second)
+		cancel()
+		testkit.StateIs(t, "the series during the run", f, executor.Running)
+		elapse(time.Minute)
+		testkit.StateIs(t, "the series after the run", f, executor.Canceled)
+		expect(t, "queued", checkStats(t, p).Queued, 0)
+	})
+}
+
+// With a context that has ended each way to schedule fails, and nothing is queued.
+func TestScheduledPoolContextEndedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		f := executor.Schedule(ctx, p, time.Hour, nopValue)
+		expectIs(t, "outcome of Schedule", f.Err(), context.Canceled)
+		expect(t, "state", f.State(), executor.Canceled)
+		_, err := p.AtFixedRate(ctx, 0, time.Hour, nop)
+		expectIs(t, "error of AtFixedRate", err, context.Canceled)
+		expectIs(t, "error of Go", p.Go(ctx, nop), context.Canceled)
+		expect(t, "workers", waitStats(t, p).Workers, 0)
+		expect(t, "queued", p.Stats().Queued, 0)
+	})
+}
+
+// A context that ends lets a pool that is shut down terminate.
+func TestScheduledPoolContextLetsTerminate(t *testing.T) {
+	for _, core := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newScheduled(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			executor.Schedule(ctx, p, time.Hour, nopValue)
+			p.AtFixedRate(ctx, 0, time.Hour, nop)
+			p.Shutdown()
+			expect(t, "time until termination", testkit.Termination(t, p), time.Minute)
+		})
+	}
+}
+
+// Each run has the values of the submitter's context.
+func TestScheduledPoolContextValues(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		for _, ctx := range []context.Context{
+			context.WithValue(context.Background(), key{}, "v"),
+			context.WithValue(t.Context(), key{}, "v"),
+		} {
+			f, _ := p.AtFixedRate(ctx, 0, time.Second, func(ctx context.Context) error {
+				expect(t, "value", ctx.Value(key{}), any("v"))
+				return nil
+			}, executor.Times(3))
+			f.Get(t.Context())
+			expect(t, "runs", f.Runs(), 3)
+		}
+	})
+}
+
+// Each run has a context of its own, which ends with the run and does not revive in a later one.
+func TestScheduledPoolContextOfEachRun(t *testing.T) {
+	for what, opts := range map[string][]executor.Option{"plain": nil, "with a timeout": {executor.Timeout(time.Minute)}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
+			var leaked []context.Context
+			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
+				expect(t, what+": the context at the start of a run", ctx.Err(), nil)
+				for _, old := range leaked {
+					expect(t, what+": error of an earlier run's context", old.Err(), context.Canceled)
+					expect(t, what+": an earlier run's time is its own", executor.Due(old).Before(executor.Due(ctx)), true)
+				}
+				leaked = append(leaked, ctx)
+				return nil
+			}, append(opts, executor.Times(4))...)
+			f.Get(t.Context())
+			synctest.Wait()
+			for _, old := range leaked {
+				expectIs(t, "error of a run's context", old.Err(), context.Canceled)
+			}
+		})
+	}
+}
+
+// The context of a one-shot ends with its function, even if it was never used before.
+func TestScheduledPoolContextOfOneShot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		var leaked context.Context
+		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) { leaked = ctx; return 0, nil })
+		elapse(time.Minute)
+		expectIs(t, "its error", leaked.Err(), context.Canceled)
+		expect(t, "its time", time.Since(executor.Due(leaked)), 59*time.Second)
+	})
+}
+
+// Timeout limits each run of periodic work by itself.
+func TestScheduledPoolContextTimeoutOfEachRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
+			<-ctx.Done()
+			d.Note("x")
+			expect(t, "error", ctx.Err(), context.DeadlineExceeded)
+			expectIs(t, "cause", context.Cause(ctx), executor.ErrTimeout)
+			return ctx.Err()
+		}, executor.Timeout(100*time.Millisecond), executor.Times(3))
+		_, err := f.Get(t.Context())
+		expect(t, "outcome", err, nil)
+		expectIs(t, "last error", f.LastError(), context.DeadlineExceeded)
+		d.Check(t, "x@100ms", "x@1.1s", "x@2.1s")
+	})
+}
+
+// The context of a task that returned in time does not end by its Timeout later (JDK-8303742).
+func TestScheduledPoolContextTimeoutNotReached(t *testing.T) {
+	for _, outcome := range []error{nil, context.Canceled} {
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 1)
+			var leaked context.Context
+			f := executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
+				leaked = ctx
+				return 7, outcome
+			}, executor.Timeout(time.Minute))
+			elapse(time.Hour)
+			v, err := f.Result()
+			expect(t, "value", v, 7)
+			expect(t, "error", err, outcome)
+			expect(t, "cause of the end of its context", context.Cause(leaked), executor.ErrReturned)
+		})
+	}
+}
+
+// Due returns when a run was due, whenever it runs and by whichever kind of schedule.
+func TestScheduledPoolContextDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		begin := time.Now()
+		release := testkit.Occupy(t, p)
+		late := func(want ...time.Duration) func(context.Context) error {
+			return func(ctx context.Context) error {
+				expect(t, "due", executor.Due(ctx).Sub(begin), want[0])
+				want = want[1:]
+				return nil
+			}
+		}
+		s := time.Second
+		executor.Schedule(t.Context(), p, s, executor.Callable(late(s)))
+		executor.At(t.Context(), p, begin.Add(2*s), executor.Callable(late(2*s)))
+		p.AtFixedRate(t.Context(), 3*s, 10*s, late(3*s, 13*s), executor.Times(2))
+		p.WithFixedDelay(t.Context(), 3*s, 10*s, late(3*s, 70*s), executor.Times(2))
+		p.On(t.Context(), testkit.Hourly, late(time.Hour), executor.Times(1))
+		time.Sleep(time.Minute)
+		release()
+		elapse(2 * time.Hour)
+		expect(t, "succeeded", p.Stats().Succeeded, 6)
+	})
+}
+
+// Hooks get the number of the run and when it was due, before the run and after it.
+func TestScheduledPoolTaskInfo(t *testing.T) {
+	for _, decorate := range []func(executor.ScheduledTask) executor.ScheduledTask{
+		nil, func(inner executor.ScheduledTask) executor.ScheduledTask {
+			return &testkit.Decoration{ScheduledTask: inner}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			var seen []executor.TaskInfo
+			p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Decorate: decorate, Hooks: executor.Hooks{
+				BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+					seen = append(seen, info)
+					return ctx
+				},
+				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { seen = append(seen, info) },
+			}})
+			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Minute, nop, executor.Named("tidy"), executor.Times(3))
+			elapse(time.Hour)
+			expect(t, "calls", len(seen), 6)
+			for i, info := range seen {
+				run := i / 2
+				want := executor.TaskInfo{
+					Executor: "ticks", Worker: 1, Name: "tidy", Task: f, Run: int64(run + 1),
+					Due: begin.Add(time.Second + time.Duration(run)*time.Minute),
+				}
+				expect(t, "due", info.Due.Sub(begin), want.Due.Sub(begin))
+				info.Due = want.Due
+				expect(t, "info", info, want)
+			}
+		})
+	}
 }

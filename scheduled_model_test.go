@@ -2,10 +2,15 @@ package executor_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 )
 
 // scheduleModel says what a scheduled pool has to do, with one worker and a
@@ -22,48 +27,6 @@ type scheduleModel struct {
 	shut     bool
 	delayed  executor.AfterShutdown
 	periodic executor.AfterShutdown
-}
-
-// rhythmKind is how the tasks of a program find their times.
-type rhythmKind int
-
-const (
-	onceKind rhythmKind = iota
-	rateKind
-	delayKind
-	triggerKind
-)
-
-type modelTask struct {
-	number int
-	kind   rhythmKind
-	period time.Duration
-	work   time.Duration // how long each run takes
-	times  int64         // most runs, 0 for any number
-	skip   bool
-	ending ending // how run number endAt ends
-	endAt  int64
-
-	due   time.Duration
-	seq   int
-	runs  int64
-	state executor.State
-}
-
-// ending is how a body returns.
-type ending int
-
-const (
-	endsWell ending = iota
-	endsWithError
-	endsWithDone
-	endsWithPanic
-)
-
-// nextTrigger gives the first time after from on a grid that no other task's
-// times are on, so that no wall-clock time equals a monotonic one.
-func nextTrigger(from, period time.Duration) time.Duration {
-	return (from - 1).Truncate(period) + period + 1
 }
 
 func (m *scheduleModel) add(t *modelTask) {
@@ -114,9 +77,9 @@ func (m *scheduleModel) finish() {
 	t.runs++
 	how := endsWell
 	if t.runs == t.endAt {
-		how = t.ending
+		how = t.exit
 	}
-	if t.state.Done() { // canceled meanwhile
+	if t.state.Done() { // canceled during its run
 		return
 	}
 	switch {
@@ -198,5 +161,238 @@ func (m *scheduleModel) drop() {
 			t.state = executor.Canceled
 		}
 		return gone
+	})
+}
+
+// scheduleKind is how the times of a task follow each other.
+type scheduleKind int
+
+const (
+	onceKind scheduleKind = iota
+	rateKind
+	delayKind
+	triggerKind
+)
+
+type modelTask struct {
+	number int
+	kind   scheduleKind
+	period time.Duration
+	work   time.Duration // how long each run takes
+	times  int64         // most runs, 0 for any number
+	skip   bool
+	exit   exit // how run number endAt ends
+	endAt  int64
+
+	due   time.Duration
+	seq   int
+	runs  int64
+	state executor.State
+}
+
+// exit is how a task function ends.
+type exit int
+
+const (
+	endsWell exit = iota
+	endsWithError
+	endsWithDone
+	endsWithPanic
+)
+
+// nextTrigger returns the first time after from on a grid that no other task's
+// times are on, so that no wall-clock time equals a monotonic one.
+func nextTrigger(from, period time.Duration) time.Duration {
+	return (from - 1).Truncate(period) + period + 1
+}
+
+// scheduledProgram is a program of calls on a scheduled pool.
+type scheduledProgram struct {
+	program
+	pool  *executor.ScheduledPool
+	model *scheduleModel
+	tasks []*anyFuture
+
+	// crowd is the mode with several workers. Task functions take no time then, so that
+	// the times of runs are still certain, though not the order among equals.
+	crowd bool
+}
+
+func (p *scheduledProgram) afterShutdown() executor.AfterShutdown {
+	return executor.KeepAfterShutdown + executor.AfterShutdown(p.next(2))
+}
+
+func (p *scheduledProgram) step() {
+	switch op := p.next(24); op {
+	case 0, 1, 2, 3, 4:
+		p.submit(onceKind)
+	case 5, 6, 7:
+		p.submit(rateKind)
+	case 8, 9:
+		p.submit(delayKind)
+	case 10:
+		p.submit(triggerKind)
+	case 11, 12, 13, 14:
+		if len(p.tasks) > 0 {
+			p.cancel(op, p.next(len(p.tasks)))
+		}
+	case 15:
+		expect(p.t, "Purge", p.pool.Purge(), p.model.purge())
+	case 16:
+		cores := 2
+		if p.crowd {
+			cores = 5
+		}
+		if err := p.pool.SetCore(p.next(cores)); err != nil {
+			p.t.Error(err)
+		}
+	case 17:
+		p.reconsider()
+	default:
+		time.Sleep(p.ms(6))
+	}
+}
+
+// reconsider changes the policies or, rarely, shuts the pool down.
+func (p *scheduledProgram) reconsider() {
+	switch p.next(4) {
+	case 0:
+		if !p.model.shut {
+			p.pool.Shutdown()
+			p.model.shutdown()
+		}
+	case 1, 2:
+		p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
+		p.pool.SetDelayed(p.model.delayed)
+		if p.model.shut && p.model.delayed == executor.DropAtShutdown {
+			p.model.drop()
+		}
+		p.pool.SetPeriodic(p.model.periodic)
+		if p.model.shut && p.model.periodic == executor.DropAtShutdown {
+			p.model.drop()
+		}
+	}
+}
+
+func (p *scheduledProgram) cancel(op, i int) {
+	f, m := p.tasks[i], p.model.tasks[i]
+	switch op {
+	case 11, 12:
+		expect(p.t, "Cancel", f.Cancel(), p.model.cancel(m))
+	case 13:
+		expect(p.t, "Abandon", f.Abandon(), p.model.cancel(m))
+	case 14:
+		expect(p.t, "Remove", p.pool.Remove(f), p.model.remove(m))
+	}
+}
+
+func (p *scheduledProgram) submit(kind scheduleKind) {
+	m := &modelTask{kind: kind, endAt: int64(1 + p.next(4))}
+	delay := p.ms(12)
+	wall := kind == onceKind && p.next(4) == 0
+	m.due = p.model.now + delay
+	if !p.crowd {
+		m.work = p.ms(4)
+	}
+	m.exit = exit(max(0, p.next(12)-8))
+	m.period = p.ms(5) + time.Millisecond
+	var opts []executor.Option
+	if kind != onceKind {
+		if m.times = int64(p.next(8)); m.times > 0 {
+			opts = append(opts, executor.Times(int(m.times)))
+		}
+	}
+	number := len(p.model.tasks)
+	run := int64(0)
+	body := func(ctx context.Context) error {
+		run++
+		p.note(programRun{task: number, due: executor.Due(ctx).Sub(p.begin), number: run})
+		time.Sleep(m.work)
+		if run != m.endAt {
+			return nil
+		}
+		switch m.exit {
+		case endsWithError:
+			return errors.New("failure")
+		case endsWithDone:
+			return executor.Stop
+		case endsWithPanic:
+			panic("bad")
+		}
+		return nil
+	}
+
+	var f *anyFuture
+	ctx := context.Background()
+	switch {
+	case wall:
+		m.due++ // off the grid of the monotonic tasks
+		f = executor.At(ctx, p.pool, p.begin.Add(m.due), executor.Callable(body))
+	case kind == onceKind:
+		f = executor.Schedule(ctx, p.pool, delay, executor.Callable(body))
+	case kind == rateKind:
+		if m.skip = p.next(2) == 0; m.skip {
+			opts = append(opts, executor.SkipMissed())
+		}
+		f, _ = p.pool.AtFixedRate(ctx, delay, m.period, body, opts...)
+	case kind == delayKind:
+		m.period += 7 // off the grid of the others
+		f, _ = p.pool.WithFixedDelay(ctx, delay, m.period, body, opts...)
+	case kind == triggerKind:
+		m.due = nextTrigger(p.model.now, m.period)
+		f, _ = p.pool.On(ctx, testkit.TriggerFunc(func(t time.Time) time.Time {
+			return p.begin.Add(nextTrigger(t.Sub(p.begin), m.period)).Round(0)
+		}), body, opts...)
+	}
+	if p.model.shut {
+		return // it was rejected
+	}
+	p.tasks = append(p.tasks, f)
+	p.model.add(m)
+}
+
+// compare compares the pool, whose goroutines are all blocked, with the model.
+func (p *scheduledProgram) compare() {
+	p.model.advance(time.Since(p.begin))
+	p.sameRuns(p.model.log, p.crowd)
+	for i, f := range p.tasks {
+		m := p.model.tasks[i]
+		if f.State() != m.state || f.Runs() != m.runs {
+			p.t.Fatalf("after %v task %d is %v after %d runs, in the model %v after %d", p.model.now, i, f.State(), f.Runs(), m.state, m.runs)
+		}
+		if d := f.Delay(); !m.state.Done() && d != m.due-p.model.now {
+			p.t.Fatalf("after %v task %d is due in %v, in the model in %v", p.model.now, i, d, m.due-p.model.now)
+		}
+	}
+	if s := checkStats(p.t, p.pool); s.Queued != len(p.model.queue) {
+		p.t.Fatalf("after %v %d tasks are queued, in the model %d", p.model.now, s.Queued, len(p.model.queue))
+	}
+}
+
+// runSchedule runs code and compares order and times of all runs, and what each
+// call returned.
+func runSchedule(t *testing.T, code []byte) {
+	p := &scheduledProgram{program: newProgram(t, code), model: new(scheduleModel)}
+	mode := p.next(4)
+	p.crowd, p.model.retain = mode&1 != 0, mode&2 != 0
+	p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
+	p.pool = newScheduled(t, executor.ScheduledConfig{
+		Core: p.next(2), RetainCanceled: p.model.retain, Delayed: p.model.delayed, Periodic: p.model.periodic,
+		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
+	})
+	p.play(40, p.step, p.compare)
+}
+
+// Whatever the sequence of calls is, the pool's runs are those of a simple model, in the same order
+// and at the same times, and so are the results. EXECUTOR_SEED=n repeats a failure.
+func TestScheduledPoolModel(t *testing.T) { playRandom(t, 400, 620, runSchedule) }
+
+// FuzzScheduled is TestScheduledPoolModel for programs that the fuzzer finds.
+func FuzzScheduled(f *testing.F) {
+	f.Add([]byte{0, 0, 1, 1, 5, 0, 3, 2, 1, 0, 2, 20, 3, 11, 0})
+	f.Add([]byte{1, 0, 1, 0, 8, 2, 1, 0, 3, 0, 2, 16, 4, 20, 5, 17, 0, 20, 5})
+	f.Add([]byte{2, 1, 0, 1, 10, 1, 5, 0, 3, 9, 2, 0, 21, 5, 13, 0, 15, 22, 4})
+	f.Fuzz(func(t *testing.T, code []byte) {
+		synctest.Test(t, func(t *testing.T) { runSchedule(t, code) })
 	})
 }

@@ -2,6 +2,9 @@ package executor_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,41 +13,11 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// A delayed task still runs after Shutdown, at its time, and the pool ends after
-// it.
-func TestShutdownKeepsDelayedTasks(t *testing.T) {
-	for _, core := range []int{0, 1, 4} {
-		synctest.Test(t, func(t *testing.T) {
-			p, d := scheduled(t, core), newDiary()
-			executor.Schedule(t.Context(), p, time.Hour, d.Value("hour"))
-			executor.Schedule(t.Context(), p, 12*time.Millisecond, d.Value("soon"))
-			executor.At(t.Context(), p, time.Now().Add(time.Minute), d.Value("minute"))
-			p.Shutdown()
-			expect(t, "time until termination", testkit.Termination(t, p), time.Hour)
-			d.Check(t, "soon@12ms", "minute@1m0s", "hour@1h0m0s")
-		})
-	}
-}
+// Shutdown.
 
-// With DropAtShutdown the delayed tasks are canceled at once, and the pool does
-// not wait for them.
-func TestShutdownDropsDelayedTasks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
-		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
-		g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue)
-		p.Shutdown()
-		expectIs(t, "outcome of Schedule", f.Err(), executor.ErrShutdown)
-		expectIs(t, "outcome of At", g.Err(), executor.ErrCanceled)
-		expect(t, "queued", p.Stats().Queued, 0)
-		expect(t, "time until termination", testkit.Termination(t, p), 0)
-	})
-}
-
-// A task that is due when the pool is shut down runs, whatever the policies say:
-// one that was submitted without delay as well as one whose delay is over.
-// JDK-8176254.
-func TestShutdownRunsDueTasks(t *testing.T) {
+// Due tasks run after Shutdown whatever the policies are: tasks without delay, and tasks whose
+// delay is over (JDK-8176254).
+func TestScheduledPoolShutdownRunsDueTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
 		d := newDiary()
@@ -66,8 +39,37 @@ func TestShutdownRunsDueTasks(t *testing.T) {
 	})
 }
 
-// Shutdown cancels periodic tasks that wait, also one that is due.
-func TestShutdownDropsPeriodicTasks(t *testing.T) {
+// A delayed task runs at its time after Shutdown, and the pool terminates after it.
+func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
+	for _, core := range []int{0, 1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, core), newDiary()
+			executor.Schedule(t.Context(), p, time.Hour, d.Value("hour"))
+			executor.Schedule(t.Context(), p, 12*time.Millisecond, d.Value("soon"))
+			executor.At(t.Context(), p, time.Now().Add(time.Minute), d.Value("minute"))
+			p.Shutdown()
+			expect(t, "time until termination", testkit.Termination(t, p), time.Hour)
+			d.Check(t, "soon@12ms", "minute@1m0s", "hour@1h0m0s")
+		})
+	}
+}
+
+// With DropAtShutdown delayed tasks are canceled at once, and the pool does not wait for them.
+func TestScheduledPoolShutdownDropsDelayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue)
+		p.Shutdown()
+		expectIs(t, "outcome of Schedule", f.Err(), executor.ErrShutdown)
+		expectIs(t, "outcome of At", g.Err(), executor.ErrCanceled)
+		expect(t, "queued", p.Stats().Queued, 0)
+		expect(t, "time until termination", testkit.Termination(t, p), 0)
+	})
+}
+
+// Shutdown cancels waiting periodic tasks, even one that is due.
+func TestScheduledPoolShutdownDropsPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		release := testkit.Occupy(t, p)
@@ -86,9 +88,8 @@ func TestShutdownDropsPeriodicTasks(t *testing.T) {
 	})
 }
 
-// The periodic run that is in progress at Shutdown ends undisturbed; its task
-// ends as canceled, not pending. JDK-8177632.
-func TestShutdownDuringPeriodicRun(t *testing.T) {
+// A periodic run is not affected by Shutdown; then its task is canceled, not pending (JDK-8177632).
+func TestScheduledPoolShutdownDuringRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
@@ -106,8 +107,8 @@ func TestShutdownDuringPeriodicRun(t *testing.T) {
 	})
 }
 
-// The last run of a limited task that is in progress at Shutdown ends it well.
-func TestShutdownDuringLastRun(t *testing.T) {
+// A task whose last run is in progress at Shutdown succeeds.
+func TestScheduledPoolShutdownDuringLastRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
@@ -121,9 +122,9 @@ func TestShutdownDuringLastRun(t *testing.T) {
 	})
 }
 
-// With KeepAfterShutdown periodic work goes on after Shutdown until it is
-// canceled, and the pool ends then.
-func TestShutdownKeepsPeriodicTasks(t *testing.T) {
+// With KeepAfterShutdown periodic work continues after Shutdown until it is canceled, and then the
+// pool terminates.
+func TestScheduledPoolShutdownKeepsPeriodic(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newScheduled(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
@@ -138,8 +139,8 @@ func TestShutdownKeepsPeriodicTasks(t *testing.T) {
 	}
 }
 
-// Periodic work that is kept holds the pool until it ends by itself.
-func TestShutdownWaitsForKeptPeriodicTask(t *testing.T) {
+// The pool waits for kept periodic work until that ends by itself.
+func TestScheduledPoolShutdownWaitsForKeptPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
 		f, _ := p.WithFixedDelay(t.Context(), time.Second, time.Second, nop, executor.Times(3))
@@ -149,9 +150,238 @@ func TestShutdownWaitsForKeptPeriodicTask(t *testing.T) {
 	})
 }
 
-// ShutdownNow gives back tasks that are not due, of every kind, complete as
-// canceled and to be run elsewhere. The JDK leaves them pending.
-func TestShutdownNowGivesBackDelayedTasks(t *testing.T) {
+// A pool that never had a task terminates at once.
+func TestScheduledPoolShutdownUnused(t *testing.T) {
+	for _, core := range []int{0, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, core)
+			p.Shutdown()
+			expect(t, "stage", p.Stage(), executor.StageTerminated)
+		})
+	}
+}
+
+// AwaitTermination returns when its context ends, which does not affect the pool.
+func TestScheduledPoolAwaitTerminationContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
+		p.Shutdown()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		expectIs(t, "AwaitTermination", p.AwaitTermination(ctx), context.DeadlineExceeded)
+		expect(t, "time until termination", testkit.Termination(t, p), 59*time.Minute)
+		d.Check(t, "x@1h0m0s")
+	})
+}
+
+// A pool goes from running over shutdown to terminated, not before running and waiting tasks are
+// done; Terminated is called once, before that.
+func TestScheduledPoolStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var pool *executor.ScheduledPool
+		hooked := 0
+		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
+			hooked++
+			expect(t, "stage in the hook", pool.Stage(), executor.StageTidying)
+		}}})
+		block := newBlocker(t)
+		block.Fill(t, pool.Pool, 1)
+		executor.Schedule(t.Context(), pool, time.Minute, nopValue)
+		expect(t, "stage", pool.Stage(), executor.StageRunning)
+		pool.Shutdown()
+		expect(t, "stage while a task runs", pool.Stage(), executor.StageShutdown)
+		block.Release()
+		elapse(time.Second)
+		expect(t, "stage while a task waits", pool.Stage(), executor.StageShutdown)
+		expect(t, "time until termination", testkit.Termination(t, pool), 59*time.Second)
+		expect(t, "stage", pool.Stage(), executor.StageTerminated)
+		pool.Shutdown()
+		pool.ShutdownNow()
+		expect(t, "calls of the hook", hooked, 1)
+	})
+}
+
+// The policies.
+
+// The result of Shutdown for each kind of task and each combination of policies: four tasks that
+// run, and one that waits. This is testShutdown_cancellation of the JDK, which covers JDK-8176254
+// and JDK-8177632.
+func TestScheduledPoolShutdownPolicies(t *testing.T) {
+	for _, keepDelayed := range []bool{true, false} {
+		for _, keepPeriodic := range []bool{true, false} {
+			for _, retain := range []bool{true, false} {
+				for _, late := range []bool{true, false} {
+					t.Run(fmt.Sprintf("delayed=%t/periodic=%t/retain=%t/late=%t", keepDelayed, keepPeriodic, retain, late), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
+					})
+				}
+			}
+		}
+	}
+}
+
+func keptIf(keep bool) executor.AfterShutdown {
+	if keep {
+		return executor.KeepAfterShutdown
+	}
+	return executor.DropAtShutdown
+}
+
+// shutdownPolicies shuts down a pool whose policies are set in the configuration or, late, after
+// everything was submitted.
+func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool) {
+	c := executor.ScheduledConfig{Core: 4, RetainCanceled: retain}
+	if !late {
+		c.Delayed, c.Periodic = keptIf(keepDelayed), keptIf(keepPeriodic)
+	}
+	p := newScheduled(t, c)
+	block := newBlocker(t)
+	wave := func() (fs []*executor.ScheduledFuture[struct{}]) {
+		ctx := t.Context()
+		rate, err1 := p.AtFixedRate(ctx, time.Millisecond, time.Hour, block.Run, executor.Times(2))
+		delay, err2 := p.WithFixedDelay(ctx, time.Millisecond, time.Hour, block.Run, executor.Times(2))
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		return []*executor.ScheduledFuture[struct{}]{
+			executor.Schedule(ctx, p, 0, executor.Callable(block.Run)),
+			executor.Schedule(ctx, p, time.Millisecond, executor.Callable(block.Run)),
+			rate, delay,
+		}
+	}
+	const immediate, delayed, rate, delay = 0, 1, 2, 3
+	first := wave()
+	time.Sleep(time.Second)
+	second := wave()
+	if late {
+		p.SetDelayed(keptIf(keepDelayed))
+		p.SetPeriodic(keptIf(keepPeriodic))
+	}
+	p.Shutdown()
+
+	queue := slices.Collect(p.Waiting())
+	kept := func(i int) bool {
+		return i == immediate || i == delayed && keepDelayed || i >= rate && keepPeriodic
+	}
+	for i := range 4 {
+		expect(t, fmt.Sprintf("task %d of the first wave is done", i), first[i].State().Done(), false)
+		expect(t, fmt.Sprintf("task %d of the second wave is queued", i), slices.Contains(queue, executor.Runnable(second[i])), kept(i))
+		expect(t, fmt.Sprintf("task %d of the second wave is canceled", i), second[i].State() == executor.Canceled, !kept(i))
+	}
+	block.Release()
+	testkit.Termination(t, p)
+
+	var runs int64 // of the first wave: each once, and the periodic ones again if kept
+	for i := range 4 {
+		one, two := first[i], second[i]
+		runs += one.Runs() + two.Runs()
+		if i >= rate && !keepPeriodic {
+			expectIs(t, "outcome of a periodic task that ran at Shutdown", one.Err(), executor.ErrShutdown)
+			expect(t, "its runs", one.Runs(), 1)
+		} else {
+			expect(t, "outcome of the first wave", one.Err(), nil)
+		}
+		if kept(i) {
+			expect(t, "outcome of the second wave", two.Err(), nil)
+		} else {
+			expectIs(t, "outcome of a dropped task", two.Err(), executor.ErrShutdown)
+			expect(t, "its runs", two.Runs(), 0)
+		}
+	}
+	want := int64(5)
+	if keepDelayed {
+		want++
+	}
+	if keepPeriodic {
+		want += 6 // two of the first wave once more, two of the second twice
+	}
+	expect(t, "runs", runs, want)
+	expect(t, "task functions that ran", block.Ended.Load(), want)
+}
+
+// Policies that are set while the pool runs take effect at Shutdown only.
+func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		once := executor.Schedule(t.Context(), p, time.Minute, nopValue)
+		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
+		p.SetDelayed(executor.DropAtShutdown)
+		p.SetPeriodic(executor.DropAtShutdown)
+		elapse(90 * time.Second)
+		expect(t, "state of the one-shot", once.State(), executor.Succeeded)
+		expect(t, "runs", periodic.Runs(), 2)
+	})
+}
+
+// A policy that is set to drop after Shutdown takes effect at once, and may let the pool terminate.
+func TestScheduledPoolShutdownPolicySetToDrop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Periodic: executor.KeepAfterShutdown})
+		once := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
+		p.Shutdown()
+		elapse(150 * time.Second)
+		expect(t, "runs", periodic.Runs(), 3)
+
+		p.SetPeriodic(executor.DropAtShutdown)
+		expectIs(t, "outcome of the periodic task", periodic.Err(), executor.ErrShutdown)
+		testkit.StateIs(t, "the delayed task", once, executor.Pending)
+
+		p.SetDelayed(executor.DropAtShutdown)
+		expectIs(t, "outcome of the delayed task", once.Err(), executor.ErrShutdown)
+		expect(t, "time until termination", testkit.Termination(t, p), 0)
+	})
+}
+
+// A policy that is set to keep after Shutdown keeps the periodic task that runs, and not what was
+// dropped.
+func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		body := func(context.Context) error { time.Sleep(time.Second); return nil }
+		running, _ := p.AtFixedRate(t.Context(), 0, time.Minute, body, executor.Times(3))
+		dropped, _ := p.AtFixedRate(t.Context(), time.Hour, time.Minute, body)
+		synctest.Wait()
+		p.Shutdown()
+		p.SetPeriodic(executor.KeepAfterShutdown)
+		expect(t, "time until termination", testkit.Termination(t, p), 2*time.Minute+time.Second)
+		expect(t, "outcome", running.Err(), nil)
+		expectIs(t, "outcome of the dropped task", dropped.Err(), executor.ErrShutdown)
+	})
+}
+
+// A policy that is set to drop while a kept periodic task runs cancels the task after that run.
+func TestScheduledPoolShutdownPolicySetToDropDuringRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, func(context.Context) error { time.Sleep(time.Second); return nil })
+		synctest.Wait()
+		p.Shutdown()
+		p.SetPeriodic(executor.DropAtShutdown)
+		testkit.StateIs(t, "the task", f, executor.Running)
+		expect(t, "time until termination", testkit.Termination(t, p), time.Second)
+		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
+	})
+}
+
+// The names of the policies are words in lower case.
+func TestAfterShutdownNames(t *testing.T) {
+	for a, name := range map[executor.AfterShutdown]string{
+		executor.DefaultAfterShutdown: "default",
+		executor.KeepAfterShutdown:    "keep",
+		executor.DropAtShutdown:       "drop",
+		executor.DropAtShutdown + 1:   "3",
+	} {
+		expect(t, "name", fmt.Sprint(a), name)
+	}
+}
+
+// ShutdownNow.
+
+// ShutdownNow returns delayed tasks of each kind, canceled, which can be run elsewhere. The JDK
+// leaves them pending.
+func TestScheduledPoolShutdownNowReturnsDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		var fs []*executor.ScheduledFuture[struct{}]
@@ -163,47 +393,261 @@ func TestShutdownNowGivesBackDelayedTasks(t *testing.T) {
 			fs = append(fs, rate, delay, day)
 		}
 		synctest.Wait()
-		unrun := p.ShutdownNow()
-		expect(t, "given back", len(unrun), len(fs))
-		given := make(map[executor.Runnable]executor.Dropped)
-		for _, u := range unrun {
-			given[u.Task()] = u
+		dropped := p.ShutdownNow()
+		expect(t, "returned", len(dropped), len(fs))
+		byTask := make(map[executor.Runnable]executor.Dropped)
+		for _, u := range dropped {
+			byTask[u.Task()] = u
 		}
 		for _, f := range fs {
-			u, ok := given[f]
-			expect(t, "the future is given back", ok, true)
+			u, ok := byTask[f]
+			expect(t, "the future is returned", ok, true)
 			expect(t, "its name", u.Name(), f.Name())
 			expect(t, "its state", f.State(), executor.Canceled)
 			expectIs(t, "its outcome", f.Err(), executor.ErrShutdown)
 		}
 		expect(t, "time until termination", testkit.Termination(t, p), 0)
-		expect(t, "given back again", len(p.ShutdownNow()), 0)
-		unrun[0].Run(t.Context())
-		expect(t, "bodies that ran elsewhere", len(d.Names()), 1)
+		expect(t, "returned again", len(p.ShutdownNow()), 0)
+		dropped[0].Run(t.Context())
+		expect(t, "task functions that ran outside of the pool", len(d.Names()), 1)
 	})
 }
 
-// ShutdownNow cancels the contexts of what runs, one-shot or periodic, and gives
-// that not back.
-func TestShutdownNowCancelsRunning(t *testing.T) {
+// ShutdownNow ends the contexts of running tasks, one-shot or periodic, and does not return them.
+func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		waits := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 		once := executor.Schedule(t.Context(), p, 0, executor.Callable(waits))
-		beat, _ := p.AtFixedRate(t.Context(), 0, time.Second, waits)
+		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, waits)
 		var queued []*executor.ScheduledFuture[struct{}]
 		for range 3 {
 			queued = append(queued, executor.Schedule(t.Context(), p, 0, executor.Callable(waits)))
 		}
 		synctest.Wait()
-		expect(t, "given back", len(p.ShutdownNow()), len(queued))
+		expect(t, "returned", len(p.ShutdownNow()), len(queued))
 		testkit.Termination(t, p)
 		expectIs(t, "outcome of the one-shot", once.Err(), executor.ErrShutdown)
 		expect(t, "state of the one-shot", once.State(), executor.Failed)
-		expectIs(t, "outcome of the periodic task", beat.Err(), executor.ErrShutdown)
-		expect(t, "state of the periodic task", beat.State(), executor.Canceled)
+		expectIs(t, "outcome of the periodic task", periodic.Err(), executor.ErrShutdown)
+		expect(t, "state of the periodic task", periodic.State(), executor.Canceled)
 		for _, f := range queued {
 			expect(t, "state of one that waited", f.State(), executor.Canceled)
 		}
+	})
+}
+
+// ShutdownNow does not return canceled tasks that were retained.
+func TestScheduledPoolShutdownNowOmitsRetained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
+		fs := testkit.FarTasks(t, p, 3)
+		fs[1].Cancel()
+		dropped := p.ShutdownNow()
+		expect(t, "returned", len(dropped), 2)
+		for _, u := range dropped {
+			expect(t, "the canceled task is returned", u.Task() == fs[1], false)
+		}
+	})
+}
+
+// Rejection.
+
+// After Shutdown each way to submit is rejected, and nothing runs; also of a pool that terminated
+// without ever having had a task (JDK-8357146).
+func TestScheduledPoolRejectAfterShutdown(t *testing.T) {
+	for _, used := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p, ctx := scheduled(t, 1), t.Context()
+			if used {
+				testkit.Occupy(t, p)
+			}
+			p.Shutdown()
+			before := p.Stats()
+			_, rate := p.AtFixedRate(ctx, 0, time.Second, nop)
+			_, delay := p.WithFixedDelay(ctx, 0, time.Second, nop)
+			_, on := p.On(ctx, testkit.Hourly, nop)
+			errs := map[string]error{
+				"Execute":        p.Execute(ctx, executor.Func(nop)),
+				"Go":             p.Go(ctx, nop),
+				"Submit":         executor.Submit(ctx, p, nopValue).Err(),
+				"Schedule":       executor.Schedule(ctx, p, time.Second, nopValue).Err(),
+				"At":             executor.At(ctx, p, time.Now(), nopValue).Err(),
+				"AtFixedRate":    rate,
+				"WithFixedDelay": delay,
+				"On":             on,
+			}
+			for what, err := range errs {
+				if !errors.Is(err, executor.ErrRejected) || !errors.Is(err, executor.ErrShutdown) {
+					t.Errorf("%s: %v, want ErrRejected and ErrShutdown", what, err)
+				}
+			}
+			after := waitStats(t, p)
+			expect(t, "rejected", after.Rejected, int64(len(errs)))
+			expect(t, "queued", after.Queued, before.Queued)
+			expect(t, "runs", after.Runs, before.Runs)
+			expect(t, "workers", after.Workers, before.Workers)
+		})
+	}
+}
+
+// A RejectFunc is called once for each task that comes after Shutdown, with the future itself and
+// this pool.
+func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []executor.Runnable
+		var pool *executor.ScheduledPool
+		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.RejectFunc(
+			func(_ context.Context, task executor.Runnable, p *executor.Pool) error {
+				expect(t, "the pool", p, pool.Pool)
+				tasks = append(tasks, task)
+				if f, ok := task.(executor.Awaitable); ok {
+					expect(t, "state of the task", f.State(), executor.Pending)
+				}
+				return nil
+			})})
+		pool.Shutdown()
+		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)
+		rate, err := pool.AtFixedRate(t.Context(), 0, time.Second, nop)
+		expect(t, "error", err, nil)
+		mine := new(testkit.Step)
+		pool.Execute(t.Context(), mine)
+		expect(t, "calls", len(tasks), 3)
+		for i, want := range []executor.Runnable{once, rate, mine} {
+			expect(t, "the task", tasks[i], want)
+		}
+		expect(t, "state", once.State(), executor.Pending) // the policy's by now
+		once.Cancel()
+		rate.Cancel()
+	})
+}
+
+// With Discard a task that comes after Shutdown fails as rejected, and its submission does not;
+// CallerRuns aborts.
+func TestScheduledPoolRejectPolicies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.Discard})
+		p.Shutdown()
+		f, err := p.AtFixedRate(t.Context(), 0, time.Second, nop)
+		expect(t, "error of Discard", err, nil)
+		expectIs(t, "outcome of Discard", f.Err(), executor.ErrRejected)
+		for _, policy := range []executor.RejectPolicy{executor.CallerRuns, executor.DiscardOldest, executor.Block} {
+			if err := p.SetReject(policy); err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.AtFixedRate(t.Context(), 0, time.Second, nop)
+			expectIs(t, "error", err, executor.ErrShutdown)
+		}
+		expect(t, "runs", p.Stats().Runs, 0)
+	})
+}
+
+// Tasks that something else than their pool runs: a rejection policy, another pool, a caller of
+// Run.
+
+// rejecting makes a pool that is shut down and has the policy.
+func rejecting(t *testing.T, policy executor.RejectFunc) *executor.ScheduledPool {
+	p := newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: policy})
+	p.Shutdown()
+	return p
+}
+
+// A rejected periodic task that the policy runs has that one run, and is done.
+func TestScheduledPoolRejectFuncRunsPeriodic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDiary()
+		p := rejecting(t, func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error { return task.Run(ctx) })
+		for _, submit := range []func() (*anyFuture, error){
+			func() (*anyFuture, error) { return p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x")) },
+			func() (*anyFuture, error) { return p.WithFixedDelay(t.Context(), 0, time.Second, d.Func("x")) },
+			func() (*anyFuture, error) { return p.On(t.Context(), testkit.Hourly, d.Func("x")) },
+		} {
+			f, err := submit()
+			if err != nil {
+				t.Errorf("error %.80v", err)
+				continue
+			}
+			expect(t, "state", f.State(), executor.Succeeded)
+			expect(t, "outcome", f.Err(), nil)
+		}
+		elapse(2 * time.Hour)
+		d.Check(t, "x@0s", "x@0s", "x@0s")
+	})
+}
+
+// A rejected periodic task that the policy submits to a plain pool runs there once.
+func TestScheduledPoolRejectFuncHandOverToPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, plain := newDiary(), newPool(t, executor.Config{Core: 1})
+		p := rejecting(t, func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return plain.Execute(ctx, task)
+		})
+		f, err := p.AtFixedRate(t.Context(), 0, time.Hour, d.Func("x"), executor.Times(5))
+		expect(t, "error", err, nil)
+		elapse(time.Second)
+		d.Check(t, "x@0s")
+		expect(t, "state", f.State(), executor.Succeeded)
+	})
+}
+
+// A rejected task that the policy submits to another scheduled pool runs there once, at once: its
+// schedule was that of the first pool.
+func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var other *executor.ScheduledPool
+		p := rejecting(t, func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+			return other.Execute(ctx, task)
+		})
+		time.Sleep(time.Hour) // so that the clocks of the two pools differ
+		other = scheduled(t, 1)
+		d := newDiary()
+		executor.Schedule(t.Context(), p, time.Minute, d.Value("once"))
+		executor.At(t.Context(), p, time.Now().Add(time.Minute), d.Value("day"))
+		p.AtFixedRate(t.Context(), time.Minute, time.Second, d.Func("rate"), executor.Times(3))
+		elapse(time.Minute)
+		d.Check(t, "once@0s", "day@0s", "rate@0s")
+	})
+}
+
+// A one-shot that is run by Run while it waits is done and leaves the queue, so that a shutdown
+// does not wait for its time.
+func TestScheduledFutureRunByCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f := executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
+		expect(t, "Run", f.Run(t.Context()), nil)
+		expect(t, "state", f.State(), executor.Succeeded)
+		expect(t, "queued", p.Stats().Queued, 0)
+		p.Shutdown()
+		expect(t, "time until termination", testkit.Termination(t, p), 0)
+		d.Check(t, "x@0s")
+	})
+}
+
+// A periodic task that is run by Run when it is due continues or is done, and does not stay pending
+// forever.
+func TestScheduledFutureRunByCallerPeriodic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x", 5*time.Second))
+		f.Run(t.Context())
+		before := f.Runs()
+		elapse(time.Minute)
+		if !f.State().Done() && f.Runs() < before+10 {
+			t.Errorf("the task is %v after %d runs, due in %v", f.State(), f.Runs(), f.Delay())
+		}
+	})
+}
+
+// A scheduled task that is passed to Execute of its pool again is a plain Runnable there: it does
+// not run a second time.
+func TestScheduledFutureExecutedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f := executor.Schedule(t.Context(), p, time.Second, d.Value("x"))
+		elapse(time.Minute)
+		expect(t, "error", p.Execute(t.Context(), f), nil)
+		elapse(time.Minute)
+		d.Check(t, "x@1s")
 	})
 }

@@ -1,9 +1,14 @@
 package executor_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,9 +17,11 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// A task runs when its delay is over, not earlier and not later, and its future
-// has its value.
-func TestScheduleRunsAfterDelay(t *testing.T) {
+// One-shots.
+
+// Schedule runs a task when its delay is over, not earlier and not later, and its future has the
+// value.
+func TestScheduledPoolSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		start := time.Now()
@@ -27,8 +34,8 @@ func TestScheduleRunsAfterDelay(t *testing.T) {
 	})
 }
 
-// A delay that is zero or negative is none.
-func TestScheduleWithoutDelay(t *testing.T) {
+// A delay of zero or less runs the task at once.
+func TestScheduledPoolScheduleWithoutDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		for _, delay := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
@@ -38,22 +45,21 @@ func TestScheduleWithoutDelay(t *testing.T) {
 	})
 }
 
-// The error and the panic of a one-shot are in its future, and the worker lives
-// on.
-func TestScheduleFails(t *testing.T) {
+// The error and the panic of a one-shot are in its future, and the worker continues.
+func TestScheduledPoolScheduleFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
-		sour := errors.New("sour")
-		f := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { return 0, sour })
+		failure := errors.New("failure")
+		f := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { return 0, failure })
 		g := executor.Schedule(t.Context(), p, time.Second, func(context.Context) (int, error) { panic("bad") })
-		if _, err := f.Get(t.Context()); err != sour {
-			t.Errorf("outcome %v, want %v", err, sour)
+		if _, err := f.Get(t.Context()); err != failure {
+			t.Errorf("outcome %v, want %v", err, failure)
 		}
 		var perr *executor.PanicError
 		if _, err := g.Get(t.Context()); !errors.As(err, &perr) || perr.Value != "bad" {
 			t.Errorf("outcome %v, want a PanicError of bad", err)
 		}
-		if f.LastError() != sour || f.Runs() != 1 || g.Runs() != 1 {
+		if f.LastError() != failure || f.Runs() != 1 || g.Runs() != 1 {
 			t.Errorf("LastError %v, runs %d and %d", f.LastError(), f.Runs(), g.Runs())
 		}
 		synctest.Wait() // a task is counted after it is done
@@ -63,27 +69,8 @@ func TestScheduleFails(t *testing.T) {
 	})
 }
 
-// Execute, Go and Submit run at once on a scheduled pool.
-func TestScheduledPoolIsAnExecutor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
-		if err := p.Execute(t.Context(), executor.Func(d.Func("execute"))); err != nil {
-			t.Error(err)
-		}
-		if err := p.Go(t.Context(), d.Func("go")); err != nil {
-			t.Error(err)
-		}
-		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { d.Note("submit"); return 42, nil })
-		if v, err := f.Get(t.Context()); v != 42 || err != nil {
-			t.Errorf("Submit gives %d, %v", v, err)
-		}
-		d.Check(t, "execute@0s", "go@0s", "submit@0s")
-	})
-}
-
-// A task at a time of day runs at that time; one whose time has passed runs at
-// once.
-func TestAt(t *testing.T) {
+// At runs a task at a time of day, and at once if that has passed.
+func TestScheduledPoolAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		executor.At(t.Context(), p, time.Now().Add(26*time.Hour), d.Value("tomorrow"))
@@ -100,8 +87,28 @@ func TestAt(t *testing.T) {
 	})
 }
 
-// A nil task is refused by every way in, before anything has happened.
-func TestScheduleNil(t *testing.T) {
+// Execute, Go and Submit run at once on a scheduled pool.
+func TestScheduledPoolIsExecutor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		if err := p.Execute(t.Context(), executor.Func(d.Func("execute"))); err != nil {
+			t.Error(err)
+		}
+		if err := p.Go(t.Context(), d.Func("go")); err != nil {
+			t.Error(err)
+		}
+		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { d.Note("submit"); return 42, nil })
+		if v, err := f.Get(t.Context()); v != 42 || err != nil {
+			t.Errorf("the future of Submit has %d, %v", v, err)
+		}
+		d.Check(t, "execute@0s", "go@0s", "submit@0s")
+	})
+}
+
+// Arguments and the configuration.
+
+// Each way to schedule rejects a nil task before anything changes.
+func TestScheduledPoolNilTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, ctx := scheduled(t, 1), t.Context()
 		var none func(context.Context) (int, error)
@@ -128,8 +135,8 @@ func TestScheduleNil(t *testing.T) {
 	})
 }
 
-// A nil context panics in every way in.
-func TestScheduleNilContext(t *testing.T) {
+// Each way to schedule panics if the context is nil.
+func TestScheduledPoolNilContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		var ctx context.Context
@@ -153,8 +160,8 @@ func TestScheduleNilContext(t *testing.T) {
 	})
 }
 
-// A period must be positive, whatever the initial delay.
-func TestPeriodMustBePositive(t *testing.T) {
+// A period must be positive, whatever the initial delay is.
+func TestScheduledPoolPeriodInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		for _, period := range []time.Duration{0, -1, math.MinInt64} {
@@ -172,8 +179,8 @@ func TestPeriodMustBePositive(t *testing.T) {
 	})
 }
 
-// Options out of place or out of range fail the submission, and nothing runs.
-func TestScheduledOptionsAreChecked(t *testing.T) {
+// An option that does not apply or is out of range fails the submission, and nothing runs.
+func TestScheduledPoolOptionsInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, ctx := scheduled(t, 1), t.Context()
 		for what, opt := range map[string]executor.Option{
@@ -206,8 +213,8 @@ func TestScheduledOptionsAreChecked(t *testing.T) {
 	})
 }
 
-// A configuration out of its range is refused with an error that says so.
-func TestScheduledConfigIsChecked(t *testing.T) {
+// NewScheduled fails if a field is out of range, and the error names the field.
+func TestScheduledPoolConfigInvalid(t *testing.T) {
 	for what, c := range map[string]executor.ScheduledConfig{
 		"Core":             {Core: -1},
 		"KeepAlive":        {KeepAlive: -1},
@@ -221,8 +228,8 @@ func TestScheduledConfigIsChecked(t *testing.T) {
 	}
 }
 
-// A pool gives back what it was configured with, or the documented default.
-func TestScheduledConfigReadsBack(t *testing.T) {
+// The getters return what the configuration said, or the documented default.
+func TestScheduledPoolConfigGetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
 		if p.Name() != "ticks" || p.Core() != 3 || p.KeepAlive() != time.Second || p.RejectPolicy() != executor.Abort {
@@ -244,8 +251,8 @@ func TestScheduledConfigReadsBack(t *testing.T) {
 	})
 }
 
-// A scheduled pool has no maximum to set: its queue never refuses a task.
-func TestScheduledSetMaxIsAnError(t *testing.T) {
+// SetMax fails on a scheduled pool, whose queue is never full.
+func TestScheduledPoolSetMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		if err := p.SetMax(4); !errors.Is(err, executor.ErrInvalid) {
@@ -257,6 +264,316 @@ func TestScheduledSetMaxIsAnError(t *testing.T) {
 		synctest.Wait()
 		if s := p.Stats(); s.Workers != 2 || s.Queued != 10 {
 			t.Errorf("%d workers and %d tasks queued, want 2 and 10", s.Workers, s.Queued)
+		}
+	})
+}
+
+// The configuration of a SingleScheduled pool cannot be changed, and it runs one task at a time.
+func TestScheduledPoolSingle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := testkit.Closing(t, executor.SingleScheduled()), newDiary()
+		expectIs(t, "SetCore", p.SetCore(2), executor.ErrInvalid)
+		expectIs(t, "SetMax", p.SetMax(2), executor.ErrInvalid)
+		expectIs(t, "SetKeepAlive", p.SetKeepAlive(time.Second), executor.ErrInvalid)
+		expectIs(t, "SetReject", p.SetReject(executor.Discard), executor.ErrInvalid)
+		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
+		executor.Schedule(t.Context(), p, time.Second, d.Value("b", time.Second))
+		elapse(time.Minute)
+		d.Check(t, "a@1s", "b@2s")
+	})
+}
+
+// The order of tasks.
+
+// Tasks run in the order of their times, in whatever order they were submitted.
+func TestScheduledPoolOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		for _, s := range []int{3, 1, 2} {
+			executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
+		}
+		elapse(time.Minute)
+		d.Check(t, "1@1s", "2@2s", "3@3s")
+	})
+}
+
+// Tasks with the same time run in the order of submission, whichever way they were submitted.
+func TestScheduledPoolOrderOfEqualTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		release := testkit.Occupy(t, p)
+		ctx := t.Context()
+		var want []string
+		for i := range 24 {
+			name := fmt.Sprint(i)
+			switch i % 6 {
+			case 0:
+				p.Execute(ctx, executor.Func(d.Func(name)))
+			case 1:
+				executor.Schedule(ctx, p, 0, d.Value(name))
+			case 2:
+				p.Go(ctx, d.Func(name))
+			case 3:
+				executor.Submit(ctx, p, d.Value(name))
+			case 4:
+				p.AtFixedRate(ctx, 0, time.Hour, d.Func(name), executor.Times(1))
+			case 5:
+				p.WithFixedDelay(ctx, -time.Second, time.Hour, d.Func(name), executor.Times(1))
+			}
+			want = append(want, name+"@0s")
+		}
+		release()
+		d.Check(t, want...)
+	})
+}
+
+// Tasks with the same time in the future run in the order of submission, even if they were
+// submitted at different times.
+func TestScheduledPoolOrderOfEqualTimesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		var want []string
+		for i := range 50 {
+			name := fmt.Sprint(i)
+			executor.Schedule(t.Context(), p, time.Second-time.Duration(i), d.Value(name))
+			want = append(want, name+"@1s")
+			elapse(1)
+		}
+		elapse(time.Minute)
+		d.Check(t, want...)
+	})
+}
+
+// A time of day and a delay that end in the same instant are times on two clocks: only tasks on the
+// same clock run in the order of submission.
+func TestScheduledPoolOrderOfTwoClocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		at := time.Now().Add(time.Second)
+		executor.At(t.Context(), p, at, d.Value("a"))
+		executor.Schedule(t.Context(), p, time.Second, d.Value("b"))
+		executor.At(t.Context(), p, at, d.Value("c"))
+		executor.Schedule(t.Context(), p, time.Second, d.Value("d"))
+		elapse(time.Minute)
+		d.Check(t, "b@1s", "d@1s", "a@1s", "c@1s")
+	})
+}
+
+// A late worker takes overdue tasks in the order of their times, including those of the wall clock.
+func TestScheduledPoolOrderOfOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		release := testkit.Occupy(t, p)
+		now := time.Now()
+		ctx := t.Context()
+		executor.At(ctx, p, now.Add(40*time.Millisecond), d.Value("wall40"))
+		executor.Schedule(ctx, p, 30*time.Millisecond, d.Value("mono30"))
+		executor.Schedule(ctx, p, 10*time.Millisecond, d.Value("mono10"))
+		executor.At(ctx, p, now.Add(20*time.Millisecond), d.Value("wall20"))
+		elapse(time.Second)
+		p.Go(ctx, d.Func("now"))
+		release()
+		d.Check(t, "mono10@1s", "wall20@1s", "mono30@1s", "wall40@1s", "now@1s")
+	})
+}
+
+// Any number of tasks with any delays run in the order (time, submission), each at its time.
+func TestScheduledPoolOrderOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		type due struct {
+			at   time.Duration
+			name string
+		}
+		var all []due
+		for i := range 2000 {
+			at := time.Duration(rand.IntN(300)) * time.Millisecond
+			all = append(all, due{at, fmt.Sprint(i)})
+			executor.Schedule(t.Context(), p, at, d.Value(fmt.Sprint(i)))
+			synctest.Wait() // a task without delay runs before the next is there
+		}
+		slices.SortStableFunc(all, func(a, b due) int { return int(a.at - b.at) })
+		var want []string
+		for _, x := range all {
+			want = append(want, fmt.Sprint(x.name, "@", x.at))
+		}
+		elapse(time.Second)
+		d.Check(t, want...)
+	})
+}
+
+// With many workers each task starts at its time.
+func TestScheduledPoolManyWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 5)
+		start := time.Now()
+		for i := range 20 {
+			due := time.Duration(1+i/5) * time.Second
+			executor.Schedule(t.Context(), p, due, func(context.Context) (int, error) {
+				if late := time.Since(start) - due; late != 0 {
+					t.Errorf("a task due at %v is late by %v", due, late)
+				}
+				time.Sleep(time.Second)
+				return 0, nil
+			})
+		}
+		elapse(time.Minute)
+		if s := p.Stats(); s.Succeeded != 20 {
+			t.Errorf("%d of 20 tasks ran", s.Succeeded)
+		}
+	})
+}
+
+// Tasks that are scheduled while all workers are busy.
+
+// delays are ways in which the times of tasks follow each other.
+var delays = map[string]func(r *rand.Rand, i int) time.Duration{
+	"none":           func(*rand.Rand, int) time.Duration { return 0 },
+	"equal":          func(*rand.Rand, int) time.Duration { return time.Second },
+	"growing":        func(_ *rand.Rand, i int) time.Duration { return time.Duration(i) },
+	"shrinking":      func(_ *rand.Rand, i int) time.Duration { return time.Hour - time.Duration(i) },
+	"random":         func(r *rand.Rand, _ int) time.Duration { return time.Duration(r.IntN(500)) },
+	"random or none": func(r *rand.Rand, _ int) time.Duration { return time.Duration(max(0, r.IntN(1000)-500)) },
+}
+
+// booking is a task that was scheduled while the workers were busy.
+type booking struct {
+	due time.Time
+	seq int
+	*executor.ScheduledFuture[struct{}]
+}
+
+// bookings schedules n tasks with the delays, some in the same instant and some later. Function ran
+// returns the order in which they ran.
+func bookings(t *testing.T, p *executor.ScheduledPool, n int, delay func(*rand.Rand, int) time.Duration) (all []booking, ran func() []int) {
+	var mu sync.Mutex
+	var order []int
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range n {
+		if r.IntN(20) == 0 {
+			time.Sleep(10 * time.Nanosecond)
+		}
+		d := delay(r, i)
+		f := executor.Schedule(t.Context(), p, d, func(context.Context) (struct{}, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, i)
+			return struct{}{}, nil
+		})
+		all = append(all, booking{time.Now().Add(d), i, f})
+	}
+	return all, func() []int { mu.Lock(); defer mu.Unlock(); return slices.Clone(order) }
+}
+
+// Tasks that are scheduled while the workers are busy run in the order of their times, equal ones
+// in the order of submission, whether they are due when a worker is free or later.
+func TestScheduledPoolBusyOrder(t *testing.T) {
+	for name, delay := range delays {
+		for _, late := range []time.Duration{0, 250 * time.Nanosecond, 2 * time.Hour} {
+			t.Run(name+"/"+late.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := scheduled(t, 1)
+					free := testkit.Occupy(t, p)
+					all, ran := bookings(t, p, 3000, delay)
+					time.Sleep(late)
+					free()
+					for _, b := range all {
+						if _, err := b.Get(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					slices.SortFunc(all, func(a, b booking) int {
+						return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.seq, b.seq))
+					})
+					for i, seq := range ran() {
+						if all[i].seq != seq {
+							t.Fatalf("task %d ran as number %d, and task %d belongs there", seq, i, all[i].seq)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// Tasks that are scheduled while the workers are busy are counted and can be canceled at once.
+func TestScheduledPoolBusyCancel(t *testing.T) {
+	for name, delay := range delays {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 2500
+				p := scheduled(t, 1)
+				free := testkit.Occupy(t, p)
+				all, ran := bookings(t, p, n, delay)
+				if s := p.Stats(); s.Queued != n || s.Submitted != n+1 {
+					t.Errorf("%d queued and %d submitted, want %d and one more", s.Queued, s.Submitted, n)
+				}
+				left := n
+				for i := 0; i < n; i += 3 {
+					all[i].Cancel()
+					left--
+				}
+				if s := p.Stats(); s.Queued != left || s.Canceled != int64(n-left) {
+					t.Errorf("%d queued and %d canceled, want %d and %d", s.Queued, s.Canceled, left, n-left)
+				}
+				free()
+				p.Close()
+				for _, i := range ran() {
+					if i%3 == 0 {
+						t.Errorf("task %d was canceled, and ran", i)
+					}
+				}
+				if len(ran()) != left {
+					t.Errorf("%d tasks ran, want %d", len(ran()), left)
+				}
+			})
+		})
+	}
+}
+
+// ShutdownNow returns tasks that were scheduled while the workers are busy.
+func TestScheduledPoolBusyShutdownNow(t *testing.T) {
+	for name, delay := range delays {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const n = 1500
+				p := scheduled(t, 1)
+				free := testkit.Occupy(t, p)
+				_, ran := bookings(t, p, n, delay)
+				if dropped := p.ShutdownNow(); len(dropped) != n {
+					t.Errorf("%d tasks were returned, want %d", len(dropped), n)
+				}
+				free()
+				p.Close()
+				if len(ran()) > 0 {
+					t.Errorf("%d tasks ran", len(ran()))
+				}
+			})
+		})
+	}
+}
+
+// A task of the wall clock runs in its turn among those that were scheduled while the workers were
+// busy.
+func TestScheduledPoolBusyAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		free := testkit.Occupy(t, p)
+		var order []string
+		note := func(s string) func(context.Context) (struct{}, error) {
+			return func(context.Context) (struct{}, error) { order = append(order, s); return struct{}{}, nil }
+		}
+		ctx := t.Context()
+		executor.Schedule(ctx, p, 3*time.Second, note("third"))
+		executor.At(ctx, p, time.Now().Add(2*time.Second), note("second"))
+		executor.Schedule(ctx, p, time.Second, note("first"))
+		executor.At(ctx, p, time.Now().Add(time.Minute), note("last"))
+		executor.Schedule(ctx, p, 30*time.Second, note("fourth"))
+		time.Sleep(10 * time.Second)
+		free()
+		p.Close()
+		if want := []string{"first", "second", "third", "fourth", "last"}; !slices.Equal(order, want) {
+			t.Errorf("they ran in the order %v, want %v", order, want)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// hostile gives a duration of the kind that breaks arithmetic.
+// hostile returns a duration that is likely to overflow, or short.
 func hostile() time.Duration {
 	all := []time.Duration{
 		math.MinInt64, math.MinInt64 + 1, math.MinInt64 / 2, -time.Hour, -1, 0, 1,
@@ -21,7 +21,7 @@ func hostile() time.Duration {
 	return all[rand.IntN(len(all))]
 }
 
-// submitters are the ways to give a pool a task with a delay.
+// submitters are the ways to schedule a task with a delay.
 var submitters = map[string]func(*executor.ScheduledPool, time.Duration, func(context.Context) error) executor.Awaitable{
 	"Schedule": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
 		return executor.Schedule(context.Background(), p, d, executor.Callable(fn))
@@ -39,9 +39,9 @@ var submitters = map[string]func(*executor.ScheduledPool, time.Duration, func(co
 	},
 }
 
-// A task with the longest delay never overtakes one that is overdue, whatever
-// kinds the two are of, and never runs. JDK-6725789.
-func TestLongestDelayNextToOverdueTask(t *testing.T) {
+// A task with the longest delay never overtakes an overdue one, of whichever kinds the two are, and
+// never runs (JDK-6725789).
+func TestScheduledPoolDelayLongest(t *testing.T) {
 	for nowKind, now := range submitters {
 		for farKind, far := range submitters {
 			t.Run(nowKind+"/"+farKind, func(t *testing.T) {
@@ -62,9 +62,9 @@ func TestLongestDelayNextToOverdueTask(t *testing.T) {
 	}
 }
 
-// A fixed delay or a period of the longest duration means that the first run is
-// the only one, and shuts nobody out. JDK-8051859.
-func TestLongestPeriod(t *testing.T) {
+// With the longest fixed delay or period the first run is the only one, and other tasks run
+// (JDK-8051859).
+func TestScheduledPoolPeriodLongest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		again := func(name string) func(context.Context) error {
@@ -88,9 +88,28 @@ func TestLongestPeriod(t *testing.T) {
 	})
 }
 
-// With hostile delays and periods, tasks whose delay is not positive run in the
-// order of submission, the others do not run, and nobody is shut out.
-func TestHostileDurations(t *testing.T) {
+// A period of one nanosecond loses neither a run nor a worker.
+func TestScheduledPoolPeriodShortest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		for _, opt := range [][]executor.Option{nil, {executor.SkipMissed()}, {executor.Jitter(1)}} {
+			f, err := p.AtFixedRate(t.Context(), 0, 1, nop, append(opt, executor.Times(500))...)
+			g, err2 := p.WithFixedDelay(t.Context(), 0, 1, nop, executor.Times(500))
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			f.Get(t.Context())
+			g.Get(t.Context())
+			if f.Runs() != 500 || g.Runs() != 500 {
+				t.Errorf("%d and %d runs, want 500", f.Runs(), g.Runs())
+			}
+		}
+	})
+}
+
+// With delays and periods that overflow, tasks whose delay is not positive run in the order of
+// submission, and the others do not run.
+func TestScheduledPoolDelayOverflow(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, 1)
@@ -132,9 +151,8 @@ func TestHostileDurations(t *testing.T) {
 	}
 }
 
-// What a future tells of its time is right for hostile delays, too: no delay
-// that was asked for as positive is ever reported as over.
-func TestHostileDelayIsReported(t *testing.T) {
+// Delay and Next are right for delays that overflow: a positive delay is never reported as over.
+func TestScheduledPoolDelayOverflowReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.Occupy(t, p)
@@ -152,8 +170,8 @@ func TestHostileDelayIsReported(t *testing.T) {
 	})
 }
 
-// The remaining delay of an overdue task is negative: it is not clamped.
-func TestOverdueDelayIsNegative(t *testing.T) {
+// The remaining delay of an overdue task is negative.
+func TestScheduledPoolDelayNegative(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.Occupy(t, p)
@@ -166,29 +184,9 @@ func TestOverdueDelayIsNegative(t *testing.T) {
 	})
 }
 
-// A period of one nanosecond neither loses a run nor a worker.
-func TestShortestPeriod(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 1)
-		for _, opt := range [][]executor.Option{nil, {executor.SkipMissed()}, {executor.Jitter(1)}} {
-			f, err := p.AtFixedRate(t.Context(), 0, 1, nop, append(opt, executor.Times(500))...)
-			g, err2 := p.WithFixedDelay(t.Context(), 0, 1, nop, executor.Times(500))
-			if err != nil || err2 != nil {
-				t.Fatal(err, err2)
-			}
-			f.Get(t.Context())
-			g.Get(t.Context())
-			if f.Runs() != 500 || g.Runs() != 500 {
-				t.Errorf("%d and %d runs, want 500", f.Runs(), g.Runs())
-			}
-		}
-	})
-}
-
-// A pool sets no alarm for a task that is never due. In a bubble, where the
-// clock runs to its end if somebody waits for it, an alarm would go off again
-// and again.
-func TestNeverDueSetsNoAlarm(t *testing.T) {
+// A pool sets no alarm for a task that is never due. In a bubble, whose clock runs to its end if a
+// goroutine waits for that, an alarm would go off again and again.
+func TestScheduledPoolDelayForeverSetsNoAlarm(t *testing.T) {
 	for name, submit := range submitters {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit"
 )
 
-// While one task runs there is one active worker; the counters follow tasks from
-// the queue to their end.
-func TestScheduledCounters(t *testing.T) {
+// While one task runs one worker is active; the counters follow tasks from the queue to their end.
+func TestStatsScheduled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		s := waitStats(t, p)
@@ -46,9 +44,9 @@ func TestScheduledCounters(t *testing.T) {
 	})
 }
 
-// A periodic task counts as one, queued between its runs and active during them;
-// the number of runs is counted apart.
-func TestPeriodicTaskCountsOnce(t *testing.T) {
+// A periodic task counts as one, queued between its runs and active during them; its runs are
+// counted apart.
+func TestStatsPeriodicTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		p.AtFixedRate(t.Context(), 0, 2*time.Second, func(context.Context) error {
@@ -71,8 +69,8 @@ func TestPeriodicTaskCountsOnce(t *testing.T) {
 	})
 }
 
-// The largest number of workers is remembered when they have left.
-func TestScheduledLargest(t *testing.T) {
+// Largest does not shrink when workers leave.
+func TestStatsScheduledLargest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 3)
 		expect(t, "largest at first", p.Stats().Largest, 0)
@@ -86,62 +84,9 @@ func TestScheduledLargest(t *testing.T) {
 	})
 }
 
-// A pool goes from running over shutdown to terminated, and is not terminated
-// while a task runs or waits; its hook is called once, before that.
-func TestScheduledStages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var pool *executor.ScheduledPool
-		hooked := 0
-		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
-			hooked++
-			expect(t, "stage in the hook", pool.Stage(), executor.StageTidying)
-		}}})
-		block := newBlocker(t)
-		block.Fill(t, pool.Pool, 1)
-		executor.Schedule(t.Context(), pool, time.Minute, nopValue)
-		expect(t, "stage", pool.Stage(), executor.StageRunning)
-		pool.Shutdown()
-		expect(t, "stage while a task runs", pool.Stage(), executor.StageShutdown)
-		block.Release()
-		elapse(time.Second)
-		expect(t, "stage while a task waits", pool.Stage(), executor.StageShutdown)
-		expect(t, "time until termination", testkit.Termination(t, pool), 59*time.Second)
-		expect(t, "stage", pool.Stage(), executor.StageTerminated)
-		pool.Shutdown()
-		pool.ShutdownNow()
-		expect(t, "calls of the hook", hooked, 1)
-	})
-}
-
-// A pool that never had a task terminates at once.
-func TestScheduledShutdownOfUnusedPool(t *testing.T) {
-	for _, core := range []int{0, 4} {
-		synctest.Test(t, func(t *testing.T) {
-			p := scheduled(t, core)
-			p.Shutdown()
-			expect(t, "stage", p.Stage(), executor.StageTerminated)
-		})
-	}
-}
-
-// A wait for termination that is given up tells so, and does not disturb the
-// pool.
-func TestScheduledAwaitTerminationGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
-		executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
-		p.Shutdown()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		expectIs(t, "AwaitTermination", p.AwaitTermination(ctx), context.DeadlineExceeded)
-		expect(t, "time until termination", testkit.Termination(t, p), 59*time.Minute)
-		d.Check(t, "x@1h0m0s")
-	})
-}
-
-// A task whose BeforeTask hook failed has not run: neither its future nor the
-// pool counts a run, be it periodic or not.
-func TestRunsWithoutBody(t *testing.T) {
+// A task whose BeforeTask hook failed has not run: neither its future nor the pool counts a run,
+// periodic or not.
+func TestStatsRunsWithoutFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("no") },

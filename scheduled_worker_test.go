@@ -1,0 +1,565 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+)
+
+// Core and the number of workers.
+
+// Below Core each task starts a worker, however many are idle; then none does, however many tasks
+// wait.
+func TestScheduledPoolCoreLimitsWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 3)
+		for i := range 10 {
+			executor.Schedule(t.Context(), p, time.Hour, nopValue)
+			expect(t, "workers", waitStats(t, p).Workers, min(i+1, 3))
+		}
+		p.ShutdownNow()
+		testkit.Termination(t, p)
+		expect(t, "largest", p.Stats().Largest, 3)
+	})
+}
+
+// No more than Core tasks run at the same time.
+func TestScheduledPoolCoreLimitsRunning(t *testing.T) {
+	for _, core := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, core)
+			block := newBlocker(t)
+			for i := range 10 {
+				executor.Schedule(t.Context(), p, time.Duration(i%2), block.Value)
+			}
+			elapse(time.Second)
+			expect(t, "running", block.Started.Load(), int64(max(core, 1)))
+			expect(t, "active", p.Stats().Active, max(core, 1))
+		})
+	}
+}
+
+// Two tasks that come at once start two workers, even if the second worker looks for its task while
+// the first task begins.
+func TestScheduledPoolOneWorkerPerTask(t *testing.T) {
+	for range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			p := scheduled(t, 3)
+			end := make(chan struct{})
+			for range 2 {
+				executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { <-end; return 0, nil })
+			}
+			synctest.Wait()
+			expect(t, "workers", p.Stats().Workers, 2)
+			close(end)
+		})
+	}
+}
+
+// Prestart starts workers before there is a task, up to Core.
+func TestScheduledPoolPrestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 3), newDiary()
+		expect(t, "Prestart", p.Prestart(), true)
+		expect(t, "PrestartAll", p.PrestartAll(), 2)
+		expect(t, "Prestart at Core", p.Prestart(), false)
+		expect(t, "workers", waitStats(t, p).Idle, 3)
+		executor.Schedule(t.Context(), p, time.Second, d.Value("a"))
+		elapse(time.Minute)
+		d.Check(t, "a@1s")
+	})
+}
+
+// SetCore changes the number of workers without a new task: down when they are idle, up for tasks
+// that wait (JDK-6522773).
+func TestScheduledPoolSetCore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 10), newDiary()
+		for i := range 10 {
+			p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func(fmt.Sprint(i)))
+		}
+		expect(t, "workers", waitStats(t, p).Workers, 10)
+		for _, n := range []int{7, 13, 1, 0, 2, 12} {
+			if err := p.SetCore(n); err != nil {
+				t.Fatal(err)
+			}
+			want := max(n, 1)
+			expect(t, fmt.Sprint("workers after SetCore ", n), waitStats(t, p).Workers, want)
+		}
+		elapse(1500 * time.Millisecond)
+		expect(t, "runs", len(d.Names()), 10)
+	})
+}
+
+// Raising Core starts no more workers than tasks wait.
+func TestScheduledPoolSetCoreStartsForTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		testkit.FarTasks(t, p, 3)
+		p.SetCore(100)
+		expect(t, "workers", waitStats(t, p).Workers, 4)
+	})
+}
+
+// SetCore below the number of busy workers affects neither these nor the contexts of their tasks
+// (JDK-6576792).
+func TestScheduledPoolSetCoreLeavesRunningTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 5)
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Add(1)
+			p.AtFixedRate(t.Context(), 0, time.Minute, func(ctx context.Context) error {
+				defer wg.Done()
+				time.Sleep(time.Second)
+				expect(t, "the context has ended", ctx.Err(), nil)
+				return nil
+			}, executor.Times(1))
+		}
+		synctest.Wait()
+		p.SetCore(1)
+		s := waitStats(t, p)
+		expect(t, "workers", s.Workers, 5)
+		wg.Wait()
+		expect(t, "workers afterwards", waitStats(t, p).Workers, 1)
+	})
+}
+
+// A periodic task that sets Core to zero during its run still runs again.
+func TestScheduledPoolSetCoreByTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 3)
+		run := 0
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
+			run++
+			return p.SetCore(run % 4)
+		}, executor.Times(20))
+		g, _ := p.WithFixedDelay(t.Context(), 0, 300*time.Millisecond, nop, executor.Times(50))
+		f.Get(t.Context())
+		g.Get(t.Context())
+		expect(t, "runs", f.Runs(), 20)
+		expect(t, "runs", g.Runs(), 50)
+	})
+}
+
+// Core 0.
+
+// A pool with Core 0 runs its tasks, one at a time (JDK-7091003).
+func TestScheduledPoolCoreZero(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 0), newDiary()
+		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
+		executor.Schedule(t.Context(), p, time.Second, d.Value("b"))
+		p.Go(t.Context(), d.Func("c"))
+		p.AtFixedRate(t.Context(), 3*time.Second, time.Second, d.Func("d"), executor.Times(2))
+		elapse(time.Minute)
+		d.Check(t, "c@0s", "a@1s", "b@2s", "d@3s", "d@4s")
+		s := p.Stats()
+		expect(t, "largest", s.Largest, 1)
+		expect(t, "workers", s.Workers, 0)
+		expect(t, "Core", p.Core(), 0)
+	})
+}
+
+// With Core 0 there is one worker while a task waits, and none when the last has run or was
+// canceled.
+func TestScheduledPoolCoreZeroWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 0)
+		for range 3 {
+			expect(t, "workers of an idle pool", waitStats(t, p).Workers, 0)
+			f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+			g := executor.Schedule(t.Context(), p, 2*time.Hour, nopValue)
+			s := waitStats(t, p)
+			expect(t, "workers", s.Workers, 1)
+			expect(t, "active", s.Active, 0)
+			expect(t, "queued", s.Queued, 2)
+			f.Cancel()
+			expect(t, "workers after the first is canceled", waitStats(t, p).Workers, 1)
+			g.Cancel()
+			expect(t, "workers after both are canceled", waitStats(t, p).Workers, 0)
+		}
+		s := p.Stats()
+		expect(t, "largest", s.Largest, 1)
+		expect(t, "canceled", s.Canceled, 6)
+	})
+}
+
+// With Core 0 and KeepAlive the worker stays for that time after the last task, and no longer.
+func TestScheduledPoolCoreZeroKeepAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{KeepAlive: time.Second})
+		executor.Schedule(t.Context(), p, time.Minute, nopValue)
+		elapse(time.Minute + 900*time.Millisecond)
+		expect(t, "workers within the keep-alive time", waitStats(t, p).Workers, 1)
+		elapse(200 * time.Millisecond)
+		expect(t, "workers after it", waitStats(t, p).Workers, 0)
+	})
+}
+
+// Idle workers.
+
+// wakeups estimates how often goroutines were scheduled so far. The runtime counts one in eight.
+func wakeups() uint64 {
+	s := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
+	metrics.Read(s)
+	var n uint64
+	for _, c := range s[0].Value.Float64Histogram().Counts {
+		n += c
+	}
+	return 8 * n
+}
+
+// A worker that waits for a distant task neither spins nor wakes to check its KeepAlive
+// (JDK-8022642, JDK-8065320, JDK-8129861).
+func TestScheduledPoolIdleWorkerSleeps(t *testing.T) {
+	for _, c := range []executor.ScheduledConfig{
+		{Core: 0},
+		{Core: 0, KeepAlive: 10 * time.Millisecond},
+		{Core: 4},
+		{Core: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newScheduled(t, c)
+			p.PrestartAll()
+			f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+			elapse(time.Minute)
+			before := wakeups()
+			elapse(58 * time.Minute)
+			if n := wakeups() - before; n > 1000 {
+				t.Errorf("Core %d, KeepAlive %v: some %d wake-ups in an hour of waiting", c.Core, c.KeepAlive, n)
+			}
+			elapse(2 * time.Minute)
+			expect(t, "state", f.State(), executor.Succeeded)
+		})
+	}
+}
+
+// While one task waits the last worker stays: it does not leave to be replaced, however short
+// KeepAlive is.
+func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
+	for _, coreTimeout := range []bool{true, false} {
+		for _, core := range []int{0, 10} {
+			synctest.Test(t, func(t *testing.T) {
+				number := 0
+				p := newScheduled(t, executor.ScheduledConfig{
+					Core: core, KeepAlive: time.Millisecond, AllowCoreTimeout: coreTimeout,
+					Hooks: executor.Hooks{BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+						number = info.Worker
+						return ctx
+					}},
+				})
+				executor.Schedule(t.Context(), p, time.Hour, nopValue)
+				elapse(30 * time.Minute)
+				expect(t, "workers", p.Stats().Workers, 1)
+				elapse(time.Hour)
+				expect(t, "number of the worker that ran the task", number, 1)
+				expect(t, "largest", p.Stats().Largest, 1)
+			})
+		}
+	}
+}
+
+// Tasks without delay go to the worker that became idle last, so that those above Core leave even
+// if there is always work.
+func TestScheduledPoolWorkersAboveCoreLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 3, KeepAlive: 10 * time.Second})
+		p.PrestartAll()
+		synctest.Wait()
+		if err := p.SetCore(1); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 5 { // if workers took turns, each would be busy every 9 s
+			expect(t, fmt.Sprint("workers after ", 3*i, " s"), waitStats(t, p).Workers, []int{3, 3, 3, 3, 1}[i])
+			mustGo(t, p.Pool, nop)
+			time.Sleep(3 * time.Second)
+		}
+	})
+}
+
+// Whichever idle worker the alarm has woken, the others get the tasks that come meanwhile.
+func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 3)
+		for range 3 { // one after the other, so that the first has waited longest
+			p.Prestart()
+			elapse(time.Second)
+		}
+		block := newBlocker(t)
+		in := func(d time.Duration) *executor.ScheduledFuture[int] {
+			return executor.Schedule(t.Context(), p, d, block.Value)
+		}
+		in(time.Second).Cancel()
+		elapse(time.Second) // the alarm wakes the first worker for nothing, so that it wakes another next time
+		for i, d := range []time.Duration{time.Second, 0, 0} {
+			in(d)
+			elapse(time.Second)
+			expect(t, "tasks that run", block.Started.Load(), int64(i+1))
+		}
+	})
+}
+
+// A worker that the alarm woke for a task which was canceled leaves as if it had not been woken.
+func TestScheduledPoolAlarmKeepsIdleTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		f := executor.Schedule(t.Context(), p, 5*time.Second, nopValue)
+		elapse(time.Second)
+		f.Cancel()
+		elapse(9*time.Second - 1) // at 5 s the alarm goes off
+		expect(t, "workers within the keep-alive time", waitStats(t, p).Workers, 1)
+		elapse(2)
+		expect(t, "workers after it", waitStats(t, p).Workers, 0)
+	})
+}
+
+// The worker that became idle first leaves first, even if the alarm woke it for a canceled task.
+func TestScheduledPoolAlarmKeepsOrderOfLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: 10 * time.Second, AllowCoreTimeout: true})
+		f := executor.Schedule(t.Context(), p, 6*time.Second, nopValue) // starts the first worker
+		elapse(5 * time.Second)
+		mustGo(t, p.Pool, nop) // starts the second
+		f.Cancel()
+		elapse(5*time.Second - 1) // at 6 s the alarm wakes the first worker
+		expect(t, "workers when none is idle for long", waitStats(t, p).Workers, 2)
+		elapse(2)
+		expect(t, "workers when one is", waitStats(t, p).Workers, 1)
+		elapse(5 * time.Second)
+		expect(t, "workers when both are", waitStats(t, p).Workers, 0)
+	})
+}
+
+// AllowCoreTimeout.
+
+func coresThatTimeOut(t *testing.T, core int) *executor.ScheduledPool {
+	return newScheduled(t, executor.ScheduledConfig{Core: core, KeepAlive: time.Minute, AllowCoreTimeout: true})
+}
+
+// Tasks that are due together run together, up to Core, even if the workers have left: one that
+// hangs does not delay the others.
+func TestScheduledPoolCoreTimeoutRunsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, block := coresThatTimeOut(t, 3), newBlocker(t)
+		var fs [5]*executor.ScheduledFuture[int]
+		for i := range fs {
+			fs[i] = executor.Schedule(t.Context(), p, time.Hour, block.Value)
+		}
+		elapse(30 * time.Minute)
+		expect(t, "workers while nothing is due", p.Stats().Workers, 1)
+		elapse(time.Hour)
+		s := p.Stats()
+		expect(t, "active", s.Active, 3)
+		expect(t, "queued", s.Queued, 2)
+		block.Release()
+		for _, f := range fs {
+			f.Get(t.Context())
+		}
+	})
+}
+
+// A periodic task continues while another task hangs.
+func TestScheduledPoolCoreTimeoutSeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, block := coresThatTimeOut(t, 2), newBlocker(t)
+		f, err := p.AtFixedRate(t.Context(), 0, 10*time.Minute, nop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		executor.Schedule(t.Context(), p, 25*time.Minute, block.Value)
+		elapse(65 * time.Minute)
+		expect(t, "runs", f.Runs(), 7)
+		block.Release()
+	})
+}
+
+// One worker stays while a task waits for its time, and none after the last task has run, was
+// canceled or was removed.
+func TestScheduledPoolCoreTimeoutKeepsOne(t *testing.T) {
+	for name, leave := range map[string]func(p *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]){
+		"it has run":      func(*executor.ScheduledPool, *executor.ScheduledFuture[struct{}]) { elapse(time.Hour) },
+		"it was canceled": func(_ *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]) { f.Cancel() },
+		"it was removed":  func(p *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]) { p.Remove(f) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := coresThatTimeOut(t, 3)
+				for range 3 {
+					mustGo(t, p.Pool, nop)
+				}
+				f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
+				elapse(30 * time.Minute)
+				expect(t, "workers while it waits", p.Stats().Workers, 1)
+				leave(p, f)
+				elapse(2 * time.Minute)
+				expect(t, "workers afterwards", p.Stats().Workers, 0)
+			})
+		})
+	}
+}
+
+// The last worker leaves when no task waits, even if thousands were canceled together.
+func TestScheduledPoolCoreTimeoutAfterCancelMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := coresThatTimeOut(t, 3)
+		var fs []*executor.ScheduledFuture[struct{}]
+		for range 3000 {
+			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour+rand.N(time.Hour), nopValue))
+		}
+		for _, f := range fs {
+			f.Cancel()
+		}
+		elapse(2 * time.Minute)
+		expect(t, "workers", p.Stats().Workers, 0)
+	})
+}
+
+// A worker above Core leaves after KeepAlive even if all others are busy and a task waits for its
+// time.
+func TestScheduledPoolCoreLoweredLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, block := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepAlive: time.Minute}), newBlocker(t)
+		executor.Schedule(t.Context(), p, 0, block.Value)
+		executor.Schedule(t.Context(), p, time.Hour, nopValue)
+		elapse(time.Second)
+		if err := p.SetCore(1); err != nil {
+			t.Fatal(err)
+		}
+		elapse(2 * time.Minute)
+		expect(t, "workers", p.Stats().Workers, 1)
+		block.Release()
+	})
+}
+
+// Punctuality.
+
+// punctual is a pool whose tasks check the clock.
+type punctual struct {
+	*testing.T
+	seed uint64
+	long int // task functions that take time
+	pool *executor.ScheduledPool
+}
+
+// body returns a task function that checks that it is not late, takes some time, and ends in some way.
+func (p *punctual) body(due time.Time, takes time.Duration, end int) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) {
+		if late := time.Since(due); late > 0 {
+			p.Errorf("%v late: %+v", late, p.pool.Stats())
+		}
+		time.Sleep(takes)
+		switch end {
+		case 0:
+			panic("planned")
+		case 1:
+			runtime.Goexit()
+		}
+		return 0, nil
+	}
+}
+
+func (p *punctual) play() {
+	var wg sync.WaitGroup
+	for i := range p.long {
+		wg.Go(func() { p.chain(rand.New(rand.NewPCG(p.seed, uint64(100+i)))) })
+	}
+	for i := range 1 + p.seed%3 {
+		wg.Go(func() { p.calls(rand.New(rand.NewPCG(p.seed, 1+i))) })
+	}
+	wg.Wait()
+	time.Sleep(100 * time.Millisecond)
+	synctest.Wait()
+	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.RetainCanceled() {
+		p.Errorf("left: %+v", s)
+	}
+}
+
+// chain has long task functions run one after the other.
+func (p *punctual) chain(r *rand.Rand) {
+	for range 30 {
+		delay := moment(r, 0, 3)
+		f := executor.Schedule(context.Background(), p.pool, delay, p.body(time.Now().Add(delay), moment(r, 0, 7), r.IntN(8)))
+		<-f.Done() // its worker is free before the time goes on
+	}
+}
+
+// calls makes random calls, one after the other.
+func (p *punctual) calls(r *rand.Rand) {
+	ctx := context.Background()
+	var tasks []interface {
+		executor.Runnable
+		Cancel() bool
+	}
+	for range 60 {
+		switch op := r.IntN(16); {
+		case op < 4:
+			delay := moment(r, 0, 9)
+			tasks = append(tasks, executor.Schedule(ctx, p.pool, delay, p.body(time.Now().Add(delay), 0, r.IntN(10))))
+		case op < 5:
+			due := time.Now().Add(moment(r, 0, 9))
+			tasks = append(tasks, executor.At(ctx, p.pool, due, p.body(due, 0, r.IntN(10))))
+		case op < 6:
+			period := moment(r, 1, 5)
+			due := time.Now()
+			f, err := p.pool.AtFixedRate(ctx, period, period, func(ctx context.Context) error {
+				due = due.Add(period)
+				p.body(due, 0, 2)(ctx)
+				return nil
+			}, executor.Times(1+r.IntN(10)))
+			if err != nil {
+				p.Error(err)
+			}
+			tasks = append(tasks, f)
+		case op < 11 && len(tasks) > 0:
+			if f := tasks[r.IntN(len(tasks))]; op < 10 {
+				f.Cancel()
+			} else {
+				p.pool.Remove(f)
+			}
+		case op < 12:
+			p.pool.Purge()
+		case op < 13:
+			p.pool.SetKeepAlive(moment(r, 1, 5))
+			p.pool.SetAllowCoreTimeout(r.IntN(2) == 0)
+		case op < 14:
+			p.pool.SetCore(p.long + 1 + r.IntN(3))
+		default:
+			time.Sleep(moment(r, 0, 7))
+		}
+		checkStats(p, p.pool)
+	}
+}
+
+func newPunctual(t *testing.T, seed uint64) *punctual {
+	r := rand.New(rand.NewPCG(seed, 0))
+	core := 2 + r.IntN(4)
+	return &punctual{t, seed, r.IntN(core), newScheduled(t, executor.ScheduledConfig{
+		Core: core, KeepAlive: moment(r, 1, 5), AllowCoreTimeout: r.IntN(2) == 0, RetainCanceled: r.IntN(3) == 0,
+		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
+	})}
+}
+
+// moment draws some milliseconds.
+func moment(r *rand.Rand, least, most int) time.Duration {
+	return time.Duration(least+r.IntN(most-least+1)) * time.Millisecond
+}
+
+// If there are fewer tasks that take time than workers, a worker is always free, and no task is
+// late by a nanosecond, whatever is called.
+func TestScheduledPoolIsPunctual(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newPunctual(t, seed).play() })
+		})
+	}
+}
