@@ -500,6 +500,8 @@ func TestPoolContextEndsDuringRegistration(t *testing.T) {
 // brief is a context that ends when Done is called.
 type brief struct{ *hookable }
 
+func newBrief() brief { return brief{newHookable()} }
+
 func (c brief) Done() <-chan struct{} {
 	if c.Err() == nil {
 		c.end()

@@ -129,6 +129,12 @@ func TestPoolRemoveFunc(t *testing.T) {
 	})
 }
 
+// holder is comparable as a type, but two of them may not be as values: == of
+// what they hold panics.
+type holder struct{ held any }
+
+func (holder) Run(context.Context) error { return nil }
+
 // Remove never finds a Runnable that cannot be compared, and does not panic.
 func TestPoolRemoveIncomparable(t *testing.T) {
 	ctx := t.Context()

@@ -196,37 +196,6 @@ func TestPoolWorkersIdlePoolHasNone(t *testing.T) {
 	}
 }
 
-// A scheduled pool with Core 0 has a worker and a descriptor for its alarm while something is
-// scheduled, and neither otherwise. In real time, since there are no descriptors in a bubble.
-func TestScheduledPoolIdleHasNoDescriptor(t *testing.T) {
-	const workers, alarms = "executor.(*Pool).work", "internal/alarm.(*waker).run"
-	use := func(p *executor.ScheduledPool, more func()) {
-		f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
-		more()
-		if _, err := executor.Schedule(context.Background(), p, time.Millisecond, nopValue).Get(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if !f.Cancel() {
-			t.Error("a task that waits could not be canceled")
-		}
-	}
-	use(scheduled(t, 0), func() {}) // the runtime's poller opens some that stay
-	expect(t, "workers before", check.Goroutines(workers, 0), 0)
-	expect(t, "alarms before", check.Goroutines(alarms, 0), 0)
-	before := openFiles(t)
-
-	p := scheduled(t, 0)
-	use(p, func() {
-		if n := openFilesUntil(t, func(n int) bool { return n > before }); n <= before {
-			t.Skip("alarms have no descriptors here")
-		}
-	})
-	expect(t, "workers", check.Goroutines(workers, 0), 0)
-	expect(t, "alarms", check.Goroutines(alarms, 0), 0)
-	expect(t, "descriptors", openFilesUntil(t, func(n int) bool { return n <= before }), before)
-	expect(t, "stage", p.Stats().Stage, executor.StageRunning)
-}
-
 // Prestart.
 
 // PrestartAll starts workers up to Core, once; raising Core with nothing queued starts none.

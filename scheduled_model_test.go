@@ -87,7 +87,7 @@ func (m *scheduleModel) finish() {
 		t.state = executor.Failed
 		return
 	case t.kind == onceKind && how == endsWithDone:
-		t.state = executor.Failed // Done is but an error there
+		t.state = executor.Failed // Stop is an error as any other there
 		return
 	case t.kind == onceKind, how == endsWithDone, t.runs == t.times:
 		t.state = executor.Succeeded

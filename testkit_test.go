@@ -9,6 +9,8 @@ import (
 	"github.com/executor-go/executor/internal/testkit/check"
 )
 
+func TestMain(m *testing.M) { check.Main(m) }
+
 // Short names for what most tests here use.
 // The helpers are in package internal/testkit; those that fewer files use go by their full names.
 var (

@@ -23,10 +23,7 @@ var starts = map[string]string{
 }
 
 // awake are the test files of the core that sleep in real time, with the reason.
-var awake = map[string]string{
-	"scheduled_race_test.go":    "hunts for wake-ups that get lost in real time",
-	"scheduled_million_test.go": "fills the queue while the clock runs",
-}
+var awake = map[string]string{}
 
 // Goroutines of the core are started in few places, and each has an owner.
 func TestGoroutinesHaveOwners(t *testing.T) {

@@ -4,6 +4,8 @@ package check
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -81,4 +83,38 @@ func WithoutGC(t testing.TB) {
 	runtime.GC()
 	percent := debug.SetGCPercent(-1)
 	t.Cleanup(func() { debug.SetGCPercent(percent) })
+}
+
+// Main runs the tests of m and exits. It fails if a goroutine with code of this module is left after them.
+// A bubble of testing/synctest finds those of its own test; Main finds those of tests in real time.
+func Main(m *testing.M) {
+	code := m.Run()
+	if code == 0 {
+		if left := leftGoroutines(); left != "" {
+			fmt.Fprintf(os.Stderr, "goroutines are left after the tests:\n\n%s\n", left)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// leftGoroutines returns the stacks of all goroutines but the caller's with code of this module.
+// It waits up to two seconds for goroutines that are about to end.
+func leftGoroutines() string {
+	buf := make([]byte, 1<<22)
+	var left []string
+	for range 2000 {
+		left = nil
+		all := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+		for _, g := range all[1:] { // the first is the caller's
+			if strings.Contains(g, "github.com/executor-go/executor") {
+				left = append(left, g)
+			}
+		}
+		if left == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return strings.Join(left, "\n\n")
 }

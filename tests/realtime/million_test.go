@@ -1,4 +1,4 @@
-package executor_test
+package realtime
 
 import (
 	"context"
@@ -15,33 +15,32 @@ import (
 	"github.com/executor-go/executor/internal/testkit/check"
 )
 
-// Of a million tasks that wait, half of them canceled at random from four
-// goroutines while two workers run those that are due, none is lost, none runs
-// twice, none runs out of order, and their memory is returned. There are a
-// hundred thousand unless EXECUTOR_SOAK is set.
-func TestMillionTasks(t *testing.T) {
+// Half of many waiting tasks are canceled at random from four goroutines while two workers run
+// those that are due. No task is lost, runs twice or runs out of order, and the memory is returned.
+// There are a hundred thousand tasks, or a million if EXECUTOR_SOAK is set.
+func TestScheduledPoolMillionTasks(t *testing.T) {
 	n := testkit.Scale(100_000)
 	if os.Getenv("EXECUTOR_SOAK") != "" {
 		n = 1_000_000
 	}
 	type workerKey struct{}
-	p := newScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
+	p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 2, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 			return context.WithValue(ctx, workerKey{}, info.Worker)
 		},
 	}})
 	before := check.HeapInUse()
 
-	// The workers are held until all tasks are there: from then on each worker
-	// has to take them in order.
-	held, gate := make(chan struct{}), make(chan struct{})
+	// Both workers are busy until all tasks are scheduled. From then on each takes
+	// tasks in order.
+	busy, gate := make(chan struct{}), make(chan struct{})
 	for range 2 {
-		mustGo(t, p.Pool, func(context.Context) error { held <- struct{}{}; <-gate; return nil })
+		testkit.MustGo(t, p.Pool, func(context.Context) error { busy <- struct{}{}; <-gate; return nil })
 	}
 	for range 2 {
-		<-held
+		<-busy
 	}
-	var last [2]struct { // by worker, and its own
+	var last [2]struct { // the last task of each worker
 		due   time.Time
 		index int
 	}
@@ -63,11 +62,11 @@ func TestMillionTasks(t *testing.T) {
 			return i, nil
 		})
 	}
-	expect(t, "queued", p.Stats().Queued, n)
+	check.Equal(t, "queued", p.Stats().Queued, n)
 	full := check.HeapInUse() - before
 	time.Sleep(time.Until(start))
 
-	// All have canceled some before the workers begin.
+	// All goroutines have canceled some tasks before the workers begin.
 	canceled := make([]bool, n)
 	var wg, ready sync.WaitGroup
 	ready.Add(4)
@@ -89,22 +88,22 @@ func TestMillionTasks(t *testing.T) {
 	wg.Wait()
 	p.Close()
 
-	var withdrawn int64
+	var nCanceled int64
 	for i, f := range fs {
 		if canceled[i] {
-			withdrawn++
+			nCanceled++
 			if runs := ran[i].Load(); f.State() != executor.Canceled || runs > 1 || int64(runs) != f.Runs() {
-				t.Errorf("canceled task %d is %v and ran %d times, its future tells %d", i, f.State(), runs, f.Runs())
+				t.Errorf("canceled task %d is %v and ran %d times, its future counts %d", i, f.State(), runs, f.Runs())
 			}
 		} else if v, err := f.Result(); v != i || err != nil || ran[i].Load() != 1 {
-			t.Errorf("task %d ran %d times and gave %d, %v", i, ran[i].Load(), v, err)
+			t.Errorf("task %d ran %d times and returned %d, %v", i, ran[i].Load(), v, err)
 		}
 	}
-	s := checkStats(t, p)
-	expect(t, "canceled", s.Canceled, withdrawn)
-	expect(t, "succeeded", s.Succeeded, int64(n)-withdrawn+2)
-	if withdrawn < int64(n)/100 {
-		t.Errorf("only %d tasks were canceled in time", withdrawn)
+	s := testkit.CheckStats(t, p)
+	check.Equal(t, "canceled", s.Canceled, nCanceled)
+	check.Equal(t, "succeeded", s.Succeeded, int64(n)-nCanceled+2)
+	if nCanceled < int64(n)/100 {
+		t.Errorf("only %d tasks were canceled in time", nCanceled)
 	}
 
 	fs, ran, canceled = nil, nil, nil

@@ -1,4 +1,4 @@
-package executor_test
+package realtime
 
 import (
 	"context"
@@ -15,10 +15,6 @@ import (
 	"github.com/executor-go/executor/internal/testkit/check"
 )
 
-// The tests of this file run in real time and with real parallelism: they look
-// for wake-ups that are lost and alarms that are left, which a bubble's orderly
-// clock may hide. None of them depends on how long anything takes.
-
 // onProcs runs test with several numbers of processors.
 func onProcs(t *testing.T, test func(t *testing.T)) {
 	for _, n := range []int{1, 2, 8} {
@@ -29,10 +25,9 @@ func onProcs(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// A hundred thousand pairs of Schedule and Cancel from several goroutines, in a
-// pool whose only worker comes and goes with them, leave no goroutine, neither
-// a worker nor an alarm's.
-func TestAlarmsAreClosed(t *testing.T) {
+// Many pairs of Schedule and Cancel from several goroutines, in a pool whose only worker starts and
+// ends with them, leave no goroutine of a worker or of an alarm.
+func TestScheduledPoolAlarmsAreClosed(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		const alarms = "internal/alarm.(*waker).run"
 		before := check.Goroutines(alarms, 0)
@@ -44,7 +39,7 @@ func TestAlarmsAreClosed(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for i := range testkit.Scale(5000) {
-					f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
+					f := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
 					if i%2 == 0 {
 						runtime.Gosched()
 					}
@@ -55,20 +50,19 @@ func TestAlarmsAreClosed(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		expect(t, "goroutines of alarms in an idle pool", check.Goroutines(alarms, before), before)
+		check.Equal(t, "goroutines of alarms in an idle pool", check.Goroutines(alarms, before), before)
 		p.Close()
-		expect(t, "workers", p.Stats().Workers, 0)
-		checkStats(t, p)
+		check.Equal(t, "workers", p.Stats().Workers, 0)
+		testkit.CheckStats(t, p)
 	})
 }
 
-// Whatever is scheduled, canceled and retuned at the same time, each task that
-// was not canceled runs exactly once, none runs before its time, and the pool
-// terminates.
-func TestNoWakeupIsLost(t *testing.T) {
+// While goroutines schedule, cancel and change Core, each task that was not canceled runs exactly
+// once and not before its time, and the pool terminates.
+func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for _, core := range []int{0, 1, 3} {
-			p := newScheduled(t, executor.ScheduledConfig{Core: core})
+			p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: core})
 			var runs, expected atomic.Int64
 			var wg sync.WaitGroup
 			stop := make(chan struct{})
@@ -103,7 +97,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 							expected.Add(1)
 						case f.Cancel():
 						default:
-							expected.Add(1) // begun already; it is to end, and well
+							expected.Add(1) // it has begun, and succeeds
 							if err := f.Join(context.Background()); err != nil {
 								t.Error(err)
 							}
@@ -128,19 +122,19 @@ func TestNoWakeupIsLost(t *testing.T) {
 			close(stop)
 			tuner.Wait()
 			p.Close()
-			if s := checkStats(t, p); s.Succeeded != expected.Load() || runs.Load() < s.Succeeded {
-				t.Errorf("%d tasks were to run, %d succeeded, %d bodies ran", expected.Load(), s.Succeeded, runs.Load())
+			if s := testkit.CheckStats(t, p); s.Succeeded != expected.Load() || runs.Load() < s.Succeeded {
+				t.Errorf("%d tasks were to run, %d succeeded, %d functions ran", expected.Load(), s.Succeeded, runs.Load())
 			}
 		}
 	})
 }
 
-// Periodic tasks on few workers, canceled from outside at any moment, end for
-// good, and the pool terminates though Shutdown comes in between.
-func TestPeriodicTasksEndUnderRace(t *testing.T) {
+// Periodic tasks that are canceled at any time while the pool is shut down end, their runs do not
+// overlap, and the pool terminates.
+func TestScheduledPoolPeriodicTasksEnd(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for round := range testkit.Scale(60) {
-			p := newScheduled(t, executor.ScheduledConfig{
+			p := testkit.NewScheduled(t, executor.ScheduledConfig{
 				Core:     round % 3,
 				Periodic: []executor.AfterShutdown{executor.KeepAfterShutdown, executor.DropAtShutdown}[round%2],
 			})
@@ -177,7 +171,7 @@ func TestPeriodicTasksEndUnderRace(t *testing.T) {
 					case 2:
 						f.Abandon()
 					case 3:
-						if !p.Remove(f) { // it may always be running
+						if !p.Remove(f) { // it was running each time
 							f.Cancel()
 						}
 					}
@@ -192,17 +186,17 @@ func TestPeriodicTasksEndUnderRace(t *testing.T) {
 					t.Errorf("task %d of a terminated pool is %v", i, s)
 				}
 			}
-			checkStats(t, p)
+			testkit.CheckStats(t, p)
 		}
 	})
 }
 
-// A task that Schedule accepted while the pool is shut down resolves all the
-// same, and one that was rejected never runs. JDK-8358601, JDK-6523756.
-func TestScheduleRacesShutdown(t *testing.T) {
+// A task that is scheduled while the pool is shut down is done in the end, and one that was
+// rejected never runs (JDK-8358601, JDK-6523756).
+func TestScheduledPoolScheduleDuringShutdown(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for round := range testkit.Scale(200) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: round % 3})
+			p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: round % 3})
 			var wg sync.WaitGroup
 			for g := range 3 {
 				wg.Go(func() {
@@ -212,7 +206,7 @@ func TestScheduleRacesShutdown(t *testing.T) {
 							func(context.Context) (int, error) { ran.Store(true); return 0, nil })
 						_, err := f.Get(context.Background())
 						if ran.Load() != (err == nil) {
-							t.Errorf("outcome %v, though the task ran: %t", err, ran.Load())
+							t.Errorf("outcome %v, the task ran: %t", err, ran.Load())
 						}
 					}
 				})
@@ -227,20 +221,20 @@ func TestScheduleRacesShutdown(t *testing.T) {
 			})
 			wg.Wait()
 			p.Close()
-			checkStats(t, p)
+			testkit.CheckStats(t, p)
 		}
 	})
 }
 
-// A worker that waits is woken by each new head, however quickly one follows
-// another, and by a cancellation of the head at the same moment.
-func TestHeadsChangeQuickly(t *testing.T) {
+// Each new first task wakes a waiting worker, however quickly one follows another, even if the
+// first is canceled in the same moment.
+func TestScheduledPoolHeadChangesQuickly(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		p := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1})
 		for i := range testkit.Scale(2000) {
-			later := executor.Schedule(context.Background(), p, time.Hour, nopValue)
-			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, nopValue)
-			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, nopValue)
+			later := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
+			head := executor.Schedule(context.Background(), p, 30*time.Microsecond, testkit.NopValue)
+			done := executor.Schedule(context.Background(), p, 50*time.Microsecond, testkit.NopValue)
 			if i%2 == 0 {
 				head.Cancel()
 			}

@@ -1,3 +1,0 @@
-package executor_test
-
-func newBrief() brief { return brief{newHookable()} }
