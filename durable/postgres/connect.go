@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,15 +61,28 @@ func share(ctx context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// prepare makes a connection that is new ready for use.
-func prepare(ctx context.Context, conn *pgx.Conn, isolated bool) error {
+// prepare makes a new connection ready for use. Behind a pooler nothing is set:
+// it would hold for another program's transactions.
+func prepare(ctx context.Context, conn *pgx.Conn, use use) error {
 	note(conn)
 	unescape(conn)
-	if err := encode(ctx, conn); err != nil || !isolated {
+	if err := encode(ctx, conn); err != nil || use == behindPooler {
+		return err
+	}
+	if err := promise(ctx, conn); err != nil || use == callers {
 		return err
 	}
 	return isolate(ctx, conn)
 }
+
+// use is what a connection is for.
+type use uint8
+
+const (
+	own          use = iota // the store's statements
+	callers                 // transactions of the program: their isolation is not the store's to set
+	behindPooler            // nothing outlasts a transaction
+)
 
 // took is where a connection has whether its server took writes when it was made.
 const took = "executor: took writes"
@@ -123,6 +139,45 @@ func isolate(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "set default_transaction_isolation = 'read committed'")
 	return err
 }
+
+// promise has a commit return when it is on the disk, and on that of the synchronous
+// standbys, whatever the database, the role or the dsn has for a default: with "off" or
+// "local" a job could be accepted and be lost with the server. A stricter setting stays.
+func promise(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `select pg_catalog.set_config('synchronous_commit', 'on', false) where `+unpromised)
+	return err
+}
+
+// promised is promise for the transaction of a caller, as a part of a statement in it.
+const (
+	promised   = `case when ` + unpromised + ` then pg_catalog.set_config('synchronous_commit', 'on', true) end`
+	unpromised = `pg_catalog.current_setting('synchronous_commit') in ('off', 'local')`
+)
+
+// unreachable reports whether err says that the server could not be reached, and may be
+// later: it is down, starts up, is a standby where a primary is asked for, or has no
+// connection left. A login that is refused, and a name that is not known, stay so.
+func unreachable(err error) bool {
+	if !errors.As(err, new(*pgconn.ConnectError)) {
+		return false
+	}
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &certificate) {
+		return false
+	}
+	class := code(err)
+	if len(class) == 5 {
+		class = class[:2]
+	}
+	return class != invalidAuthorization && class != invalidCatalog
+}
+
+// Classes of the server's error codes.
+const (
+	invalidAuthorization = "28"
+	invalidCatalog       = "3D" // there is no such database
+)
 
 // discard drops what comes to a connection on which nobody waits for it: a pooler
 // may have had another client listen on the session that is behind it now. The

@@ -32,6 +32,9 @@ func SetSilence(s, a time.Duration) (restore func()) {
 // Calls gives the connections for what users ask.
 func Calls(s *Store) *sql.DB { return s.calls }
 
+// Explain adds to an error what to do about it.
+var Explain = explain
+
 // Notify is the expression that tells nodes to look.
 const Notify = notify
 

@@ -24,7 +24,8 @@ import (
 var insertJobs = sqlrow.SQL(`with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
-		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience
+		select ` + clock + ` as now, (select id from node) as node, case when $17::boolean then ` + hasty + ` end as patience,
+			` + promised + ` as commits
 	), v as (
 		select u.*, n.now, case when u.due = 0 then n.now + u.delay else u.due end as first, coalesce(n.node, '') as node
 		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])

@@ -42,8 +42,11 @@ const clock = "(select (extract(epoch from clock_timestamp()) * 1000000)::bigint
 // end sessions that ask nothing. It has as long to begin with.
 var silence, answer = 30 * time.Second, 10 * time.Second
 
-// openTimeout bounds Open.
-const openTimeout = 30 * time.Second
+// openTimeout bounds Open, which tries to connect again after reconnectPause.
+const (
+	openTimeout    = 30 * time.Second
+	reconnectPause = 250 * time.Millisecond
+)
 
 // A Store is a durable.Store in a database of PostgreSQL.
 type Store struct {
@@ -63,9 +66,15 @@ type Store struct {
 // Open connects to the database that dsn names, as a URL or as key=value pairs,
 // and makes its tables or brings them up to date. They are made in the first
 // schema of the search path; their names begin with "executor_". It waits for the
-// server, and for those who use the tables, for up to 30 seconds. The error matches
+// server, and for programs that use the tables, for up to 30 seconds; a refused login,
+// or a name of a host that is not known, is an error at once. The error matches
 // executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
 // version had the tables.
+//
+// What the store has accepted is on the server's disk, and on that of its synchronous
+// standbys: where synchronous_commit is off or local for the role or the database,
+// the store sets it to on for its own sessions, and DB's. Behind a pooler it can't,
+// and Open fails.
 //
 // A primary and its standbys are named in one dsn, with target_session_attrs=read-write:
 // the store finds the one that takes writes, again when that is another. Unless the dsn
@@ -78,37 +87,83 @@ type Store struct {
 // adds may begin up to Config.Poll late; or, if that is more than six tenths of
 // Config.Lease, up to three tenths of it.
 func Open(dsn string) (*Store, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	return OpenContext(ctx, dsn)
+}
+
+// OpenContext is [Open] with a bound of the caller's: it waits until ctx ends.
+func OpenContext(ctx context.Context, dsn string) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
 	quiet := config.Copy()
 	quiet.OnNotification = discard
-	database := func(isolated bool, more ...stdlib.OptionOpenDB) *sql.DB {
+	database := func(use use, more ...stdlib.OptionOpenDB) *sql.DB {
+		if pooled(config) {
+			use = behindPooler
+		}
 		return sql.OpenDB(timely{answer, stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(share), stdlib.OptionResetSession(leave),
-			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-				return prepare(ctx, conn, isolated && !pooled(config))
-			}))...)})
+			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return prepare(ctx, conn, use) }))...)})
 	}
 	s := &Store{
 		config: config,
-		db:     database(true, stdlib.OptionShouldPing(longIdle)),
-		calls:  database(true),
-		queue:  database(true),
-		users:  database(false),
+		db:     database(own, stdlib.OptionShouldPing(longIdle)),
+		calls:  database(own),
+		queue:  database(own),
+		users:  database(callers),
 	}
 	s.db.SetMaxOpenConns(10)
 	s.db.SetMaxIdleConns(10)
 	s.calls.SetMaxOpenConns(10)
 	s.calls.SetMaxIdleConns(10)
 	s.queue.SetMaxOpenConns(10)
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
-	defer cancel()
-	if err := migrate(ctx, s.db); err != nil {
+	if err := s.ready(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
 	}
 	return s, nil
+}
+
+// ready waits for the server, brings the tables up to date, and checks that the
+// connections are such as the store needs.
+func (s *Store) ready(ctx context.Context) error {
+	err := migrate(ctx, s.db)
+	for unreachable(err) {
+		select {
+		case <-time.After(reconnectPause):
+			err = migrate(ctx, s.db)
+		case <-ctx.Done():
+			return fmt.Errorf("%w; waited for the server: %w", err, ctx.Err())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	// A second client of a pooler gets the server connection of the first, which has
+	// this statement prepared: a dsn that forbids that is found here, not at the first job.
+	if _, err := schemaVersion(ctx, s.queue); err != nil {
+		return err
+	}
+	return s.checkCommits(ctx)
+}
+
+// checkCommits reports an error if a commit may return before it is on the disk, and the
+// store cannot change that for its sessions, as behind a pooler.
+func (s *Store) checkCommits(ctx context.Context) error {
+	if !pooled(s.config) {
+		return nil // see promise
+	}
+	var setting string
+	if err := s.queue.QueryRowContext(ctx, "select pg_catalog.current_setting('synchronous_commit')").Scan(&setting); err != nil {
+		return err
+	}
+	if setting == "off" || setting == "local" { // as in unpromised
+		return fmt.Errorf("%w: synchronous_commit is %s for the role %q in this database: a job that was accepted could be lost with the server;"+
+			" behind a pooler the store cannot set it: alter role %q set synchronous_commit = on", executor.ErrInvalid, setting, s.config.User, s.config.User)
+	}
+	return nil
 }
 
 // DB gives connections for the transactions of ScheduleTx and CompleteTx. Any

@@ -1,10 +1,12 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/pgtest"
@@ -81,7 +83,9 @@ func TestOpenDeclines(t *testing.T) {
 		"postgres://user:secret@127.0.0.1:1/jobs?sslmode=disable":                  `open database "jobs" on 127.0.0.1`,
 		"host=127.0.0.1 port=1 user=u password=secret dbname=jobs sslmode=disable": `open database "jobs" on 127.0.0.1`,
 	} {
-		store, err := postgres.Open(dsn)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		store, err := postgres.OpenContext(ctx, dsn)
+		cancel()
 		if err == nil {
 			store.Close()
 			t.Errorf("%q was opened", dsn)

@@ -192,6 +192,8 @@ func explain(err error, role string) error {
 		return err // no table was asked for
 	}
 	switch code(err) {
+	case "42P05", "26000": // a prepared statement is there already, or no longer
+		return fmt.Errorf("%w; a pooler gives a connection to each transaction: add default_query_exec_mode=exec to the data source name", err)
 	case "25006":
 		return fmt.Errorf("%w; it is a standby, or set to be read only: name the primary, or all servers with target_session_attrs=read-write", err)
 	case "3F000":

@@ -24,6 +24,8 @@ type gate struct {
 	dsn    string
 	pieces atomic.Int64 // of a client, for connections to come
 	lines  atomic.Int64 // connections that were taken
+
+	refusals atomic.Int64 // connections to come that are closed at once
 }
 
 // endless is for a connection through which all goes on.
@@ -47,6 +49,11 @@ func newGate(t *testing.T, dsn string) *gate {
 			client, err := l.Accept()
 			if err != nil {
 				return
+			}
+			if g.refusals.Load() > 0 {
+				g.refusals.Add(-1)
+				client.Close()
+				continue
 			}
 			server, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", port))
 			if err != nil {
