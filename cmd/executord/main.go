@@ -32,7 +32,7 @@ const (
 	exitOK          = 0 // all is well; for run: every run had ended by itself
 	exitMistake     = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store; no answer could be written
 	exitUsage       = 2 // the command line is wrong
-	exitInterrupted = 3 // runs had to be ended because executord was, or lost its store while it waited for them
+	exitInterrupted = 3 // runs had to be ended because executord was, or lost its store while it waited for them; or a process could not be ended
 )
 
 // exitError is an error that says with which code to exit. Its text may be

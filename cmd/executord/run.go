@@ -171,7 +171,7 @@ func (o *runOptions) openStore() (store daemon.Store, err error) {
 func conclude(log *slog.Logger, sum daemon.Summary, logLost bool) error {
 	code := exitOK
 	switch {
-	case sum.Interrupted > 0:
+	case sum.Interrupted > 0 || sum.Survivors > 0:
 		code = exitInterrupted
 	case logLost:
 		code = exitMistake

@@ -180,11 +180,18 @@ func (d *Daemon) Run(ends Ends) (Summary, error) {
 
 	d.await(ends)
 	d.drain(ends)
-	for _, stray := range d.supervisor.EndStrays() {
+	ended, survivors := d.supervisor.EndStrays()
+	for _, stray := range ended {
 		d.Log.Warn("process ended", "pid", stray.PID, "name", job.Printable(stray.Name),
 			"reason", "it had left the group of its run and was still there after the drain")
 	}
-	return d.summarize(), nil
+	for _, stray := range survivors {
+		d.Log.Error("process could not be ended", "pid", stray.PID, "name", job.Printable(stray.Name),
+			"reason", "it is there in spite of SIGKILL")
+	}
+	sum := d.summarize()
+	sum.Survivors = len(survivors)
+	return sum, nil
 }
 
 // start puts the jobs of the file into the store, and begins to run them.

@@ -3,7 +3,8 @@ package daemon
 // Summary is what became of all jobs.
 type Summary struct {
 	Counts
-	Jobs int
+	Jobs      int
+	Survivors int // processes that could not be ended
 }
 
 // summarize logs the counts of each job and returns their sum.

@@ -132,7 +132,7 @@ func (s *Supervisor) Kill() {
 	s.killOnce.Do(func() { close(s.killed) })
 	for deadline := time.Now().Add(despair); time.Now().Before(deadline); time.Sleep(lastLook) {
 		left := s.killRuns()
-		if !s.killStrays() && !left {
+		if !s.killStrays() && !left && s.childless() {
 			return
 		}
 	}

@@ -26,7 +26,7 @@ func supervise(t *testing.T, grace time.Duration) *Supervisor {
 	s := New(grace)
 	stop := s.Adopt()
 	t.Cleanup(func() {
-		if strays := s.EndStrays(); len(strays) > 0 {
+		if strays, _ := s.EndStrays(); len(strays) > 0 {
 			t.Errorf("the test leaves %v", strays)
 		}
 		stop()

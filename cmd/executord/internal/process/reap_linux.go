@@ -93,37 +93,93 @@ func endedChild() int {
 	}
 }
 
-// EndStrays ends the adopted processes that are still there: SIGTERM, and
-// after the grace SIGKILL. It is to be called when no run goes on. It returns
-// those that had to be ended.
-func (s *Supervisor) EndStrays() []Stray {
-	var strays []Stray
-	told := make(map[int]bool)
+// EndStrays ends the adopted processes that are still there: SIGTERM for each, and
+// after the grace SIGKILL, also for those that begin later. It is to be called when no
+// run goes on. It returns those that had to be ended, up to maxStrays of them, and as
+// survivors those that are there in spite of SIGKILL.
+//
+// The end is that the kernel has no child of this process left. A look at /proc that
+// finds nobody is not the end: a process that forks and ends, again and again, is
+// mostly seen in none.
+func (s *Supervisor) EndStrays() (ended, survivors []Stray) {
+	asked := make(map[int]bool)
+	ask := func(stray Stray, end func(pid int)) {
+		if !asked[stray.PID] && len(ended) < maxStrays {
+			ended = append(ended, stray)
+		}
+		asked[stray.PID] = true
+		end(stray.PID)
+	}
 	overdue := time.Now().Add(s.Grace)
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
 		s.reapOrphans()
 		late := time.Since(overdue)
-		more := s.eachStray(func(stray Stray) {
+		hard := late >= 0 || s.isKilled()
+		var there []Stray
+		s.eachStray(func(stray Stray) {
+			there = append(there, stray)
 			switch {
-			case !told[stray.PID]:
-				told[stray.PID] = true
-				strays = append(strays, stray)
-				terminate(stray.PID)
-			case late >= 0 || s.isKilled():
-				syscall.Kill(stray.PID, syscall.SIGKILL)
+			case hard:
+				ask(stray, kill)
+			case !asked[stray.PID]:
+				ask(stray, terminate)
 			}
 		})
-		if !more || late > despair {
-			return strays
+		switch {
+		case len(there) == 0 && s.childless():
+			return ended, nil
+		case late > despair:
+			return ended, there
+		case hard:
+			s.hunt(lastLook, func(stray Stray) { ask(stray, kill) })
+		default:
+			time.Sleep(wait)
 		}
-		time.Sleep(wait)
 	}
+}
+
+// maxStrays bounds how many processes EndStrays names: one that forks for ever has
+// any number of descendants.
+const maxStrays = 100
+
+// hunt calls f for what is adopted, for so long, as quickly as it can: it is to catch
+// a process that forks and ends before a look at all processes has come to it.
+func (s *Supervisor) hunt(long time.Duration, f func(Stray)) {
+	for end := time.Now().Add(long); time.Now().Before(end); s.reapOrphans() {
+		if !s.eachListed(f) {
+			time.Sleep(firstLook) // this kernel does not list the children of a process
+			return
+		}
+	}
+}
+
+// eachListed calls f for every adopted process that the kernel lists as a child of
+// this process, and reports whether it does list them. That takes some microseconds,
+// where eachStray looks at all processes of the machine.
+func (s *Supervisor) eachListed(f func(Stray)) (listed bool) {
+	defer s.still()()
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, thread := range threads {
+		children, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		if err != nil {
+			continue // the thread has just ended, if others are listed
+		}
+		listed = true
+		for field := range strings.FieldsSeq(string(children)) {
+			if p, ok := look(field); ok && p.alive && s.adopted(p.PID) {
+				f(p.Stray)
+			}
+		}
+	}
+	return listed
 }
 
 // killStrays kills the adopted processes, and reports whether there were any.
 func (s *Supervisor) killStrays() bool {
-	return s.eachStray(func(stray Stray) { syscall.Kill(stray.PID, syscall.SIGKILL) })
+	return s.eachStray(func(stray Stray) { kill(stray.PID) })
 }
+
+func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
 
 // eachStray calls f for every adopted process, and reports whether there was
 // one. No number is given to a new process meanwhile: nobody else waits for
@@ -131,12 +187,35 @@ func (s *Supervisor) killStrays() bool {
 func (s *Supervisor) eachStray(f func(Stray)) (found bool) {
 	defer s.still()()
 	for _, child := range children() {
-		if _, own := s.mu.own[child.PID]; !own && !s.foreign[child.PID] {
+		if s.adopted(child.PID) {
 			found = true
 			f(child)
 		}
 	}
 	return found
+}
+
+// adopted reports whether the child was neither started here nor there before Adopt.
+// The caller keeps the children still.
+func (s *Supervisor) adopted(pid int) bool {
+	_, own := s.mu.own[pid]
+	return !own && !s.foreign[pid]
+}
+
+// childless reports whether the kernel has no child of this process left, alive or
+// dead. While there are children that were not adopted, it has to be believed that
+// nobody hides behind them.
+func (s *Supervisor) childless() bool {
+	defer s.still()()
+	if len(s.mu.own) > 0 || len(s.foreign) > 0 {
+		return true
+	}
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == unix.ECHILD
+		}
+	}
 }
 
 // children returns the living children of this process. Not every kernel has
@@ -194,32 +273,38 @@ func processes(yield func(status) bool) {
 	}
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
-		if err != nil {
-			continue // it has just ended
-		}
-		// "PID (NAME) STATE PARENT GROUP ...", and a name can have anything in it.
-		_, name, _ := strings.Cut(string(stat), "(")
-		end := strings.LastIndexByte(name, ')')
-		if end < 0 {
-			continue
-		}
-		fields := strings.Fields(name[end+1:])
-		if len(fields) < 18 {
-			continue
-		}
-		p := status{Stray: Stray{pid, name[:end]}}
-		p.parent, _ = strconv.Atoi(fields[1])
-		p.group, _ = strconv.Atoi(fields[2])
-		// The state is that of the first thread, which may end before the others.
-		threads, _ := strconv.Atoi(fields[17])
-		p.alive = fields[0] != "Z" && fields[0] != "X" || threads > 1
-		if !yield(p) {
+		if p, ok := look(entry.Name()); ok && !yield(p) {
 			return
 		}
 	}
+}
+
+// look returns the status of the process with that number, and reports whether it is
+// a number, and there is one.
+func look(number string) (p status, ok bool) {
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		return p, false
+	}
+	stat, err := os.ReadFile("/proc/" + number + "/stat")
+	if err != nil {
+		return p, false // it has just ended
+	}
+	// "PID (NAME) STATE PARENT GROUP ...", and a name can have anything in it.
+	_, name, _ := strings.Cut(string(stat), "(")
+	end := strings.LastIndexByte(name, ')')
+	if end < 0 {
+		return p, false
+	}
+	fields := strings.Fields(name[end+1:])
+	if len(fields) < 18 {
+		return p, false
+	}
+	p = status{Stray: Stray{pid, name[:end]}}
+	p.parent, _ = strconv.Atoi(fields[1])
+	p.group, _ = strconv.Atoi(fields[2])
+	// The state is that of the first thread, which may end before the others.
+	threads, _ := strconv.Atoi(fields[17])
+	p.alive = fields[0] != "Z" && fields[0] != "X" || threads > 1
+	return p, true
 }

@@ -44,14 +44,14 @@ func TestEndStrays(t *testing.T) {
 	if _, err := fmt.Sscanf(r.String(), "stdout:%d", &pid); err != nil || !result.OK() || result.Leftover {
 		t.Fatalf("result %+v, output %q", result, r)
 	}
-	strays := s.EndStrays()
+	strays, _ := s.EndStrays()
 	if len(strays) < 2 || strays[0].PID != pid {
 		t.Errorf("ended %v, want %d and its child", strays, pid)
 	}
 	if state(pid) != "" {
 		t.Errorf("the process %d is %s", pid, state(pid))
 	}
-	if more := s.EndStrays(); len(more) > 0 {
+	if more, _ := s.EndStrays(); len(more) > 0 {
 		t.Errorf("%v were left", more)
 	}
 }
@@ -63,8 +63,42 @@ func TestChattyStray(t *testing.T) {
 	s := New(50 * time.Millisecond)
 	defer s.Adopt()()
 	result, _ := runAll(t, s, outlived(t, `trap "" PIPE; : >"$UP"; for i in $(seq 1000); do echo spam; sleep 0.02; done`))
-	if strays := s.EndStrays(); !result.OK() || len(strays) == 0 {
+	if strays, _ := s.EndStrays(); !result.OK() || len(strays) == 0 {
 		t.Errorf("result %+v: the run has waited for all that the process had to say", result)
+	}
+}
+
+// A process that forks and ends, again and again, and ignores SIGTERM, is ended after
+// the grace, although it is seen in few looks.
+func TestEndForkingStrays(t *testing.T) {
+	s := New(100 * time.Millisecond)
+	defer s.Adopt()()
+	dir := t.TempDir()
+	fork, stop, generations := filepath.Join(dir, "fork"), filepath.Join(dir, "stop"), filepath.Join(dir, "generations")
+	script := `trap "" TERM; test -e "$STOP" && exit; echo >>"$GENERATIONS"; : >"$UP"; sh "` + fork + `" &`
+	if err := os.WriteFile(fork, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.WriteFile(stop, nil, 0o600) // a test that fails leaves nothing that forks
+	c := outlived(t, `sh "`+fork+`"`)
+	c.Env = append(c.Env, "STOP="+stop, "GENERATIONS="+generations)
+	if result, _ := runAll(t, s, c); !result.OK() {
+		t.Fatalf("result %+v", result)
+	}
+	if _, survivors := s.EndStrays(); len(survivors) > 0 {
+		t.Errorf("%v survived", survivors)
+	}
+	count := func() int64 {
+		info, err := os.Stat(generations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := count()
+	time.Sleep(50 * time.Millisecond)
+	if after := count(); after != before {
+		t.Errorf("%d generations have begun since the end", after-before)
 	}
 }
 
@@ -74,7 +108,7 @@ func TestEndStoppedStrays(t *testing.T) {
 	defer s.Adopt()()
 	result, r := runAll(t, s, sh(`setsid sh -c 'trap "exit 0" TERM; kill -STOP $$; while :; do sleep 0.01; done' & echo $!; until grep -q "^State:.T" /proc/$!/status; do sleep 0.01; done`))
 	began := time.Now()
-	strays := s.EndStrays()
+	strays, _ := s.EndStrays()
 	if took := time.Since(began); !result.OK() || len(strays) == 0 || took > s.Grace {
 		t.Errorf("result %+v, output %q, strays %v after %v", result, r, strays, took)
 	}
@@ -137,7 +171,7 @@ func TestHeadless(t *testing.T) {
 		c := sh(leave + "'" + os.Args[0] + "'" + ` & echo $!; until grep -q "^State:.Z" /proc/$!/status; do sleep 0.01; done`)
 		c.Env = append(c.Env, headless+"=1")
 		result, r := runAll(t, s, c)
-		strays := s.EndStrays()
+		strays, _ := s.EndStrays()
 		if result.Leftover != (leave == "") || result.Killed || len(strays) > 0 != (leave != "") {
 			t.Errorf("%s: result %+v, strays %v", leave, result, strays)
 		}
@@ -212,7 +246,7 @@ func TestForeignChildren(t *testing.T) {
 	defer syscall.Kill(pid, syscall.SIGKILL)
 	s := New(0)
 	stop := s.Adopt()
-	strays := s.EndStrays()
+	strays, _ := s.EndStrays()
 	stop()
 	if len(strays) > 0 || state(pid) == "" {
 		t.Errorf("ended %v", strays)

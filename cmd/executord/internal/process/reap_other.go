@@ -6,9 +6,11 @@ package process
 func (s *Supervisor) Adopt() (stop func()) { return func() {} }
 
 // EndStrays ends nothing, since nothing was adopted.
-func (s *Supervisor) EndStrays() []Stray { return nil }
+func (s *Supervisor) EndStrays() (ended, survivors []Stray) { return nil, nil }
 
 func (s *Supervisor) killStrays() bool { return false }
+
+func (s *Supervisor) childless() bool { return true }
 
 // groupDead is not known.
 func groupDead(group int) bool { return false }
