@@ -1,0 +1,191 @@
+package executor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A Group runs functions on an executor and waits for all of them. The first one that
+// fails ends the context of the others. It is made by [NewGroup]; the zero Group is
+// not usable. All methods may be called by any goroutine.
+//
+// A function of a group may add others to it, and may wait for a group of its own on
+// the same pool: where Wait is called by a task of the pool, that task runs what no
+// worker has begun, so that groups in groups need no more workers than there are.
+type Group struct {
+	ex     Executor
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	tasks  sync.WaitGroup // those that are not over: without an outcome, or with a body that runs
+
+	first sync.Once
+	err   error // of the first task that failed; written by first, read after tasks.Wait
+
+	waiting helpList // what the caller of Wait may run; unused unless it is a task of ex
+}
+
+// NewGroup returns a group whose functions run on ex. ctx is the parent of the context
+// that they get. That context ends when a function has failed, with its error as the
+// cause, and when Wait has returned: every group is to be waited for. A nil ctx, and a
+// nil ex, panic.
+func NewGroup(ctx context.Context, ex Executor) *Group {
+	mustContext(ctx)
+	if ex == nil {
+		panic("executor: NewGroup: nil Executor")
+	}
+	g := &Group{ex: ex}
+	g.waiting.on = runsOn(ctx, ex)
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	return g
+}
+
+// Go submits fn. An error of fn, a panic, as a [*PanicError], and a rejection fail the
+// group. Go waits only if the executor does, as a pool with the policy [Block], and
+// not after the group has failed; functions that wait then never run. It must not be
+// called once Wait has returned.
+func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
+	t := &groupTask{group: g, fn: fn}
+	body := t.run
+	if fn == nil {
+		body = nil // the future fails with ErrNilTask
+	}
+	f := NewFuture(body, opts...)
+	g.tasks.Add(1)
+	f.OnDone(func() { t.done(f.Err()) })
+	g.waiting.add(f)
+	submit(g.ctx, g.ex, f)
+}
+
+// Wait waits until all functions have returned, or will never run, and returns the
+// first error of one of them, nil if all have succeeded. It waits for no context: end
+// that of the group, and the functions that heed it return.
+func (g *Group) Wait() error {
+	for f := g.waiting.next(); f != nil; f = g.waiting.next() {
+		f.Run(g.ctx)
+	}
+	g.tasks.Wait()
+	g.cancel(nil)
+	return g.err
+}
+
+// All calls the functions on ex, waits for all of them, and returns their results in
+// the order of the functions, or the first error. It is a [Group] for functions with a
+// result. The context of the functions ends when one has failed. A nil ctx, and a nil
+// ex, panic.
+func All[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) ([]T, error) {
+	g := NewGroup(ctx, ex)
+	results := make([]T, len(fns))
+	for i, fn := range fns {
+		if fn == nil {
+			g.Go(nil)
+			continue
+		}
+		g.Go(func(ctx context.Context) (err error) {
+			results[i], err = fn(ctx)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// groupTask is a function of a group. It is over when it has an outcome and its body
+// is not running: a body that ignores the end of its context outlives its outcome.
+//
+//	waiting -> running           the body begins
+//	waiting -> over              an outcome without a body
+//	running -> returned -> over  the body returns; the future has its outcome
+//	running -> settled -> over   the future is canceled; the body returns
+type groupTask struct {
+	group *Group
+	fn    func(context.Context) error
+	state atomic.Uint32
+}
+
+const (
+	taskWaiting uint32 = iota
+	taskRunning
+	taskReturned // the body has returned, and its outcome will follow
+	taskSettled  // it has an outcome, and its body is running
+	taskOver
+)
+
+func (t *groupTask) run(ctx context.Context) (struct{}, error) {
+	if !t.state.CompareAndSwap(taskWaiting, taskRunning) {
+		return struct{}{}, nil // canceled in this moment
+	}
+	defer func() {
+		if !t.state.CompareAndSwap(taskRunning, taskReturned) {
+			t.state.Store(taskOver)
+			t.group.tasks.Done()
+		}
+	}()
+	return struct{}{}, t.fn(ctx)
+}
+
+// done records the outcome.
+func (t *groupTask) done(err error) {
+	if err != nil {
+		t.group.first.Do(func() {
+			t.group.err = err
+			t.group.cancel(err)
+		})
+	}
+	for {
+		switch {
+		case t.state.CompareAndSwap(taskWaiting, taskOver), t.state.CompareAndSwap(taskReturned, taskOver):
+			t.group.tasks.Done()
+			return
+		case t.state.CompareAndSwap(taskRunning, taskSettled):
+			return
+		}
+	}
+}
+
+// helpList has the tasks that a task which waits for them may run itself, in the order
+// of their submission. Only a task of the same pool may: another goroutine would break
+// the pool's limit, and the order of a pool with one worker.
+type helpList struct {
+	on bool
+
+	mu    sync.Mutex
+	tasks []helpable
+	prune int // remove tasks that are done once there are so many
+}
+
+// helpable is a Future.
+type helpable interface {
+	Runnable
+	State() State
+}
+
+// add adds a task that is about to be submitted.
+func (l *helpList) add(t helpable) {
+	if !l.on {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.tasks) >= max(l.prune, 64) {
+		l.tasks = slices.DeleteFunc(l.tasks, func(t helpable) bool { return t.State() != Pending })
+		l.prune = 2 * len(l.tasks)
+	}
+	l.tasks = append(l.tasks, t)
+}
+
+// next takes the first task, nil if there is none.
+func (l *helpList) next() helpable {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.tasks) == 0 {
+		return nil
+	}
+	t := l.tasks[0]
+	l.tasks[0] = nil
+	l.tasks = l.tasks[1:]
+	return t
+}
