@@ -36,8 +36,9 @@ func (m Mistake) String() string {
 	return b.String()
 }
 
-// Mistakes is every mistake of one file, in the order of its lines. It is the
-// error a reader returns; nothing of a file with a mistake is run.
+// Mistakes are the mistakes of one file, in the order of its lines; of more than
+// maxMistakes the others are counted. It is the error a reader returns; nothing of a
+// file with a mistake is run.
 type Mistakes []Mistake
 
 // Error returns all mistakes, one after the other.
@@ -56,18 +57,53 @@ type Notes []Mistake
 type Report struct {
 	File     string
 	Lines    []string // the file's lines, without their ends; for Mistake.Text
-	mistakes Mistakes
-	notes    Notes
+	mistakes findings
+	notes    findings
+}
+
+// maxMistakes is how many mistakes of a file are shown, and how many notes. A file that
+// is no job file has one in each of its lines.
+const maxMistakes = 100
+
+// findings are mistakes, or notes: the first that were found.
+type findings struct {
+	shown []Mistake
+	more  int // that are not shown
+	line  int // of the first one of them
 }
 
 // Mistake adds a mistake on a line. The hint says what to do, as an order.
 func (r *Report) Mistake(line int, hint, format string, args ...any) {
-	r.mistakes = append(r.mistakes, r.at(line, hint, format, args))
+	r.add(&r.mistakes, line, hint, format, args)
 }
 
 // Note adds a note on a line.
 func (r *Report) Note(line int, hint, format string, args ...any) {
-	r.notes = append(r.notes, r.at(line, hint, format, args))
+	r.add(&r.notes, line, hint, format, args)
+}
+
+func (r *Report) add(to *findings, line int, hint, format string, args []any) {
+	if len(to.shown) < maxMistakes {
+		to.shown = append(to.shown, r.at(line, hint, format, args))
+		return
+	}
+	if to.more++; to.more == 1 {
+		to.line = line
+	}
+}
+
+// Full reports whether further mistakes would only be counted: the rest of the file need
+// not be read.
+func (r *Report) Full() bool { return len(r.mistakes.shown) == maxMistakes }
+
+// list returns what was found, by line, and at the end how much is not shown.
+func (r *Report) list(fs findings, what string) []Mistake {
+	slices.SortStableFunc(fs.shown, func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	if fs.more == 0 {
+		return fs.shown
+	}
+	return append(fs.shown, Mistake{File: r.File, Line: fs.line, What: fmt.Sprintf("%d more %s are not shown", fs.more, what),
+		Hint: "see to those above first"})
 }
 
 func (r *Report) at(line int, hint, format string, args []any) Mistake {
@@ -78,14 +114,12 @@ func (r *Report) at(line int, hint, format string, args []any) Mistake {
 	return m
 }
 
-// Close sorts what was found by line and returns it: notes, and an error of
-// type Mistakes, nil if there is none.
+// Close returns what was found: notes, and an error of type Mistakes, nil if there is
+// none.
 func (r *Report) Close() (Notes, error) {
-	byLine := func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) }
-	slices.SortStableFunc(r.notes, byLine)
-	if len(r.mistakes) == 0 {
-		return r.notes, nil
+	notes := Notes(r.list(r.notes, "notes"))
+	if mistakes := Mistakes(r.list(r.mistakes, "mistakes")); len(mistakes) > 0 {
+		return notes, mistakes
 	}
-	slices.SortStableFunc(r.mistakes, byLine)
-	return r.notes, r.mistakes
+	return notes, nil
 }

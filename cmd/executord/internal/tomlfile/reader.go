@@ -65,7 +65,7 @@ func read(report *job.Report, data []byte) *node {
 			current.set(string(key[1]), &node{kind: broken, line: r.lineAt(next)})
 		}
 		r.base = r.wrong(e, at, next)
-		if r.base == len(data) {
+		if r.base == len(data) || report.Full() {
 			return r.root
 		}
 	}

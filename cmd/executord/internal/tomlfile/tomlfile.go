@@ -50,6 +50,7 @@ func Parse(file string, data []byte) (job.File, error) {
 type decoder struct {
 	report *job.Report
 	named  map[string]int // name of a job -> its line
+	env    int            // bytes of the variables of all jobs
 }
 
 // shared is what may stand above all jobs as well as in each of them.
@@ -92,6 +93,9 @@ func (d *decoder) file(root *node) []job.Job {
 	}
 	var jobs []job.Job
 	for _, item := range list.items {
+		if d.report.Full() {
+			break
+		}
 		if item.kind != table {
 			d.report.Mistake(item.line, "write [[job]] on a line of its own, and the job's keys below it", "a job is %s", item.kind)
 			continue
@@ -148,6 +152,7 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 	}
 	j.Timeout, j.Jitter = own.timeout, own.jitter
 	j.Command.Dir, j.Command.Env = own.dir, own.env
+	d.countEnv(t.line, own.env)
 	if len(j.Command.Args) == 0 {
 		j.Command.Shell = own.shell
 	} else if shell := t.table["shell"]; shell != nil {

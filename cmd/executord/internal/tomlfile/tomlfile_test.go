@@ -1,6 +1,7 @@
 package tomlfile
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -223,5 +224,46 @@ func TestNotes(t *testing.T) {
 		if s := strings.Join(got, "; "); s != test.want {
 			t.Errorf("%s\ngot  %q\nwant %q", test.text, s, test.want)
 		}
+	}
+}
+
+// What a file of the largest size makes of itself stays in proportion to it: mistakes
+// are counted after the first hundred, lists have a limit, and so have the variables of
+// all jobs together.
+func TestLargeFilesStayInProportion(t *testing.T) {
+	jobs := func(n int, env string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "[[job]]\nname = \"j%d\"\nschedule = \"@daily\"\ncommand = \"true\"\n%s\n", i, env)
+		}
+		return b.String()
+	}
+	var env strings.Builder
+	env.WriteString("[env]\n")
+	for i := range 40_000 {
+		fmt.Fprintf(&env, "V%d='1'\n", i)
+	}
+	variables := env.String()
+	for name, test := range map[string]struct{ file, want string }{
+		"no TOML":          {strings.Repeat("x\n", 500_000), ""},
+		"brackets":         {strings.Repeat("[[\n", 300_000), ""},
+		"empty tables":     {"job = [" + strings.Repeat("{},", 300_000) + "{}]", "the list has more than 10000 values"},
+		"numbers":          {"[[job]]\ncommand = [" + strings.Repeat("1,", 400_000) + "1]", "the list has more than 10000 values"},
+		"shared variables": {variables + jobs(4000, "env = {}"), "the variables of all jobs up to this one have more than 16 MB"},
+		"own variables":    {variables + jobs(4000, `env = { A = "1" }`), "the variables of all jobs up to this one have more than 16 MB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if len(test.file) > job.MaxFileSize {
+				t.Fatalf("the file has %d bytes, which is too large by itself", len(test.file))
+			}
+			_, err := Parse("jobs.toml", []byte(test.file))
+			var all job.Mistakes
+			if !errors.As(err, &all) || len(all) > 101 {
+				t.Fatalf("%d mistakes are shown", len(all))
+			}
+			if text := err.Error(); !strings.Contains(text, test.want) || len(text) > 100_000 {
+				t.Errorf("text of %d bytes, without %q: %.200s", len(text), test.want, text)
+			}
+		})
 	}
 }

@@ -11,7 +11,7 @@ type node struct {
 	text  string           // of a string: its value; of others: as written, for messages
 	items []*node          // of an array, in order
 	keys  []string         // of a table, in order
-	table map[string]*node // of a table: values by key
+	table map[string]*node // of a table: values by key; nil while it has none
 
 	// header is true for a table that has its own [header], or was an element
 	// of [[header]]: it cannot be given another.
@@ -20,6 +20,10 @@ type node struct {
 	// nothing can be added from outside.
 	closed bool
 }
+
+// maxItems bounds a list in brackets: a value that takes two bytes in the file takes a
+// hundred here.
+const maxItems = 10_000
 
 type kind string
 
@@ -39,11 +43,14 @@ const (
 )
 
 func newTable(line int) *node {
-	return &node{kind: table, line: line, table: make(map[string]*node)}
+	return &node{kind: table, line: line}
 }
 
 // set adds a value under a key that is not there yet.
 func (n *node) set(key string, value *node) {
+	if n.table == nil {
+		n.table = make(map[string]*node)
+	}
 	n.keys = append(n.keys, key)
 	n.table[key] = value
 }
@@ -81,6 +88,11 @@ func (r *reader) value(n *unstable.Node, line int) *node {
 			item := it.Node()
 			if item.Raw.Length > 0 {
 				line = r.line(item.Raw)
+			}
+			if len(v.items) == maxItems {
+				r.report.Mistake(line, "write jobs as [[job]], and keep a long list of arguments in a file that the command reads",
+					"the list has more than %d values", maxItems)
+				break
 			}
 			v.items = append(v.items, r.value(item, line))
 		}

@@ -35,7 +35,7 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 	case "dir":
 		s.dir, _ = d.text(key, value, `dir = "/srv/shop"`)
 	case "env":
-		s.env = d.env(s.env, value)
+		s.env = d.variables(s.env, value)
 	default:
 		return false
 	}
@@ -131,15 +131,21 @@ func (d *decoder) command(c *job.Command, value *node) {
 	}
 }
 
-// env adds variables to those that are set above. The result shares nothing
+// variables adds variables to those that are set above. The result shares nothing
 // with them: each job adds its own.
-func (d *decoder) env(above []string, value *node) []string {
+func (d *decoder) variables(above []string, value *node) []string {
 	if value.kind == broken {
 		return above
 	}
 	if value.kind != table {
 		d.report.Mistake(value.line, `write a table: env = { PGHOST = "db" }, or [env] above all jobs and [job.env] in one`, "env is %s", value.kind)
 		return above
+	}
+	if len(value.keys) == 0 {
+		return above
+	}
+	if d.env > maxEnv {
+		return nil // there is a mistake already, and a copy would be too large
 	}
 	env := append([]string(nil), above...)
 	for _, name := range value.keys {
@@ -157,4 +163,22 @@ func (d *decoder) env(above []string, value *node) []string {
 		}
 	}
 	return env
+}
+
+// maxEnv bounds the variables of all jobs together, those above all jobs counted for
+// each: they are kept with each job, so that a file of a megabyte could name eight
+// thousand times as much.
+const maxEnv = 16 << 20
+
+// countEnv counts the variables of a job, and reports a mistake for the job with which
+// they are too many.
+func (d *decoder) countEnv(line int, env []string) {
+	before := d.env
+	for _, variable := range env {
+		d.env += len(variable)
+	}
+	if before <= maxEnv && d.env > maxEnv {
+		d.report.Mistake(line, "have a script set them that the commands run, or set them in the environment of executord",
+			"the variables of all jobs up to this one have more than %d MB: those in [env] count for each job", maxEnv>>20)
+	}
 }
