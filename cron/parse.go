@@ -43,6 +43,9 @@ func (p parser) failWhole(problem, hint string) *ParseError {
 	return &ParseError{Spec: p.spec, Problem: problem, Hint: hint}
 }
 
+// prefix precedes the name of a zone.
+const prefix = "CRON_TZ="
+
 func parse(spec string, loc *time.Location) (Schedule, error) {
 	p := parser{spec}
 	if len(spec) > maxSpec {
@@ -53,7 +56,7 @@ func parse(spec string, loc *time.Location) (Schedule, error) {
 	}
 	parts := split(spec)
 
-	prefix := ""
+	zone := ""
 	if len(parts) > 0 {
 		name, ok, err := p.zoneName(parts[0])
 		if err != nil {
@@ -63,7 +66,7 @@ func parse(spec string, loc *time.Location) (Schedule, error) {
 			if loc, err = p.loadZone(name); err != nil {
 				return Schedule{}, err
 			}
-			prefix = "CRON_TZ=" + name.text + " "
+			zone = prefix + name.text + " "
 			parts = parts[1:]
 		}
 	}
@@ -72,7 +75,7 @@ func parse(spec string, loc *time.Location) (Schedule, error) {
 			`write five fields, such as "30 2 * * *", or a word, such as "@daily"`)
 	}
 
-	s := Schedule{spec: prefix + joined(parts), loc: loc}
+	s := Schedule{spec: zone + joined(parts), loc: loc}
 	var err error
 	if strings.HasPrefix(parts[0].text, "@") {
 		err = p.parseWord(&s, parts)
@@ -124,8 +127,8 @@ func (p parser) zoneName(part span) (name span, ok bool, err error) {
 	if !found {
 		return span{}, false, nil
 	}
-	if prefix := part.part(0, before); before != "CRON_TZ" && before != "TZ" {
-		if !is(prefix, "CRON_TZ") && !is(prefix, "TZ") {
+	if word := part.part(0, before); before != "CRON_TZ" && before != "TZ" {
+		if !is(word, "CRON_TZ") && !is(word, "TZ") {
 			return span{}, false, nil // the error of the fields is clearer
 		}
 		return span{}, false, p.fail("zone", part, "the prefix for a zone is CRON_TZ= or TZ=",
