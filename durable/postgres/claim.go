@@ -38,7 +38,7 @@ var (
 			from asked a where a.global = 0
 				or exists (select from mine join executor_limit seen on seen.kind = mine.kind and seen.turn = mine.turn where mine.kind = a.kind)
 		), looks as materialized (
-			select p.priority, f.kind, f.most, f.ord from free f, unnest({Priorities}) as p (priority) where f.most > 0
+			select p.priority, f.kind, f.most, f.ord from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
 		), plenty as materialized (
 			select j.id, j.due, k.priority, k.ord
 			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
@@ -61,7 +61,7 @@ var (
 			select j.id
 			from (
 				select p.priority, k.kind, k.most, k.ord
-				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), unnest({Priorities}) as p (priority)
+				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), pg_catalog.unnest({Priorities}) as p (priority)
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+lookJobs+`) j
 			limit $4

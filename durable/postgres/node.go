@@ -40,7 +40,7 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
-		exists (select from unnest($3::text[]) as k (kind), unnest({Priorities}) as p (priority), lateral (
+		exists (select from pg_catalog.unnest($3::text[]) as k (kind), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
 				and due <= (select now + $4 from n) order by due limit 1) j)
 	from n`)
