@@ -11,9 +11,17 @@ import (
 )
 
 // Nothing is written to a file that was removed, or that another has taken the place
-// of: it would be lost. When the file is back, all goes on.
+// of, nor where that has happened to its write-ahead log: it would be lost. When the file
+// is back, all goes on.
 func TestFileRemovedWhileOpen(t *testing.T) {
+	for _, suffix := range []string{"", "-wal"} {
+		t.Run("jobs.db"+suffix, func(t *testing.T) { testRemovedWhileOpen(t, suffix) })
+	}
+}
+
+func testRemovedWhileOpen(t *testing.T, suffix string) {
 	store, path := openAt(t)
+	path += suffix
 	jobs, err := durable.New(durable.Config{Store: store})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -79,7 +78,7 @@ func open(path string, opts []Option) (*Store, error) {
 		s.write.Close()
 		return nil, err
 	}
-	file, err := os.Stat(abs)
+	files, err := watch(abs)
 	if err == nil {
 		// mode=rw, so that no look at a file that was removed makes it anew.
 		s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")+"&mode=rw")
@@ -89,7 +88,7 @@ func open(path string, opts []Option) (*Store, error) {
 		s.write.Close()
 		return nil, err
 	}
-	s.writer = newWriter(conn, opened{abs, file})
+	s.writer = newWriter(conn, files)
 	s.read.SetMaxOpenConns(4)
 	s.close = sync.OnceValue(func() error {
 		s.writer.close()

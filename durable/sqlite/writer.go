@@ -15,7 +15,7 @@ import (
 // the others.
 type writer struct {
 	conn  *sql.Conn
-	file  opened
+	files opened
 	ended chan struct{}
 
 	mu struct {
@@ -46,8 +46,8 @@ var errClosed = errors.New("durable/sqlite: store is closed")
 // caller is told the context's own.
 var errOver = errors.New("durable/sqlite: context ended")
 
-func newWriter(conn *sql.Conn, file opened) *writer {
-	w := &writer{conn: conn, file: file, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+func newWriter(conn *sql.Conn, files opened) *writer {
+	w := &writer{conn: conn, files: files, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
 	go w.loop()
 	return w
 }
@@ -174,7 +174,7 @@ func (w *writer) commit(group []*call) {
 
 // begin waits for its turn among the processes that share the file.
 func (w *writer) begin() error {
-	if err := w.file.there(); err != nil {
+	if err := w.files.there(); err != nil {
 		return err
 	}
 	return whileBusy(func() error { return w.exec("begin immediate") })
