@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/executor-go/executor/internal/task"
 )
 
 // A Group runs functions on an executor and waits for all of them. The first one that
@@ -188,4 +190,20 @@ func (l *helpList) next() helpable {
 	l.tasks[0] = nil
 	l.tasks = l.tasks[1:]
 	return t
+}
+
+// runsOn reports whether ctx is that of a task of ex. It is not for a context that was
+// kept after the task, which has ended.
+func runsOn(ctx context.Context, ex Executor) bool {
+	owner := task.OwnerOf(ctx)
+	if owner == nil {
+		return false
+	}
+	switch p := ex.(type) {
+	case *Pool:
+		return owner == &p.owner
+	case *ScheduledPool:
+		return owner == &p.owner
+	}
+	return false
 }

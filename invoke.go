@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/executor-go/executor/internal/task"
 	"github.com/executor-go/executor/queue"
@@ -19,6 +20,9 @@ var ErrNoTasks = errors.New("executor: no tasks")
 // InvokeAll, and [Future.Join] waits for it. A function that fails does not disturb the
 // others, but one that is rejected makes InvokeAll cancel them. If one is nil, nothing
 // runs: its future fails with [ErrNilTask], the others are canceled.
+//
+// Called by a task of ex, if that is a pool, with the task's context, InvokeAll runs
+// what no worker has begun, so that it needs no other worker.
 func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	mustContext(ctx)
 	fs := make([]*Future[T], len(fns))
@@ -49,8 +53,12 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			stop = err
 		}
 	}
+	helps := stop == nil && runsOn(ctx, ex)
 	for _, f := range fs {
 		if stop == nil {
+			if helps {
+				f.Run(ctx)
+			}
 			if err := task.Await(ctx, f.Done()); err != nil {
 				stop = err
 			}
@@ -69,6 +77,8 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 // ctx ends first, ctx's error. An executor that rejects some of them is still asked for
 // the others. A nil function is found before anything runs; the error is [ErrNilTask]
 // then, and [ErrNoTasks] without functions.
+//
+// Called by a task of ex, InvokeAny runs what no worker has begun, as [InvokeAll] does.
 func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	var zero T
@@ -81,6 +91,9 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 		}
 	}
 	c := newCollector[T](len(fns))
+	if runsOn(ctx, ex) {
+		c.mayRun = func(*Future[T]) bool { return true }
+	}
 	defer c.cancel()
 	var last error
 	judge := func(f *Future[T]) bool {
@@ -117,9 +130,14 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 // at the start come first, in the order given. It waits for each, with no bound but what
 // the futures have: cancel them, or their context, to end it early. Leaving the loop
 // leaves the futures alone.
+//
+// A task that has submitted the futures to its own pool, with its context, must have the
+// loop in its own goroutine: the loop runs those that no worker has begun, so that it
+// needs no other worker.
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
+		c.mayRun = submittedFromOwnPool[T]
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -138,8 +156,17 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	}
 }
 
+// submittedFromOwnPool reports whether f is due and was submitted by a task of the pool
+// that f is waiting in.
+func submittedFromOwnPool[T any](f *Future[T]) bool {
+	owner := f.core.Owner()
+	return owner != nil && task.OwnerOf(f.core.Context()) == owner && time.Until(f.core.DueTime()) <= 0
+}
+
 // collector gathers futures as they are done.
 type collector[T any] struct {
+	mayRun    func(*Future[T]) bool // whether the one that waits may run f; nil for no f
+	tried     int                   // of fs: those that it has run, or found begun
 	fs        []*Future[T]
 	callbacks []*task.Callback // by future; nil for one that was done
 	wake      chan struct{}    // holds a token while done may have something
@@ -206,11 +233,29 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 					return
 				}
 			}
-			if c.pending() == 0 || task.Await(ctx, c.wake) != nil {
+			switch {
+			case c.pending() == 0:
+				return
+			case c.run(ctx):
+			case task.Await(ctx, c.wake) != nil:
 				return
 			}
 		}
 	}
+}
+
+// run runs the first future that nobody has begun, if the caller may, and reports
+// whether there was one.
+func (c *collector[T]) run(ctx context.Context) bool {
+	for c.mayRun != nil && c.tried < len(c.fs) {
+		f := c.fs[c.tried]
+		c.tried++
+		if f.State() == Pending && c.mayRun(f) {
+			f.Run(ctx)
+			return true
+		}
+	}
+	return false
 }
 
 // cancel cancels whatever is not done.

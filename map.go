@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/executor-go/executor/internal/task"
 )
 
 // Map calls fn on ex for each value of seq, and yields the results in the order of seq:
@@ -90,7 +92,7 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 	}
 	if cut {
 		var zero Out
-		yield(zero, ended(m.outer))
+		yield(zero, task.ContextError(m.outer))
 	}
 }
 

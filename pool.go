@@ -199,8 +199,8 @@ func newPool(c Config, r rules) *Pool {
 		terminated: make(chan struct{}),
 		contexts:   ctxgroup.Set[typedTask]{Ended: contextEnded},
 	}
-	p.ctx, p.cancel = context.WithCancelCause(context.Background())
-	p.owner.Init(p.forget, p.ctx, p.epoch)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	p.ctx, p.cancel = p.owner.Init(p.forget, ctx, p.epoch), cancel
 	p.mu.rules = r
 	return p
 }

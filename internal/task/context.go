@@ -33,6 +33,8 @@ func (c *lazyContext) Value(key any) any {
 		return c.task().bodyContext().Value(key)
 	case dueKey:
 		return c.task().dueTime()
+	case ownerKey:
+		return c.task().Owner()
 	}
 	return c.task().Context().Value(key)
 }
@@ -98,7 +100,7 @@ func (o *Owner) WithCancel(parent context.Context) (context.Context, context.Can
 	if parent.Done() == nil {
 		return context.WithCancelCause(o.Lasting(parent))
 	}
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(o.with(parent))
 	if o.ctx.Err() != nil {
 		cancel(context.Cause(o.ctx)) // the AfterFunc would do it some time later
 	}
@@ -135,6 +137,24 @@ func (j *joined) Value(key any) any {
 		return v
 	}
 	return j.values.Value(key)
+}
+
+type ownerKey struct{}
+
+// OwnerOf returns the owner of the task whose body ctx was given to, nil if there is
+// none. If the body has submitted another task with ctx, the context of that one is its
+// own owner's.
+func OwnerOf(ctx context.Context) *Owner {
+	o, _ := ctx.Value(ownerKey{}).(*Owner)
+	return o
+}
+
+// with returns ctx as that of a body of o's.
+func (o *Owner) with(ctx context.Context) context.Context {
+	if OwnerOf(ctx) == o {
+		return ctx
+	}
+	return context.WithValue(ctx, ownerKey{}, o)
 }
 
 type dueKey struct{}

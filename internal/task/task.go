@@ -78,9 +78,11 @@ type Owner struct {
 
 // Init sets what the owner is to its tasks: forget removes a task that is done from
 // the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
-func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) {
-	o.forget, o.ctx, o.epoch = forget, ctx, epoch
+// It returns ctx as the context of a body that was submitted with Background.
+func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) context.Context {
+	o.forget, o.ctx, o.epoch = forget, o.with(ctx), epoch
 	o.links = links{owner: o, shared: true}
+	return o.ctx
 }
 
 // links connect a task with others: its owner, its submitter and its waiters. Most
