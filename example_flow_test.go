@@ -2,7 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -93,4 +96,52 @@ func ExampleCompleted_scheduled() {
 	}
 	// Output:
 	// from the replica
+}
+
+// The first error ends the others.
+func ExampleNewGroup() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	g := executor.NewGroup(context.Background(), pool)
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		g.Go(func(ctx context.Context) error {
+			if name == "b.txt" {
+				return errors.New("b.txt: no such file")
+			}
+			<-ctx.Done() // as a long download does
+			return ctx.Err()
+		})
+	}
+	fmt.Println(g.Wait())
+	// Output: b.txt: no such file
+}
+
+func ExampleAll() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	length := func(s string) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { return len(s), nil }
+	}
+	fmt.Println(executor.All(context.Background(), pool, length("one"), length("three")))
+	// Output: [3 5] <nil>
+}
+
+// At most two words are in flight, and the results come in order.
+func ExampleMap() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	words := slices.Values([]string{"to", "be", "or", "not"})
+	for upper, err := range executor.Map(context.Background(), pool, 2, words, func(_ context.Context, s string) (string, error) {
+		return strings.ToUpper(s), nil
+	}) {
+		fmt.Println(upper, err)
+	}
+	// Output:
+	// TO <nil>
+	// BE <nil>
+	// OR <nil>
+	// NOT <nil>
 }
