@@ -89,10 +89,10 @@ func (q *stream) push(e entry) bool { return q.pushTail(e, e.task()) }
 
 // pushTail adds e, the entry of t, which may be nil.
 func (q *stream) pushTail(e entry, t *task.Task) bool {
-	if q.line.Pushed() >= maxQueued {
+	if q.line.TailLen() >= maxQueued {
 		return false
 	}
-	place := q.line.Push(e)
+	place := q.line.PushTail(e)
 	if t != nil {
 		t.SetPlace(place)
 	}
@@ -107,23 +107,23 @@ func (q *stream) pop() (entry, bool) {
 
 // popHead is pop without what was pushed since the last swap.
 func (q *stream) popHead() (entry, bool) {
-	e, ok := q.line.Shift()
+	e, ok := q.line.PopHead()
 	e.setPlace(task.Unplaced)
 	return e, ok
 }
 
 // swap moves what was pushed at the tail to the head, if that is empty.
-func (q *stream) swap() { q.line.Turn() }
+func (q *stream) swap() { q.line.Swap() }
 
 func (q *stream) remove(t *task.Task) {
 	q.line.Remove(t.Place())
 	t.SetPlace(task.Unplaced)
-	q.line.CloseRanks(entry.setPlace)
+	q.line.Compact(entry.setPlace)
 }
 
 func (q *stream) removeFunc(match func(entry) bool) []entry {
 	es := removed(q.line.RemoveFunc(match)...)
-	q.line.CloseRanks(entry.setPlace)
+	q.line.Compact(entry.setPlace)
 	return es
 }
 
@@ -154,12 +154,12 @@ func (q *fifo) pop() (entry, bool) {
 func (q *fifo) remove(t *task.Task) {
 	q.ring.Remove(t.Place())
 	t.SetPlace(task.Unplaced)
-	q.ring.CloseRanks(entry.setPlace)
+	q.ring.Compact(entry.setPlace)
 }
 
 func (q *fifo) removeFunc(match func(entry) bool) []entry {
 	es := removed(q.ring.RemoveFunc(match)...)
-	q.ring.CloseRanks(entry.setPlace)
+	q.ring.Compact(entry.setPlace)
 	return es
 }
 

@@ -37,7 +37,7 @@ func (s *fifo[T]) snapshot() []entry[T] {
 
 func (s *fifo[T]) remove(match func(entry[T]) bool) int {
 	n := len(s.ring.RemoveFunc(match))
-	s.ring.CloseRanks(nil)
+	s.ring.Compact(nil)
 	return n
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/executor-go/executor/internal/heap"
 )
 
-// task is what a scheduled pool queues: an interface, whose object notes its
-// place.
+// task is what a scheduled pool queues: an interface, whose object has its place.
 type task interface{ at(place int) }
 
 type timeout struct {
@@ -26,7 +25,7 @@ func add(q *tasks, key int64, t *timeout) { t.place = q.Push(key, t) }
 // far is a delay at random between one and two hours.
 func far(r *rand.Rand) int64 { return 3600e9 + r.Int64N(3600e9) }
 
-// waiting gives a queue with n tasks that wait for long.
+// waiting returns a queue of n tasks that are due in an hour or more.
 func waiting(n int) (*tasks, []*timeout) {
 	q := heap.New[int64](oneByOne(task.at))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -48,12 +47,12 @@ func sizes(b *testing.B, f func(b *testing.B, n int)) {
 	}
 }
 
-// each reports the time for each of n elements.
+// each reports the time of each of n elements.
 func each(b *testing.B, n int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
 }
 
-// A task like those that wait is scheduled and canceled.
+// BenchmarkScheduleCancel measures a task that is added to others like it and removed.
 func BenchmarkScheduleCancel(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		q, _ := waiting(n)
@@ -66,7 +65,7 @@ func BenchmarkScheduleCancel(b *testing.B) {
 	})
 }
 
-// Tasks that are due at random come and go.
+// BenchmarkRandom measures tasks with random keys that come and go.
 func BenchmarkRandom(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		q, ts := waiting(n)
@@ -78,8 +77,7 @@ func BenchmarkRandom(b *testing.B) {
 	})
 }
 
-// Tasks that are due one after the other come and go, while others wait that
-// came in order, too.
+// BenchmarkOrdered measures tasks that come in order and go.
 func BenchmarkOrdered(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		q, ts := waiting(0)
@@ -94,7 +92,7 @@ func BenchmarkOrdered(b *testing.B) {
 	})
 }
 
-// Tasks without a delay come and go, while others wait for long.
+// BenchmarkZeroDelay measures tasks that are the least of all when they come, and go.
 func BenchmarkZeroDelay(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		q, _ := waiting(n)
@@ -106,7 +104,7 @@ func BenchmarkZeroDelay(b *testing.B) {
 	})
 }
 
-// Tasks that wait are canceled in random order.
+// BenchmarkCancelRandom measures each removal of all tasks in random order.
 func BenchmarkCancelRandom(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		for b.Loop() {
@@ -122,7 +120,7 @@ func BenchmarkCancelRandom(b *testing.B) {
 	})
 }
 
-// Tasks that wait come due.
+// BenchmarkFire measures each Pop of all tasks.
 func BenchmarkFire(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		for b.Loop() {

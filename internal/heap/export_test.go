@@ -11,109 +11,109 @@ func (q *Queue[K, E]) Check() error {
 	if err := q.lane.check(); err != nil {
 		return err
 	}
-	if q.tree.n == 0 && q.piles.n > 0 {
-		return fmt.Errorf("the heap is empty, and %d wait behind it", q.piles.n)
+	if q.tree.n == 0 && q.buckets.n > 0 {
+		return fmt.Errorf("the tree is empty, and %d elements are in buckets", q.buckets.n)
 	}
 	if q.tree.n > q.full() {
-		return fmt.Errorf("%d elements in the heap", q.tree.n)
+		return fmt.Errorf("%d elements in the tree", q.tree.n)
 	}
 	for s := range q.tree.all() {
-		if !q.near(&s) {
-			return fmt.Errorf("slot %v of the heap belongs onto a pile", s)
+		if !q.beforeAll(&s) {
+			return fmt.Errorf("slot %v of the tree belongs into a bucket", s)
 		}
 	}
 	if err := q.tree.check(q.arrivals); err != nil {
 		return err
 	}
-	if err := q.piles.check(q.arrivals); err != nil {
+	if err := q.buckets.check(q.arrivals); err != nil {
 		return err
 	}
-	return q.news.check()
+	return q.moves.check()
 }
 
-func (n *news[E]) check() error {
-	if n == nil {
+func (m *moves[E]) check() error {
+	if m == nil {
 		return nil
 	}
-	if n.n != 0 {
-		return fmt.Errorf("%d are not told their places", n.n)
+	if m.n != 0 {
+		return fmt.Errorf("%d moves are not reported", m.n)
 	}
 	var zero E
-	for _, e := range n.elems {
+	for _, e := range m.elems {
 		if any(e) != any(zero) {
-			return fmt.Errorf("%v was told its place and is still here", e)
+			return fmt.Errorf("the move of %v was reported and is still here", e)
 		}
 	}
 	return nil
 }
 
-func (ps *piles[K, E]) check(arrivals uint64) error {
+func (bs *buckets[K, E]) check(arrivals uint64) error {
 	numbers := make(map[uint32]bool)
 	n := 0
-	for i, bound := range ps.bounds {
+	for i, bound := range bs.bounds {
 		numbers[bound.place()] = true
-		p := ps.at(i)
-		if p.n > ps.full() || p.n == 0 {
-			return fmt.Errorf("%d elements in a pile", p.n)
+		b := bs.bucket(i)
+		if b.n > bs.full() || b.n == 0 {
+			return fmt.Errorf("%d elements in a bucket", b.n)
 		}
-		if few := ps.few(); i > 0 && p.n <= few && ps.at(i-1).n <= few {
-			return fmt.Errorf("piles of %d and %d elements, side by side", p.n, ps.at(i-1).n)
+		if small := bs.small(); i > 0 && b.n <= small && bs.bucket(i-1).n <= small {
+			return fmt.Errorf("buckets of %d and %d elements, side by side", b.n, bs.bucket(i-1).n)
 		}
 		m := 0
-		for at, t := range p.all() {
+		for index, it := range b.all() {
 			m++
 			switch {
-			case t.arrival() >= arrivals || t.place() != 0:
-				return fmt.Errorf("%v arrived as one of %d", t, arrivals)
-			case ps.find(t.slot) != i:
-				return fmt.Errorf("%v is in pile %d of %d and belongs to pile %d", t, i, len(ps.bounds), ps.find(t.slot))
-			case !p.has(at):
-				return fmt.Errorf("%v is not known to be at %#x", t, at)
+			case it.arrival() >= arrivals || it.place() != 0:
+				return fmt.Errorf("%v arrived as one of %d", it, arrivals)
+			case bs.find(it.slot) != i:
+				return fmt.Errorf("%v is in bucket %d of %d and belongs to bucket %d", it, i, len(bs.bounds), bs.find(it.slot))
+			case !b.has(index):
+				return fmt.Errorf("%v is not known to be at %#x", it, index)
 			}
 		}
-		if m != p.n {
-			return fmt.Errorf("%d tickets in a pile, %d counted", m, p.n)
+		if m != b.n {
+			return fmt.Errorf("%d items in a bucket, %d counted", m, b.n)
 		}
 		n += m
-		for j, tray := range p.trays {
-			if (tray != nil) != (p.taken[j] != 0) {
-				return fmt.Errorf("tray %d of a pile: %v, of which %#x are taken", j, tray, p.taken[j])
+		for j, block := range b.blocks {
+			if (block != nil) != (b.used[j] != 0) {
+				return fmt.Errorf("block %d of a bucket: %v, of which %#x are used", j, block, b.used[j])
 			}
-			if j < p.open && p.taken[j] != allTaken {
-				return fmt.Errorf("tray %d of a pile has room, and the first is said to be %d", j, p.open)
+			if j < b.open && b.used[j] != allUsed {
+				return fmt.Errorf("block %d of a bucket has room, and the first is said to be %d", j, b.open)
 			}
-			for k := range traySize {
-				place := inPile(bound.place(), j<<trayBits|k)
-				if tray != nil && !p.has(j<<trayBits|k) && any(tray.tickets[k]) != any(ticket[K, E]{}) && !slices.Contains(ps.litter[:ps.strewn], uint32(place)) {
-					return fmt.Errorf("tray %d of a pile retains %v", j, tray.tickets[k])
+			for k := range blockSize {
+				place := placeIn(bound.place(), j<<blockBits|k)
+				if block != nil && !b.has(j<<blockBits|k) && any(block.items[k]) != any(item[K, E]{}) && !slices.Contains(bs.dead.places[:bs.dead.n], uint32(place)) {
+					return fmt.Errorf("block %d of a bucket retains %v", j, block.items[k])
 				}
 			}
 		}
 	}
-	for _, number := range ps.vacant {
+	for _, number := range bs.vacant {
 		numbers[number] = true
 	}
-	if len(numbers) != len(ps.table) || len(numbers) != len(ps.bounds)+len(ps.vacant) {
-		return fmt.Errorf("%d piles and %d vacant numbers of %d", len(ps.bounds), len(ps.vacant), len(ps.table))
+	if len(numbers) != len(bs.table) || len(numbers) != len(bs.bounds)+len(bs.vacant) {
+		return fmt.Errorf("%d buckets and %d vacant numbers of %d", len(bs.bounds), len(bs.vacant), len(bs.table))
 	}
-	if ps.strewn == len(ps.litter) {
-		return fmt.Errorf("%d that were dropped are not cleared", ps.strewn)
+	if bs.dead.n == len(bs.dead.places) {
+		return fmt.Errorf("%d dead items are not cleared", bs.dead.n)
 	}
-	if n != ps.n {
-		return fmt.Errorf("%d in piles, %d counted", n, ps.n)
+	if n != bs.n {
+		return fmt.Errorf("%d in buckets, %d counted", n, bs.n)
 	}
-	for _, tray := range ps.stock.trays {
-		if any(*tray) != any(tray0[K, E]()) {
-			return fmt.Errorf("a spare tray retains %v", tray)
+	for _, b := range bs.free.blocks {
+		if any(*b) != any(zeroBlock[K, E]()) {
+			return fmt.Errorf("a free block retains %v", b)
 		}
 	}
 	return nil
 }
 
-func tray0[K cmp.Ordered, E any]() (t tray[K, E]) { return t }
+func zeroBlock[K cmp.Ordered, E any]() (b block[K, E]) { return b }
 
 func (l *lane[K, E]) check() error {
-	var last ticket[K, E]
+	var last item[K, E]
 	first := true
 	for t := range l.line.All() {
 		if t.arrival() >= l.arrivals || t.place() != 0 {
@@ -124,8 +124,8 @@ func (l *lane[K, E]) check() error {
 		}
 		last, first = t, false
 	}
-	if !first && last.key > l.newest {
-		return fmt.Errorf("%v is in the lane, of which %v is the newest", last, l.newest)
+	if !first && last.key > l.greatest {
+		return fmt.Errorf("%v is in the lane, of which %v is the greatest", last, l.greatest)
 	}
 	return nil
 }
@@ -185,42 +185,42 @@ func (t *tree[K, E]) checkPlaces() error {
 	return nil
 }
 
-// Patience is how many may come out of order.
-const Patience = patience
+// LaneRetry is how many elements may come out of order before the lane is emptied.
+const LaneRetry = laneRetry
 
-// Cap returns the number of elements for which there is memory in the tree.
+// Cap returns the number of elements for which there is memory in the tree and the
+// buckets.
 func (q *Queue[K, E]) Cap() int {
-	n := len(q.stock.trays)
+	n := len(q.buckets.free.blocks)
 	for i := range q.bounds {
-		for _, tray := range q.at(i).trays {
-			if tray != nil {
+		for _, b := range q.bucket(i).blocks {
+			if b != nil {
 				n++
 			}
 		}
 	}
-	return max(cap(q.tree.slots), cap(q.tree.elems)) + n*traySize
+	return max(cap(q.tree.slots), cap(q.tree.elems)) + n*blockSize
 }
 
-// MakePiles makes the queue, which is empty, have piles of so many elements at most, and a heap
-// no larger.
-func (q *Queue[K, E]) MakePiles(size int) { q.size = size }
+// SetBucketSize sets the most elements of a bucket and of the tree of an empty queue.
+func (q *Queue[K, E]) SetBucketSize(size int) { q.size = size }
 
 // Lane returns the length of the lane.
 func (q *Queue[K, E]) Lane() int { return q.line.Len() }
 
-// RecountIn makes the queue count its arrivals anew after n more.
-func (q *Queue[K, E]) RecountIn(n int) { q.arrivals = maxArrivals - uint64(n) }
+// RenumberIn has the queue number its arrivals anew after n more.
+func (q *Queue[K, E]) RenumberIn(n int) { q.arrivals = maxArrivals - uint64(n) }
 
-// Take is Remove that gives the element, too.
+// Take is Remove that returns the element.
 func (q *Queue[K, E]) Take(place int) (e E) {
 	switch {
 	case place&1 != 0:
 		e = q.line.Remove(place >> 1).elem
-		q.fitLane()
+		q.compactLane()
 		return e
 	case place&2 != 0:
-		p, at := q.locate(int(uint32(place) >> 2))
-		e = p.ticket(at).elem
+		b, index := q.locate(int(uint32(place) >> 2))
+		e = b.at(index).elem
 	default:
 		e = q.tree.elems[place>>2]
 	}
@@ -228,8 +228,8 @@ func (q *Queue[K, E]) Take(place int) (e E) {
 	return e
 }
 
-// NumberPiles has the queue, which has no piles yet, number them from n on.
-func (q *Queue[K, E]) NumberPiles(n int) { q.table = make([]*pile[K, E], n) }
+// NumberBuckets has the queue, which has no buckets yet, number them from n on.
+func (q *Queue[K, E]) NumberBuckets(n int) { q.table = make([]*bucket[K, E], n) }
 
-// Far reports whether an element at place is in a pile.
-func Far(place int) bool { return place&3 == 2 }
+// InBucket reports whether place is in a bucket.
+func InBucket(place int) bool { return place&3 == 2 }

@@ -6,57 +6,57 @@ import (
 	"iter"
 )
 
-// isFree marks the home of a place without an element; the rest of it is the next
-// such number.
+// isFree marks the home of a place without an element. The other bits are the next
+// entry of the list of free places.
 const isFree uint32 = 1 << 31
 
-// idle is the capacity up to which a tree that is empty keeps its arrays, so that
-// short bursts do not allocate each time they come round.
+// idle is the capacity up to which an empty tree keeps its arrays, so that short bursts
+// do not allocate each time.
 const idle = 256
 
-// tree is the part of a queue that is next to leave, but for what came in order: a
-// heap of slots, and the elements at their places.
+// tree is an indexed 4-ary min-heap (a d-ary heap, Johnson 1975, whose elements can be
+// found and removed, as in Sedgewick's IndexMinPQ).
 //
-// The order of the elements is kept apart from the elements. What is sorted are
-// slots: a key, the number of the arrival, the place of the element. Under keys
-// of 64 bits four of them fill a cache line and hold no pointers, and to move one
-// is a copy and a note of where it is now. A heap of the elements themselves, which
-// tells each element of each of its moves, lost: that touches, at every level, the
-// memory of a task that nobody asked for, and takes twice the time to fill and to
-// empty.
+//	slots   [ -, -, -, root, 4 children, 16 grandchildren ... ]   key, arrival, place
+//	elems   [ element at place 0, 1, 2, ... ]
+//	home    [ index in slots of the element at place 0, 1, 2, ... ]
+//
+// The elements are kept apart from their order. Slots have no pointers, and under keys
+// of 64 bits four siblings fill a cache line; to move a slot is a copy and a write to
+// home. A heap of the elements themselves, with their index in each, took twice the
+// time: it touches the memory of an element at every level.
 type tree[K cmp.Ordered, E any] struct {
 	n int // elements
 
-	// slots is a 4-ary min-heap whose root is at index root; what is below is
-	// unused. Every slot knows the place of its element, and home[place] the
-	// index of the slot.
-	slots []slot[K]
+	slots []slot[K] // a heap from index root on; below root they are zero
+	elems []E       // zero at free places: the tree keeps nothing alive that has left
+	home  []uint32  // as long as elems
 
-	elems []E      // zero at free places: the tree retains nothing that left
-	home  []uint32 // as long as elems
-	free  uint32   // one more than a free place, 0 if there is none; its home is isFree and the next such number
+	// free is one more than a free place, 0 if there is none. The home of a free
+	// place is isFree and the next such number.
+	free uint32
 }
 
-// push adds an element and gives its place.
-func (t *tree[K, E]) push(k ticket[K, E]) (place int) {
-	place = t.lay(k)
+// push adds an element and returns its place.
+func (t *tree[K, E]) push(it item[K, E]) (place int) {
+	place = t.append(it)
 	t.up(len(t.slots)-1, t.slots[len(t.slots)-1])
 	return place
 }
 
-// lay is push without the order: heapify must follow.
-func (t *tree[K, E]) lay(k ticket[K, E]) (place int) {
-	p := t.put(k.elem)
-	k.seq |= uint64(p)
+// append is push without the order: heapify must follow.
+func (t *tree[K, E]) append(it item[K, E]) (place int) {
+	p := t.put(it.elem)
+	it.seq |= uint64(p)
 	if len(t.slots) == 0 {
 		t.slots = append(t.slots, make([]slot[K], root, 2*arity)...)
 	}
-	t.slots = append(t.slots, k.slot)
+	t.slots = append(t.slots, it.slot)
 	t.home[p] = uint32(len(t.slots) - 1)
-	return treeAt(p)
+	return treePlace(p)
 }
 
-// put gives a place to e. Its home is the caller's to set.
+// put allocates a place for e. The caller sets its home.
 func (t *tree[K, E]) put(e E) (place uint32) {
 	t.n++
 	if t.free == 0 {
@@ -70,7 +70,7 @@ func (t *tree[K, E]) put(e E) (place uint32) {
 	return place
 }
 
-// take frees a place and returns the element that had it.
+// take frees a place and returns its element. The caller removes its slot.
 func (t *tree[K, E]) take(place uint32) E {
 	t.n--
 	e := t.elems[place]
@@ -80,7 +80,7 @@ func (t *tree[K, E]) take(place uint32) E {
 	return e
 }
 
-// least gives the first slot, nil if there is none.
+// least returns the least slot, nil if there is none.
 func (t *tree[K, E]) least() *slot[K] {
 	if t.n == 0 {
 		return nil
@@ -88,14 +88,14 @@ func (t *tree[K, E]) least() *slot[K] {
 	return &t.slots[root]
 }
 
-// pop removes the first element; there is one.
+// pop removes the least element and returns it; there is one.
 func (t *tree[K, E]) pop() E {
 	place := t.slots[root].place()
 	t.removeAt(root)
 	return t.take(place)
 }
 
-// remove removes the element at place. It panics if there is none.
+// remove removes the element at place. It panics if there is no element at place.
 func (t *tree[K, E]) remove(place int) {
 	p := uint(place) // a huge number if place is negative
 	if p >= uint(len(t.home)) || t.home[p]&isFree != 0 {
@@ -105,6 +105,7 @@ func (t *tree[K, E]) remove(place int) {
 	t.take(uint32(p))
 }
 
+// all returns all slots in no order.
 func (t *tree[K, E]) all() iter.Seq[slot[K]] {
 	return func(yield func(slot[K]) bool) {
 		for _, s := range t.slots[min(root, len(t.slots)):] {
@@ -115,9 +116,9 @@ func (t *tree[K, E]) all() iter.Seq[slot[K]] {
 	}
 }
 
-// compact follows take: it drops the slots whose places are free, and puts the
-// others in order.
-func (t *tree[K, E]) compact() {
+// rebuild follows take: it removes the slots whose places are free, and restores the
+// order of the others.
+func (t *tree[K, E]) rebuild() {
 	n := min(root, len(t.slots))
 	for i := n; i < len(t.slots); i++ {
 		if s := t.slots[i]; t.home[s.place()]&isFree == 0 {

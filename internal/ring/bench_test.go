@@ -13,7 +13,7 @@ type task interface{ Len() int }
 
 var one task = new(ring.Ring[int])
 
-// The cost of one element through a ring.
+// BenchmarkPushPop measures one element through a short ring.
 func BenchmarkPushPop(b *testing.B) {
 	var r ring.Ring[task]
 	for range 100 {
@@ -26,7 +26,7 @@ func BenchmarkPushPop(b *testing.B) {
 	}
 }
 
-// The cost of an element taken out of the middle.
+// BenchmarkPushRemove measures two elements, one of which is removed from the middle.
 func BenchmarkPushRemove(b *testing.B) {
 	r := newItems()
 	for range 100 {
@@ -42,8 +42,7 @@ func BenchmarkPushRemove(b *testing.B) {
 	}
 }
 
-// A burst and its end, for each element: short, as they come all the time, and
-// long.
+// BenchmarkBurst measures each element of a burst.
 func BenchmarkBurst(b *testing.B) {
 	for _, n := range []int{300, 10_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -62,8 +61,8 @@ func BenchmarkBurst(b *testing.B) {
 	}
 }
 
-// A long queue of which all but the oldest are removed in random order, for
-// each element.
+// BenchmarkRemoveAtRandom measures each removal from a long ring of which all but the
+// oldest are removed in random order.
 func BenchmarkRemoveAtRandom(b *testing.B) {
 	const n = 1_000_000
 	order := rand.New(rand.NewPCG(1, 2)).Perm(n)

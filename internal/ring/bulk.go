@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// places gives the elements with their places, the oldest first. The ring must
-// not change during the traversal.
+// places returns the elements with their places, the oldest first. The ring must not
+// change during the iteration.
 func (r *Ring[E]) places() iter.Seq2[int, E] {
 	return func(yield func(int, E) bool) {
 		for c := r.first; c != nil; c = c.next {
@@ -15,7 +15,7 @@ func (r *Ring[E]) places() iter.Seq2[int, E] {
 				live &= full << r.head
 			}
 			if c == r.last {
-				live &= full >> r.room // 0 if all is room
+				live &= full >> r.room // 0 if no slot is used
 			}
 			for ; live != 0; live &= live - 1 {
 				i := bits.TrailingZeros64(live)
@@ -27,8 +27,8 @@ func (r *Ring[E]) places() iter.Seq2[int, E] {
 	}
 }
 
-// All returns the elements, the oldest first, without copying them. The ring
-// must not change during the traversal.
+// All returns the elements, the oldest first, without copying them. The ring must not
+// change during the iteration.
 func (r *Ring[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) {
 		for _, e := range r.places() {
@@ -39,12 +39,11 @@ func (r *Ring[E]) All() iter.Seq[E] {
 	}
 }
 
-// RemoveFunc removes every element that match accepts and returns them, the
-// oldest first, nil if there are none. It takes time linear in the length of
-// the ring.
+// RemoveFunc removes every element that match accepts and returns them, the oldest
+// first, nil if there are none. It takes time linear in the length of the ring.
 //
 // match is called once for each element, and for all of them before anything
-// changes: if it panics, the ring is as it was. It must not touch the ring.
+// changes: if it panics, the ring is unchanged. match must not use the ring.
 func (r *Ring[E]) RemoveFunc(match func(E) bool) []E {
 	var doomed []int // places
 	for place, e := range r.places() {
@@ -62,8 +61,8 @@ func (r *Ring[E]) RemoveFunc(match func(E) bool) []E {
 	return removed
 }
 
-// Drain removes all elements and returns them, the oldest first, nil if there
-// are none. All memory is given back.
+// Drain removes all elements and returns them, the oldest first, nil if there are
+// none. It releases all memory.
 func (r *Ring[E]) Drain() []E {
 	if r.n == 0 {
 		return nil

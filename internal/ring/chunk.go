@@ -5,23 +5,19 @@ import (
 	"math/bits"
 )
 
-// size is the number of slots of a chunk: as many as a word has bits. Chunks of
-// 256 are a few percent faster in long queues, and cost more in all the short
-// ones.
+// size is the number of slots of a chunk, one for each bit of a word. Chunks of 256
+// are a few percent faster in long queues, and cost more memory in short ones.
 const size = 64
 
-// full marks all slots of a chunk as holes.
+// full has a bit set for each slot of a chunk.
 const full = math.MaxUint64
 
-// chunk is a piece of the queue. Every slot that holds no element is zero: a
-// chunk retains nothing that left.
+// chunk is a node of the list. A slot without an element is zero.
 type chunk[E any] struct {
 	prev, next *chunk[E]
-	number     int // the chunk's index in the table
+	number     int // the index in the table
 
-	// holes has a bit for each element that was removed from the middle. No chunk
-	// consists of these alone, and the youngest slot is none.
-	holes uint64
+	holes uint64 // a bit for each slot whose element was removed from the middle
 
 	slots [size]E
 }
@@ -37,10 +33,10 @@ func (r *Ring[E]) extend() {
 	r.last, r.room = c, size
 }
 
-// retract takes back the youngest slot, which has been emptied, and the holes before
-// it, so that the youngest slot never is a hole. A chunk without elements goes, unless
-// the ring is empty and has that one: what comes and goes alone finds it there.
-func (r *Ring[E]) retract() {
+// popTail makes room of the youngest slot, which is zero, and of the holes before it.
+// Chunks that have no element then are unlinked, except for the only chunk of an
+// empty ring.
+func (r *Ring[E]) popTail() {
 	r.room++
 	c := r.last
 	for r.n > 0 {
@@ -53,26 +49,26 @@ func (r *Ring[E]) retract() {
 		c, r.room = r.last, 0
 	}
 	if c.number > 0 {
-		r.unlink(c) // so that the table can be short
+		r.unlink(c) // so that the table can shrink
 		r.head, r.room = 0, 0
 		return
 	}
 	r.head, r.room, c.holes = 0, size, 0
 }
 
-// pierce makes a hole of a slot that has been emptied and is not the youngest.
-func (r *Ring[E]) pierce(c *chunk[E], i uint) {
+// punch makes a hole of a slot, which is zero and not the youngest.
+func (r *Ring[E]) punch(c *chunk[E], i uint) {
 	c.holes |= 1 << i
 	if c == r.first {
-		r.trim()
+		r.skipHoles()
 	} else if c.holes == full {
 		r.unlink(c)
 	}
 }
 
-// trim moves head to the oldest element, over the holes before it, and drops
-// the chunk that it leaves.
-func (r *Ring[E]) trim() {
+// skipHoles moves head to the oldest element, past the holes before it, and unlinks
+// the chunks that it leaves.
+func (r *Ring[E]) skipHoles() {
 	for {
 		r.head += uint(bits.TrailingZeros64(^(r.first.holes >> r.head)))
 		if r.head < size {
@@ -86,7 +82,7 @@ func (r *Ring[E]) trim() {
 	}
 }
 
-// unlink takes a chunk without elements and without room out of the chain.
+// unlink takes a chunk without elements and without room out of the list.
 func (r *Ring[E]) unlink(c *chunk[E]) {
 	if c.prev == nil {
 		r.first = c.next

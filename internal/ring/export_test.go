@@ -13,7 +13,7 @@ func (r *Ring[E]) Check() error {
 	for c := r.first; c != nil; prev, c = c, c.next {
 		chunks++
 		if c.prev != prev || c.next == nil && c != r.last {
-			return fmt.Errorf("chunk %d is not well linked", c.number)
+			return fmt.Errorf("chunk %d has wrong links", c.number)
 		}
 		if c.number >= len(r.table) || r.table[c.number] != c {
 			return fmt.Errorf("chunk %d is not in the table", c.number)
@@ -24,7 +24,7 @@ func (r *Ring[E]) Check() error {
 			ahead := c == r.last && i >= size-r.room
 			switch {
 			case ahead && hole:
-				return fmt.Errorf("slot %d of chunk %d is not taken yet, and a hole", i, c.number)
+				return fmt.Errorf("slot %d of chunk %d is unused, and a hole", i, c.number)
 			case !hole && !ahead && (c != r.first || i >= r.head):
 				live++
 				if c == r.first && live == 1 && i != r.head {
@@ -45,38 +45,39 @@ func (r *Ring[E]) Check() error {
 	if elements != r.n {
 		return fmt.Errorf("%d elements, %d counted", elements, r.n)
 	}
-	return r.checkShelf(chunks)
+	return r.checkTable(chunks)
 }
 
-// checkShelf does it for the shelf of a ring of so many chunks.
-func (s *shelf[E]) checkShelf(chunks int) error {
+// checkTable reports the first invariant of the table of a ring of that many chunks
+// that does not hold.
+func (t *chunkTable[E]) checkTable(chunks int) error {
 	numbered := 0
-	for _, c := range s.table {
+	for _, c := range t.table {
 		if c != nil {
 			numbered++
 		}
 	}
-	if chunks != s.used || chunks != numbered {
-		return fmt.Errorf("%d chunks, %d with a number, %d counted", chunks, numbered, s.used)
+	if chunks != t.used || chunks != numbered {
+		return fmt.Errorf("%d chunks, %d with a number, %d counted", chunks, numbered, t.used)
 	}
-	if n := len(s.table); n > 0 && s.table[n-1] == nil {
+	if n := len(t.table); n > 0 && t.table[n-1] == nil {
 		return fmt.Errorf("the table ends with a free number")
 	}
-	for _, c := range s.table[len(s.table):cap(s.table)] {
+	for _, c := range t.table[len(t.table):cap(t.table)] {
 		if c != nil {
 			return fmt.Errorf("the table is not clear at its end")
 		}
 	}
 	var zero [size]E
 	spares := 0
-	for c := s.spare; c != nil; c = c.next {
+	for c := t.spare; c != nil; c = c.next {
 		spares++
 		if c.prev != nil || c.number != 0 || c.holes != 0 || any(c.slots) != any(zero) {
 			return fmt.Errorf("a spare chunk is not clear")
 		}
 	}
-	if spares != s.spares || spares > max(idle, s.used, s.keep) {
-		return fmt.Errorf("%d chunks in reserve, %d counted, %d in use", spares, s.spares, s.used)
+	if spares != t.spares || spares > max(minSpares, t.used, t.reserve) {
+		return fmt.Errorf("%d chunks in reserve, %d counted, %d in use", spares, t.spares, t.used)
 	}
 	return nil
 }

@@ -1,47 +1,33 @@
-// Package ring is the first-in, first-out queue of this module: a chain of
-// small arrays, with removal from the middle in constant time.
-//
-// It is a plain structure. It takes no locks; whoever owns a [Ring] guards it
-// with a lock of its own.
 package ring
 
 import "fmt"
 
-// Ring is a queue of elements E. The zero Ring is empty and ready to use, and
-// tells nobody about places; [New] makes one that does. A Ring is not safe for
-// concurrent use.
+// Ring is a first-in, first-out queue. The zero Ring is empty and ready to use. A
+// Ring is not safe for concurrent use.
 //
-// Every element has a place, a number that is its own and the same for as long
-// as it is in the ring, unless [Ring.CloseRanks] names another. Places are used
-// again, and holes are not. If CloseRanks follows each removal from the middle, no
-// place is larger than about four times the largest number of elements that ever
-// were in the ring at once.
-//
-// The elements lie in chunks, which come and go at the ends as in a ring buffer
-// of chunks. A circular array that doubles lost: a push in a million copies the
-// million, and the arrays have to be cleared when they are made, as it grows and
-// again as it shrinks, which is most of the cost of a queue that comes and goes in
-// bursts. See docs/design/decisions/0014.
+// Every element has a place, a number that no other element of the ring has. It
+// stays the same until the element leaves, unless [Ring.Compact] changes it. If
+// Compact is called after each removal from the middle, places are less than about
+// four times the largest number of elements that were in the ring at once.
 type Ring[E any] struct {
-	// first and last are the ends of the chain, nil if there is no chunk. Of
-	// the first, the slots below head have been left; of the last, the room
-	// slots at the end are not taken yet. The slot at head holds an element,
-	// unless the ring is empty.
+	// first and last are the ends of the list of chunks, nil if there is no chunk.
+	// In first, the slots below head have been left; in last, the room slots at
+	// the end have not been used yet.
 	first, last *chunk[E]
 	head        uint // always less than size
 	room        uint
 
 	n int // elements
 
-	shelf[E]
+	chunkTable[E]
 
-	moved func(e E, place int) // nil if nobody wants to know
+	moved func(e E, place int) // may be nil
 }
 
-// New returns an empty ring that reports places to moved: an element's place
-// when it is pushed, and -1 when it leaves. moved may be nil; it must not touch
-// the ring. It is called through a pointer, with the element, so a caller who
-// has its own way to the place is better served by a zero Ring and [Ring.Push].
+// New returns an empty ring that calls moved with an element and its place when it is
+// pushed, and with -1 when it leaves. moved must not use the ring. A nil moved is not
+// called. The zero Ring is faster for a caller that notes the place that
+// [Ring.Push] returns.
 func New[E any](moved func(e E, place int)) *Ring[E] {
 	return &Ring[E]{moved: moved}
 }
@@ -49,8 +35,7 @@ func New[E any](moved func(e E, place int)) *Ring[E] {
 // Len returns the number of elements.
 func (r *Ring[E]) Len() int { return r.n }
 
-// Push adds e as the youngest element and returns its place, which holds until
-// e leaves.
+// Push adds e as the youngest element and returns its place.
 func (r *Ring[E]) Push(e E) (place int) {
 	if r.room == 0 {
 		r.extend()
@@ -67,8 +52,7 @@ func (r *Ring[E]) Push(e E) (place int) {
 	return place
 }
 
-// Peek returns the oldest element without removing it, or false if the ring is
-// empty.
+// Peek returns the oldest element, or false if the ring is empty.
 func (r *Ring[E]) Peek() (e E, ok bool) {
 	if r.n == 0 {
 		return e, false
@@ -76,8 +60,8 @@ func (r *Ring[E]) Peek() (e E, ok bool) {
 	return r.first.slots[r.head], true
 }
 
-// First is Peek without a copy: it returns nil if the ring is empty, and what it
-// points to may be used until that element leaves.
+// First returns a pointer to the oldest element, nil if the ring is empty. The
+// pointer is valid until that element leaves.
 func (r *Ring[E]) First() *E {
 	if r.n == 0 {
 		return nil
@@ -85,8 +69,7 @@ func (r *Ring[E]) First() *E {
 	return &r.first.slots[r.head%size]
 }
 
-// Pop removes the oldest element and returns it, or false if the ring is
-// empty.
+// Pop removes the oldest element and returns it, or false if the ring is empty.
 func (r *Ring[E]) Pop() (e E, ok bool) {
 	if r.n == 0 {
 		return e, false
@@ -98,7 +81,7 @@ func (r *Ring[E]) Pop() (e E, ok bool) {
 	r.n--
 	r.head++
 	if r.head == size || c.holes != 0 {
-		r.trim()
+		r.skipHoles()
 	}
 	if r.moved != nil {
 		r.moved(e, -1)
@@ -106,8 +89,8 @@ func (r *Ring[E]) Pop() (e E, ok bool) {
 	return e, true
 }
 
-// Remove removes the element at place and returns it, in constant time. It
-// panics if no element is there.
+// Remove removes the element at place and returns it, in constant time. It panics if
+// there is no element at place.
 func (r *Ring[E]) Remove(place int) E {
 	c, i := r.find(place)
 	if c == nil {
@@ -117,9 +100,9 @@ func (r *Ring[E]) Remove(place int) E {
 	c.slots[i] = *new(E)
 	r.n--
 	if c == r.last && i == size-1-r.room {
-		r.retract()
+		r.popTail()
 	} else {
-		r.pierce(c, i)
+		r.punch(c, i)
 	}
 	if r.moved != nil {
 		r.moved(e, -1)
@@ -127,26 +110,26 @@ func (r *Ring[E]) Remove(place int) E {
 	return e
 }
 
-// Sparse reports whether CloseRanks has something to do: whether three quarters of
-// the ring are holes. It takes constant time.
-func (r *Ring[E]) Sparse() bool { return r.used > idle && r.used*size > 4*r.n }
+// Sparse reports whether more than three quarters of a ring of more than a few chunks
+// are holes. It takes constant time.
+func (r *Ring[E]) Sparse() bool { return r.used > minSpares && r.used*size > 4*r.n }
 
-// CloseRanks fills the ring anew if it is sparse, and tells its elements their new
-// places. A nil tell tells nobody.
-func (r *Ring[E]) CloseRanks(tell func(e E, place int)) {
+// Compact fills the ring anew if it is sparse, and calls moved for each element with
+// its new place. A nil moved is not called. It takes time linear in the length of
+// the ring.
+func (r *Ring[E]) Compact(moved func(e E, place int)) {
 	if !r.Sparse() {
 		return
 	}
 	for _, e := range r.Drain() {
 		place := r.Push(e)
-		if tell != nil {
-			tell(e, place)
+		if moved != nil {
+			moved(e, place)
 		}
 	}
 }
 
-// find returns the chunk and the index of the element at place, nil if there
-// is none.
+// find returns the chunk and the slot of the element at place, nil if there is none.
 func (r *Ring[E]) find(place int) (c *chunk[E], i uint) {
 	number, i := uint(place)/size, uint(place)%size // a huge number if place is negative
 	if number >= uint(len(r.table)) {

@@ -7,17 +7,8 @@ import (
 	"github.com/executor-go/executor/internal/heap"
 )
 
-// oneByOne makes of a function that is told of one element one that is told of many.
-func oneByOne[E any](moved func(e E, place int)) func([]E, []int32) {
-	return func(elems []E, places []int32) {
-		for i, e := range elems {
-			moved(e, int(places[i]))
-		}
-	}
-}
-
-// What an operation has moved is told of before it is over, a few at a time.
-func TestMovedAreToldTogether(t *testing.T) {
+// The moves of an operation are reported before it returns, up to 64 at a time.
+func TestMovesAreReportedTogether(t *testing.T) {
 	const n = 10_000
 	where := make([]int, n)
 	most := 0
@@ -40,6 +31,6 @@ func TestMovedAreToldTogether(t *testing.T) {
 		}
 	}
 	if most < 2 || most > 64 {
-		t.Errorf("at most %d were told at once", most)
+		t.Errorf("at most %d moves were reported at once", most)
 	}
 }

@@ -8,24 +8,23 @@ import (
 	"github.com/executor-go/executor/internal/heap"
 )
 
-// watched is a queue that knows where each of its elements is.
+// watched is a queue with the places of its elements.
 type watched struct {
 	*heap.Queue[int, int]
 	where map[int]int
-	told  int
+	moves int
 }
 
 func watch() *watched {
 	w := &watched{where: make(map[int]int)}
-	w.Queue = heap.New[int](oneByOne(func(e, place int) { w.where[e] = place; w.told++ }))
+	w.Queue = heap.New[int](oneByOne(func(e, place int) { w.where[e] = place; w.moves++ }))
 	return w
 }
 
 func (w *watched) push(key, e int) { w.where[e] = w.Push(key, e) }
 
-// Keys at random leave in order, and those that are equal as they came, with piles
-// of their full size.
-func TestPilesAreInOrder(t *testing.T) {
+// Random keys leave buckets of full size in order, and equal ones in order of arrival.
+func TestBucketsOrder(t *testing.T) {
 	const n = 20_000
 	r := rand.New(rand.NewPCG(1, 2))
 	var q heap.Queue[int, int]
@@ -48,17 +47,16 @@ func TestPilesAreInOrder(t *testing.T) {
 	}
 }
 
-// Who goes from one part of the queue to another is told the new place, all the
-// time.
-func TestPilesTellPlaces(t *testing.T) {
+// When an element moves between the tree and the buckets its new place is reported.
+func TestBucketsReportPlaces(t *testing.T) {
 	const n = 20_000
 	r := rand.New(rand.NewPCG(3, 4))
 	q := watch()
 	for e := range n {
 		q.push(r.IntN(n), e)
 	}
-	if q.told == 0 {
-		t.Error("told nothing")
+	if q.moves == 0 {
+		t.Error("no move was reported")
 	}
 	for range n / 4 {
 		_, e, _ := q.Pop()
@@ -74,33 +72,32 @@ func TestPilesTellPlaces(t *testing.T) {
 	}
 }
 
-// As many piles as 67 million elements can be in, some in each, have places of which
-// an int32 holds the bits.
-func TestPlacesOfManyPiles(t *testing.T) {
-	const n, piles = 20_000, 1 << 20
+// Places in as many buckets as 67 million elements may have fit into an int32.
+func TestBucketsPlacesFit(t *testing.T) {
+	const n, buckets = 20_000, 1 << 20
 	r := rand.New(rand.NewPCG(11, 12))
 	q := watch()
-	q.NumberPiles(piles - 100)
+	q.NumberBuckets(buckets - 100)
 	for e := range n {
 		q.push(r.IntN(n), e)
 	}
-	far := 0
+	inBuckets := 0
 	for e, place := range q.where {
 		place = int(int32(place))
-		if heap.Far(place) {
-			far++
+		if heap.InBucket(place) {
+			inBuckets++
 		}
 		if got := q.Take(place); got != e {
 			t.Fatalf("%d is at the place of %d", got, e)
 		}
 	}
-	if far < n/2 || q.Len() > 0 {
-		t.Errorf("%d were on piles, %d are left", far, q.Len())
+	if inBuckets < n/2 || q.Len() > 0 {
+		t.Errorf("%d were in buckets, %d are left", inBuckets, q.Len())
 	}
 }
 
-// A queue without piles, as nearly all are, tells nobody anything.
-func TestFewAreToldNothing(t *testing.T) {
+// In a queue without buckets no element moves.
+func TestBucketsNoneNoMoves(t *testing.T) {
 	q := watch()
 	for i := range 1000 {
 		q.push(i%2*i, i) // half to the lane and half to the tree
@@ -108,14 +105,13 @@ func TestFewAreToldNothing(t *testing.T) {
 	for q.Len() > 0 {
 		q.Pop()
 	}
-	if q.told > 0 {
-		t.Errorf("told %d", q.told)
+	if q.moves > 0 {
+		t.Errorf("%d moves were reported", q.moves)
 	}
 }
 
-// Where few elements are left, whichever those are, so is little memory: at least a
-// sixteenth of the places in it are taken.
-func TestFewLeftOfMany(t *testing.T) {
+// When few elements are left of many, at least a sixteenth of the memory is in use.
+func TestBucketsReleaseMemory(t *testing.T) {
 	const n = 100_000
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, stays := range []int{3, 10, 63, 64, 300, 1008} {
@@ -137,9 +133,9 @@ func TestFewLeftOfMany(t *testing.T) {
 	}
 }
 
-// Of the memory that a long queue has little is not in use, whatever the order in
-// which it came.
-func TestPilesAreFull(t *testing.T) {
+// At most an eighth of the memory of a long queue is not in use, in whatever order its
+// elements came.
+func TestBucketsAreFull(t *testing.T) {
 	const n = 100_000
 	r := rand.New(rand.NewPCG(7, 8))
 	for order, key := range map[string]func(i int) int{
@@ -162,8 +158,8 @@ func TestPilesAreFull(t *testing.T) {
 	}
 }
 
-// A tree that was emptied keeps memory for a short burst, and no more.
-func TestEmptyTree(t *testing.T) {
+// An empty tree keeps memory for a short burst and no more.
+func TestTreeReleasesMemory(t *testing.T) {
 	var q heap.Queue[int, int]
 	for i := range 1000 {
 		q.Push(-i, i)
@@ -174,10 +170,10 @@ func TestEmptyTree(t *testing.T) {
 	}
 }
 
-// Who was removed from a pile cannot be removed again.
-func TestRemoveFarOnce(t *testing.T) {
+// An element that was removed from a bucket cannot be removed again.
+func TestBucketsRemoveOnce(t *testing.T) {
 	q := watch()
-	q.MakePiles(4)
+	q.SetBucketSize(4)
 	for e := range 40 {
 		q.push(-e, e)
 	}
@@ -190,8 +186,8 @@ func TestRemoveFarOnce(t *testing.T) {
 	q.Remove(q.where[1])
 }
 
-// In a queue that stays as long as it is, memory is used again, and so are places.
-func TestPilesUseMemoryAgain(t *testing.T) {
+// In a queue of steady length memory and places are reused.
+func TestBucketsReuseMemory(t *testing.T) {
 	const n = 20_000
 	r := rand.New(rand.NewPCG(9, 10))
 	last := 0
@@ -211,8 +207,8 @@ func TestPilesUseMemoryAgain(t *testing.T) {
 			pair()
 		}
 	}
-	// It is 14, or 26 in a build without optimization, where functions that are given
-	// away are allocated; and 40 or more if nothing is used again.
+	// It is 14, or 26 without optimization, where closures are allocated, and 40 or
+	// more if nothing is reused.
 	if got := testing.AllocsPerRun(20, thousand); got > 30 {
 		t.Errorf("%v allocations in a thousand", got)
 	}
