@@ -12,8 +12,8 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// A pipeline with back pressure: a stage that is full holds up the one before.
-// What a body hands on gets the outer context, since its own ends when it returns.
+// A pipeline with back pressure: a full stage blocks the stage before it. A task of
+// the next stage gets the outer context, because that of a body ends when it returns.
 func Example_pipeline() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -42,15 +42,15 @@ func Example_pipeline() {
 			fmt.Println(err)
 		}
 	}
-	parse.Close() // the first stage first: what it does may still need the second
+	parse.Close() // the first stage first, because its tasks need the second
 	store.Close()
 	fmt.Println(sum.Load())
 	// Output:
 	// 321
 }
 
-// A body that waits for tasks of its own pool runs those that no worker has begun.
-// So tasks may fork and join, even with one worker.
+// A body that waits for tasks of its own pool runs those that no worker has started, so
+// that tasks may fork and join even with one worker.
 func ExampleFuture_Run() {
 	ctx := context.Background()
 	pool := executor.Fixed(1)
@@ -67,7 +67,7 @@ func ExampleFuture_Run() {
 			if err != nil {
 				return 0, err
 			}
-			fork.Run(ctx) // does nothing if a worker has it
+			fork.Run(ctx) // returns at once if a worker has started it
 			a, err := fork.Get(ctx)
 			return a + b, err
 		}
@@ -77,12 +77,12 @@ func ExampleFuture_Run() {
 	// 55 <nil>
 }
 
-// A hedged request: a second is made only if the first takes long.
+// A hedged request: the second is sent only if the first takes long.
 func ExampleCompleted_scheduled() {
 	pool := executor.Scheduled(2)
 	defer pool.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel() // ends the one that is not needed, before Close waits for it
+	defer cancel() // ends the request that is not needed, before Close waits for it
 
 	slow := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 	quick := func(context.Context) (string, error) { return "from the replica", nil }

@@ -9,8 +9,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Get waits with a bound: when its context ends it returns, and the task goes
-// on.
+// Get returns when its context ends; the task continues.
 func ExampleFuture_Get() {
 	pool := executor.Fixed(1)
 	defer pool.Close()
@@ -21,9 +20,9 @@ func ExampleFuture_Get() {
 		return "late, but here", nil
 	})
 
-	patience, cancel := context.WithTimeout(ctx, time.Millisecond)
+	short, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
-	_, err := f.Get(patience)
+	_, err := f.Get(short)
 	fmt.Println(err)
 
 	close(release)
@@ -33,8 +32,8 @@ func ExampleFuture_Get() {
 	// late, but here <nil>
 }
 
-// Cancel completes the future at once and ends the body's context; Join waits
-// until the body has returned.
+// Cancel completes the future at once and ends the context of the body. Join waits until
+// the body has returned.
 func ExampleFuture_Cancel() {
 	pool := executor.Fixed(1)
 	defer pool.Close()
@@ -58,7 +57,7 @@ func ExampleFuture_Cancel() {
 	// canceled true
 }
 
-// Abandon gives a task up without disturbing it.
+// Abandon completes the future and leaves the body undisturbed.
 func ExampleFuture_Abandon() {
 	pool := executor.Fixed(1)
 	ctx := context.Background()
@@ -81,7 +80,7 @@ func ExampleFuture_Abandon() {
 	// undisturbed: true
 }
 
-// OnDone is for what must follow a task, without a goroutine that waits for it.
+// OnDone calls a function after a task, without a goroutine that waits for it.
 func ExampleFuture_OnDone() {
 	pool := executor.Fixed(1)
 	f := executor.NewFuture(func(context.Context) (int, error) { return 6 * 7, nil })
@@ -92,7 +91,7 @@ func ExampleFuture_OnDone() {
 	// 42 <nil>
 }
 
-// Done takes part in a select.
+// Done is for a select.
 func ExampleFuture_Done() {
 	f := executor.NewPromise[string]()
 	go f.Complete("hello")
@@ -100,13 +99,13 @@ func ExampleFuture_Done() {
 	case <-f.Done():
 		fmt.Println(f.Result())
 	case <-time.After(time.Hour):
-		fmt.Println("nobody there")
+		fmt.Println("no reply")
 	}
 	// Output:
 	// hello <nil>
 }
 
-// A future can be run by its maker; whoever comes first runs it.
+// A future may be run without an executor. It runs once.
 func ExampleNewFuture() {
 	ctx := context.Background()
 	f := executor.NewFuture(func(context.Context) (int, error) {
@@ -115,7 +114,7 @@ func ExampleNewFuture() {
 	})
 	fmt.Println(f.State())
 	f.Run(ctx)
-	f.Run(ctx) // it has run
+	f.Run(ctx) // has no effect
 	fmt.Println(f.State())
 	// Output:
 	// pending
@@ -123,12 +122,12 @@ func ExampleNewFuture() {
 	// succeeded
 }
 
-// A promise is a future that is completed by hand, for results that come from
-// elsewhere.
+// A promise is a future that is completed by a call of Complete, for results that do not
+// come from a body.
 func ExampleNewPromise() {
 	reply := executor.NewPromise[string]()
 
-	receive := func(message string) { // called by some library
+	receive := func(message string) { // called by a library
 		if !reply.Complete(message) {
 			fmt.Println("too many replies:", message)
 		}
@@ -142,13 +141,13 @@ func ExampleNewPromise() {
 	// pong <nil>
 }
 
-// A Timeout bounds the run of a task, whoever waits for it.
+// Timeout limits the run of a task.
 func ExampleTimeout() {
 	pool := executor.Fixed(1)
 	defer pool.Close()
 	ctx := context.Background()
 	f := executor.Submit(ctx, pool, func(ctx context.Context) (int, error) {
-		<-ctx.Done() // it would take for ever
+		<-ctx.Done() // without a timeout, for ever
 		return 0, context.Cause(ctx)
 	}, executor.Timeout(time.Millisecond))
 
@@ -160,7 +159,7 @@ func ExampleTimeout() {
 	// true
 }
 
-// InvokeAll waits for all, and gives the futures in the order of the functions.
+// InvokeAll waits for all tasks, and returns the futures in the order of the functions.
 func ExampleInvokeAll() {
 	pool := executor.Fixed(4)
 	defer pool.Close()
@@ -178,15 +177,14 @@ func ExampleInvokeAll() {
 	// 9 <nil>
 }
 
-// InvokeAny is for several ways to the same goal: the first success wins, and
-// the others are canceled.
+// InvokeAny returns the result of the first task that succeeds, and cancels the others.
 func ExampleInvokeAny() {
 	pool := executor.Cached()
 	defer pool.Close()
 
 	fast := func(context.Context) (string, error) { return "from the cache", nil }
 	slow := func(ctx context.Context) (string, error) {
-		<-ctx.Done() // canceled, since fast has won
+		<-ctx.Done() // canceled when fast has succeeded
 		return "", ctx.Err()
 	}
 	broken := func(context.Context) (string, error) { return "", errors.New("connection refused") }
@@ -195,7 +193,7 @@ func ExampleInvokeAny() {
 	// from the cache <nil>
 }
 
-// SubmitAll and Completed handle results as they come.
+// Completed yields futures in the order in which they complete.
 func ExampleCompleted() {
 	pool := executor.Fixed(3)
 	defer pool.Close()
@@ -222,8 +220,8 @@ func ExampleCompleted() {
 	// C
 }
 
-// A completion service hands out results as they come, for a stream of tasks
-// that need not have an end.
+// A completion service returns results in the order in which they complete, for a stream
+// of tasks.
 func ExampleCompletionService() {
 	pool := executor.Fixed(4)
 	defer pool.Close()
@@ -247,12 +245,13 @@ func ExampleCompletionService() {
 	// 285
 }
 
-// Callable adapts a function that has no result.
+// Callable adapts a function without a result.
 func ExampleCallable() {
 	pool := executor.Single()
 	defer pool.Close()
 	flush := func(context.Context) error { return nil }
-	for _, f := range executor.InvokeAll(context.Background(), pool, executor.Callable(flush), executor.Callable(flush)) {
+	fn := executor.Callable(flush)
+	for _, f := range executor.InvokeAll(context.Background(), pool, fn, fn) {
 		fmt.Println(f.Err())
 	}
 	// Output:

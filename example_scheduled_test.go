@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/cron"
 )
 
-// A scheduled pool runs tasks after a delay, in the order of their times.
+// A scheduled pool runs tasks after a delay, in the order of their due times.
 func ExampleSchedule() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
@@ -31,12 +31,12 @@ func ExampleSchedule() {
 	// done <nil>
 }
 
-// A task that is canceled before its time leaves at once.
+// A task that is canceled before it is due leaves the queue at once.
 func ExampleScheduledFuture() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	reminder := executor.Schedule(context.Background(), pool, 24*time.Hour, func(context.Context) (int, error) {
-		return 0, errors.New("nobody reminds me")
+		return 0, errors.New("not reached")
 	}, executor.Named("reminder"))
 
 	fmt.Println(reminder.Name(), reminder.State(), reminder.Delay() > 23*time.Hour)
@@ -47,7 +47,7 @@ func ExampleScheduledFuture() {
 	// executor: task canceled 0
 }
 
-// At runs a task at a time of day; one that has passed is now.
+// At runs a task at a time of day. If that has passed, the task runs at once.
 func ExampleAt() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
@@ -60,17 +60,17 @@ func ExampleAt() {
 	// better late than never <nil>
 }
 
-// Work at a fixed rate keeps its pace, however long a run takes. It goes on
-// after an error, and ends by Done, Times, Until, Cancel, or a panic.
+// A schedule at a fixed rate catches up after a long run. It continues after an error,
+// and ends by Stop, Times, Until, Cancel, or a panic.
 func ExampleScheduledPool_AtFixedRate() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	ctx := context.Background()
 
 	n := 0
-	beat, err := pool.AtFixedRate(ctx, 0, time.Millisecond, func(context.Context) error {
+	ticker, err := pool.AtFixedRate(ctx, 0, time.Millisecond, func(context.Context) error {
 		n++
-		fmt.Println("beat", n)
+		fmt.Println("run", n)
 		if n == 3 {
 			return executor.Stop
 		}
@@ -80,16 +80,16 @@ func ExampleScheduledPool_AtFixedRate() {
 		fmt.Println(err)
 		return
 	}
-	_, err = beat.Get(ctx)
-	fmt.Println(beat.Runs(), beat.State(), err)
+	_, err = ticker.Get(ctx)
+	fmt.Println(ticker.Runs(), ticker.State(), err)
 	// Output:
-	// beat 1
-	// beat 2
-	// beat 3
+	// run 1
+	// run 2
+	// run 3
 	// 3 succeeded <nil>
 }
 
-// With a fixed delay there is a pause between the end of a run and the next.
+// A fixed delay is the time from the end of a run to the start of the next.
 func ExampleScheduledPool_WithFixedDelay() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
@@ -124,7 +124,7 @@ func ExampleScheduledPool_On() {
 	// backup at 02:30 UTC
 }
 
-// launch is a trigger of a user's own: one time, then never again.
+// launch is a trigger with one due time.
 type launch struct{ at time.Time }
 
 func (l launch) Next(t time.Time) time.Time {
@@ -155,7 +155,7 @@ func ExampleTrigger() {
 	// succeeded
 }
 
-// audited is a task that says what it does.
+// audited is a task that prints its runs.
 type audited struct{ executor.ScheduledTask }
 
 func (a audited) Run(ctx context.Context) error {
@@ -165,7 +165,7 @@ func (a audited) Run(ctx context.Context) error {
 	return err
 }
 
-// Decorate puts a task of your own around each task of a scheduled pool.
+// Decorate wraps each task of a scheduled pool.
 func ExampleScheduledConfig() {
 	pool, err := executor.NewScheduled(executor.ScheduledConfig{
 		Core:     1,
@@ -178,14 +178,14 @@ func ExampleScheduledConfig() {
 		fmt.Println("working")
 		return 1, nil
 	})
-	pool.Close() // what is scheduled once stays, and runs
+	pool.Close() // a task that is scheduled once still runs
 	// Output:
 	// begin
 	// working
 	// end: <nil>
 }
 
-// A body knows when it was due, and so how late it is.
+// Due returns the time at which the current run was due.
 func ExampleDue() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()

@@ -10,10 +10,10 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// A pool of two workers, a few tasks, and an end that waits for them.
+// A pool of two workers, and a task with a result.
 func Example() {
 	pool := executor.Fixed(2)
-	defer pool.Close() // take no more, finish what is queued, wait
+	defer pool.Close() // rejects new tasks, and waits for those that it has
 
 	ctx := context.Background()
 	words := executor.Submit(ctx, pool, func(context.Context) (int, error) {
@@ -26,8 +26,7 @@ func Example() {
 	// 4 <nil>
 }
 
-// A task that fails hands its error to whoever asks for the result, and so does
-// one that panics.
+// Get returns the error of a task that fails, and an error for a task that panics.
 func ExampleSubmit() {
 	pool := executor.Fixed(1)
 	defer pool.Close()
@@ -53,7 +52,7 @@ func ExampleSubmit() {
 	// panic: runtime error: index out of range [3] with length 0
 }
 
-// For work that nobody waits for there is Go.
+// Go submits a task without a result.
 func ExamplePool_Go() {
 	pool := executor.Single()
 
@@ -72,7 +71,7 @@ func ExamplePool_Go() {
 	// mail to Bob
 }
 
-// A task may have a type of its own.
+// A task may be any type with a method Run.
 func ExamplePool_Execute() {
 	pool := executor.Single()
 	pool.Execute(context.Background(), greeting{"Ann"})
@@ -88,8 +87,8 @@ func (g greeting) Run(context.Context) error {
 	return nil
 }
 
-// Nothing wrong with a Config of a few lines: what is left out has a default,
-// and what makes no sense is an error that says so.
+// A field of Config that is not set has a default. A Config without a meaning is an
+// error.
 func ExampleNew() {
 	pool, err := executor.New(executor.Config{
 		Name:      "thumbnails",
@@ -112,7 +111,7 @@ func ExampleNew() {
 	// executor: Config: Max is 4, less than Core, which is 8; raise Max or lower Core
 }
 
-// A pool without room for a task rejects it, and the error says why.
+// A pool without room for a task rejects it with an error that has the reason.
 func ExampleRejectedError() {
 	pool, _ := executor.New(executor.Config{Name: "tiny", Core: 1, Queue: executor.Handoff()})
 	ctx := context.Background()
@@ -134,8 +133,7 @@ func ExampleRejectedError() {
 	// executor: task rejected by "tiny": shut down
 }
 
-// A rejection policy of your own: here, what the first pool can't take goes to
-// another.
+// A RejectFunc is a rejection policy. This one submits rejected tasks to another pool.
 func ExampleRejectFunc() {
 	spare := executor.Single()
 	pool, _ := executor.New(executor.Config{
@@ -160,8 +158,7 @@ func ExampleRejectFunc() {
 	// done <nil>
 }
 
-// Hooks see each task of a pool; a context that BeforeTask returns is the
-// body's.
+// The hooks are called for each task of a pool.
 func ExampleHooks() {
 	pool, _ := executor.New(executor.Config{
 		Core: 1,
@@ -173,7 +170,7 @@ func ExampleHooks() {
 			AfterTask: func(_ context.Context, info executor.TaskInfo, err error) {
 				fmt.Println("end", info.Name, err)
 			},
-			Terminated: func() { fmt.Println("that was all") },
+			Terminated: func() { fmt.Println("terminated") },
 		},
 	})
 	pool.Go(context.Background(), func(context.Context) error {
@@ -183,17 +180,18 @@ func ExampleHooks() {
 	// Output:
 	// begin backup
 	// end backup disk full
-	// that was all
+	// terminated
 }
 
-// The counters of one snapshot add up.
+// Submitted tasks are those that succeeded, failed, were canceled or rejected, are queued
+// or running.
 func ExamplePool_Stats() {
 	pool := executor.Fixed(2)
 	ctx := context.Background()
 	for i := range 10 {
 		pool.Go(ctx, func(context.Context) error {
 			if i == 7 {
-				return executor.Stop // any error counts as a failure here
+				return executor.Stop // an error like any other, because this is no schedule
 			}
 			return nil
 		})
@@ -208,8 +206,8 @@ func ExamplePool_Stats() {
 	// terminated 0
 }
 
-// A pool that must end now cancels what runs, and gives back what never ran, to
-// be run elsewhere.
+// ShutdownNow ends the contexts of running tasks and returns the tasks that have not
+// started, to be run elsewhere.
 func ExamplePool_ShutdownNow() {
 	ctx := context.Background()
 	pool := executor.Single()
@@ -226,36 +224,36 @@ func ExamplePool_ShutdownNow() {
 	}, executor.Named("letter"))
 
 	<-running
-	unrun := pool.ShutdownNow()
+	dropped := pool.ShutdownNow()
 	pool.AwaitTermination(ctx)
 	fmt.Println("its future:", letter.Err())
 
 	other := executor.Single()
-	for _, task := range unrun {
-		fmt.Println("given back:", task.Name())
+	for _, task := range dropped {
+		fmt.Println("returned:", task.Name())
 		other.Execute(ctx, task)
 	}
 	other.Close()
 	// Output:
 	// stopped: executor: shut down
 	// its future: executor: task canceled: shut down
-	// given back: letter
+	// returned: letter
 	// letter sent
 }
 
-// AwaitTermination waits with a bound, where Close would wait for as long as the
-// tasks take.
+// AwaitTermination waits until its context ends; Close waits for as long as the tasks
+// take.
 func ExamplePool_AwaitTermination() {
 	pool := executor.Fixed(1)
 	pool.Go(context.Background(), func(ctx context.Context) error {
-		<-ctx.Done() // works until it is told to stop
+		<-ctx.Done() // until its context ends
 		return ctx.Err()
 	})
 	pool.Shutdown()
 
-	patience, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	short, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	if err := pool.AwaitTermination(patience); err != nil {
+	if err := pool.AwaitTermination(short); err != nil {
 		fmt.Println(err)
 		pool.ShutdownNow()
 	}
@@ -265,8 +263,7 @@ func ExamplePool_AwaitTermination() {
 	// <nil>
 }
 
-// The least executor there can be runs tasks at once, in the caller. Futures and
-// all that is built on them work over it.
+// The simplest executor runs tasks in the caller. Futures and bulk calls work over it.
 func ExampleExecutor() {
 	f := executor.Submit(context.Background(), here{}, func(context.Context) (int, error) { return 42, nil })
 	fmt.Println(f.Result())
@@ -281,7 +278,7 @@ func (here) Execute(ctx context.Context, task executor.Runnable) error {
 	return nil
 }
 
-// Of the tasks that wait, the one with the least priority is next.
+// The queued task with the least priority is next.
 func ExamplePrioritized() {
 	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Prioritized()})
 	ctx := context.Background()

@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// letter is a piece of work as a type of its own: unlike a function it can be
-// compared, and so be found in a queue.
+// letter is a task that can be compared, unlike a function, so that Remove finds it in a
+// queue.
 type letter struct{ to string }
 
 func (l *letter) Run(context.Context) error {
@@ -38,12 +38,12 @@ func ExampleFunc() {
 }
 
 func ExampleOption() {
-	polite := []executor.Option{executor.Named("report"), executor.Timeout(time.Minute)}
+	opts := []executor.Option{executor.Named("report"), executor.Timeout(time.Minute)}
 	pool := executor.Fixed(1)
 	f := executor.Submit(context.Background(), pool, func(ctx context.Context) (bool, error) {
 		_, bounded := ctx.Deadline()
 		return bounded, nil
-	}, polite...)
+	}, opts...)
 	bounded, _ := f.Get(context.Background())
 	fmt.Println(f.Name(), bounded)
 	pool.Close()
@@ -62,7 +62,9 @@ func ExamplePanicError() {
 }
 
 func ExampleQueue() {
-	for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(100), executor.Handoff(), executor.Prioritized()} {
+	for _, q := range []executor.Queue{
+		executor.Unbounded(), executor.Bounded(100), executor.Handoff(), executor.Prioritized(),
+	} {
 		pool, err := executor.New(executor.Config{Core: 1, Max: 2, Queue: q})
 		if err != nil {
 			panic(err)
@@ -91,7 +93,9 @@ func ExampleRejectPolicy() {
 }
 
 func ExampleBlockFor() {
-	pool, _ := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.BlockFor(10 * time.Millisecond)})
+	pool, _ := executor.New(executor.Config{
+		Core: 1, Queue: executor.Handoff(), Reject: executor.BlockFor(10 * time.Millisecond),
+	})
 	release := make(chan struct{})
 	pool.Go(context.Background(), func(context.Context) error { <-release; return nil })
 	fmt.Println(pool.Go(context.Background(), func(context.Context) error { return nil }))
@@ -143,14 +147,14 @@ func ExampleTaskInfo() {
 
 func ExampleDropped() {
 	pool := executor.Fixed(1)
-	begun, release := make(chan struct{}), make(chan struct{})
-	pool.Go(context.Background(), func(context.Context) error { close(begun); <-release; return nil })
+	started, release := make(chan struct{}), make(chan struct{})
+	pool.Go(context.Background(), func(context.Context) error { close(started); <-release; return nil })
 	pool.Execute(context.Background(), &letter{to: "bob"})
-	<-begun
+	<-started
 
 	other := executor.Fixed(1)
-	for _, u := range pool.ShutdownNow() {
-		other.Execute(context.Background(), u)
+	for _, task := range pool.ShutdownNow() {
+		other.Execute(context.Background(), task)
 	}
 	other.Close()
 	close(release)
@@ -160,13 +164,14 @@ func ExampleDropped() {
 
 func ExampleAfterShutdown() {
 	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
-	f := executor.Schedule(context.Background(), pool, time.Hour, func(context.Context) (int, error) { return 1, nil })
+	one := func(context.Context) (int, error) { return 1, nil }
+	f := executor.Schedule(context.Background(), pool, time.Hour, one)
 	pool.Close() // does not wait for an hour
 	fmt.Println(f.Err())
 	// Output: executor: task canceled: shut down
 }
 
-// loud is a decoration: it says when its task runs.
+// loud is a task that prints when it runs.
 type loud struct{ executor.ScheduledTask }
 
 func (l loud) Run(ctx context.Context) error {
@@ -178,7 +183,8 @@ func ExampleScheduledTask() {
 	pool, _ := executor.NewScheduled(executor.ScheduledConfig{
 		Decorate: func(t executor.ScheduledTask) executor.ScheduledTask { return loud{t} },
 	})
-	f := executor.Schedule(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) { return 1, nil })
+	one := func(context.Context) (int, error) { return 1, nil }
+	f := executor.Schedule(context.Background(), pool, time.Millisecond, one)
 	fmt.Println(f.Get(context.Background()))
 	pool.Close()
 	// Output:

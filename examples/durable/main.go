@@ -1,9 +1,9 @@
-// Command durable sends letters, one every tenth of a second, and may be killed
-// at any moment: started again, it finishes what was left, and sends none twice
-// that it had finished.
+// Command durable sends letters, one every tenth of a second. It may be killed at any
+// time: when it is started again, it sends the letters that are left, and none again that
+// it had sent before.
 //
-//	go run ./examples/durable -crash 1s    # kills itself, as kill -9 would
-//	go run ./examples/durable              # goes on where it was
+//	go run ./examples/durable -crash 1s    # exits without cleanup, as after kill -9
+//	go run ./examples/durable              # continues
 package main
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
-// Letter is what a job needs to know. It is kept as JSON.
+// Letter is the payload of a job. It is stored as JSON.
 type Letter struct{ To string }
 
-// Receipt is what comes of it.
+// Receipt is the result of a job.
 type Receipt struct{ Attempt int }
 
 func main() {
-	db := flag.String("db", "letters.db", "the `file` that keeps the jobs")
-	crash := flag.Duration("crash", 0, "die without warning after so long")
+	db := flag.String("db", "letters.db", "the `file` with the jobs")
+	crash := flag.Duration("crash", 0, "exit without cleanup after this time")
 	flag.Parse()
 	if err := run(*db, *crash); err != nil {
 		log.Fatal(err)
@@ -38,7 +38,7 @@ func main() {
 func run(db string, crash time.Duration) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	store, err := sqlite.Open(db) // or postgres.Open, to share the work among machines
+	store, err := sqlite.Open(db) // or postgres.Open, for several machines
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,10 @@ func run(db string, crash time.Duration) error {
 
 	var ids []durable.ID
 	for i := range 20 {
-		// The key makes this safe to repeat: the second time nothing is added.
+		// With a key this is safe to repeat: a second call adds nothing.
 		to := fmt.Sprintf("reader %d", i+1)
-		id, err := letters.Schedule(ctx, time.Duration(i)*100*time.Millisecond, Letter{To: to}, durable.Key("letter to "+to))
+		delay := time.Duration(i) * 100 * time.Millisecond
+		id, err := letters.Schedule(ctx, delay, Letter{To: to}, durable.Key("letter to "+to))
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func send(ctx context.Context, l Letter) (Receipt, error) {
 	job, _ := durable.Current(ctx)
 	fmt.Printf("writing to %s, attempt %d\n", l.To, job.Attempt)
 	select {
-	case <-time.After(300 * time.Millisecond): // it takes a while
+	case <-time.After(300 * time.Millisecond): // the work
 	case <-ctx.Done():
 		return Receipt{}, context.Cause(ctx)
 	}

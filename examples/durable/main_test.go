@@ -16,9 +16,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program that dies in the middle sends all letters when it is started again,
-// and none that it had sent a second time.
-func TestKilledProgramFinishesItsWork(t *testing.T) {
+// After a crash the program sends all letters when it is started again, and none twice.
+func TestProgramContinuesAfterCrash(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "letters.db")
 	program := func(args ...string) (string, error) {
 		cmd := exec.Command(os.Args[0], append([]string{"-db", db}, args...)...)
@@ -28,14 +27,13 @@ func TestKilledProgramFinishesItsWork(t *testing.T) {
 	}
 	first, err := program("-crash", "1s")
 	if err == nil || strings.Contains(first, "all 20 letters") {
-		t.Fatalf("it did not die:\n%s", first)
+		t.Fatalf("the program did not crash:\n%s", first)
 	}
 	second, err := program()
 	if err != nil || !strings.Contains(second, "all 20 letters are sent") {
-		t.Fatalf("it did not finish: %v\n%s", err, second)
+		t.Fatalf("the second run did not send all letters: %v\n%s", err, second)
 	}
-	// A letter may be sent twice only if it was sent in the instant of the death,
-	// before that could be committed.
+	// A letter is sent twice only if the crash came between sending and committing.
 	repeated := 0
 	for line := range strings.Lines(first) {
 		if strings.HasPrefix(line, "sent to") && strings.Contains(second, line) {
@@ -43,6 +41,6 @@ func TestKilledProgramFinishesItsWork(t *testing.T) {
 		}
 	}
 	if sent := strings.Count(first, "sent to"); repeated > 1 || repeated > 0 && repeated == sent {
-		t.Errorf("%d of %d letters that had been sent were sent again", repeated, sent)
+		t.Errorf("%d of %d letters were sent again", repeated, sent)
 	}
 }
