@@ -303,7 +303,8 @@ func TestTaskContextErrReturnedCancelsChildTask(t *testing.T) {
 				})
 				synctest.Wait()
 				err := next.Err()
-				if !errors.Is(err, executor.ErrReturned) || !errors.Is(err, context.Canceled) || !errors.Is(err, executor.ErrCanceled) {
+				if !errors.Is(err, executor.ErrReturned) || !errors.Is(err, context.Canceled) ||
+					!errors.Is(err, executor.ErrCanceled) {
 					t.Errorf("it ended with %v", err)
 				}
 				close(release)
@@ -333,7 +334,8 @@ func TestTaskContextTimeout(t *testing.T) {
 					t.Errorf("%s: Deadline: %v, %v", name, at, ok)
 				}
 				<-ctx.Done()
-				if d := time.Since(start); d != time.Minute || ctx.Err() != context.DeadlineExceeded || !errors.Is(context.Cause(ctx), executor.ErrTimeout) {
+				if d := time.Since(start); d != time.Minute || ctx.Err() != context.DeadlineExceeded ||
+					!errors.Is(context.Cause(ctx), executor.ErrTimeout) {
 					t.Errorf("%s: after %v: %v, cause %v", name, d, ctx.Err(), context.Cause(ctx))
 				}
 				return 3, nil
@@ -392,7 +394,8 @@ func TestTaskContextEndsWithShutdownNow(t *testing.T) {
 				synctest.Wait()
 				p.ShutdownNow()
 				p.AwaitTermination(context.Background())
-				want := map[string]error{"Submit": executor.ErrShutdown, "Timeout": executor.ErrShutdown, "Go": executor.ErrShutdown, "Named": executor.ErrShutdown}
+				want := map[string]error{"Submit": executor.ErrShutdown, "Timeout": executor.ErrShutdown, "Go": executor.ErrShutdown,
+					"Named": executor.ErrShutdown}
 				if !maps.Equal(causes, want) {
 					t.Errorf("the causes are %v", causes)
 				}

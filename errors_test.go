@@ -28,7 +28,10 @@ var sentinels = map[string]error{
 // matches returns the names of the sentinels that err matches.
 func matches(err error) string {
 	var all []string
-	for _, name := range []string{"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone", "ErrNilTask", "ErrInvalid", "ErrGoexit"} {
+	for _, name := range []string{
+		"ErrRejected", "ErrShutdown", "ErrSaturated", "ErrCanceled", "ErrTimeout", "ErrReturned", "ErrNotDone",
+		"ErrNilTask", "ErrInvalid", "ErrGoexit",
+	} {
 		if errors.Is(err, sentinels[name]) {
 			all = append(all, name)
 		}
@@ -240,7 +243,8 @@ func TestErrorNilPointerAsCause(t *testing.T) {
 		cancel(none(ctx))
 		inspect := func(err error) {
 			t.Helper()
-			if errors.Is(err, fs.ErrExist) || !errors.Is(err, executor.ErrCanceled) && !errors.Is(err, context.Canceled) {
+			if errors.Is(err, fs.ErrExist) || !errors.Is(err, executor.ErrCanceled) &&
+				!errors.Is(err, context.Canceled) {
 				t.Errorf("%T matches what it should not", err)
 			}
 			var path *fs.PathError

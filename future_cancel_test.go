@@ -141,7 +141,8 @@ func TestFutureCancelBeforeFirstUseOfContext(t *testing.T) {
 			cancel(f)
 			close(gate)
 			f.Join(t.Context())
-			if canceled := name == "Cancel"; canceled != (err == context.Canceled) || canceled != (cause == executor.ErrCanceled) {
+			if canceled := name == "Cancel"; canceled != (err == context.Canceled) ||
+				canceled != (cause == executor.ErrCanceled) {
 				t.Errorf("%s: the task function saw %v, cause %v", name, err, cause)
 			}
 		}

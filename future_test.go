@@ -65,7 +65,8 @@ func TestFutureErrorIsNotWrapped(t *testing.T) {
 
 // A task function may return an error of this package: the future has failed with that error.
 func TestFutureOutcomeIsPackageError(t *testing.T) {
-	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled, errors.ErrUnsupported} {
+	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled,
+		errors.ErrUnsupported} {
 		f := executor.NewFuture(testkit.Fail(err))
 		f.Run(t.Context())
 		if f.State() != executor.Failed || f.Err() != err {
@@ -354,7 +355,8 @@ func TestFutureSubmitNilContext(t *testing.T) {
 
 // waiters has goroutines wait for f in each way, calls complete, and checks that they return the
 // outcome at once.
-func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Future[int]), s executor.State, v int, want error) {
+func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Future[int]), s executor.State, v int,
+	want error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var wg sync.WaitGroup

@@ -27,7 +27,8 @@ func TestHooksOrder(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
 		mustGo(t, pool, func(context.Context) error { log.Add("body"); return nil }, executor.Named("a"))
 		mustGo(t, pool, func(context.Context) error { return errors.New("lost") }, executor.Named("b"))
-		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("kept") }, executor.Named("c"))
+		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errors.New("kept") },
+			executor.Named("c"))
 		pool.Close()
 		log.Check(t, "before a", "body", "after a: <nil>", "before b", "after b: lost", "before c", "after c: kept", "terminated")
 	})
@@ -37,7 +38,8 @@ func TestHooksOrder(t *testing.T) {
 func TestHooksOfTaskThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log testkit.Trace
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
+		pool := newPool(t,
+			executor.Config{Core: 1, Queue: executor.Bounded(3), Reject: executor.CallerRuns, Hooks: log.Hooks()})
 		block := newBlocker(t)
 		mustGo(t, pool, block.Run, executor.Named("block"))
 		ended, cancel := context.WithCancel(t.Context())
@@ -90,11 +92,14 @@ func TestHooksBeforeTaskContext(t *testing.T) {
 			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 				return context.WithValue(ctx, key{}, "value of "+info.Name)
 			},
-			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { after = append(after, ctx.Value(key{})) },
+			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) {
+				after = append(after, ctx.Value(key{}))
+			},
 		}})
 		var inPlain any
 		mustGo(t, pool, func(ctx context.Context) error { inPlain = ctx.Value(key{}); return nil }, executor.Named("a"))
-		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil }, executor.Named("b"))
+		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil },
+			executor.Named("b"))
 		waitStats(t, pool)
 		inFuture, _ := f.Result()
 		expect(t, "in the plain task", inPlain, any("value of a"))
@@ -237,7 +242,7 @@ func TestHooksMayUsePool(t *testing.T) {
 
 // Without OnPanic a panic is logged with pool, task, value and stack; an error that is nowhere else
 // to be seen is logged as a warning.
-func TestLogPanicsAndErrors(t *testing.T) {
+func TestPoolLogPanicsAndErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		pool := newPool(t, executor.Config{Name: "p", Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
@@ -245,13 +250,14 @@ func TestLogPanicsAndErrors(t *testing.T) {
 			t.Helper()
 			waitStats(t, pool)
 			got := out.String()
-			if slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(got, s) }) || got != "" && len(want) == 0 {
+			if slices.ContainsFunc(want, func(s string) bool { return !strings.Contains(got, s) }) || got != "" &&
+				len(want) == 0 {
 				t.Errorf("logged %q, want %q in it", got, want)
 			}
 			out.Reset()
 		}
 		mustGo(t, pool, func(context.Context) error { panic("bang") }, executor.Named("job"))
-		logged("level=ERROR", "executor=p", "task=job", "panic=bang", "TestLogPanicsAndErrors")
+		logged("level=ERROR", "executor=p", "task=job", "panic=bang", "TestPoolLogPanicsAndErrors")
 		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
 		logged("level=WARN", "executor=p", "error=mine")
 		mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
@@ -263,7 +269,7 @@ func TestLogPanicsAndErrors(t *testing.T) {
 
 // An error that matches Canceled or DeadlineExceeded is logged if it is not from the end of the
 // task's own context, and so is the error of a task that has run out of time.
-func TestLogCancellationOfOtherContext(t *testing.T) {
+func TestPoolLogCancellationOfOtherContext(t *testing.T) {
 	foreign := func(context.Context) error {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -302,12 +308,13 @@ func TestLogCancellationOfOtherContext(t *testing.T) {
 }
 
 // The error of a task function that returned because its context was ended is not logged.
-func TestLogNoInterruption(t *testing.T) {
+func TestPoolLogNoInterruption(t *testing.T) {
 	for name, body := range map[string]func(context.Context) error{
 		"error": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 		"cause": func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) },
 	} {
-		for cause, interrupt := range map[string]func(p *executor.ScheduledPool, f executor.Awaitable, end context.CancelCauseFunc){
+		type interruption = func(p *executor.ScheduledPool, f executor.Awaitable, end context.CancelCauseFunc)
+		for cause, interrupt := range map[string]interruption{
 			"ShutdownNow": func(p *executor.ScheduledPool, _ executor.Awaitable, _ context.CancelCauseFunc) { p.ShutdownNow() },
 			"Cancel":      func(_ *executor.ScheduledPool, f executor.Awaitable, _ context.CancelCauseFunc) { f.Cancel() },
 			"the submitter": func(_ *executor.ScheduledPool, _ executor.Awaitable, end context.CancelCauseFunc) {
@@ -317,7 +324,8 @@ func TestLogNoInterruption(t *testing.T) {
 			t.Run(cause+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var out bytes.Buffer
-					p := newScheduled(t, executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+					p := newScheduled(t,
+						executor.ScheduledConfig{Core: 2, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 					ctx, end := context.WithCancelCause(t.Context())
 					f, err := p.AtFixedRate(ctx, 0, time.Hour, body)
 					if err != nil {
@@ -340,7 +348,7 @@ func TestLogNoInterruption(t *testing.T) {
 
 // An error is not logged if AfterTask gets it; for a task that its submitter ran AfterTask is not
 // called.
-func TestLogNoErrorWithAfterTask(t *testing.T) {
+func TestPoolLogNoErrorWithAfterTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		calls := 0
@@ -366,7 +374,7 @@ func TestLogNoErrorWithAfterTask(t *testing.T) {
 
 // A hook that calls Goexit is logged once, even if there is an AfterTask hook for errors of task
 // functions.
-func TestLogHookGoexit(t *testing.T) {
+func TestPoolLogHookGoexit(t *testing.T) {
 	exit := func() { runtime.Goexit() }
 	for name, hooks := range map[string]executor.Hooks{
 		"BeforeTask": {
@@ -382,7 +390,8 @@ func TestLogHookGoexit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				p := newPool(t, executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+				p := newPool(t,
+					executor.Config{Core: 1, Hooks: hooks, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 				mustGo(t, p, nop)
 				waitStats(t, p)
 				if !strings.Contains(out.String(), "Goexit") || strings.Count(out.String(), "\n") != 1 {
@@ -441,7 +450,7 @@ const (
 )
 
 // A worker has its pool's name and its own number as labels, idle or working.
-func TestLabelsOfWorker(t *testing.T) {
+func TestPoolLabelsOfWorker(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 2})
 		pool.PrestartAll()
@@ -457,7 +466,7 @@ func TestLabelsOfWorker(t *testing.T) {
 
 // A task has the labels of its submitter's context with those of the worker, which win; the next
 // task and the idle worker do not have them.
-func TestLabelsOfTask(t *testing.T) {
+func TestPoolLabelsOfTask(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
 		run := func(ctx context.Context, want string) {
@@ -481,7 +490,7 @@ func TestLabelsOfTask(t *testing.T) {
 
 // In a pool without a name a worker has no labels, not even those of the goroutine that started it,
 // and a task has those of its submitter's context.
-func TestLabelsWithoutName(t *testing.T) {
+func TestPoolLabelsWithoutName(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
@@ -498,7 +507,7 @@ func TestLabelsWithoutName(t *testing.T) {
 }
 
 // Labels that a task function sets for its goroutine end with the task.
-func TestLabelsSetByTask(t *testing.T) {
+func TestPoolLabelsSetByTask(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 1})
 		mustGo(t, pool, func(ctx context.Context) error {

@@ -226,7 +226,8 @@ func TestInvokeWithEndedContext(t *testing.T) {
 			fs := executor.InvokeAll(c.Ctx, ex, body, body)
 			_, err := executor.InvokeAny(c.Ctx, ex, body, body)
 			for _, want := range c.Want {
-				if len(fs) != 2 || !errors.Is(fs[0].Err(), want) || !errors.Is(fs[1].Err(), want) || !errors.Is(err, want) {
+				if len(fs) != 2 || !errors.Is(fs[0].Err(), want) || !errors.Is(fs[1].Err(), want) ||
+					!errors.Is(err, want) {
 					t.Errorf("%s: InvokeAll: %v, %v; InvokeAny: %v; want %v", name, fs[0].Err(), fs[1].Err(), err, want)
 				}
 			}
@@ -265,7 +266,8 @@ func TestInvokeAllChecksContextBetweenTasks(t *testing.T) {
 func TestInvokeAllRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
-		fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
+		fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone,
+			testkit.UntilDone)
 		if got := statesOf(fs); got != "[canceled canceled failed canceled]" {
 			t.Error(got)
 		}
@@ -296,7 +298,8 @@ func TestInvokeAllExecutorPanics(t *testing.T) {
 				ended := make(chan any)
 				go func() {
 					defer func() { ended <- recover() }()
-					executor.InvokeAll(context.Background(), pool, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
+					executor.InvokeAll(context.Background(), pool, testkit.UntilDone, testkit.UntilDone,
+						testkit.UntilDone)
 				}()
 				if v := <-ended; v == nil != (end == "Goexit") {
 					t.Errorf("recovered %v", v)
@@ -319,7 +322,8 @@ func TestInvokeShutdownNow(t *testing.T) {
 			p := newPool(t, c)
 			time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
 			start := time.Now()
-			fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone)
+			fs := executor.InvokeAll(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone,
+				testkit.UntilDone)
 			for i, f := range fs {
 				if !errors.Is(f.Err(), executor.ErrShutdown) {
 					t.Errorf("future %d: %v", i, f.Err())
@@ -327,7 +331,8 @@ func TestInvokeShutdownNow(t *testing.T) {
 			}
 			p = newPool(t, c)
 			time.AfterFunc(time.Minute, func() { p.ShutdownNow() })
-			if _, err := executor.InvokeAny(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone); !errors.Is(err, executor.ErrShutdown) {
+			if _, err := executor.InvokeAny(t.Context(), p, testkit.UntilDone, testkit.UntilDone, testkit.UntilDone,
+				testkit.UntilDone); !errors.Is(err, executor.ErrShutdown) {
 				t.Errorf("InvokeAny: %v", err)
 			}
 			if d := time.Since(start); d != 2*time.Minute {
@@ -345,7 +350,8 @@ func TestInvokeAny(t *testing.T) {
 	overExecutors(t, func(t *testing.T, ex executor.Executor) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		v, err := executor.InvokeAny(ctx, ex, testkit.Fail(errTask), testkit.After(time.Second, 2), testkit.Fail(errTask))
+		v, err := executor.InvokeAny(ctx, ex, testkit.Fail(errTask), testkit.After(time.Second, 2),
+			testkit.Fail(errTask))
 		if v != 2 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
@@ -374,7 +380,8 @@ func TestInvokeAnyScheduledPool(t *testing.T) {
 func TestInvokeAnyStopsSubmitting(t *testing.T) {
 	body, runs, release := testkit.Stuck(1, nil)
 	release()
-	if v, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask), body, body, body); v != 1 || err != nil {
+	if v, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask), body, body, body); v != 1 ||
+		err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 	if *runs != 1 {
@@ -430,7 +437,8 @@ func TestInvokeAnyAllFail(t *testing.T) {
 			t.Errorf("%d, %v", v, err)
 		}
 	})
-	if _, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask), testkit.Fail(context.Canceled)); err != context.Canceled {
+	if _, err := executor.InvokeAny(t.Context(), testkit.Inline{}, testkit.Fail(errTask),
+		testkit.Fail(context.Canceled)); err != context.Canceled {
 		t.Errorf("in the caller: %v", err)
 	}
 }
@@ -472,7 +480,8 @@ func TestInvokeAnyContextEnds(t *testing.T) {
 		for range 50 {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errTask)
 			start := time.Now()
-			_, err := executor.InvokeAny(ctx, p, testkit.After(time.Hour, 1), testkit.Fail(errors.New("early")), testkit.After(time.Hour, 3), testkit.After(time.Hour, 4))
+			_, err := executor.InvokeAny(ctx, p, testkit.After(time.Hour, 1), testkit.Fail(errors.New("early")),
+				testkit.After(time.Hour, 3), testkit.After(time.Hour, 4))
 			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errTask) {
 				t.Errorf("%v", err)
 			}
@@ -500,7 +509,8 @@ func TestInvokeAnyPrefersContextError(t *testing.T) {
 		for range 200 {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(time.Second, func() { cancel(errTask) })
-			if _, err := executor.InvokeAny(ctx, p, value(1)); errors.Is(err, executor.ErrCanceled) || !errors.Is(err, errTask) {
+			if _, err := executor.InvokeAny(ctx, p, value(1)); errors.Is(err, executor.ErrCanceled) ||
+				!errors.Is(err, errTask) {
 				t.Fatalf("the outcome of a task that waited instead of the context's error: %v", err)
 			}
 		}
@@ -512,7 +522,8 @@ func TestInvokeAnyPrefersContextError(t *testing.T) {
 func TestInvokeAnyRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
-		if v, err := executor.InvokeAny(t.Context(), p, testkit.After(time.Second, 1), value(2), value(3)); v != 1 || err != nil {
+		if v, err := executor.InvokeAny(t.Context(), p, testkit.After(time.Second, 1), value(2), value(3)); v != 1 ||
+			err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
 		p.Shutdown()
@@ -642,7 +653,8 @@ func TestCallable(t *testing.T) {
 	if executor.Callable(nil) != nil {
 		t.Error("Callable(nil) is a function")
 	}
-	f := executor.Submit(t.Context(), testkit.Inline{}, executor.Callable(func(context.Context) error { return errTask }))
+	f := executor.Submit(t.Context(), testkit.Inline{},
+		executor.Callable(func(context.Context) error { return errTask }))
 	if v, err := f.Get(t.Context()); v != (struct{}{}) || err != errTask {
 		t.Errorf("%v, %v", v, err)
 	}

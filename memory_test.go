@@ -175,7 +175,8 @@ func TestPoolReleasesFutures(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
 		var gone []weak.Pointer[burden]
 		for range 8 {
-			f := executor.Submit(context.Background(), p, func(context.Context) (*burden, error) { return new(burden), nil })
+			f := executor.Submit(context.Background(), p,
+				func(context.Context) (*burden, error) { return new(burden), nil })
 			v, _ := f.Get(t.Context())
 			gone = append(gone, weak.Make(v))
 		}
@@ -195,7 +196,7 @@ func TestPoolReleasesFutures(t *testing.T) {
 // or discarded.
 func TestPoolReleasesFunctions(t *testing.T) {
 	type large [1 << 16]byte
-	for name, use := range map[string]func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any{
+	for name, use := range map[string]func(*executor.Pool, *testkit.Blocker, func(context.Context) (int, error)) any{
 		"ran": func(pool *executor.Pool, block *testkit.Blocker, body func(context.Context) (int, error)) any {
 			f := executor.Submit(context.Background(), pool, body)
 			block.Release()
@@ -441,7 +442,7 @@ func TestFutureAllocations(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		ctx := context.Background()
 		body := value(1)
-		plain := func(context.Context) error { return nil }
+		usesContext := func(ctx context.Context) (int, error) { return 0, ctx.Err() }
 		batch := func(submit func()) func() {
 			return func() {
 				for range 100 {
@@ -454,12 +455,12 @@ func TestFutureAllocations(t *testing.T) {
 			run  func()
 			most float64
 		}{
-			"Go":                  {batch(func() { p.Go(ctx, plain) }), 0},
+			"Go":                  {batch(func() { p.Go(ctx, nop) }), 0},
 			"Submit":              {batch(func() { executor.Submit(ctx, p, body) }), 1},
 			"Submit, Cancel":      {batch(func() { executor.Submit(ctx, p, body).Cancel() }), 1},
 			"NewFuture, Run":      {batch(func() { executor.NewFuture(body).Run(ctx) }), 1},
 			"Complete, Get":       {batch(func() { f := executor.NewPromise[int](); f.Complete(1); f.Get(ctx) }), 1},
-			"Submit, use context": {batch(func() { executor.Submit(ctx, p, func(ctx context.Context) (int, error) { return 0, ctx.Err() }) }), 6},
+			"Submit, use context": {batch(func() { executor.Submit(ctx, p, usesContext) }), 6},
 			"Submit with option":  {batch(func() { executor.Submit(ctx, p, body, executor.Priority(1)) }), 5},
 		} {
 			c.run() // the queue has its size

@@ -111,7 +111,8 @@ func TestOptionAppliesTo(t *testing.T) {
 					}
 					continue
 				}
-				if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), o.name) || !strings.HasPrefix(err.Error(), "executor: ") {
+				if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), o.name) ||
+					!strings.HasPrefix(err.Error(), "executor: ") {
 					t.Errorf("%s with %s: %v", name, o.name, err)
 				}
 			}
@@ -135,7 +136,8 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, At, AtFixedRate, WithFixedDelay and On"},
 		} {
-			if err := submissions[c.by].submit(t.Context(), pool, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := submissions[c.by].submit(t.Context(), pool, c.opt); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", c.by, err, c.want)
 			}
 		}
@@ -171,29 +173,6 @@ func TestOptionNamed(t *testing.T) {
 		}
 		if n := executor.NewPromise[int]().Name(); n != "" {
 			t.Errorf("NewPromise: %q", n)
-		}
-	})
-}
-
-// In a Prioritized queue the lowest priority comes first, and equal ones in the order of arrival;
-// without the option it is 0.
-func TestOptionPriority(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
-		b := newBlocker(t)
-		b.Fill(t, p, 1)
-		var order strings.Builder
-		note := func(s string) func(context.Context) error {
-			return func(context.Context) error { order.WriteString(s); return nil }
-		}
-		mustGo(t, p, note("a"), executor.Priority(-1))
-		mustGo(t, p, note("b"))
-		mustGo(t, p, note("d"), executor.Priority(7))
-		executor.Submit(t.Context(), p, executor.Callable(note("c")), executor.Priority(0))
-		b.Release()
-		synctest.Wait()
-		if order.String() != "abcd" {
-			t.Errorf("order: %s", order.String())
 		}
 	})
 }

@@ -43,7 +43,8 @@ var forms = []struct {
 }
 
 // eachForm runs test in a bubble for each way to submit.
-func eachForm(t *testing.T, test func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error)) {
+func eachForm(t *testing.T,
+	test func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error)) {
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { test(t, f.submit) })
@@ -60,7 +61,8 @@ func TestPoolContextValues(t *testing.T) {
 		defer cancel()
 		for _, ctx := range []context.Context{endless, ends} {
 			var got any
-			expect(t, "submit", submit(ctx, pool, func(ctx context.Context) error { got = ctx.Value(contextKey{}); return ctx.Err() }), nil)
+			expect(t, "submit", submit(ctx, pool,
+				func(ctx context.Context) error { got = ctx.Value(contextKey{}); return ctx.Err() }), nil)
 			waitStats(t, pool)
 			expect(t, "value", got, any(5))
 		}
@@ -783,7 +785,8 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 			if state != executor.Pending {
 				t.Errorf("future %d is %v, its context has not ended", i, state)
 			}
-		case state != executor.Canceled || !errors.Is(w.future.Err(), w.ctx.Err()) || !w.ctx.vague && !errors.Is(w.future.Err(), context.Cause(w.ctx)):
+		case state != executor.Canceled || !errors.Is(w.future.Err(), w.ctx.Err()) || !w.ctx.vague &&
+			!errors.Is(w.future.Err(), context.Cause(w.ctx)):
 			t.Errorf("future %d is %v with the error %v, its context has ended: %v", i, state, w.future.Err(), w.ctx.Err())
 		}
 	}

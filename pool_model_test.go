@@ -71,13 +71,13 @@ func (p *program) play(rest int, step, compare func()) {
 	}
 }
 
-// sameRuns compares the runs of the pool with those of the model. In a crowd
+// sameRuns compares the runs of the pool with those of the model. In a parallel
 // those that begin at the same time are in no order.
-func (p *program) sameRuns(model []programRun, crowd bool) {
+func (p *program) sameRuns(model []programRun, parallel bool) {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if crowd {
+	if parallel {
 		order := func(a, b programRun) int { return cmp.Or(cmp.Compare(a.began, b.began), cmp.Compare(a.task, b.task)) }
 		slices.SortFunc(p.log, order)
 		slices.SortFunc(model, order)
@@ -448,8 +448,10 @@ func (p *poolProgram) compare() {
 		}
 	}
 	s := checkStats(p.t, p.pool)
-	got := [...]int64{int64(s.Workers), int64(s.Active), int64(s.Queued), s.Submitted, s.Succeeded, s.Failed, s.Canceled, s.Rejected}
-	want := [...]int64{int64(m.workers), int64(len(m.busy)), int64(len(m.queue)), m.submitted, m.succeeded, m.failed, m.canceled, m.rejected}
+	got := [...]int64{int64(s.Workers), int64(s.Active), int64(s.Queued), s.Submitted, s.Succeeded, s.Failed,
+		s.Canceled, s.Rejected}
+	want := [...]int64{int64(m.workers), int64(len(m.busy)), int64(len(m.queue)), m.submitted, m.succeeded, m.failed,
+		m.canceled, m.rejected}
 	if got != want {
 		p.t.Fatalf("after %v: workers, active, queued, submitted, succeeded, failed, canceled, rejected are\n%v, in the model\n%v", m.now, got, want)
 	}
@@ -480,7 +482,8 @@ func runPoolProgram(t *testing.T, code []byte) {
 	case 3:
 		c.Queue, m.room, m.ranked = executor.Prioritized(), -1, true
 	}
-	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard, executor.DiscardOldest}[p.next(4)]
+	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard,
+		executor.DiscardOldest}[p.next(4)]
 	c.Core, c.Max, c.Reject = m.core, m.max, m.policy
 	p.pool = newPool(t, c)
 	p.play(20, p.step, p.compare)
@@ -714,7 +717,8 @@ func TestPoolAcceptedTaskRuns(t *testing.T) {
 				for range 4 {
 					submitters.Go(func() {
 						for range 20 {
-							if pool.Go(context.Background(), func(context.Context) error { ran.Add(1); return nil }) == nil {
+							if pool.Go(context.Background(),
+								func(context.Context) error { ran.Add(1); return nil }) == nil {
 								accepted.Add(1)
 							}
 						}

@@ -72,12 +72,16 @@ func TestPoolRunBeforeTaskFails(t *testing.T) {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context { how.Leave(); return ctx },
+					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+						how.Leave()
+						return ctx
+					},
 				}})
 				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { t.Error("ran"); return 1, nil })
 				_, err := f.Get(t.Context())
 				var perr *executor.PanicError
-				if errors.As(err, &perr) != testkit.Panics(how.Leave) || !testkit.Panics(how.Leave) && err != executor.ErrGoexit {
+				if errors.As(err, &perr) != testkit.Panics(how.Leave) || !testkit.Panics(how.Leave) &&
+					err != executor.ErrGoexit {
 					t.Errorf("Get: %v", err)
 				}
 				expect(t, "Failed", waitStats(t, pool).Failed, 1)
@@ -165,9 +169,10 @@ func TestPoolRunOnPanicFails(t *testing.T) {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
-					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.Leave() },
-				}})
+				pool := newPool(t,
+					executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
+						OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.Leave() },
+					}})
 				mustGo(t, pool, func(context.Context) error { panic("the first one") })
 				mustGo(t, pool, func(context.Context) error { return nil })
 				s := waitStats(t, pool)
@@ -398,14 +403,16 @@ func TestPoolRunOnDoneGoexitBetweenTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
 		gate, begun := make(chan struct{}), make(chan struct{})
-		f, err := p.AtFixedRate(context.Background(), 0, time.Second, func(context.Context) error { close(begun); <-gate; return nil })
+		f, err := p.AtFixedRate(context.Background(), 0, time.Second,
+			func(context.Context) error { close(begun); <-gate; return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-begun
 		f.OnDone(runtime.Goexit)
 		ran := false
-		next := executor.Submit(context.Background(), p, func(context.Context) (int, error) { ran = true; return 1, nil })
+		next := executor.Submit(context.Background(), p,
+			func(context.Context) (int, error) { ran = true; return 1, nil })
 		p.Shutdown() // drops the series after its run, keeps the task
 		close(gate)
 		next.Get(context.Background())
@@ -432,7 +439,10 @@ func TestPoolRunReportOfPanicFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reports := 0
 				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++; test.onPanic() },
+					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {
+						reports++
+						test.onPanic()
+					},
 				}})
 				f := executor.NewFuture(value(1))
 				f.OnDone(test.onDone)
@@ -457,7 +467,8 @@ func TestPoolRunOnDonePanicsAfterShutdown(t *testing.T) {
 		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
-		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error { s.Shutdown(); return nil })
+		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second,
+			func(context.Context) error { s.Shutdown(); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -619,7 +630,8 @@ func TestPoolSubmitContextPanicsInQueue(t *testing.T) {
 		func() {
 			defer func() {
 				var perr *executor.PanicError
-				if v := recover(); v != "canceler" || f.State() != executor.Canceled || !errors.As(f.Err(), &perr) || perr.Value != v {
+				if v := recover(); v != "canceler" || f.State() != executor.Canceled || !errors.As(f.Err(), &perr) ||
+					perr.Value != v {
 					t.Errorf("recovered %v; the future has %v", v, f.Err())
 				}
 			}()

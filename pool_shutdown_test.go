@@ -351,7 +351,8 @@ func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cancelable, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		for _, ctx := range []context.Context{context.Background(), cancelable, context.WithValue(context.Background(), key{}, 1)} {
+		for _, ctx := range []context.Context{context.Background(), cancelable,
+			context.WithValue(context.Background(), key{}, 1)} {
 			pool := newPool(t, executor.Config{Core: 10})
 			causes := make(chan error, 4)
 			body := func(ctx context.Context) error { causes <- testkit.AnHour(ctx); return nil }
@@ -373,9 +374,12 @@ func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
 func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran, known []string
-		first, second := newPool(t, executor.Config{Core: 1}), newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
-			AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) { known = append(known, info.Name) },
-		}})
+		first, second := newPool(t, executor.Config{Core: 1}), newPool(t,
+			executor.Config{Core: 1, Hooks: executor.Hooks{
+				AfterTask: func(_ context.Context, info executor.TaskInfo, _ error) {
+					known = append(known, info.Name)
+				},
+			}})
 		block := newBlocker(t)
 		block.Fill(t, first, 1)
 		body := func(name string) func(context.Context) error {
@@ -499,14 +503,16 @@ func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
 				return err
 			},
 			"InvokeAll": func(ctx context.Context, pool *executor.Pool) error {
-				fs := executor.InvokeAll(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+				fs := executor.InvokeAll(ctx, pool, executor.Callable(testkit.AnHour),
+					executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
 				for _, f := range fs {
 					expectIs(t, "one of InvokeAll", f.Err(), executor.ErrShutdown)
 				}
 				return fs[2].Err()
 			},
 			"InvokeAny": func(ctx context.Context, pool *executor.Pool) error {
-				_, err := executor.InvokeAny(ctx, pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+				_, err := executor.InvokeAny(ctx, pool, executor.Callable(testkit.AnHour),
+					executor.Callable(testkit.AnHour))
 				return err
 			},
 		} {

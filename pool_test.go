@@ -97,7 +97,8 @@ func TestPoolOptionsThatDoNotApply(t *testing.T) {
 			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "SkipMissed": executor.SkipMissed(),
 			"Timeout(0)": executor.Timeout(0), "nil": nil,
 		} {
-			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt), executor.ErrInvalid)
+			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt),
+				executor.ErrInvalid)
 		}
 		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
 	})
@@ -291,7 +292,8 @@ func TestPoolUnboundedNeverGrows(t *testing.T) {
 // A pool with Core 0 starts a worker for a task that it queues.
 func TestPoolZeroCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(), executor.Prioritized()} {
+		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(),
+			executor.Prioritized()} {
 			pool := newPool(t, executor.Config{Max: 3, Queue: q})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
@@ -363,7 +365,8 @@ func TestPoolPriorities(t *testing.T) {
 		add("later", executor.Priority(5))
 		add("plain")
 		add("first", executor.Priority(-1))
-		add("zero", executor.Priority(0))
+		executor.Submit(t.Context(), pool, func(context.Context) (int, error) { got = append(got, "zero"); return 0, nil },
+			executor.Priority(0))
 		add("later too", executor.Priority(5))
 		block.Release()
 		waitStats(t, pool)
@@ -444,7 +447,8 @@ func TestPoolConfigDefaults(t *testing.T) {
 // The getters return what Config said; Max is Core if it is zero.
 func TestPoolConfigGetters(t *testing.T) {
 	mine := new(custom)
-	pool := newPool(t, executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine})
+	pool := newPool(t,
+		executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine})
 	expect(t, "Core", pool.Core(), 1)
 	expect(t, "Max", pool.Max(), 3)
 	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)

@@ -252,7 +252,9 @@ func TestPoolPrestartedWorkerTimesOut(t *testing.T) {
 // Prestart starts nothing in a pool that is shut down and has nothing to do.
 func TestPoolPrestartAfterShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, stop := range []func(*executor.Pool){(*executor.Pool).Shutdown, func(p *executor.Pool) { p.ShutdownNow() }} {
+		for _, stop := range []func(*executor.Pool){
+			(*executor.Pool).Shutdown, func(p *executor.Pool) { p.ShutdownNow() },
+		} {
 			pool := newPool(t, executor.Config{Core: 4})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1) // keeps it from terminating

@@ -141,7 +141,8 @@ func TestPresetPerTask(t *testing.T) {
 		block := newBlocker(t)
 		var fs []*executor.Future[int]
 		for i := range 100 {
-			fs = append(fs, executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) { return i, block.Run(ctx) }))
+			fs = append(fs,
+				executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) { return i, block.Run(ctx) }))
 		}
 		s := waitStats(t, pool)
 		expect(t, "Active", s.Active, 100)
@@ -189,7 +190,8 @@ func TestPresetPerTaskShutdown(t *testing.T) {
 func TestPresetPerTaskShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
-		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour),
+			executor.Callable(testkit.AnHour))
 		synctest.Wait()
 		expect(t, "returned", len(pool.ShutdownNow()), 0)
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
@@ -216,7 +218,8 @@ func TestPresetPerTaskInvoke(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		for i, f := range executor.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil), after(time.Second, 1, nil), after(time.Second, 2, errTask)) {
+		for i, f := range executor.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil),
+			after(time.Second, 1, nil), after(time.Second, 2, errTask)) {
 			v, err := f.Result()
 			expect(t, "value", v, i)
 			expect(t, "error", err, []error{nil, nil, errTask}[i])
@@ -224,7 +227,8 @@ func TestPresetPerTaskInvoke(t *testing.T) {
 		expect(t, "InvokeAll took", time.Since(start), 3*time.Second)
 
 		start = time.Now()
-		v, err := executor.InvokeAny(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errTask), after(time.Minute, 3, nil))
+		v, err := executor.InvokeAny(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errTask),
+			after(time.Minute, 3, nil))
 		expect(t, "InvokeAny", v, 3)
 		expect(t, "error", err, nil)
 		expect(t, "InvokeAny took", time.Since(start), time.Minute)

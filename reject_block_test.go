@@ -23,10 +23,11 @@ func TestBlockOrder(t *testing.T) {
 		var order []int
 		var waiting []<-chan error
 		for i := range 10 {
-			waiting = append(waiting, testkit.StartExecute(t.Context(), pool, executor.Func(func(ctx context.Context) error {
-				order = append(order, i)
-				return block.Run(ctx)
-			})))
+			waiting = append(waiting,
+				testkit.StartExecute(t.Context(), pool, executor.Func(func(ctx context.Context) error {
+					order = append(order, i)
+					return block.Run(ctx)
+				})))
 		}
 		s := checkStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 10)
@@ -67,7 +68,8 @@ func TestBlockAdmitsAsManyAsFit(t *testing.T) {
 func TestBlockWithoutQueue(t *testing.T) {
 	for _, keepAlive := range []time.Duration{0, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Max: 2, KeepAlive: keepAlive, Queue: executor.Handoff(), Reject: executor.Block})
+			pool := newPool(t,
+				executor.Config{Max: 2, KeepAlive: keepAlive, Queue: executor.Handoff(), Reject: executor.Block})
 			start := time.Now()
 			for range 10 {
 				mustGo(t, pool, func(context.Context) error { time.Sleep(time.Second); return nil })
@@ -122,12 +124,14 @@ func TestBlockEndsWithRoom(t *testing.T) {
 // Of many submitters for few places all are admitted, and all tasks run.
 func TestBlockManySubmitters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2), Reject: executor.Block})
+		pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Millisecond, Queue: executor.Bounded(2),
+			Reject: executor.Block})
 		done := make(chan error)
 		for range 20 {
 			go func() {
 				for range 50 {
-					if err := pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Microsecond); return nil }); err != nil {
+					if err := pool.Go(t.Context(),
+						func(context.Context) error { time.Sleep(time.Microsecond); return nil }); err != nil {
 						done <- err
 						return
 					}
@@ -229,7 +233,8 @@ func TestBlockShutdown(t *testing.T) {
 			pool, block := testkit.BusyPool(t, executor.Block)
 			mustGo(t, pool, block.Run)
 			f := executor.NewFuture(value(1))
-			waiting := []<-chan error{testkit.StartExecute(t.Context(), pool, f), testkit.StartExecute(t.Context(), pool, new(testkit.Step))}
+			waiting := []<-chan error{testkit.StartExecute(t.Context(), pool, f),
+				testkit.StartExecute(t.Context(), pool, new(testkit.Step))}
 			stop(pool)
 			for _, w := range waiting {
 				expectIs(t, name, <-w, executor.ErrShutdown)

@@ -36,7 +36,8 @@ type verdict struct {
 
 var policyCases = []policyCase{
 	{"Abort", executor.Abort,
-		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
+		verdict{executor.ErrSaturated, executor.ErrSaturated, false},
+		verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"Discard", executor.Discard,
 		verdict{nil, executor.ErrSaturated, false}, verdict{nil, executor.ErrShutdown, false}},
 	{"CallerRuns", executor.CallerRuns, // the JDK's drops the task silently after a shutdown
@@ -46,7 +47,8 @@ var policyCases = []policyCase{
 	{"Block", executor.Block,
 		verdict{}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"BlockFor", executor.BlockFor(-1),
-		verdict{executor.ErrSaturated, executor.ErrSaturated, false}, verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
+		verdict{executor.ErrSaturated, executor.ErrSaturated, false},
+		verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
 	{"RejectFunc that takes", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil }),
 		verdict{}, verdict{}},
 	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
@@ -199,7 +201,8 @@ func TestRejectPolicyAdmitsToScheduledPool(t *testing.T) {
 				t.Fatal(err)
 			}
 			ran := false
-			err = policy.Reject(t.Context(), executor.Func(func(context.Context) error { ran = true; return nil }), p.Pool)
+			err = policy.Reject(t.Context(), executor.Func(func(context.Context) error { ran = true; return nil }),
+				p.Pool)
 			p.Close()
 			if err != nil || !ran {
 				t.Errorf("%v: %v, ran: %v", policy, err, ran)
@@ -290,7 +293,8 @@ func TestCallerRuns(t *testing.T) {
 		var log testkit.Trace
 		hooks := log.Hooks()
 		hooks.BeforeTask, hooks.AfterTask = nil, nil
-		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
+		pool := newPool(t,
+			executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks})
 		newBlocker(t).Fill(t, pool, 1)
 		parent := context.WithValue(t.Context(), contextKey{}, 5)
 		start := time.Now()
@@ -341,7 +345,8 @@ func TestCallerRunsCancel(t *testing.T) {
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			var seen error
-			f := executor.NewFuture(executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
+			f := executor.NewFuture(
+				executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
 				executor.Timeout(2*time.Second))
 			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
 			expect(t, name, pool.Execute(t.Context(), f), nil)
@@ -405,7 +410,8 @@ func TestCallerRunsShutdown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+				pool, err := executor.New(executor.Config{Core: 1, Queue: executor.Handoff(),
+					Reject: executor.CallerRuns})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -446,9 +452,10 @@ func TestCallerRunsGoexit(t *testing.T) {
 // A panic of a task that CallerRuns runs is counted, whether it is an outcome or reported.
 func TestCallerRunsCountsPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: executor.Hooks{
-			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
-		}})
+		p := newPool(t,
+			executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: executor.Hooks{
+				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+			}})
 		block := newBlocker(t)
 		block.Fill(t, p, 1)
 		f := executor.Submit(t.Context(), p, func(context.Context) (int, error) { panic("bang") })
@@ -465,8 +472,9 @@ func TestCallerRunsLogsError(t *testing.T) {
 	for _, hooks := range []executor.Hooks{{}, {AfterTask: func(context.Context, executor.TaskInfo, error) {}}} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
-				Logger: slog.New(slog.NewTextHandler(&out, nil))})
+			pool := newPool(t,
+				executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns, Hooks: hooks,
+					Logger: slog.New(slog.NewTextHandler(&out, nil))})
 			newBlocker(t).Fill(t, pool, 1)
 			mustGo(t, pool, func(context.Context) error { return errTask })
 			if !strings.Contains(out.String(), errTask.Error()) {
@@ -485,14 +493,15 @@ func TestRejectFunc(t *testing.T) {
 		calls := 0
 		var parent context.Context
 		var want executor.Runnable
-		pool, _ := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
-			calls++
-			expect(t, "task", task, want)
-			expect(t, "value", ctx.Value(contextKey{}), any(5))
-			expect(t, "Active", pool.Stats().Active, 1)
-			pool.SetKeepAlive(time.Second)
-			return nil
-		}))
+		pool, _ := testkit.BusyPool(t,
+			executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+				calls++
+				expect(t, "task", task, want)
+				expect(t, "value", ctx.Value(contextKey{}), any(5))
+				expect(t, "Active", pool.Stats().Active, 1)
+				pool.SetKeepAlive(time.Second)
+				return nil
+			}))
 		mustGo(t, pool, nop)
 		parent = context.WithValue(t.Context(), contextKey{}, 5)
 		want = new(testkit.Step)
@@ -510,9 +519,10 @@ func TestRejectFunc(t *testing.T) {
 func TestRejectFuncHandOver(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		spare := newPool(t, executor.Config{Core: 1})
-		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
-			return spare.Execute(ctx, task)
-		}))
+		pool, block := testkit.BusyPool(t,
+			executor.RejectFunc(func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error {
+				return spare.Execute(ctx, task)
+			}))
 		mustGo(t, pool, block.Run)
 		parent := context.WithValue(t.Context(), contextKey{}, 5)
 		cause := make(chan error, 1)
@@ -585,10 +595,11 @@ func TestRejectFuncHandOverCanceled(t *testing.T) {
 // A RejectFunc may wait and submit the task again.
 func TestRejectFuncRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, block := testkit.BusyPool(t, executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
-			time.Sleep(time.Second)
-			return pool.Execute(ctx, task)
-		}))
+		pool, block := testkit.BusyPool(t,
+			executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
+				time.Sleep(time.Second)
+				return pool.Execute(ctx, task)
+			}))
 		mustGo(t, pool, block.Run)
 		time.AfterFunc(time.Minute, block.Release)
 		start := time.Now()
@@ -612,9 +623,10 @@ func TestRejectFuncFails(t *testing.T) {
 	for _, how := range testkit.Exits[2:] {
 		t.Run(how.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool, block := testkit.BusyPool(t, executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
-					return how.Leave()
-				}))
+				pool, block := testkit.BusyPool(t,
+					executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error {
+						return how.Leave()
+					}))
 				mustGo(t, pool, block.Run)
 				f := executor.NewFuture(block.Value)
 				submit := func() error { return pool.Execute(t.Context(), f) }
@@ -698,7 +710,8 @@ func TestRejectFuncRunsTaskAfterShutdownNow(t *testing.T) {
 				return task.Run(ctx)
 			})})
 		p.ShutdownNow()
-		f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, ctx.Err() }, opts...)
+		f := executor.Submit(context.Background(), p, func(ctx context.Context) (int, error) { return 1, ctx.Err() },
+			opts...)
 		if _, err := f.Get(context.Background()); err != nil {
 			t.Errorf("with %d options: %v", len(opts), err)
 		}

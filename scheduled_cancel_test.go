@@ -28,7 +28,8 @@ func TestScheduledFutureCancelAnywhere(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				var fs []*executor.ScheduledFuture[struct{}]
 				for i, delay := range delays {
-					fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Duration(delay), d.Value(fmt.Sprint(delay))))
+					fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Duration(delay),
+						d.Value(fmt.Sprint(delay))))
 				}
 				expect(t, cancel.name, cancel.call(fs[gone], p), true)
 				expect(t, cancel.name+" again", cancel.call(fs[gone], p), false)
@@ -64,7 +65,8 @@ func TestScheduledFutureCancelMany(t *testing.T) {
 		const n = 3000
 		byDelay := make(map[int]*executor.ScheduledFuture[struct{}])
 		for _, delay := range rand.Perm(n) {
-			byDelay[delay] = executor.Schedule(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1), d.Value(fmt.Sprint(delay)))
+			byDelay[delay] = executor.Schedule(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1),
+				d.Value(fmt.Sprint(delay)))
 		}
 		var want []string
 		for delay := range n {
@@ -268,7 +270,8 @@ func TestScheduledPoolWaitingRunnable(t *testing.T) {
 		f := executor.NewFuture(nopValue)
 		p.Execute(t.Context(), f)
 		waiting := slices.Collect(p.Waiting())
-		if len(waiting) != 2 || !slices.Contains(waiting, executor.Runnable(mine)) || !slices.Contains(waiting, executor.Runnable(f)) {
+		if len(waiting) != 2 || !slices.Contains(waiting, executor.Runnable(mine)) ||
+			!slices.Contains(waiting, executor.Runnable(f)) {
 			t.Errorf("waiting: %v", waiting)
 		}
 		expect(t, "Remove", p.Remove(mine), true)
@@ -603,7 +606,8 @@ func TestScheduledPoolContextOfOneShot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		var leaked context.Context
-		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) { leaked = ctx; return 0, nil })
+		executor.Schedule(t.Context(), p, time.Second,
+			func(ctx context.Context) (int, error) { leaked = ctx; return 0, nil })
 		elapse(time.Minute)
 		expectIs(t, "its error", leaked.Err(), context.Canceled)
 		expect(t, "its time", time.Since(executor.Due(leaked)), 59*time.Second)

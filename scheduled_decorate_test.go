@@ -15,7 +15,8 @@ import (
 )
 
 // decorating makes a pool that decorates its tasks with copies of like, and collects them.
-func decorating(t *testing.T, c executor.ScheduledConfig, like testkit.Decoration) (p *executor.ScheduledPool, all *[]*testkit.Decoration) {
+func decorating(t *testing.T, c executor.ScheduledConfig,
+	like testkit.Decoration) (p *executor.ScheduledPool, all *[]*testkit.Decoration) {
 	all = new([]*testkit.Decoration)
 	c.Core = 1
 	c.Decorate = func(inner executor.ScheduledTask) executor.ScheduledTask {
@@ -100,7 +101,9 @@ func TestDecorateNil(t *testing.T) {
 func TestDecorateNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{
-			NextFunc: func(inner time.Time) time.Time { return inner.Add(250 * time.Millisecond).Truncate(time.Second / 2) },
+			NextFunc: func(inner time.Time) time.Time {
+				return inner.Add(250 * time.Millisecond).Truncate(time.Second / 2)
+			},
 		})
 		d := newDiary()
 		f := executor.Schedule(t.Context(), p, 400*time.Millisecond, d.Value("a"))
@@ -125,7 +128,8 @@ func TestDecorateNextExtremes(t *testing.T) {
 		{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{NextFunc: func(time.Time) time.Time { return c.next }})
+			p, _ := decorating(t, executor.ScheduledConfig{},
+				testkit.Decoration{NextFunc: func(time.Time) time.Time { return c.next }})
 			d := newDiary()
 			executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
 			executor.At(t.Context(), p, time.Now().Add(time.Hour), d.Value("x"))
@@ -162,10 +166,11 @@ func TestDecorateRunError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, outer := errors.New("inner"), errors.New("outer")
 		var seen error
-		p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
-			seen = inner.Run(ctx)
-			return outer
-		}})
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
+				seen = inner.Run(ctx)
+				return outer
+			}})
 		f := executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { return 0, inner })
 		_, err := f.Get(t.Context())
 		synctest.Wait()
@@ -178,7 +183,8 @@ func TestDecorateRunError(t *testing.T) {
 // error, and the schedule continues.
 func TestDecorateRunMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error { return nil }})
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error { return nil }})
 		d := newDiary()
 		f := executor.Schedule(t.Context(), p, time.Second, d.Value("x"))
 		g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"), executor.Times(3))
@@ -229,10 +235,11 @@ func TestDecorateRunPanics(t *testing.T) {
 // Goexit of a decoration fails the task, and the worker is replaced.
 func TestDecorateRunGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error {
-			runtime.Goexit()
-			return nil
-		}})
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error {
+				runtime.Goexit()
+				return nil
+			}})
 		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
 		g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
 		elapse(time.Minute)
@@ -244,7 +251,8 @@ func TestDecorateRunGoexit(t *testing.T) {
 
 // returningEarly makes a pool whose decorations run the task in another goroutine, and
 // return by leave as soon as it has begun.
-func returningEarly(t *testing.T, hooks executor.Hooks, leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
+func returningEarly(t *testing.T, hooks executor.Hooks,
+	leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
 	c := make(chan struct{})
 	p, _ = decorating(t, executor.ScheduledConfig{Hooks: hooks}, testkit.Decoration{
 		RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
@@ -362,13 +370,15 @@ func TestDecoratePanics(t *testing.T) {
 			t.Run(in+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var shown *executor.ScheduledFuture[struct{}]
-					p := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-						shown = task.(*executor.ScheduledFuture[struct{}])
-						if in == "Decorate" {
-							leave()
-						}
-						return &testkit.Decoration{ScheduledTask: task, NextFunc: func(time.Time) time.Time { leave(); return time.Time{} }}
-					}})
+					p := newScheduled(t, executor.ScheduledConfig{Core: 1,
+						Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+							shown = task.(*executor.ScheduledFuture[struct{}])
+							if in == "Decorate" {
+								leave()
+							}
+							return &testkit.Decoration{ScheduledTask: task,
+								NextFunc: func(time.Time) time.Time { leave(); return time.Time{} }}
+						}})
 					got := make(chan any)
 					go func() {
 						defer func() { got <- recover() }()
@@ -395,13 +405,14 @@ func TestDecorateNextDuringSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		due := time.Now().Add(time.Hour)
 		listed := make(chan struct{})
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			go func() { // while slowNext is thinking
-				defer close(listed)
-				task.Next()
-			}()
-			return &slowNext{task, due}
-		}})
+		p := newScheduled(t,
+			executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+				go func() { // while slowNext is thinking
+					defer close(listed)
+					task.Next()
+				}()
+				return &slowNext{task, due}
+			}})
 		f := executor.Schedule(context.Background(), p, time.Second, nopValue)
 		<-listed
 		expect(t, "Next", f.Next(), due)

@@ -213,9 +213,9 @@ type scheduledProgram struct {
 	model *scheduleModel
 	tasks []*anyFuture
 
-	// crowd is the mode with several workers. Task functions take no time then, so that
+	// parallel is the mode with several workers. Task functions take no time then, so that
 	// the times of runs are still certain, though not the order among equals.
-	crowd bool
+	parallel bool
 }
 
 func (p *scheduledProgram) afterShutdown() executor.AfterShutdown {
@@ -240,7 +240,7 @@ func (p *scheduledProgram) step() {
 		expect(p.t, "Purge", p.pool.Purge(), p.model.purge())
 	case 16:
 		cores := 2
-		if p.crowd {
+		if p.parallel {
 			cores = 5
 		}
 		if err := p.pool.SetCore(p.next(cores)); err != nil {
@@ -291,7 +291,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 	delay := p.ms(12)
 	wall := kind == onceKind && p.next(4) == 0
 	m.due = p.model.now + delay
-	if !p.crowd {
+	if !p.parallel {
 		m.work = p.ms(4)
 	}
 	m.exit = exit(max(0, p.next(12)-8))
@@ -354,7 +354,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 // compare compares the pool, whose goroutines are all blocked, with the model.
 func (p *scheduledProgram) compare() {
 	p.model.advance(time.Since(p.begin))
-	p.sameRuns(p.model.log, p.crowd)
+	p.sameRuns(p.model.log, p.parallel)
 	for i, f := range p.tasks {
 		m := p.model.tasks[i]
 		if f.State() != m.state || f.Runs() != m.runs {
@@ -374,7 +374,7 @@ func (p *scheduledProgram) compare() {
 func runSchedule(t *testing.T, code []byte) {
 	p := &scheduledProgram{program: newProgram(t, code), model: new(scheduleModel)}
 	mode := p.next(4)
-	p.crowd, p.model.retain = mode&1 != 0, mode&2 != 0
+	p.parallel, p.model.retain = mode&1 != 0, mode&2 != 0
 	p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
 	p.pool = newScheduled(t, executor.ScheduledConfig{
 		Core: p.next(2), RetainCanceled: p.model.retain, Delayed: p.model.delayed, Periodic: p.model.periodic,

@@ -293,7 +293,9 @@ func TestScheduledPoolOnTriggerPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []*executor.PanicError
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
-			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) { reports = append(reports, err) },
+			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
+				reports = append(reports, err)
+			},
 		}})
 		f, _ := p.On(t.Context(), rogue(func(time.Time) time.Time { panic("no calendar") }), nop)
 		_, err := f.Get(t.Context())
@@ -321,7 +323,8 @@ func TestScheduledPoolOnTriggerGoexit(t *testing.T) {
 		if !errors.Is(f.Err(), executor.ErrGoexit) {
 			t.Errorf("outcome %v, want ErrGoexit", f.Err())
 		}
-		if v, err := executor.Submit(t.Context(), p, func(context.Context) (int, error) { return 7, nil }).Get(t.Context()); v != 7 || err != nil {
+		if v, err := executor.Submit(t.Context(), p,
+			func(context.Context) (int, error) { return 7, nil }).Get(t.Context()); v != 7 || err != nil {
 			t.Errorf("the next task returned %d, %v", v, err)
 		}
 	})

@@ -213,7 +213,8 @@ func TestScheduledPoolShutdownPolicies(t *testing.T) {
 			for _, retain := range []bool{true, false} {
 				for _, late := range []bool{true, false} {
 					t.Run(fmt.Sprintf("delayed=%t/periodic=%t/retain=%t/late=%t", keepDelayed, keepPeriodic, retain, late), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
+						synctest.Test(t,
+							func(t *testing.T) { shutdownPolicies(t, keepDelayed, keepPeriodic, retain, late) })
 					})
 				}
 			}
@@ -355,7 +356,8 @@ func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
 func TestScheduledPoolShutdownPolicySetToDropDuringRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
-		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute, func(context.Context) error { time.Sleep(time.Second); return nil })
+		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute,
+			func(context.Context) error { time.Sleep(time.Second); return nil })
 		synctest.Wait()
 		p.Shutdown()
 		p.SetPeriodic(executor.DropAtShutdown)
@@ -556,7 +558,8 @@ func rejecting(t *testing.T, policy executor.RejectFunc) *executor.ScheduledPool
 func TestScheduledPoolRejectFuncRunsPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDiary()
-		p := rejecting(t, func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error { return task.Run(ctx) })
+		p := rejecting(t,
+			func(ctx context.Context, task executor.Runnable, _ *executor.Pool) error { return task.Run(ctx) })
 		for _, submit := range []func() (*anyFuture, error){
 			func() (*anyFuture, error) { return p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x")) },
 			func() (*anyFuture, error) { return p.WithFixedDelay(t.Context(), 0, time.Second, d.Func("x")) },

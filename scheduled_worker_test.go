@@ -251,12 +251,13 @@ func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
 		for _, core := range []int{0, 10} {
 			synctest.Test(t, func(t *testing.T) {
 				number := 0
+				before := func(ctx context.Context, info executor.TaskInfo) context.Context {
+					number = info.Worker
+					return ctx
+				}
 				p := newScheduled(t, executor.ScheduledConfig{
 					Core: core, KeepAlive: time.Millisecond, AllowCoreTimeout: coreTimeout,
-					Hooks: executor.Hooks{BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
-						number = info.Worker
-						return ctx
-					}},
+					Hooks: executor.Hooks{BeforeTask: before},
 				})
 				executor.Schedule(t.Context(), p, time.Hour, nopValue)
 				elapse(30 * time.Minute)
@@ -488,7 +489,8 @@ func (p *punctual) play() {
 func (p *punctual) chain(r *rand.Rand) {
 	for range 30 {
 		delay := moment(r, 0, 3)
-		f := executor.Schedule(context.Background(), p.pool, delay, p.body(time.Now().Add(delay), moment(r, 0, 7), r.IntN(8)))
+		f := executor.Schedule(context.Background(), p.pool, delay,
+			p.body(time.Now().Add(delay), moment(r, 0, 7), r.IntN(8)))
 		<-f.Done() // its worker is free before the time goes on
 	}
 }

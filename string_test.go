@@ -82,7 +82,8 @@ func TestScheduledFutureString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := executor.Scheduled(2)
 		nothing := func(context.Context) error { return nil }
-		at := executor.At(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC), executor.Callable(nothing))
+		at := executor.At(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC),
+			executor.Callable(nothing))
 		local := time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC).Local().Format("2006-01-02T15:04:05.000Z07:00")
 		textIs(t, at, "future: pending, due "+local)
 		every, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, nothing, executor.Named("e"))
@@ -92,7 +93,8 @@ func TestScheduledFutureString(t *testing.T) {
 		time.Sleep(2*time.Hour + time.Minute)
 		due := time.Now().Add(59 * time.Minute).Format("2006-01-02T15:04:05.000Z07:00")
 		textIs(t, every, `future "e": pending, due `+due)
-		slow := executor.Schedule(t.Context(), p, 0, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
+		slow := executor.Schedule(t.Context(), p, 0,
+			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
 		synctest.Wait()
 		textIs(t, slow, "future: running")
 		p.ShutdownNow()
@@ -114,7 +116,8 @@ func TestPoolString(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 4 {
-			if err := p.Go(t.Context(), func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
+			if err := p.Go(t.Context(),
+				func(context.Context) error { time.Sleep(time.Second); return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -40,7 +40,8 @@ func TestScheduledPoolIdleHasNoDescriptor(t *testing.T) {
 	use := func(p *executor.ScheduledPool, more func()) {
 		f := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
 		more()
-		if _, err := executor.Schedule(context.Background(), p, time.Millisecond, testkit.NopValue).Get(context.Background()); err != nil {
+		if _, err := executor.Schedule(context.Background(), p, time.Millisecond,
+			testkit.NopValue).Get(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if !f.Cancel() {
