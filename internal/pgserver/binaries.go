@@ -12,7 +12,7 @@ import (
 // ErrMissing says that the machine has no PostgreSQL.
 var ErrMissing = errors.New("PostgreSQL is not installed: no initdb in the path or in /usr/lib/postgresql, and EXECUTOR_PGBIN is not set; on Debian: apt-get install postgresql")
 
-// binaries gives the directory of initdb: the one that was asked for, else that
+// binaries returns the directory of initdb: the one that was asked for, else that
 // in the path, else that of the newest version installed, by a pattern.
 func binaries(installed string) (string, error) {
 	if dir := os.Getenv("EXECUTOR_PGBIN"); dir != "" {

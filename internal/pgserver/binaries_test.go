@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// install makes a file that could be an initdb, and gives its directory.
+// install makes a file that could be an initdb, and returns its directory.
 func install(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Server is a server that listens at a port of 127.0.0.1 and trusts all who come
-// from there. Its methods are for one goroutine at a time.
+// Server is a server that listens at a port of 127.0.0.1 and trusts all
+// connections from there. Its methods are for one goroutine at a time.
 type Server struct {
 	Port    int
 	Version string // such as 15.18
@@ -118,7 +118,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// DSN gives the URL of the database postgres.
+// DSN returns the URL of the database postgres.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.Port)
 }
@@ -180,7 +180,7 @@ func (s *Server) ready() bool {
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
-// tail gives the last lines that the server has to say.
+// tail returns the last lines of the server's log.
 func (s *Server) tail() string {
 	text, _ := os.ReadFile(s.log())
 	lines := strings.SplitAfter(string(text), "\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/executor-go/executor/internal/pgserver"
 )
 
-// home gives a directory that is to have the files of the test's servers, and
+// home makes a directory that is to have the files of the test's servers, and
 // nothing else.
 func home(t *testing.T) string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 )
 
 // confine has the kernel end the command when the thread that starts it dies,
-// which is with this process; and has it run as a user who is not root, since
+// which is with this process; and has it run as a user that is not root, since
 // PostgreSQL declines to be. The signal is not SIGKILL, at which a server leaves
 // its shared memory to the machine for ever.
 func confine(cmd *exec.Cmd) error {

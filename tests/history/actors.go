@@ -9,10 +9,10 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// This file holds what everybody does in a history.
+// This file holds what the goroutines of a history do.
 
-// give submits one job, and offers it to the others.
-func (r *recording) give(b *job, l *log, rng *rand.Rand) {
+// hand submits one job, and offers it to the others.
+func (r *recording) hand(b *job, l *log, rng *rand.Rand) {
 	ctx, cancel := context.Background(), func() {}
 	if b.Ends {
 		ctx, cancel = context.WithCancel(ctx)
@@ -89,8 +89,8 @@ func (l *log) get(r *recording, id int, b *job, h handle) {
 	}
 }
 
-// look reads what the body wrote without synchronization: whoever has the
-// outcome, or has joined the body, may do so.
+// look reads what the body wrote, without synchronization: a goroutine that has
+// the outcome, or has joined the body, may do so.
 func (b *job) look() {
 	for i := range b.Runs {
 		if b.Runs[i].End == 0 {

@@ -4,10 +4,9 @@
 // like that.
 //
 // A seed draws a [World]: a pool of some kind, and what its submitters,
-// cancelers, waiters, tuners and the one who shuts it down are up to. Record
-// lets them loose and gives the [History]. Judge reads it: it knows nothing of
-// the pool but what was recorded, so that its own eyes can be tested with
-// histories that are wrong.
+// cancelers, waiters, tuners and shutdowns do. [Record] runs them all at once and
+// returns the [History]. [Judge] reads it, and knows nothing of the pool but what
+// was recorded, so that it can be tested with histories that are wrong.
 //
 // Every goroutine writes into a log of its own, and a body into that of its
 // task. There is no lock and no atomic around the recording: it would order
@@ -26,7 +25,7 @@ type History struct {
 	Tasks  []*Task
 	Events []Event
 
-	Samples    [][]executor.Stats // one list for each who looked on, in order
+	Samples    [][]executor.Stats // a list for each observer, in order
 	Final      executor.Stats     // of the terminated pool
 	Terminated []int64            // when Hooks.Terminated was called
 	Tape       []int              // the tasks in order of their runs, if the world is Orderly
@@ -59,7 +58,7 @@ func (f Form) Wall() bool { return f == OnDay || f == Trig }
 // Timed reports whether the task has a time at all.
 func (f Form) Timed() bool { return f >= Later }
 
-// Future reports whether somebody holds a future of the task.
+// Future reports whether the task has a future.
 func (f Form) Future() bool { return f >= Bound }
 
 // Way is how a body ends. Of a series it is the last run that ends like that.
@@ -100,7 +99,7 @@ type Run struct {
 	Begin, End int64
 	Wall       int64 // the wall clock's Unix nanoseconds at the beginning
 	Due        int64 // as Form.Wall says: Unix nanoseconds, or since the beginning of the history
-	Number     int64 // as told by the hook
+	Number     int64 // from the hook
 	Ended      bool  // the context had ended when the body began, if it looked
 	Asked      int64 // when the body asked its context for the last time
 	EndedLater bool  // and whether it had ended then
@@ -110,10 +109,10 @@ type Run struct {
 	Hooked      bool  // BeforeTask was called for it
 	Before      int64 // when
 	After       int64 // when AfterTask was called; 0 if it was not
-	AfterAgrees bool  // and it was told what the body did
+	AfterAgrees bool  // and it got the body's error
 }
 
-// Kind is what an event tells of.
+// Kind is the kind of call that an event records.
 type Kind uint8
 
 const (
@@ -133,7 +132,7 @@ func (k Kind) String() string {
 	return [...]string{"submit", "cancel", "abandon", "remove", "get", "join", "give back", "shutdown", "shutdown now", "await"}[k]
 }
 
-// Event is one call that somebody made, and its answer.
+// Event is one call, and its answer.
 type Event struct {
 	Kind     Kind
 	By       int // whose log it is from

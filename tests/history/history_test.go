@@ -55,8 +55,8 @@ func (c *tally) check(t *testing.T, kind int, seed uint64) {
 	}
 }
 
-// left gives the stacks of goroutines of the executor's, once those that were
-// about to end have ended.
+// left returns the stacks of the executor's goroutines, once those that were about
+// to end have ended.
 func left() string {
 	buf := make([]byte, 1<<22)
 	var ours []string
@@ -83,8 +83,8 @@ func (c *tally) finish(t *testing.T) {
 }
 
 // What goroutines see of pools of every kind, while all happens at once, is what
-// pools that keep their promises can be seen to do. A seed decides what
-// everybody is up to, though not how they meet.
+// they may see of a pool that keeps its promises. A seed decides what each
+// goroutine does, though not in which order.
 func TestHistories(t *testing.T) {
 	var c tally
 	defer c.finish(t)
@@ -119,7 +119,7 @@ func TestSoak(t *testing.T) {
 	defer c.finish(t)
 	procs := []int{2, 4, 1}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	begin, told := time.Now(), time.Now()
+	begin, printed := time.Now(), time.Now()
 	for round := 0; time.Since(begin) < d; round++ {
 		runtime.GOMAXPROCS(procs[round%len(procs)])
 		for kind := range Kinds() {
@@ -128,8 +128,8 @@ func TestSoak(t *testing.T) {
 		if g := left(); g != "" {
 			t.Fatalf("goroutines are left:\n%s", g)
 		}
-		if time.Since(told) > time.Minute {
-			told = time.Now()
+		if time.Since(printed) > time.Minute {
+			printed = time.Now()
 			fmt.Printf("%v: %v\n", time.Since(begin).Round(time.Second), c)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 var errSour = errors.New("sour")
 
-// job is a task with its plan and its log. Its submitter writes it, then its
-// body, then whoever got its outcome may read it: all without any
+// job is a task with its plan and its log. Its submitter writes it, then its body,
+// and a goroutine that has its outcome may read it: all without any
 // synchronization but the executor's.
 type job struct {
 	Task
@@ -32,11 +32,11 @@ type handle interface {
 	Abandon() bool
 }
 
-// note is what the hooks say of one run.
+// note is what the hooks saw of one run.
 type note struct {
 	before, after int64
 	number        int64
-	told          error
+	err           error // that AfterTask got
 }
 
 type (
@@ -162,8 +162,8 @@ func (g grid) Next(t time.Time) time.Time {
 	return time.Unix(0, (t.UnixNano()/int64(g)+1)*int64(g))
 }
 
-// submit gives the job to the pool. early, if not nil, is called with the
-// future before that, where there is one by then.
+// submit submits the job to the pool. Before that it calls early, if that is not
+// nil, with the future, where there is one by then.
 func (b *job) submit(ctx context.Context, opts []executor.Option, early func(handle)) error {
 	r := b.r
 	switch b.Form {
@@ -187,7 +187,7 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(han
 		}
 		b.hold, b.value = f, f.Result
 		if err := f.Err(); errors.Is(err, executor.ErrRejected) {
-			return err // the only way to be told
+			return err // only the future has it
 		}
 		return nil
 	}
@@ -216,7 +216,7 @@ func (b *job) close(refused error) {
 		}
 		r := &b.Runs[i]
 		r.Hooked, r.Before, r.After, r.Number = true, n.before, n.after, n.number
-		r.AfterAgrees = r.Way == Well && n.told == nil || fits(r.Way, n.told)
+		r.AfterAgrees = r.Way == Well && n.err == nil || fits(r.Way, n.err)
 	}
 	switch {
 	case b.hold != nil:

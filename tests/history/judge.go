@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Judge gives what is wrong with h, nothing if all is well.
+// Judge returns what is wrong with h, nothing if all is well.
 func Judge(h *History) []string {
 	j := &judge{History: h, of: make([]facts, len(h.Tasks))}
 	for _, e := range h.Events {
@@ -54,7 +54,7 @@ type facts struct {
 
 func (f *facts) submitted() Event { return f.submits[0] }
 
-// refused reports whether the submitter was told that the task was not taken.
+// refused reports whether the submission returned an error.
 func (f *facts) refused() bool { return f.submitted().Err != nil }
 
 func (j *judge) say(format string, args ...any) {
@@ -219,7 +219,7 @@ func (j *judge) hooks(t *Task, i int, r Run) {
 	case r.Before > r.Begin || r.After == 0 || r.After < r.End:
 		j.blame(t, "run %d from %d to %d has BeforeTask at %d and AfterTask at %d", i+1, r.Begin, r.End, r.Before, r.After)
 	case !r.AfterAgrees:
-		j.blame(t, "AfterTask of run %d was not told how the body ended", i+1)
+		j.blame(t, "AfterTask of run %d got another error than the body returned", i+1)
 	case r.Number != int64(i+1):
 		j.blame(t, "run %d had the number %d", i+1, r.Number)
 	}

@@ -7,67 +7,92 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// outcome judges the future of a task against what ran.
+// outcome judges the future of a task: against what ran, and against what was
+// answered to those that did something to it.
 func (j *judge) outcome(t *Task, f *facts) {
 	if !t.Form.Future() {
 		return
 	}
-	var last Run
-	if n := len(t.Runs); n > 0 {
-		last = t.Runs[n-1]
-	}
-	ran := len(t.Runs) > 0
-	shutdown := errors.Is(t.Outcome, executor.ErrShutdown)
 	switch {
 	case !t.State.Done():
 		j.blame(t, "is %v for ever", t.State)
 	case t.State == executor.Succeeded:
-		fine := last.Way == Well && t.Value == t.ID+1
-		if t.Form.Series() {
-			fine = last.Way != Loud && last.Way != Gone
-		}
-		if !ran || !fine {
-			j.blame(t, "succeeded with %d; its body ran %d times, at last it ended %v", t.Value, len(t.Runs), last.Way)
-		}
+		j.succeeded(t)
 	case t.State == executor.Failed && errors.Is(t.Outcome, executor.ErrRejected):
-		if ran || !f.refused() && !j.Discards {
-			j.blame(t, "was rejected: %v, after %d runs; the submitter was told %v", t.Outcome, len(t.Runs), f.submitted().Err)
+		if len(t.Runs) > 0 || !f.refused() && !j.Discards {
+			j.blame(t, "was rejected: %v, after %d runs; the submission returned %v", t.Outcome, len(t.Runs), f.submitted().Err)
 		}
 	case t.State == executor.Failed:
-		if !ran || !fits(last.Way, t.Outcome) {
+		if last := t.last(); len(t.Runs) == 0 || !fits(last.Way, t.Outcome) {
 			j.blame(t, "failed with %v; its body ran %d times, at last it ended %v", t.Outcome, len(t.Runs), last.Way)
 		}
+	default:
+		j.canceled(t, f)
+	}
+	j.answers(t, f)
+}
+
+func (j *judge) succeeded(t *Task) {
+	last := t.last()
+	fine := last.Way == Well && t.Value == t.ID+1
+	if t.Form.Series() {
+		fine = last.Way != Loud && last.Way != Gone
+	}
+	if len(t.Runs) == 0 || !fine {
+		j.blame(t, "succeeded with %d; its body ran %d times, at last it ended %v", t.Value, len(t.Runs), last.Way)
+	}
+}
+
+// canceled judges the reason for which a task was canceled.
+func (j *judge) canceled(t *Task, f *facts) {
+	ranOnce := len(t.Runs) > 0 && !t.Form.Series()
+	switch {
 	case !errors.Is(t.Outcome, executor.ErrCanceled):
 		j.blame(t, "is canceled with %v", t.Outcome)
-	case shutdown:
-		if j.shut == 0 && j.stop == 0 || ran && !t.Form.Series() {
+	case errors.Is(t.Outcome, executor.ErrShutdown):
+		if j.shut == 0 && j.stop == 0 || ranOnce {
 			j.blame(t, "was ended by a shutdown after %d runs", len(t.Runs))
 		}
 		if j.stop == 0 && !j.Drops && !t.Form.Series() {
 			j.blame(t, "was dropped by an orderly shutdown")
 		}
 	case errors.Is(t.Outcome, context.Canceled):
-		if !t.Ends || ran && !t.Form.Series() {
+		if !t.Ends || ranOnce {
 			j.blame(t, "was ended by a context after %d runs", len(t.Runs))
 		}
 	case len(f.canceled)+len(f.removed) == 0:
 		j.blame(t, "is canceled, and nobody canceled it")
 	}
-	if len(f.canceled) > 0 && (t.State != executor.Canceled || shutdown) {
+}
+
+// answers judges the outcome against what Cancel, Remove and ShutdownNow returned.
+func (j *judge) answers(t *Task, f *facts) {
+	canceled := t.State == executor.Canceled
+	byShutdown := errors.Is(t.Outcome, executor.ErrShutdown)
+	ranOnce := len(t.Runs) > 0 && !t.Form.Series()
+	if len(f.canceled) > 0 && (!canceled || byShutdown) {
 		j.blame(t, "was canceled, and then %v with %v", t.State, t.Outcome)
 	}
-	if len(f.back) > 0 && (t.State != executor.Canceled || !shutdown) {
-		j.blame(t, "was given back, and then %v with %v", t.State, t.Outcome)
-	}
-	if len(f.back) == 0 && shutdown && t.State == executor.Canceled && !j.Drops && !t.Form.Series() {
-		j.blame(t, "was ended by a shutdown and not given back")
-	}
-	if len(f.removed) > 0 && (t.State != executor.Canceled || ran && !t.Form.Series()) {
+	if len(f.removed) > 0 && (!canceled || ranOnce) {
 		j.blame(t, "was removed from the queue, ran %d times, and is %v", len(t.Runs), t.State)
 	}
-	if len(f.back) > 0 && ran && !t.Form.Series() {
+	switch back := len(f.back) > 0; {
+	case back && (!canceled || !byShutdown):
+		j.blame(t, "was given back, and then %v with %v", t.State, t.Outcome)
+	case !back && canceled && byShutdown && !j.Drops && !t.Form.Series():
+		j.blame(t, "was ended by a shutdown and not given back")
+	}
+	if len(f.back) > 0 && ranOnce {
 		j.blame(t, "was given back and ran")
 	}
+}
+
+// last returns the last run, or one that ended well if there was none.
+func (t *Task) last() Run {
+	if len(t.Runs) == 0 {
+		return Run{}
+	}
+	return t.Runs[len(t.Runs)-1]
 }
 
 // fits reports whether err is that of a body that ended in the way w.
@@ -86,8 +111,8 @@ func fits(w Way, err error) bool {
 	return false
 }
 
-// witnesses judges what those saw who waited: one and the same outcome, not
-// before the body that has it returned; and after Join the body was over.
+// witnesses judges what the waiters saw: the same outcome for all, not before the
+// body had returned; and after Join the body was over.
 func (j *judge) witnesses(t *Task, f *facts) {
 	for _, e := range f.seen {
 		if e.Kind == Get {

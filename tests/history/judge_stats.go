@@ -21,7 +21,8 @@ func (j *judge) counters() {
 
 func (j *judge) snapshot(s executor.Stats) {
 	if s.Submitted != int64(s.Queued)+int64(s.Active)+s.Succeeded+s.Failed+s.Canceled+s.Rejected ||
-		s.Workers != s.Active+s.Idle || s.Active < 0 || s.Idle < 0 || s.Workers > s.Largest || s.Blocked < 0 || s.Queued < 0 {
+		s.Workers != s.Active+s.Idle || s.Active < 0 || s.Idle < 0 || s.Workers > s.Largest ||
+		s.Blocked < 0 || s.Queued < 0 {
 		j.say("a snapshot does not add up: %+v", s)
 	}
 	if j.Orderly && s.Workers > 1 {
@@ -31,7 +32,8 @@ func (j *judge) snapshot(s executor.Stats) {
 
 func (j *judge) onward(a, b executor.Stats) {
 	if b.Submitted < a.Submitted || b.Succeeded < a.Succeeded || b.Failed < a.Failed || b.Canceled < a.Canceled ||
-		b.Rejected < a.Rejected || b.Runs < a.Runs || b.Panics < a.Panics || b.Largest < a.Largest || b.Stage < a.Stage {
+		b.Rejected < a.Rejected || b.Runs < a.Runs || b.Panics < a.Panics ||
+		b.Largest < a.Largest || b.Stage < a.Stage {
 		j.say("a counter went back: %+v\nthen %+v", a, b)
 	}
 }

@@ -14,7 +14,10 @@ import (
 func plainDay() *History {
 	canceled := func(cause error) error { return &executor.CanceledError{Cause: cause} }
 	ran := func(begin, end int64, w Way) []Run {
-		return []Run{{Begin: begin, End: end, Way: w, Number: 1, Hooked: true, Before: begin - 1, After: end + 1, AfterAgrees: true}}
+		return []Run{{
+			Begin: begin, End: end, Way: w, Number: 1,
+			Hooked: true, Before: begin - 1, After: end + 1, AfterAgrees: true,
+		}}
 	}
 	return &History{
 		World: World{Hooked: true, Orderly: true},
@@ -194,7 +197,7 @@ func TestJudgeFindsWrongHistories(t *testing.T) {
 		"no BeforeTask":                {plainDay, func(h *History) { h.Tasks[0].Runs[0].Hooked = false }, "had no BeforeTask"},
 		"no AfterTask":                 {plainDay, func(h *History) { h.Tasks[0].Runs[0].After = 0 }, "AfterTask at 0"},
 		"AfterTask too early":          {plainDay, func(h *History) { h.Tasks[0].Runs[0].After = 39 }, "AfterTask at 39"},
-		"AfterTask told wrong":         {plainDay, func(h *History) { h.Tasks[0].Runs[0].AfterAgrees = false }, "was not told how the body ended"},
+		"AfterTask with another error": {plainDay, func(h *History) { h.Tasks[0].Runs[0].AfterAgrees = false }, "got another error than the body returned"},
 		"wrong number":                 {plainDay, func(h *History) { h.Tasks[0].Runs[0].Number = 2 }, "run 1 had the number 2"},
 		"does not add up":              {plainDay, func(h *History) { h.Samples[0][0].Submitted = 2 }, "does not add up"},
 		"goes back":                    {plainDay, func(h *History) { slices.Reverse(h.Samples[0]) }, "a counter went back"},

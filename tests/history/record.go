@@ -9,9 +9,8 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Record draws a world of the kind, which counts from 0 to Kinds, lets
-// everything happen in it, and gives what was seen. It returns when the pool
-// has terminated.
+// Record draws a world of the kind, which counts from 0 to Kinds, runs all of its
+// goroutines at once, and returns what they saw when the pool has terminated.
 func Record(kind int, seed uint64) *History {
 	r := &recording{begin: time.Now().Add(-1)} // no time is 0, which is never
 	hooks := executor.Hooks{
@@ -31,7 +30,7 @@ type recording struct {
 	tape       []int   // written by the bodies of an orderly pool, one after the other
 	terminated []int64 // written by the hook
 
-	offers chan offer // tasks for those who cancel and wait
+	offers chan offer // tasks for the cancelers and waiters
 	logs   []*log
 }
 
@@ -42,7 +41,7 @@ type log struct {
 	samples []executor.Stats
 }
 
-// offer is a task that somebody may do something about.
+// offer is a task that another goroutine may do something about.
 type offer struct {
 	job  *job
 	hold handle // nil if it has none
@@ -57,10 +56,10 @@ func (r *recording) before(ctx context.Context, info executor.TaskInfo) context.
 
 func (r *recording) after(ctx context.Context, _ executor.TaskInfo, err error) {
 	n := ctx.Value(noteKey{}).(*note)
-	n.after, n.told = r.now(), err
+	n.after, n.err = r.now(), err
 }
 
-// note records a call of f, which fills in what it was told.
+// note records a call of f, which fills in the answer.
 func (l *log) note(r *recording, kind Kind, task int, f func(e *Event)) {
 	l.events = append(l.events, Event{Kind: kind, By: l.by, Task: task, From: r.now()})
 	e := &l.events[len(l.events)-1]
@@ -68,7 +67,7 @@ func (l *log) note(r *recording, kind Kind, task int, f func(e *Event)) {
 	e.To = r.now()
 }
 
-// record has everybody do what they do, and merges their logs.
+// record runs all goroutines and merges their logs.
 func (r *recording) record() *History {
 	r.offers = make(chan offer, 8)
 	jobs := make([][]*job, r.submitters)
@@ -86,7 +85,7 @@ func (r *recording) record() *History {
 			for k := range r.tasks {
 				b := r.draw(i*r.tasks+k, rng)
 				jobs[i][k] = b
-				r.give(b, l, rng)
+				r.hand(b, l, rng)
 			}
 		})
 	}
@@ -117,7 +116,7 @@ func (r *recording) record() *History {
 	return r.merge(jobs)
 }
 
-// merge gives the history, once everybody has signed off.
+// merge returns the history, once all goroutines have ended.
 func (r *recording) merge(jobs [][]*job) *History {
 	h := &History{World: r.World, Terminated: r.terminated, Tape: r.tape, Final: r.pool.Stats()}
 	refused := make(map[int]error)
@@ -137,7 +136,7 @@ func (r *recording) merge(jobs [][]*job) *History {
 	end()
 	for _, js := range jobs {
 		for _, b := range js {
-			if b.hold != nil { // whoever joins late need not wait
+			if b.hold != nil { // a late Join need not wait
 				late.note(r, Join, b.ID, func(e *Event) { e.Err = b.hold.Join(over) })
 			}
 			b.close(refused[b.ID])

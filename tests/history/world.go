@@ -70,11 +70,11 @@ type stage struct {
 	sched *executor.ScheduledPool // the same, or nil
 
 	core, max  int
-	tuned      bool  // somebody changes sizes and times
-	fickle     []int // the policies that somebody sets, if any
+	tuned      bool  // a goroutine changes sizes and times
+	fickle     []int // the policies that a goroutine sets, if any
 	submitters int
 	tasks      int    // of each
-	gentle     []bool // what each of those does who shut the pool down; both at least once is more
+	gentle     []bool // a shutdown each: Shutdown if true, else ShutdownNow
 	patience   time.Duration
 }
 
@@ -143,7 +143,8 @@ func (s *stage) plain(queue, policy int, hooks executor.Hooks) {
 	s.reject(policy)
 	c := executor.Config{
 		Core: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
-		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
+		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond,
+		Hooks:     hooks, Logger: slog.New(slog.DiscardHandler),
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
 	s.Orderly = s.max == 1
@@ -168,7 +169,7 @@ func (s *stage) scheduled(policy int, hooks executor.Hooks) {
 	s.pool = s.sched.Pool
 }
 
-// reject settles which policies the pool will have.
+// reject draws the policies that the pool will have.
 func (s *stage) reject(first int) {
 	s.allow(first)
 	if s.rng.IntN(4) > 0 {

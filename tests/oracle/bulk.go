@@ -36,7 +36,7 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 	if s.Do == "invokeany" {
 		switch i, err := executor.InvokeAny(ctx, r.pool, fns...); {
 		case err == nil:
-			r.note("invokeany %d gives %d", s.Task, i)
+			r.note("invokeany %d returns %d", s.Task, i)
 			r.mu.Lock()
 			if begun < len(fns) || time.Since(latest) < tick/2 {
 				r.crowded = true // the worker that is free may begin a loser before that is canceled

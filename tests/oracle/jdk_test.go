@@ -41,7 +41,7 @@ func compile(t *testing.T) (classes string) {
 }
 
 // askJDK runs the programs on the JDK, atOnce at a time with ticks of ms
-// milliseconds, and gives their traces.
+// milliseconds, and returns their traces.
 func askJDK(t *testing.T, classes string, programs []*Program, ms, atOnce int) []string {
 	t.Helper()
 	cmd := exec.Command(javaPath(t), "-Xss256k", "-XX:+UseSerialGC", "-cp", classes, "Oracle", strconv.Itoa(ms), strconv.Itoa(atOnce))

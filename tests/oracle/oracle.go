@@ -1,8 +1,8 @@
 // Package oracle holds our executors against the JDK's. It draws small programs
 // that nobody wrote by hand, runs each on ours in virtual time and on the JDK
-// in real time, and compares what could be observed: who ran and when, in which
-// order, who was rejected, how the futures ended, what the hooks and counters
-// saw, what ShutdownNow gave back.
+// in real time, and compares what could be observed: which tasks ran, when and in
+// which order, which were rejected, how the futures ended, what the hooks and
+// counters saw, what ShutdownNow returned.
 //
 // The package holds the programs and our side; the tests run the JDK's side,
 // testdata/Oracle.java, and compare.
@@ -40,7 +40,9 @@ type Step struct {
 	Do   string
 	Task int // which task is submitted, canceled, ...
 	Args [3]int
-	Body string // ok, fail, panic, stubborn, or what the body does at its end: itself (cancels its task), spawn, close, stop
+	// ok, fail, panic, stubborn, or what the body does at its end: itself (cancels
+	// its task), spawn, close, stop
+	Body string
 }
 
 func (s Step) String() string {
@@ -60,8 +62,22 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// Draw makes a program. The same source of randomness gives the same program.
+// Draw makes a program. The same source of randomness makes the same program.
 func Draw(r *rand.Rand) *Program {
+	d := &drawing{Rand: r, Program: drawPool(r)}
+	d.largest = d.Core
+	// What is rejected in part, or waits in a pending future for ever, is no match.
+	d.bulk = (d.Queue == "unbounded" && d.Reject == "abort" || d.Queue != "prioritized" && d.Reject == "callerruns") &&
+		!strings.HasPrefix(d.Queue, "bounded") && r.IntN(2) == 0
+	for range 3 + r.IntN(9) {
+		d.step()
+	}
+	d.End = d.at + 20
+	return d.Program
+}
+
+// drawPool draws a pool without a program.
+func drawPool(r *rand.Rand) *Program {
 	p := &Program{
 		Scheduled: r.IntN(2) == 0,
 		Core:      r.IntN(3),
@@ -78,106 +94,139 @@ func Draw(r *rand.Rand) *Program {
 		if p.Core <= 1 && r.IntN(2) == 0 { // of several that have left, ours come back
 			p.Keep, p.CoreToo = 2+r.IntN(6), p.Core > 0
 		}
-	} else {
-		p.Retain = false
-		if p.Queue == "handoff" && p.Reject == "discardoldest" {
-			p.Reject = "abort" // the JDK calls itself until the stack overflows
-		}
-		if (p.Queue == "handoff" || p.Max == 1) && r.IntN(2) == 0 {
-			// Of several workers that are idle the JDK's queues with room wake
-			// the one that is so for longest, and so none gets old.
-			p.Keep = 2 + r.IntN(6)
-		}
-		p.CoreToo = p.Keep > 0 && r.IntN(2) == 0
+		return p
 	}
-	// What is rejected in part, or waits in a pending future for ever, is no match.
-	bulk := (p.Queue == "unbounded" && p.Reject == "abort" || p.Queue != "prioritized" && p.Reject == "callerruns") &&
-		!strings.HasPrefix(p.Queue, "bounded") && r.IntN(2) == 0
-	at, tasks, largest := 0, 0, p.Core
-	for range 3 + r.IntN(9) {
-		if p.Scheduled {
-			at += pick(r, 0, 0, 1, 1, 2, 3, 5)
-		} else {
-			// The JDK's idle worker takes a task out of the queue some time
-			// after it was put there; whoever submits within that time finds the
-			// queue fuller than ours is.
-			at += pick(r, 1, 1, 1, 2, 3, 5)
+	p.Retain = false
+	if p.Queue == "handoff" && p.Reject == "discardoldest" {
+		p.Reject = "abort" // the JDK calls itself until the stack overflows
+	}
+	if (p.Queue == "handoff" || p.Max == 1) && r.IntN(2) == 0 {
+		// Of several workers that are idle the JDK's queues with room wake
+		// the one that is so for longest, and so none gets old.
+		p.Keep = 2 + r.IntN(6)
+	}
+	p.CoreToo = p.Keep > 0 && r.IntN(2) == 0
+	return p
+}
+
+// drawing is a program in the making.
+type drawing struct {
+	*rand.Rand
+	*Program
+	at      int  // the tick of the last step
+	tasks   int  // submitted by the steps so far
+	largest int  // the largest Core so far
+	bulk    bool // invokeAll and invokeAny may be steps
+}
+
+// step adds one step.
+func (d *drawing) step() {
+	if d.Scheduled {
+		d.at += pick(d.Rand, 0, 0, 1, 1, 2, 3, 5)
+	} else {
+		// The JDK's idle worker takes a task out of the queue some time
+		// after it was put there; a submission within that time finds the
+		// queue fuller than ours is.
+		d.at += pick(d.Rand, 1, 1, 1, 2, 3, 5)
+	}
+	s := Step{At: d.at, Task: d.tasks}
+	s.Body = pick(d.Rand, "ok", "ok", "ok", "ok", "ok", "fail", "stubborn", "panic", "itself", "spawn")
+	if !d.bulk && d.IntN(20) == 0 {
+		s.Body = pick(d.Rand, "close", "stop")
+	}
+	dur := 1 + d.IntN(6)
+	if roll := d.IntN(100); roll < 55 {
+		d.submission(&s, roll, dur)
+	} else {
+		d.control(&s, roll)
+	}
+	if s.submits() {
+		d.tasks++
+	} else if d.Scheduled && len(d.Steps) > 0 && d.Steps[len(d.Steps)-1].At == s.At {
+		d.at++ // a task that is due at once may have begun by now, or not
+		s.At = d.at
+	}
+	d.Steps = append(d.Steps, s)
+	switch {
+	case s.Do == "stats":
+		d.at++ // it takes a tick
+	case s.Do == "setcore" && d.Scheduled:
+		d.at++ // an idle worker that is one too many may find a task in the JDK before it leaves
+	}
+}
+
+// submission makes s submit a task whose body takes dur ticks.
+func (d *drawing) submission(s *Step, roll, dur int) {
+	s.Args[0] = dur
+	switch {
+	case !d.Scheduled:
+		s.Do = pick(d.Rand, "submit", "execute")
+		if s.Do == "submit" && d.Queue == "prioritized" {
+			s.Args[1] = d.IntN(5) - 2
 		}
-		s := Step{At: at, Task: tasks, Body: pick(r, "ok", "ok", "ok", "ok", "ok", "fail", "stubborn", "panic", "itself", "spawn")}
-		if !bulk && r.IntN(20) == 0 {
-			s.Body = pick(r, "close", "stop")
-		}
-		dur := 1 + r.IntN(6)
-		roll := r.IntN(100)
-		switch {
-		case roll < 55 && !p.Scheduled:
-			s.Do = pick(r, "submit", "execute")
-			s.Args[0] = dur
-			if s.Do == "submit" && p.Queue == "prioritized" {
-				s.Args[1] = r.IntN(5) - 2
-			}
-			if bulk && r.IntN(3) == 0 {
-				s.Do, s.Args = pick(r, "invokeall", "invokeany"), [3]int{dur, 1 + r.IntN(8), 1 + r.IntN(3)}
-			}
-		case roll < 15:
-			s.Do = pick(r, "submit", "execute")
-			s.Args[0] = dur
-		case roll < 35:
-			s.Do = "schedule"
-			s.Args[0], s.Args[1] = dur, r.IntN(9)-1
-			if bulk && r.IntN(3) == 0 {
-				s.Do, s.Args = pick(r, "invokeall", "invokeany"), [3]int{dur, 1 + r.IntN(8), 1 + r.IntN(3)}
-			}
-		case roll < 55:
-			s.Do = pick(r, "rate", "delay")
-			s.Args[0], s.Args[1], s.Args[2] = dur, r.IntN(6), 2+r.IntN(6)
-		case roll < 80 && tasks > 0:
-			s.Do, s.Task = pick(r, "cancel", "abandon", "remove"), r.IntN(tasks)
-		case roll < 84 && (p.Keep == 0 || p.Keep == forGood):
-			// A worker that is idle counts its time anew in the JDK.
-			s.Do, s.Args[0] = "setcore", r.IntN(4)
-			if p.Keep > 0 && p.periodicWork() {
+		d.invocation(s, dur)
+	case roll < 15:
+		s.Do = pick(d.Rand, "submit", "execute")
+	case roll < 35:
+		s.Do = "schedule"
+		s.Args[1] = d.IntN(9) - 1
+		d.invocation(s, dur)
+	default:
+		s.Do = pick(d.Rand, "rate", "delay")
+		s.Args[1], s.Args[2] = d.IntN(6), 2+d.IntN(6)
+	}
+}
+
+// invocation makes some submissions invoke several tasks.
+func (d *drawing) invocation(s *Step, dur int) {
+	if d.bulk && d.IntN(3) == 0 {
+		s.Do, s.Args = pick(d.Rand, "invokeall", "invokeany"), [3]int{dur, 1 + d.IntN(8), 1 + d.IntN(3)}
+	}
+}
+
+// control makes s do something to a task, or to the pool.
+func (d *drawing) control(s *Step, roll int) {
+	for _, c := range []struct {
+		below int
+		fits  bool // whether the pool can do it, and the JDK's is exact then
+		draw  func()
+	}{
+		{80, d.tasks > 0, func() {
+			s.Do, s.Task = pick(d.Rand, "cancel", "abandon", "remove"), d.IntN(d.tasks)
+		}},
+		// A worker that is idle counts its time anew in the JDK.
+		{84, d.Keep == 0 || d.Keep == forGood, func() {
+			s.Do, s.Args[0] = "setcore", d.IntN(4)
+			if d.Keep > 0 && d.periodicWork() {
 				// The JDK has started workers that ours did without, and those
 				// above Core stay and work.
-				s.Args[0] = max(s.Args[0], largest)
+				s.Args[0] = max(s.Args[0], d.largest)
 			}
-			largest = max(largest, s.Args[0])
-		case roll < 87 && !p.Scheduled && (p.Keep == 0 || p.Keep == forGood):
-			s.Do, s.Args[0] = "setmax", 1+r.IntN(4)
-		case roll < 87 && p.Scheduled:
-			s.Do, s.Args[0] = pick(r, "purge", "setretain"), r.IntN(2)
-		case roll < 88 && !bulk:
-			s.Do, s.Args[0] = "setreject", r.IntN(len(policies))
-			if p.Queue == "handoff" && policies[s.Args[0]] == "discardoldest" {
+			d.largest = max(d.largest, s.Args[0])
+		}},
+		{87, !d.Scheduled && (d.Keep == 0 || d.Keep == forGood), func() {
+			s.Do, s.Args[0] = "setmax", 1+d.IntN(4)
+		}},
+		{87, d.Scheduled, func() {
+			s.Do, s.Args[0] = pick(d.Rand, "purge", "setretain"), d.IntN(2)
+		}},
+		{88, !d.bulk, func() {
+			s.Do, s.Args[0] = "setreject", d.IntN(len(policies))
+			if d.Queue == "handoff" && policies[s.Args[0]] == "discardoldest" {
 				s.Args[0] = 0
 			}
-		case roll < 90:
-			s.Do = pick(r, "prestart", "prestartall")
-		case roll < 94:
-			s.Do = "shutdown"
-		case roll < 96 && !bulk:
-			s.Do = "shutdownnow" // the JDK leaves who waits in invokeAll waiting
-		case roll < 98 && p.Scheduled:
-			s.Do, s.Args[0] = pick(r, "setdelayed", "setperiodic"), r.IntN(2)
-		default:
-			s.Do = "stats"
-		}
-		if s.submits() {
-			tasks++
-		} else if p.Scheduled && len(p.Steps) > 0 && p.Steps[len(p.Steps)-1].At == s.At {
-			at++ // a task that is due at once may have begun by now, or not
-			s.At = at
-		}
-		p.Steps = append(p.Steps, s)
-		switch {
-		case s.Do == "stats":
-			at++ // it takes a tick
-		case s.Do == "setcore" && p.Scheduled:
-			at++ // an idle worker that is one too many may find a task in the JDK before it leaves
+		}},
+		{90, true, func() { s.Do = pick(d.Rand, "prestart", "prestartall") }},
+		{94, true, func() { s.Do = "shutdown" }},
+		{96, !d.bulk, func() { s.Do = "shutdownnow" }}, // the JDK does not end a wait in invokeAll
+		{98, d.Scheduled, func() { s.Do, s.Args[0] = pick(d.Rand, "setdelayed", "setperiodic"), d.IntN(2) }},
+		{100, true, func() { s.Do = "stats" }},
+	} {
+		if roll < c.below && c.fits {
+			c.draw()
+			return
 		}
 	}
-	p.End = at + 20
-	return p
 }
 
 // policies are those that setreject can name by their number.

@@ -84,7 +84,7 @@ func firstDifference(ours, theirs string) string {
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// steady gives our trace of p, and reports whether it stays the same when the
+// steady returns our trace of p, and reports whether it stays the same when the
 // program's times are disturbed a little, and is crowded by no disturbance.
 func steady(t *testing.T, p *Program) (string, bool) {
 	trace, crowded := ourTrace(t, p, undisturbed)
@@ -114,8 +114,8 @@ func ourTrace(t *testing.T, p *Program, s shake) (trace string, crowded bool) {
 	return trace, crowded
 }
 
-// differ gives the programs on which the JDK disagrees with ours. A machine
-// that is busy makes the JDK late, so whoever differs is asked again, with
+// differ returns the programs on which the JDK disagrees with ours. A machine
+// that is busy makes the JDK late, so a program that differs runs again, with
 // fewer beside it and more time: a real difference stays.
 func differ(t *testing.T, classes string, ps []*Program, ours []string) []int {
 	left := make([]int, len(ps))

@@ -48,7 +48,7 @@ type event struct {
 	text string
 }
 
-// observe runs the program in the present synctest bubble and gives the trace. A
+// observe runs the program in the present synctest bubble and returns the trace. A
 // program whose trace a shake changes depends on a race, and says nothing. So
 // does one that is crowded: on a plain pool a task that the submitter ran kept
 // it until its next step was due, too, and so there were two in one tick, which
@@ -57,7 +57,8 @@ type event struct {
 func observe(p *Program, shake shake) (trace string, crowded bool) {
 	r := &run{
 		Program: p, shake: shake, start: time.Now(), reject: p.Reject,
-		tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{}, late: map[int]bool{}, asked: map[measured]int{},
+		tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{},
+		late: map[int]bool{}, asked: map[measured]int{},
 	}
 	r.open()
 	before := -tick // when the last step was over
@@ -227,7 +228,7 @@ type plain struct {
 
 func (p *plain) Run(ctx context.Context) error { return p.body(ctx) }
 
-// body gives the body of a task: it takes its time, and ends early if it is
+// body returns the body of a task: it takes its time, and ends early if it is
 // interrupted, unless it is stubborn.
 func (r *run) body(s Step) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -316,7 +317,7 @@ func (r *run) cancel(task int, interrupt bool) bool {
 	return f.(interface{ Abandon() bool }).Abandon()
 }
 
-// cancelLate gives the task's future, nil if it has none, and reports whether
+// cancelLate returns the task's future, nil if it has none, and reports whether
 // the JDK would cancel now what ours has completed already.
 func (r *run) cancelLate(task int) (f executor.Awaitable, late bool) {
 	r.mu.Lock()
@@ -341,7 +342,7 @@ func (r *run) remove(task int) bool {
 	return what != nil && r.pool.Remove(what)
 }
 
-// handed gives what the executor was handed for a task, nil if the JDK wrapped
+// handed returns what the executor got for a task, nil if the JDK wrapped
 // it and so does not find it.
 func (r *run) handed(task int) executor.Runnable {
 	r.mu.Lock()
@@ -363,10 +364,10 @@ func (r *run) giveBack(us []executor.Dropped) {
 	for _, u := range us {
 		task, known := r.of[u.Task()]
 		if _, bare := u.Task().(*plain); bare && r.Scheduled {
-			known = false // the JDK gives back what it has wrapped around it
+			known = false // the JDK returns what it has wrapped around it
 		}
 		if !known && r.bulkWork() {
-			continue // the JDK gives back canceled tasks in a wrapping, too
+			continue // the JDK returns canceled tasks in a wrapping, too
 		}
 		if !known {
 			task = -1
@@ -405,7 +406,7 @@ func (r *run) stats() string {
 	return text + fmt.Sprintf(" size=%d largest=%d", s.Workers, s.Largest)
 }
 
-// trace gives what was observed, in an order that does not depend on which of
+// trace returns what was observed, in an order that does not depend on which of
 // several workers came first within a tick.
 func (r *run) trace() string {
 	r.mu.Lock()
@@ -465,7 +466,7 @@ func (r *run) note(format string, args ...any) {
 	r.mu.Unlock()
 }
 
-// long gives n ticks, disturbed.
+// long returns n ticks, disturbed.
 func (r *run) long(n int, what measured) time.Duration {
 	if n <= 0 {
 		return time.Duration(n) * tick

@@ -9,7 +9,7 @@ import (
 // tick later, and each duration is longer or shorter by a fiftieth at most.
 // Where two things happen in one tick, some shake should turn their order round.
 //
-// A shake says the same whenever it is asked the same, and whoever asks first:
+// A shake answers the same question the same, whichever goroutine asks first:
 // so a program is taken for one that depends on a race in every run, or in none.
 type shake struct {
 	step func(i, of int) time.Duration         // how much later step i is made

@@ -53,7 +53,7 @@ func TestConformanceNamesAreRead(t *testing.T) {
 
 var testName = regexp.MustCompile("`((?:Test|Example|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*(?:/[^`\\s]+)?|[a-z0-9_/]+_test\\.go)`")
 
-// namesIn gives what a line of a table names of ours.
+// namesIn returns the names of our tests in a line of a table.
 func namesIn(line string) (names []string) {
 	if !strings.HasPrefix(line, "|") {
 		return nil
@@ -64,7 +64,7 @@ func namesIn(line string) (names []string) {
 	return names
 }
 
-// testNames gives the functions of all tests of the workspace, the suites that
+// testNames returns the functions of all tests of the workspace, the suites that
 // package executortest exports included, and their files, with and without
 // folder.
 func testNames(t *testing.T) (functions, tests map[string]bool) {

@@ -74,7 +74,7 @@ func TestDocumentedLocksExist(t *testing.T) {
 	}
 }
 
-// The names that docs/java.md gives for Java's are exported.
+// The names that docs/java.md has for Java's are exported.
 func TestJavaNamesExist(t *testing.T) {
 	exported := exports(t, ".")
 	for name := range exports(t, "queue") {
@@ -147,7 +147,7 @@ var states = map[string]bool{
 	"Pending": true, "Running": true, "Succeeded": true, "Failed": true, "Canceled": true,
 }
 
-// arrows gives all arrows from one of a list of states to one of another.
+// arrows returns all arrows from one of a list of states to one of another.
 func arrows(from, to string) (all []string) {
 	for _, f := range strings.Split(from, ", ") {
 		for _, t := range strings.Split(to, ", ") {
@@ -159,7 +159,7 @@ func arrows(from, to string) (all []string) {
 	return all
 }
 
-// exports gives the exported names of a package's directory: F, T, and T.M for
+// exports returns the exported names of a package's directory: F, T, and T.M for
 // methods and fields.
 func exports(t *testing.T, dir string) map[string]bool {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit/check"
 )
 
-// The names that docs/migrating.md gives as this library's are exported.
+// The names that docs/migrating.md has for this library are exported.
 func TestMigratingNamesExist(t *testing.T) {
 	packages := map[string]map[string]bool{
 		"executor": exports(t, "."), "cron": exports(t, "cron"), "durable": exports(t, "durable"), "queue": exports(t, "queue"),
@@ -86,7 +86,7 @@ func TestMigratingGroup(t *testing.T) {
 					inside.Add(1)
 					defer inside.Add(-1)
 					if depth == 0 {
-						time.Sleep(time.Minute) // obeys nobody
+						time.Sleep(time.Minute) // ignores its context
 						return nil
 					}
 					for range 3 {
@@ -115,7 +115,7 @@ func TestMigratingGroup(t *testing.T) {
 }
 
 // A schedule goes on after a panic that a future of the run's own has caught,
-// as docs/migrating.md says, and its error tells of it.
+// as docs/migrating.md says, and AfterTask gets its error.
 func TestMigratingPanicGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var errs []error
@@ -144,13 +144,13 @@ func TestMigratingPanicGoesOn(t *testing.T) {
 		check.Equal(t, "runs", beat.Runs(), 4)
 		var perr *executor.PanicError
 		if !errors.As(errs[1], &perr) || perr.Value != "oops" || len(perr.Stack) == 0 {
-			t.Errorf("AfterTask heard of %v", errs[1])
+			t.Errorf("AfterTask got %v", errs[1])
 		}
 	})
 }
 
-// Of a burst of calls the last one counts, and one that has begun is left in peace,
-// as docs/migrating.md says.
+// The last of a burst of calls runs, and a run that has begun goes on, as
+// docs/migrating.md says.
 func TestMigratingBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sched := testkit.Closing(t, executor.Scheduled(2))
@@ -161,11 +161,12 @@ func TestMigratingBurst(t *testing.T) {
 			if i > 0 {
 				sched.Remove(future)
 			}
-			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Callable(func(ctx context.Context) error {
+			call := func(ctx context.Context) error {
 				time.Sleep(time.Second)
 				ends = append(ends, time.Since(start))
 				return ctx.Err()
-			}))
+			}
+			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Callable(call))
 			time.Sleep(time.Second)
 			if i == 3 { // the burst is over, and the next begins while the body runs
 				time.Sleep(time.Second + time.Millisecond)

@@ -8,7 +8,7 @@ import (
 )
 
 // starts are the functions of the core that start a goroutine, by a go statement
-// or an AfterFunc, with its owner, who stops it and waits for it.
+// or an AfterFunc, with its owner, which stops it and waits for it.
 var starts = map[string]string{
 	"executor.enter":           "the pool; a worker",
 	"executor.start":           "the pool; a worker",
@@ -45,7 +45,7 @@ func TestGoroutinesHaveOwners(t *testing.T) {
 				if statement || ok && (isCall(call, "time", "AfterFunc") || isCall(call, "context", "AfterFunc")) {
 					delete(stale, name)
 					if starts[name] == "" {
-						t.Errorf("%s: %s starts a goroutine; have its owner start it, or add the function to starts in tests/repo/owners_test.go, with who stops it and waits for it", f.name, name)
+						t.Errorf("%s: %s starts a goroutine; have its owner start it, or add the function to starts in tests/repo/owners_test.go, with what stops it and waits for it", f.name, name)
 					}
 				}
 				return true

@@ -143,8 +143,9 @@ func width(line string) int {
 
 var url = regexp.MustCompile(`https?://\S+`)
 
-// row matches a row of a table: an element of a composite literal.
-var row = regexp.MustCompile(`^\t+(?:"[^"]*":\s+)?\{.*\},`)
+// row matches a row of a table, without its strings: an element of a composite
+// literal, with or without a key.
+var row = regexp.MustCompile(`^\t+(?::\s+)?\{.*\},`)
 
 // breakable returns the lines of a Go file without what cannot be broken: the
 // texts of strings, directives, and addresses in comments.
@@ -200,7 +201,7 @@ func prose(text string) []string {
 			lines[i] = ""
 		case code, strings.HasPrefix(trimmed, "|"), reference.MatchString(trimmed):
 			lines[i] = ""
-		case strings.HasPrefix(line, "    ") && (i == 0 || lines[i-1] == "" || strings.HasPrefix(lines[i-1], "    ")) && !listed(lines[:i]):
+		case indented(line) && (i == 0 || lines[i-1] == "" || indented(lines[i-1])) && !listed(lines[:i]):
 			lines[i] = ""
 		default:
 			lines[i] = url.ReplaceAllString(target.ReplaceAllString(line, "]()"), "")
@@ -208,6 +209,9 @@ func prose(text string) []string {
 	}
 	return lines
 }
+
+// indented reports whether a line is one of code, unless it is in a list.
+func indented(line string) bool { return strings.HasPrefix(line, "    ") }
 
 var item = regexp.MustCompile(`^\s*(?:[-*+]|\d+\.) `)
 

@@ -314,7 +314,7 @@ public class Oracle {
             }
             try {
                 if (op.equals("invokeany")) {
-                    note("invokeany " + task + " gives " + pool.invokeAny(all, b * tick, TimeUnit.NANOSECONDS));
+                    note("invokeany " + task + " returns " + pool.invokeAny(all, b * tick, TimeUnit.NANOSECONDS));
                     return;
                 }
                 var endings = new ArrayList<String>();
