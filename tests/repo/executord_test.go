@@ -13,14 +13,16 @@ import (
 	"testing"
 )
 
-// The example job files have no mistakes and nothing to note, and a newcomer sees
-// a job run within seconds.
-func TestExamplesOfExecutord(t *testing.T) {
+// The example job files, and those that the manual of executord shows, have no
+// mistakes and nothing to note. Of an example a newcomer sees a job run within
+// seconds.
+func TestJobFilesAreRight(t *testing.T) {
+	executord := filepath.Join(t.TempDir(), "executord")
+	command(t, "go", "build", "-o", executord, "./cmd/executord")
 	examples, _ := filepath.Glob("examples/jobs.*")
 	if len(examples) != 2 {
 		t.Errorf("examples: %q", examples)
 	}
-	executord := buildExecutord(t)
 	for _, example := range examples {
 		table := checkJobs(t, executord, example)
 		if jobs := regexp.MustCompile(`(?m)^[a-z-]+ +\d+ `).FindAllString(table, -1); len(jobs) < 3 {
@@ -30,22 +32,17 @@ func TestExamplesOfExecutord(t *testing.T) {
 			t.Errorf("%s: no job is due within seconds", example)
 		}
 	}
-}
-
-// The job files that the manual of executord shows are right.
-func TestManualHasGoodJobFiles(t *testing.T) {
-	executord := buildExecutord(t)
-	found := 0
-	for _, block := range regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$").FindAllStringSubmatch(read(t, "docs/executord.md"), -1) {
-		found++
+	block := regexp.MustCompile("(?ms)^```(crontab|toml)\n(.*?)^```$")
+	shown := block.FindAllStringSubmatch(read(t, "docs/executord.md"), -1)
+	for _, block := range shown {
 		file := filepath.Join(t.TempDir(), "jobs."+block[1])
 		if err := os.WriteFile(file, []byte(block[2]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		checkJobs(t, executord, file)
 	}
-	if found < 2 {
-		t.Errorf("found only %d job files in the manual: is it read right?", found)
+	if len(shown) < 2 {
+		t.Errorf("found only %d job files in the manual: is it read right?", len(shown))
 	}
 }
 
@@ -66,14 +63,6 @@ func TestManualHasTheKeysOfJSON(t *testing.T) {
 			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
 		}
 	}
-}
-
-// buildExecutord builds the daemon for the test and returns its path.
-func buildExecutord(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "executord")
-	command(t, "go", "build", "-o", path, "./cmd/executord")
-	return path
 }
 
 // checkJobs returns what executord check prints of a job file, which must have no
