@@ -18,7 +18,7 @@ import (
 type act struct {
 	use, short, long string
 
-	// do does it, and tells what became of it. The text is about the job as it
+	// do does it, and returns what became of it. The text is about the job as it
 	// was just before.
 	do func(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error)
 }
@@ -28,11 +28,11 @@ func newActs() []*cobra.Command {
 	for _, a := range []act{
 		{"cancel", "Cancel jobs in a store", `
 cancel keeps the jobs named from running, for good: also when a daemon is started
-whose file has them. A run that goes on is told to end, as by a timeout. resume
-brings a job back.`, cancelJob},
+whose file has them. A run in progress is ended, as by a timeout. resume brings
+a job back.`, cancelJob},
 		{"pause", "Keep jobs in a store from running until they are resumed", `
 pause keeps the jobs named from running until resume, also when a daemon is
-started whose file has them. A run that goes on may end.`, pauseJob},
+started whose file has them. A run in progress may end.`, pauseJob},
 		{"resume", "Let jobs in a store run again", `
 resume lets jobs that are paused go on: at their next time, or at once if a time
 has passed meanwhile. Jobs that are canceled or dead are brought back, and wait
@@ -53,7 +53,7 @@ func newAct(a act) *cobra.Command {
 		Long: strings.TrimSpace(a.long) + `
 
 It prints a line for each job. The exit code is 0 if all was done, or will be
-when a run has ended; it is 1 if a job is not there, or it was too late.`,
+when a run has ended; it is 1 if a job is not there, or cannot be changed so.`,
 		Example: "  executord " + a.use + " --store jobs.db backup",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
@@ -103,9 +103,9 @@ func cancelJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	case durable.Applied:
 		return answer, "canceled", err
 	case durable.Deferred:
-		return answer, "canceled; its run on " + on(e) + " is told to end", err
+		return answer, "canceled; its run on " + on(e) + " is being ended", err
 	}
-	return answer, "too late: it is " + listed{e, nil}.state() + " already", err
+	return answer, "it is " + listed{e, nil}.state() + " already", err
 }
 
 func pauseJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
@@ -116,12 +116,12 @@ func pauseJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, s
 	case durable.Deferred:
 		return answer, "will be paused when its run on " + on(e) + " has ended", err
 	}
-	return answer, "too late: it is " + listed{e, nil}.state(), err
+	return answer, "cannot be paused: it is " + listed{e, nil}.state(), err
 }
 
 func resumeJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	if e.Spec.Off {
-		return durable.TooLate, "too late: it was removed from its file; put it back there, and start a daemon or send it SIGHUP", nil
+		return durable.TooLate, "cannot be resumed: it was removed from its file; put it back there, and start a daemon or send it SIGHUP", nil
 	}
 	if e.State == durable.Canceled || e.State == durable.Dead {
 		if err := catalog.Bring(ctx, v.jobs, v.store, e); err != nil {
@@ -136,12 +136,12 @@ func resumeJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	case durable.Deferred:
 		return answer, "resumed; it will not be paused after its run on " + on(e), err
 	}
-	return answer, "too late: it is " + listed{e, nil}.state() + ", not paused", err
+	return answer, "not paused: it is " + listed{e, nil}.state(), err
 }
 
 func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
 	if e.Spec.Off {
-		return durable.TooLate, "too late: it was removed from its file", nil
+		return durable.TooLate, "cannot run: it was removed from its file", nil
 	}
 	answer, err := v.jobs.RunNow(ctx, e.ID)
 	switch {
@@ -150,14 +150,14 @@ func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	case answer == durable.Applied:
 		return answer, "due now", err
 	case e.State == durable.Canceled || e.State == durable.Dead:
-		return answer, "too late: it is " + e.State.String() + "; executord resume brings it back", err
+		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
 	case e.State == durable.Running:
-		return answer, "too late: it is running, on " + on(e), err
+		return answer, "it is running already, on " + on(e), err
 	}
-	return answer, "too late: it has begun, or it is over", err
+	return answer, "cannot run: it has begun, or it is over", err
 }
 
-// on gives the node on which a job is running, as far as that is known.
+// on returns the node on which a job is running, as far as that is known.
 func on(e catalog.Entry) string {
 	if e.Owner == "" {
 		return "some node"
@@ -182,11 +182,12 @@ func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 	}
 }
 
-// find gives the jobs of the names given, of all if there are none. A name may
-// have its namespace before it: shop/backup. If some are not there, it gives
-// the others, and an exitError. It says whether there are several namespaces to
-// choose from, so that jobs are to be called by their full names.
-func (v client) find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool, err error) {
+// find returns the jobs with the names, all jobs if there are none. A name may
+// have its namespace before it: shop/backup. If some are not there, it returns
+// the others, and an exitError. It reports whether there are several namespaces,
+// so that jobs are shown by their full names.
+func (v client) find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool,
+	err error) {
 	all, err := catalog.List(ctx, v.store, namespace)
 	full = severalNamespaces(all, func(e catalog.Entry) catalog.Entry { return e })
 	if err != nil || len(names) == 0 {

@@ -25,7 +25,7 @@ check reads FILE (- for standard input) as run would, and runs nothing.
 
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
-line and how to fix it, and exits with 1. Notes point out what is allowed but
+line and a hint, and exits with 1. Notes point out what is allowed but
 perhaps not meant; they do not change the exit code.`),
 		Args: oneFile,
 	}

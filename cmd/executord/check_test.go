@@ -15,7 +15,7 @@ import (
 
 // The table shows five times for each job, in the zone of the job, across a
 // change of the clock.
-func TestTable(t *testing.T) {
+func TestCheckTable(t *testing.T) {
 	file, err := crontab.Parse("tab", []byte(`
 # name: hourly
 CRON_TZ=UTC
@@ -57,8 +57,8 @@ boot     10    @reboot                    once, when executord starts
 	}
 }
 
-// A TZ that names no zone is told, since package time takes UTC without a word.
-func TestMisnamedZone(t *testing.T) {
+// A TZ that names no zone is noted, since package time silently takes UTC.
+func TestCheckNotesMisnamedZone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has its zone from elsewhere")
 	}
@@ -93,7 +93,7 @@ func TestMisnamedZone(t *testing.T) {
 }
 
 // The command line does what it says, and its exit codes are the documented.
-func TestCommandLine(t *testing.T) {
+func TestMainRefusesCommandLine(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(filepath.Join(dir, "good"), []byte("MAILTO=me\n@daily x\n"), 0o644)
 	os.WriteFile(filepath.Join(dir, "good.TOML"), []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"), 0o644)

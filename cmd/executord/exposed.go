@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// exposed says why others than the user and root decide which commands are run, as
-// they may write to the job file or the store. It is a warning and no mistake, as it
+// exposed says why users other than executord's own and root decide which commands are
+// run, as they may write to the job file or the store. It is a warning and no mistake, as it
 // is in cron: in a container, a file may be mounted whose owner is none of its users.
 // The directory is not looked at: that of a volume may be written by all as a rule.
 type exposed struct{ name, mode, reason, hint string }
@@ -32,7 +32,8 @@ func otherWriters(names ...string) []exposed {
 			for i, args := range hint {
 				commands[i] = job.QuoteArgs(append(args, name))
 			}
-			found = append(found, exposed{job.Printable(name), info.Mode().String(), reason, job.Printable(strings.Join(commands, " && "))})
+			found = append(found, exposed{job.Printable(name), info.Mode().String(), reason,
+				job.Printable(strings.Join(commands, " && "))})
 		}
 	}
 	return found

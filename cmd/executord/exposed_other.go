@@ -4,5 +4,5 @@ package main
 
 import "io/fs"
 
-// writers finds nobody: access control lists are not looked at.
+// writers finds no user: access control lists are not looked at.
 func writers(fs.FileInfo) (reason string, hint [][]string) { return "", nil }

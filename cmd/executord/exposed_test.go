@@ -13,8 +13,8 @@ import (
 )
 
 // A job file or a store that others may write to is used, and check and run say
-// who may, and how to fix it.
-func TestOthersMayWrite(t *testing.T) {
+// which users may, with a hint.
+func TestExposedToAllUsers(t *testing.T) {
 	tab := write(t, "tab", "# name: a\n@daily true\n")
 	store := filepath.Join(t.TempDir(), "jobs.db")
 	p := startFile(t, tab, "--store", store)
@@ -51,7 +51,7 @@ func TestOthersMayWrite(t *testing.T) {
 }
 
 // The command of the hint is one that a shell takes for that file and no other.
-func TestOthersMayWriteWhatHasABlankInItsName(t *testing.T) {
+func TestExposedHintQuotesFile(t *testing.T) {
 	tab := write(t, "a b", "@daily true\n")
 	if err := os.Chmod(tab, 0o666); err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func TestOthersMayWriteWhatHasABlankInItsName(t *testing.T) {
 	}
 }
 
-// A file is not told of whose owner and group are root's or the user's own.
-func TestOwnGroupMayWrite(t *testing.T) {
+// There is no note on a file whose owner and group are root's or the user's own.
+func TestExposedNotToOwnGroup(t *testing.T) {
 	tab := write(t, "tab", "@daily true\n")
 	if err := os.Chown(tab, -1, os.Getegid()); err != nil {
 		t.Fatal(err)
@@ -76,9 +76,9 @@ func TestOwnGroupMayWrite(t *testing.T) {
 	}
 }
 
-// It is told of a file that belongs to somebody else, and of one that a group may
-// write to which is not the user's own.
-func TestForeignOwnerAndGroup(t *testing.T) {
+// There is a note on a file of another user, and on one that another group may write
+// to.
+func TestExposedToOwnerAndGroup(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// writers says who may write to a file besides the user and root, and by which
+// writers returns which users may write to a file besides its own and root, and the
 // commands, each to be followed by the file's name, that is undone. Both are empty if
 // nobody may.
 //

@@ -106,7 +106,7 @@ type listed struct {
 	last *durable.Run // nil if it never ran
 }
 
-// state gives the state in the words of the manual.
+// state returns the state in the words of the manual.
 func (l listed) state() string {
 	switch {
 	case l.Removed():
@@ -123,8 +123,8 @@ func (l listed) state() string {
 	return l.State.String()
 }
 
-// next gives when the job is due next, the zero Time if nobody knows or it is
-// not to run.
+// next returns when the job is due next, the zero Time if that is not known or it
+// is not to run.
 func (l listed) next() time.Time {
 	switch {
 	case l.State.Done(), l.State == durable.Paused:
@@ -169,8 +169,8 @@ func severalNamespaces[T any](list []T, entry func(T) catalog.Entry) bool {
 
 func (l listed) called(full bool) string { return called(l.Entry, full) }
 
-// called gives the name of a job, with its namespace if there are several, as it
-// may be shown: a store may be another user's, who can have any name in it.
+// called returns the name of a job, with its namespace if full is true, as it may be
+// shown: in a store of another user, a name may be anything.
 func called(e catalog.Entry, full bool) string {
 	if full {
 		return job.Printable(e.Namespace + "/" + e.Name)
@@ -183,7 +183,7 @@ func showInstant(t time.Time, loc *time.Location) string {
 	return t.In(loc).Format("2006-01-02 15:04:05 -07:00")
 }
 
-// outcome gives how a run ended, in one word: the log's, as far as the history
+// outcome returns how a run ended, in one word: the log's, as far as the history
 // has it.
 func outcome(r durable.Run) string {
 	switch r.Verdict {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A lifeline is a pipe to which nobody writes. The tests hold its one end as long as
-// they live, each executord that they start has the other: its end tells of theirs,
+// A lifeline is a pipe to which nothing is written. The tests hold its one end as long as
+// they live, each executord that they start has the other, which ends with them,
 // also if they could not clean up, as when -timeout ends them. Rejected: the signal of
 // Linux for the death of a parent, which is that of a thread, and is not inherited by
 // what a shell starts.
@@ -23,7 +23,7 @@ var newLifeline = sync.OnceValues(func() (ends [2]*os.File, err error) {
 // exec.Cmd.ExtraFiles. Tests add others behind it.
 const lifelineFile = 3
 
-// lifeline gives what an executord has to inherit so that it ends with the tests.
+// lifeline returns what an executord has to inherit so that it ends with the tests.
 func lifeline(t *testing.T) []*os.File {
 	if runtime.GOOS == "windows" { // which has no such files
 		return nil
@@ -43,7 +43,7 @@ func endWithTests() {
 	}
 }
 
-// awaitEndOfTests is told by name from goroutines that are left: it has no other end.
+// awaitEndOfTests is not among the goroutines that are left: it has no other end.
 func awaitEndOfTests(line *os.File) {
 	line.Read(make([]byte, 1))
 	if self, err := os.FindProcess(os.Getpid()); err == nil {

@@ -21,7 +21,7 @@ func newLog(w *os.File, format string, lost func(error)) *slog.Logger {
 }
 
 // secondsInJSON writes durations as numbers of seconds. By itself, slog writes
-// nanoseconds there, which look like seconds to nobody and overflow a double.
+// nanoseconds there, which do not look like seconds and overflow a double.
 func secondsInJSON(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
@@ -29,7 +29,7 @@ func secondsInJSON(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// logWriter notices that nobody can read the log any more: its pipe is broken,
+// logWriter notices that the log cannot be read any more: its pipe is broken,
 // or its terminal is gone. A daemon whose jobs run unseen is worse than none, so
 // that is a reason to end; a full disk is not, since it may have room again.
 //

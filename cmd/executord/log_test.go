@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// When nobody reads the log any more, executord ends in order.
-func TestLostLog(t *testing.T) {
+// When the log has no reader any more, executord ends in order.
+func TestLogLost(t *testing.T) {
 	cmd := executord(t, "run", write(t, "tab", "@every 100ms trap 'exit 0' TERM; echo tick\n"), "--log", "text")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -33,7 +33,7 @@ func TestLostLog(t *testing.T) {
 	}
 	stdout.Close()
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.Contains(stderr.String(), "nobody reads the log") {
+	if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.Contains(stderr.String(), "the log has no reader") {
 		t.Errorf("exit code %d, stderr %q", code, &stderr)
 	}
 	if left := leftProcesses(t); len(left) > 0 {
@@ -58,7 +58,7 @@ func (d *smallDisk) Write(p []byte) (int, error) {
 }
 
 // A line that a full disk has cut does not spoil the next that is written.
-func TestLineAfterFullDisk(t *testing.T) {
+func TestLogLineAfterFullDisk(t *testing.T) {
 	disk := &smallDisk{room: 9}
 	log := &logWriter{to: disk, lost: func(err error) { t.Errorf("the log counts as lost: %v", err) }}
 	for _, line := range []string{"first\n", "second\n", "third\n"} {
@@ -76,10 +76,10 @@ func TestLineAfterFullDisk(t *testing.T) {
 
 // A reader who has stopped reading the log keeps executord from saying good-bye,
 // but not from ending what runs, nor from ending.
-func TestStuckLog(t *testing.T) {
+func TestLogStuckReader(t *testing.T) {
 	t.Parallel()
 	cmd := executord(t, "run", write(t, "tab", "@reboot "+stubborn+"\n@reboot yes\n"), "--kill-after", "1h")
-	stdout, err := cmd.StdoutPipe() // nobody reads on, once the jobs run
+	stdout, err := cmd.StdoutPipe() // it is not read on, once the jobs run
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestStuckLog(t *testing.T) {
 
 // A reader of the log who turns away while a run ends, and comes back, misses
 // nothing of what that has written.
-func TestPausedLog(t *testing.T) {
+func TestLogPausedReader(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "written")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -136,7 +136,7 @@ func TestPausedLog(t *testing.T) {
 	if _, err := os.ReadFile(fifo); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond) // no event tells that executord waits for the reader alone
+	time.Sleep(500 * time.Millisecond) // there is no event for executord waiting for the reader alone
 	next := 1
 	for in := bufio.NewScanner(stdout); in.Scan(); {
 		var l line

@@ -29,10 +29,10 @@ import (
 
 // The exit codes. They are documented: do not change their meaning.
 const (
-	exitOK          = 0 // all is well; for run: every run had ended by itself
-	exitMistake     = 1 // mistakes in the file, or it or the store cannot be read, or the log is lost; a job is not in the store; no answer could be written
+	exitOK          = 0 // all is well; for run: every run has ended by itself
+	exitMistake     = 1 // a file, a store or a log cannot be used, a job is not there, or no answer can be written
 	exitUsage       = 2 // the command line is wrong
-	exitInterrupted = 3 // runs had to be ended because executord was, or lost its store while it waited for them; or a process could not be ended
+	exitInterrupted = 3 // runs were ended because executord was, or its store did not answer then; or one could not be
 )
 
 // exitError is an error that says with which code to exit. Its text may be
@@ -74,9 +74,9 @@ func execute(args []string) int {
 	return code
 }
 
-// presentable gives the text of an error as anybody may see it. Much in it is as
-// it was typed: names, which may disturb the terminal, and also the URL of a store
-// in a place where none is looked for, password and all.
+// presentable returns the text of an error as all may see it. Much in it is as it was
+// typed: names, which may disturb the terminal, and the URL of a store, with its
+// password, where something else was expected.
 func presentable(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -93,7 +93,7 @@ var (
 )
 
 // answerWriter is standard output, for all commands but run. It keeps the first
-// error, so that who writes need not look: execute does.
+// error, for execute.
 type answerWriter struct {
 	to  io.Writer
 	err error
@@ -115,7 +115,7 @@ func newRoot() *cobra.Command {
 		Long: strings.TrimSpace(`
 executord runs the jobs of a crontab, or of a TOML file, when they are due. It
 stays in the foreground, logs what jobs do and write, and needs no rights but
-those of the user who starts it.`),
+those of its user.`),
 		Example: strings.Trim(`
   executord check jobs.crontab
   executord run jobs.crontab

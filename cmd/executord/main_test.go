@@ -1,317 +1,111 @@
+//go:build unix
+
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
+	"database/sql"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"runtime/pprof"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
+	"unicode"
 )
 
-// mainVariable makes the test binary behave as executord itself, so that the
-// tests run the real program, with the race detector if they have it.
-const mainVariable = "EXECUTORD_TEST_MAIN"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(mainVariable) == "" {
-		code := m.Run()
-		stopPostgres()
-		os.Exit(code)
+// harmless fails the test if a text has in it what could disturb a terminal.
+func harmless(t *testing.T, what, text string) {
+	t.Helper()
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		t.Errorf("%s: %q", what, text)
 	}
-	endWithTests()
-	code := execute(os.Args[1:])
-	if leak := leakedGoroutines(); leak != "" {
-		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+leak)
-		code = 99
-	}
-	os.Exit(code)
 }
 
-// leakedGoroutines returns the stacks of the goroutines that are left when
-// executord ends, but for those of package signal, which never end.
-func leakedGoroutines() string {
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		var b bytes.Buffer
-		pprof.Lookup("goroutine").WriteTo(&b, 2)
-		left := ""
-		for _, stack := range strings.Split(b.String(), "\n\n")[1:] {
-			if !strings.Contains(stack, "os/signal.") && !strings.Contains(stack, ".awaitEndOfTests(") {
-				left += stack + "\n\n"
-			}
+// Whatever a file is called, and whatever is in it, no message about it disturbs
+// a terminal.
+func TestMainMessagesArePrintable(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a\x1b[2Jb")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skip("the system has no such names:", err)
+	}
+	for name, text := range map[string]string{
+		"tab":      "61 * * * * x\nMAILTO=me\n",
+		"key.toml": "[\"a\\u001b[2J\"]\n[[\"a\\u001b[2J\"]]\n[[job]]\nname = 'a'\nschedule = '@daily'\ncommand = 'x'\n",
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if left == "" || time.Now().After(deadline) {
-			return left
+		stdout, stderr, code := output(t, "", "check", name)
+		if code != exitMistake || !strings.Contains(stderr, `a\x1b[2Jb`) {
+			t.Errorf("%q: exit code %d, %q", name, code, stderr)
 		}
+		harmless(t, name, stdout+stderr)
 	}
-}
-
-// executord returns the program with arguments. It is killed with all its
-// children at the end of the test, if the test fails to end it.
-func executord(t *testing.T, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	// By default, a program with the race detector waits a second at its end.
-	cmd.ExtraFiles = lifeline(t)
-	cmd.Env = append(os.Environ(), mainVariable+"=1", marker(t), "TZ=UTC", "GORACE=atexit_sleep_ms=0 halt_on_error=1")
-	return cmd
-}
-
-// marker is an environment variable that tells to which test a process belongs.
-func marker(t *testing.T) string {
-	return fmt.Sprintf("EXECUTORD_TEST_NAME=%d/%s", os.Getpid(), t.Name())
-}
-
-// leftProcesses returns the processes of the test that are alive.
-func leftProcesses(t *testing.T) []string { return leftMarked(marker(t)) }
-
-// leftMarked returns the processes with a marker that are alive.
-func leftMarked(marker string) []string {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	var left []string
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		if env, err := os.ReadFile(path); err == nil && bytes.Contains(env, []byte(marker+"\x00")) {
-			command, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
-			left = append(left, filepath.Base(filepath.Dir(path))+" "+string(bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
+	for _, args := range [][]string{
+		{"check", dir}, {"run", dir + "/none"}, {"jobs", "--store", dir + "/none"},
+		{"check", "--a\x1b[2J", "x"}, {"a\x1b[2J"},
+	} {
+		stdout, stderr, code := output(t, "", args...)
+		if code == exitOK || !strings.Contains(stderr, `a\x1b[2J`) {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr)
 		}
+		harmless(t, strings.Join(args, " "), stdout+stderr)
 	}
-	return left
 }
 
-// output runs the program to its end.
-func output(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	cmd := executord(t, args...)
-	var out, fail strings.Builder
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &fail
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
+// The table of check has a line for each time, also if a schedule is written with
+// the end of a line in it.
+func TestCheckTableShowsScheduleOnOneLine(t *testing.T) {
+	t.Parallel()
+	stdout, stderr, code := output(t, "[[job]]\nname = 'a'\nschedule = \"@reboot\\n\\u0085\"\ncommand = 'x'\n", "check", "-", "--format", "toml")
+	if code != exitOK || !strings.Contains(stdout, `@reboot\n\u0085`) {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
-	return out.String(), fail.String(), cmd.ProcessState.ExitCode()
+	harmless(t, "check", stdout)
 }
 
-// write makes a file and returns its name.
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// line is one line of the log.
-type line map[string]any
-
-func (l line) is(msg string, attrs ...any) bool {
-	if l["msg"] != msg {
-		return false
-	}
-	for i := 0; i < len(attrs); i += 2 {
-		if fmt.Sprint(l[attrs[i].(string)]) != fmt.Sprint(attrs[i+1]) {
-			return false
-		}
-	}
-	return true
-}
-
-// patience is how long a test waits for what has to come.
-const patience = time.Minute
-
-// process is a running executord.
-type process struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	lines  chan line // closed at the end of the log
-	log    []line    // what was taken from lines
-	stderr lockedBuilder
-	exited chan struct{}
-	marker string // of its own: a test may have several
-}
-
-// started counts the calls of startCommand.
-var started atomic.Int64
-
-// lockedBuilder is a strings.Builder for a writer and a reader at once.
-type lockedBuilder struct {
-	mu sync.Mutex
-	strings.Builder
-}
-
-func (b *lockedBuilder) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Builder.Write(p)
-}
-
-// start runs a crontab, with further arguments.
-func start(t *testing.T, crontab string, args ...string) *process {
-	t.Helper()
-	return startFile(t, write(t, "tab", crontab), args...)
-}
-
-// startTOML is start for TOML.
-func startTOML(t *testing.T, text string, args ...string) *process {
-	t.Helper()
-	return startFile(t, write(t, "jobs.toml", text), args...)
-}
-
-func startFile(t *testing.T, file string, args ...string) *process {
-	t.Helper()
-	return startCommand(t, executord(t, append([]string{"run", file}, args...)...))
-}
-
-func startCommand(t *testing.T, cmd *exec.Cmd) *process {
-	t.Helper()
-	p := &process{t: t, cmd: cmd, lines: make(chan line, 100_000), exited: make(chan struct{})}
-	p.marker = fmt.Sprintf("%s#%d", marker(t), started.Add(1))
-	p.cmd.Env = append(p.cmd.Env, p.marker)
-	stdout, err := p.cmd.StdoutPipe()
+// A store may be another user's: the names of the jobs in it do not disturb the
+// terminal that shows it, and forge no lines.
+func TestMainNamesInStoreArePrintable(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := start(t, "# name: job\n@every 100ms exit 1\n", "--store", store)
+	p.until("run ended", "job", "job")
+	p.end()
+	db, err := sql.Open("sqlite", store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cmd.Stderr = &p.stderr
-	if err := p.cmd.Start(); err != nil {
+	const name = "a\x1b[2J\nb"
+	_, err = db.Exec("update executor_job set key = replace(key, '/job', ?)", "/"+name)
+	db.Close()
+	if err != nil {
 		t.Fatal(err)
 	}
-	go p.read(stdout)
-	t.Cleanup(func() {
-		p.cmd.Process.Kill()
-		<-p.exited
-		for _, left := range p.killLeft() {
-			t.Errorf("a process is left: %s", left)
+	for _, args := range [][]string{
+		{"jobs"}, {"runs", "-n", "1", "--verbose"}, {"pause", name}, {"resume", name}, {"jobs", name + "c"},
+	} {
+		stdout, stderr, _ := output(t, "", append(args, "--store", store)...)
+		if !strings.Contains(stdout+stderr, `a\x1b[2J\nb`) {
+			t.Errorf("%q: %q, %q", args, stdout, stderr)
 		}
-		if t.Failed() {
-			for _, l := range p.log[max(0, len(p.log)-100):] {
-				text, _ := json.Marshal(l)
-				t.Logf("%s", text)
+		harmless(t, strings.Join(args, " "), stdout+stderr)
+	}
+}
+
+// Who writes the URL of a store where something else is expected does not find its
+// password in the answer, which may go to a log that others read.
+func TestMainHidesMisplacedPassword(t *testing.T) {
+	t.Parallel()
+	tab := write(t, "tab", "@daily x\n")
+	for _, url := range []string{
+		"postgres://me:se:cret@host/db", "postgres://me:se/cret@host/db?sslmode=require", "postgres://me:cret@host/db?password=cret&sslpassword=cret",
+	} {
+		for _, args := range [][]string{{url}, {"check", url}, {"run", url}, {"jobs", "--" + url}, {"run", tab, "--lease", url}, {"jobs", "--namespace", url}} {
+			_, stderr, code := output(t, "", args...)
+			if code == exitOK || strings.Contains(stderr, "cret") || !strings.Contains(stderr, "host/db") {
+				t.Errorf("%q: exit code %d, %q", args, code, stderr)
 			}
-			t.Logf("stderr: %s", p.stderr.String())
 		}
-	})
-	return p
-}
-
-// killLeft kills the processes of its jobs that are alive, and returns them.
-func (p *process) killLeft() []string {
-	all := leftMarked(p.marker)
-	for _, left := range all {
-		var pid int
-		fmt.Sscan(left, &pid)
-		if found, err := os.FindProcess(pid); err == nil {
-			found.Kill()
-		}
-	}
-	return all
-}
-
-func (p *process) read(stdout io.Reader) {
-	defer close(p.exited)
-	for in := bufio.NewReader(stdout); ; {
-		text, err := in.ReadBytes('\n')
-		if len(text) > 0 {
-			var l line
-			if json.Unmarshal(text, &l) != nil {
-				l = line{"msg": "NOT JSON: " + string(text)}
-			}
-			p.lines <- l
-		}
-		if err != nil {
-			break
-		}
-	}
-	close(p.lines)
-	p.cmd.Wait()
-}
-
-// until reads the log up to a line, which has to come. The limit is no claim: it
-// only ends a test that waits for nothing, on a machine however busy.
-func (p *process) until(msg string, attrs ...any) line {
-	p.t.Helper()
-	timeout := time.After(patience)
-	for {
-		select {
-		case l, ok := <-p.lines:
-			if !ok {
-				p.t.Fatalf("the log ended before %q %v", msg, attrs)
-			}
-			p.log = append(p.log, l)
-			if l.is(msg, attrs...) {
-				return l
-			}
-		case <-timeout:
-			p.t.Fatalf("%q %v did not come", msg, attrs)
-		}
-	}
-}
-
-// after is until, for a line that may be among those taken already: it looks at
-// them first, but for the first n. It is for lines that come in any order.
-func (p *process) after(n int, msg string, attrs ...any) line {
-	p.t.Helper()
-	for _, l := range p.log[n:] {
-		if l.is(msg, attrs...) {
-			return l
-		}
-	}
-	return p.until(msg, attrs...)
-}
-
-func (p *process) signal(sig os.Signal) {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// wait waits for the end of executord, reads the rest of the log, and returns
-// the exit code. No process of a job may be left then.
-func (p *process) wait() int {
-	p.t.Helper()
-	timeout := time.After(patience)
-	for open := true; open; {
-		select {
-		case l, ok := <-p.lines:
-			if open = ok; ok {
-				p.log = append(p.log, l)
-			}
-		case <-timeout:
-			p.t.Fatal("executord does not end")
-		}
-	}
-	<-p.exited
-	if left := leftMarked(p.marker); len(left) > 0 {
-		p.t.Errorf("processes are left: %q", left)
-	}
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// count returns how many lines of the log there are that are so.
-func (p *process) count(msg string, attrs ...any) int {
-	n := 0
-	for _, l := range p.log {
-		if l.is(msg, attrs...) {
-			n++
-		}
-	}
-	return n
-}
-
-// want checks that a line is in the log exactly n times.
-func (p *process) want(n int, msg string, attrs ...any) {
-	p.t.Helper()
-	if got := p.count(msg, attrs...); got != n {
-		p.t.Errorf("%d lines %q %v, want %d", got, msg, attrs, n)
 	}
 }

@@ -146,7 +146,8 @@ func (o *runOptions) run() error {
 	again := make(chan job.File)
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log, again, quit) })()
 
-	d, err := daemon.New(daemon.Config{File: file, Log: log, Grace: o.killAfter, Patience: o.drainTimeout, Store: store, Again: again})
+	d, err := daemon.New(daemon.Config{File: file, Log: log, Grace: o.killAfter, Patience: o.drainTimeout,
+		Store: store, Again: again})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -182,15 +183,15 @@ func conclude(log *slog.Logger, sum daemon.Summary, logLost bool) error {
 	case code == exitOK:
 		return nil
 	case logLost:
-		return &exitError{code, "nobody reads the log, so executord has ended"}
+		return &exitError{code, "the log has no reader, so executord has ended"}
 	}
 	return &exitError{code, ""} // the log has said it
 }
 
 // readOnce reports whether a job file is one that cannot be read again: standard
 // input, or a pipe, such as <(command) in a shell, or one that may be in the
-// place of the file by now. To open a pipe to which nobody writes takes until
-// somebody does, and executord has to be able to end meanwhile.
+// place of the file by now. To open a pipe waits
+// for a writer, and executord has to be able to end meanwhile.
 func readOnce(name string) bool {
 	if name == "-" {
 		return true

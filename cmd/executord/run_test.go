@@ -40,7 +40,7 @@ func TestRunIsLogged(t *testing.T) {
 
 // The first signal lets what runs end, and starts nothing more, although times pass
 // meanwhile at which jobs would be due.
-func TestDrain(t *testing.T) {
+func TestRunDrains(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ const stubborn = `trap '' TERM; (sleep 1000; sleep 1000) & setsid sh -c 'echo es
 
 // The second signal ends what runs, whatever it does against that, children
 // and grandchildren too.
-func TestSecondSignal(t *testing.T) {
+func TestRunSecondSignalStops(t *testing.T) {
 	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n# name: obedient\n@reboot echo ready; exec sleep 1000\n", "--kill-after", "100ms")
 	for _, msg := range []string{"up", "escaped", "ready"} {
 		p.after(0, msg)
@@ -90,7 +90,7 @@ func TestSecondSignal(t *testing.T) {
 }
 
 // The third signal does not wait for the grace.
-func TestThirdSignal(t *testing.T) {
+func TestRunThirdSignalKills(t *testing.T) {
 	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n", "--kill-after", "1h")
 	p.until("up")
 	p.signal(syscall.SIGTERM)
@@ -105,7 +105,7 @@ func TestThirdSignal(t *testing.T) {
 }
 
 // A drain that takes too long ends what runs, as a second signal does.
-func TestDrainTimeout(t *testing.T) {
+func TestRunDrainTimeout(t *testing.T) {
 	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
 	p.until("up")
 	p.signal(syscall.SIGTERM)
@@ -118,7 +118,7 @@ func TestDrainTimeout(t *testing.T) {
 
 // A job that is due while it runs is skipped, which is in the log at once, and the
 // others are not held up.
-func TestOverlap(t *testing.T) {
+func TestRunSkipsOverlap(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,8 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	for run := 1; run <= 2; run++ {
-		if end, skipped := p.after(0, "run ended", "job", "slow", "run", run), p.counted("runs skipped", "job", "slow", "running", run); end["skipped"] != float64(skipped) || run == 1 && skipped < 2 {
+		if end, skipped := p.after(0, "run ended", "job", "slow", "run", run), p.counted("runs skipped", "job",
+			"slow", "running", run); end["skipped"] != float64(skipped) || run == 1 && skipped < 2 {
 			t.Errorf("%v, but the log has %d that were skipped", end, skipped)
 		}
 	}
@@ -152,7 +153,7 @@ func TestOverlap(t *testing.T) {
 
 // A run that takes longer than its timeout is ended with all its processes, also
 // those that do not want to, and the job goes on to its next.
-func TestTimeout(t *testing.T) {
+func TestRunTimeout(t *testing.T) {
 	t.Parallel()
 	p := startTOML(t, `
 [[job]]
@@ -173,7 +174,7 @@ command = "`+"trap '' TERM; echo stubborn; sleep 1000 & sleep 1000; true"+`"
 
 // Jitter delays a run, and not the time at which it is due: that stays on the
 // grid of the schedule, in the log and for the command.
-func TestJitterLeavesDue(t *testing.T) {
+func TestRunJitterLeavesDue(t *testing.T) {
 	t.Parallel()
 	p := startTOML(t, "[[job]]\nname = \"late\"\nschedule = \"@every 100ms\"\njitter = \"90ms\"\ncommand = \"echo $EXECUTORD_DUE\"\n")
 	for range 4 {
@@ -190,7 +191,7 @@ func TestJitterLeavesDue(t *testing.T) {
 }
 
 // Jitter delays runs by any time below it: a job is not started when it is due.
-func TestJitterDelays(t *testing.T) {
+func TestRunJitterDelays(t *testing.T) {
 	t.Parallel()
 	p := startTOML(t, "[[job]]\nname = \"late\"\nschedule = \"@every 100ms\"\njitter = \"10000h\"\ncommand = \"true\"\n[[job]]\nname = \"soon\"\nschedule = \"@every 100ms\"\ncommand = \"true\"\n")
 	p.until("run ended", "job", "soon", "run", 3)
@@ -199,9 +200,9 @@ func TestJitterDelays(t *testing.T) {
 	p.want(0, "run started", "job", "late")
 }
 
-// What a command writes can't disturb who reads the log, and is cut into parts that
+// What a command writes can't disturb a terminal that shows the log, and is cut into parts that
 // are marked if it has no lines.
-func TestOutputIsTamed(t *testing.T) {
+func TestRunOutputIsPrintable(t *testing.T) {
 	t.Parallel()
 	p := start(t, "# name: wild\n@reboot printf '\\033[31m\\377\\n'; head -c 20000 /dev/zero | tr '\\0' x\n")
 	p.until(`\x1b[31m\xff`, "job", "wild")
@@ -212,8 +213,8 @@ func TestOutputIsTamed(t *testing.T) {
 	p.want(1, strings.Repeat("x", 20000-16<<10))
 }
 
-// Due times are told in the zone of the job, in the log and to the command.
-func TestDueIsInTheZoneOfTheJob(t *testing.T) {
+// Due times are in the zone of the job, in the log and to the command.
+func TestRunDueIsInZoneOfJob(t *testing.T) {
 	t.Parallel()
 	p := start(t, "CRON_TZ=Asia/Tokyo\n# name: far\n@every 100ms echo $EXECUTORD_DUE\n")
 	due, _ := p.until("run started")["due"].(string)
@@ -226,7 +227,7 @@ func TestDueIsInTheZoneOfTheJob(t *testing.T) {
 }
 
 // A job that cannot start says why, each time, and the others go on.
-func TestCannotStart(t *testing.T) {
+func TestRunCannotStart(t *testing.T) {
 	t.Parallel()
 	p := startTOML(t, `
 [[job]]
@@ -265,7 +266,7 @@ command = "echo fine"
 }
 
 // A command gets its input, its environment and what it may know of its run.
-func TestSurroundings(t *testing.T) {
+func TestRunSurroundings(t *testing.T) {
 	p := start(t, "A=1\n# name: envy\n@reboot cat; echo $A $SHELL $EXECUTORD_JOB $EXECUTORD_RUN $EXECUTORD_DUE%first%sec\\%ond\n")
 	due := p.until("run started")["due"].(string)
 	p.until("first")
@@ -276,7 +277,7 @@ func TestSurroundings(t *testing.T) {
 }
 
 // Background processes do not outlive the run, and it says so.
-func TestLeftover(t *testing.T) {
+func TestRunEndsLeftover(t *testing.T) {
 	t.Parallel()
 	p := start(t, "# name: bg\n@reboot sleep 1000 & echo up\n")
 	end := p.until("run ended", "job", "bg", "outcome", "ok", "exit", 0)
@@ -290,7 +291,7 @@ func TestLeftover(t *testing.T) {
 }
 
 // With a mistake in the file nothing is started.
-func TestMistakeStartsNothing(t *testing.T) {
+func TestRunStartsNothingWithMistake(t *testing.T) {
 	file := write(t, "tab", "@reboot echo started\n61 * * * * x\n@daily\n")
 	stdout, stderr, code := output(t, "", "run", file)
 	want := file + ":2: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59\n" +
@@ -302,7 +303,7 @@ func TestMistakeStartsNothing(t *testing.T) {
 }
 
 // Each time of a job in the log is in the job's zone, the next one as well.
-func TestTimesInTheLogAreInTheZoneOfTheJob(t *testing.T) {
+func TestRunLogsTimesInZoneOfJob(t *testing.T) {
 	p := startTOML(t, "timezone = \"Asia/Tokyo\"\n[[job]]\nname = \"pulse\"\nschedule = \"@every 100ms\"\ncommand = \"true\"\n[[job]]\nname = \"daily\"\nschedule = \"@daily\"\ncommand = \"true\"\n")
 	for _, l := range []struct{ job, msg, key string }{{"pulse", "job scheduled", "next"}, {"daily", "job scheduled", "next"}, {"pulse", "run started", "due"}} {
 		if at := p.after(0, l.msg, "job", l.job)[l.key]; !strings.HasSuffix(at.(string), "+09:00") {

@@ -77,7 +77,7 @@ standard error stands below it.`),
 // those about thousands of jobs take minutes where the store is far away.
 const atOnce = 8
 
-// histories gives the latest runs of each job, as many of each as asked for, the latest
+// histories returns the latest runs of each job, as many of each as asked for, the latest
 // first.
 func (v client) histories(ctx context.Context, jobs []catalog.Entry, n int) ([][]durable.Run, error) {
 	pool := executor.Fixed(atOnce)
@@ -100,7 +100,7 @@ func (v client) histories(ctx context.Context, jobs []catalog.Entry, n int) ([][
 	return all, nil
 }
 
-// history gives the latest runs of a job, as many as asked for, the latest
+// history returns the latest runs of a job, as many as asked for, the latest
 // first.
 func (v client) history(ctx context.Context, e catalog.Entry, n int) ([]durable.Run, error) {
 	var runs []durable.Run
@@ -146,7 +146,7 @@ func printRuns(w io.Writer, list []ran, verbose bool) {
 	}
 }
 
-// took is how long a run took, as exactly as anybody wants to know.
+// took is how long a run took, to three or four digits.
 func took(r durable.Run) time.Duration {
 	d := r.Finished.Sub(r.Started)
 	if d < 10*time.Second {
@@ -155,8 +155,8 @@ func took(r durable.Run) time.Duration {
 	return d.Round(time.Second)
 }
 
-// summary gives an error's first line, and the last of what the run wrote, which
-// mostly says why.
+// summary returns an error's first line, and the last line that the run wrote, which
+// mostly has the reason.
 func summary(text string) string {
 	first := reason(text)
 	if lines := written(text); len(lines) > 0 {
@@ -169,13 +169,13 @@ func summary(text string) string {
 	return job.Printable(first)
 }
 
-// reason gives an error's first line: what ended the run.
+// reason returns an error's first line: what ended the run.
 func reason(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(first, "durable: ")
 }
 
-// written gives the end of what a run wrote to standard error, by lines.
+// written returns the end of what a run wrote to standard error, by lines.
 func written(text string) []string {
 	_, rest, found := strings.Cut(text, "\n")
 	if !found || rest == "" {

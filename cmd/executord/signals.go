@@ -23,7 +23,7 @@ const lastResort = 2 * time.Second
 
 // watchSignals turns signals into the steps of the daemon's end: the first
 // drains, the second stops, the third kills. The goroutine it starts never
-// writes to the log: a reader who has stopped reading must not keep executord
+// writes to the log: a reader that has stopped reading must not keep executord
 // from ending.
 func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
 	var steps [3]context.CancelCauseFunc
@@ -78,8 +78,8 @@ func describe(n int, sig os.Signal) string {
 	return [...]string{"", "second ", "third "}[n] + name
 }
 
-// catchHangups gives the SIGHUPs to come, which are sent to daemons so that they
-// read their file again. Uncaught, one would end executord and leave its jobs
+// catchHangups returns a channel of the SIGHUPs to come, which are sent to daemons so
+// that they read their file again. Uncaught, one would end executord and leave its jobs
 // alone; while the store is opened there are none, but a service manager takes
 // that for an orderly end. They are caught under nohup too, which has them
 // ignored so that the end of a terminal ends nothing: nor does an answer.
@@ -89,7 +89,7 @@ func catchHangups() chan os.Signal {
 	return got
 }
 
-// answerHangups calls answer for each SIGHUP that is caught. Answer gives up when
+// answerHangups calls answer for each SIGHUP that is caught. Answer returns when
 // quit is closed.
 func answerHangups(got chan os.Signal, answer func(quit <-chan struct{})) (release func()) {
 	quit, gone := make(chan struct{}), make(chan struct{})

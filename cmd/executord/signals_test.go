@@ -12,7 +12,7 @@ import (
 )
 
 // SIGHUP ends nothing, and has the file read again.
-func TestHangup(t *testing.T) {
+func TestSignalHangupReloads(t *testing.T) {
 	p := start(t, "@every 100ms true\n")
 	p.until("run ended", "run", 1)
 	p.signal(syscall.SIGHUP)
@@ -26,7 +26,7 @@ func TestHangup(t *testing.T) {
 }
 
 // SIGHUP is answered also if executord was started by nohup, which has it ignored.
-func TestHangupAfterNohup(t *testing.T) {
+func TestSignalHangupAfterNohup(t *testing.T) {
 	cmd := executord(t, "run", write(t, "tab", "@daily true\n"))
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`}, cmd.Args...)
 	p := startCommand(t, cmd)
@@ -39,7 +39,7 @@ func TestHangupAfterNohup(t *testing.T) {
 
 // SIGHUP ends nothing also before executord is ready. A service manager takes that
 // for an orderly end and does not start it again.
-func TestHangupAtTheStart(t *testing.T) {
+func TestSignalHangupAtStart(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestHangupAtTheStart(t *testing.T) {
 }
 
 // SIGQUIT is no other signal than SIGTERM: no process of a job is left.
-func TestQuit(t *testing.T) {
+func TestSignalQuitDrains(t *testing.T) {
 	p := start(t, "@reboot echo up; exec sleep 1000\n", "--drain-timeout", "50ms")
 	p.until("up")
 	p.signal(syscall.SIGQUIT)
@@ -75,9 +75,9 @@ func TestQuit(t *testing.T) {
 	p.want(1, "draining", "reason", "SIGQUIT")
 }
 
-// A process that has left the group of its run is ended after the drain, which the
-// log tells; the exit code is about runs, and all of those had ended by themselves.
-func TestStrayIsNoRun(t *testing.T) {
+// A process that has left the group of its run is ended after the drain, which is in
+// the log; the exit code is about runs, and all of those had ended by themselves.
+func TestRunStrayIsNoRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux lets strays be adopted")
 	}

@@ -32,7 +32,7 @@ func newStoreFlag(cmd *cobra.Command, usage string) storeFlag {
 	return storeFlag{cmd}
 }
 
-// name gives the store that was asked for, "" for none.
+// name returns the store of the command line or the environment, "" for none.
 func (f storeFlag) name() string {
 	if flag := f.cmd.Flags().Lookup("store"); flag.Changed {
 		return flag.Value.String()
@@ -40,7 +40,7 @@ func (f storeFlag) name() string {
 	return os.Getenv(daemon.StoreVariable)
 }
 
-// checkNamed declines an empty name, as a script gives it whose variable is not set.
+// checkNamed refuses an empty name, as of a script whose variable is not set.
 // Run without a store, jobs that many daemons were to share would be run by each.
 func (f storeFlag) checkNamed() error {
 	if f.name() == "" && f.cmd.Flags().Changed("store") {
@@ -84,7 +84,7 @@ type client struct {
 	shown string // the store's name, as it may be shown
 }
 
-// openStore opens a store, and gives the name by which it may be shown: a
+// openStore opens a store, and returns the name by which it may be shown: a
 // password is never in it, nor in an error. Unless create is true, it must be
 // there already, and must have been a store before: a name that is mistyped is
 // no reason to make tables.
@@ -174,21 +174,21 @@ func lookAtFile(name string, create bool) error {
 	return nil
 }
 
-// makeFile makes an empty file, which nobody but the user may read: commands and
-// their variables are in it, and who can write it can have commands run.
+// makeFile makes an empty file that only its user may read: commands and their
+// variables are in it, and a user who can write to it can have commands run.
 func makeFile(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the store %s cannot be made: %s", name, whyNotMade(name))
+		return fmt.Errorf("the store %s cannot be created: %s", name, notMade(name))
 	case err != nil:
-		return fmt.Errorf("the store %s cannot be made: %w", name, cause(err))
+		return fmt.Errorf("the store %s cannot be created: %w", name, cause(err))
 	}
 	return f.Close()
 }
 
-// whyNotMade tells what is not there when a file can't be made.
-func whyNotMade(name string) string {
+// notMade returns what is missing when a file cannot be made.
+func notMade(name string) string {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); err != nil {
 		return "there is no directory " + dir
@@ -276,8 +276,8 @@ func torn(name string) bool {
 	return strings.Count(rest[:end], "@") > 1 || strings.Contains(rest[end:], "@")
 }
 
-// inTurn gives a database's name by which a server that says nothing does not take all
-// the time from others that are named after it.
+// inTurn returns a database's name by which a server that does not answer leaves time
+// for the others that are named after it.
 func inTurn(u *url.URL) string {
 	named := *u
 	if q := u.Query(); strings.Contains(u.Host, ",") && !q.Has("connect_timeout") {
@@ -287,7 +287,7 @@ func inTurn(u *url.URL) string {
 	return named.String()
 }
 
-// explainStore says why a store can't be opened, or does not do what it is asked.
+// explainStore returns why a store cannot be opened, or does not do what it is asked.
 func explainStore(shown string, err error) error {
 	text := err.Error()
 	switch {
@@ -296,9 +296,9 @@ func explainStore(shown string, err error) error {
 	case strings.Contains(text, "SQLITE_BUSY") || strings.Contains(text, "database is locked"):
 		text = "another process has it locked"
 	case strings.Contains(text, "SQLITE_READONLY") || strings.Contains(text, "readonly database"):
-		text = "it may not be written, nor the directory it is in: run executord as the user whose it is"
+		text = "it cannot be written, or the directory it is in: run executord as its owner"
 	case strings.Contains(text, "unable to open database file"): // with all that SQLite says of it
-		text = "it, or its log beside it, cannot be opened: run executord as the user whose it is; if it is, too few files may be open at a time (ulimit -n)"
+		text = "it, or its log beside it, cannot be opened: run executord as its owner, or allow more open files (ulimit -n)"
 	default:
 		text = strings.TrimPrefix(text, "durable/postgres: ")
 		text = strings.TrimPrefix(text, "durable/sqlite: ")
@@ -307,7 +307,7 @@ func explainStore(shown string, err error) error {
 	return fmt.Errorf("the store %s: %s", shown, text)
 }
 
-// cause gives what is wrong with a file, without its name.
+// cause returns what is wrong with a file, without its name.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -14,7 +14,7 @@ type table struct{ rows [][]string }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// lines gives the rows, with their ends and without blanks before those.
+// lines returns the rows, with their ends and without blanks before those.
 func (t *table) lines() []string {
 	var widest []int
 	for _, row := range t.rows {
@@ -40,7 +40,7 @@ func (t *table) lines() []string {
 
 func (t *table) String() string { return strings.Join(t.lines(), "") }
 
-// columns gives how many columns of a terminal a text takes that is Printable. It is
+// columns returns how many columns of a terminal a text takes that is Printable. It is
 // the sum over its characters, as terminals have it by tradition. Those that draw
 // some emoji of several characters in one place show a cell with such narrower than
 // this; names of jobs have no emoji.

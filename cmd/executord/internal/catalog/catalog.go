@@ -1,5 +1,5 @@
-// Package catalog is what executord keeps in a store: one schedule for each job of a job file. Its key has the namespace and
-// the name of the job, its payload is all that a daemon needs to run it.
+// Package catalog is what executord keeps in a store: one schedule for each job of a job file. Its key has the
+// namespace and the name of the job, its payload is all that a daemon needs to run it.
 //
 //	key      executord/NAMESPACE/NAME    NAMESPACE has no slash, NAME may have some
 //	kind     executord/NAMESPACE         so that a daemon claims the jobs of its own only
@@ -70,8 +70,8 @@ func (e Entry) Removed() bool {
 	return e.Spec.Off && (e.State.Done() || e.State == durable.Paused)
 }
 
-// held returns the state, if any, into which a user has put the job so that it does not run, or into which it will be put
-// when its run has ended. That it was removed is no such state, but does not undo one.
+// held returns the state, if any, into which a user has put the job so that it does not run, or into which it will
+// be put when its run has ended. That it was removed is no such state, but does not undo one.
 func (e Entry) held() string {
 	switch {
 	case e.Spec.Off:

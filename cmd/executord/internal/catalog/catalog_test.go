@@ -73,7 +73,7 @@ command = 'echo "<&>"'
 
 // The spec of a job is the same text in all versions, so that a new executord
 // does not take the jobs of an old one for changed.
-func TestSpecText(t *testing.T) {
+func TestSpecTextIsStable(t *testing.T) {
 	text, _ := json.Marshal(catalog.NewSpec(jobs(t, "CRON_TZ=UTC\nA=1\n# name: x\n@daily echo%in\n")[0]))
 	want := `{"schedule":"@daily","zone":"UTC","shell":"/bin/sh","script":"echo","stdin":"in\n","env":["A=1"]}`
 	if string(text) != want {
@@ -82,7 +82,7 @@ func TestSpecText(t *testing.T) {
 }
 
 // Only what has the key and the kind of a job of executord is one.
-func TestRead(t *testing.T) {
+func TestEntryRead(t *testing.T) {
 	for _, test := range []struct {
 		key, kind, namespace, name string
 	}{
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 }
 
 // The times of a row are those of its schedule, on the grid of a fixed rate.
-func TestTimes(t *testing.T) {
+func TestTimesOfSchedules(t *testing.T) {
 	at := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		schedule    string
@@ -165,7 +165,7 @@ func newBenchOn(t *testing.T, store durable.Store, run bool) *bench {
 	return b
 }
 
-// apply brings a crontab to the store and gives what was done, by name.
+// apply applies a crontab to the store and returns what was done, by name.
 func (b *bench) apply(text string) map[string]catalog.Action {
 	b.t.Helper()
 	did := make(map[string]catalog.Action)
@@ -216,7 +216,7 @@ const (
 )
 
 // A file that is brought again changes nothing: no times, and no rights to run.
-func TestApplyTwice(t *testing.T) {
+func TestApplyTwiceChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, false)
 		defer b.stopped()
@@ -231,7 +231,7 @@ func TestApplyTwice(t *testing.T) {
 }
 
 // Jobs are known however many there are.
-func TestManyJobs(t *testing.T) {
+func TestListOfManyJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, false)
 		defer b.stopped()
@@ -269,7 +269,7 @@ func TestApplyChanges(t *testing.T) {
 
 // What is not in the file any more does not run; put back, it waits for its next
 // time, and does not run before.
-func TestRemoveAndRestore(t *testing.T) {
+func TestApplyRestoresRemovedJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
 		defer b.stopped()
@@ -311,7 +311,7 @@ func TestRemoveAndRestore(t *testing.T) {
 
 // A run goes on when its job is removed, and the job is not run again; put back
 // during the run, it is as if nothing had been.
-func TestRemoveWhileRunning(t *testing.T) {
+func TestApplyRemovesRunningJob(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, true)
@@ -328,7 +328,8 @@ func TestRemoveWhileRunning(t *testing.T) {
 			time.Sleep(time.Hour)
 			e := b.job("b")
 			runs, _ := b.Jobs.History(t.Context(), e.ID, 0, 100)
-			if first := runs[len(runs)-1]; first.Verdict != durable.RunSucceeded || first.Finished.Sub(first.Started) < time.Minute {
+			if first := runs[len(runs)-1]; first.Verdict != durable.RunSucceeded ||
+				first.Finished.Sub(first.Started) < time.Minute {
 				t.Errorf("the run ended as %+v", first)
 			}
 			if n := b.didRun(); back != (n == 7) || !back && n != 1 || e.Removed() == back {
@@ -338,9 +339,9 @@ func TestRemoveWhileRunning(t *testing.T) {
 	}
 }
 
-// A job that somebody has canceled or paused stays so, however often its file is
+// A job that a user has canceled or paused stays so, however often its file is
 // brought, until it is brought back: then it waits for its next time.
-func TestCanceledStays(t *testing.T) {
+func TestApplyKeepsCanceledJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, true)
 		defer b.stopped()
@@ -375,8 +376,8 @@ func TestCanceledStays(t *testing.T) {
 }
 
 // What keeps a job from running outlives its removal from the file: put back, it
-// is paused, canceled or dead as before, until somebody brings it back.
-func TestHeldOutlivesRemoval(t *testing.T) {
+// is paused, canceled or dead as before, until a user brings it back.
+func TestApplyRestoresHeldJob(t *testing.T) {
 	pause := func(b *bench, id durable.ID) { b.Jobs.Pause(b.t.Context(), id) }
 	cancel := func(b *bench, id durable.ID) { b.Jobs.Cancel(b.t.Context(), id) }
 	for _, test := range []struct {
@@ -433,14 +434,16 @@ func (b *bench) die(id durable.ID) {
 	}
 	var held durable.ClaimResult
 	if err == nil {
-		held, err = b.Store.Claim(ctx, durable.ClaimRequest{Node: "doomed", Limit: 1, Kinds: []durable.KindLimit{{Kind: kind, Max: 1}}})
+		held, err = b.Store.Claim(ctx, durable.ClaimRequest{Node: "doomed", Limit: 1,
+			Kinds: []durable.KindLimit{{Kind: kind, Max: 1}}})
 	}
 	if err != nil || len(held.Jobs) != 1 || held.Jobs[0].ID != id {
 		b.t.Fatalf("claimed %v, error %v", held.Jobs, err)
 	}
 	row := held.Jobs[0]
 	_, err = b.Store.Commit(ctx, durable.CommitRequest{Node: "doomed", Outcomes: []durable.Outcome{{
-		Ref: durable.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence, Attempt: row.Attempt, Unrecorded: true,
+		Ref: durable.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence,
+		Attempt: row.Attempt, Unrecorded: true,
 	}}})
 	if err != nil {
 		b.t.Fatal(err)
@@ -449,7 +452,7 @@ func (b *bench) die(id durable.ID) {
 
 // A job that a store can't take is an error for itself alone, and what it was
 // before does not run any more.
-func TestTooLarge(t *testing.T) {
+func TestApplyRefusesLargeJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, false)
 		defer b.stopped()
@@ -467,7 +470,7 @@ func TestTooLarge(t *testing.T) {
 }
 
 // Zones and prefixes come through: the store has the times that the file means.
-func TestZones(t *testing.T) {
+func TestSpecZones(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it is midnight in UTC, January 2000
 		b := newBench(t, false)
 		defer b.stopped()

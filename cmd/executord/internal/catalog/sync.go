@@ -32,7 +32,7 @@ type Step struct {
 
 	// After Apply:
 	Now  Entry // what has become of it
-	Mine bool  // to Add or Change it was left to this call: nobody else had done it meanwhile
+	Mine bool  // to Add or Change it was left to this call: no other daemon had done it meanwhile
 	Err  error // why it is not in the store, if that is for this job alone
 }
 
@@ -190,8 +190,8 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 	return placed[0].ID, nil
 }
 
-// remove cancels a job that is not in the file any more. If a run of it is in progress, which Cancel would end, the job is
-// paused when that has ended.
+// remove cancels a job that is not in the file any more. If a run of it is in progress, which Cancel would end, the
+// job is paused when that has ended.
 func (c *Catalog) remove(ctx context.Context, e Entry) error {
 	e.Spec.Held = e.held()
 	e.Spec.Off = true
@@ -215,12 +215,13 @@ func Bring(ctx context.Context, jobs *durable.Jobs, store durable.Store, e Entry
 }
 
 // errCrossed is the error of restore if others undo what it does.
-var errCrossed = errors.New("somebody cancels the job again and again")
+var errCrossed = errors.New("the job is canceled again and again")
 
 // restore makes a job wait for its next time that is canceled, dead, or off; if
 // paused is true, it waits until it is resumed, too. Others may do the same at
 // the same time. A process that dies meanwhile leaves the job off.
-func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID,
+	error)) (durable.ID, error) {
 	for range 20 {
 		id, err := tryRestore(ctx, jobs, paused, register)
 		if err != nil {
@@ -228,7 +229,8 @@ func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func
 		}
 		// Another daemon may have removed it meanwhile.
 		row, err := jobs.Get(ctx, id)
-		if err != nil || row.State != durable.Canceled && row.State != durable.Dead && row.Pending != durable.PendingCancel {
+		if err != nil || row.State != durable.Canceled && row.State != durable.Dead &&
+			row.Pending != durable.PendingCancel {
 			return id, err
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -238,9 +240,10 @@ func restore(ctx context.Context, jobs *durable.Jobs, paused bool, register func
 
 // tryRestore is restore, unless the job is canceled meanwhile.
 //
-// A job that is revived is due at once, and some daemon may run it before it can be paused. So it is off meanwhile: such a
-// run is Idle.
-func tryRestore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID, error)) (durable.ID, error) {
+// A job that is revived is due at once, and some daemon may run it before it can be paused. So it is off meanwhile:
+// such a run is Idle.
+func tryRestore(ctx context.Context, jobs *durable.Jobs, paused bool, register func(off bool) (durable.ID,
+	error)) (durable.ID, error) {
 	id, err := register(true)
 	if err != nil {
 		return id, err

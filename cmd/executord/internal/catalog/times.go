@@ -29,8 +29,8 @@ func Times(row durable.Job) job.Trigger {
 // mostPassed bounds the count of Passed. A count that reaches it means: this many or more.
 const mostPassed = 100_000
 
-// Passed counts the times after one and before another, up to mostPassed of them, and returns the next one. Without times
-// there are none.
+// Passed counts the times after one and before another, up to mostPassed of them, and returns the next one. Without
+// times there are none.
 func Passed(times job.Trigger, after, before time.Time) (n int, next time.Time) {
 	if times == nil {
 		return 0, time.Time{}

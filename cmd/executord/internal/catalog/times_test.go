@@ -30,7 +30,8 @@ func TestPassedCountsTimesBetween(t *testing.T) {
 			t.Errorf("after %v, before %v: %d and %v, want %d and %v", test.after, test.before, n, next, test.n, test.next)
 		}
 	}
-	if n, next := catalog.Passed(each{}, at(0), at(0).AddDate(10, 0, 0)); n != 100_000 || !next.Equal(at(1).AddDate(10, 0, 0)) {
+	if n, next := catalog.Passed(each{}, at(0), at(0).AddDate(10, 0, 0)); n != 100_000 ||
+		!next.Equal(at(1).AddDate(10, 0, 0)) {
 		t.Errorf("in ten years: %d and %v", n, next)
 	}
 	if n, next := catalog.Passed(nil, at(0), at(10)); n != 0 || !next.IsZero() {

@@ -102,14 +102,14 @@ func (p *parser) read(data []byte) {
 // shown and not one a line. The line is 0 when it looks like text.
 func notText(data []byte) (line int, what, hint string) {
 	if len(data) > job.MaxFileSize {
-		return 1, "the file is larger than a megabyte, which no crontab is", "give the name of a crontab"
+		return 1, "the file is larger than a megabyte, which no crontab is", "choose a crontab"
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return 1, "the file is in UTF-16", "save it as UTF-8"
 	}
 	if zero := bytes.IndexByte(data, 0); zero >= 0 {
 		return 1 + bytes.Count(data[:zero], []byte("\n")), "there is a zero byte in this line, so the file is no text",
-			"give the name of a crontab, or save it as UTF-8"
+			"choose a crontab, or save it as UTF-8"
 	}
 	return 0, "", ""
 }
@@ -146,10 +146,10 @@ func (p *parser) job(n int, text string) {
 		p.report.Mistake(n, err.Hint, "%s", err.What)
 		return
 	}
-	for _, note := range doubts(script, cut) {
+	for _, note := range warnings(script, cut) {
 		p.report.Note(n, note.hint, "%s", note.what)
 	}
-	p.doubtTZ(schedule)
+	p.noteTZ(schedule)
 	p.jobs = append(p.jobs, job.Job{
 		Name:     p.pending,
 		Line:     n,

@@ -19,7 +19,7 @@ func parse(t *testing.T, text string) job.File {
 	return f
 }
 
-func TestJobLines(t *testing.T) {
+func TestParseJobLines(t *testing.T) {
 	tests := []struct {
 		name, text       string
 		schedule, script string
@@ -67,7 +67,7 @@ func TestJobLines(t *testing.T) {
 }
 
 // A setting holds for the lines after it, and for those alone.
-func TestSettingsHoldForWhatFollows(t *testing.T) {
+func TestParseSettingsHoldForLinesBelow(t *testing.T) {
 	f := parse(t, `
 @daily a
 A=1
@@ -90,7 +90,8 @@ CRON_TZ=
 	}
 	for i, w := range want {
 		j := f.Jobs[i]
-		if !slices.Equal(j.Command.Env, w.env) || j.Command.Shell != w.shell || j.Schedule.Location().String() != w.zone || j.Line != w.line {
+		if !slices.Equal(j.Command.Env, w.env) || j.Command.Shell != w.shell ||
+			j.Schedule.Location().String() != w.zone || j.Line != w.line {
 			t.Errorf("job %d: env %q, shell %s, zone %s, line %d", i, j.Command.Env, j.Command.Shell, j.Schedule.Location(), j.Line)
 		}
 	}
@@ -101,7 +102,7 @@ CRON_TZ=
 	}
 }
 
-func TestSettingValues(t *testing.T) {
+func TestParseSettingValues(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`A=b`, "A=b"},
 		{`A = b c `, "A=b c"},
@@ -119,12 +120,12 @@ func TestSettingValues(t *testing.T) {
 	for _, test := range tests {
 		f := parse(t, test.text+"\n@daily x\n")
 		if got := f.Jobs[0].Command.Env; !slices.Equal(got, []string{test.want}) {
-			t.Errorf("%s gives %q, want %q", test.text, got, test.want)
+			t.Errorf("%s: %q, want %q", test.text, got, test.want)
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestParseNames(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"after the program", "@daily /usr/bin/backup --all", "backup"},
 		{"variables are passed over", "@daily A=1 B=2 ./run.sh", "run.sh"},
@@ -133,7 +134,7 @@ func TestNames(t *testing.T) {
 		{"given by a comment", "# name: nightly\n@daily x", "nightly"},
 		{"a comment can stand further above", "#name:nightly\n\nA=1\n# why\n@daily x", "nightly"},
 		{"only the next job is named", "# name: a\n@daily x\n@daily y", "a y"},
-		{"all of one name are told apart", "@daily x\n@daily x\n@daily y", "x:1 x:2 y"},
+		{"all of one name get their lines", "@daily x\n@daily x\n@daily y", "x:1 x:2 y"},
 		{"a given name is kept", "# name: x\n@daily a\n@daily x", "x x:3"},
 	}
 	for _, test := range tests {

@@ -30,7 +30,7 @@ func splitSchedule(text string) (fields []string, rest string) {
 // a line. In both, \% is a percent sign; every other backslash stays.
 //
 // As in cron, quotes do not hide a percent sign, and input that does not end
-// with a newline is given one. cut tells whether there was such a %.
+// with a newline gets one. cut reports whether there was such a %.
 func splitPercent(text string) (command, stdin string, cut bool) {
 	if strings.IndexByte(text, '%') < 0 {
 		return text, "", false

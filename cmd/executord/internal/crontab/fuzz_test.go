@@ -50,7 +50,7 @@ func write(jobs []job.Job) string {
 	return b.String()
 }
 
-// Of any input Parse gives either mistakes or jobs that can run, and what is
+// Of any input Parse returns either mistakes or jobs that can run, and what is
 // read can be written and read again with the same result.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
@@ -87,7 +87,7 @@ func FuzzParse(f *testing.F) {
 			a, b := file.Jobs[i], again.Jobs[i]
 			a.Line, b.Line = 0, 0
 			if strings.Contains(a.Name, ":") {
-				a.Name, b.Name = "", "" // it tells the line
+				a.Name, b.Name = "", "" // it has the line
 			}
 			// The written file repeats settings; the last of a name counts.
 			a.Command.Env, b.Command.Env = effective(a.Command), effective(b.Command)

@@ -24,7 +24,7 @@ func (p *parser) comment(n int, text string) {
 		return
 	}
 	if before, taken := p.named[name]; taken {
-		p.report.Mistake(n, "give one of the two another name", "the name %q is already given in line %d", name, before)
+		p.report.Mistake(n, "choose another name for one of the two", "the name %q is already used in line %d", name, before)
 		return
 	}
 	p.named[name] = n
@@ -35,7 +35,7 @@ func (p *parser) comment(n int, text string) {
 }
 
 // nameJobs names the jobs that no comment has named, after the program they
-// run. Jobs that would share a name are all told apart by their lines, and not
+// run. Jobs that would share a name all get their lines, and not
 // only the later ones: adding a job must not rename others by its place.
 func (p *parser) nameJobs() {
 	uses := make(map[string]int)

@@ -113,9 +113,9 @@ func (p *parser) cronTZ(n int, value string) {
 	p.report.Mistake(n, hint, "%v", err)
 }
 
-// doubtTZ notes, once, that a schedule which depends on the zone has a TZ above it,
+// noteTZ notes, once, that a schedule which depends on the zone has a TZ above it,
 // and no CRON_TZ.
-func (p *parser) doubtTZ(s job.Schedule) {
+func (p *parser) noteTZ(s job.Schedule) {
 	if p.tz.value == "" || p.tz.noted || p.zone != time.Local || s.AtStart || s.Every() > 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (p *parser) doubtTZ(s job.Schedule) {
 		"TZ is for the commands: the schedules below are not read in it")
 }
 
-// behind gives what follows the first word of a value.
+// behind returns what follows the first word of a value.
 func behind(value string) string {
 	i := strings.IndexAny(value, blanks)
 	if i < 0 {

@@ -4,8 +4,9 @@
 //	store ──▶ claimed ──▶ due ──▶ handle ──▶ process.Supervisor.Run
 //	  ◀── next time, history ◀── outcome ◀──┘
 //
-// A job is a row of the store, and a row runs once at a time, in all daemons that share the store. Without --store, that
-// is the memory of this daemon. Jobs that run at the start of a daemon are not in the store: it runs them itself.
+// A job is a row of the store, and a row runs once at a time, in all daemons that share the store. Without --store,
+// that is the memory of this daemon. Jobs that run at the start of a daemon are not in the store: it runs them
+// itself.
 package daemon
 
 import (
@@ -79,8 +80,8 @@ const (
 // of a daemon if it were removed, and jobs of other programs may be in the store, with their own rules.
 var keepForever = durable.Retention{Succeeded: -1, Dead: -1, History: -1}
 
-// Ends are the three steps in which a daemon ends, of growing force. The cause of each context is the reason in the log.
-// A later step may come without those before it.
+// Ends are the three steps in which a daemon ends, of growing force. The cause of each context is the reason in the
+// log. A later step may come without those before it.
 type Ends struct {
 	Drain context.Context // nothing is due any more; runs in progress may end by themselves
 	Stop  context.Context // runs in progress are ended: SIGTERM, then SIGKILL
@@ -124,7 +125,7 @@ func New(c Config) (*Daemon, error) {
 	}
 	history := keptRuns
 	if !c.Store.shared() {
-		history = -1 // nobody could look at it
+		history = -1 // no command could read it
 	}
 	jobs, err := durable.New(durable.Config{
 		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
@@ -143,8 +144,8 @@ func New(c Config) (*Daemon, error) {
 // workers returns how many runs there may be at once.
 func workers(f job.File) int { return max(leastWorkers, 2*len(f.Jobs)) }
 
-// withoutFailures leaves out what a daemon has in its log already, in other words: that a run has failed, and that there
-// will not be another attempt.
+// withoutFailures leaves out what a daemon has in its log already, in other words: that a run has failed, and that
+// there will not be another attempt.
 type withoutFailures struct{ slog.Handler }
 
 func (h withoutFailures) Handle(ctx context.Context, r slog.Record) error {

@@ -138,8 +138,8 @@ func (h *harness) total(msg string) (n int) {
 	return n
 }
 
-// Each time of a job up to the drain is a run, or skipped, or missed, once, and so are those that pass during a run that
-// ends later, however the daemon ends; and the log has as many as the summary.
+// Each time of a job up to the drain is a run, or skipped, or missed, once, and so are those that pass during a run
+// that ends later, however the daemon ends; and the log has as many as the summary.
 func TestDaemonAccountsForEachTime(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -207,8 +207,8 @@ func TestDaemonMakesUpForDowntimeOnce(t *testing.T) {
 	})
 }
 
-// A clock that is set back by three hours or more has jobs go on from what it shows then; after a smaller step they wait
-// until it shows their time.
+// A clock that is set back by three hours or more has jobs go on from what it shows then; after a smaller step they
+// wait until it shows their time.
 func TestDaemonFollowsClockSetBackFar(t *testing.T) {
 	for _, test := range []struct {
 		back time.Duration

@@ -68,40 +68,43 @@ func (e *entry) finish(failed, interrupted bool) {
 }
 
 // miss records times at which the job did not run, and which no run overlapped.
-func (e *entry) miss(n int, first time.Time, reason string, more ...any) {
+func (e *entry) miss(n int, first time.Time, reason, hint string) {
 	e.mu.Lock()
 	e.mu.Missed += n
 	e.mu.Unlock()
-	e.log.Warn("runs missed", append([]any{"count", n, "first", stamp(first), "reason", reason}, more...)...)
+	attrs := []any{"count", n, "first", stamp(first), "reason", reason}
+	if hint != "" {
+		attrs = append(attrs, "hint", hint)
+	}
+	e.log.Warn("runs missed", attrs...)
 }
 
 // noteOwed records the times of the schedule before this one at which the job should have run, and did not or was
-// interrupted: a new schedule begins anew. Of the daemons that apply it at the same time, the one records them whose call
-// changed the job.
+// interrupted: a new schedule begins anew. Of the daemons that apply it at the same time, the one records them
+// whose call changed the job.
 func (e *entry) noteOwed(s catalog.Step) {
 	was := s.Was
-	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule || was.Due.After(s.Now.Updated) {
+	if s.Action != catalog.Change || !s.Mine || was.State != durable.Waiting || was.Schedule == s.Now.Schedule ||
+		was.Due.After(s.Now.Updated) {
 		return
 	}
 	n, _ := catalog.Passed(catalog.Times(was.Job), was.Due, s.Now.Updated)
 	e.miss(n+1, was.Due.In(was.Spec.Location()), "they were owed by another schedule, and a new one begins anew",
-		"hint", "executord run-now, if one is needed")
+		"executord run-now, if one is needed")
 }
 
-// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have waited
-// for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon makes up for them.
+// noteNotBegun records the times up to the drain, which has begun then, that no run is for. One of them may have
+// waited for the end of its jitter. It is for a store that ends with the daemon: from another, the next daemon
+// makes up for them.
 func (d *Daemon) noteNotBegun(drain time.Time) {
-	rows, err := catalog.List(context.Background(), d.Store, d.Store.Namespace)
-	if err != nil {
-		d.Log.Error("the jobs cannot be listed", "reason", err.Error())
-	}
+	rows, _ := catalog.List(context.Background(), d.Store, d.Store.Namespace) // from memory, which always answers
 	for _, row := range rows {
 		e := d.entry(row.Name)
 		if row.State != durable.Waiting || row.Spec.Off || row.Occurrence.After(drain) || e.began(row.Occurrence) {
 			continue
 		}
 		n, _ := catalog.Passed(catalog.Times(row.Job), row.Occurrence, drain)
-		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it")
+		e.miss(n+1, row.Occurrence.In(row.Spec.Location()), "the drain began before executord came to it", "")
 	}
 }
 

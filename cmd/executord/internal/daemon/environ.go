@@ -54,7 +54,7 @@ func (r *run) environment() []string {
 	return append(env, r.extra...)
 }
 
-// self returns the user who runs the daemon. A container may run under a
+// self returns the user of the daemon. A container may run under a
 // number that is no user.
 func self() user.User {
 	u, err := user.Current()

@@ -25,8 +25,8 @@ type handled struct {
 	row  durable.Job // when it began
 	spec catalog.Spec
 
-	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours showed
-	// began.
+	// The clock is the store's, which may differ from this machine's: it showed base, or a little more, when ours
+	// showed began.
 	base, began time.Time
 }
 
@@ -46,7 +46,8 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 		r.base = row.Updated // it was due when it was claimed, or confirmed
 	}
 	r.run = run{
-		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1, due: row.Occurrence.In(spec.Location()),
+		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1,
+		due:   row.Occurrence.In(spec.Location()),
 		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 		tail:  new(tail),
 	}
@@ -70,7 +71,7 @@ func (r *handled) now() time.Time {
 // handle runs the command and accounts for it, in the log and to the store.
 func (r *handled) handle(ctx context.Context) error {
 	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
-		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due")
+		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due", "")
 	}
 	if r.job.Jitter > 0 && r.row.Attempt <= 1 {
 		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {

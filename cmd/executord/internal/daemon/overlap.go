@@ -19,9 +19,9 @@ type overlap struct {
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute
 
-// watchOverlaps logs the times that pass from now on, the first at once, so that a run that hangs is seen in the log. It
-// returns a function that ends this, and returns how many times have passed during the run: all that the store leaves out
-// unless the run was interrupted, and is begun again.
+// watchOverlaps logs the times that pass from now on, the first at once, so that a run that hangs is seen in the
+// log. It returns a function that ends this, and returns how many times have passed during the run: all that the
+// store leaves out unless the run was interrupted, and is begun again.
 func (r *handled) watchOverlaps() (end func(ctx context.Context, interrupted bool) int) {
 	o := overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
 	r.entry.mu.Lock()
@@ -64,8 +64,8 @@ func (o *overlap) first(times job.Trigger) time.Time {
 	return times.Next(o.through)
 }
 
-// logOverlaps logs the times that pass, until quit is closed, or there is another change of the job, which then has other
-// times.
+// logOverlaps logs the times that pass, until quit is closed, or there is another change of the job, which then has
+// other times.
 func (r *handled) logOverlaps(o *overlap, times job.Trigger, changes int, quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

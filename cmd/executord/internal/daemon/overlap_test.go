@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Of the times that pass during a run the first is in the log at once, and the others no later than a minute afterwards.
+// Of the times that pass during a run the first is in the log at once, and the others no later than a minute
+// afterwards.
 func TestOverlapIsLoggedWhileItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := begin(t, Config{File: parse(t, "# name: a\n@every 1s sleep 150s\n")})

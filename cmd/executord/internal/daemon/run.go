@@ -85,7 +85,7 @@ const (
 	notStarted outcome = "not started" // never in a log, where it is a message of its own
 	timeout    outcome = "timeout"
 	stopped    outcome = "stopped"  // executord ended and did not wait
-	canceled   outcome = "canceled" // in the store, by somebody
+	canceled   outcome = "canceled" // by a command on the store
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// newRun returns a run of a job that nobody logs.
+// newRun returns a run of a job that is not logged.
 func newRun(t *testing.T, j job.Job) *run {
 	t.Helper()
 	d, err := New(Config{Log: slog.New(slog.DiscardHandler), Store: Memory()})
@@ -87,7 +87,8 @@ func TestRunNote(t *testing.T) {
 		{process.Result{Code: 127}, "did not find"},
 	}
 	for _, test := range tests {
-		if got := note(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+		if got := note(test.result); !strings.HasSuffix(got, test.want) && !strings.Contains(got, test.want) ||
+			(got == "") != (test.want == "") {
 			t.Errorf("%+v: %q, want %q", test.result, got, test.want)
 		}
 	}

@@ -16,7 +16,8 @@ type silent struct {
 
 func (s *silent) set(down bool) { s.down.Store(down) }
 
-func (s *silent) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+func (s *silent) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
 	if s.down.Load() {
 		<-ctx.Done()
 		return durable.HeartbeatResult{}, ctx.Err()

@@ -34,8 +34,8 @@ func (t *tail) add(line []byte) {
 	}
 }
 
-// end gives as much of a line's end as there is room for, printable. It is cut
-// before escapes are made of it: half of one would be another text.
+// end returns as much of a line's end as there is room for, printable. It is cut
+// before escapes are made: half of one would be another text.
 func end(line []byte) string {
 	from, size := len(line), 0
 	for from > 0 {
@@ -48,7 +48,7 @@ func end(line []byte) string {
 	return job.Printable(string(line[from:]))
 }
 
-// String gives the lines, with a mark for those that are not there.
+// String returns the lines, with a mark for those that are not there.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -48,7 +48,8 @@ func TestTailBeginsWithACharacter(t *testing.T) {
 			one.add([]byte(line))
 			shown := job.Printable(test.unit)
 			got := strings.TrimSuffix(one.String(), strings.Repeat("x", n))
-			if strings.Trim(strings.ReplaceAll(got, shown, ""), "x") != "" || len(one.String()) > tailSize || len(one.String()) <= tailSize-len(shown) {
+			if strings.Trim(strings.ReplaceAll(got, shown, ""), "x") != "" || len(one.String()) > tailSize ||
+				len(one.String()) <= tailSize-len(shown) {
 				t.Errorf("of %q and many of %q: %d bytes, from %.20q", test.begin, test.unit, len(one.String()), one)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 
 // watcher is what the goroutine of Run knows of the jobs in the store.
 type watcher struct {
-	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far as the
-	// log says so.
+	// reported has the jobs that the file has put into the store, and for each what keeps it from running, as far
+	// as the log says so.
 	reported map[string]string
 
 	// last is the last job that a look asked for, and had the time to.
@@ -32,14 +32,14 @@ func (d *Daemon) lookEvery() time.Duration {
 	return min(leasesPerLook*min(d.Store.Lease, time.Minute), time.Minute)
 }
 
-// hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one file, of
-// which one daemon has a newer version.
+// hintSameName is for daemons with different files that remove each other's jobs. They can't know: it may be one
+// file, of which one daemon has a newer version.
 const hintSameName = "if that was another file of the same name, set a --namespace of its own for each"
 
 const removed = "removed"
 
-// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one that it
-// will be in when the run in progress has ended.
+// blockedBy returns what keeps a job from running, "" for nothing: that it was removed, or its state, or the one
+// that it will be in when the run in progress has ended.
 func blockedBy(e catalog.Entry) string {
 	switch {
 	case e.Removed():
@@ -57,9 +57,9 @@ func blockedBy(e catalog.Entry) string {
 // look logs which jobs of the file others have kept from running since the last look, or since the file was applied:
 // there is no other sign of it, as a job that is not due runs nothing.
 //
-// It asks for one job after the other, by its key. A list of the jobs that do not run would be one question, and one about
-// all rows of the store. The jobs for which a slow store leaves no time come first at the next look, which may be as slow
-// and would otherwise end at the same job.
+// It asks for one job after the other, by its key. A list of the jobs that do not run would be one question, and
+// one about all rows of the store. The jobs for which a slow store leaves no time come first at the next look,
+// which may be as slow and would otherwise end at the same job.
 func (d *Daemon) look(ctx context.Context) {
 	d.followClock(ctx)
 	if !d.Store.shared() {
@@ -103,8 +103,8 @@ func (d *Daemon) look(ctx context.Context) {
 	}
 }
 
-// longStepBack is the least step by which a clock that is set back makes jobs due earlier. A smaller one is a correction:
-// jobs wait until the clock shows their time. It is that of package executor, and documented.
+// longStepBack is the least step by which a clock that is set back makes jobs due earlier. A smaller one is a
+// correction: jobs wait until the clock shows their time. It is that of package executor, and documented.
 const longStepBack = 3 * time.Hour
 
 // followClock makes the jobs of the file due at the next time of their schedules if the store's clock was set back far
@@ -126,7 +126,7 @@ func (d *Daemon) followClock(ctx context.Context) {
 	}
 	for name := range w.reported {
 		if err := d.catalog.Advance(ctx, name, now); err != nil {
-			d.entry(name).log.Error("job stays due at its old time, although the clock was set back", "reason", err.Error())
+			d.entry(name).log.Error("job not rescheduled", "reason", "the clock was set back, but "+err.Error())
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *slow) Find(ctx context.Context, key string) (durable.Job, error) {
 // leaves too little time for again and again.
 func TestWatcherAsksForEachJobOfSlowStore(t *testing.T) {
 	for _, names := range []string{"abcde", "abc", "abcdef"} {
-		for _, takes := range []time.Duration{patience * 2 / 5, patience * 3 / 5} { // two and a half fit, or hardly more than one
+		for _, takes := range []time.Duration{patience * 2 / 5, patience * 3 / 5} { // 2.5 fit, or 1.7
 			t.Run(fmt.Sprint(names, takes), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { lookSlowly(t, strings.Split(names, ""), takes) })
 			})
@@ -143,8 +143,8 @@ func (c crowd) List(ctx context.Context, f durable.Filter) ([]durable.Job, error
 	return jobs, err
 }
 
-// The times that a new schedule drops are recorded by the daemon that applied it, and not by all that start with it at the
-// same time.
+// The times that a new schedule drops are recorded by the daemon that applied it, and not by all that start with it
+// at the same time.
 func TestApplyRecordsOwedTimesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := crowd{memory.New()}
@@ -247,7 +247,8 @@ func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.look(t.Context())
-			if text := log.String(); strings.Contains(text, "job scheduled") || strings.Count(text, `msg="job does not run"`) != 1 || !strings.Contains(text, "state="+state.String()) {
+			if text := log.String(); strings.Contains(text, "job scheduled") ||
+				strings.Count(text, `msg="job does not run"`) != 1 || !strings.Contains(text, "state="+state.String()) {
 				t.Errorf("%v: logged %q", state, text)
 			}
 		})

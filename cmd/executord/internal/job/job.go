@@ -45,7 +45,7 @@ type Command struct {
 
 // DefaultShell runs commands unless the file says SHELL=, as in cron. The
 // SHELL of the daemon's own environment is not looked at: a file must mean
-// the same for whoever starts it.
+// the same for each user.
 const DefaultShell = "/bin/sh"
 
 // String returns the command as the file has it, for logs and listings.

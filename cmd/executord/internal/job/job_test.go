@@ -102,7 +102,7 @@ func TestMistakeShowsTextSafely(t *testing.T) {
 
 // The times of @every lie on a grid through the start, whenever one asks: also
 // before it, as when the clock was wrong at the start and was set back by years.
-func TestEveryKeepsItsGrid(t *testing.T) {
+func TestScheduleEveryKeepsGrid(t *testing.T) {
 	s, err := ParseSchedule("@every 10s", time.UTC)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestScheduleZone(t *testing.T) {
 }
 
 // @reboot is due at no time, in any case of its letters.
-func TestReboot(t *testing.T) {
+func TestScheduleAtStart(t *testing.T) {
 	for _, text := range []string{"@reboot", "@Reboot"} {
 		s, err := ParseSchedule(text, time.UTC)
 		if err != nil || !s.AtStart || s.From(time.Now()) != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Mistake is one thing wrong in a job file: where, what, and how to fix it.
+// Mistake is one thing wrong in a job file: where, what, and a hint.
 type Mistake struct {
 	File string
 	Line int    // from 1
@@ -23,7 +23,7 @@ func (m Mistake) Error() string {
 }
 
 // String returns the mistake as it is shown: FILE:LINE and what on the first
-// line, so that editors can jump there, then the text, then how to fix it.
+// line, so that editors can jump there, then the text, then the hint.
 func (m Mistake) String() string {
 	var b strings.Builder
 	b.WriteString(m.Error())

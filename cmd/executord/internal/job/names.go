@@ -8,15 +8,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NameHint tells what a job may be called.
+// NameHint says what names a job may have.
 const NameHint = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
 
-// CanonicalName gives a name in the one form in which it is kept and looked for: an
+// CanonicalName returns a name in the form in which it is kept and looked for, NFC: an
 // accented letter can be one character or two, as keyboards, editors and file systems
-// have it, and is the same letter to everybody who reads it.
+// have it.
 func CanonicalName(name string) string { return norm.NFC.String(name) }
 
-// ValidName reports whether a job may be called so. Names go into logs and
+// ValidName reports whether a job may have a name. Names go into logs and
 // the environment, and are looked for with grep: no blanks, no colons.
 //
 // A mark is a part of the letter before it: the vowels of Hindi and Thai are marks. On
@@ -26,11 +26,12 @@ func ValidName(name string) bool {
 	letter := false // before r is a letter, with or without marks
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
 		letter = unicode.IsLetter(r) || letter && unicode.IsMark(r)
-		return r == unicode.ReplacementChar || shapeless(r) || !letter && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
+		return r == unicode.ReplacementChar || shapeless(r) ||
+			!letter && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})
 }
 
-// shapeless reports whether a letter or a mark is one that nobody sees.
+// shapeless reports whether a letter or a mark is invisible.
 func shapeless(r rune) bool {
 	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -47,7 +48,7 @@ func ValidVariable(name string) bool {
 	return name != ""
 }
 
-// ShellHint tells what to do instead, if TakesC is false.
+// ShellHint says what to do instead, if TakesC is false.
 const ShellHint = `use a TOML file with a command that is a list, such as ["cmd.exe", "/c", "..."], or another shell`
 
 // TakesC reports whether a shell can be given its command after -c. That of

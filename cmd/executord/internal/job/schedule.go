@@ -22,12 +22,12 @@ type Schedule struct {
 	every time.Duration // what Every returns
 }
 
-// A Trigger tells when a job is due next. It is what executor.On takes.
+// A Trigger returns when a job is due next. It is what executor.On takes.
 type Trigger interface {
 	Next(after time.Time) time.Time
 }
 
-// ScheduleError says what is wrong in a schedule and how to fix it.
+// ScheduleError says what is wrong in a schedule, with a hint.
 type ScheduleError struct{ What, Hint string }
 
 func (e *ScheduleError) Error() string { return e.What }
@@ -57,7 +57,7 @@ func ParseSchedule(text string, loc *time.Location) (Schedule, *ScheduleError) {
 	return s, nil
 }
 
-// explain parts an error of package cron into what and how to fix it.
+// explain splits an error of package cron into what and hint.
 func explain(err error) *ScheduleError {
 	var e *cron.ParseError
 	if !errors.As(err, &e) {
@@ -130,7 +130,7 @@ type Grid struct {
 	Every time.Duration // positive
 }
 
-// Next gives the first time after the given one.
+// Next returns the first time after another.
 func (g Grid) Next(after time.Time) time.Time {
 	passed := after.Sub(g.Start) // saturates, after 292 years
 	next := g.Start.Add(passed - passed%g.Every)

@@ -13,7 +13,7 @@ import (
 // is that of the process.
 //
 // A session of its own (Setsid) lost: it would also take the terminal away,
-// which is of use to nobody, but keeps ps from showing what belongs together.
+// which is of no use, and keeps ps from showing what belongs together.
 func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // terminateGroup asks a group to end. What was stopped is woken for that.

@@ -39,15 +39,15 @@ const (
 	waiting  // what others write is waited for, if they hold the pipe
 )
 
-// end tells the reader that the run's processes are gone. It is an error where pipes
+// end has the reader know that the run's processes are gone. It fails where pipes
 // have no deadlines (Windows).
 func (s *source) end() error { return s.SetReadDeadline(time.Unix(1, 0)) }
 
 // Read ends soon after the run, but not before all is read that the run has
 // written: that is in the pipe by then, and is read without a look at the time, as
 // lines may wait for the reader of the log, or the reader for a processor. Only then
-// does the grace begin, and it is one for all that comes: if it began anew with each
-// line, who writes one now and then would keep the run from ending.
+// does the grace begin, once: if it began anew with each line, a process that writes
+// one now and then would keep the run from ending.
 func (s *source) Read(b []byte) (int, error) {
 	if s.ending == running {
 		n, err := s.File.Read(b)
@@ -75,7 +75,7 @@ func (s *source) Read(b []byte) (int, error) {
 }
 
 // pipes are the ends that stay with the caller. They are made here, and not by
-// package exec, whose Wait would wait for whoever still holds a pipe.
+// package exec, whose Wait would wait for all that still hold a pipe.
 type pipes struct {
 	stdout, stderr source
 	stdin          *os.File // nil if there is no input
@@ -84,7 +84,7 @@ type pipes struct {
 	writing        sync.WaitGroup // copies into stdin
 }
 
-// attach gives cmd its three standard streams.
+// attach sets the three standard streams of cmd.
 func attach(cmd *exec.Cmd, stdin string) (*pipes, error) {
 	p := new(pipes)
 	p.stdout.left, p.stderr.left = pipeSize, pipeSize
@@ -135,7 +135,7 @@ func (p *pipes) copy(out Output, stdin string) {
 // of the run are gone; only what has left their group can still hold an end.
 func (p *pipes) finish() {
 	if p.stdin != nil {
-		p.stdin.Close() // wakes the writer, if nobody reads
+		p.stdin.Close() // wakes the writer, if there is no reader
 	}
 	p.writing.Wait()
 	for _, s := range []*source{&p.stdout, &p.stderr} {
@@ -155,7 +155,7 @@ func (p *pipes) close() {
 	}
 }
 
-// copyLines passes on what r gives, line by line, until its end or an error.
+// copyLines passes on what it reads from r, line by line, until its end or an error.
 // A last line without an end is a line too.
 func copyLines(r io.Reader, stream Stream, out Output) {
 	buf := make([]byte, maxLine)

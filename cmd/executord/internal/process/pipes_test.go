@@ -7,8 +7,8 @@ import (
 )
 
 // What a run has written is read, however late its reader gets a processor: after the
-// end of the run, and after the grace for those who still hold the pipe.
-func TestLateReader(t *testing.T) {
+// end of the run, and after the grace for those that still hold the pipe.
+func TestSourceLateReader(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestLateReader(t *testing.T) {
 
 // Who still holds the pipe and never lets it be empty does not keep the run from
 // ending: not more is read than it could hold at the end of the run.
-func TestPipeThatIsNeverEmpty(t *testing.T) {
+func TestSourceIsNeverEmpty(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

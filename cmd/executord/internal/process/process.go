@@ -45,7 +45,7 @@ const (
 	Stderr Stream = "stderr"
 )
 
-// Observer is told what happens in a run. Nothing is called after Run has
+// Observer has functions that are called in a run. Nothing is called after Run has
 // returned.
 type Observer struct {
 	// Started is called once the command runs, before any Output. The command may
@@ -54,7 +54,7 @@ type Observer struct {
 
 	// Output is called with each line that the command writes, without its
 	// end, by one goroutine a stream, so possibly by two at once. The line is
-	// only valid during the call. More tells that it was too long, and that
+	// only valid during the call. More reports that it was too long, and that
 	// the next call for this stream goes on with it.
 	//
 	// A command that writes faster than Output returns has to wait.
@@ -66,7 +66,7 @@ type Output func(stream Stream, line []byte, more bool)
 
 // Result is how a run ended.
 type Result struct {
-	// Err tells why the command was not started; then nothing else is set, but for
+	// Err is why the command was not started; then nothing else is set, but for
 	// Stopped and Cause, if it is that the context had ended.
 	Err error
 
@@ -76,7 +76,7 @@ type Result struct {
 	Took   time.Duration // from the start to the end of the command
 
 	Cause    error // why the context ended or ErrTimeout, if Stopped; nil after Kill
-	Stopped  bool  // the context ended before the command did, and its group was told to end
+	Stopped  bool  // the context ended before the command did, and its group got SIGTERM
 	Killed   bool  // part of the group did not end within the grace, and was killed
 	Leftover bool  // processes of the group outlived the command, and had to be ended
 	Survived bool  // processes of the group could not even be killed
@@ -98,12 +98,12 @@ type Supervisor struct {
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
 
-	// reaped is told, without waiting, that a process of ours was waited for:
+	// reaped gets a value, without waiting, when a process of ours was waited for:
 	// an orphan may have been hidden behind it.
 	reaped chan struct{}
 
 	// turn has a value in it while a process is started, or orphans are looked
-	// for: so nobody takes a child that is not in own yet for an orphan. It is
+	// for: so that a child that is not in own yet is not taken for an orphan. It is
 	// taken before mu, and is not mu, since a start takes milliseconds: when many
 	// jobs are due at once, the end of a run would wait for all their starts.
 	turn chan struct{}
@@ -175,7 +175,7 @@ type Stray struct {
 }
 
 // start starts cmd as the leader of a new process group, when it is its turn, and
-// gives the time of that. If ctx ends before, the error is that of ctx.
+// returns the time of that. If ctx ends before, the error is that of ctx.
 func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd) (began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
 	select {
@@ -194,9 +194,9 @@ func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd) (began time.Time,
 	return began, nil
 }
 
-// wait waits for cmd, which start has started, and gives the time of its end.
+// wait waits for cmd, which start has started, and returns the time of its end.
 func (s *Supervisor) wait(cmd *exec.Cmd) (ended time.Time) {
-	cmd.Wait() // the error tells nothing that the ProcessState does not
+	cmd.Wait() // the ProcessState has all that is in the error
 	ended = time.Now()
 	s.mu.Lock()
 	delete(s.mu.own, cmd.Process.Pid)
@@ -253,7 +253,7 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	pipes.finish()
 
 	if cmd.ProcessState == nil {
-		return Result{Err: errors.New("nobody knows how the command ended: another part of the program has waited for it")}
+		return Result{Err: errors.New("it is not known how the command ended: another part of the program has waited for it")}
 	}
 	r.Code = cmd.ProcessState.ExitCode()
 	r.Signal = signalOf(cmd.ProcessState)

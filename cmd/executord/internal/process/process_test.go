@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// supervise returns a Supervisor with orphans adopted, since not everybody's PID
+// supervise returns a Supervisor with orphans adopted, since not every PID
 // 1 waits for them. At the end of the test none may be left.
 func supervise(t *testing.T, grace time.Duration) *Supervisor {
 	s := New(grace)
@@ -38,7 +38,7 @@ func supervise(t *testing.T, grace time.Duration) *Supervisor {
 // ends a test that waits for nothing, on a machine however busy.
 const patience = time.Minute
 
-// record is an Observer that keeps what it is told. Lines are also sent on a
+// record is an Observer that keeps what it gets. Lines are also sent on a
 // channel, for tests that wait for one.
 type record struct {
 	mu    sync.Mutex
@@ -107,7 +107,7 @@ func runAll(t *testing.T, s *Supervisor, c Command) (Result, *record) {
 	return result, r
 }
 
-func TestResult(t *testing.T) {
+func TestRunResult(t *testing.T) {
 	tests := []struct {
 		script string
 		code   int
@@ -121,14 +121,15 @@ func TestResult(t *testing.T) {
 	s := supervise(t, time.Second)
 	for _, test := range tests {
 		result, _ := runAll(t, s, sh(test.script))
-		if result.Code != test.code || result.Signal != test.signal || result.OK() != (test.code == 0) || result.Took <= 0 {
+		if result.Code != test.code || result.Signal != test.signal || result.OK() != (test.code == 0) ||
+			result.Took <= 0 {
 			t.Errorf("%s: %+v", test.script, result)
 		}
 	}
 }
 
 // Both streams arrive line by line, whatever is in the lines.
-func TestOutput(t *testing.T) {
+func TestRunOutput(t *testing.T) {
 	_, r := runAll(t, supervise(t, time.Second), sh(`printf 'a\n\nb\r\n\377\000c\nlast'; printf 'e\n' >&2`))
 	for _, want := range []string{"stdout:a", "stdout:", "stdout:b", "stdout:\xff\x00c", "stdout:last", "stderr:e"} {
 		if !strings.Contains("\n"+r.String()+"\n", "\n"+want+"\n") {
@@ -141,7 +142,7 @@ func TestOutput(t *testing.T) {
 }
 
 // A command that fills both pipes and reads all its input does not hang.
-func TestFullPipes(t *testing.T) {
+func TestRunFullPipes(t *testing.T) {
 	c := sh(`cat >&2; head -c 300000 /dev/zero | tr '\0' x; echo`)
 	c.Stdin = strings.Repeat("0123456789abcde\n", 20000)
 	got := make(map[Stream]int)
@@ -160,7 +161,7 @@ func TestFullPipes(t *testing.T) {
 }
 
 // A command that does not read its input, however much it is, is no problem.
-func TestInputNotRead(t *testing.T) {
+func TestRunInputNotRead(t *testing.T) {
 	c := sh("exit 3")
 	c.Stdin = strings.Repeat("x", 1<<20)
 	if result, _ := runAll(t, supervise(t, time.Second), c); result.Code != 3 {
@@ -168,7 +169,7 @@ func TestInputNotRead(t *testing.T) {
 	}
 }
 
-func TestWithoutInput(t *testing.T) {
+func TestRunWithoutInput(t *testing.T) {
 	if _, r := runAll(t, supervise(t, time.Second), sh("cat; echo end")); r.String() != "stdout:end" {
 		t.Errorf("output %q", r)
 	}
@@ -176,7 +177,7 @@ func TestWithoutInput(t *testing.T) {
 
 // Directory and environment are those of the command, and its own PATH is where
 // its program is looked for.
-func TestSurroundings(t *testing.T) {
+func TestRunSurroundings(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func TestSurroundings(t *testing.T) {
 }
 
 // Each way in which a command cannot start has its own words.
-func TestCannotStart(t *testing.T) {
+func TestRunCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -233,7 +234,7 @@ func TestCannotStart(t *testing.T) {
 
 // Whatever the PATH says, programs of the working directory, and of those below it,
 // are found by their paths only.
-func TestWorkingDirectoryIsNotSearched(t *testing.T) {
+func TestRunDoesNotSearchWorkingDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"program", "bin/program"} {
 		path := filepath.Join(dir, name)
@@ -253,7 +254,7 @@ func TestWorkingDirectoryIsNotSearched(t *testing.T) {
 
 // What is missing need not be the program: without an interpreter in a first line
 // it is the loader, and it may be the device for a standard input that is empty.
-func TestWhatIsMissing(t *testing.T) {
+func TestRunSaysWhatIsMissing(t *testing.T) {
 	program, err := os.ReadFile("/bin/sh")
 	loader := []byte("/ld-linux")
 	if err != nil || !bytes.Contains(program, loader) {
@@ -274,9 +275,9 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
-// An observer that is stuck, as with a log that nobody reads, does not keep a run
+// An observer that is stuck, as with a log that is not read, does not keep a run
 // from being ended, not even before it has taken the start of it.
-func TestStuckObserver(t *testing.T) {
+func TestRunStuckObserver(t *testing.T) {
 	supervisor := supervise(t, patience)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -306,10 +307,10 @@ func TestStuckObserver(t *testing.T) {
 }
 
 // A context that has ended starts nothing.
-func TestEndedContext(t *testing.T) {
+func TestRunEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for range 20 { // it may be anybody's turn
+	for range 20 { // it may be the turn of any
 		if result := supervise(t, 0).Run(ctx, sh("exit 0"), Observer{}); result.Err != context.Canceled || !result.Stopped {
 			t.Errorf("result %+v", result)
 		}
@@ -334,7 +335,7 @@ func stop(t *testing.T, grace time.Duration, script string) (Result, *record) {
 
 // The end of the context reaches the whole group as SIGTERM. (The child says that
 // it is ready, since a shell loses the signal between its fork and exec.)
-func TestStop(t *testing.T) {
+func TestRunStops(t *testing.T) {
 	result, r := stop(t, time.Minute, `trap 'echo bye; exit 5' TERM; sh -c 'echo ready; exec sleep 1000' & wait`)
 	if !result.Stopped || result.Killed || result.Code != 5 || result.OK() || !strings.Contains(r.String(), "stdout:bye") {
 		t.Errorf("result %+v, output %q", result, r)
@@ -342,7 +343,7 @@ func TestStop(t *testing.T) {
 }
 
 // A process that was stopped (SIGSTOP) is woken, so that it can end by itself.
-func TestStopOfStopped(t *testing.T) {
+func TestRunStopsStoppedProcess(t *testing.T) {
 	result, r := stop(t, time.Minute, `trap 'echo bye; exit 5' TERM; (kill -STOP $$; echo ready) & wait`)
 	if !result.Stopped || result.Killed || result.Code != 5 || !strings.Contains(r.String(), "stdout:bye") {
 		t.Errorf("result %+v, output %q", result, r)
@@ -350,7 +351,7 @@ func TestStopOfStopped(t *testing.T) {
 }
 
 // What ignores SIGTERM is killed after the grace, children and theirs too.
-func TestStopKillsAfterGrace(t *testing.T) {
+func TestRunKillsAfterGrace(t *testing.T) {
 	result, _ := stop(t, 50*time.Millisecond, `trap '' TERM; (sleep 1000; (sleep 1000)) & (sh -c 'sleep 1000; true' & wait) & echo ready; wait`)
 	if !result.Stopped || !result.Killed || result.Signal != "SIGKILL" {
 		t.Errorf("result %+v", result)
@@ -358,7 +359,7 @@ func TestStopKillsAfterGrace(t *testing.T) {
 }
 
 // A shell that obeys while its child does not is not the end of the run.
-func TestStopOutlivedByChild(t *testing.T) {
+func TestRunStopsChild(t *testing.T) {
 	result, _ := stop(t, 50*time.Millisecond, `(trap '' TERM; echo ready; sleep 1000; sleep 1000) & exec sleep 1000`)
 	if !result.Stopped || !result.Killed || result.Signal != "SIGTERM" {
 		t.Errorf("result %+v", result)
@@ -366,7 +367,7 @@ func TestStopOutlivedByChild(t *testing.T) {
 }
 
 // Kill needs no grace.
-func TestKill(t *testing.T) {
+func TestSupervisorKill(t *testing.T) {
 	r, s := newRecord(), supervise(t, time.Hour)
 	done := make(chan Result)
 	go func() { done <- s.Run(t.Context(), sh(`trap '' TERM; echo ready; sleep 1000`), r.observer()) }()
@@ -380,7 +381,7 @@ func TestKill(t *testing.T) {
 
 // A background process that the command leaves is ended with the run, and its
 // last words are still read.
-func TestLeftover(t *testing.T) {
+func TestRunEndsLeftover(t *testing.T) {
 	up := filepath.Join(t.TempDir(), "up")
 	c := sh(`(trap 'echo last words; exit' TERM; : >"$UP"; while :; do sleep 0.01; done) & until test -e "$UP"; do sleep 0.01; done; exit 4`)
 	c.Env = append(c.Env, "UP="+up)
@@ -395,7 +396,7 @@ func TestLeftover(t *testing.T) {
 }
 
 // A background process that ends by itself in good time is left in peace.
-func TestShortLeftover(t *testing.T) {
+func TestRunWaitsForShortLeftover(t *testing.T) {
 	const tries = 10
 	s := supervise(t, time.Minute)
 	for try := 1; ; try++ {

@@ -56,7 +56,7 @@ func (s *Supervisor) Adopt() (stop func()) {
 
 // reapOrphans waits for the children that have ended and that start did not
 // start. It looks at one at a time without reaping it. A child of ours hides
-// those behind it, but somebody is already waiting for that one, and says so on
+// those behind it, but there is a goroutine waiting for that one, and it says so on
 // reaped.
 func (s *Supervisor) reapOrphans() {
 	defer s.still()()
@@ -99,7 +99,7 @@ func endedChild() int {
 // survivors those that are there in spite of SIGKILL.
 //
 // The end is that the kernel has no child of this process left. A look at /proc that
-// finds nobody is not the end: a process that forks and ends, again and again, is
+// finds no process is not the end: a process that forks and ends, again and again, is
 // mostly seen in none.
 func (s *Supervisor) EndStrays() (ended, survivors []Stray) {
 	asked := make(map[int]bool)
@@ -182,7 +182,7 @@ func (s *Supervisor) killStrays() bool {
 func kill(pid int) { syscall.Kill(pid, syscall.SIGKILL) }
 
 // eachStray calls f for every adopted process, and reports whether there was
-// one. No number is given to a new process meanwhile: nobody else waits for
+// one. No number is given to a new process meanwhile: nothing else waits for
 // these children, and here it is not done.
 func (s *Supervisor) eachStray(f func(Stray)) (found bool) {
 	defer s.still()()
@@ -204,7 +204,7 @@ func (s *Supervisor) adopted(pid int) bool {
 
 // childless reports whether the kernel has no child of this process left, alive or
 // dead. While there are children that were not adopted, it has to be believed that
-// nobody hides behind them.
+// none hides behind them.
 func (s *Supervisor) childless() bool {
 	defer s.still()()
 	if len(s.mu.own) > 0 || len(s.foreign) > 0 {
@@ -233,7 +233,7 @@ func children() []Stray {
 
 // groupDead reports whether a group that has members has only zombies, whose
 // parent has left the group and does not wait for them: to all signals they are
-// there, and they are no hindrance to anybody.
+// there, and they hinder nothing.
 //
 // It looks twice: a process that forks and ends meanwhile, and its child, can
 // both escape one look.
@@ -258,7 +258,7 @@ func groupDead(group int) bool {
 	return true
 }
 
-// status is what /proc tells of a process.
+// status is what /proc has of a process.
 type status struct {
 	Stray
 	parent, group int

@@ -57,9 +57,9 @@ func TestEndStrays(t *testing.T) {
 }
 
 // A process that has left the group does not hold up the run by a line that it writes
-// now and then either. (When nobody reads any more, SIGPIPE must not end it before the
+// now and then either. (When there is no reader any more, SIGPIPE must not end it before the
 // test looks for it.)
-func TestChattyStray(t *testing.T) {
+func TestEndStraysThatWrite(t *testing.T) {
 	s := New(50 * time.Millisecond)
 	defer s.Adopt()()
 	result, _ := runAll(t, s, outlived(t, `trap "" PIPE; : >"$UP"; for i in $(seq 1000); do echo spam; sleep 0.02; done`))
@@ -103,7 +103,7 @@ func TestEndForkingStrays(t *testing.T) {
 }
 
 // One that was stopped (SIGSTOP) is woken, so that it can end by itself.
-func TestEndStoppedStrays(t *testing.T) {
+func TestEndStraysThatAreStopped(t *testing.T) {
 	s := New(patience)
 	defer s.Adopt()()
 	result, r := runAll(t, s, sh(`setsid sh -c 'trap "exit 0" TERM; kill -STOP $$; while :; do sleep 0.01; done' & echo $!; until grep -q "^State:.T" /proc/$!/status; do sleep 0.01; done`))
@@ -115,8 +115,8 @@ func TestEndStoppedStrays(t *testing.T) {
 }
 
 // A zombie whose parent has left the group, and does not wait for it, is not a
-// process that holds up the run, whether it was told to end or not.
-func TestZombieOfStray(t *testing.T) {
+// process that holds up the run, whether it got SIGTERM or not.
+func TestRunIgnoresZombieOfStray(t *testing.T) {
 	for _, test := range []struct {
 		name, begin, zombie, end string
 		grace                    time.Duration
@@ -143,7 +143,8 @@ func TestZombieOfStray(t *testing.T) {
 				cancel()
 			}
 			got := <-done
-			if got.Stopped != test.want.Stopped || got.Leftover != test.want.Leftover || got.Killed != test.want.Killed || got.Survived {
+			if got.Stopped != test.want.Stopped || got.Leftover != test.want.Leftover ||
+				got.Killed != test.want.Killed || got.Survived {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 			if syscall.Kill(-r.pid, 0) != nil {
@@ -164,7 +165,7 @@ func init() {
 
 // A process whose first thread has ended is a zombie by its state, but alive: it
 // is ended with its run, and if it has left the group, when all is over.
-func TestHeadless(t *testing.T) {
+func TestRunHeadlessProcess(t *testing.T) {
 	s := New(patience)
 	defer s.Adopt()()
 	for _, leave := range []string{"", "setsid "} {
@@ -187,7 +188,7 @@ func TestHeadless(t *testing.T) {
 
 // An orphan that ends while a command runs does not stay a zombie, although
 // the command that is waited for has ended too, and is found first.
-func TestOrphansAreReaped(t *testing.T) {
+func TestAdoptReapsOrphans(t *testing.T) {
 	s := New(time.Second)
 	defer s.Adopt()()
 	for range 20 {
@@ -207,9 +208,9 @@ func TestOrphansAreReaped(t *testing.T) {
 	}
 }
 
-// Many commands at once are each told their own exit code: the reaper takes
-// none away from whom waits for it (supercronic#223).
-func TestReaperTakesNoChild(t *testing.T) {
+// Of many commands at once each has its own exit code: the reaper takes none away
+// (supercronic#223).
+func TestAdoptTakesNoChild(t *testing.T) {
 	s := New(time.Second)
 	defer s.Adopt()()
 	type outcome struct{ got, want int }
@@ -237,7 +238,7 @@ func TestReaperTakesNoChild(t *testing.T) {
 }
 
 // Children that were there before Adopt are no strays.
-func TestForeignChildren(t *testing.T) {
+func TestAdoptLeavesForeignChildren(t *testing.T) {
 	pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +255,8 @@ func TestForeignChildren(t *testing.T) {
 }
 
 // In a PID namespace of its own with the /proc of another, as of unshare --pid
-// without --mount-proc, numbers mean other processes than /proc tells of.
-func TestProcOfOthers(t *testing.T) {
+// without --mount-proc, numbers mean other processes than those in /proc.
+func TestAdoptWithProcOfOthers(t *testing.T) {
 	const inside = "EXECUTORD_TEST_INSIDE"
 	if os.Getenv(inside) != "" {
 		for p := range processes {
@@ -263,7 +264,7 @@ func TestProcOfOthers(t *testing.T) {
 		}
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestProcOfOthers$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAdoptWithProcOfOthers$")
 	cmd.Env = append(os.Environ(), inside+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if os.Getuid() != 0 {

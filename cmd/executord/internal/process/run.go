@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// linger is how long what a command leaves behind may go on before it is
-	// told to end: the last stage of a pipe often needs a moment to write what
+	// linger is how long what a command leaves behind may go on before it gets
+	// SIGTERM: the last stage of a pipe often needs a moment to write what
 	// it has read.
 	linger = time.Second
 
@@ -30,21 +30,21 @@ type run struct {
 	*Supervisor
 	Result
 	group   int
-	told    bool             // SIGTERM was sent
+	asked   bool             // SIGTERM was sent
 	overdue <-chan time.Time // ends the grace, once SIGTERM was sent
 }
 
 // terminate asks the group to end, once.
 func (r *run) terminate() {
-	if r.told {
+	if r.asked {
 		return
 	}
-	r.told = true
+	r.asked = true
 	r.overdue = time.After(r.Grace)
 	terminateGroup(r.group)
 }
 
-// kill ends the group, which needs no consent. It can be repeated.
+// kill sends SIGKILL to the group. It can be repeated.
 func (r *run) kill() {
 	r.Killed = true
 	killGroup(r.group)
@@ -76,10 +76,10 @@ func (r *run) await(ctx context.Context, exited <-chan struct{}) {
 //
 // The command has been waited for, so that the group's number would be free
 // for a new process once the last member is gone. A look at most lastLook later
-// cannot meet that: the system gives out all other numbers first.
+// cannot meet that: the system uses all other numbers first.
 //
 // Zombies count as members until the linger has passed: most are waited for by
-// then, and to tell them from others takes a look at all processes.
+// then, and to distinguish them takes a look at all processes.
 func (r *run) sweep(ctx context.Context) {
 	if !groupAlive(r.group) {
 		return
@@ -100,12 +100,12 @@ func (r *run) sweep(ctx context.Context) {
 			if groupDead(r.group) {
 				return
 			}
-			if patience = nil; !r.told {
+			if patience = nil; !r.asked {
 				r.Leftover = true
 				r.terminate()
 			}
 		case <-done:
-			if done = nil; !r.told {
+			if done = nil; !r.asked {
 				r.Leftover = true
 				r.terminate()
 			}

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// prepare makes the exec.Cmd of a command. An error tells that the program is
-// nowhere to be found.
+// prepare returns the exec.Cmd of a command. An error means that the program was not
+// found.
 func (c Command) prepare() (*exec.Cmd, error) {
 	program := c.Args[0]
 	if !strings.ContainsRune(program, '/') && filepath.Base(program) == program {
@@ -46,8 +46,8 @@ func (c Command) look(program string) (string, error) {
 	}
 	var refused error
 	for _, dir := range filepath.SplitList(path) {
-		// An empty element means the working directory, which may change who
-		// runs what: it is left out, as package exec does.
+		// An empty element means the working directory, in which a program may
+		// be another's: it is left out, as package exec does.
 		if dir == "" || !filepath.IsAbs(dir) {
 			continue
 		}
@@ -65,7 +65,7 @@ func (c Command) look(program string) (string, error) {
 	return "", fmt.Errorf("there is no program %q in PATH=%s", program, path)
 }
 
-// explain tells what kept cmd from starting. The system's own words for a
+// explain returns what kept cmd from starting. The system's own words for a
 // missing directory, a missing program and a missing interpreter are the same.
 func explain(err error, cmd *exec.Cmd) error {
 	var file *fs.PathError

@@ -9,7 +9,7 @@ import (
 
 // A program is found in the PATH whatever the system calls it: Windows calls it
 // Path.
-func TestPathAsTheSystemWritesIt(t *testing.T) {
+func TestRunPathAsSystemWritesIt(t *testing.T) {
 	program, name := "true", "PATH"
 	if runtime.GOOS == "windows" {
 		program, name = "cmd.exe", "Path"

@@ -13,11 +13,11 @@ import (
 
 // What a command waits for others to be started belongs neither to its timeout nor
 // to the time it takes.
-func TestTimeOfACommandBeginsWithItsStart(t *testing.T) {
+func TestRunTimeoutBeginsWithStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(time.Second)
 		due := time.Now()
-		s.turn <- struct{}{} // somebody is being started
+		s.turn <- struct{}{} // another one is being started
 		time.AfterFunc(time.Hour, func() { <-s.turn })
 		command := sh("exit 0")
 		command.Timeout = time.Minute
@@ -28,14 +28,14 @@ func TestTimeOfACommandBeginsWithItsStart(t *testing.T) {
 	})
 }
 
-// The end of a run waits for nobody to be started.
-func TestEndWaitsForNoStart(t *testing.T) {
+// The end of a run waits for no start.
+func TestRunEndWaitsForNoStart(t *testing.T) {
 	s := New(time.Second)
 	r := newRecord()
 	done := make(chan Result)
 	go func() { done <- s.Run(t.Context(), sh("echo ready; exec sleep 1000"), r.observer()) }()
 	r.await(t, "stdout:ready")
-	s.turn <- struct{}{} // somebody is being started
+	s.turn <- struct{}{} // another one is being started
 	syscall.Kill(-r.pid, syscall.SIGKILL)
 	if result := <-done; result.Signal != "SIGKILL" || result.Stopped {
 		t.Errorf("%+v", result)
@@ -43,10 +43,10 @@ func TestEndWaitsForNoStart(t *testing.T) {
 }
 
 // A command whose context ends before it is its turn is not started.
-func TestEndedContextTakesNoTurn(t *testing.T) {
+func TestRunEndedContextTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(time.Second)
-		s.turn <- struct{}{} // somebody is being started
+		s.turn <- struct{}{} // another one is being started
 		why := errors.New("reason")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, why)
 		defer cancel()

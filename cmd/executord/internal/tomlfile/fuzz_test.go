@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job/jobtest"
 )
 
-// Of any input Parse gives either mistakes or jobs that can run, under names that
+// Of any input Parse returns either mistakes or jobs that can run, under names that
 // a file may give.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

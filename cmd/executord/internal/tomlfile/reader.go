@@ -14,9 +14,9 @@ import (
 
 // reader turns a document into a tree, past its mistakes of syntax.
 //
-// Decoders that fill structs lost: they stop at the first mistake, and after
-// them nobody knows the lines of what was read. Package unstable gives one
-// expression after the other with its place; its version is pinned in go.mod.
+// Decoders that fill structs lost: they stop at the first mistake, and do not have the
+// lines of what was read. Package unstable returns one expression after the other with
+// its place; its version is pinned in go.mod.
 type reader struct {
 	report *job.Report
 	data   []byte
@@ -89,8 +89,8 @@ func (r *reader) wrong(message string, line, begin int) int {
 		r.report.Mistake(line, hint, "%s", message)
 		return r.lineStart(line + 1)
 	}
-	// A value over several lines is broken, and where it was to end nobody
-	// can know. The next table is a safe place to read on.
+	// A value over several lines is broken, and where it was to end cannot be
+	// known. The next table is a safe place to read on.
 	r.report.Mistake(line, hint, "%s (in the value that begins in line %d)", message, from)
 	begin = r.lineStart(from + 1)
 	if header := nextHeader.FindIndex(r.data[begin:]); header != nil {

@@ -31,7 +31,7 @@ func Parse(file string, data []byte) (job.File, error) {
 
 	var jobs []job.Job
 	if len(data) > job.MaxFileSize {
-		report.Mistake(1, "give the name of a job file", "the file is larger than a megabyte, which no job file is")
+		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, which no job file is")
 	} else {
 		d := decoder{report: &report, named: make(map[string]int)}
 		jobs = d.file(read(&report, data))

@@ -25,7 +25,7 @@ func parse(t *testing.T, text string) job.File {
 const least = "[[job]]\nname = \"a\"\nschedule = \"@daily\"\ncommand = \"x\"\n"
 
 // Every key reaches the job it is for.
-func TestKeys(t *testing.T) {
+func TestParseKeys(t *testing.T) {
 	f := parse(t, `
 [[job]]
 name     = "backup"
@@ -46,19 +46,21 @@ command = ["ls", "-l", "a b"]
 `)
 	a, b := f.Jobs[0], f.Jobs[1]
 	want := job.Command{Script: "pg_dump shop", Shell: "/bin/bash", Dir: "/srv", Stdin: "a\nb", Env: []string{"A=1", "B="}}
-	if a.Name != "backup" || a.Line != 2 || a.Timeout != time.Hour || a.Jitter != 5*time.Minute || !reflect.DeepEqual(a.Command, want) {
+	if a.Name != "backup" || a.Line != 2 || a.Timeout != time.Hour || a.Jitter != 5*time.Minute ||
+		!reflect.DeepEqual(a.Command, want) {
 		t.Errorf("got %+v", a)
 	}
 	if a.Schedule.Text != "30 2 * * *" || a.Schedule.Location().String() != "Asia/Tokyo" {
 		t.Errorf("schedule %q in %v", a.Schedule.Text, a.Schedule.Location())
 	}
-	if want := (job.Command{Args: []string{"ls", "-l", "a b"}}); b.Line != 14 || !b.Schedule.AtStart || !reflect.DeepEqual(b.Command, want) {
+	if want := (job.Command{Args: []string{"ls", "-l", "a b"}}); b.Line != 14 || !b.Schedule.AtStart ||
+		!reflect.DeepEqual(b.Command, want) {
 		t.Errorf("got %+v", b)
 	}
 }
 
 // What stands above all jobs holds for each that does not say otherwise.
-func TestDefaults(t *testing.T) {
+func TestParseDefaults(t *testing.T) {
 	f := parse(t, `
 timezone = "Asia/Tokyo"
 timeout = "1h"
@@ -94,7 +96,7 @@ B = "3"
 }
 
 // The same job can be written in every way that TOML has for it.
-func TestSpellings(t *testing.T) {
+func TestParseSpellings(t *testing.T) {
 	want := parse(t, least+"env = { A = \"1\" }").Jobs[0]
 	for _, text := range []string{
 		least + "[job.env]\nA = \"1\"",
@@ -111,7 +113,7 @@ func TestSpellings(t *testing.T) {
 }
 
 // Each mistake says where, what and how to fix it.
-func TestMistakes(t *testing.T) {
+func TestParseMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"empty", "", "1: the file has no jobs | add a [[job]] with a name, a schedule and a command"},
 		{"nothing in a job", "[[job]]", `1: the job has no name | add one, such as: name = "backup"
@@ -130,7 +132,7 @@ func TestMistakes(t *testing.T) {
 		{"negative duration", least + "jitter = '-1s'", `5: jitter "-1s" is negative | write a positive duration, or "0s" for no jitter`},
 		{"number for text", "[[job]]\nname=1\nschedule='@daily'\ncommand='x'", `2: name is a number, but has to be text | write text in quotes, such as: name = "backup"`},
 		{"bad name", "[[job]]\nname='a b'\nschedule='@daily'\ncommand='x'", `2: "a b" cannot be the name of a job | ` + job.NameHint},
-		{"name twice", least + least, `6: the name "a" is already given in line 2 | give one of the two another name`},
+		{"name twice", least + least, `6: the name "a" is already used in line 2 | choose another name for one of the two`},
 		{"unknown zone", least + "timezone = 'Mars/Olympus'", `5: there is no time zone "Mars/Olympus" | ` + job.ZoneHint},
 		{"shell of Windows", least + "shell = '/c/cmd.exe'", `5: the shell "/c/cmd.exe" takes no command after -c | ` + job.ShellHint},
 		{"relative shell", least + "shell = 'bash'", `5: the shell "bash" is no absolute path | write the whole path, such as shell = "/bin/bash"`},
@@ -179,7 +181,7 @@ func TestMistakes(t *testing.T) {
 }
 
 // Mistakes of syntax hide no others, before or behind them.
-func TestEveryMistakeAtOnce(t *testing.T) {
+func TestParseReportsEachMistake(t *testing.T) {
 	_, err := Parse("f.toml", []byte(`timout = "1h"
 [[job]]
 name = backup
@@ -207,7 +209,7 @@ jitter = 5
 }
 
 // What a job has of its own and does not use is noted, and nothing else is.
-func TestNotes(t *testing.T) {
+func TestParseNotes(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"[[job]]\nname='a'\nschedule='@daily'\ncommand=['x']\nshell='/bin/bash'", "5: a command that is a list is run without a shell"},
 		{"[[job]]\nname='a'\njitter='1m'\nschedule='@reboot'\ncommand='x'", "3: a job for @reboot has no jitter: it starts at once"},

@@ -42,8 +42,8 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 	return true
 }
 
-// text returns the text of a value. The hint, if not empty, is shown to who
-// wrote something else.
+// text returns the text of a value. The hint, if not empty, is shown if it is
+// something else.
 func (d *decoder) text(key string, value *node, hint string) (string, bool) {
 	if value.kind == broken {
 		return "", false
@@ -100,7 +100,7 @@ func (d *decoder) name(value *node) string {
 		return ""
 	}
 	if before, taken := d.named[name]; taken {
-		d.report.Mistake(value.line, "give one of the two another name", "the name %q is already given in line %d", name, before)
+		d.report.Mistake(value.line, "choose another name for one of the two", "the name %q is already used in line %d", name, before)
 		return ""
 	}
 	d.named[name] = value.line

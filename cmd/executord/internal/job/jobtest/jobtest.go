@@ -1,4 +1,4 @@
-// Package jobtest checks what every reader of job files owes to those who run
+// Package jobtest checks what every reader of job files owes to what runs
 // the file, whatever its format. Tests of readers import it, and nothing else.
 package jobtest
 
@@ -16,7 +16,7 @@ const MaxInput = 4096
 
 // CheckRead checks what a reader made of an input, and returns all that is wrong
 // with it. Either there are mistakes and no jobs, each mistake in a line that
-// exists; or there are jobs, which can be told apart, each from a line that
+// exists; or there are jobs, which can be distinguished, each from a line that
 // exists and with what a run needs.
 //
 // How long the reader took is not checked. An input on which it hangs fails the

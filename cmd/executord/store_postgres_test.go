@@ -23,7 +23,7 @@ var shared struct {
 	err    error
 }
 
-// database gives the URL of a schema of the test's own.
+// database returns the URL of a schema of the test's own.
 func database(t *testing.T) string {
 	t.Helper()
 	shared.start.Do(func() { shared.server, shared.err = startPostgres() })
@@ -61,7 +61,7 @@ func databaseURL(s *pgserver.Server) string {
 }
 
 // A server that is named first and says nothing does not keep a command from the next.
-func TestCommandPassesOverASilentServer(t *testing.T) {
+func TestStorePassesOverSilentServer(t *testing.T) {
 	t.Parallel()
 	store := database(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -37,7 +37,7 @@ func (s *far) Runs(ctx context.Context, id durable.ID, before int64, limit int) 
 	return []durable.Run{{Job: id, Seq: 1}}, nil
 }
 
-// someJobs gives a client to a store that is far away, with n jobs.
+// someJobs returns a client of a store that is far away, with n jobs.
 func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
 	store := &far{Store: memory.New()}
 	jobs, err := durable.New(durable.Config{Store: store})
@@ -53,7 +53,7 @@ func someJobs(t *testing.T, n int) (client, *far, []catalog.Entry) {
 
 // The history of each of thousands of jobs is there in time, though the store is far
 // away, and in the order of the jobs.
-func TestHistoriesOfManyJobs(t *testing.T) {
+func TestRunsOfManyJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, _, jobs := someJobs(t, 5000)
 		ctx, cancel := context.WithTimeout(t.Context(), clientTimeout)
@@ -71,7 +71,7 @@ func TestHistoriesOfManyJobs(t *testing.T) {
 }
 
 // If the history of one job can't be had, the error is given, and nothing more is asked.
-func TestHistoriesEndWithAnError(t *testing.T) {
+func TestRunsEndWithError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, store, jobs := someJobs(t, 5000)
 		store.fails = jobs[3].ID
@@ -86,7 +86,7 @@ func TestHistoriesEndWithAnError(t *testing.T) {
 }
 
 // Who asks for as many runs as there can be gets those that there are.
-func TestHistoryOfAnyLength(t *testing.T) {
+func TestRunsOfAnyNumber(t *testing.T) {
 	v, _, jobs := someJobs(t, 1)
 	if runs, err := v.history(t.Context(), jobs[0], math.MaxInt); err != nil || len(runs) != 1 {
 		t.Errorf("%d runs: %v", len(runs), err)

@@ -11,8 +11,8 @@ import (
 )
 
 // The commands that act on a store say in plain words what became of it, and
-// the exit code tells whether it is done.
-func TestActs(t *testing.T) {
+// the exit code says whether it is done.
+func TestActChangesJobs(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		p := start(t, "# name: nightly\n30 2 * * * echo ran\n# name: other\n@daily true\n", "--store", store)
 		p.until("job scheduled", "job", "other")
@@ -24,17 +24,17 @@ func TestActs(t *testing.T) {
 		}
 		next := jobNamed(t, store, "nightly")["next"]
 
-		told(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		wantAnswer(t, store, 0, "nightly: paused\n", "pause", "nightly")
 		state("paused")
-		told(t, store, 0, "nightly: paused\n", "pause", "nightly")
-		told(t, store, 0, "nightly: resumed; due ", "resume", "nightly")
-		told(t, store, 1, "nightly: too late: it is waiting, not paused\n", "resume", "nightly")
-		told(t, store, 0, "nightly: canceled\n", "cancel", "tab/nightly")
+		wantAnswer(t, store, 0, "nightly: paused\n", "pause", "nightly")
+		wantAnswer(t, store, 0, "nightly: resumed; due ", "resume", "nightly")
+		wantAnswer(t, store, 1, "nightly: not paused: it is waiting\n", "resume", "nightly")
+		wantAnswer(t, store, 0, "nightly: canceled\n", "cancel", "tab/nightly")
 		state("canceled")
-		told(t, store, 1, "nightly: too late: it is canceled already\n", "cancel", "nightly")
-		told(t, store, 1, "nightly: too late: it is canceled\n", "pause", "nightly")
-		told(t, store, 1, "nightly: too late: it is canceled; executord resume brings it back\n", "run-now", "nightly")
-		told(t, store, 0, "nightly: brought back; due ", "resume", "nightly")
+		wantAnswer(t, store, 1, "nightly: it is canceled already\n", "cancel", "nightly")
+		wantAnswer(t, store, 1, "nightly: cannot be paused: it is canceled\n", "pause", "nightly")
+		wantAnswer(t, store, 1, "nightly: cannot run: it is canceled; executord resume brings it back\n", "run-now", "nightly")
+		wantAnswer(t, store, 0, "nightly: brought back; due ", "resume", "nightly")
 		untilState(t, store, "nightly", "waiting") // the daemon may have to be done with it first
 		if got := jobNamed(t, store, "nightly")["next"]; got != next {
 			t.Errorf("next at %v, and after all that at %v", next, got)
@@ -43,11 +43,11 @@ func TestActs(t *testing.T) {
 			t.Errorf("there are runs: %v", all)
 		}
 
-		told(t, store, 0, "nightly: due now\n", "run-now", "nightly")
+		wantAnswer(t, store, 0, "nightly: due now\n", "run-now", "nightly")
 		p.until("ran")
 		p.until("run ended", "job", "nightly", "outcome", "ok")
-		told(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
-		told(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
+		wantAnswer(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
+		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
 		p.end()
 		if got := jobNamed(t, store, "nightly")["next"]; got != next {
 			t.Errorf("next at %v, and after run-now at %v", next, got)
@@ -57,7 +57,7 @@ func TestActs(t *testing.T) {
 
 // A run that goes on is ended by cancel, and not by pause; both hold from then
 // on, also for a daemon that is started afterwards.
-func TestActsOnRunning(t *testing.T) {
+func TestActChangesRunningJobs(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		fifo := filepath.Join(t.TempDir(), "go")
 		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -67,11 +67,11 @@ func TestActsOnRunning(t *testing.T) {
 		p := startFile(t, file, "--store", store)
 		p.after(0, "run started", "job", "long")
 		p.after(0, "run started", "job", "short")
-		told(t, store, 1, "long: too late: it is running, on ", "run-now", "long")
-		told(t, store, 0, "long: will be paused when its run on ", "pause", "long")
-		told(t, store, 0, "long: resumed; it will not be paused ", "resume", "long")
-		told(t, store, 0, "short: will be paused when its run on ", "pause", "short")
-		told(t, store, 0, "long: canceled; its run on ", "cancel", "long")
+		wantAnswer(t, store, 1, "long: it is running already, on ", "run-now", "long")
+		wantAnswer(t, store, 0, "long: will be paused when its run on ", "pause", "long")
+		wantAnswer(t, store, 0, "long: resumed; it will not be paused ", "resume", "long")
+		wantAnswer(t, store, 0, "short: will be paused when its run on ", "pause", "short")
+		wantAnswer(t, store, 0, "long: canceled; its run on ", "cancel", "long")
 		p.until("run ended", "job", "long", "outcome", "canceled", "signal", "SIGTERM")
 		if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // short goes on only now
 			t.Fatal(err)
@@ -86,8 +86,8 @@ func TestActsOnRunning(t *testing.T) {
 		q := startFile(t, file, "--store", store)
 		q.until("job does not run", "job", "long", "state", "canceled")
 		q.until("job does not run", "job", "short", "state", "paused")
-		told(t, store, 0, "long: brought back; due ", "resume", "long")
-		told(t, store, 0, "short: resumed; ", "resume", "short")
+		wantAnswer(t, store, 0, "long: brought back; due ", "resume", "long")
+		wantAnswer(t, store, 0, "short: resumed; ", "resume", "short")
 		q.until("run started", "job", "long")
 		q.signal(syscall.SIGTERM)
 		q.until("draining")
@@ -102,7 +102,7 @@ func TestActsOnRunning(t *testing.T) {
 
 // A job that was paused is so still when it comes back to its file, and the log
 // says so.
-func TestPausedComesBackPaused(t *testing.T) {
+func TestActPauseOutlivesRemoval(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
 	with, without := "# name: nightly\n@every 100ms true\n# name: other\n@daily true\n", "# name: other\n@daily true\n"
@@ -127,7 +127,7 @@ func TestPausedComesBackPaused(t *testing.T) {
 
 // What the log says to do about a job that does not run can be done as it is
 // written, also if the store has jobs of other files.
-func TestHintOfTheLog(t *testing.T) {
+func TestActHintOfLogIsCommand(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
 	for _, name := range []string{"web.crontab", "db.crontab"} {
@@ -135,7 +135,7 @@ func TestHintOfTheLog(t *testing.T) {
 		p.until("job scheduled")
 		p.end()
 	}
-	told(t, store, 0, "db/same: paused\n", "pause", "db/same")
+	wantAnswer(t, store, 0, "db/same: paused\n", "pause", "db/same")
 	p := startFile(t, write(t, "db.crontab", "# name: same\n@daily true\n"), "--store", store)
 	hint := p.until("job does not run", "job", "same")["hint"].(string)
 	cmd := executord(t)
@@ -146,14 +146,14 @@ func TestHintOfTheLog(t *testing.T) {
 	p.end()
 }
 
-// A daemon tells which jobs of its file others have kept from running: by the
+// A daemon logs which jobs of its file others have kept from running: by the
 // commands, or by bringing another file of the same name.
-func TestDaemonTellsWhatOthersDid(t *testing.T) {
+func TestActIsLoggedByDaemon(t *testing.T) {
 	t.Parallel()
 	store := newStoreFile(t)
 	p := startFile(t, write(t, "jobs.crontab", "# name: gone\n@daily true\n# name: kept\n@daily true\n# name: late\n@daily true\n"), "--store", store, "--lease", "1s")
 	p.until("job scheduled", "job", "late")
-	told(t, store, 0, "late: paused\n", "pause", "late")
+	wantAnswer(t, store, 0, "late: paused\n", "pause", "late")
 	q := startFile(t, write(t, "jobs.crontab", "# name: kept\n@daily true\n# name: late\n@daily true\n"), "--store", store)
 	q.until("job removed", "job", "gone")
 	q.end()
@@ -168,7 +168,7 @@ func TestDaemonTellsWhatOthersDid(t *testing.T) {
 
 // A command whose answer cannot be written says so, and does not exit as if all
 // were well.
-func TestAnswerCannotBeWritten(t *testing.T) {
+func TestMainReportsLostAnswer(t *testing.T) {
 	t.Parallel()
 	store, file := newStoreFile(t), write(t, "tab", "# name: tick\n@every 100ms true\n")
 	p := startFile(t, file, "--store", store)
@@ -187,7 +187,8 @@ func TestAnswerCannotBeWritten(t *testing.T) {
 		var stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = deaf, &stderr
 		cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != exitMistake || !strings.HasPrefix(stderr.String(), "executord: standard output cannot be written: ") || strings.Count(stderr.String(), "\n") != 1 {
+		if code := cmd.ProcessState.ExitCode(); code != exitMistake ||
+			!strings.HasPrefix(stderr.String(), "executord: standard output cannot be written: ") || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%q: exit code %d, %q", args, code, &stderr)
 		}
 	}

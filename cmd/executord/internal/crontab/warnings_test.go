@@ -9,7 +9,7 @@ import (
 )
 
 // Each mistake says where, what and how to fix it.
-func TestMistakes(t *testing.T) {
+func TestParseMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"value out of range", "61 * * * * x", "tab:1: minute \"61\": not allowed here\n    61 * * * * x\n    hint: it must be 0 to 59"},
 		{"too few fields", "*/5 * * * /bin/x y", "tab:1: the schedule has only four of its five fields\n    */5 * * * /bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
@@ -45,12 +45,12 @@ func TestMistakes(t *testing.T) {
 		{"comment behind a zone", "CRON_TZ=UTC\t# for x\n@daily x", "tab:1: there is no time zone \"UTC\\t# for x\"\n    CRON_TZ=UTC\t# for x\n    hint: put the comment on a line of its own"},
 		{"TZ before a schedule", "TZ=Asia/Tokyo 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"Asia/Tokyo 0 5 * * * x\"\n    TZ=Asia/Tokyo 0 5 * * * x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
 		{"TZ before the only schedule", "TZ=UTC @daily x", "tab:1: there is no time zone \"UTC @daily x\"\n    TZ=UTC @daily x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
-		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already given in line 1\n    # name: a\n    hint: give one of the two another name"},
+		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already used in line 1\n    # name: a\n    hint: choose another name for one of the two"},
 		{"empty file", "", "tab:1: the file has no jobs\n    hint: add a line such as: */5 * * * * /path/to/command"},
 		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    hint: add a line such as: */5 * * * * /path/to/command"},
-		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: give the name of a crontab, or save it as UTF-8"},
+		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: choose a crontab, or save it as UTF-8"},
 		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    hint: save it as UTF-8"},
-		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    hint: give the name of a crontab"},
+		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    hint: choose a crontab"},
 		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, which ends lines on old Macs alone\n    0 9 * * * x\\r0 10 * * * y\n    hint: save the file with the line ends of Unix or Windows"},
 		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, which ends lines on old Macs alone\n    # a\\r@daily z\n    hint: save the file with the line ends of Unix or Windows"},
 		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},
@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 
 // TZ above a job is taken for the zone of its schedule by many: that it is not is
 // noted once, unless CRON_TZ is there as well.
-func TestNoteOnTZ(t *testing.T) {
+func TestParseNotesTZ(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		line int // of the note, 0 for none
@@ -109,7 +109,7 @@ func TestNoteOnTZ(t *testing.T) {
 }
 
 // A job behind a setting is none, as in cron, which is noted.
-func TestNoteOnJobBehindSetting(t *testing.T) {
+func TestParseNotesJobBehindSetting(t *testing.T) {
 	for text, noted := range map[string]bool{
 		"A=b 0 5 * * * x":         true,
 		"A = b\t@daily x y":       true,
@@ -129,7 +129,7 @@ func TestNoteOnJobBehindSetting(t *testing.T) {
 }
 
 // A line that is too long is named without being shown whole.
-func TestLongLine(t *testing.T) {
+func TestParseLongLine(t *testing.T) {
 	_, err := Parse("tab", []byte("@daily x\n@daily "+strings.Repeat("y", maxLine)))
 	if err == nil || !strings.HasPrefix(err.Error(), "tab:2: the line is longer than 65536 bytes\n") || len(err.Error()) > 400 {
 		t.Errorf("got %.500v", err)
@@ -138,7 +138,7 @@ func TestLongLine(t *testing.T) {
 
 // All mistakes of a file are found at once, in the order of the lines, and one
 // mistake does not make others.
-func TestEveryMistakeAtOnce(t *testing.T) {
+func TestParseReportsEachMistake(t *testing.T) {
 	_, err := Parse("tab", []byte("CRON_TZ=Nowhere\nSHELL=sh\n# name: a\n60 * * * * x\n# name: b\n* * * * * y\n@wekly z\n* *\n"))
 	var lines []int
 	for _, m := range err.(job.Mistakes) {
@@ -150,7 +150,7 @@ func TestEveryMistakeAtOnce(t *testing.T) {
 }
 
 // What is allowed but perhaps not meant is noted, and nothing else is.
-func TestNotes(t *testing.T) {
+func TestParseNotes(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"MAILTO=me", "MAILTO is ignored: no mail is sent"},
 		{"RANDOM_DELAY=5", "RANDOM_DELAY is ignored"},

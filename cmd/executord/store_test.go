@@ -16,7 +16,7 @@ import (
 
 // A store that cannot be used is an error that says why, and is left as it is.
 // Only run makes one.
-func TestStoreMustBeThere(t *testing.T) {
+func TestStoreMustExist(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -57,7 +57,7 @@ func TestStoreMustBeThere(t *testing.T) {
 		{run, tab, "%s is no store: it is not a file of SQLite"},
 		{jobs, dir, "the store %s is a directory: name a file in it"},
 		{run, dir, "the store %s is a directory: name a file in it"},
-		{run, dir + "/no/jobs.db", "the store %s cannot be made: there is no directory " + dir + "/no"},
+		{run, dir + "/no/jobs.db", "the store %s cannot be created: there is no directory " + dir + "/no"},
 		{run, "mysql://me:" + password + "@db/x", "the store is neither a file nor a PostgreSQL database: name a file"},
 		{run, ":memory:", "the store is neither a file nor a PostgreSQL database: name a file"},
 		{run, "file:jobs.db", "the store is neither a file nor a PostgreSQL database: name a file"},
@@ -80,7 +80,7 @@ func TestStoreMustBeThere(t *testing.T) {
 		{jobs, dir + "/a=b c.db", "there is no store %s: check the name"},
 		{jobs, "./a=b c.db", "there is no store %s: check the name"},
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
-		{run, dangling, "the store %s cannot be made: it is a link to a file in a directory that is not there"},
+		{run, dangling, "the store %s cannot be created: it is a link to a file in a directory that is not there"},
 	} {
 		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
@@ -104,20 +104,20 @@ func TestStoreMustBeThere(t *testing.T) {
 }
 
 // A directory that is there, but takes no files, is not said to be missing.
-func TestStoreInProc(t *testing.T) {
+func TestStoreCannotBeCreated(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
 	}
 	_, stderr, code := output(t, "", "run", write(t, "tab", "@daily true\n"), "--store", "/proc/x.db")
-	if want := "executord: the store /proc/x.db cannot be made: the directory /proc takes no new files\n"; code != exitMistake || stderr != want {
+	if want := "executord: the store /proc/x.db cannot be created: the directory /proc takes no new files\n"; code != exitMistake || stderr != want {
 		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
 }
 
 // Without a store, the commands that need one say so, and the exit code is that
 // of a wrong command line.
-func TestStoreIsNeeded(t *testing.T) {
+func TestStoreIsRequired(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"jobs"}, {"runs"}, {"pause", "x"}, {"jobs", "--store", ""}} {
 		if _, stderr, code := output(t, "", args...); code != exitUsage || !strings.Contains(stderr, "needs a store") {
@@ -145,7 +145,7 @@ func TestStoreIsNeeded(t *testing.T) {
 
 // What is no regular file, and what goes by the number of a descriptor, has a
 // name that the shell chose: no namespace is taken from it.
-func TestNamespaceOfWhatHasNoName(t *testing.T) {
+func TestRunNeedsNamespace(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "sh-np.Xq4z")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -165,7 +165,7 @@ func TestNamespaceOfWhatHasNoName(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() }) // if it waits for somebody to write to the pipe
+		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() }) // if it waits for a writer of the pipe
 		cmd.Wait()
 		stop.Stop()
 		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(fail.String(), name+" has no name for one: set --namespace") {
@@ -174,8 +174,8 @@ func TestNamespaceOfWhatHasNoName(t *testing.T) {
 	}
 }
 
-// A pipe or a device is no store, and nobody waits for what it has to say.
-func TestStoreThatIsNoFile(t *testing.T) {
+// A pipe or a device is no store, and no command waits for what it has to say.
+func TestStoreRefusesPipe(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "jobs.db")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -220,7 +220,7 @@ func TestStoreIsPrivate(t *testing.T) {
 
 // A store that can be read and not written is opened, and what writes to it says
 // what to do.
-func TestStoreMayNotBeWritten(t *testing.T) {
+func TestStoreReadOnly(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root may write whatever it likes")
@@ -235,14 +235,14 @@ func TestStoreMayNotBeWritten(t *testing.T) {
 	asked(t, store, "jobs")
 	for _, args := range [][]string{{"run", file, "--namespace", "other"}, {"pause", "job"}, {"run-now", "job"}, {"cancel", "job"}} {
 		_, stderr, code := output(t, "", append(args, "--store", store)...)
-		if want := "executord: the store " + store + ": it may not be written, nor the directory it is in: run executord as the user whose it is\n"; stderr != want || code != exitMistake {
+		if want := "executord: the store " + store + ": it cannot be written, or the directory it is in: run executord as its owner\n"; stderr != want || code != exitMistake {
 			t.Errorf("%v: %d, %q", args, code, stderr)
 		}
 	}
 }
 
 // A store of a newer executord is refused, by all commands, with what to do.
-func TestNewerStore(t *testing.T) {
+func TestStoreRefusesNewerOne(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		p := start(t, "@daily true\n", "--store", store)
 		p.until("job scheduled")
@@ -270,7 +270,7 @@ func TestNewerStore(t *testing.T) {
 
 // With a store, names that change with the lines of the file are mistakes. check
 // finds them too.
-func TestMistakesForStores(t *testing.T) {
+func TestLoadMistakesForStores(t *testing.T) {
 	t.Parallel()
 	file := write(t, "tab", "@daily /opt/a/sync\n@daily /opt/b/sync\n")
 	if _, stderr, code := output(t, "", "check", file); code != 0 {
@@ -296,12 +296,12 @@ func TestMistakesForStores(t *testing.T) {
 
 // What a database says of itself becomes what to do, and the name of the store stands
 // there once.
-func TestExplainStore(t *testing.T) {
-	const hint = ": it may not be written, nor the directory it is in: run executord as the user whose it is"
+func TestStoreExplainsErrors(t *testing.T) {
+	const hint = ": it cannot be written, or the directory it is in: run executord as its owner"
 	for said, want := range map[string]string{
 		"job q: attempt to write a readonly database (8)": hint,
-		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as the user whose it is; " +
-			"if it is, too few files may be open at a time (ulimit -n)",
+		"unable to open database file (14)": ": it, or its log beside it, cannot be opened: run executord as its owner, or " +
+			"allow more open files (ulimit -n)",
 		"job q: database is locked (5) (SQLITE_BUSY)": ": another process has it locked",
 		`durable/sqlite: "a.db": it is a directory`:   ": it is a directory",
 		"durable/postgres: it can't be reached":       ": it can't be reached",

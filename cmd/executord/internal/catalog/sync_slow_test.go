@@ -31,7 +31,7 @@ func (s *slow) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Plac
 
 // A file is brought to a store however many jobs it has, and however slow that is, as
 // long as it answers; one that does not is given up.
-func TestSlowStore(t *testing.T) {
+func TestApplyOnSlowStore(t *testing.T) {
 	var tab strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&tab, "# name: job%d\n0 0 * * * true\n", i)

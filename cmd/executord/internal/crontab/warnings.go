@@ -14,7 +14,7 @@ const fieldsHint = "write minute, hour, day of month, month and day of week, the
 
 // misshapen finds what shows from the words alone: too few time fields, too
 // many, or something that is no job at all. It is looked for before the fields
-// are read, because "/usr/bin/backup is no day of week" helps nobody.
+// are read, because "/usr/bin/backup is no day of week" does not help.
 func misshapen(fields []string, script string) (what, hint string) {
 	if fields[0][0] == '@' {
 		if len(fields) == 1 && strings.EqualFold(fields[0], "@every") {
@@ -45,7 +45,7 @@ func misshapen(fields []string, script string) (what, hint string) {
 }
 
 // sixFields guesses which of six fields is one too many. To remove the wrong one
-// would make another schedule, without a word.
+// would make another schedule.
 func sixFields(withoutFirst []string, sixth string) (what, hint string) {
 	what = "the schedule has six fields"
 	quartz := strings.ReplaceAll(strings.Join(withoutFirst, " "), "?", "*")
@@ -83,27 +83,26 @@ func isField(word string) bool {
 	return true
 }
 
-type doubt struct{ what, hint string }
+type warning struct{ what, hint string }
 
-// doubts finds what cron accepts without a word and runs differently than was
-// meant.
-func doubts(script string, cut bool) []doubt {
-	var found []doubt
+// warnings returns what cron accepts and runs differently than was meant.
+func warnings(script string, cut bool) []warning {
+	var found []warning
 	words := strings.Fields(script)
 	if len(words) > 1 && slices.Contains(systemUsers, words[0]) {
-		found = append(found, doubt{
+		found = append(found, warning{
 			fmt.Sprintf("%q looks like the user field of a system crontab; here it is the program to run", words[0]),
 			"remove it; jobs run as the user who runs executord",
 		})
 	}
 	if cut && looksCut(script) {
-		found = append(found, doubt{
+		found = append(found, warning{
 			"the command ends at its %, and what follows is its standard input, as in cron",
 			`write \% for a percent sign`,
 		})
 	}
 	if !cut && strings.HasSuffix(script, `\`) {
-		found = append(found, doubt{
+		found = append(found, warning{
 			"the line ends with a backslash, but lines cannot be continued in a crontab",
 			"write the command on one line, or put it into a script",
 		})

@@ -10,7 +10,7 @@ import (
 
 // A job may have a name in a script whose vowels are marks, from its file to its
 // log, its environment and the store.
-func TestNameWithMarks(t *testing.T) {
+func TestLoadNameWithMarks(t *testing.T) {
 	const name = "साप्ताहिक/สำรอง"
 	store := t.TempDir() + "/jobs.db"
 	p := start(t, "# name: "+name+"\n@every 1h echo \"[$EXECUTORD_JOB]\"\n", "--store", store, "--namespace", "दैनिक")
@@ -27,14 +27,14 @@ func TestNameWithMarks(t *testing.T) {
 
 // A name is the same whether its accents are characters of their own or not: two jobs
 // cannot have it, and commands find it.
-func TestNameIsTheSameInEachForm(t *testing.T) {
+func TestLoadNameInEachForm(t *testing.T) {
 	const one, two = "\u00e9t\u00e9", "e\u0301te\u0301"
 	both := "# name: " + one + "\n@hourly a\n# name: " + two + "\n@hourly b\n"
-	if _, fail, code := output(t, both, "check", "-"); code != exitMistake || !strings.Contains(fail, "already given in line 1") {
+	if _, fail, code := output(t, both, "check", "-"); code != exitMistake || !strings.Contains(fail, "already used in line 1") {
 		t.Errorf("crontab: exit code %d, stderr %q", code, fail)
 	}
 	both = "[[job]]\nname='" + one + "'\nschedule='@hourly'\ncommand='a'\n[[job]]\nname='" + two + "'\nschedule='@hourly'\ncommand='b'\n"
-	if _, fail, code := output(t, both, "check", "-", "--format", "toml"); code != exitMistake || !strings.Contains(fail, "already given in line 2") {
+	if _, fail, code := output(t, both, "check", "-", "--format", "toml"); code != exitMistake || !strings.Contains(fail, "already used in line 2") {
 		t.Errorf("TOML: exit code %d, stderr %q", code, fail)
 	}
 
@@ -43,7 +43,8 @@ func TestNameIsTheSameInEachForm(t *testing.T) {
 	p.until("executord started", "namespace", one)
 	p.until("job scheduled", "job", one)
 	for _, args := range [][]string{{one}, {two}, {two, "--namespace", two}, {one + "/" + two}} {
-		if out, fail, code := output(t, "", append([]string{"jobs", "--store", store}, args...)...); code != exitOK || !strings.Contains(out, one) {
+		out, fail, code := output(t, "", append([]string{"jobs", "--store", store}, args...)...)
+		if code != exitOK || !strings.Contains(out, one) {
 			t.Errorf("%q: exit code %d, stderr %q, stdout %q", args, code, fail, out)
 		}
 	}

@@ -21,7 +21,7 @@ func hides(t *testing.T, what, text string) {
 
 // No command shows the password of a store's URL, whatever is wrong with it, and
 // what is wrong is said.
-func TestPasswordIsNotShown(t *testing.T) {
+func TestStoreHidesPassword(t *testing.T) {
 	t.Parallel()
 	name := database(t)
 	tab := write(t, "tab", "# name: a\n@daily true\n")
@@ -54,14 +54,14 @@ func TestPasswordIsNotShown(t *testing.T) {
 
 	p := startFile(t, tab, "--store", name)
 	p.until("job scheduled")
-	told(t, name, 1, "executord: nobody: there is no such job in postgres://postgres@127.0.0.1:", "cancel", "nobody")
+	wantAnswer(t, name, 1, "executord: nobody: there is no such job in postgres://postgres@127.0.0.1:", "cancel", "nobody")
 	p.end()
 	hides(t, "the log", fmt.Sprint(p.log)+p.stderr.String())
 }
 
 // A daemon outlasts its database: it says that it is gone, goes on trying, and
 // goes on with its jobs when it is back. The password is not in what it says.
-func TestDatabaseRestarts(t *testing.T) {
+func TestRunOutlivesRestartOfDatabase(t *testing.T) {
 	t.Parallel()
 	database(t) // skips, and says why
 	own, err := startPostgres()

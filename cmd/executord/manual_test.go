@@ -1,0 +1,364 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/crontab"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+)
+
+var update = flag.Bool("update", false, "write testdata/interface.txt")
+
+// goldenFile has what programs may depend on: the messages of the log with their keys, the exit codes, and the commands
+// with their flags. A change of it breaks them, and belongs into the changelog.
+const goldenFile = "testdata/interface.txt"
+
+// The interface for other programs is as it was.
+func TestInterfaceIsUnchanged(t *testing.T) {
+	var got strings.Builder
+	messages := logged(t)
+	for _, msg := range slices.Sorted(maps.Keys(messages)) {
+		fmt.Fprintf(&got, "log %s: %s\n", msg, strings.Join(messages[msg], " "))
+	}
+	for _, code := range exitCodes(t) {
+		fmt.Fprintf(&got, "exit %s\n", code)
+	}
+	root := newRoot()
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		fmt.Fprintf(&got, "command %s: %s\n", cmd.CommandPath(), strings.Join(flagsOf(cmd), " "))
+	}
+	if *update {
+		if err := os.WriteFile(goldenFile, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("if the change is meant, record it in CHANGELOG.md and run go test -run %s -update:\n%s", t.Name(), &got)
+	}
+}
+
+// The manual has each message of the log in its table with all of its keys, and no others; and each flag and exit code.
+func TestManualHasInterface(t *testing.T) {
+	text, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual := string(text)
+	_, table, _ := strings.Cut(manual, "| `msg` |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented := make(map[string][]string) // the levels and keys by message
+	code := regexp.MustCompile("`([^`]+)`")
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 5 || strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		name := strings.TrimSpace(cells[1])
+		if m := code.FindStringSubmatch(name); m != nil {
+			name = m[1]
+		}
+		keys := strings.Split(strings.TrimSpace(cells[2]), ", ")
+		for _, m := range code.FindAllStringSubmatch(cells[4], -1) {
+			keys = append(keys, m[1])
+		}
+		documented[name] = keys
+	}
+	for msg, keys := range logged(t) {
+		named, ok := documented[msg]
+		if !ok {
+			t.Errorf("the manual does not have the message %q", msg)
+			continue
+		}
+		delete(documented, msg)
+		for _, key := range keys {
+			if !slices.Contains(named, key) {
+				t.Errorf("the manual does not have the key %s of %q", key, msg)
+			}
+		}
+		for _, key := range named {
+			implied := key == "job" || key == "run" || key == "attempt" || msg == "run ended" && key == strings.ToUpper(key)
+			if !implied && !slices.Contains(keys, key) {
+				t.Errorf("the manual has the key %s of %q, which has none such", key, msg)
+			}
+		}
+	}
+	for _, other := range []string{"the line itself", "durable: ..."} {
+		delete(documented, other)
+	}
+	for msg := range documented {
+		t.Errorf("the manual has the message %q, which is not logged", msg)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^executord .*\b` + cmd.Name() + `\b`).MatchString(manual) {
+			t.Errorf("the manual does not list the command %s", cmd.Name())
+		}
+		for _, name := range flagsOf(cmd) {
+			if !strings.Contains(manual, "\n| `"+name) {
+				t.Errorf("the manual does not have %s of %s in its table", name, cmd.Name())
+			}
+		}
+	}
+	for _, code := range exitCodes(t) {
+		if number, _, _ := strings.Cut(code, " "); !strings.Contains(manual, "\n| "+number+" | ") {
+			t.Errorf("the manual does not have exit code %s", number)
+		}
+	}
+}
+
+// The examples have no mistakes, and nothing to note.
+func TestManualExamplesAreValid(t *testing.T) {
+	examples, _ := filepath.Glob("../../examples/jobs.*")
+	if len(examples) != 2 {
+		t.Errorf("examples: %q", examples)
+	}
+	for _, example := range examples {
+		file, err := load(example, "auto", false)
+		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
+			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
+		}
+	}
+}
+
+// The job files that the manual shows are right.
+func TestManualFilesAreValid(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsers := map[string]func(string, []byte) (job.File, error){"crontab": crontab.Parse, "toml": tomlfile.Parse}
+	found := 0
+	for _, block := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(manual), -1) {
+		parse := parsers[block[1]]
+		if parse == nil {
+			continue
+		}
+		found++
+		if file, err := parse(block[1], []byte(block[2])); err != nil || len(file.Notes) > 0 {
+			t.Errorf("%s\n%v\nnotes %v", block[2], err, file.Notes)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d job files in the manual, want 2", found)
+	}
+}
+
+// What --json prints has the keys that the manual names, and no others.
+func TestManualHasKeysOfJSON(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/executord.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, object := range map[string]any{"job": jobJSON{}, "run": runJSON{}} {
+		var want []string
+		for field := range reflect.TypeOf(object).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			want = append(want, key)
+		}
+		list := regexp.MustCompile("(?s)of a " + what + " with (.*?)[;.]").FindStringSubmatch(string(manual))
+		if list == nil {
+			t.Fatalf("the manual does not say which keys a %s has", what)
+		}
+		var got []string
+		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
+			got = append(got, key[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
+		}
+	}
+}
+
+// A job that is due soon is what a newcomer sees first.
+func TestManualExamplesRunSoon(t *testing.T) {
+	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
+		file, err := load(example, "auto", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		soon := func(j job.Job) bool {
+			return j.Schedule.AtStart || j.Schedule.From(now).Next(now).Sub(now) <= 3*time.Second
+		}
+		found := false
+		for _, j := range file.Jobs {
+			found = found || soon(j)
+		}
+		if !found {
+			t.Errorf("%s: nothing is due within seconds", example)
+		}
+	}
+}
+
+// flagsOf returns the flags of a command, as --store.
+func flagsOf(cmd *cobra.Command) (names []string) {
+	for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[\w-]+)`).FindAllStringSubmatch(cmd.LocalFlags().FlagUsages(), -1) {
+		if m[1] != "--help" {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// exitCodes returns the exit codes with their names.
+func exitCodes(t *testing.T) (codes []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 && strings.HasPrefix(spec.Names[0].Name, "exit") {
+			codes = append(codes, spec.Values[0].(*ast.BasicLit).Value+" "+spec.Names[0].Name)
+		}
+		return true
+	})
+	return codes
+}
+
+// logged returns the messages that the sources log, each with its level and its keys: those of the call, or of a slice
+// of attributes that its function makes.
+func logged(t *testing.T) map[string][]string {
+	t.Helper()
+	found := make(map[string]map[string]bool)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		constants := make(map[string]string)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
+				if text := literal(spec.Values[0]); text != "" {
+					constants[spec.Names[0].Name] = text
+				}
+			}
+			return true
+		})
+		for _, decl := range file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				messagesOf(fn, constants, found)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string][]string)
+	for msg, keys := range found {
+		all[msg] = slices.Sorted(maps.Keys(keys))
+	}
+	return all
+}
+
+// messagesOf adds the messages that a function logs.
+func messagesOf(fn *ast.FuncDecl, constants map[string]string, found map[string]map[string]bool) {
+	var shared []string // keys in slices
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if array, ok := n.Type.(*ast.ArrayType); ok {
+				if elem, ok := array.Elt.(*ast.Ident); ok && elem.Name == "any" {
+					shared = append(shared, keysOf(n.Elts)...)
+				}
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "append" && len(n.Args) > 2 {
+				shared = append(shared, keysOf(n.Args[1:])...)
+			}
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
+				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "slog" && len(n.Args) == 2 {
+					shared = append(shared, literal(n.Args[0]))
+				}
+			}
+		}
+		return true
+	})
+	ast.Inspect(fn, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		args, level := call.Args, ""
+		switch sel.Sel.Name {
+		case "Info", "Warn", "Error":
+			level = strings.ToUpper(sel.Sel.Name)
+		case "LogAttrs":
+			args = args[2:] // the level is not a constant
+		default:
+			return true
+		}
+		if len(args) == 0 {
+			return true
+		}
+		msg := literal(args[0])
+		if name, ok := args[0].(*ast.Ident); ok {
+			msg = constants[name.Name]
+		}
+		if msg == "" {
+			return true
+		}
+		if found[msg] == nil {
+			found[msg] = make(map[string]bool)
+		}
+		keys := keysOf(args[1:])
+		if call.Ellipsis.IsValid() {
+			keys = append(keys, shared...)
+		}
+		for _, key := range append(keys, level) {
+			found[msg][key] = true
+		}
+		delete(found[msg], "")
+		return true
+	})
+}
+
+// keysOf returns the keys in a list of keys and values.
+func keysOf(args []ast.Expr) (keys []string) {
+	for i := 0; i < len(args); i += 2 {
+		if key := literal(args[i]); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// literal returns the text of a string, "" for anything else.
+func literal(e ast.Expr) string {
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		text, _ := strconv.Unquote(lit.Value)
+		return text
+	}
+	return ""
+}
