@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
 )
 
 // Get returns when its context ends; the task continues.
@@ -257,4 +261,331 @@ func ExampleCallable() {
 	// Output:
 	// <nil>
 	// <nil>
+}
+
+// Flows of futures.
+
+// A pipeline with back pressure: a full stage blocks the stage before it. A task of
+// the next stage gets the outer context, because that of a body ends when it returns.
+func Example_pipeline() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stage := func(workers int) *executor.Pool {
+		pool, err := executor.New(executor.Config{Core: workers, Queue: executor.Bounded(2), Reject: executor.Block})
+		if err != nil {
+			panic(err)
+		}
+		return pool
+	}
+	parse, store := stage(2), stage(1)
+
+	var sum atomic.Int64
+	for _, line := range []string{"1", "20", "300"} {
+		err := parse.Go(ctx, func(context.Context) error {
+			var n int64
+			if _, err := fmt.Sscan(line, &n); err != nil {
+				return err
+			}
+			return store.Go(ctx, func(context.Context) error {
+				sum.Add(n)
+				return nil
+			})
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	parse.Close() // the first stage first, because its tasks need the second
+	store.Close()
+	fmt.Println(sum.Load())
+	// Output:
+	// 321
+}
+
+// A body that waits for tasks of its own pool runs those that no worker has started, so
+// that tasks may fork and join even with one worker.
+func ExampleFuture_Run() {
+	ctx := context.Background()
+	pool := executor.Fixed(1)
+	defer pool.Close()
+
+	var fib func(n int) func(context.Context) (int, error)
+	fib = func(n int) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			if n < 2 {
+				return n, nil
+			}
+			fork := executor.Submit(ctx, pool, fib(n-1))
+			b, err := fib(n - 2)(ctx)
+			if err != nil {
+				return 0, err
+			}
+			fork.Run(ctx) // returns at once if a worker has started it
+			a, err := fork.Get(ctx)
+			return a + b, err
+		}
+	}
+	fmt.Println(executor.Submit(ctx, pool, fib(10)).Get(ctx))
+	// Output:
+	// 55 <nil>
+}
+
+// A hedged request: the second is sent only if the first takes long.
+func ExampleCompleted_scheduled() {
+	pool := executor.Scheduled(2)
+	defer pool.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel() // ends the request that is not needed, before Close waits for it
+
+	slow := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	quick := func(context.Context) (string, error) { return "from the replica", nil }
+	first := executor.Schedule(ctx, pool, 0, slow)
+	second := executor.Schedule(ctx, pool, 10*time.Millisecond, quick)
+	for f := range executor.Completed(&first.Future, &second.Future) {
+		if answer, err := f.Result(); err == nil {
+			fmt.Println(answer)
+			break
+		}
+	}
+	// Output:
+	// from the replica
+}
+
+// The first error ends the others.
+func ExampleNewGroup() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	g := executor.NewGroup(context.Background(), pool)
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		g.Go(func(ctx context.Context) error {
+			if name == "b.txt" {
+				return errors.New("b.txt: no such file")
+			}
+			<-ctx.Done() // as a long download does
+			return ctx.Err()
+		})
+	}
+	fmt.Println(g.Wait())
+	// Output: b.txt: no such file
+}
+
+func ExampleAll() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	length := func(s string) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { return len(s), nil }
+	}
+	fmt.Println(executor.All(context.Background(), pool, length("one"), length("three")))
+	// Output: [3 5] <nil>
+}
+
+// At most two words are in flight, and the results come in order.
+func ExampleMap() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+
+	words := slices.Values([]string{"to", "be", "or", "not"})
+	for upper, err := range executor.Map(context.Background(), pool, 2, words,
+		func(_ context.Context, s string) (string, error) {
+			return strings.ToUpper(s), nil
+		}) {
+		fmt.Println(upper, err)
+	}
+	// Output:
+	// TO <nil>
+	// BE <nil>
+	// OR <nil>
+	// NOT <nil>
+}
+
+// Schedules.
+
+// A scheduled pool runs tasks after a delay, in the order of their due times.
+func ExampleSchedule() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+
+	later := executor.Schedule(ctx, pool, 20*time.Millisecond, func(context.Context) (string, error) {
+		fmt.Println("second")
+		return "done", nil
+	})
+	executor.Schedule(ctx, pool, time.Millisecond, func(context.Context) (string, error) {
+		fmt.Println("first")
+		return "", nil
+	})
+	fmt.Println(later.Get(ctx))
+	// Output:
+	// first
+	// second
+	// done <nil>
+}
+
+// A task that is canceled before it is due leaves the queue at once.
+func ExampleScheduledFuture() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	reminder := executor.Schedule(context.Background(), pool, 24*time.Hour, func(context.Context) (int, error) {
+		return 0, errors.New("not reached")
+	}, executor.Named("reminder"))
+
+	fmt.Println(reminder.Name(), reminder.State(), reminder.Delay() > 23*time.Hour)
+	reminder.Cancel()
+	fmt.Println(reminder.Err(), pool.Stats().Queued)
+	// Output:
+	// reminder pending true
+	// executor: task canceled 0
+}
+
+// At runs a task at a time of day. If that has passed, the task runs at once.
+func ExampleAt() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+	f := executor.At(ctx, pool, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), func(context.Context) (string, error) {
+		return "better late than never", nil
+	})
+	fmt.Println(f.Get(ctx))
+	// Output:
+	// better late than never <nil>
+}
+
+// A schedule at a fixed rate catches up after a long run. It continues after an error,
+// and ends by Stop, Times, Until, Cancel, or a panic.
+func ExampleScheduledPool_AtFixedRate() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+
+	n := 0
+	ticker, err := pool.AtFixedRate(ctx, 0, time.Millisecond, func(context.Context) error {
+		n++
+		fmt.Println("run", n)
+		if n == 3 {
+			return executor.Stop
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = ticker.Get(ctx)
+	fmt.Println(ticker.Runs(), ticker.State(), err)
+	// Output:
+	// run 1
+	// run 2
+	// run 3
+	// 3 succeeded <nil>
+}
+
+// A fixed delay is the time from the end of a run to the start of the next.
+func ExampleScheduledPool_WithFixedDelay() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+
+	tidy, _ := pool.WithFixedDelay(ctx, 0, time.Millisecond, func(context.Context) error {
+		fmt.Println("tidying up")
+		return nil
+	}, executor.Named("tidy"), executor.Times(2))
+	tidy.Get(ctx)
+	// Output:
+	// tidying up
+	// tidying up
+}
+
+// A cron schedule is a trigger.
+func ExampleScheduledPool_On() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+
+	spec := cron.MustParse("CRON_TZ=UTC 30 2 * * *")
+	nightly, err := pool.On(context.Background(), spec, func(context.Context) error {
+		return nil // backup
+	}, executor.Named("backup"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(nightly.Name(), "at", nightly.Next().Format("15:04 MST"))
+	nightly.Cancel()
+	// Output:
+	// backup at 02:30 UTC
+}
+
+// launch is a trigger with one due time.
+type launch struct{ at time.Time }
+
+func (l launch) Next(t time.Time) time.Time {
+	if t.Before(l.at) {
+		return l.at
+	}
+	return time.Time{}
+}
+
+// Whatever has a method Next can be a schedule; the zero time ends it.
+func ExampleTrigger() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+
+	f, err := pool.On(ctx, launch{time.Now().Add(10 * time.Millisecond)}, func(context.Context) error {
+		fmt.Println("lift-off")
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f.Get(ctx)
+	fmt.Println(f.State())
+	// Output:
+	// lift-off
+	// succeeded
+}
+
+// audited is a task that prints its runs.
+type audited struct{ executor.ScheduledTask }
+
+func (a audited) Run(ctx context.Context) error {
+	fmt.Println("begin")
+	err := a.ScheduledTask.Run(ctx)
+	fmt.Println("end:", err)
+	return err
+}
+
+// Decorate wraps each task of a scheduled pool.
+func ExampleScheduledConfig() {
+	pool, err := executor.NewScheduled(executor.ScheduledConfig{
+		Core:     1,
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask { return audited{task} },
+	})
+	if err != nil {
+		panic(err)
+	}
+	executor.Schedule(context.Background(), pool, time.Millisecond, func(context.Context) (int, error) {
+		fmt.Println("working")
+		return 1, nil
+	})
+	pool.Close() // a task that is scheduled once still runs
+	// Output:
+	// begin
+	// working
+	// end: <nil>
+}
+
+// Due returns the time at which the current run was due.
+func ExampleDue() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	ctx := context.Background()
+	f := executor.Schedule(ctx, pool, time.Millisecond, func(ctx context.Context) (bool, error) {
+		return time.Since(executor.Due(ctx)) >= 0, nil
+	})
+	fmt.Println(f.Get(ctx))
+	// Output:
+	// true <nil>
 }

@@ -434,6 +434,44 @@ func TestScheduledPoolCancelReturnsMemory(t *testing.T) {
 	})
 }
 
+// After a loop was left, a future that is not done retains none of the others.
+func TestCompletedBreakReleasesFutures(t *testing.T) {
+	late := executor.NewPromise[int]()
+	first := func() weak.Pointer[executor.Future[int]] {
+		f := executor.NewFuture(value(1))
+		f.Run(t.Context())
+		for range executor.Completed(f, late) {
+			break
+		}
+		return weak.Make(f)
+	}()
+	check.Collected(t, "the future that was done", first)
+	runtime.KeepAlive(late)
+}
+
+// Loops that were left leave nothing behind on a future that all of them waited for, however many
+// there were at the same time.
+func TestCompletedBreakReturnsMemory(t *testing.T) {
+	const n = 20_000
+	late, done := executor.NewPromise[int](), executor.NewPromise[int]()
+	done.Complete(1)
+	var loop func(depth int)
+	loop = func(depth int) {
+		for range executor.Completed(done, late) {
+			if depth > 1 {
+				loop(depth - 1)
+			}
+			break
+		}
+	}
+	before := check.HeapInUse()
+	loop(n)
+	if kept := check.HeapInUse() - before; kept > n {
+		t.Errorf("%d bytes are kept of %d loops", kept, n)
+	}
+	runtime.KeepAlive(late)
+}
+
 // Allocations.
 
 // A future is one allocation, as is submitting a function; fire and forget is none.
