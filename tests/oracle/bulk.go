@@ -8,15 +8,15 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// invoke has all of several tasks done, or any. Those that follow take longer, and
-// fail if the first does not. They don't look at their context where the end of the
-// caller's own would be seen by them, too, before the caller sees it, or while he
-// runs them: the JDK has no such thing.
+// invoke makes a bulk call with several tasks. Each takes longer than the previous one, and
+// the others fail if the first does not. The tasks are stubborn where they could observe the
+// end of the context of the caller, before the caller does or while it runs them, because the
+// JDK has no such context.
 func (r *run) invoke(s Step, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var fns []func(context.Context) (int, error)
-	begun, latest := 0, time.Time{}
+	started, latest := 0, time.Time{}
 	for i := range s.Args[2] {
 		one := Step{Task: 100*(1+s.Task) + i, Args: [3]int{s.Args[0] + i}, Body: "stubborn"}
 		switch {
@@ -28,7 +28,7 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 		body := r.body(one)
 		fns = append(fns, func(ctx context.Context) (int, error) {
 			r.mu.Lock()
-			begun, latest = begun+1, time.Now()
+			started, latest = started+1, time.Now()
 			r.mu.Unlock()
 			return i, body(ctx)
 		})
@@ -38,8 +38,8 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 		case err == nil:
 			r.note("invokeany %d returns %d", s.Task, i)
 			r.mu.Lock()
-			if begun < len(fns) || time.Since(latest) < tick/2 {
-				r.crowded = true // the worker that is free may begin a loser before that is canceled
+			if started < len(fns) || time.Since(latest) < tick/2 {
+				r.ambiguous = true // a free worker may start another task before it is canceled
 			}
 			r.mu.Unlock()
 		case errors.Is(err, context.DeadlineExceeded):
@@ -51,13 +51,13 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 		}
 		return
 	}
-	var endings []string
+	var outcomes []string
 	for _, f := range executor.InvokeAll(ctx, r.pool, fns...) {
 		if errors.Is(f.Err(), executor.ErrRejected) {
-			r.note("rejected %d", s.Task) // the JDK throws, and there are no futures
+			r.note("rejected %d", s.Task) // the JDK throws and returns no futures
 			return
 		}
-		endings = append(endings, f.State().String())
+		outcomes = append(outcomes, f.State().String())
 	}
-	r.note("invokeall %d %v", s.Task, endings)
+	r.note("invokeall %d %v", s.Task, outcomes)
 }

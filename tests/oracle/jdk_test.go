@@ -10,15 +10,14 @@ import (
 	"testing"
 )
 
-// javaPath finds the JVM. Without one there is nothing to compare with; in CI
-// that is a failure, so that it cannot go unnoticed.
+// javaPath returns the path of java. Without one it skips the test, but fails in CI.
 func javaPath(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("java")
 	if err == nil {
 		return path
 	}
-	const msg = "java is not on PATH: nothing to compare with; Debian's package is default-jdk-headless"
+	const msg = "no java on the PATH to compare with; Debian's package is default-jdk-headless"
 	if os.Getenv("CI") != "" {
 		t.Fatal(msg)
 	}
@@ -26,7 +25,7 @@ func javaPath(t *testing.T) string {
 	return ""
 }
 
-// compile translates the JDK's side once for all runs.
+// compile compiles the JDK's side.
 func compile(t *testing.T) (classes string) {
 	t.Helper()
 	classes = t.TempDir()
@@ -40,11 +39,12 @@ func compile(t *testing.T) (classes string) {
 	return classes
 }
 
-// askJDK runs the programs on the JDK, atOnce at a time with ticks of ms
-// milliseconds, and returns their traces.
-func askJDK(t *testing.T, classes string, programs []*Program, ms, atOnce int) []string {
+// runJDK runs the programs on the JDK, atOnce at a time with ticks of ms milliseconds, and
+// returns their traces.
+func runJDK(t *testing.T, classes string, programs []*Program, ms, atOnce int) []string {
 	t.Helper()
-	cmd := exec.Command(javaPath(t), "-Xss256k", "-XX:+UseSerialGC", "-cp", classes, "Oracle", strconv.Itoa(ms), strconv.Itoa(atOnce))
+	cmd := exec.Command(javaPath(t), "-Xss256k", "-XX:+UseSerialGC", "-cp", classes, "Oracle",
+		strconv.Itoa(ms), strconv.Itoa(atOnce))
 	var in, stderr strings.Builder
 	for i, p := range programs {
 		fmt.Fprintf(&in, "%sgo %d\n", p, i)
@@ -60,7 +60,7 @@ func askJDK(t *testing.T, classes string, programs []*Program, ms, atOnce int) [
 		number, text, ok := strings.Cut(line, " ")
 		i, err := strconv.Atoi(number)
 		if !ok || err != nil || i >= len(traces) {
-			t.Fatalf("the JVM said %q", line)
+			t.Fatalf("output of the JVM: %q", line)
 		}
 		if text != ".\n" {
 			traces[i] += text

@@ -13,15 +13,15 @@ import (
 )
 
 var (
-	programs = flag.Int("oracle.programs", 0, "how many programs to compare; 0 is 2000 in CI and 200 elsewhere")
-	seed     = flag.Uint64("oracle.seed", 1, "seed of the first program; 0 draws one")
-	shrunk   = flag.Int("oracle.shrink", 3, "how many of the programs that differ to shrink")
-	only     = flag.Bool("oracle.only", false, "compare just the program of -oracle.seed, and show both traces")
+	programs = flag.Int("oracle.programs", 0, "number of programs to compare; 0 means 2000 in CI and 200 elsewhere")
+	seed     = flag.Uint64("oracle.seed", 1, "seed of the first program; 0 means a random one")
+	shrunk   = flag.Int("oracle.shrink", 3, "number of programs that differ to shrink")
+	only     = flag.Bool("oracle.only", false, "compare only the program of -oracle.seed, and show both traces")
 )
 
-// Every program that does not depend on a race has the same trace on our
-// executors and on the JDK's.
-func TestSameAsJDK(t *testing.T) {
+// A program that does not depend on a race has the same trace on our executors and on the
+// JDK's.
+func TestProgramSameAsJDK(t *testing.T) {
 	classes := compile(t)
 	first := *seed
 	if first == 0 {
@@ -44,7 +44,7 @@ func TestSameAsJDK(t *testing.T) {
 	racy := 0
 	for s := first; len(ps) < n; s++ {
 		p := Draw(source(s))
-		trace, ok := steady(t, p)
+		trace, ok := stable(t, p)
 		if !ok {
 			racy++
 			if *only {
@@ -56,22 +56,23 @@ func TestSameAsJDK(t *testing.T) {
 	}
 
 	if *only {
-		t.Logf("program:\n%s--- ours:\n%s--- JDK:\n%s", ps[0], ours[0], askJDK(t, classes, ps, 80, 1)[0])
+		t.Logf("program:\n%s--- ours:\n%s--- JDK:\n%s", ps[0], ours[0], runJDK(t, classes, ps, 80, 1)[0])
 		return
 	}
 	differing := differ(t, classes, ps, ours)
-	t.Logf("%d programs compared, %d drawn that depend on a race, %d differ", len(ps), racy, len(differing))
+	t.Logf("%d programs compared, %d others depend on a race, %d differ", len(ps), racy, len(differing))
 	for _, i := range differing {
-		t.Errorf("seed %d: %s", seeds[i], firstDifference(ours[i], askJDK(t, classes, []*Program{ps[i]}, 80, 1)[0]))
+		t.Errorf("seed %d: %s", seeds[i], firstDifference(ours[i], runJDK(t, classes, []*Program{ps[i]}, 80, 1)[0]))
 	}
 	for _, i := range differing[:min(len(differing), *shrunk)] {
 		small := shrink(t, classes, ps[i])
-		trace, _ := steady(t, small)
-		t.Errorf("seed %d, shrunk to\n%s--- ours:\n%s--- JDK:\n%s", seeds[i], small, trace, askJDK(t, classes, []*Program{small}, 80, 1)[0])
+		trace, _ := stable(t, small)
+		theirs := runJDK(t, classes, []*Program{small}, 80, 1)[0]
+		t.Errorf("seed %d, shrunk to\n%s--- ours:\n%s--- JDK:\n%s", seeds[i], small, trace, theirs)
 	}
 }
 
-// firstDifference names the first line in which two traces differ.
+// firstDifference returns the first lines in which two traces differ.
 func firstDifference(ours, theirs string) string {
 	a, b := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
 	for i := range min(len(a), len(b)) {
@@ -79,79 +80,79 @@ func firstDifference(ours, theirs string) string {
 			return fmt.Sprintf("ours %q, the JDK's %q", a[i], b[i])
 		}
 	}
-	return "one trace is longer, or the difference did not come again"
+	return "one trace is longer, or they did not differ again"
 }
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// steady returns our trace of p, and reports whether it stays the same when the
-// program's times are disturbed a little, and is crowded by no disturbance.
-func steady(t *testing.T, p *Program) (string, bool) {
-	trace, crowded := ourTrace(t, p, undisturbed)
-	if crowded {
+// stable returns our trace of p. It reports false if the trace changes with the jitter of the
+// times, or is ambiguous: then the program depends on a race.
+func stable(t *testing.T, p *Program) (string, bool) {
+	trace, ambiguous := ourTrace(t, p, exact)
+	if ambiguous {
 		return "", false
 	}
-	for _, s := range shakes {
-		if shaken, crowded := ourTrace(t, p, s); crowded || shaken != trace {
+	for _, s := range jitters {
+		if disturbed, ambiguous := ourTrace(t, p, s); ambiguous || disturbed != trace {
 			return "", false
 		}
 	}
 	return trace, true
 }
 
-// shakes are what a program has to stand: those that turn the order of any two
-// steps round, or of bodies and delays, and sixteen by chance.
-var shakes = func() []shake {
-	s := []shake{rising, falling, slowBodies, slowDelays}
+// jitters are the jitters that must not change a trace: those that reverse the order of any
+// two steps, or of bodies and delays, and sixteen random ones.
+var jitters = func() []jitter {
+	s := []jitter{rising, falling, slowBodies, slowDelays}
 	for i := range uint64(16) {
 		s = append(s, random(i))
 	}
 	return s
 }()
 
-func ourTrace(t *testing.T, p *Program, s shake) (trace string, crowded bool) {
-	synctest.Test(t, func(*testing.T) { trace, crowded = observe(p, s) })
-	return trace, crowded
+func ourTrace(t *testing.T, p *Program, s jitter) (trace string, ambiguous bool) {
+	synctest.Test(t, func(*testing.T) { trace, ambiguous = observe(p, s) })
+	return trace, ambiguous
 }
 
-// differ returns the programs on which the JDK disagrees with ours. A machine
-// that is busy makes the JDK late, so a program that differs runs again, with
-// fewer beside it and more time: a real difference stays.
+// differ returns the programs whose traces differ. On a busy machine the JDK is late, so the
+// programs that differ run again, fewer at once and with longer ticks.
 func differ(t *testing.T, classes string, ps []*Program, ours []string) []int {
-	left := make([]int, len(ps))
-	for i := range left {
-		left[i] = i
+	rest := make([]int, len(ps))
+	for i := range rest {
+		rest[i] = i
 	}
 	for _, try := range []struct{ ms, atOnce int }{{40, 200}, {50, 60}, {60, 30}, {80, 15}, {120, 8}, {200, 8}} {
-		asked := make([]*Program, len(left))
-		for i, n := range left {
-			asked[i] = ps[n]
+		again := make([]*Program, len(rest))
+		for i, n := range rest {
+			again[i] = ps[n]
 		}
 		began := time.Now()
-		theirs := askJDK(t, classes, asked, try.ms, try.atOnce)
+		theirs := runJDK(t, classes, again, try.ms, try.atOnce)
 		var still []int
-		for i, n := range left {
+		for i, n := range rest {
 			if theirs[i] != ours[n] {
 				still = append(still, n)
 			}
 		}
-		t.Logf("%d of %d differ with %d at once and %d ms a tick (%v)", len(still), len(left), try.atOnce, try.ms, time.Since(began).Round(time.Second))
-		if left = still; len(left) == 0 {
+		t.Logf("%d of %d differ with %d at once and %d ms a tick (%v)",
+			len(still), len(rest), try.atOnce, try.ms, time.Since(began).Round(time.Second))
+		if rest = still; len(rest) == 0 {
 			return nil
 		}
 	}
-	// Last, each alone.
-	return slices.DeleteFunc(left, func(n int) bool { return !alwaysDiffers(t, classes, ps[n], ours[n]) })
+	// At last each alone.
+	return slices.DeleteFunc(rest, func(n int) bool { return !alwaysDiffers(t, classes, ps[n], ours[n]) })
 }
 
-// shrink leaves out steps of a program that differs as long as it still does.
+// shrink removes steps of a program that differs, as long as it still does.
 func shrink(t *testing.T, classes string, p *Program) *Program {
 	for again := true; again; {
 		again = false
 		for i := range p.Steps {
 			q := *p
 			q.Steps = append(append([]Step(nil), p.Steps[:i]...), p.Steps[i+1:]...)
-			trace, ok := steady(t, &q)
+			trace, ok := stable(t, &q)
 			if ok && alwaysDiffers(t, classes, &q, trace) {
 				p, again = &q, true
 				break
@@ -161,9 +162,10 @@ func shrink(t *testing.T, classes string, p *Program) *Program {
 	return p
 }
 
+// alwaysDiffers reports whether the traces differ three times in a row.
 func alwaysDiffers(t *testing.T, classes string, p *Program, ours string) bool {
 	for range 3 {
-		if askJDK(t, classes, []*Program{p}, 80, 1)[0] == ours {
+		if runJDK(t, classes, []*Program{p}, 80, 1)[0] == ours {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// tick is how long a tick takes in virtual time.
+// tick is the length of a tick in virtual time.
 const tick = time.Second
 
 var errBody = errors.New("body failed")
@@ -23,24 +23,24 @@ var errBody = errors.New("body failed")
 // run is one run of a program on our executors.
 type run struct {
 	*Program
-	shake shake
-	start time.Time
+	jitter jitter
+	start  time.Time
 
 	pool  *executor.Pool
 	sched *executor.ScheduledPool
 
-	mu       sync.Mutex
-	tasks    map[int]executor.Awaitable
-	of       map[executor.Runnable]int
-	events   []event
-	reject   string // the policy as it is now
-	hooks    [3]int // before, after, terminated
-	bodies   int    // begun, those run by the submitter included
-	unrun    []int
-	crowded  bool
-	stepping time.Time // since when a step is being made, zero for none
-	asked    map[measured]int
-	late     map[int]bool // canceled when ours was complete already, and the JDK's was not
+	mu        sync.Mutex
+	tasks     map[int]executor.Awaitable
+	of        map[executor.Runnable]int
+	events    []event
+	reject    string // the current policy
+	hooks     [3]int // before, after, terminated
+	bodies    int    // number of runs, those in the submitter included
+	dropped   []int
+	ambiguous bool
+	stepping  time.Time // start of the current step; zero between steps
+	measured  map[purpose]int
+	late      map[int]bool // canceled when ours was already completed, but the JDK's was not
 }
 
 type event struct {
@@ -48,44 +48,43 @@ type event struct {
 	text string
 }
 
-// observe runs the program in the present synctest bubble and returns the trace. A
-// program whose trace a shake changes depends on a race, and says nothing. So
-// does one that is crowded: on a plain pool a task that the submitter ran kept
-// it until its next step was due, too, and so there were two in one tick, which
-// Draw avoids; or an invokeAny was over while tasks of it waited; or a body stopped
-// the pool while the submitter ran another.
-func observe(p *Program, shake shake) (trace string, crowded bool) {
+// observe runs the program in this synctest bubble and returns the trace. It reports whether
+// the trace is ambiguous, and so cannot be compared. That is so if a task that the submitter of a
+// plain pool ran took until the next step, so that two steps were in one tick, which no rule
+// allows; if an invokeAny ended while tasks of it were queued; or if a body stopped the pool
+// while the submitter ran another one.
+func observe(p *Program, jitter jitter) (trace string, ambiguous bool) {
 	r := &run{
-		Program: p, shake: shake, start: time.Now(), reject: p.Reject,
+		Program: p, jitter: jitter, start: time.Now(), reject: p.Reject,
 		tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{},
-		late: map[int]bool{}, asked: map[measured]int{},
+		late: map[int]bool{}, measured: map[purpose]int{},
 	}
 	r.open()
-	before := -tick // when the last step was over
+	before := -tick // end of the previous step
 	for i, s := range p.Steps {
 		r.sleepUntil(s.At, i)
-		crowded := !p.Scheduled && time.Since(r.start)-before < tick/2
-		r.stepAhead(crowded, time.Now())
+		ambiguous := !p.Scheduled && time.Since(r.start)-before < tick/2
+		r.setStepping(ambiguous, time.Now())
 		r.do(s)
-		r.stepAhead(false, time.Time{})
+		r.setStepping(false, time.Time{})
 		before = time.Since(r.start)
 	}
 	r.sleepUntil(p.End, len(p.Steps))
 	r.note("stats %s", r.stats())
-	r.giveBack(r.pool.ShutdownNow())
+	r.drop(r.pool.ShutdownNow())
 	r.pool.Close()
-	return r.trace(), r.crowded
+	return r.trace(), r.ambiguous
 }
 
-// stepAhead notes since when the submitter is in a step, and whether it came too soon.
-func (r *run) stepAhead(crowded bool, stepping time.Time) {
+// setStepping sets the start of the current step, and whether it is too close to the previous.
+func (r *run) setStepping(ambiguous bool, stepping time.Time) {
 	r.mu.Lock()
-	r.crowded, r.stepping = r.crowded || crowded, stepping
+	r.ambiguous, r.stepping = r.ambiguous || ambiguous, stepping
 	r.mu.Unlock()
 }
 
 func (r *run) open() {
-	keep := r.long(r.Keep, measured{task: -1})
+	keep := r.lengthen(r.Keep, purpose{task: -1})
 	hooks := executor.Hooks{
 		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
 			r.count(0)
@@ -141,14 +140,14 @@ var rejects = map[string]executor.RejectPolicy{
 
 func (r *run) do(s Step) {
 	ctx := context.Background()
-	d := func(i int) time.Duration { return r.long(s.Args[i], measured{task: s.Task}) }
+	d := func(i int) time.Duration { return r.lengthen(s.Args[i], purpose{task: s.Task}) }
 	var err error
 	switch s.Do {
 	case "submit":
 		f := executor.NewFuture(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
 		r.keep(s.Task, f, f)
 		if err = r.pool.Execute(ctx, f); err != nil && r.Scheduled {
-			r.forget(s.Task) // the JDK throws, and there is no future
+			r.forget(s.Task) // the JDK throws and returns no future
 		}
 	case "execute":
 		b := &plain{r, r.body(s)}
@@ -157,7 +156,7 @@ func (r *run) do(s Step) {
 	case "schedule":
 		f := executor.Schedule(ctx, r.sched, d(1), executor.Callable(r.body(s)))
 		if errors.Is(f.Err(), executor.ErrRejected) && r.reject != "discard" {
-			err = f.Err() // the JDK throws, and there is no future
+			err = f.Err() // the JDK throws and returns no future
 		} else {
 			r.keep(s.Task, f, f)
 		}
@@ -182,15 +181,15 @@ func (r *run) do(s Step) {
 	case "setmax":
 		r.note("setmax %t", r.pool.SetMax(s.Args[0]) == nil)
 	case "prestart":
-		if did := r.pool.Prestart(); !r.inexact() {
+		if did := r.pool.Prestart(); !r.inexactWorkers() {
 			r.note("prestart %t", did)
 		}
 	case "prestartall":
-		if did := r.pool.PrestartAll(); !r.inexact() {
+		if did := r.pool.PrestartAll(); !r.inexactWorkers() {
 			r.note("prestartall %d", did)
 		}
 	case "purge":
-		if n := r.pool.Purge(); !r.bulkWork() {
+		if n := r.pool.Purge(); !r.hasBulk() {
 			r.note("purge %d", n)
 		}
 	case "setretain":
@@ -203,7 +202,7 @@ func (r *run) do(s Step) {
 	case "shutdown":
 		r.pool.Shutdown()
 	case "shutdownnow":
-		r.giveBack(r.pool.ShutdownNow())
+		r.drop(r.pool.ShutdownNow())
 	case "setdelayed", "setperiodic":
 		a := executor.AfterShutdown(1 + s.Args[0])
 		if s.Do == "setdelayed" {
@@ -212,7 +211,7 @@ func (r *run) do(s Step) {
 			r.sched.SetPeriodic(a)
 		}
 	case "stats":
-		time.Sleep(tick) // the JDK's counters follow
+		time.Sleep(tick) // the counters of the JDK lag behind
 		r.note("stats %s", r.stats())
 	}
 	if err != nil {
@@ -228,15 +227,15 @@ type plain struct {
 
 func (p *plain) Run(ctx context.Context) error { return p.body(ctx) }
 
-// body returns the body of a task: it takes its time, and ends early if it is
-// interrupted, unless it is stubborn.
+// body returns the body of a task. It takes its time, and returns early if it is interrupted,
+// unless it is stubborn.
 func (r *run) body(s Step) func(context.Context) error {
 	return func(ctx context.Context) error {
 		r.note("start %d", s.Task)
 		r.mu.Lock()
 		r.bodies++
 		r.mu.Unlock()
-		t := time.NewTimer(r.long(s.Args[0], measured{s.Task, true}))
+		t := time.NewTimer(r.lengthen(s.Args[0], purpose{s.Task, true}))
 		defer t.Stop()
 		interrupted := ctx.Done()
 		if strings.HasPrefix(s.Body, "stubborn") {
@@ -254,8 +253,8 @@ func (r *run) body(s Step) func(context.Context) error {
 			return errBody
 		case "panic":
 			panic(errBody)
-		case "itself":
-			r.note("itself %d %t", s.Task, r.cancel(s.Task, true))
+		case "cancelself":
+			r.note("cancelself %d %t", s.Task, r.cancel(s.Task, true))
 		case "spawn":
 			child := Step{Task: 1000 + s.Task, Args: [3]int{2}, Body: "ok"}
 			b := &plain{r, r.body(child)}
@@ -268,17 +267,17 @@ func (r *run) body(s Step) func(context.Context) error {
 		case "stop":
 			r.mu.Lock()
 			if !r.stepping.IsZero() && time.Since(r.stepping) > 0 {
-				r.crowded = true // the JDK does not interrupt a body that CallerRuns runs
+				r.ambiguous = true // the JDK does not interrupt a body in the submitter
 			}
 			r.mu.Unlock()
-			r.giveBack(r.pool.ShutdownNow())
+			r.drop(r.pool.ShutdownNow())
 		}
 		return nil
 	}
 }
 
-// periodic is body, for work that recurs: where the JDK's body throws, ours
-// panics, since an error does not end our schedules.
+// periodic returns the body of a periodic task. It panics where the JDK's throws, because an
+// error does not end our schedules.
 func (r *run) periodic(s Step) func(context.Context) error {
 	body := r.body(s)
 	return func(ctx context.Context) error {
@@ -304,10 +303,10 @@ func (r *run) forget(task int) {
 	delete(r.tasks, task)
 }
 
-// cancel cancels a task. What ours has completed, where the JDK leaves it
-// pending, counts as canceled now.
+// cancel cancels a task. It also reports true for a task that ours has completed but the JDK
+// has left pending.
 func (r *run) cancel(task int, interrupt bool) bool {
-	f, late := r.cancelLate(task)
+	f, late := r.cancelAfterCompletion(task)
 	if f == nil || late {
 		return late
 	}
@@ -317,34 +316,35 @@ func (r *run) cancel(task int, interrupt bool) bool {
 	return f.(interface{ Abandon() bool }).Abandon()
 }
 
-// cancelLate returns the task's future, nil if it has none, and reports whether
-// the JDK would cancel now what ours has completed already.
-func (r *run) cancelLate(task int) (f executor.Awaitable, late bool) {
+// cancelAfterCompletion returns the future of a task, or nil. It reports whether ours is
+// completed but the JDK's is still pending, and so is canceled now.
+func (r *run) cancelAfterCompletion(task int) (f executor.Awaitable, late bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f = r.tasks[task]
-	if f == nil || r.late[task] || !r.leftPending(task) {
+	if f == nil || r.late[task] || !r.pendingInJDK(task) {
 		return f, false
 	}
 	r.late[task] = true
 	return f, true
 }
 
-// leftPending reports whether the JDK would have left the task's future
-// pending: it was rejected, or given back by ShutdownNow. The caller holds mu.
-func (r *run) leftPending(id int) bool {
+// pendingInJDK reports whether the JDK has left the future of a task pending: the task was
+// rejected, or ShutdownNow returned it. The caller holds mu.
+func (r *run) pendingInJDK(id int) bool {
 	err := r.tasks[id].Err()
-	return errors.Is(err, executor.ErrRejected) || errors.Is(err, executor.ErrShutdown) && slices.Contains(r.unrun, id)
+	returned := errors.Is(err, executor.ErrShutdown) && slices.Contains(r.dropped, id)
+	return errors.Is(err, executor.ErrRejected) || returned
 }
 
 func (r *run) remove(task int) bool {
-	what := r.handed(task)
+	what := r.submitted(task)
 	return what != nil && r.pool.Remove(what)
 }
 
-// handed returns what the executor got for a task, nil if the JDK wrapped
-// it and so does not find it.
-func (r *run) handed(task int) executor.Runnable {
+// submitted returns the Runnable that was submitted for a task. It returns nil if the JDK
+// wrapped it and so does not find it.
+func (r *run) submitted(task int) executor.Runnable {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for what, t := range r.of {
@@ -358,21 +358,21 @@ func (r *run) handed(task int) executor.Runnable {
 	return nil
 }
 
-func (r *run) giveBack(us []executor.Dropped) {
+func (r *run) drop(us []executor.Dropped) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, u := range us {
 		task, known := r.of[u.Task()]
 		if _, bare := u.Task().(*plain); bare && r.Scheduled {
-			known = false // the JDK returns what it has wrapped around it
+			known = false // the JDK returns its wrapper
 		}
-		if !known && r.bulkWork() {
-			continue // the JDK returns canceled tasks in a wrapping, too
+		if !known && r.hasBulk() {
+			continue // the JDK also returns canceled tasks, in a wrapper
 		}
 		if !known {
 			task = -1
 		}
-		r.unrun = append(r.unrun, task)
+		r.dropped = append(r.dropped, task)
 	}
 }
 
@@ -386,10 +386,10 @@ func (r *run) stats() string {
 		stage = "shutdown"
 	}
 	text := fmt.Sprintf("%s active=%d", stage, s.Active)
-	if !r.bulkWork() {
+	if !r.hasBulk() {
 		text += fmt.Sprintf(" queued=%d runs=%d", s.Queued, s.Runs)
 	}
-	if !r.Scheduled && r.Queue != "prioritized" && !r.bulkWork() {
+	if !r.Scheduled && r.Queue != "prioritized" && !r.hasBulk() {
 		var ids []int
 		r.mu.Lock()
 		for w := range r.pool.Waiting() {
@@ -398,16 +398,16 @@ func (r *run) stats() string {
 		r.mu.Unlock()
 		text += fmt.Sprintf(" waiting=%v", ids)
 	}
-	if r.inexact() || r.Scheduled && s.Stage != executor.StageRunning {
-		// After Shutdown the JDK's workers wait until the last delayed task has
-		// ended; ours leave once it has begun.
+	if r.inexactWorkers() || r.Scheduled && s.Stage != executor.StageRunning {
+		// After Shutdown the workers of the JDK wait until the last delayed task has ended;
+		// ours stop when it has started.
 		return text
 	}
 	return text + fmt.Sprintf(" size=%d largest=%d", s.Workers, s.Largest)
 }
 
-// trace returns what was observed, in an order that does not depend on which of
-// several workers came first within a tick.
+// trace returns what was observed, in an order that does not depend on the order within a
+// tick.
 func (r *run) trace() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -422,12 +422,12 @@ func (r *run) trace() string {
 		fmt.Fprintf(&b, "%d %s\n", e.at, e.text)
 	}
 	if r.Scheduled {
-		slices.Sort(r.unrun) // the JDK drains its heap in heap order
+		slices.Sort(r.dropped) // the JDK returns them in heap order
 	}
-	if r.bulkWork() {
+	if r.hasBulk() {
 		r.hooks[0], r.hooks[1] = 0, 0
 	}
-	fmt.Fprintf(&b, "unrun %v\nhooks %v\n", r.unrun, r.hooks)
+	fmt.Fprintf(&b, "dropped %v\nhooks %v\n", r.dropped, r.hooks)
 	ids := make([]int, 0, len(r.tasks))
 	for id := range r.tasks {
 		ids = append(ids, id)
@@ -440,11 +440,11 @@ func (r *run) trace() string {
 	return b.String()
 }
 
-// ending names how a future ended. The JDK leaves those pending that ours
-// completes with ErrRejected or ErrShutdown, with one exception that it makes
-// itself: what Shutdown drops by policy it cancels.
+// ending returns the outcome of a future as the JDK has it. The JDK leaves futures pending that
+// ours completes with ErrRejected or ErrShutdown, except that it cancels the tasks that Shutdown
+// drops by policy.
 func (r *run) ending(id int) string {
-	if r.leftPending(id) {
+	if r.pendingInJDK(id) {
 		if r.late[id] {
 			return "canceled"
 		}
@@ -466,18 +466,18 @@ func (r *run) note(format string, args ...any) {
 	r.mu.Unlock()
 }
 
-// long returns n ticks, disturbed.
-func (r *run) long(n int, what measured) time.Duration {
+// lengthen returns n ticks with jitter.
+func (r *run) lengthen(n int, what purpose) time.Duration {
 	if n <= 0 {
 		return time.Duration(n) * tick
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked[what]++
-	return time.Duration(n)*tick + r.shake.long(what, r.asked[what])
+	r.measured[what]++
+	return time.Duration(n)*tick + r.jitter.lengthen(what, r.measured[what])
 }
 
-// sleepUntil waits for the tick in which step i is made, disturbed.
+// sleepUntil waits for the tick of step i, with jitter.
 func (r *run) sleepUntil(at, i int) {
-	time.Sleep(time.Until(r.start.Add(time.Duration(at)*tick)) + r.shake.step(i, len(r.Steps)))
+	time.Sleep(time.Until(r.start.Add(time.Duration(at)*tick)) + r.jitter.step(i, len(r.Steps)))
 }

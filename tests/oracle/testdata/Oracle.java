@@ -1,10 +1,10 @@
-// The JDK's side of the oracle: reads programs from standard input, runs each
-// on java.util.concurrent, many at a time, and prints what could be observed.
+// The JDK's side of the oracle: reads programs from standard input, runs each on
+// java.util.concurrent, many at a time, and prints what can be observed.
 //
 //   java Oracle.java MILLISECONDS_PER_TICK PROGRAMS_AT_A_TIME
 //
-// A program is the text that package oracle prints, followed by a line "go N"
-// where N is its number. The answer is the trace, each line preceded by "N ".
+// A program is the text that package oracle prints, followed by a line "go N", where N is
+// its number. The output is the trace, with "N " before each line.
 import java.io.*;
 import java.util.*;
 import java.util.concurrent.*;
@@ -48,8 +48,7 @@ public class Oracle {
         drivers.shutdown();
     }
 
-    // Loads and compiles what the programs use, so that the first of them is not
-    // late.
+    // Loads and compiles what the programs use, so that the first of them is not late.
     static void warmUp() throws Exception {
         tick = 100_000L;
         var program = List.of("scheduled 1 0 unbounded abort 3600 false true true false 20", "0 rate 0 1 0 3 stubborn",
@@ -76,9 +75,9 @@ public class Oracle {
         final Map<Object, Integer> of = Collections.synchronizedMap(new IdentityHashMap<>());
         final List<Event> events = new ArrayList<>();
         final AtomicIntegerArray hooks = new AtomicIntegerArray(3);
-        final List<Integer> unrun = Collections.synchronizedList(new ArrayList<>());
+        final List<Integer> dropped = Collections.synchronizedList(new ArrayList<>());
         final AtomicInteger runs = new AtomicInteger();
-        final AtomicInteger skipped = new AtomicInteger(); // canceled tasks that a worker met
+        final AtomicInteger skipped = new AtomicInteger(); // canceled tasks that a worker took
         final ThreadLocal<Boolean> skips = new ThreadLocal<>();
         final Map<Object, int[]> ranks = Collections.synchronizedMap(new IdentityHashMap<>());
         volatile String reject;
@@ -111,7 +110,8 @@ public class Oracle {
                 pool = p;
             } else {
                 BlockingQueue<Runnable> queue = head[3].equals("handoff") ? new SynchronousQueue<>()
-                    : head[3].equals("prioritized") ? new PriorityBlockingQueue<>(11, (a, b) -> Arrays.compare(ranks.get(a), ranks.get(b)))
+                    : head[3].equals("prioritized")
+                        ? new PriorityBlockingQueue<>(11, (a, b) -> Arrays.compare(ranks.get(a), ranks.get(b)))
                     : head[3].startsWith("bounded:") ? new ArrayBlockingQueue<>(Integer.parseInt(head[3].substring(8)))
                     : new LinkedBlockingQueue<>();
                 pool = new ThreadPoolExecutor(core, max, keep, TimeUnit.NANOSECONDS, queue, quiet, handler) {
@@ -133,14 +133,14 @@ public class Oracle {
             };
             boolean silent = reject.equals("discard");
             return (r, p) -> {
-                // Ours report a shut-down pool as an error whatever the policy,
-                // but for discard; the JDK drops the task without a word.
+                // A pool of ours that is shut down returns an error with every policy but
+                // discard; the JDK discards the task.
                 if (p.isShutdown() && !silent) throw new RejectedExecutionException();
                 policy.rejectedExecution(r, p);
             };
         }
 
-        // Ours does not show the hooks a task that was canceled while it waited.
+        // Ours does not call the hooks for a task that was canceled in the queue.
         void before(Runnable r) {
             boolean skip = r instanceof Future<?> f && f.isCancelled();
             skips.set(skip);
@@ -153,11 +153,12 @@ public class Oracle {
         String go() throws Exception {
             for (String[] s : steps) {
                 sleepUntil(Integer.parseInt(s[0]));
-                step(s[1], Integer.parseInt(s[2]), Integer.parseInt(s[3]), Integer.parseInt(s[4]), Integer.parseInt(s[5]), s[6]);
+                int[] n = Arrays.stream(s, 2, 6).mapToInt(Integer::parseInt).toArray();
+                step(s[1], n[0], n[1], n[2], n[3], s[6]);
             }
             sleepUntil(Integer.parseInt(head[10]));
             note("stats " + stats());
-            giveBack(pool.shutdownNow());
+            drop(pool.shutdownNow());
             pool.awaitTermination(1, TimeUnit.HOURS);
             return trace();
         }
@@ -167,7 +168,7 @@ public class Oracle {
             try {
                 switch (op) {
                     case "submit" -> {
-                        if (scheduled) { // execute would wrap the task in another
+                        if (scheduled) { // execute wraps the task in another
                             keep(task, sched.submit(() -> { body(task, a, kind); return null; }));
                             return;
                         }
@@ -183,7 +184,7 @@ public class Oracle {
                             } catch (IllegalStateException e) {
                                 throw e;
                             } catch (Exception e) {
-                                // What a plain body returns as an error is no panic in ours.
+                                // An error of a plain task is no panic in ours.
                             }
                         };
                         keep(task, r, null);
@@ -191,23 +192,26 @@ public class Oracle {
                         try {
                             pool.execute(r);
                         } catch (IllegalStateException e) {
-                            // CallerRuns has run it, and ours reports the panic.
+                            // CallerRuns has run the task, and ours reports the panic.
                         }
                     }
-                    case "schedule" -> keep(task, sched.schedule(() -> { body(task, a, kind); return null; }, b * tick, TimeUnit.NANOSECONDS));
-                    case "rate" -> keep(task, sched.scheduleAtFixedRate(() -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
-                    case "delay" -> keep(task, sched.scheduleWithFixedDelay(() -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
+                    case "schedule" -> keep(task, sched.schedule(
+                        () -> { body(task, a, kind); return null; }, b * tick, TimeUnit.NANOSECONDS));
+                    case "rate" -> keep(task, sched.scheduleAtFixedRate(
+                        () -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
+                    case "delay" -> keep(task, sched.scheduleWithFixedDelay(
+                        () -> quietly(task, a, kind), b * tick, c * tick, TimeUnit.NANOSECONDS));
                     case "cancel", "abandon" -> {
                         Future<?> f = futures.get(task);
                         boolean done = f != null && f.cancel(op.equals("cancel"));
-                        // Ours takes a canceled task out of the queue at once.
+                        // Ours removes a canceled task from the queue at once.
                         if (done && !scheduled) pool.remove((Runnable) f);
                         note(op + " " + task + " " + done);
                     }
                     case "remove" -> {
                         Runnable r = things.get(task);
                         boolean done = r != null && pool.remove(r);
-                        // Ours completes what it removes.
+                        // Ours completes the future of a task that it removes.
                         if (done && r instanceof Future<?> f) f.cancel(false);
                         note("remove " + task + " " + done);
                     }
@@ -215,16 +219,16 @@ public class Oracle {
                     case "setmax" -> note("setmax " + tuned(() -> pool.setMaximumPoolSize(a)));
                     case "prestart" -> {
                         boolean did = pool.prestartCoreThread();
-                        if (!inexact()) note("prestart " + did);
+                        if (!inexactWorkers()) note("prestart " + did);
                     }
                     case "prestartall" -> {
                         int did = pool.prestartAllCoreThreads();
-                        if (!inexact()) note("prestartall " + did);
+                        if (!inexactWorkers()) note("prestartall " + did);
                     }
                     case "purge" -> {
                         int before = pool.getQueue().size();
                         pool.purge();
-                        if (!bulk()) note("purge " + (before - pool.getQueue().size()));
+                        if (!hasBulk()) note("purge " + (before - pool.getQueue().size()));
                     }
                     case "setretain" -> sched.setRemoveOnCancelPolicy(a != 0);
                     case "setreject" -> {
@@ -237,11 +241,11 @@ public class Oracle {
                         t.start();
                     }
                     case "shutdown" -> pool.shutdown();
-                    case "shutdownnow" -> giveBack(pool.shutdownNow());
+                    case "shutdownnow" -> drop(pool.shutdownNow());
                     case "setdelayed" -> sched.setExecuteExistingDelayedTasksAfterShutdownPolicy(a == 0);
                     case "setperiodic" -> sched.setContinueExistingPeriodicTasksAfterShutdownPolicy(a == 0);
                     case "stats" -> {
-                        TimeUnit.NANOSECONDS.sleep(tick); // for the counters to follow
+                        TimeUnit.NANOSECONDS.sleep(tick); // until the counters are up to date
                         note("stats " + stats());
                     }
                     default -> throw new IllegalArgumentException(op);
@@ -278,9 +282,9 @@ public class Oracle {
             switch (kind) {
                 case "fail", "stubbornfail" -> throw new Exception("body failed");
                 case "panic" -> throw new IllegalStateException("body failed");
-                case "itself" -> {
+                case "cancelself" -> {
                     Future<?> f = futures.get(task);
-                    note("itself " + task + " " + (f != null && f.cancel(true)));
+                    note("cancelself " + task + " " + (f != null && f.cancel(true)));
                 }
                 case "spawn" -> {
                     int child = 1000 + task;
@@ -299,7 +303,7 @@ public class Oracle {
                     }
                 }
                 case "close" -> pool.shutdown();
-                case "stop" -> giveBack(pool.shutdownNow());
+                case "stop" -> drop(pool.shutdownNow());
                 default -> {}
             }
         }
@@ -347,41 +351,45 @@ public class Oracle {
             if (f != null) futures.put(task, f);
         }
 
-        void giveBack(List<Runnable> rs) {
+        void drop(List<Runnable> rs) {
             for (Runnable r : rs) {
-                if (r instanceof Future<?> f && f.isCancelled()) continue; // ours gives back what is to be run
+                if (r instanceof Future<?> f && f.isCancelled()) continue; // ours returns no canceled tasks
                 Integer task = of.get(r);
-                if (task == null && bulk()) continue; // maybe canceled; see bulkWork in oracle.go
-                unrun.add(task == null ? -1 : task);
+                if (task == null && hasBulk()) continue; // may be canceled; see hasBulk in program.go
+                dropped.add(task == null ? -1 : task);
             }
         }
 
         String stats() {
             String s = pool.isTerminated() ? "terminated" : pool.isShutdown() ? "shutdown" : "running";
             s += " active=" + pool.getActiveCount();
-            if (!bulk()) s += " queued=" + pool.getQueue().size() + " runs=" + (pool.getCompletedTaskCount() - skipped.get());
-            if (!scheduled && !head[3].equals("prioritized") && !bulk()) {
+            if (!hasBulk()) {
+                s += " queued=" + pool.getQueue().size();
+                s += " runs=" + (pool.getCompletedTaskCount() - skipped.get());
+            }
+            if (!scheduled && !head[3].equals("prioritized") && !hasBulk()) {
                 var ids = new ArrayList<Integer>();
                 for (Runnable r : pool.getQueue()) ids.add(of.getOrDefault(r, 0));
                 s += " waiting=" + ids.toString().replace(",", "");
             }
-            if (inexact() || scheduled && pool.isShutdown()) return s; // ours.go says why
+            if (inexactWorkers() || scheduled && pool.isShutdown()) return s; // see stats in ours.go
             return s + " size=" + pool.getPoolSize() + " largest=" + pool.getLargestPoolSize();
         }
 
-        // What inexact in oracle.go says.
-        boolean inexact() {
+        // As inexactWorkers in program.go.
+        boolean inexactWorkers() {
             int keep = Integer.parseInt(head[5]);
-            return scheduled && keep > 0 && keep < 3600 || steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
+            boolean periodic = steps.stream().anyMatch(step -> step[1].equals("rate") || step[1].equals("delay"));
+            return periodic || scheduled && keep > 0 && keep < 3600;
         }
 
-        // What bulkWork in oracle.go says.
-        boolean bulk() {
+        // As hasBulk in program.go.
+        boolean hasBulk() {
             return steps.stream().anyMatch(step -> step[1].startsWith("invoke"));
         }
 
         String trace() {
-            if (bulk()) {
+            if (hasBulk()) {
                 hooks.set(0, 0);
                 hooks.set(1, 0);
             }
@@ -390,9 +398,9 @@ public class Oracle {
                 events.sort(Comparator.comparingInt(Event::at).thenComparing(Event::text));
                 for (Event e : events) b.append(e.at).append(' ').append(e.text).append('\n');
             }
-            if (scheduled) Collections.sort(unrun);
-            b.append("unrun ").append(unrun.toString().replace(",", "")).append('\n');
-            b.append("hooks [").append(hooks.get(0)).append(' ').append(hooks.get(1)).append(' ').append(hooks.get(2)).append("]\n");
+            if (scheduled) Collections.sort(dropped);
+            b.append("dropped ").append(dropped.toString().replace(",", "")).append('\n');
+            b.append("hooks ").append(hooks.toString().replace(",", "")).append('\n');
             futures.forEach((id, f) -> b.append("future ").append(id).append(' ').append(ending(f)).append('\n'));
             b.append("runs ").append(runs.get()).append('\n');
             return b.toString();
@@ -419,7 +427,7 @@ public class Oracle {
         }
 
         void sleepUntil(int at) throws InterruptedException {
-            Thread.interrupted(); // by a task that CallerRuns ran, and that canceled itself
+            Thread.interrupted(); // clears the interrupt of a task that canceled itself in CallerRuns
             for (long left; (left = start + at * tick - System.nanoTime()) > 0; ) TimeUnit.NANOSECONDS.sleep(left);
         }
     }
