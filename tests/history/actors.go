@@ -9,33 +9,33 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// This file holds what the goroutines of a history do.
+// This file has the goroutines of a history.
 
-// hand submits one job, and offers it to the others.
-func (r *recording) hand(b *job, l *log, rng *rand.Rand) {
+// submitAndOffer submits a job, and offers it to the goroutines that cancel and wait.
+func (r *recording) submitAndOffer(b *job, l *log, rng *rand.Rand) {
 	ctx, cancel := context.Background(), func() {}
-	if b.Ends {
+	if b.ContextEnds {
 		ctx, cancel = context.WithCancel(ctx)
 	}
 	offered := false
-	pass := func(h handle) {
+	offerTask := func(h future) {
 		select {
 		case r.offers <- offer{b, h}:
 			offered = true
-		default: // they are busy
+		default: // all are busy
 		}
 	}
-	var early func(handle)
+	var early func(future)
 	if rng.IntN(2) == 0 {
-		early = pass
+		early = offerTask
 	}
 	opts := b.options(rng)
 	if rng.IntN(8) == 0 {
 		cancel()
 	}
-	l.note(r, Submit, b.ID, func(e *Event) { e.Err = b.submit(ctx, opts, early) })
-	if !offered && (b.Form == Plain || b.hold != nil) {
-		pass(b.hold)
+	l.call(r, Submit, b.ID, func(e *Event) { e.Err = b.submit(ctx, opts, early) })
+	if !offered && (b.Form == Plain || b.future != nil) {
+		offerTask(b.future)
 	}
 	switch rng.IntN(4) {
 	case 0:
@@ -46,35 +46,35 @@ func (r *recording) hand(b *job, l *log, rng *rand.Rand) {
 	cancel()
 }
 
-// meddle cancels, abandons, removes and awaits tasks as they are offered.
-func (r *recording) meddle(l *log, rng *rand.Rand) {
+// interfere cancels, abandons, removes and awaits the offered tasks.
+func (r *recording) interfere(l *log, rng *rand.Rand) {
 	for o := range r.offers {
-		b, h, id := o.job, o.hold, o.job.ID
+		b, h, id := o.job, o.future, o.job.ID
 		if rng.IntN(3) == 0 {
 			runtime.Gosched()
 		}
 		switch what := rng.IntN(8); {
 		case h == nil:
-			l.note(r, Remove, id, func(e *Event) { e.OK = r.pool.Remove(b) })
+			l.call(r, Remove, id, func(e *Event) { e.OK = r.pool.Remove(b) })
 		case what < 2:
-			l.note(r, Cancel, id, func(e *Event) { e.OK = h.Cancel() })
+			l.call(r, Cancel, id, func(e *Event) { e.OK = h.Cancel() })
 		case what == 2:
-			l.note(r, Abandon, id, func(e *Event) { e.OK = h.Abandon() })
+			l.call(r, Abandon, id, func(e *Event) { e.OK = h.Abandon() })
 		case what == 3:
-			l.note(r, Remove, id, func(e *Event) { e.OK = r.pool.Remove(h) })
+			l.call(r, Remove, id, func(e *Event) { e.OK = r.pool.Remove(h) })
 		case what < 6:
 			l.get(r, id, b, h)
 		}
 		if h != nil && rng.IntN(4) == 0 {
-			l.note(r, Join, id, func(e *Event) { e.Err = h.Join(context.Background()) })
+			l.call(r, Join, id, func(e *Event) { e.Err = h.Join(context.Background()) })
 			b.look()
 		}
 	}
 }
 
-// get waits for the outcome and looks at what the body has left.
-func (l *log) get(r *recording, id int, b *job, h handle) {
-	l.note(r, Get, id, func(e *Event) {
+// get waits for the outcome and reads what the body has written.
+func (l *log) get(r *recording, id int, b *job, h future) {
+	l.call(r, Get, id, func(e *Event) {
 		switch f := h.(type) {
 		case *executor.Future[int]:
 			e.Value, e.Err = f.Get(context.Background())
@@ -89,50 +89,50 @@ func (l *log) get(r *recording, id int, b *job, h handle) {
 	}
 }
 
-// look reads what the body wrote, without synchronization: a goroutine that has
-// the outcome, or has joined the body, may do so.
+// readRuns reads what the body wrote, without synchronization. That is allowed after Get and
+// Join have returned.
 func (b *job) look() {
 	for i := range b.Runs {
 		if b.Runs[i].End == 0 {
-			panic("history: a body that has returned has no end")
+			panic("history: a run that has returned has no end")
 		}
 	}
 }
 
-// await waits for the end of the pool.
+// await waits for the termination of the pool.
 func (r *recording) await(l *log, _ *rand.Rand) {
-	l.note(r, Await, -1, func(e *Event) { e.Err = r.pool.AwaitTermination(context.Background()) })
+	l.call(r, Await, -1, func(e *Event) { e.Err = r.pool.AwaitTermination(context.Background()) })
 }
 
-// shutdown ends the pool, one way or the other.
-func (r *recording) shutdown(l *log, rng *rand.Rand, gentle bool, submitted <-chan struct{}) {
+// shutdown shuts the pool down, orderly or now, when all is submitted or after a while.
+func (r *recording) shutdown(l *log, rng *rand.Rand, orderly bool, submitted <-chan struct{}) {
 	select {
 	case <-submitted:
-	case <-time.After(r.patience + time.Duration(rng.IntN(100))*time.Microsecond):
+	case <-time.After(r.shutdownAfter + time.Duration(rng.IntN(100))*time.Microsecond):
 	}
-	if gentle {
-		l.note(r, Shutdown, -1, func(*Event) { r.pool.Shutdown() })
+	if orderly {
+		l.call(r, Shutdown, -1, func(*Event) { r.pool.Shutdown() })
 		return
 	}
-	var unrun []executor.Dropped
-	l.note(r, ShutdownNow, -1, func(*Event) { unrun = r.pool.ShutdownNow() })
-	for _, u := range unrun {
+	var dropped []executor.Dropped
+	l.call(r, ShutdownNow, -1, func(*Event) { dropped = r.pool.ShutdownNow() })
+	for _, u := range dropped {
 		id := -1
-		u.Run(context.WithValue(context.Background(), askKey{}, &id))
-		l.note(r, GiveBack, id, func(*Event) {})
+		u.Run(context.WithValue(context.Background(), idKey{}, &id))
+		l.call(r, Returned, id, func(*Event) {})
 	}
 }
 
-// watch samples the counters, a bounded number of them.
-func (r *recording) watch(l *log, over <-chan struct{}) {
+// sample reads the counters, a limited number of times.
+func (r *recording) sample(l *log, over <-chan struct{}) {
 	for len(l.samples) < 300 && !closed(over) {
 		l.samples = append(l.samples, r.pool.Stats())
 		time.Sleep(20 * time.Microsecond)
 	}
 }
 
-// tune changes sizes and times, within what is legal most of the time.
-func (r *recording) tune(rng *rand.Rand, over <-chan struct{}) {
+// reconfigure changes sizes and times, mostly to valid values.
+func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
 		switch rng.IntN(7) {
 		case 0:
@@ -159,10 +159,10 @@ func (r *recording) tune(rng *rand.Rand, over <-chan struct{}) {
 	}
 }
 
-// change changes the policies.
-func (r *recording) change(rng *rand.Rand, over <-chan struct{}) {
+// changePolicies changes the policies.
+func (r *recording) changePolicies(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
-		r.pool.SetReject(policies[r.fickle[rng.IntN(len(r.fickle))]].policy)
+		r.pool.SetReject(policies[r.changing[rng.IntN(len(r.changing))]].policy)
 		if r.sched != nil {
 			r.sched.SetDelayed(executor.AfterShutdown(rng.IntN(3)))
 			r.sched.SetPeriodic(executor.AfterShutdown(rng.IntN(3)))

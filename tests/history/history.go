@@ -1,94 +1,94 @@
-// Package history runs executors in real time, with everything that can happen
-// at once happening at once, records what each goroutine saw, and judges
-// afterwards whether an executor that keeps its promises could have been seen
-// like that.
+// Package history runs executors in real time with many concurrent goroutines, records what
+// each of them observes, and checks afterwards whether a correct executor can be observed like
+// that.
 //
-// A seed draws a [World]: a pool of some kind, and what its submitters,
-// cancelers, waiters, tuners and shutdowns do. [Record] runs them all at once and
-// returns the [History]. [Judge] reads it, and knows nothing of the pool but what
-// was recorded, so that it can be tested with histories that are wrong.
+// A seed determines a [World], which is a kind of pool, and the actions of the goroutines that
+// submit, cancel, wait, change settings and shut the pool down. Record runs them and returns
+// the [History]. Judge checks it. Judge knows nothing but the record, so that it can be tested
+// with incorrect histories.
 //
-// Every goroutine writes into a log of its own, and a body into that of its
-// task. There is no lock and no atomic around the recording: it would order
-// what the executor has to order, and hide its races. The same plain writes
-// are therefore the proof that the executor does order, when the race detector
-// looks on: from submission to run, from run to next run, from run to Get, and
-// from everything to the end of AwaitTermination.
+// Every goroutine writes to a log of its own, and a body to that of its task. The recording uses
+// no lock and no atomic, which would order what the executor must order, and hide its races.
+// So under the race detector these plain writes also prove the order that the executor promises:
+// from submission to run, from run to next run, from run to Get, and from all runs to the return
+// of AwaitTermination.
 package history
 
 import "github.com/executor-go/executor"
 
-// History is what was seen of one pool, merged after it has terminated. Times
-// are nanoseconds on the monotonic clock since the history began.
+// History is the record of one pool, merged after its termination. Times are nanoseconds on
+// the monotonic clock since the start of the history.
 type History struct {
 	World
 	Tasks  []*Task
 	Events []Event
 
-	Samples    [][]executor.Stats // a list for each observer, in order
+	Samples    [][]executor.Stats // one list for each observer, in order
 	Final      executor.Stats     // of the terminated pool
-	Terminated []int64            // when Hooks.Terminated was called
-	Tape       []int              // the tasks in order of their runs, if the world is Orderly
+	Terminated []int64            // times of the calls of Hooks.Terminated
+	Order      []int              // the IDs of the tasks in the order of their runs, if the world has OneWorker
 }
 
 // Form is how a task is submitted.
 type Form uint8
 
 const (
-	Plain Form = iota // Execute of a Runnable
-	Fired             // Go of a function
-	Bound             // Execute of a NewFuture
-	Later             // Schedule
-	OnDay             // At
-	Rate              // AtFixedRate
-	Delay             // WithFixedDelay
-	Trig              // On
+	Plain      Form = iota // Execute of a Runnable
+	GoFunc                 // Go of a function
+	NewFuture              // Execute of a NewFuture
+	Schedule               // Schedule
+	At                     // At
+	FixedRate              // AtFixedRate
+	FixedDelay             // WithFixedDelay
+	Trigger                // On
 )
 
 func (f Form) String() string {
-	return [...]string{"plain", "fired", "bound", "later", "on day", "rate", "delay", "trigger"}[f]
+	return [...]string{"plain", "go", "future", "schedule", "at", "rate", "delay", "trigger"}[f]
 }
 
-// Series reports whether the task runs again and again.
-func (f Form) Series() bool { return f >= Rate }
+// Series reports whether the task runs repeatedly.
+func (f Form) Series() bool { return f >= FixedRate }
 
-// Wall reports whether the task's times are those of the wall clock.
-func (f Form) Wall() bool { return f == OnDay || f == Trig }
+// Wall reports whether the due times of the task are on the wall clock.
+func (f Form) Wall() bool { return f == At || f == Trigger }
 
-// Timed reports whether the task has a time at all.
-func (f Form) Timed() bool { return f >= Later }
+// Timed reports whether the task has due times.
+func (f Form) Timed() bool { return f >= Schedule }
 
 // Future reports whether the task has a future.
-func (f Form) Future() bool { return f >= Bound }
+func (f Form) Future() bool { return f >= NewFuture }
 
-// Way is how a body ends. Of a series it is the last run that ends like that.
-type Way uint8
+// Ending is how a body ends. In a series it is how the last run ends.
+type Ending uint8
 
 const (
-	Well Way = iota
-	Sour     // returns errSour
-	Loud     // panics
-	Gone     // calls runtime.Goexit
-	Over     // returns executor.Stop
+	Returns Ending = iota
+	Fails          // returns errBody
+	Panics         // panics
+	Exits          // calls runtime.Goexit
+	Stops          // returns executor.Stop
 )
 
-func (w Way) String() string { return [...]string{"well", "sour", "loud", "gone", "over"}[w] }
+func (w Ending) String() string {
+	return [...]string{"returns", "fails", "panics", "exits", "stops"}[w]
+}
 
-// Task is one task: what it is to do, and what became of it.
+// Task is a task: its plan and its record.
 type Task struct {
-	ID    int
-	Form  Form
-	Way   Way
-	Ends  bool  // its submitter's context ends some time
-	Wait  int64 // the delay, or 0
-	Date  int64 // of OnDay: when it is due, in Unix nanoseconds
-	Every int64 // period or delay of a series; the grid of a trigger
-	Times int64 // most runs of a series
-	Skip  bool  // SkipMissed was given
+	ID          int
+	Form        Form
+	Ending      Ending
+	ContextEnds bool  // the context of the submission ends at some time
+	Delay       int64 // the initial delay, or 0
+	Date        int64 // of At: the due time, in Unix nanoseconds
+	Period      int64 // period or delay of a series, or grid of a trigger
+	MaxRuns     int64 // limit on the runs of a series
+	SkipMissed  bool  // option SkipMissed
 
-	Runs []Run // written by the body, in the order of the runs
+	Runs []Run // written by the body, in order
 
-	// Of a task with a future, when all is over.
+	// Of a task with a future, after the termination.
 	State   executor.State
 	Outcome error
 	Value   int
@@ -96,68 +96,70 @@ type Task struct {
 
 // Run is one run of a body.
 type Run struct {
-	Begin, End int64
-	Wall       int64 // the wall clock's Unix nanoseconds at the beginning
-	Due        int64 // as Form.Wall says: Unix nanoseconds, or since the beginning of the history
-	Number     int64 // from the hook
-	Ended      bool  // the context had ended when the body began, if it looked
-	Asked      int64 // when the body asked its context for the last time
-	EndedLater bool  // and whether it had ended then
-	Seen       int   // runs that this run could see to have ended before it
-	Way        Way
+	Begin, End   int64
+	Wall         int64 // wall clock at Begin, in Unix nanoseconds
+	Due          int64 // in Unix nanoseconds if Form.Wall reports true, else since the start of the history
+	Number       int64 // as in the hook
+	EndedAtStart bool  // the context had ended at the start, if the body checked
+	CheckedAt    int64 // time of the last check of the context
+	EndedAtCheck bool  // the context had ended at CheckedAt
+	EarlierRuns  int   // number of earlier runs that this run could see
+	Ending       Ending
 
-	Hooked      bool  // BeforeTask was called for it
-	Before      int64 // when
-	After       int64 // when AfterTask was called; 0 if it was not
-	AfterAgrees bool  // and it got the body's error
+	Hooked       bool  // BeforeTask was called
+	Before       int64 // time of BeforeTask
+	After        int64 // time of AfterTask; 0 if it was not called
+	AfterMatches bool  // AfterTask got the outcome of the body
 }
 
-// Kind is the kind of call that an event records.
+// Kind is the kind of an event.
 type Kind uint8
 
 const (
-	Submit      Kind = iota // Execute, Go, Schedule, ...; Err is its answer
-	Cancel                  // OK is the answer
-	Abandon                 // OK is the answer
-	Remove                  // OK is the answer
-	Get                     // OK, Value, Err: State was done, and the outcome
-	Join                    // Err is the answer
-	GiveBack                // ShutdownNow gave the task back
+	Submit      Kind = iota // Execute, Go, Schedule, ..., which returned Err
+	Cancel                  // returned OK
+	Abandon                 // returned OK
+	Remove                  // returned OK
+	Get                     // returned Value and Err
+	Join                    // returned Err
+	Returned                // ShutdownNow returned the task
 	Shutdown                // the call
 	ShutdownNow             // the call
-	Await                   // AwaitTermination, which returned Err
+	Await                   // AwaitTermination returned Err
 )
 
 func (k Kind) String() string {
-	return [...]string{"submit", "cancel", "abandon", "remove", "get", "join", "give back", "shutdown", "shutdown now", "await"}[k]
+	return [...]string{
+		"submit", "cancel", "abandon", "remove", "get", "join", "returned", "shutdown", "shutdown now", "await",
+	}[k]
 }
 
-// Event is one call, and its answer.
+// Event is a call, and what it returned.
 type Event struct {
 	Kind     Kind
-	By       int // whose log it is from
-	Task     int // -1 for those of the pool
+	By       int // the number of the log
+	Task     int // -1 for events of the pool
 	From, To int64
 	OK       bool
 	Value    int
 	Err      error
 }
 
-// World is what is known of a pool beforehand: what it may do, and what not.
+// World is what a pool may and may not do, according to its configuration.
 type World struct {
-	Seed      uint64
-	Name      string
-	Scheduled bool
-	Hooked    bool // all hooks are set
-	Orderly   bool // one worker at a time, and tasks in order
-	Ranked    bool // by priority, not by arrival
+	Seed        uint64
+	Name        string
+	Scheduled   bool
+	Hooked      bool // all hooks are set
+	OneWorker   bool // runs one task at a time, in order
+	Prioritized bool // in order of priority, not of arrival
 
-	// What a policy that the pool may have had at some time may do.
-	Discards   bool // drop tasks that were accepted, or seemed to be
+	// What the policies of the pool may do.
+	Discards   bool // discard accepted tasks
 	CallerRuns bool
-	Counts     bool // counters may go back: a policy of the user's submits anew
+	Resubmits  bool // counters may decrease, because a policy submits tasks again
 
 	Retains bool // canceled tasks may stay in the queue
-	Drops   bool // an orderly shutdown may drop what is not due and runs once
-	Stops   bool // an orderly shutdown may end a series
+	Drops   bool // Shutdown may drop delayed tasks
+	Stops   bool // Shutdown may end a series
 }

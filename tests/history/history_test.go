@@ -13,30 +13,31 @@ import (
 )
 
 var (
-	replay = flag.Uint64("history.seed", 0, "judge histories of this seed only")
-	again  = flag.Int("history.n", 200, "how many histories of -history.seed")
-	ofKind = flag.Int("history.kind", -1, "the kind of pool of -history.seed")
+	replay = flag.Uint64("history.seed", 0, "check histories of this seed only")
+	again  = flag.Int("history.n", 200, "number of histories of -history.seed")
+	ofKind = flag.Int("history.kind", -1, "kind of pool of -history.seed")
 )
 
-// The presets log by the default logger what their tasks do wrong on purpose.
+// The tasks fail on purpose, which the presets log by the default logger.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	m.Run()
 }
 
-// tally is what a test has judged.
+// A tally counts what a test has checked.
 type tally struct{ histories, tasks, runs, events int }
 
 func (c tally) String() string {
 	return fmt.Sprintf("%d histories, %d tasks, %d runs, %d calls", c.histories, c.tasks, c.runs, c.events)
 }
 
-// check records a history and has it judged.
+// check records a history and requires that it is correct.
 func (c *tally) check(t *testing.T, kind int, seed uint64) {
 	t.Helper()
 	hung := time.AfterFunc(time.Minute, func() {
 		buf := make([]byte, 1<<22)
-		fmt.Fprintf(os.Stderr, "-history.seed=%d -history.kind=%d hangs\n%s", seed, kind, buf[:runtime.Stack(buf, true)])
+		stacks := buf[:runtime.Stack(buf, true)]
+		fmt.Fprintf(os.Stderr, "-history.seed=%d -history.kind=%d hangs\n%s", seed, kind, stacks)
 		os.Exit(2)
 	})
 	defer hung.Stop()
@@ -50,14 +51,14 @@ func (c *tally) check(t *testing.T, kind int, seed uint64) {
 	if wrong := Judge(h); len(wrong) > 0 {
 		t.Fatalf("-history.seed=%d -history.kind=%d, %+v\n%s", seed, kind, h.World, strings.Join(wrong, "\n"))
 	}
-	if t.Failed() { // the race detector has spoken
+	if t.Failed() { // by the race detector
 		t.Fatalf("-history.seed=%d -history.kind=%d, %+v", seed, kind, h.World)
 	}
 }
 
-// left returns the stacks of the executor's goroutines, once those that were about
-// to end have ended.
-func left() string {
+// leftGoroutines returns the stacks of goroutines of the executor that do not return within a
+// second.
+func leftGoroutines() string {
 	buf := make([]byte, 1<<22)
 	var ours []string
 	for range 1000 {
@@ -77,14 +78,13 @@ func left() string {
 
 func (c *tally) finish(t *testing.T) {
 	t.Log(c)
-	if g := left(); g != "" {
-		t.Errorf("goroutines are left:\n%s", g)
+	if g := leftGoroutines(); g != "" {
+		t.Errorf("goroutines are left over:\n%s", g)
 	}
 }
 
-// What goroutines see of pools of every kind, while all happens at once, is what
-// they may see of a pool that keeps its promises. A seed decides what each
-// goroutine does, though not in which order.
+// The histories of pools of every kind are correct. A seed determines the actions of all
+// goroutines, but not their timing.
 func TestHistories(t *testing.T) {
 	var c tally
 	defer c.finish(t)
@@ -109,7 +109,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// TestSoak is TestHistories for as long as EXECUTOR_SOAK says.
+// The histories are correct for as long as EXECUTOR_SOAK says.
 func TestSoak(t *testing.T) {
 	d, err := time.ParseDuration(os.Getenv("EXECUTOR_SOAK"))
 	if err != nil {
@@ -119,17 +119,17 @@ func TestSoak(t *testing.T) {
 	defer c.finish(t)
 	procs := []int{2, 4, 1}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	begin, printed := time.Now(), time.Now()
+	begin, reported := time.Now(), time.Now()
 	for round := 0; time.Since(begin) < d; round++ {
 		runtime.GOMAXPROCS(procs[round%len(procs)])
 		for kind := range Kinds() {
 			c.check(t, kind, rand.Uint64())
 		}
-		if g := left(); g != "" {
-			t.Fatalf("goroutines are left:\n%s", g)
+		if g := leftGoroutines(); g != "" {
+			t.Fatalf("goroutines are left over:\n%s", g)
 		}
-		if time.Since(printed) > time.Minute {
-			printed = time.Now()
+		if time.Since(reported) > time.Minute {
+			reported = time.Now()
 			fmt.Printf("%v: %v\n", time.Since(begin).Round(time.Second), c)
 		}
 	}

@@ -10,54 +10,53 @@ import (
 	"github.com/executor-go/executor"
 )
 
-var errSour = errors.New("sour")
+var errBody = errors.New("body failed")
 
-// job is a task with its plan and its log. Its submitter writes it, then its body,
-// and a goroutine that has its outcome may read it: all without any
-// synchronization but the executor's.
+// A job is a task with its plan and its log. The submitter writes it, then the body; then all
+// that have the outcome may read it. The executor is the only synchronization.
 type job struct {
 	Task
-	r     *recording
-	work  int     // how the body passes its time
-	last  int64   // the run that ends in the Way of the task
-	notes []*note // of the hooks, one for each run
-	hold  handle  // its future, nil if it has none; the submitter's
-	value func() (int, error)
+	r           *recording
+	work        int           // kind of work of the body
+	last        int64         // number of the run that ends as the task says
+	hookRecords []*hookRecord // one for each run
+	future      future        // nil if it has none; for the submitter
+	value       func() (int, error)
 }
 
-// handle is any future.
-type handle interface {
+// future is any future.
+type future interface {
 	executor.Runnable
 	executor.Awaitable
 	Abandon() bool
 }
 
-// note is what the hooks saw of one run.
-type note struct {
+// A hookRecord is what the hooks of one run recorded.
+type hookRecord struct {
 	before, after int64
 	number        int64
-	err           error // that AfterTask got
+	err           error // of AfterTask
 }
 
 type (
-	noteKey struct{} // of the note, in a body's context
-	askKey  struct{} // of a *int, in that of a body that is asked which it is
+	hookKey struct{} // of the *hookRecord in the context of a run
+	idKey   struct{} // of a *int in the context of Run; a body stores its ID there and does nothing else
 )
 
-// Run is the body of every job.
+// Run is the body of all jobs.
 func (b *job) Run(ctx context.Context) error {
-	if id, ok := ctx.Value(askKey{}).(*int); ok {
+	if id, ok := ctx.Value(idKey{}).(*int); ok {
 		*id = b.ID
 		return nil
 	}
 	now := time.Now()
-	n, _ := ctx.Value(noteKey{}).(*note)
+	n, _ := ctx.Value(hookKey{}).(*hookRecord)
 	i := len(b.Runs)
-	b.Runs = append(b.Runs, Run{Begin: b.r.since(now), Wall: now.UnixNano(), Seen: i})
-	b.notes = append(b.notes, n)
+	b.Runs = append(b.Runs, Run{Begin: b.r.since(now), Wall: now.UnixNano(), EarlierRuns: i})
+	b.hookRecords = append(b.hookRecords, n)
 	run := &b.Runs[i]
-	if b.work%2 == 0 { // the others look when the task may have been canceled
-		run.Ended = ctx.Err() != nil
+	if b.work%2 == 0 { // the other bodies check their context later
+		run.EndedAtStart = ctx.Err() != nil
 	}
 	if due := executor.Due(ctx); !due.IsZero() {
 		run.Due = b.r.since(due)
@@ -65,8 +64,8 @@ func (b *job) Run(ctx context.Context) error {
 			run.Due = due.UnixNano()
 		}
 	}
-	if b.r.Orderly {
-		b.r.tape = append(b.r.tape, b.ID)
+	if b.r.OneWorker {
+		b.r.runOrder = append(b.r.runOrder, b.ID)
 	}
 	switch b.work {
 	case 0:
@@ -78,7 +77,7 @@ func (b *job) Run(ctx context.Context) error {
 		}
 	case 2:
 		for range 500 {
-			run.EndedLater = ctx.Err() != nil
+			run.EndedAtCheck = ctx.Err() != nil
 		}
 	case 3:
 		select {
@@ -87,66 +86,66 @@ func (b *job) Run(ctx context.Context) error {
 		}
 	}
 	if !b.Form.Series() || int64(i+1) == b.last {
-		run.Way = b.Way
+		run.Ending = b.Ending
 	}
-	run.Asked = b.r.now()
-	run.EndedLater = ctx.Err() != nil
+	run.CheckedAt = b.r.now()
+	run.EndedAtCheck = ctx.Err() != nil
 	run.End = b.r.now()
-	switch run.Way {
-	case Sour:
-		return errSour
-	case Loud:
+	switch run.Ending {
+	case Fails:
+		return errBody
+	case Panics:
 		panic("loud")
-	case Gone:
+	case Exits:
 		runtime.Goexit()
-	case Over:
+	case Stops:
 		return executor.Stop
 	}
 	return nil
 }
 
-// result is Run for a task with a value.
+// result is the body of a task with a value.
 func (b *job) result(ctx context.Context) (int, error) { return b.ID + 1, b.Run(ctx) }
 
-// draw plans a job.
+// draw returns a random job.
 func (r *recording) draw(id int, rng *rand.Rand) *job {
 	b := &job{r: r, work: rng.IntN(8)}
 	b.ID = id
-	b.Form = Form(rng.IntN(int(Bound) + 1))
+	b.Form = Form(rng.IntN(int(NewFuture) + 1))
 	if r.sched != nil {
-		b.Form = Form(rng.IntN(int(Trig) + 1))
+		b.Form = Form(rng.IntN(int(Trigger) + 1))
 	}
 	if rng.IntN(3) == 0 {
-		b.Way = Way(rng.IntN(int(Over) + 1))
+		b.Ending = Ending(rng.IntN(int(Stops) + 1))
 	}
-	if b.Way == Gone && r.CallerRuns {
-		b.Way = Well // or the submitter would be lost
+	if b.Ending == Exits && r.CallerRuns {
+		b.Ending = Returns // Goexit would end the submitter
 	}
-	b.Ends = rng.IntN(5) == 0
-	b.Wait = int64(rng.IntN(1500)) * 1000
+	b.ContextEnds = rng.IntN(5) == 0
+	b.Delay = int64(rng.IntN(1500)) * 1000
 	if b.Form.Series() {
-		b.Every = int64(10+rng.IntN(200)) * 1000
-		b.Times = 1 + rng.Int64N(8)
+		b.Period = int64(10+rng.IntN(200)) * 1000
+		b.MaxRuns = 1 + rng.Int64N(8)
 		b.last = 1 + rng.Int64N(8)
-		b.Skip = b.Form == Rate && rng.IntN(2) == 0
+		b.SkipMissed = b.Form == FixedRate && rng.IntN(2) == 0
 	}
-	if b.Form == OnDay { // a coarse grid, for ties
+	if b.Form == At { // on a coarse grid, so that some are equal
 		const grid = 200_000
-		b.Date = (time.Now().UnixNano()+b.Wait)/grid*grid + grid
+		b.Date = (time.Now().UnixNano()+b.Delay)/grid*grid + grid
 	}
 	return b
 }
 
-// options draws the options of a task.
+// options returns random options for the task.
 func (b *job) options(rng *rand.Rand) []executor.Option {
 	var opts []executor.Option
 	if b.Form.Series() {
-		opts = append(opts, executor.Times(int(b.Times)))
+		opts = append(opts, executor.Times(int(b.MaxRuns)))
 	}
-	if b.Skip {
+	if b.SkipMissed {
 		opts = append(opts, executor.SkipMissed())
 	}
-	if b.r.Ranked {
+	if b.r.Prioritized {
 		opts = append(opts, executor.Priority(rng.IntN(3)))
 	}
 	if rng.IntN(3) == 0 {
@@ -155,76 +154,76 @@ func (b *job) options(rng *rand.Rand) []executor.Option {
 	return opts
 }
 
-// grid is a trigger.
+// grid is a trigger that is due at multiples of itself.
 type grid int64
 
 func (g grid) Next(t time.Time) time.Time {
 	return time.Unix(0, (t.UnixNano()/int64(g)+1)*int64(g))
 }
 
-// submit submits the job to the pool. Before that it calls early, if that is not
-// nil, with the future, where there is one by then.
-func (b *job) submit(ctx context.Context, opts []executor.Option, early func(handle)) error {
+// submit submits the job. If early is not nil, submit calls it with the future before that, if
+// the future exists by then.
+func (b *job) submit(ctx context.Context, opts []executor.Option, early func(future)) error {
 	r := b.r
 	switch b.Form {
 	case Plain:
 		return r.pool.Execute(ctx, b)
-	case Fired:
+	case GoFunc:
 		return r.pool.Go(ctx, b.Run, opts...)
-	case Bound:
+	case NewFuture:
 		f := executor.NewFuture(b.result, opts...)
-		b.hold, b.value = f, f.Result
+		b.future, b.value = f, f.Result
 		if early != nil {
 			early(f)
 		}
 		return r.pool.Execute(ctx, f)
-	case Later, OnDay:
+	case Schedule, At:
 		var f *executor.ScheduledFuture[int]
-		if b.Form == OnDay {
+		if b.Form == At {
 			f = executor.At(ctx, r.sched, time.Unix(0, b.Date), b.result, opts...)
 		} else {
-			f = executor.Schedule(ctx, r.sched, time.Duration(b.Wait), b.result, opts...)
+			f = executor.Schedule(ctx, r.sched, time.Duration(b.Delay), b.result, opts...)
 		}
-		b.hold, b.value = f, f.Result
+		b.future, b.value = f, f.Result
 		if err := f.Err(); errors.Is(err, executor.ErrRejected) {
-			return err // only the future has it
+			return err // At and Schedule return no error
 		}
 		return nil
 	}
 	var f *executor.ScheduledFuture[struct{}]
 	var err error
-	switch every := time.Duration(b.Every); b.Form {
-	case Rate:
-		f, err = r.sched.AtFixedRate(ctx, time.Duration(b.Wait), every, b.Run, opts...)
-	case Delay:
-		f, err = r.sched.WithFixedDelay(ctx, time.Duration(b.Wait), every, b.Run, opts...)
-	case Trig:
+	switch every := time.Duration(b.Period); b.Form {
+	case FixedRate:
+		f, err = r.sched.AtFixedRate(ctx, time.Duration(b.Delay), every, b.Run, opts...)
+	case FixedDelay:
+		f, err = r.sched.WithFixedDelay(ctx, time.Duration(b.Delay), every, b.Run, opts...)
+	case Trigger:
 		f, err = r.sched.On(ctx, grid(every), b.Run, opts...)
 	}
 	if err == nil {
-		b.hold = f
+		b.future = f
 		b.value = func() (int, error) { _, err := f.Result(); return 0, err }
 	}
 	return err
 }
 
-// close brings the log of the job into the task.
-func (b *job) close(refused error) {
-	for i, n := range b.notes {
+// close copies the log of the job to the task.
+func (b *job) close(rejected error) {
+	for i, n := range b.hookRecords {
 		if n == nil {
 			continue
 		}
 		r := &b.Runs[i]
 		r.Hooked, r.Before, r.After, r.Number = true, n.before, n.after, n.number
-		r.AfterAgrees = r.Way == Well && n.err == nil || fits(r.Way, n.err)
+		r.AfterMatches = r.Ending == Returns && n.err == nil || fits(r.Ending, n.err)
 	}
 	switch {
-	case b.hold != nil:
-		b.State = b.hold.State()
+	case b.future != nil:
+		b.State = b.future.State()
 		b.Value, b.Outcome = b.value()
-	case b.Form.Future() && errors.Is(refused, executor.ErrRejected):
-		b.State, b.Outcome = executor.Failed, refused
+	case b.Form.Future() && errors.Is(rejected, executor.ErrRejected):
+		b.State, b.Outcome = executor.Failed, rejected
 	case b.Form.Future():
-		b.State, b.Outcome = executor.Canceled, &executor.CanceledError{Cause: refused}
+		b.State, b.Outcome = executor.Canceled, &executor.CanceledError{Cause: rejected}
 	}
 }

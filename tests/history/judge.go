@@ -8,18 +8,18 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Judge returns what is wrong with h, nothing if all is well.
+// Judge returns what is incorrect in h; nothing if h is correct.
 func Judge(h *History) []string {
 	j := &judge{History: h, of: make([]facts, len(h.Tasks))}
 	for _, e := range h.Events {
-		j.hear(e)
+		j.add(e)
 	}
 	for i, t := range h.Tasks {
 		f := &j.of[i]
 		j.admission(t, f)
 		j.runs(t, f)
 		j.outcome(t, f)
-		j.witnesses(t, f)
+		j.waiters(t, f)
 		if t.Form.Series() {
 			j.series(t, f)
 		}
@@ -30,62 +30,64 @@ func Judge(h *History) []string {
 	return j.wrong
 }
 
-// judge is the work of one judgment.
+// A judge checks one history.
 type judge struct {
 	*History
 	of    []facts
 	wrong []string
 
-	shut, stop    int64 // when the first Shutdown and ShutdownNow, of either kind, were called; 0 for never
-	stopped       int64 // when all calls of ShutdownNow had returned; 0 for never
-	closed        int64 // when the first of either returned; 0 for never
-	waited        int64 // when the first AwaitTermination returned that reported the end; 0 for never
-	awaitFailures int
+	// Times of the shutdown; 0 means never.
+	shutdownAt      int64 // first call of Shutdown
+	shutdownNowAt   int64 // first call of ShutdownNow
+	shutdownDone    int64 // first return of either
+	shutdownNowDone int64 // last return of ShutdownNow
+	terminatedAt    int64 // first return of AwaitTermination without an error
+	awaitFailures   int   // returns of AwaitTermination with an error
 }
 
 // facts are the events of one task.
 type facts struct {
 	submits  []Event
 	canceled []Event // Cancel and Abandon that reported true
-	removed  []Event // that reported true
-	back     []Event
-	seen     []Event // Get and Join
+	removed  []Event // Remove that reported true
+	returned []Event // ShutdownNow returned it
+	waits    []Event // Get and Join
 }
 
 func (f *facts) submitted() Event { return f.submits[0] }
 
-// refused reports whether the submission returned an error.
-func (f *facts) refused() bool { return f.submitted().Err != nil }
+// rejected reports whether the submission returned an error.
+func (f *facts) rejected() bool { return f.submitted().Err != nil }
 
-func (j *judge) say(format string, args ...any) {
+func (j *judge) report(format string, args ...any) {
 	j.wrong = append(j.wrong, fmt.Sprintf(format, args...))
 }
 
-func (j *judge) blame(t *Task, format string, args ...any) {
-	j.say("task %d (%v, to end %v): %s", t.ID, t.Form, t.Way, fmt.Sprintf(format, args...))
+func (j *judge) fault(t *Task, format string, args ...any) {
+	j.report("task %d (%v, %v): %s", t.ID, t.Form, t.Ending, fmt.Sprintf(format, args...))
 }
 
-// hear sorts an event in.
-func (j *judge) hear(e Event) {
+// add adds an event to the facts.
+func (j *judge) add(e Event) {
 	switch e.Kind {
 	case Shutdown, ShutdownNow:
-		at := &j.shut
+		at := &j.shutdownAt
 		if e.Kind == ShutdownNow {
-			at = &j.stop
-			j.stopped = max(j.stopped, e.To)
+			at = &j.shutdownNowAt
+			j.shutdownNowDone = max(j.shutdownNowDone, e.To)
 		}
 		if *at == 0 || e.From < *at {
 			*at = e.From
 		}
-		if j.closed == 0 || e.To < j.closed {
-			j.closed = e.To
+		if j.shutdownDone == 0 || e.To < j.shutdownDone {
+			j.shutdownDone = e.To
 		}
 		return
 	case Await:
 		if e.Err != nil {
 			j.awaitFailures++
-		} else if j.waited == 0 || e.To < j.waited {
-			j.waited = e.To
+		} else if j.terminatedAt == 0 || e.To < j.terminatedAt {
+			j.terminatedAt = e.To
 		}
 		return
 	}
@@ -101,86 +103,86 @@ func (j *judge) hear(e Event) {
 		if e.OK {
 			f.removed = append(f.removed, e)
 		}
-	case GiveBack:
-		f.back = append(f.back, e)
+	case Returned:
+		f.returned = append(f.returned, e)
 	case Get, Join:
-		f.seen = append(f.seen, e)
+		f.waits = append(f.waits, e)
 	}
 }
 
-// admission judges what became of a submission. One that was refused leaves no
-// trace; one that was accepted is run, or canceled, or given back: exactly one
-// of them.
+// admission checks a submission. A rejected task has no other event. An accepted task runs, is
+// canceled, or is returned by ShutdownNow: exactly one of them.
 func (j *judge) admission(t *Task, f *facts) {
 	if len(f.submits) != 1 {
-		j.blame(t, "was submitted %d times", len(f.submits))
+		j.fault(t, "was submitted %d times", len(f.submits))
 		f.submits = append(f.submits, Event{Kind: Submit, Err: errors.New("never")})
 		return
 	}
 	s := f.submitted()
-	if len(f.back) > 1 {
-		j.blame(t, "was given back %d times", len(f.back))
+	if len(f.returned) > 1 {
+		j.fault(t, "was returned %d times", len(f.returned))
 	}
 	if len(f.removed) > 1 {
-		j.blame(t, "was removed %d times", len(f.removed))
+		j.fault(t, "was removed %d times", len(f.removed))
 	}
 	if len(f.canceled) > 1 {
-		j.blame(t, "was canceled %d times", len(f.canceled))
+		j.fault(t, "was canceled %d times", len(f.canceled))
 	}
-	if len(t.Runs) > 0 && j.closed != 0 && s.From > j.closed {
-		j.blame(t, "ran, though it was submitted after the shutdown")
+	if len(t.Runs) > 0 && j.shutdownDone != 0 && s.From > j.shutdownDone {
+		j.fault(t, "ran, but was submitted after the shutdown")
 	}
 	if s.Err != nil {
 		switch {
 		case len(t.Runs) > 0:
-			j.blame(t, "was rejected (%v) and ran", s.Err)
-		case len(f.back) > 0:
-			j.blame(t, "was rejected (%v) and given back", s.Err)
+			j.fault(t, "was rejected (%v) and ran", s.Err)
+		case len(f.returned) > 0:
+			j.fault(t, "was rejected (%v) and returned", s.Err)
 		case len(f.removed) > 0:
-			j.blame(t, "was rejected (%v) and removed", s.Err)
+			j.fault(t, "was rejected (%v) and removed", s.Err)
 		}
-		if !errors.Is(s.Err, executor.ErrRejected) && !(t.Ends && errors.Is(s.Err, context.Canceled)) {
-			j.blame(t, "was rejected with %v", s.Err)
+		if !errors.Is(s.Err, executor.ErrRejected) && !(t.ContextEnds && errors.Is(s.Err, context.Canceled)) {
+			j.fault(t, "was rejected with %v", s.Err)
 		}
 		return
 	}
 	if !t.Form.Future() {
-		ends := len(t.Runs) + len(f.back) + len(f.removed)
-		loose := t.Ends || j.Discards
+		ends := len(t.Runs) + len(f.returned) + len(f.removed)
+		mayBeDiscarded := t.ContextEnds || j.Discards
 		switch {
 		case ends > 1:
-			j.blame(t, "was accepted; it ran %d times, was given back %d times and removed %d times", len(t.Runs), len(f.back), len(f.removed))
-		case ends == 0 && !loose:
-			j.blame(t, "was accepted, and got lost")
+			j.fault(t, "was accepted; it ran %d times, was returned %d times and removed %d times",
+				len(t.Runs), len(f.returned), len(f.removed))
+		case ends == 0 && !mayBeDiscarded:
+			j.fault(t, "was accepted and lost")
 		}
 	}
 }
 
-// runs judges the runs of a body: at most one, or one after the other; never
-// before it was submitted or due, nor after the pool has terminated; and with
-// the hooks around it.
+// runs checks the runs of a body: at most one, or one after the other in a series; not before
+// the submission and the due time, nor after the termination of the pool; with the hooks around
+// them.
 func (j *judge) runs(t *Task, f *facts) {
 	if len(t.Runs) > 1 && !t.Form.Series() {
-		j.blame(t, "ran %d times", len(t.Runs))
+		j.fault(t, "ran %d times", len(t.Runs))
 	}
 	for i, r := range t.Runs {
 		if r.Begin < f.submitted().From {
-			j.blame(t, "run %d began before it was submitted", i+1)
+			j.fault(t, "run %d started before the submission", i+1)
 		}
 		if r.End < r.Begin {
-			j.blame(t, "run %d has no end", i+1)
+			j.fault(t, "run %d has no end", i+1)
 		}
-		if r.Seen != i {
-			j.blame(t, "run %d saw %d runs before it", i+1, r.Seen)
+		if r.EarlierRuns != i {
+			j.fault(t, "run %d saw %d earlier runs", i+1, r.EarlierRuns)
 		}
 		if i > 0 && r.Begin < t.Runs[i-1].End {
-			j.blame(t, "run %d overlaps the one before", i+1)
+			j.fault(t, "run %d overlaps the previous one", i+1)
 		}
 		if t.Form.Timed() {
 			j.due(t, f, i, r)
 		}
-		if j.waited != 0 && r.End > j.waited && (r.Hooked || !j.CallerRuns) {
-			j.blame(t, "run %d went on after the pool had terminated", i+1)
+		if j.terminatedAt != 0 && r.End > j.terminatedAt && (r.Hooked || !j.CallerRuns) {
+			j.fault(t, "run %d ended after the termination of the pool", i+1)
 		}
 		j.hooks(t, i, r)
 		j.contexts(t, f, i, r)
@@ -193,16 +195,17 @@ func (j *judge) due(t *Task, f *facts, i int, r Run) {
 		now = r.Wall
 	}
 	if now < r.Due {
-		j.blame(t, "run %d began %d ns before it was due", i+1, r.Due-now)
+		j.fault(t, "run %d started %d ns before it was due", i+1, r.Due-now)
 	}
 	switch s := f.submitted(); {
 	case i > 0:
-	case t.Form == OnDay:
+	case t.Form == At:
 		if r.Due != t.Date {
-			j.blame(t, "was due at %d, not at %d", r.Due, t.Date)
+			j.fault(t, "was due at %d, want %d", r.Due, t.Date)
 		}
-	case t.Form != Trig && (r.Due < s.From+t.Wait || r.Due > s.To+t.Wait):
-		j.blame(t, "was due at %d; it was submitted between %d and %d, with the delay %d", r.Due, s.From, s.To, t.Wait)
+	case t.Form != Trigger && (r.Due < s.From+t.Delay || r.Due > s.To+t.Delay):
+		j.fault(t, "was due at %d; it was submitted between %d and %d with a delay of %d",
+			r.Due, s.From, s.To, t.Delay)
 	}
 }
 
@@ -210,41 +213,44 @@ func (j *judge) hooks(t *Task, i int, r Run) {
 	switch {
 	case !j.Hooked:
 		if r.Hooked {
-			j.blame(t, "run %d has hooks, the pool has not", i+1)
+			j.fault(t, "run %d has hooks, but the pool has none", i+1)
 		}
 	case !r.Hooked:
 		if !j.CallerRuns {
-			j.blame(t, "run %d had no BeforeTask", i+1)
+			j.fault(t, "run %d had no BeforeTask", i+1)
 		}
 	case r.Before > r.Begin || r.After == 0 || r.After < r.End:
-		j.blame(t, "run %d from %d to %d has BeforeTask at %d and AfterTask at %d", i+1, r.Begin, r.End, r.Before, r.After)
-	case !r.AfterAgrees:
-		j.blame(t, "AfterTask of run %d got another error than the body returned", i+1)
+		j.fault(t, "run %d from %d to %d has BeforeTask at %d and AfterTask at %d",
+			i+1, r.Begin, r.End, r.Before, r.After)
+	case !r.AfterMatches:
+		j.fault(t, "AfterTask of run %d got another outcome than that of the body", i+1)
 	case r.Number != int64(i+1):
-		j.blame(t, "run %d had the number %d", i+1, r.Number)
+		j.fault(t, "run %d had the number %d", i+1, r.Number)
 	}
 }
 
-// contexts judges the context of a run: it ends if somebody ended it, and then
-// at once.
+// contexts checks the context of a run: it ends if and only if a call ended it, and then at
+// once.
 func (j *judge) contexts(t *Task, f *facts, i int, r Run) {
-	must, may := false, t.Ends
+	must, may := false, t.ContextEnds
 	for _, e := range f.canceled {
 		if e.Kind == Cancel {
-			must = must || e.To < r.Asked
+			must = must || e.To < r.CheckedAt
 			may = may || e.From < r.End
 		}
 	}
-	may = may || j.stop != 0 && j.stop < r.End
-	// A context that has two parents ends with the pool a moment later. One of a
-	// body that the submitter runs may outlive the pool, and its shutdown.
-	must = must || j.stopped != 0 && j.stopped < r.Asked && !t.Ends && (r.Hooked || !j.CallerRuns)
+	may = may || j.shutdownNowAt != 0 && j.shutdownNowAt < r.End
+	// A context with two parents ends a moment after that of the pool. The context of a run in
+	// the submitter may end after the shutdown of the pool.
+	if j.shutdownNowDone != 0 && !t.ContextEnds && (r.Hooked || !j.CallerRuns) {
+		must = must || j.shutdownNowDone < r.CheckedAt
+	}
 	switch {
-	case must && !r.EndedLater:
-		j.blame(t, "run %d went on after Cancel or ShutdownNow, and its context had not ended", i+1)
-	case r.EndedLater && !may:
-		j.blame(t, "the context of run %d ended, and nobody ended it", i+1)
-	case r.Ended && !r.EndedLater:
-		j.blame(t, "the context of run %d ended, and then it had not", i+1)
+	case must && !r.EndedAtCheck:
+		j.fault(t, "the context of run %d did not end after Cancel or ShutdownNow", i+1)
+	case r.EndedAtCheck && !may:
+		j.fault(t, "the context of run %d ended, but no call ended it", i+1)
+	case r.EndedAtStart && !r.EndedAtCheck:
+		j.fault(t, "the context of run %d ended, and later had not", i+1)
 	}
 }

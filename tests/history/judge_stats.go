@@ -2,15 +2,15 @@ package history
 
 import "github.com/executor-go/executor"
 
-// counters judges the snapshots: each adds up, none goes back, and the last says
-// what happened.
+// counters checks the snapshots: each adds up, no counter decreases, and the last matches the
+// tasks.
 func (j *judge) counters() {
 	for _, list := range j.Samples {
 		var prev executor.Stats
 		for _, s := range list {
 			j.snapshot(s)
-			if !j.Counts {
-				j.onward(prev, s)
+			if !j.Resubmits {
+				j.monotonic(prev, s)
 			}
 			prev = s
 		}
@@ -21,30 +21,30 @@ func (j *judge) counters() {
 
 func (j *judge) snapshot(s executor.Stats) {
 	if s.Submitted != int64(s.Queued)+int64(s.Active)+s.Succeeded+s.Failed+s.Canceled+s.Rejected ||
-		s.Workers != s.Active+s.Idle || s.Active < 0 || s.Idle < 0 || s.Workers > s.Largest ||
-		s.Blocked < 0 || s.Queued < 0 {
-		j.say("a snapshot does not add up: %+v", s)
+		s.Workers != s.Active+s.Idle || s.Workers > s.Largest ||
+		s.Active < 0 || s.Idle < 0 || s.Blocked < 0 || s.Queued < 0 {
+		j.report("a snapshot does not add up: %+v", s)
 	}
-	if j.Orderly && s.Workers > 1 {
-		j.say("a pool of one worker has %d: %+v", s.Workers, s)
+	if j.OneWorker && s.Workers > 1 {
+		j.report("a pool of one worker has %d: %+v", s.Workers, s)
 	}
 }
 
-func (j *judge) onward(a, b executor.Stats) {
-	if b.Submitted < a.Submitted || b.Succeeded < a.Succeeded || b.Failed < a.Failed || b.Canceled < a.Canceled ||
-		b.Rejected < a.Rejected || b.Runs < a.Runs || b.Panics < a.Panics ||
+func (j *judge) monotonic(a, b executor.Stats) {
+	if b.Submitted < a.Submitted || b.Succeeded < a.Succeeded || b.Failed < a.Failed ||
+		b.Canceled < a.Canceled || b.Rejected < a.Rejected || b.Runs < a.Runs || b.Panics < a.Panics ||
 		b.Largest < a.Largest || b.Stage < a.Stage {
-		j.say("a counter went back: %+v\nthen %+v", a, b)
+		j.report("a counter decreased: %+v\nthen %+v", a, b)
 	}
 }
 
-// totals holds the last snapshot against the tasks. Where the submitter may run
-// tasks, those are rejections that succeed, and only bounds are certain.
+// totals compares the last snapshot with the tasks. If the submitter may run tasks, these count
+// as rejected, and only bounds are known.
 func (j *judge) totals() {
 	s := j.Final
 	var runs, succeeded, failed, canceled, early int64
-	var lost int64 // plain tasks without a trace: canceled or dropped
-	var inline int64
+	var lost int64   // plain tasks without an event: canceled or discarded
+	var inline int64 // runs in the submitter
 	for i, t := range j.Tasks {
 		f := &j.of[i]
 		runs += int64(len(t.Runs))
@@ -55,48 +55,52 @@ func (j *judge) totals() {
 		}
 		n := len(t.Runs)
 		switch {
-		case f.refused() && t.Ends:
-			early++ // whether it was counted depends on when its context ended
-		case f.refused():
-		case t.Form.Future() && t.State == executor.Succeeded, !t.Form.Future() && n > 0 && t.Runs[n-1].Way == Well:
+		case f.rejected() && t.ContextEnds:
+			early++ // counted or not, depending on when its context ended
+		case f.rejected():
+		case t.Form.Future() && t.State == executor.Succeeded,
+			!t.Form.Future() && n > 0 && t.Runs[n-1].Ending == Returns:
 			succeeded++
 		case t.Form.Future() && t.State == executor.Failed && n > 0, !t.Form.Future() && n > 0:
 			failed++
-		case t.Form.Future() && t.State == executor.Canceled, len(f.back) > 0, len(f.removed) > 0:
+		case t.Form.Future() && t.State == executor.Canceled, len(f.returned) > 0, len(f.removed) > 0:
 			canceled++
 		default:
 			lost++
 		}
 	}
 	all := int64(len(j.Tasks))
-	if !j.Counts && (s.Submitted > all || s.Submitted < all-early-j.canceledEarly()) {
-		j.say("%d tasks were submitted, of which the pool knows %d", all, s.Submitted)
+	if !j.Resubmits && (s.Submitted > all || s.Submitted < all-early-j.canceledEarly()) {
+		j.report("%d tasks were submitted; the pool counts %d", all, s.Submitted)
 	}
 	if j.CallerRuns {
 		if n := runs - s.Runs; n < 0 || n > s.Rejected || j.Hooked && n != inline {
-			j.say("%d bodies ran, %d of them the submitters'; the pool knows %d, and rejected %d", runs, inline, s.Runs, s.Rejected)
+			j.report("%d bodies ran, %d of them in the submitters; the pool counts %d runs and %d rejections",
+				runs, inline, s.Runs, s.Rejected)
 		}
 		return
 	}
 	if runs != s.Runs {
-		j.say("%d bodies ran, of which the pool knows %d", runs, s.Runs)
+		j.report("%d bodies ran; the pool counts %d", runs, s.Runs)
 	}
 	if s.Succeeded != succeeded || s.Failed != failed {
-		j.say("%d tasks succeeded and %d failed; the pool says %d and %d", succeeded, failed, s.Succeeded, s.Failed)
+		j.report("%d tasks succeeded and %d failed; the pool counts %d and %d",
+			succeeded, failed, s.Succeeded, s.Failed)
 	}
 	if j.Discards {
-		return // a task may be canceled and dropped in the same moment
+		return // a task may be canceled and discarded at the same time
 	}
 	if s.Canceled > canceled+lost || s.Canceled < canceled-j.canceledEarly() {
-		j.say("%d tasks were canceled, and of %d nothing is known; the pool says %d", canceled, lost, s.Canceled)
+		j.report("%d tasks were canceled, and %d have no outcome; the pool counts %d canceled",
+			canceled, lost, s.Canceled)
 	}
 }
 
-// canceledEarly counts the tasks that were canceled, or whose context may have
-// ended, before the pool could count them.
+// canceledEarly returns the number of tasks that may have been canceled, by a call or a context,
+// before the pool counted them.
 func (j *judge) canceledEarly() (n int64) {
 	for i, t := range j.Tasks {
-		if t.Form.Future() && t.State == executor.Canceled && (t.Ends || j.of[i].refused()) {
+		if t.Form.Future() && t.State == executor.Canceled && (t.ContextEnds || j.of[i].rejected()) {
 			n++
 		}
 	}

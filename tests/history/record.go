@@ -9,58 +9,58 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Record draws a world of the kind, which counts from 0 to Kinds, runs all of its
-// goroutines at once, and returns what they saw when the pool has terminated.
+// Record runs a random world of a kind, a number below Kinds, and returns its history. It
+// returns when the pool has terminated.
 func Record(kind int, seed uint64) *History {
-	r := &recording{begin: time.Now().Add(-1)} // no time is 0, which is never
+	r := &recording{begin: time.Now().Add(-1)} // so that no time is 0, which means never
 	hooks := executor.Hooks{
 		BeforeTask: r.before,
 		AfterTask:  r.after,
 		Terminated: func() { r.terminated = append(r.terminated, r.now()) },
 		OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 	}
-	r.stage = build(kind, seed, hooks)
+	r.setup = build(kind, seed, hooks)
 	return r.record()
 }
 
-// recording is a history in the making.
+// A recording is an unfinished history.
 type recording struct {
-	*stage
+	*setup
 	begin      time.Time
-	tape       []int   // written by the bodies of an orderly pool, one after the other
+	runOrder   []int   // written by the bodies of a pool with one worker
 	terminated []int64 // written by the hook
 
-	offers chan offer // tasks for the cancelers and waiters
+	offers chan offer // tasks for the goroutines that cancel and wait
 	logs   []*log
 }
 
-// log is the log of one goroutine.
+// A log is the log of one goroutine.
 type log struct {
 	by      int
 	events  []Event
 	samples []executor.Stats
 }
 
-// offer is a task that another goroutine may do something about.
+// An offer is a task that another goroutine may cancel or wait for.
 type offer struct {
-	job  *job
-	hold handle // nil if it has none
+	job    *job
+	future future // nil if it has none
 }
 
 func (r *recording) since(t time.Time) int64 { return int64(t.Sub(r.begin)) }
 func (r *recording) now() int64              { return r.since(time.Now()) }
 
 func (r *recording) before(ctx context.Context, info executor.TaskInfo) context.Context {
-	return context.WithValue(ctx, noteKey{}, &note{before: r.now(), number: info.Run})
+	return context.WithValue(ctx, hookKey{}, &hookRecord{before: r.now(), number: info.Run})
 }
 
 func (r *recording) after(ctx context.Context, _ executor.TaskInfo, err error) {
-	n := ctx.Value(noteKey{}).(*note)
+	n := ctx.Value(hookKey{}).(*hookRecord)
 	n.after, n.err = r.now(), err
 }
 
-// note records a call of f, which fills in the answer.
-func (l *log) note(r *recording, kind Kind, task int, f func(e *Event)) {
+// call records a call by f, which sets the results.
+func (l *log) call(r *recording, kind Kind, task int, f func(e *Event)) {
 	l.events = append(l.events, Event{Kind: kind, By: l.by, Task: task, From: r.now()})
 	e := &l.events[len(l.events)-1]
 	f(e)
@@ -85,25 +85,25 @@ func (r *recording) record() *History {
 			for k := range r.tasks {
 				b := r.draw(i*r.tasks+k, rng)
 				jobs[i][k] = b
-				r.hand(b, l, rng)
+				r.submitAndOffer(b, l, rng)
 			}
 		})
 	}
 	for range 2 {
-		act(&others, func(l *log, rng *rand.Rand) { r.meddle(l, rng) })
+		act(&others, func(l *log, rng *rand.Rand) { r.interfere(l, rng) })
 	}
 	for range 2 {
-		act(&others, func(l *log, rng *rand.Rand) { r.watch(l, over) })
+		act(&others, func(l *log, rng *rand.Rand) { r.sample(l, over) })
 	}
-	if r.tuned {
-		act(&others, func(_ *log, rng *rand.Rand) { r.tune(rng, over) })
+	if r.reconfigured {
+		act(&others, func(_ *log, rng *rand.Rand) { r.reconfigure(rng, over) })
 	}
-	if r.fickle != nil {
-		act(&others, func(_ *log, rng *rand.Rand) { r.change(rng, over) })
+	if r.changing != nil {
+		act(&others, func(_ *log, rng *rand.Rand) { r.changePolicies(rng, over) })
 	}
 	var ending sync.WaitGroup
-	for _, gentle := range r.gentle {
-		act(&ending, func(l *log, rng *rand.Rand) { r.shutdown(l, rng, gentle, submitted) })
+	for _, orderly := range r.orderly {
+		act(&ending, func(l *log, rng *rand.Rand) { r.shutdown(l, rng, orderly, submitted) })
 	}
 	act(&ending, r.await)
 
@@ -116,10 +116,10 @@ func (r *recording) record() *History {
 	return r.merge(jobs)
 }
 
-// merge returns the history, once all goroutines have ended.
+// merge returns the history after all goroutines have returned.
 func (r *recording) merge(jobs [][]*job) *History {
-	h := &History{World: r.World, Terminated: r.terminated, Tape: r.tape, Final: r.pool.Stats()}
-	refused := make(map[int]error)
+	h := &History{World: r.World, Terminated: r.terminated, Order: r.runOrder, Final: r.pool.Stats()}
+	rejected := make(map[int]error)
 	for _, l := range r.logs {
 		h.Events = append(h.Events, l.events...)
 		if l.samples != nil {
@@ -127,7 +127,7 @@ func (r *recording) merge(jobs [][]*job) *History {
 		}
 		for _, e := range l.events {
 			if e.Kind == Submit {
-				refused[e.Task] = e.Err
+				rejected[e.Task] = e.Err
 			}
 		}
 	}
@@ -136,10 +136,10 @@ func (r *recording) merge(jobs [][]*job) *History {
 	end()
 	for _, js := range jobs {
 		for _, b := range js {
-			if b.hold != nil { // a late Join need not wait
-				late.note(r, Join, b.ID, func(e *Event) { e.Err = b.hold.Join(over) })
+			if b.future != nil { // after the run Join returns at once
+				late.call(r, Join, b.ID, func(e *Event) { e.Err = b.future.Join(over) })
 			}
-			b.close(refused[b.ID])
+			b.close(rejected[b.ID])
 			h.Tasks = append(h.Tasks, &b.Task)
 		}
 	}

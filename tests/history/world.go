@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// Kinds is the number of kinds of pools: all presets, and all queues with all
-// policies.
+// Kinds returns the number of kinds of pools: all presets, all queues with all policies, and
+// scheduled pools with all policies.
 func Kinds() int { return len(presets) + len(queues)*len(policies) + len(policies) }
 
 var presets = []struct {
@@ -50,50 +50,50 @@ var policies = []struct {
 	})},
 }
 
-// allow notes what the policy may do.
-func (w *World) allow(i int) {
+// allow hookRecords what the policy may do.
+func (w *World) addPolicy(i int) {
 	switch policies[i].name {
 	case "CallerRuns":
 		w.CallerRuns = true
 	case "Discard", "DiscardOldest":
 		w.Discards = true
 	case "own":
-		w.Discards, w.Counts = true, true
+		w.Discards, w.Resubmits = true, true
 	}
 }
 
 // stage is a pool, and what is done to it.
-type stage struct {
+type setup struct {
 	World
 	rng   *rand.Rand
 	pool  *executor.Pool
-	sched *executor.ScheduledPool // the same, or nil
+	sched *executor.ScheduledPool // the same pool, or nil
 
-	core, max  int
-	tuned      bool  // a goroutine changes sizes and times
-	fickle     []int // the policies that a goroutine sets, if any
-	submitters int
-	tasks      int    // of each
-	gentle     []bool // a shutdown each: Shutdown if true, else ShutdownNow
-	patience   time.Duration
+	core, max     int
+	reconfigured  bool  // sizes and times are changed
+	changing      []int // the policies that are set during the history
+	submitters    int
+	tasks         int    // of each submitter
+	orderly       []bool // one goroutine for each: true for Shutdown, false for ShutdownNow
+	shutdownAfter time.Duration
 }
 
-// build draws a world of the kind, and makes its pool.
-func build(kind int, seed uint64, hooks executor.Hooks) *stage {
-	s := &stage{rng: rand.New(rand.NewPCG(seed, 0))}
+// build returns a random setup of the kind.
+func build(kind int, seed uint64, hooks executor.Hooks) *setup {
+	s := &setup{rng: rand.New(rand.NewPCG(seed, 0))}
 	s.Seed = seed
 	r := s.rng
 	s.submitters, s.tasks = 1+r.IntN(4), 10+r.IntN(50)
-	s.patience = time.Duration(r.IntN(3000)) * time.Microsecond
+	s.shutdownAfter = time.Duration(r.IntN(3000)) * time.Microsecond
 	if r.IntN(2) == 0 {
-		s.patience = time.Hour // once all is submitted
+		s.shutdownAfter = time.Hour // when all is submitted
 	}
-	s.gentle = [][]bool{{true}, {false}, {true, false}, {true, true}, {false, false}}[r.IntN(5)]
+	s.orderly = [][]bool{{true}, {false}, {true, false}, {true, true}, {false, false}}[r.IntN(5)]
 	s.core, s.max = r.IntN(3), 0
 	s.max = max(1, s.core) + r.IntN(3)
-	s.Hooked, s.tuned = r.IntN(3) > 0, r.IntN(3) > 0
-	if r.IntN(4) == 0 { // one worker, left alone
-		s.core, s.max, s.tuned = 1, 1, false
+	s.Hooked, s.reconfigured = r.IntN(3) > 0, r.IntN(3) > 0
+	if r.IntN(4) == 0 { // one worker, and no changes
+		s.core, s.max, s.reconfigured = 1, 1, false
 	}
 	if !s.Hooked {
 		hooks = executor.Hooks{}
@@ -107,39 +107,39 @@ func build(kind int, seed uint64, hooks executor.Hooks) *stage {
 	} else {
 		s.scheduled(kind-len(queues)*len(policies), hooks)
 	}
-	if s.CallerRuns || s.tuned {
-		s.Orderly = false
+	if s.CallerRuns || s.reconfigured {
+		s.OneWorker = false
 	}
 	return s
 }
 
-func (s *stage) preset(kind int) {
+func (s *setup) preset(kind int) {
 	p := presets[kind]
 	s.Name, s.Hooked = p.name, false
 	switch n := max(1, s.core); p.name {
 	case "Scheduled":
 		s.sched = executor.Scheduled(s.core)
-		s.Orderly = s.core <= 1
+		s.OneWorker = s.core <= 1
 	case "SingleScheduled":
 		s.sched = executor.SingleScheduled()
-		s.tuned, s.Orderly = false, true
+		s.reconfigured, s.OneWorker = false, true
 	case "Single":
 		s.pool = p.pool(n)
-		s.tuned, s.Orderly = false, true
+		s.reconfigured, s.OneWorker = false, true
 	default:
 		s.pool = p.pool(n)
 		s.max = s.pool.Max()
-		s.Orderly = p.name == "Fixed" && n == 1
+		s.OneWorker = p.name == "Fixed" && n == 1
 	}
 	if s.sched != nil {
 		s.pool, s.Scheduled, s.Stops = s.sched.Pool, true, true
-		s.Retains = s.tuned
+		s.Retains = s.reconfigured
 	}
 }
 
-func (s *stage) plain(queue, policy int, hooks executor.Hooks) {
+func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 	s.Name = queues[queue].name + ", " + policies[policy].name
-	s.Ranked = queues[queue].name == "Prioritized"
+	s.Prioritized = queues[queue].name == "Prioritized"
 	s.reject(policy)
 	c := executor.Config{
 		Core: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
@@ -147,11 +147,11 @@ func (s *stage) plain(queue, policy int, hooks executor.Hooks) {
 		Hooks:     hooks, Logger: slog.New(slog.DiscardHandler),
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
-	s.Orderly = s.max == 1
+	s.OneWorker = s.max == 1
 	s.pool = must(executor.New(c))
 }
 
-func (s *stage) scheduled(policy int, hooks executor.Hooks) {
+func (s *setup) scheduled(policy int, hooks executor.Hooks) {
 	s.Name = "NewScheduled, " + policies[policy].name
 	s.Scheduled = true
 	s.reject(policy)
@@ -161,32 +161,32 @@ func (s *stage) scheduled(policy int, hooks executor.Hooks) {
 		Delayed: executor.AfterShutdown(s.rng.IntN(3)), Periodic: executor.AfterShutdown(s.rng.IntN(3)),
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
-	s.Retains = c.RetainCanceled || s.tuned
-	s.Drops = c.Delayed == executor.DropAtShutdown || s.fickle != nil
-	s.Stops = c.Periodic != executor.KeepAfterShutdown || s.fickle != nil
-	s.Orderly = s.core <= 1
+	s.Retains = c.RetainCanceled || s.reconfigured
+	s.Drops = c.Delayed == executor.DropAtShutdown || s.changing != nil
+	s.Stops = c.Periodic != executor.KeepAfterShutdown || s.changing != nil
+	s.OneWorker = s.core <= 1
 	s.sched = must(executor.NewScheduled(c))
 	s.pool = s.sched.Pool
 }
 
-// reject draws the policies that the pool will have.
-func (s *stage) reject(first int) {
-	s.allow(first)
+// reject determines the policies of the pool.
+func (s *setup) reject(first int) {
+	s.addPolicy(first)
 	if s.rng.IntN(4) > 0 {
 		return
 	}
 	for range 2 {
 		i := s.rng.IntN(len(policies))
-		s.fickle = append(s.fickle, i)
-		s.allow(i)
+		s.changing = append(s.changing, i)
+		s.addPolicy(i)
 	}
-	s.fickle = append(s.fickle, first)
+	s.changing = append(s.changing, first)
 	s.Name += " and others"
 }
 
-func (s *stage) String() string {
-	return fmt.Sprintf("%s, core %d, max %d, %d submitters of %d tasks, tuned %t, gentle %v after %v: %+v",
-		s.Name, s.core, s.max, s.submitters, s.tasks, s.tuned, s.gentle, s.patience, s.World)
+func (s *setup) String() string {
+	return fmt.Sprintf("%s, core %d, max %d, %d submitters of %d tasks, reconfigured %t, orderly %v after %v: %+v",
+		s.Name, s.core, s.max, s.submitters, s.tasks, s.reconfigured, s.orderly, s.shutdownAfter, s.World)
 }
 
 func must[P any](p P, err error) P {
