@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// prepare makes a new job complete, or says what is wrong with it.
+// prepare completes a new job, or returns what is wrong with it.
 func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error) {
 	j.ID, j.Kind, j.Attempts = NewID(), k.name, 12
 	if err := checkName("kind", k.name, MaxKind); err != nil {
@@ -47,7 +47,7 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 	return j, err
 }
 
-// ceilMicros rounds up to what databases keep, so that nothing is early.
+// ceilMicros rounds up to microseconds, which stores keep, so that no job is early.
 func ceilMicros(t time.Time) time.Time {
 	t = t.UTC().Round(0)
 	return t.Add(time.Microsecond - 1).Truncate(time.Microsecond)
@@ -65,10 +65,9 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 	return ids[0], nil
 }
 
-// ScheduleAll is Schedule for many payloads, in one transaction: all are added or
-// none. They share the options, so that they can't have a Key. In SQLite nobody
-// else writes meanwhile: add as many at once as take less than a third of the
-// lease, or the nodes lose theirs.
+// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. They share the options, and so
+// can't have a Key. In SQLite nobody else writes meanwhile: add as many at once as take less than a third of the lease,
+// or the nodes lose theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]NewJob, 0, len(payloads))
 	for _, p := range payloads {
@@ -90,12 +89,12 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 	return k.jobs.insert(ctx, jobs)
 }
 
-// ScheduleTx is Schedule as a part of the caller's transaction: there is a job if
-// and only if tx is committed. The job's time counts from now, not from the
-// commit. Where the store does not tell of commits, as in SQLite, the job may begin
-// up to Config.Poll late, also on the node of this program; RunNow, called after
-// the commit, makes that look at once.
-func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P, opts ...Option) (ID, error) {
+// ScheduleTx is Schedule as a part of the caller's transaction: the job is there if and only if tx is committed. Its
+// time counts from this call, not from the commit. Where the store does not report commits, as in SQLite, the job may
+// begin up to Config.Poll late, also on the node of this program; RunNow, called after the commit, makes that node poll
+// at once.
+func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
+	opts ...Option) (ID, error) {
 	mustContext(ctx)
 	store, err := transact(k.jobs.store, tx)
 	if err != nil {
@@ -112,7 +111,7 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	return placed[0].accepted(j)
 }
 
-// accepted gives the ID of j, or of the job that stands for it, unless it can't.
+// accepted returns the ID of j, or of the job that stands for it. The error is ErrKeyTaken if that can't.
 func (p *InsertResult) accepted(j NewJob) (ID, error) {
 	if j.result != nil {
 		*j.result = *p
@@ -129,8 +128,8 @@ func (p *InsertResult) accepted(j NewJob) (ID, error) {
 	return p.ID, nil
 }
 
-// insert adds jobs, and lets the node of this program have those that are due
-// soon, so that they need no further look at the database to begin in time.
+// insert adds jobs. Those that are due soon are placed on this program's node, so that they begin in time without
+// another call of the store.
 func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	mustContext(ctx)
 	node := j.node()
@@ -156,7 +155,7 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	return ids, nil
 }
 
-// now gives the time of the database's clock: a node knows it, others ask.
+// now returns the time of the store: a node knows it, other programs ask.
 func (j *Jobs) now(ctx context.Context) (time.Time, error) {
 	mustContext(ctx)
 	if n := j.node(); n != nil && n.clock.known() {

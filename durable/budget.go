@@ -6,11 +6,12 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// minStall is the shortest time without a worker becoming free after which a node takes its workers to be busy for long.
-// While they are quicker it pays to have the next job at hand.
+// minStall is the shortest time without a worker becoming free after which a node takes its workers to be busy for
+// long. While they are quicker it pays to have the next job at hand.
 const minStall = time.Second
 
-// load is what a node knows of how busy its workers are, and how many jobs it takes because of it. It is guarded by n.mu.
+// load is what a node knows of how busy its workers are, and how many jobs it takes because of it. It is guarded by
+// n.mu.
 type load struct {
 	// budget is how many runs may be armed. It doubles when half of them were begun at once and there is more to claim,
 	// and falls back to the number of workers when runs have to wait, so that other nodes get them.
@@ -22,13 +23,13 @@ type load struct {
 	lastBegun time.Time // when a run was begun last
 	ended     int64     // runs that the pool had ended at the last poll, those of its other users as well
 	lastEnded time.Time // when a poll found more
-	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing is
-	// taken until a worker is free.
+	// stalled is set while the workers are busy for long with what they have. What waited was given back, and nothing
+	// is taken until a worker is free.
 	stalled bool
 }
 
-// open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other nodes;
-// in a drain they are in any case.
+// open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
+// nodes; in a drain they are in any case.
 func (n *node) open() bool {
 	if n.pool.Stage() == executor.StageRunning {
 		return true
@@ -49,7 +50,8 @@ func (n *node) takesLocked() bool {
 	return !n.mu.fenced && !n.mu.draining && !n.mu.stalled && n.mu.releasesDue == 0
 }
 
-// freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be negative.
+// freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be
+// negative.
 func (n *node) freeLocked(later bool) int {
 	if later {
 		return maxHeld - n.mu.inState[claimed] - n.mu.inState[confirming]
@@ -80,13 +82,13 @@ func (n *node) workerFreed() {
 	n.bodies.Done()
 }
 
-// giveBackLate gives back what has not begun, due or not, if more jobs than there are workers have been waiting for one
-// for longer than Config.Poll: another node may be idle. It keeps as many of those as there are workers, so that none of
-// them is idle.
+// giveBackLate releases what has not begun, due or not, if more jobs than there are workers have been waiting for one
+// for longer than Config.Poll: another node may be idle. It keeps as many of those as there are workers, so that none
+// of them is idle.
 //
-// If the workers have begun nothing meanwhile, they may be busy for hours: then it gives all back if one has waited for so
-// long, and the node takes nothing until a worker is free. If the program shares the pool, its other tasks count, too:
-// while they make progress our jobs keep their place in the queue.
+// If the workers have begun nothing meanwhile, they may be busy for hours: then it releases all if one has waited for
+// so long, and the node takes nothing until a worker is free. If the program shares the pool, its other tasks count,
+// too: while they make progress our jobs keep their place in the queue.
 func (n *node) giveBackLate() {
 	pool, patience := n.pool.Stats(), max(n.jobs.cfg.Poll, minStall)
 	n.mu.Lock()

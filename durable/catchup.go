@@ -2,18 +2,17 @@ package durable
 
 import "time"
 
-// A walk is how far a node has gone along a trigger, for a job that catches up with
-// what it missed: from the time that its latest run here is for to the last that was
-// due then. The next run goes on from there. If it began anew, a job that has n runs
-// to catch up with would ask its trigger n*n times, since a trigger has no way back
-// and can't tell how many times lie between two.
+// A catchUpCursor is how far a node has gone along a trigger, for a job that catches up: from the time that its latest
+// run here is for, to the last that was due then. The next run goes on from there. Beginning anew, a job with n runs to
+// catch up with would ask its trigger n*n times, since a trigger has no way back and does not count the times between
+// two others.
 type catchUpCursor struct {
 	from, to time.Time
-	n        int // times from one to the other, both counted; 0 for no walk
+	n        int // times from one to the other, both counted; 0 for a cursor that is not set
 }
 
-// latest gives the first of the latest so many times that the trigger gives up to
-// now, but none before t, which is one of them.
+// latest returns the first of the latest most times that the trigger has up to now, but none before t, which is one of
+// them.
 func (w *catchUpCursor) latest(most int, t, now time.Time, next func(time.Time) time.Time) time.Time {
 	switch {
 	case w.n > 0 && t.Equal(w.from):
@@ -35,7 +34,7 @@ func (w *catchUpCursor) latest(most int, t, now time.Time, next func(time.Time) 
 	return w.from
 }
 
-// takeCursor gives the walk of a job, which is the caller's then.
+// takeCursor returns the cursor of a job, and leaves it to the caller.
 func (n *node) takeCursor(id ID) catchUpCursor {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,8 +43,8 @@ func (n *node) takeCursor(id ID) catchUpCursor {
 	return w
 }
 
-// keepCursor keeps it for the next run of the job, if that has something to catch up
-// with. It may be another node that has it, so that not all are kept for ever.
+// keepCursor keeps a cursor for the next run of its job, if that has something to catch up with. Another node may get
+// that run, so no more than maxHeld are kept.
 func (n *node) keepCursor(id ID, w catchUpCursor) {
 	if w.n <= 1 {
 		return

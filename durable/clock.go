@@ -6,23 +6,20 @@ import (
 	"time"
 )
 
-// clockJump is the change of the database's clock that counts as a jump.
+// clockJump is the change of the store's clock that counts as a jump.
 const clockJump = 100 * time.Millisecond
 
-// clockNoise is by how much the clock as a node knows it may go back because the
-// quickest answer has left the sample, while the database's has not.
+// clockNoise is by how much a node's idea of the clock may go back because the quickest answer has left the sample,
+// while the clock has not.
 const clockNoise = time.Millisecond
 
-// storeClock is the clock of the database as a node knows it: the monotonic
-// clock of this machine and an offset. This machine's wall clock plays no part,
-// so that it may be wrong by any amount.
+// storeClock is the clock of the store as a node knows it: the monotonic clock of this machine and an offset. This
+// machine's wall clock plays no part, so that it may be wrong by any amount.
 //
-// Each answer of the store carries a time that was read between sending and
-// receiving. So the true offset lies in [time - received, time - sent]. The
-// offset used is the greatest lower bound of the latest answers: by it the
-// store's clock is never ahead of the truth, and nothing is ever early; what is
-// lost is the time an answer of the quickest of them took. The midpoint, as in
-// NTP, would be early by up to half of it.
+// Each answer of the store carries a time that was read between sending and receiving. So the true offset lies in [time
+// - received, time - sent]. The offset used is the greatest lower bound of the latest answers: with it the store's
+// clock is never ahead of the truth, and nothing is ever early; what is lost is the time that the quickest of these
+// answers took. The midpoint, as in NTP, would be early by up to half of it.
 type storeClock struct {
 	base time.Time // the monotonic clock's zero
 
@@ -50,20 +47,19 @@ type question struct {
 	era int
 }
 
-// ask is called before the store is asked something.
+// ask is called before a call of the store.
 func (c *storeClock) ask() question {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return question{time.Now(), c.mu.era}
 }
 
-// observe learns from the answer to q. It reports by how much the clock as the node
-// knows it has moved, 0 if that is little, and whether the store's own has jumped:
-// after a time of slow answers a quick one moves it too, and is no jump.
+// observe learns from the answer to q. It reports by how much the node's idea of the clock has moved, 0 if that is
+// little, and whether the store's own clock has jumped: after a time of slow answers a quick one moves the idea too,
+// and is no jump.
 //
-// An answer that was asked for before the last jump was known tells nothing: nobody
-// can say whether it was read before the jump or after it. It is the same with one that
-// was asked for before the first of all came: there may have been a jump in between.
+// An answer to a question from before the last jump was known says nothing, since it may have been read before the jump
+// or after it. So it is with a question from before the first answer: there may have been a jump in between.
 func (c *storeClock) observe(q question, received, store time.Time) (moved time.Duration, jumped bool) {
 	if store.IsZero() {
 		return 0, false
@@ -102,35 +98,35 @@ func (c *storeClock) observe(q question, received, store time.Time) (moved time.
 	return moved, jumped
 }
 
-// samplesLocked gives the latest answers, in no order.
+// samplesLocked returns the latest answers, in no order.
 func (c *storeClock) samplesLocked() []bounds {
 	return c.mu.samples[:min(c.mu.n, len(c.mu.samples))]
 }
 
-// known reports whether the store has spoken.
+// known reports whether the store has answered.
 func (c *storeClock) known() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.n > 0
 }
 
-// now gives the time of the store.
+// now returns the time of the store.
 func (c *storeClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Unix(0, int64(c.mu.offset+time.Since(c.base))).UTC()
 }
 
-// until gives how long it is until the store's clock reads t.
+// until returns how long it is until the store's clock reads t.
 func (c *storeClock) until(t time.Time) time.Duration {
 	return t.Sub(c.now())
 }
 
-// start is when a run began, on the store's clock. How long it took is told by the
-// monotonic clock: the store's may have jumped since.
+// start is when a run began, on the store's clock and on this machine's. The monotonic clock measures how long a run
+// takes: the store's may have jumped since.
 type start struct{ at, local time.Time }
 
 func (c *storeClock) start() start { return start{c.now(), time.Now()} }
 
-// now gives the time that the store's clock would show if it had not jumped since.
+// now returns the time that the store's clock would show if it had not jumped since.
 func (s start) now() time.Time { return s.at.Add(time.Since(s.local)) }

@@ -9,7 +9,7 @@ import (
 // maxBatch is the most entries of one group commit.
 const maxBatch = 1000
 
-// entry is one thing to be committed: a confirm, if it has no outcome.
+// An entry is one thing to be committed: a confirm, if it has no outcome.
 type entry struct {
 	*run
 	occurrence time.Time // of a confirm; zero is the one that the store has
@@ -18,20 +18,19 @@ type entry struct {
 	since      time.Time // when it was locked first
 }
 
-// lockedPause gives how long an entry waits whose row somebody else has locked:
-// mostly that is the claim of another node that came too late, over in a moment.
+// lockedPause returns how long an entry waits whose row another transaction has locked: mostly a claim of another node
+// that came too late, and is over in a moment.
 func lockedPause(times int) time.Duration {
 	return min(2*time.Millisecond<<min(times, 9), time.Second)
 }
 
-// lockedLong is how often a row must be locked for the log to say so: some three
-// seconds after the first time.
+// lockedLong is how often a row must be locked for the log to have a line about it: some three seconds after the first
+// time.
 const lockedLong = 12
 
-// A committer commits confirms and outcomes in groups: while one commit is under
-// way the next group gathers. An entry stays until the store has answered for it;
-// an answer that is lost is asked for again. One that the store can't answer for
-// does not hold up the others: it is put at the end of the queue.
+// A committer commits confirms and outcomes in groups: while one commit is under way the next group gathers. An entry
+// stays until the store has answered for it; if the answer is lost, the committer asks again. An entry that the store
+// can't answer for does not hold up the others: it goes to the end of the queue.
 type committer struct {
 	n    *node
 	kick chan struct{} // one slot: there is something in pending
@@ -88,8 +87,7 @@ func (s *committer) loop(ctx context.Context) {
 	}
 }
 
-// commit commits a group, or puts it back. A group that fails again and again is
-// taken apart, in case one entry is to blame.
+// commit commits a group, or puts it back. A group that fails again and again is split, in case one entry is to blame.
 func (s *committer) commit(ctx context.Context, o *outage, group []entry) {
 	for ctx.Err() == nil && !o.over(s.try(ctx, group)) {
 		o.wait(ctx)
@@ -112,7 +110,7 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		}
 	}
-	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // nobody knows what becomes of one that is broken off
+	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // what becomes of a call that is broken off is not known
 	defer cancel()
 	asked := s.n.clock.ask()
 	answer, err := s.n.jobs.store.Commit(opCtx, b)

@@ -47,10 +47,9 @@ func (p *picky) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 	return s, err
 }
 
-// An outcome that the store can't take, because somebody else has locked its row
-// or for a reason of its own, does not hold up the others; it is committed when it
-// can be. If that is not soon the log says, once, what it waits for.
-func TestOutcomeThatCannotBeSettledHoldsUpNoOther(t *testing.T) {
+// An outcome that the store can't take, because another transaction has locked its row or for a reason of its own, does
+// not hold up the others. It is committed when it can be. If that takes long the log says, once, what it waits for.
+func TestCommitterLockedRowHoldsUpNoOther(t *testing.T) {
 	for what, locked := range map[string]bool{"Locked": true, "Failing": false} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,30 +8,27 @@ import (
 	"time"
 )
 
-// Cancel cancels a job: it does not run again. Applied means that it will not
-// have begun; Deferred that it is running: its handler's context is canceled at
-// the node's next beat, and the job ends with the run: canceled if that fails,
-// succeeded if it returns in good order and was the last.
+// Cancel cancels a job: it does not run again. Applied means that it does not begin. Deferred means that it is running:
+// the context of its handler is canceled at the node's next heartbeat, or at once on this node, and the job ends with
+// the run: canceled if that fails, succeeded if it returns nil and was the last.
 func (j *Jobs) Cancel(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpCancel})
 }
 
-// Pause keeps a job from running until Resume. Deferred means that it is running
-// and will be paused after the run, if another one were to follow.
+// Pause keeps a job from running until Resume. Deferred means that it is running, and is paused after the run if
+// another one were to follow.
 func (j *Jobs) Pause(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpPause})
 }
 
-// Resume lets a paused job go on: at its time, or at once if that has passed.
-// TooLate means that it was not paused.
+// Resume lets a paused job go on: at its time, or at once if that has passed. TooLate means that it was not paused.
 func (j *Jobs) Resume(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpResume})
 }
 
-// Reschedule moves the next occurrence of a job that waits or is paused to t; the
-// schedule of a periodic one goes on from there. If a periodic job is running
-// the answer is Deferred, and t is when it runs next, unless that run ends the job
-// with executor.Stop.
+// Reschedule moves the next occurrence of a job that waits or is paused to t, in the years 1 to 9999; the schedule of a
+// periodic one goes on from there. If a periodic job is running the answer is Deferred, and t is when it runs next,
+// unless that run ends the job with executor.Stop.
 func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, error) {
 	if err := checkTime(t); err != nil {
 		return NotFound, err
@@ -39,14 +36,13 @@ func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, erro
 	return j.change(ctx, id, Change{Op: OpReschedule, Due: ceilMicros(t)})
 }
 
-// RunNow makes a job due at once that waits or is paused. A schedule goes on
-// afterwards. TooLate means that it is running, or over; see Revive.
+// RunNow makes a job due at once that waits or is paused. A schedule goes on afterwards. TooLate means that the job is
+// running, or over; see Revive.
 func (j *Jobs) RunNow(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRunNow})
 }
 
-// Revive makes a job that is dead or canceled due at once, with all its attempts
-// before it. TooLate means that it is neither.
+// Revive makes a job that is dead or canceled due at once, with all its attempts. TooLate means that it is neither.
 func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRevive})
 }
@@ -65,14 +61,14 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	j.notify(id)
 	if n != nil && a != NotFound {
 		if c.Op == OpCancel && a == Deferred {
-			n.cancelRuns([]Ref{here}) // without waiting for the next beat
+			n.cancelRuns([]Ref{here}) // without waiting for the next heartbeat
 		}
 		n.wake()
 	}
 	return a, nil
 }
 
-// heldRef gives the run of that job which this node has, none if it has none.
+// heldRef returns the run of that job which this node has, the zero Ref if it has none.
 func (n *node) heldRef(id ID) (ref Ref) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,13 +78,13 @@ func (n *node) heldRef(id ID) (ref Ref) {
 	return ref
 }
 
-// Get gives the job with that ID, or ErrNotFound.
+// Get returns the job with that ID, or ErrNotFound.
 func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) {
 	mustContext(ctx)
 	return j.store.Get(ctx, id)
 }
 
-// Find gives the job with that key, or ErrNotFound.
+// Find returns the job with that key, or ErrNotFound.
 func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 	mustContext(ctx)
 	if checkName("key", key, MaxKey) != nil {
@@ -97,8 +93,8 @@ func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 	return j.store.Find(ctx, key)
 }
 
-// List gives the jobs that f selects, in the order of their IDs: for the next
-// page set f.After to the last ID of this one.
+// List returns the jobs that f selects, in the order of their IDs. For the next page set f.After to the last ID of this
+// one.
 func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	mustContext(ctx)
 	if err := checkLimit(f.Limit); err != nil {
@@ -110,9 +106,8 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	return j.store.List(ctx, f)
 }
 
-// Counts gives how many jobs there are of each kind in each state that some are
-// in, ordered by both: for a dashboard, say, or an alert if the Due of those that
-// wait is long past. The database looks at all jobs that it keeps, so do not ask
+// Counts returns how many jobs there are of each kind in each state that some are in, ordered by both: for a dashboard,
+// say, or an alert if the Due of those that wait is long past. The store looks at all jobs that it keeps, so do not ask
 // each second where there are millions.
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	mustContext(ctx)
@@ -123,9 +118,8 @@ func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	return counts, err
 }
 
-// History gives up to limit of a job's runs, the latest first: for the next page
-// set before to the last Seq of this one; 0 begins with the latest. A job that is
-// not there has none.
+// History returns up to limit of a job's runs, the latest first. For the next page set before to the last Seq of this
+// one; 0 begins with the latest. A job that is not there has none.
 func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]Run, error) {
 	mustContext(ctx)
 	if err := checkLimit(limit); err != nil {
@@ -141,14 +135,13 @@ func checkLimit(n int) error {
 	return nil
 }
 
-// Await waits until the job is done and gives it as it is then, also with the
-// *JobError of one that is dead or canceled; see Kind.Await for the errors. A job
-// that ends in this program is seen at once, one that ends elsewhere within half a
-// second.
+// Await waits until the job is done and returns it as it is then, together with a *JobError if it is dead or canceled;
+// see Kind.Await for the errors. It sees a job that ends in this program at once, and one that ends elsewhere within
+// half a second.
 func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 	mustContext(ctx)
-	done, unwatch := j.watch(id)
-	defer unwatch()
+	done, unsubscribe := j.subscribe(id)
+	defer unsubscribe()
 	for pause := 10 * time.Millisecond; ; pause = min(pause*2, 500*time.Millisecond) {
 		job, err := j.store.Get(ctx, id)
 		switch {
@@ -172,10 +165,10 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 	}
 }
 
-// watch gives a channel with one slot that gets something when the job's row
-// was changed by this program, until unwatch is called. Those who watch one job are
-// a list: a thousand may, and all of them leave when it is done.
-func (j *Jobs) watch(id ID) (changed <-chan struct{}, unwatch func()) {
+// subscribe returns a channel with one slot that gets something when the job's row was changed by this program, until
+// unsubscribe is called. The channels of one job are a list: a thousand callers may wait for it, and all of them leave
+// when it is done.
+func (j *Jobs) subscribe(id ID) (changed <-chan struct{}, unsubscribe func()) {
 	c := make(chan struct{}, 1)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -194,6 +187,7 @@ func (j *Jobs) watch(id ID) (changed <-chan struct{}, unwatch func()) {
 	}
 }
 
+// notify sends to the channels that wait for that job.
 func (j *Jobs) notify(id ID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -3,6 +3,7 @@ package durable_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,12 +16,159 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// A job that was canceled before it began never begins, at whatever distance.
-func TestCanceledJobDoesNotBegin(t *testing.T) {
+// Await sees within half a second that a job has ended on another node, however long it took.
+func TestJobsAwaitSeesJobThatEndsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		var ended time.Time
+		durable.Handle(jobs, "k", func(context.Context, string) (string, error) { ended = time.Now(); return "", nil })
+		start(t, jobs)
+		k := durable.Client[string, string](newJobs(t, store), "k")
+		id := must(k.Schedule(t.Context(), time.Hour, ""))
+		must(k.Await(t.Context(), id))
+		if d := time.Since(ended); d > time.Second/2 {
+			t.Errorf("it was seen after %v", d)
+		}
+	})
+}
+
+// Counts are ordered by kind, and by state within a kind.
+func TestJobsCountsAreInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		var want []durable.Count
+		for _, name := range []string{"a", "b", "c", "d"} {
+			k := durable.Client[string, string](jobs, name)
+			for _, state := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused} {
+				id := must(k.Schedule(t.Context(), time.Hour, ""))
+				switch state {
+				case durable.Canceled:
+					must(jobs.Cancel(t.Context(), id))
+				case durable.Paused:
+					must(jobs.Pause(t.Context(), id))
+				}
+				want = append(want, durable.Count{Kind: name, State: state, Jobs: 1,
+					Due: must(jobs.Get(t.Context(), id)).Due})
+			}
+		}
+		if got := must(jobs.Counts(t.Context())); !slices.Equal(got, want) {
+			t.Errorf("counts are %+v", got)
+		}
+	})
+}
+
+// Callers that give up waiting for a job leave nothing behind, however many they were at the same time, while another
+// one still waits.
+func TestJobsAwaitKeepsNoMemory(t *testing.T) {
+	// Each processor keeps goroutines that have ended for its own next ones: the
+	// more there are, the more are made, and never freed, in a second wave.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const n = 10_000
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Client[string, string](jobs, "k")
+		id, other := must(k.Schedule(t.Context(), time.Hour, "")), must(k.Schedule(t.Context(), time.Hour, ""))
+		giveUp := func(id durable.ID) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			for range n {
+				wg.Go(func() { jobs.Await(ctx, id) })
+			}
+			synctest.Wait()
+			cancel()
+			wg.Wait()
+			time.Sleep(time.Second) // the bubble lets go of timers
+		}
+		giveUp(other) // the runtime keeps what goroutines are made of
+		stay, leave := context.WithCancel(t.Context())
+		var last sync.WaitGroup
+		last.Go(func() { jobs.Await(stay, id) })
+		synctest.Wait()
+		before := heap()
+		giveUp(id)
+		if kept := heap() - before; kept > 8*n {
+			t.Errorf("%d bytes are kept of %d who waited", kept, n)
+		}
+		leave()
+		last.Wait()
+	})
+}
+
+// A job that is canceled while it waits for a worker finds its context ended when it begins.
+func TestJobsCancelEndsContextOfWaitingRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Scheduled(1)
+		t.Cleanup(pool.Close)
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
+		var ended []bool
+		k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (string, error) {
+			ended = append(ended, ctx.Err() != nil)
+			time.Sleep(d)
+			return "", ctx.Err()
+		})
+		stop := start(t, jobs)
+		synctest.Wait()
+		must(k.Schedule(t.Context(), 0, time.Second/2))
+		synctest.Wait()
+		waits := must(k.Schedule(t.Context(), 0, 0))
+		if a := must(jobs.Cancel(t.Context(), waits)); a != durable.Deferred {
+			t.Fatalf("Cancel: %v", a)
+		}
+		time.Sleep(5 * time.Second)
+		stop()
+		if len(ended) != 2 || ended[0] || !ended[1] {
+			t.Errorf("their contexts had ended: %v", ended)
+		}
+	})
+}
+
+// An answer to Cancel that comes late does not cancel the next run of the job, on the node where it was called.
+func TestJobsCancelAnsweredLateSparesNextRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs, elsewhere := newJobs(t, line), newJobs(t, store)
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			select {
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			case <-time.After(10 * time.Second):
+				return "", nil
+			}
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		line.delay("change", 5*time.Second)
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			must(jobs.Cancel(t.Context(), id))
+		}()
+		time.Sleep(2 * time.Second) // a heartbeat has said so by then
+		if a := must(elsewhere.Revive(t.Context(), id)); a != durable.Applied {
+			t.Fatalf("Revive: %v", a)
+		}
+		if _, err := k.Await(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+		<-answered
+	})
+}
+
+// A job that was canceled before it began never begins, at whatever distance.
+func TestJobsCancelKeepsJobFromBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		synctest.Wait()
 		for _, delay := range []time.Duration{500 * time.Millisecond, time.Minute} {
@@ -37,9 +185,9 @@ func TestCanceledJobDoesNotBegin(t *testing.T) {
 	})
 }
 
-// A handler whose job is canceled, here or elsewhere, finds its context ended, at
-// once or at the next beat, and the job ends canceled.
-func TestCancelReachesTheHandler(t *testing.T) {
+// A handler whose job is canceled, here or elsewhere, finds its context ended, at once or at the next heartbeat, and
+// the job ends canceled.
+func TestJobsCancelEndsHandlerContext(t *testing.T) {
 	for where, within := range map[string]time.Duration{"here": 0, "elsewhere": time.Second} {
 		t.Run(where, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -72,15 +220,14 @@ func TestCancelReachesTheHandler(t *testing.T) {
 }
 
 // A paused schedule does not run; resumed, it goes on with its grid.
-func TestPausedScheduleGoesOnWithItsGrid(t *testing.T) {
+func TestJobsResumeKeepsGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		synctest.Wait()
 		begun := time.Now()
-		id := must(k.AtFixedRate(t.Context(), "key", time.Minute, time.Minute, "", durable.OnMissed(durable.Skip(time.Second))))
+		id := must(k.AtFixedRate(t.Context(), "key", time.Minute, time.Minute, "",
+			durable.OnMissed(durable.Skip(time.Second))))
 		time.Sleep(90 * time.Second)
 		must(jobs.Pause(t.Context(), id))
 		time.Sleep(3 * time.Minute)
@@ -91,11 +238,9 @@ func TestPausedScheduleGoesOnWithItsGrid(t *testing.T) {
 }
 
 // RunNow runs a job at once, and its schedule goes on as before.
-func TestRunNowLeavesTheScheduleAlone(t *testing.T) {
+func TestJobsRunNowKeepsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		synctest.Wait()
 		begun := time.Now()
@@ -109,9 +254,8 @@ func TestRunNowLeavesTheScheduleAlone(t *testing.T) {
 	})
 }
 
-// A job that is run or moved before the first time of its schedule runs then, and
-// its schedule begins as before.
-func TestEarlyRunLeavesTheScheduleAlone(t *testing.T) {
+// A job that is run or moved before the first time of its schedule runs then, and its schedule begins as before.
+func TestJobsRescheduleBeforeFirstTimeKeepsSchedule(t *testing.T) {
 	for what, ask := range map[string]func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, error){
 		"RunNow": (*durable.Jobs).RunNow,
 		"Reschedule": func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
@@ -120,9 +264,7 @@ func TestEarlyRunLeavesTheScheduleAlone(t *testing.T) {
 	} {
 		for _, missed := range []durable.Missed{durable.Coalesce(), durable.Skip(time.Minute), durable.CatchUp(3)} {
 			synctest.Test(t, func(t *testing.T) {
-				jobs := newJobs(t, memory.New())
-				var d diary
-				k := durable.Handle(jobs, "k", d.handler)
+				jobs, k, d := newNode(t, memory.New())
 				start(t, jobs)
 				synctest.Wait()
 				begun := time.Now()
@@ -138,13 +280,10 @@ func TestEarlyRunLeavesTheScheduleAlone(t *testing.T) {
 	}
 }
 
-// A job that is rescheduled runs at the new time and not at the old, whether
-// that is nearer or further.
-func TestRescheduledJobRunsAtTheNewTime(t *testing.T) {
+// A job that is rescheduled runs at the new time and not at the old, whether that is nearer or further.
+func TestJobsRescheduleMovesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		synctest.Wait()
 		begun := time.Now().Round(0)
@@ -157,146 +296,8 @@ func TestRescheduledJobRunsAtTheNewTime(t *testing.T) {
 	})
 }
 
-// No more jobs of a kind run at the same time on a node than its limit says, and
-// other kinds are not held up.
-func TestLimitOfKind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var running, most atomic.Int64
-		slow := durable.Handle(jobs, "slow", func(ctx context.Context, _ string) (string, error) {
-			if n := running.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			time.Sleep(time.Second)
-			running.Add(-1)
-			return "", nil
-		}, durable.Limit(2))
-		quick := durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
-		start(t, jobs)
-		synctest.Wait() // the node could have some of them at once
-		ids := must(slow.ScheduleAll(t.Context(), 0, make([]string, 20)))
-		begun := time.Now()
-		must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
-		if d := time.Since(begun); d > 100*time.Millisecond {
-			t.Errorf("the quick one took %v", d)
-		}
-		for _, id := range ids {
-			must(slow.Await(t.Context(), id))
-		}
-		if most.Load() != 2 {
-			t.Errorf("%d ran at the same time, want 2", most.Load())
-		}
-		if d := time.Since(begun); d > 11*time.Second {
-			t.Errorf("20 jobs of a second, two at a time, took %v", d)
-		}
-	})
-}
-
-// No more jobs of a kind run at the same time on all nodes together than its
-// global limit says, as many do as it says while there are enough, the more urgent
-// first, and other kinds are not held up.
-func TestGlobalLimitOfKind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		var mu sync.Mutex
-		var running, most int
-		var order []durable.Priority
-		var slow *durable.Kind[string, string]
-		var quick *durable.Kind[string, string]
-		for range 3 {
-			jobs := newJobs(t, store)
-			slow = durable.Handle(jobs, "slow", func(ctx context.Context, _ string) (string, error) {
-				j, _ := durable.Current(ctx)
-				mu.Lock()
-				running++
-				most = max(most, running)
-				order = append(order, j.Priority)
-				mu.Unlock()
-				time.Sleep(time.Second)
-				mu.Lock()
-				running--
-				mu.Unlock()
-				return "", nil
-			}, durable.GlobalLimit(2))
-			quick = durable.Handle(jobs, "quick", func(context.Context, string) (string, error) { return "", nil })
-			start(t, jobs)
-			time.Sleep(100 * time.Millisecond)
-		}
-		low := durable.Client[string, string](newJobs(t, store), "slow") // from elsewhere
-		ids := must(low.ScheduleAll(t.Context(), 0, make([]string, 10), durable.WithPriority(durable.Low)))
-		ids = append(ids, must(low.ScheduleAll(t.Context(), 0, make([]string, 4), durable.WithPriority(durable.High)))...)
-		begun := time.Now()
-		for range 6 { // from here, where a node could have them at once
-			ids = append(ids, must(slow.Schedule(t.Context(), 0, "", durable.WithPriority(durable.Low))))
-		}
-		for range 50 {
-			at := time.Now()
-			must(quick.Await(t.Context(), must(quick.Schedule(t.Context(), 10*time.Millisecond, ""))))
-			if d := time.Since(at); d > 100*time.Millisecond {
-				t.Errorf("a quick one took %v", d)
-			}
-		}
-		for _, id := range ids {
-			must(slow.Await(t.Context(), id))
-		}
-		if d := time.Since(begun); most != 2 || d > 13*time.Second {
-			t.Errorf("20 jobs of a second took %v, up to %d at the same time; want two", d, most)
-		}
-		if want := slices.Repeat([]durable.Priority{durable.High}, 4); !slices.Equal(order[:4], want) {
-			t.Errorf("the priorities in order were %v", order)
-		}
-	})
-}
-
-// Of a backlog, jobs of high priority begin before those that were there first.
-func TestUrgentJobsOvertakeTheBacklog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Scheduled(1)
-		t.Cleanup(pool.Close)
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
-		var order []string
-		k := durable.Handle(jobs, "k", func(_ context.Context, s string) (string, error) {
-			order = append(order, s)
-			time.Sleep(10 * time.Millisecond)
-			return "", nil
-		})
-		for _, p := range []durable.Priority{durable.Low, durable.Normal, durable.High} {
-			must(k.ScheduleAll(t.Context(), 0, []string{string(rune('a' + p)), string(rune('a' + p))}, durable.WithPriority(p)))
-		}
-		start(t, jobs)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		want := []string{"b", "b", "a", "a", "`", "`"}
-		for i := range want {
-			if order[i] != want[i] {
-				t.Fatalf("order %q, want %q", order, want)
-			}
-		}
-	})
-}
-
-// A kind that nobody handles is kept, and said in the log.
-func TestUnknownKindIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		log := new(logLines)
-		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
-		durable.Handle(jobs, "known", func(context.Context, string) (string, error) { return "", nil })
-		start(t, jobs)
-		synctest.Wait() // the node could have it at once
-		id := must(durable.Client[string, string](jobs, "unknown").Schedule(t.Context(), 0, ""))
-		time.Sleep(10 * time.Minute)
-		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
-			t.Errorf("job is %+v", job)
-		}
-		if n := log.count("no handler for waiting jobs"); n != 1 {
-			t.Errorf("said %d times, want once", n)
-		}
-	})
-}
-
-// Await gives a job as it is when it is done, whatever it has come to.
-func TestAwaitGivesJobsThatDidNotSucceed(t *testing.T) {
+// Await returns a job as it is when it is done, in whatever state.
+func TestJobsAwaitReturnsJobThatDidNotSucceed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no such user") })
@@ -316,5 +317,81 @@ func TestAwaitGivesJobsThatDidNotSucceed(t *testing.T) {
 				t.Errorf("%v: %+v", want, j)
 			}
 		}
+	})
+}
+
+// A limit that is negative is an error.
+func TestJobsDeclineNegativeLimit(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	if _, err := jobs.List(t.Context(), durable.Filter{Limit: -1}); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("List: %v", err)
+	}
+	if _, err := jobs.History(t.Context(), durable.NewID(), 0, -1); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("History: %v", err)
+	}
+}
+
+// heap is a store with much to remove.
+type heap struct {
+	durable.Store
+	left atomic.Int64
+}
+
+func (h *heap) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	n := min(h.left.Load(), 2000) // as much as a store removes in one call
+	h.left.Add(-n)
+	return int(n), nil
+}
+
+// A job whose attempts are used up is dead, can be listed, and can be revived.
+func TestJobsReviveDeadJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		n := 0
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			if n++; n <= 3 {
+				return "", errBoom
+			}
+			return "alive", nil
+		})
+		start(t, jobs)
+		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(3)))
+		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) {
+			t.Fatal(err)
+		}
+		dead := must(jobs.List(t.Context(), durable.Filter{States: []durable.State{durable.Dead}}))
+		if len(dead) != 1 || dead[0].ID != id || dead[0].Error != "boom" || n != 3 {
+			t.Errorf("after %d runs the dead are %+v", n, dead)
+		}
+		if a := must(jobs.Revive(t.Context(), id)); a != durable.Applied {
+			t.Errorf("Revive: %v", a)
+		}
+		if got := must(k.Await(t.Context(), id)); got != "alive" {
+			t.Errorf("result %q", got)
+		}
+	})
+}
+
+// A time that is asked for during the last run of a schedule is one more run; and then the job has succeeded.
+func TestJobsRescheduleDuringLastRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"twice": until(begun.Add(2 * time.Hour))}
+		})
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			if d.note(ctx); d.count() == 2 {
+				j, _ := durable.Current(ctx)
+				if a := must(jobs.Reschedule(ctx, j.ID, begun.Add(5*time.Hour))); a != durable.Deferred {
+					t.Errorf("the answer is %v", a)
+				}
+			}
+			return "", nil
+		})
+		start(t, jobs)
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("twice"), ""))
+		must(jobs.Await(t.Context(), id))
+		d.wants(t, begun, time.Hour, 2*time.Hour, 5*time.Hour)
 	})
 }

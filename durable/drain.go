@@ -7,8 +7,8 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// drain ends the node's work. It returns when nothing is held, or when the store has not taken the last outcomes within a
-// lease after the last handler returned.
+// drain ends the node's work. It returns when nothing is held, or when the store has not taken the last outcomes within
+// a lease after the last handler returned.
 func (n *node) drain(ctx context.Context) {
 	n.mu.Lock()
 	n.mu.draining = true

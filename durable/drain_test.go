@@ -1,12 +1,8 @@
 package durable_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,29 +13,8 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// logLines is a log that a test looks at.
-type logLines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logLines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logLines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-func (l *logLines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.buf.String(), text)
-}
-
-// Run drains: what runs is finished and committed, what has not begun is given
-// back at once, with no attempt lost.
-func TestRunDrains(t *testing.T) {
+// Run drains: runs in progress end and are committed, what has not begun is released at once, with no attempt lost.
+func TestNodeDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		jobs := newJobs(t, store)
@@ -66,9 +41,8 @@ func TestRunDrains(t *testing.T) {
 	})
 }
 
-// A handler that outlasts Config.Drain is canceled, and its job runs again
-// elsewhere without loss of an attempt.
-func TestDrainCancelsInTheEnd(t *testing.T) {
+// A handler that outlasts Config.Drain is canceled, and its job runs again elsewhere without loss of an attempt.
+func TestNodeDrainCancelsHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		jobs := newJobs(t, store, func(c *durable.Config) { c.Drain = time.Minute })
@@ -98,10 +72,9 @@ func TestDrainCancelsInTheEnd(t *testing.T) {
 	})
 }
 
-// While a node that is told to end waits for a handler, it gives back what it gets
-// afterwards, from an insert that was under way, and what could not be given back at
-// first: others run it soon, and it does not.
-func TestDrainGivesBackWhatComesLater(t *testing.T) {
+// While a node that drains waits for a handler, it releases what it gets from an insert that was under way, and what
+// could not be released at first: other nodes run it soon, and it does not.
+func TestNodeDrainReleasesLateJobs(t *testing.T) {
 	for what, disturb := range map[string]func(*faulty, *reluctant){
 		"insert under way": func(line *faulty, _ *reluctant) { line.delay("insert", 20*time.Millisecond) },
 		"locked":           func(_ *faulty, store *reluctant) { store.stuck.Store(2) },
@@ -151,8 +124,8 @@ func TestDrainGivesBackWhatComesLater(t *testing.T) {
 	}
 }
 
-// Run returns though the store is away.
-func TestRunEndsWithoutStore(t *testing.T) {
+// Run returns though the store does not answer.
+func TestNodeDrainEndsWithoutStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs := newJobs(t, line)
@@ -172,68 +145,9 @@ func TestRunEndsWithoutStore(t *testing.T) {
 	})
 }
 
-// A second Run is declined.
-func TestRunTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		stop := start(t, jobs)
-		stop()
-		if err := jobs.Run(t.Context()); !errors.Is(err, durable.ErrRunning) {
-			t.Error(err)
-		}
-	})
-}
-
-// What a node has claimed is given back if its pool is shut down.
-func TestClosedPoolGivesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		pool := executor.Scheduled(1)
-		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
-		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
-		stop := start(t, jobs)
-		synctest.Wait()
-		id := must(k.Schedule(t.Context(), 500*time.Millisecond, "")) // claimed at once
-		pool.Close()
-		time.Sleep(10 * time.Second)
-		if job := must(jobs.Get(t.Context(), id)); job.State != durable.Waiting || job.Attempt != 0 {
-			t.Errorf("job is %v in attempt %d", job.State, job.Attempt)
-		}
-		stop()
-	})
-}
-
-// A node whose pool is shut down takes no jobs away from others, and says so once.
-func TestClosedPoolClaimsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		pool, log := executor.Scheduled(1), new(logLines)
-		closed := newJobs(t, store, func(c *durable.Config) { c.Executor, c.Logger = pool, log.logger() })
-		durable.Handle(closed, "k", new(diary).handler)
-		start(t, closed)
-		synctest.Wait()
-		pool.Close()
-		open := newJobs(t, store)
-		var d diary
-		durable.Handle(open, "k", d.handler)
-		start(t, open)
-		for i := range 20 {
-			from := []*durable.Jobs{closed, open}[i%2]
-			id := must(durable.Client[string, string](from, "k").Schedule(t.Context(), time.Second, ""))
-			must(open.Await(t.Context(), id))
-			if job := must(open.Get(t.Context(), id)); job.Epoch != 1 {
-				t.Errorf("job %d was claimed %d times", i, job.Epoch)
-			}
-		}
-		if n := log.count("the pool is shut down"); n != 1 {
-			t.Errorf("the log says it %d times", n)
-		}
-	})
-}
-
-// A program may shut the pool down during the drain, to end what still runs: no job
-// is to be taken then, and the log does not complain.
-func TestPoolIsShutDownDuringTheDrain(t *testing.T) {
+// A program may shut the pool down during the drain, to end what still runs: the node takes no job then, and the log
+// does not complain.
+func TestNodeDrainWithClosedPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, log := executor.Scheduled(1), new(logLines)
 		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor, c.Logger = pool, log.logger() })
@@ -253,223 +167,282 @@ func TestPoolIsShutDownDuringTheDrain(t *testing.T) {
 	})
 }
 
-// Among nodes of which one is busy, jobs go to the one that is idle: a node
-// gives back what it has claimed and can't begin.
-func TestBusyNodeGivesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		var byNode [2]atomic.Int64
-		add := func(i int) *durable.Kind[string, string] {
-			jobs := newJobs(t, store)
-			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
-				byNode[i].Add(1)
-				time.Sleep(10 * time.Second)
-				return "", nil
-			})
-			start(t, jobs)
-			return k
-		}
-		k := add(0)
-		synctest.Wait()
-		ids := must(k.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40))) // claimed ahead, all of them
-		add(1)
-		begun := time.Now()
-		for _, id := range ids {
-			must(k.Await(t.Context(), id))
-		}
-		if d := time.Since(begun); d > 65*time.Second {
-			t.Errorf("40 jobs of ten seconds on two nodes of four workers took %v: %d and %d", d, byNode[0].Load(), byNode[1].Load())
-		}
-	})
+// hanging is a store that may fall silent: then a call of a node lasts as long as its
+// context does, and has no effect.
+type hanging struct {
+	durable.Store
+	silent atomic.Bool
 }
 
-// No job waits behind a handler that lasts, while another node is idle: neither one
-// that was due nor one that was claimed ahead, nor a periodic one again and again.
-func TestNothingWaitsBehindLongHandlers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		var late atomic.Int64
-		add := func() *durable.Kind[time.Duration, string] {
-			pool := executor.Scheduled(2)
-			t.Cleanup(pool.Close)
-			jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
-			k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (string, error) {
-				job, _ := durable.Current(ctx)
-				if d := int64(time.Since(job.Due)); d > late.Load() {
-					late.Store(d)
-				}
-				time.Sleep(d)
-				return "", nil
-			})
-			start(t, jobs)
-			synctest.Wait()
-			return k
-		}
-		k := add()
-		must(k.ScheduleAll(t.Context(), 0, []time.Duration{5 * time.Hour, 5 * time.Hour}))
-		synctest.Wait() // both workers have one
-		add()
-		must(k.Schedule(t.Context(), 0, 0))
-		must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
-		must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, 0))
-		time.Sleep(6 * time.Hour) // what waits behind the long ones begins after them
-		if d := time.Duration(late.Load()); d > 5*time.Second {
-			t.Errorf("a job began %v late", d)
-		}
-	})
+func (h *hanging) call(ctx context.Context) error {
+	if h.silent.Load() {
+		<-ctx.Done()
+	}
+	return ctx.Err()
 }
 
-// A node that gives back what waits behind long handlers is not idle for that: the
-// next job begins as soon as a worker is free.
-func TestStalledNodeGoesOnAtOnce(t *testing.T) {
+func (h *hanging) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
+	if err := h.call(ctx); err != nil {
+		return durable.HeartbeatResult{}, err
+	}
+	return h.Store.Heartbeat(ctx, node, lease, w)
+}
+
+func (h *hanging) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+	if err := h.call(ctx); err != nil {
+		return durable.ClaimResult{}, err
+	}
+	return h.Store.Claim(ctx, r)
+}
+
+func (h *hanging) Release(ctx context.Context, node string, keep []durable.ID) (bool, error) {
+	if err := h.call(ctx); err != nil {
+		return false, err
+	}
+	return h.Store.Release(ctx, node, keep)
+}
+
+func (h *hanging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	if err := h.call(ctx); err != nil {
+		return durable.CommitResult{}, err
+	}
+	return h.Store.Commit(ctx, b)
+}
+
+func (h *hanging) Leave(ctx context.Context, node string) error {
+	if err := h.call(ctx); err != nil {
+		return err
+	}
+	return h.Store.Leave(ctx, node)
+}
+
+// A handler is canceled after Config.Drain, also if the store has not released by then what had not begun.
+func TestNodeDrainCancelsInTimeWhenStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := executor.Scheduled(1)
-		defer pool.Close()
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
-		var ended time.Time
-		var idle time.Duration
-		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
-			if !ended.IsZero() {
-				idle = max(idle, time.Since(ended))
-			}
-			time.Sleep(10 * time.Second)
-			ended = time.Now()
-			return "", nil
+		store := &hanging{Store: memory.New()}
+		jobs := newJobs(t, store, lazy, func(c *durable.Config) { c.Drain = 10 * time.Second })
+		var canceled time.Time
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			<-ctx.Done()
+			canceled = time.Now()
+			return "", ctx.Err()
 		})
-		defer start(t, jobs)()
+		stop := start(t, jobs)
 		synctest.Wait()
-		for _, id := range must(k.ScheduleAll(t.Context(), 0, make([]string, 5))) {
-			must(k.Await(t.Context(), id))
-		}
-		if idle > 10*time.Millisecond {
-			t.Errorf("the worker was idle for %v while jobs waited", idle)
-		}
-	})
-}
-
-// newShared gives a pool of two workers that others may use, too, and a kind of job
-// that a node runs in it.
-func newShared(t *testing.T) (*executor.ScheduledPool, *durable.Kind[string, string], *diary) {
-	pool, d := executor.Scheduled(2), new(diary)
-	t.Cleanup(pool.Close)
-	jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
-	k := durable.Handle(jobs, "k", d.handler)
-	start(t, jobs)
-	synctest.Wait()
-	return pool, k, d
-}
-
-// A pool that others use too, and that always has a queue, begins a job when it is
-// its turn.
-func TestSharedPoolBeginsJobsInTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, k, d := newShared(t)
-		// Work of the pool's own: two tasks of a second each second, five seconds behind.
-		ctx, stop := context.WithCancel(t.Context())
-		work := func() { pool.Go(ctx, func(context.Context) error { time.Sleep(time.Second); return nil }) }
-		for range 10 {
-			work()
-		}
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		defer stop()
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				work()
-				work()
-				time.Sleep(time.Second)
-			}
-		})
-		synctest.Wait()
-		begun := time.Now()
 		must(k.Schedule(t.Context(), 0, ""))
-		time.Sleep(5 * time.Minute)
-		if since := d.since(begun); len(since) != 1 || since[0] > 10*time.Second {
-			t.Errorf("it was run after %v", since)
-		}
-	})
-}
-
-// However long a pool that others use too is busy with theirs, what a node has given
-// back does not pile up in it.
-func TestSharedPoolDoesNotFillUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool, k, d := newShared(t)
-		for range 2 {
-			pool.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil })
-		}
+		must(k.Schedule(t.Context(), time.Minute, "")) // claimed ahead, to be released
 		synctest.Wait()
-		must(k.ScheduleAll(t.Context(), 0, make([]string, 10)))
-		time.Sleep(59 * time.Minute)
-		if n := pool.Stats().Queued; n > 20 {
-			t.Errorf("%d tasks wait in the pool for 10 jobs", n)
-		}
-		time.Sleep(2 * time.Minute)
-		if d.count() != 10 {
-			t.Errorf("%d jobs were run, want 10", d.count())
+		store.silent.Store(true)
+		ended := time.Now()
+		stop()
+		if d := canceled.Sub(ended); d != 10*time.Second {
+			t.Errorf("the handler was canceled after %v", d)
 		}
 	})
 }
 
-// What the pool declines while something else is just being given back is given
-// back as well.
-func TestDeclinedDuringReleaseIsGivenBack(t *testing.T) {
+// Run returns within four leases from the return of the handlers, whenever the store falls silent: what it has of the
+// node then is freed when the lease ends.
+func TestNodeDrainEndsWhenStoreHangs(t *testing.T) {
+	const lease = 3 * time.Second
+	for silent := range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			store := &hanging{Store: memory.New()}
+			jobs := newJobs(t, store, func(c *durable.Config) { c.Lease = lease })
+			var returned time.Time
+			k := durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (string, error) {
+				time.Sleep(work)
+				returned = time.Now()
+				return "", nil
+			})
+			stop := start(t, jobs)
+			synctest.Wait()
+			must(k.Schedule(t.Context(), 0, 2*time.Second))
+			must(k.Schedule(t.Context(), time.Second, 0)) // claimed ahead, to be released
+			synctest.Wait()
+			time.AfterFunc(time.Duration(silent)*150*time.Millisecond, func() { store.silent.Store(true) })
+			time.Sleep(500 * time.Millisecond)
+			stop()
+			if d := time.Since(returned); d > 4*lease {
+				t.Errorf("Run returned %v after the handlers, when the store hung from %d on", d, silent)
+			}
+		})
+	}
+}
+
+// grudging is a store that may answer all but releases.
+type grudging struct{ hanging }
+
+func (g *grudging) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
+	return g.Store.Heartbeat(ctx, node, lease, w)
+}
+
+func (g *grudging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	return g.Store.Commit(ctx, b)
+}
+
+func (g *grudging) Leave(ctx context.Context, node string) error { return g.Store.Leave(ctx, node) }
+
+// A node that drains releases nothing any more once its handlers have returned: what it could not is free when it signs
+// off.
+func TestNodeDrainReleasesNothingAfterHandlers(t *testing.T) {
+	const lease = 3 * time.Second
+	for range 20 { // which of the node's reasons to go on comes first is left to chance
+		synctest.Test(t, func(t *testing.T) {
+			store := &grudging{hanging{Store: memory.New()}}
+			jobs := newJobs(t, store, func(c *durable.Config) { c.Lease = lease })
+			var returned time.Time
+			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+				time.Sleep(2 * time.Second)
+				returned = time.Now()
+				return "", nil
+			})
+			stop := start(t, jobs)
+			synctest.Wait()
+			must(k.Schedule(t.Context(), 0, ""))
+			must(k.Schedule(t.Context(), time.Second, ""))
+			synctest.Wait()
+			store.silent.Store(true)
+			time.Sleep(500 * time.Millisecond)
+			stop()
+			if d := time.Since(returned); d > lease {
+				t.Errorf("Run returned %v after the handlers", d)
+			}
+		})
+	}
+}
+
+// reluctant is a store that can't free anything the first times.
+type reluctant struct {
+	durable.Store
+	stuck, releases atomic.Int64
+}
+
+func (r *reluctant) Release(ctx context.Context, node string, keep []durable.ID) (left bool, err error) {
+	r.releases.Add(1)
+	if r.stuck.Add(-1) >= 0 {
+		return true, nil
+	}
+	return r.Store.Release(ctx, node, keep)
+}
+
+// What a node could not release when it ended is free all the same, as it signs off: another one runs it in time, and
+// not when the lease is over.
+func TestNodeDrainSignsOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		f := newFaulty(store)
+		var d diary
+		leaving, heir := newJobs(t, f), newJobs(t, store)
+		k := durable.Handle(leaving, "k", d.handler)
+		durable.Handle(heir, "k", d.handler)
+		stop := start(t, leaving)
+		synctest.Wait()
+		added := time.Now()
+		must(k.Schedule(t.Context(), time.Second, ""))
+		f.set(func(op string) (error, error) {
+			if op == "release" {
+				return errDown, nil
+			}
+			return nil, nil
+		})
+		stop()
+		start(t, heir)
+		time.Sleep(time.Minute)
+		d.wants(t, added, time.Second)
+	})
+}
+
+// slowed is a store of which one sort of call takes a while to get there.
+type slowed struct {
+	durable.Store
+	op             string
+	underWay, left atomic.Bool
+	broken, early  atomic.Bool // a settle was given up, Leave did not wait
+}
+
+func (s *slowed) call(ctx context.Context, op string) {
+	if op == s.op {
+		s.underWay.Store(true)
+		time.Sleep(50 * time.Millisecond)
+		s.underWay.Store(false)
+		s.broken.Store(op == "commit" && ctx.Err() != nil)
+	}
+}
+
+func (s *slowed) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+	s.call(ctx, "commit")
+	return s.Store.Commit(ctx, b)
+}
+
+func (s *slowed) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
+	s.call(ctx, "heartbeat")
+	return s.Store.Heartbeat(ctx, node, lease, w)
+}
+
+func (s *slowed) Leave(ctx context.Context, node string) error {
+	s.left.Store(true)
+	s.early.Store(s.underWay.Load())
+	return s.Store.Leave(ctx, node)
+}
+
+// A node signs off when no call of it is under way, and breaks no confirm off: the job would count as lost with the
+// node, though it never began.
+func TestNodeSignsOffLast(t *testing.T) {
+	for _, op := range []string{"commit", "heartbeat"} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &slowed{Store: memory.New(), op: op}
+				jobs := newJobs(t, store)
+				k := durable.Handle(jobs, "k", new(diary).handler)
+				stop := start(t, jobs)
+				synctest.Wait()
+				must(k.Schedule(t.Context(), 40*time.Millisecond, "")) // confirmed a little before
+				for !store.underWay.Load() {
+					time.Sleep(time.Millisecond)
+				}
+				stop()
+				if !store.left.Load() || store.early.Load() || store.broken.Load() {
+					t.Errorf("it signed off: %t, during the call: %t; the call was broken off: %t",
+						store.left.Load(), store.early.Load(), store.broken.Load())
+				}
+			})
+		})
+	}
+}
+
+// A node that drains releases what has not begun as soon as the store answers again, and not at its next poll.
+func TestNodeDrainReleasesWhenStoreIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
-		pool := executor.Scheduled(1)
-		jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
-		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
-		start(t, jobs)
+		ends, other := newJobs(t, line, lazy), newJobs(t, store)
+		free := make(chan struct{})
+		long := durable.Handle(ends, "long", func(context.Context, string) (string, error) { <-free; return "", nil })
+		var d, own diary
+		k := durable.Handle(ends, "k", own.handler)
+		durable.Handle(other, "k", d.handler)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- ends.Run(ctx) }()
+		start(t, other)
 		synctest.Wait()
-		early := must(k.Schedule(t.Context(), 400*time.Millisecond, ""))
-		time.Sleep(300 * time.Millisecond)
-		late := must(k.Schedule(t.Context(), 1200*time.Millisecond, ""))
-		pool.Close() // the first is declined when it is confirmed, and given back by the next look
-		line.mu.Lock()
-		line.late = map[string]time.Duration{"release": 2 * time.Second} // during which the other is declined
-		line.mu.Unlock()
-		time.Sleep(1700 * time.Millisecond)
-		if a := must(jobs.Cancel(t.Context(), early)); a != durable.Applied { // or it would come again, and be given back with the other
-			t.Fatalf("Cancel: %v", a)
-		}
-		time.Sleep(20 * time.Second)
-		if j := must(store.Get(t.Context(), late)); j.State.Held() && time.Since(j.Updated) > 5*time.Second {
-			t.Errorf("nobody runs it, and nobody else can: %+v", j)
-		}
-	})
-}
-
-// A node that gives back what waits for too long keeps its workers busy: what it keeps
-// is at hand, and not due later.
-func TestNodeThatGivesBackKeepsItsWorkersBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		line := newFaulty(memory.New())
-		jobs := newJobs(t, line)
-		var running atomic.Int64
-		work := durable.Handle(jobs, "work", func(context.Context, string) (string, error) {
-			running.Add(1)
-			defer running.Add(-1)
-			time.Sleep(900 * time.Millisecond)
-			return "", nil
-		})
-		later := durable.Handle(jobs, "later", new(diary).handler)
-		start(t, jobs)
-		synctest.Wait()
-		line.delay("release", 400*time.Millisecond)
-		line.delay("claim", 400*time.Millisecond)
-		must(work.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40)))
-		releases := line.callsOf("release")
-		for sampled := 0; sampled < 9; { // while it gives back, and claims again
-			must(later.ScheduleAll(t.Context(), 1200*time.Millisecond, make([]string, 20)))
-			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
-			if line.callsOf("release") == releases {
-				continue
-			}
-			if sampled++; running.Load() < 4 {
-				t.Errorf("%d of 4 workers are busy", running.Load())
-			}
+		must(long.Schedule(t.Context(), 0, ""))
+		synctest.Wait() // it has begun
+		added := time.Now()
+		must(k.Schedule(t.Context(), 5*time.Minute, "")) // claimed at once, by the node that ends
+		line.down()
+		end()
+		time.Sleep(time.Minute)
+		line.up()
+		time.Sleep(8 * time.Minute)
+		d.wants(t, added, 5*time.Minute)
+		close(free)
+		if err := <-ended; err != nil || own.count() > 0 {
+			t.Errorf("the node that ends began it %d times: %v", own.count(), err)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func Example() {
 	// <nil>
 }
 
-// Whoever registers a schedule, at each start of each program, gets the one that
+// A program that registers a schedule, at each of its starts, gets the one that
 // has the key. Its handler may end it.
 func ExampleKind_AtFixedRate() {
 	jobs, err := durable.New(durable.Config{Store: memory.New()})
@@ -172,7 +172,7 @@ func ExampleSnooze() {
 	// 1 snoozed "files are missing, 2: durable: put off by 1ms"
 }
 
-// An error that no other attempt would mend makes the job dead at once. It can be
+// An error that no other attempt would change makes the job dead at once. It can be
 // found and revived.
 func ExamplePermanent() {
 	jobs, err := durable.New(durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)})

@@ -6,30 +6,27 @@ import (
 	"time"
 )
 
-// heartbeatInterval is the time between two beats: of three in a lease one may be lost. By
-// default it is a little less than Config.Poll, so that a beat comes before the
-// look for which it can stand.
+// heartbeatInterval is the time between two heartbeats: of three in a lease one may be lost. By default it is a little
+// less than Config.Poll, so that a heartbeat comes before the poll for which it can stand in.
 func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
 
 // heartbeatLoop renews the lease.
 //
-// Each beat asks whether a look would find anything. If not, it has been that look,
-// and poll puts off its own: so a node that has nothing to do makes one call where
-// there would be two. What a beat finds it leaves to the look, which comes when it
-// would have come, as it does if a beat fails or is slow: a claim may take long,
-// and must not hold up the lease, nor a beat the claims. But if looks are rarer than
-// every other beat, a beat that finds something has poll look at once; and if another
-// beat comes before the look, it asks only for what might be late by then.
+// Each heartbeat asks whether a poll would find anything. If not, it has been that poll, and poll puts off its own: so
+// a node that has nothing to do makes one call where there would be two. What a heartbeat finds it leaves to the poll,
+// which comes when it would have come, as it does if a heartbeat fails or is slow: a claim may take long, and must not
+// hold up the lease, nor a heartbeat the claims. But if polls are rarer than every other heartbeat, one that finds
+// something wakes poll at once; and if another heartbeat comes before the poll, it asks only for what might be late by
+// then.
 //
-// The node fences itself: once five sixths of the lease are over since the last
-// beat that succeeded was sent, it cancels its handlers, and begins and claims
-// nothing more, until the store has spoken. The clock for this is the monotonic
+// The node fences itself: once five sixths of the lease are over since it sent the last heartbeat that succeeded, it
+// cancels its handlers, and begins and claims nothing more until the store answers. The clock for this is the monotonic
 // one, which goes on while a process is stopped.
 func (n *node) heartbeatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()
 	outage := n.outage("heartbeat")
-	var aside sync.WaitGroup // what a beat does not wait for
+	var aside sync.WaitGroup // what no heartbeat waits for
 	defer aside.Wait()
 	for {
 		pause := n.heartbeatInterval()
@@ -82,8 +79,8 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 	}
 }
 
-// logDead says in the log which jobs are dead since they were lost with their nodes. It
-// asks for their names among the calls of users, which may be slow to answer.
+// logDead logs which jobs are dead since they were lost with their nodes. Their names come by calls that the store may
+// be slow to answer, so no heartbeat waits for it.
 func (n *node) logDead(ctx context.Context, dead []ID) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
@@ -94,8 +91,8 @@ func (n *node) logDead(ctx context.Context, dead []ID) {
 	}
 }
 
-// watch gives what a look would claim now; or, if the next look is far, further than
-// the next beat, what is due up to it and a little beyond.
+// watch returns what a poll would claim now; or, if the next poll is further than the next heartbeat, what is due up to
+// that and a little beyond.
 func (n *node) watch() (w Watch, far bool) {
 	req, ok := n.request(false)
 	if !ok {
@@ -112,7 +109,7 @@ func (n *node) watch() (w Watch, far bool) {
 	return w, far
 }
 
-// renew notes that the beat sent at that time was heard.
+// renew notes that the heartbeat sent at that time was answered.
 func (n *node) renew(sent time.Time) {
 	n.renewed.Store(int64(sent.Sub(n.clock.base)))
 	if n.leaseLeft() <= 0 {
@@ -122,7 +119,7 @@ func (n *node) renew(sent time.Time) {
 	was := n.mu.fenced
 	n.mu.fenced = false
 	if was {
-		n.mu.releasesDue++ // what fence gave up is still this node's in the database
+		n.mu.releasesDue++ // what fence dropped is still this node's in the store
 	}
 	n.mu.Unlock()
 	if was {
@@ -148,15 +145,15 @@ func (n *node) fence() {
 	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 }
 
-// fenceLocked gives up what has not begun and cancels the handlers of what has. That
-// is one step: what began between the two would be canceled by nobody.
+// fenceLocked drops what has not begun and cancels the handlers of what has. That is one step: nothing would cancel
+// what began between the two.
 func (n *node) fenceLocked() {
 	n.mu.fenced = true
 	n.giveBackLocked(all)
 	n.cancelLocked(ErrLeaseLost)
 }
 
-// lose gives up all that the node held: it is another's, or will be.
+// lose drops all that the node held: it is another's, or will be.
 func (n *node) lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// maxHintPause is the longest pause between two looks for the sake of hints. All
-// nodes get each hint, and mostly one of them finds something.
+// maxHintPause is the longest pause between two polls for the sake of hints. All nodes get each hint, and mostly one of
+// them finds something.
 const maxHintPause = 50 * time.Millisecond
 
-// hints passes the store's hints on. Each is a look; where looks lead to nothing,
-// since other nodes are quicker, hints that follow each other soon are put together,
-// ever more of them.
+// hints passes the store's hints on. Each is a poll. Where polls lead to nothing, since other nodes are quicker, hints
+// that follow each other soon become one, over ever longer pauses.
 type hints struct {
 	n  *node
 	mu struct {
 		sync.Mutex
-		pause  time.Duration // between two looks; 0 as long as they lead to something
+		pause  time.Duration // between two polls; 0 as long as they lead to something
 		last   time.Time     // when the last one was asked for
 		gained int64         // what the node had claimed by then
 		armed  bool          // one is asked for at the end of the pause
@@ -54,7 +53,7 @@ func (h *hints) pollLocked() {
 	h.n.wake()
 }
 
-// listenLoop passes the store's hints on, if it gives any.
+// listenLoop passes the store's hints on, if the store has any.
 func (n *node) listenLoop(ctx context.Context) {
 	store, ok := n.jobs.store.(Listener)
 	if !ok {

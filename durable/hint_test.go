@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// hinting is a node's connection to a store that gives hints when the test does.
+// hinting is a node's connection to a store whose hints the test sends.
 type hinting struct {
 	*faulty
 	wake chan struct{}
@@ -30,9 +30,9 @@ func (h *hinting) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// A node that finds nothing when it is hinted at, since others are quicker, does not
-// look for each of many hints; after a while without one it looks at once again.
-func TestHintsThatLeadToNothingArePutTogether(t *testing.T) {
+// A node that finds nothing when it gets hints, since others are quicker, does not poll for each of many; after a while
+// without one it polls at once again.
+func TestHintsInVainAreMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newHinting(store)
@@ -59,9 +59,8 @@ func TestHintsThatLeadToNothingArePutTogether(t *testing.T) {
 	})
 }
 
-// A hint that comes during the pause after a look that led to nothing has the node
-// look at the end of the pause.
-func TestHintDuringPauseIsHeededAfterIt(t *testing.T) {
+// A hint that comes during the pause after a poll in vain makes the node poll at the end of the pause.
+func TestHintDuringPauseCountsAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newHinting(store)
@@ -85,8 +84,8 @@ func TestHintDuringPauseIsHeededAfterIt(t *testing.T) {
 	})
 }
 
-// A node that finds something each time looks for each hint.
-func TestHintsThatLeadToSomethingAreHeededAtOnce(t *testing.T) {
+// A node that finds something each time polls for each hint.
+func TestHintsThatHelpCountAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newHinting(store)
@@ -106,5 +105,47 @@ func TestHintsThatLeadToSomethingAreHeededAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		d.wants(t, begun, want...)
+	})
+}
+
+// listening is a store that reports changes, as long as its line is there.
+type listening struct {
+	durable.Store
+	dial func(ctx context.Context) error // how long a connection takes to be made, or to fail
+	cut  chan struct{}
+}
+
+func (l *listening) Listen(ctx context.Context, wake func()) error {
+	if err := l.dial(ctx); err != nil {
+		return err
+	}
+	wake()
+	select {
+	case <-l.cut:
+		return errDown
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A node that can't listen tries again about once a second, however quickly it fails.
+func TestListenIsSpacedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		store := &listening{Store: memory.New()}
+		store.dial = func(context.Context) error {
+			if tries++; tries > 1000 {
+				time.Sleep(time.Hour) // or time would stand still
+			}
+			return errDown
+		}
+		jobs := newJobs(t, store)
+		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
+		stop := start(t, jobs)
+		time.Sleep(time.Minute)
+		stop()
+		if tries < 60 || tries > 70 {
+			t.Errorf("%d tries in a minute", tries)
+		}
 	})
 }

@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// ID names a job for ever and in every database. It is a UUID of version 7:
-// later jobs have, as a rule, greater IDs. It is made by the program and not by
-// the database, so that an insert whose answer was lost can be repeated.
+// An ID names a job. It is a UUID of version 7, so that later jobs have, as a rule, greater IDs. The program makes it,
+// not the database: an insert whose answer was lost can be repeated.
 type ID [16]byte
 
-// NewID gives an ID that nobody else has.
+// NewID returns an ID that no other job has.
 func NewID() ID {
 	var id ID
 	rand.Read(id[:])
@@ -25,7 +24,7 @@ func NewID() ID {
 	return id
 }
 
-// ParseID reads what String writes.
+// ParseID returns the ID that String has written as s, or an error that matches executor.ErrInvalid.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -38,15 +37,15 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// String gives the usual form of a UUID.
+// String returns the usual text of a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057.
 func (id ID) String() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// MarshalText gives what String gives.
+// MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText reads what String writes.
+// UnmarshalText is ParseID.
 func (id *ID) UnmarshalText(text []byte) (err error) {
 	*id, err = ParseID(string(text))
 	return err

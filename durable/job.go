@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// State tells where a job is in its life. The database holds it; it moves along
-// these arrows:
+// A State is where a job is in its life. The store has it, and it moves along these arrows:
 //
 //	Waiting -> Claimed             a node took it ahead of its time
 //	Claimed -> Running             the node confirmed it, just before it is due
@@ -34,6 +33,7 @@ const (
 
 var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused"}
 
+// String returns the name of the state in lower case, as "waiting".
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -41,13 +41,13 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
-// MarshalText gives what String gives.
+// MarshalText returns the text of String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what String writes.
+// UnmarshalText reads the text of String.
 func (s *State) UnmarshalText(text []byte) error { return named(s, "state", stateNames[:], text) }
 
-// named sets v to what the name in text stands for.
+// named sets v to the value whose name is text.
 func named[V ~uint8](v *V, what string, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
@@ -60,11 +60,11 @@ func named[V ~uint8](v *V, what string, names []string, text []byte) error {
 // Held reports whether a job in state s belongs to a node.
 func (s State) Held() bool { return s == Claimed || s == Running }
 
-// Done reports whether a job in state s will not run again by itself.
+// Done reports whether a job in state s does not run again by itself.
 func (s State) Done() bool { return s == Succeeded || s == Dead || s == Canceled }
 
-// Priority orders jobs that are due: those that are more urgent are claimed
-// first. There are three, since a claim looks each of them up.
+// A Priority orders jobs that are due: the greater is claimed first. There are three, since a claim looks up each of
+// them.
 type Priority int8
 
 const (
@@ -73,7 +73,7 @@ const (
 	High   Priority = 1  // stored: do not change
 )
 
-// Pending is a request that came while the job was running, and is carried out when its run ends.
+// A Pending is a request that came while the job was running, and takes effect when its run ends.
 type Pending uint8
 
 const (
@@ -82,8 +82,7 @@ const (
 	PendingPause  Pending = 2 // stored: do not change
 )
 
-// A Job is a look at one row of the database. All times are on the database's
-// clock, in UTC, to the microsecond.
+// A Job is a job as the store had it at some moment. All times are on the store's clock, in UTC, to the microsecond.
 type Job struct {
 	ID       ID       `json:"id"`
 	Key      string   `json:"key,omitempty"` // "" if it has none
@@ -93,22 +92,21 @@ type Job struct {
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
-	// Anchor is where the grid of a fixed rate begins.
+	// Anchor is the first time of a fixed rate, from which the others are counted.
 	Anchor time.Time `json:"anchor"`
-	// Due is when the job is to run; Occurrence is the time on its schedule that
-	// this is for. They differ for retries, which move Due alone, as does a request
-	// for a job that runs once and may have been begun; and for a run that makes up
-	// for occurrences that were missed: Due is the first of them.
+	// Due is when the job is to run; Occurrence is the time on its schedule that this run is for. They differ for
+	// retries, which move Due alone, as does a request for a job that runs once and may have begun; and for a run that
+	// makes up for occurrences that were missed: Due is the first of these.
 	Due        time.Time `json:"due"`
 	Occurrence time.Time `json:"occurrence"`
-	// NextDue, if not zero, is when the job runs next whatever its schedule says:
-	// it was rescheduled, or got another schedule, during the run in progress.
+	// NextDue, if not zero, is when the job runs next whatever its schedule says: it was rescheduled, or got another
+	// schedule, during the run in progress.
 	NextDue time.Time `json:"next_due,omitzero"`
 
 	State   State   `json:"state"`
 	Pending Pending `json:"pending,omitempty"`
-	// Epoch is the fencing token: it goes up whenever the right to run the job
-	// changes hands, and stands in every write of a node.
+	// Epoch is the fencing token. It goes up whenever the right to run the job changes hands, and each write of a node
+	// carries it.
 	Epoch int64  `json:"epoch"`
 	Owner string `json:"owner,omitempty"` // the node, while Claimed or Running
 
@@ -127,7 +125,7 @@ type Job struct {
 // Periodic reports whether the job has more than one occurrence.
 func (j *Job) Periodic() bool { return j.Schedule != once }
 
-// Verdict tells how a run ended.
+// A Verdict is how a run ended.
 type Verdict uint8
 
 const (
@@ -141,6 +139,7 @@ const (
 
 var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost", "snoozed"}
 
+// String returns the name of the verdict in lower case, as "succeeded".
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {
 		return verdictNames[v]
@@ -148,17 +147,16 @@ func (v Verdict) String() string {
 	return "Verdict(" + strconv.Itoa(int(v)) + ")"
 }
 
-// MarshalText gives what String gives.
+// MarshalText returns the text of String.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads what String writes.
+// UnmarshalText reads the text of String.
 func (v *Verdict) UnmarshalText(text []byte) error {
 	return named(v, "verdict", verdictNames[:], text)
 }
 
-// A Run is one line of a job's history. Started is by the database's clock, and
-// Finished as much later as the run took: a jump of that clock in between does not
-// count, except for a run that was lost.
+// A Run is one line of a job's history. Started is on the store's clock, and Finished is as much later as the run took:
+// a jump of that clock in between does not count, except for a run that was lost.
 type Run struct {
 	Job        ID        `json:"job"`
 	Seq        int64     `json:"seq"` // 1, 2, 3, ... for each job
@@ -172,7 +170,7 @@ type Run struct {
 	Error      string    `json:"error,omitempty"`
 }
 
-// A Count says how many jobs of a kind are in a state.
+// A Count is how many jobs of a kind are in a state.
 type Count struct {
 	Kind  string    `json:"kind"`
 	State State     `json:"state"`
@@ -180,19 +178,19 @@ type Count struct {
 	Due   time.Time `json:"due"` // the earliest Due among them
 }
 
-// Answer says what became of a request to change a job. None of them is an
-// error: they are what can happen when a request and a run cross.
+// An Answer is what became of a request to change a job. None of them is an error: a request and a run can cross.
 type Answer uint8
 
 const (
-	NotFound Answer = iota // no such job
+	NotFound Answer = iota // there is no such job
 	Applied                // it is done
-	Deferred               // the job is running: it will be done when the run ends
-	TooLate                // the job is in a state in which this can't be done any more
+	Deferred               // the job is running: it takes effect when the run ends
+	TooLate                // the state of the job does not allow it any more
 )
 
 var answerNames = [...]string{"not found", "applied", "deferred", "too late"}
 
+// String returns the answer in lower case, as "too late".
 func (a Answer) String() string {
 	if int(a) < len(answerNames) {
 		return answerNames[a]

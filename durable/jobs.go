@@ -11,9 +11,8 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// Jobs is a program's view of the jobs in a store: it adds them, looks at them
-// and changes them, and, while Run runs, is a node that runs those it has
-// handlers for. All methods may be called by any goroutine.
+// Jobs is a program's view of the jobs in a store. It adds them, looks at them and changes them; and while Run runs, it
+// is a node that runs those it has handlers for. All methods may be called by any goroutine.
 type Jobs struct {
 	cfg   Config
 	store Store
@@ -24,12 +23,12 @@ type Jobs struct {
 		kinds   map[string]*kind
 		started bool
 		node    *node             // nil unless Run is running
-		waiters map[ID]*list.List // of channels, see watch; none of them is empty
+		waiters map[ID]*list.List // of channels, see subscribe; no list is empty
 	}
 }
 
-// New returns Jobs, or an error that matches executor.ErrInvalid and says which
-// field of c is out of its range. It starts nothing and asks the store nothing.
+// New returns Jobs, or an error that matches executor.ErrInvalid and names the field of c that is out of its range. It
+// starts no goroutine and does not call the store.
 func New(c Config) (*Jobs, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -41,11 +40,10 @@ func New(c Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Run is this program's part in running the jobs. It returns nil after ctx has
-// ended and it has drained: it claims no more, gives back what has not begun,
-// and waits for the handlers that run, see Config.Drain. A store that does not
-// answer does not end it; nor does it keep it, once the handlers have returned, for
-// longer than four leases. Handlers get the values of ctx. Run is called once.
+// Run is this program's part in running the jobs. It blocks until ctx ends and the node has drained, and then returns
+// nil: the node claims no more, releases what has not begun, and waits for the handlers that run, see Config.Drain. A
+// store that does not answer does not end Run, nor keep it for longer than four leases once the handlers have returned.
+// Contexts of handlers have the values of ctx. A second call returns ErrRunning. Run panics if ctx is nil.
 func (j *Jobs) Run(ctx context.Context) error {
 	mustContext(ctx)
 	j.mu.Lock()
@@ -73,28 +71,28 @@ func (j *Jobs) setNode(n *node) {
 	j.mu.node = n
 }
 
-// node gives the node, or nil if Run is not running.
+// node returns the node, or nil if Run is not running.
 func (j *Jobs) node() *node {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.mu.node
 }
 
-// kind gives what handles the jobs of that name, or nil.
+// kind returns the kind that this program handles under that name, or nil.
 func (j *Jobs) kind(name string) *kind {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.mu.kinds[name]
 }
 
-// kindNames gives the names of the kinds that this program handles, in order.
+// kindNames returns the names of the kinds that this program handles, in order.
 func (j *Jobs) kindNames() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Sorted(maps.Keys(j.mu.kinds))
 }
 
-// logOf is for lines about one job, which all name it alike.
+// logOf returns the log for lines about one job, which all name it in the same way.
 func (j *Jobs) logOf(job *Job) *slog.Logger {
 	return j.log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
 }

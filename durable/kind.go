@@ -16,11 +16,11 @@ type kind struct {
 	limit      int // on this node; 0 for none
 	global     int // on all nodes together; 0 for none
 	first, max time.Duration
-	// handle decodes, calls the user's function, and encodes.
+	// handle decodes the payload, calls the user's function, and encodes the result.
 	handle func(ctx context.Context, payload []byte) (result []byte, err error)
 }
 
-// backoff gives how long to wait after the nth failed attempt.
+// backoff returns how long to wait after the nth failed attempt.
 func (k *kind) backoff(attempt int) time.Duration {
 	d := k.max
 	if shift := attempt - 1; shift < 40 && k.first < k.max>>shift {
@@ -29,19 +29,21 @@ func (k *kind) backoff(attempt int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// A Kind is a kind of job whose payload is a P and whose result is an R, both
-// kept as JSON. It is the handle by which such jobs are added and awaited.
+// A Kind is a kind of job whose payload is a P and whose result is an R, both kept as JSON. Jobs are added and awaited
+// by its methods.
 type Kind[P, R any] struct {
 	jobs *Jobs
 	name string
 }
 
-// Handle says that this program runs jobs of the kind with fn. The name is what
-// the database knows: it must be the same in all programs and must outlive fn's
-// own. fn must bear being run again for the same job. It panics if the name, which
-// is of 1 to MaxKind bytes, or an option is out of its range, if the kind has a
-// handler already, or if fn is nil: a program that only adds jobs calls Client instead.
-func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error), opts ...HandlerOption) *Kind[P, R] {
+// Handle makes this program run jobs of the kind with fn, and returns the Kind. The store knows the kind by its name:
+// it must be the same in all programs, and stay when fn gets another name. fn must allow being run again for the same
+// job.
+//
+// Handle panics if the name, which has 1 to MaxKind bytes, or an option is out of its range, if the kind has a handler
+// already, or if fn is nil: a program that only adds jobs calls Client instead.
+func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error),
+	opts ...HandlerOption) *Kind[P, R] {
 	k := &kind{name: name, first: time.Second, max: time.Hour}
 	err := checkName("kind", name, MaxKind)
 	if err == nil && fn == nil {
@@ -79,8 +81,8 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	return Client[P, R](j, name)
 }
 
-// Client returns the Kind for a program that adds jobs of the kind and awaits them, but leaves it to others to run them.
-// It is Handle without a handler. The name is checked when a job is added.
+// Client returns the Kind for a program that adds jobs of the kind and awaits them, but leaves it to others to run
+// them. It is Handle without a handler. The name is checked when a job is added.
 func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 	return &Kind[P, R]{j, name}
 }
@@ -96,16 +98,15 @@ func encode(what string, v any, limit int) ([]byte, error) {
 	return data, nil
 }
 
-// Schedule adds a job that runs once, after delay; a negative delay counts as
-// none. It returns when the database has it for good. If it returns an error
-// that is not about the arguments, the job may have been added all the same;
-// with a Key it can be added again safely. Java: schedule.
+// Schedule adds a job that runs once, after delay; a negative delay counts as none. It returns when the store has the
+// job. If it returns an error that does not match executor.ErrInvalid, the job may have been added all the same; with a
+// Key it can be added again safely. It panics if ctx is nil, as all methods here do. Java: schedule.
 func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
 	return k.add(ctx, NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
 }
 
-// At adds a job that runs once, at the time t of the database's clock, which is in
-// the years 1 to 9999; if it has passed, the job is due at once.
+// At adds a job that runs once, at the time t on the store's clock, in the years 1 to 9999. If t has passed, the job is
+// due at once.
 func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Option) (ID, error) {
 	if err := checkTime(t); err != nil {
 		return ID{}, err
@@ -113,27 +114,27 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 	return k.add(ctx, NewJob{Schedule: once, Due: t}, payload, opts)
 }
 
-// AtFixedRate adds the one job that has the key and runs first after initial and
-// then each period after that, whoever runs it. If there is one, its payload and
-// options become these; its times stay as they are unless the period is another.
-// One that is over, since it was canceled, is dead or was ended by executor.Stop,
-// does not begin again by that, for as long as it is kept, unless ReuseKey says so:
-// Job.State tells.
+// AtFixedRate registers the one job that has the key. It runs first after initial, and then each period after that, on
+// any node. If the job is there, its payload and options become these; its times stay as they are unless the period is
+// another. A job that is over, since it was canceled, is dead or was ended by executor.Stop, does not begin again for
+// as long as it is kept, unless ReuseKey is given: Job.State shows it.
 //
-// A negative initial counts as none; period is at least a microsecond, and cut to
-// whole ones. A run never overlaps the one before. An error is retried;
-// executor.Stop ends the schedule. Java: scheduleAtFixedRate.
-func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P, opts ...Option) (ID, error) {
+// A negative initial counts as none. The period is at least a microsecond, and cut to whole ones. A run never overlaps
+// the one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
+func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
+	opts ...Option) (ID, error) {
 	return k.every(ctx, key, "rate", initial, period, payload, opts)
 }
 
-// WithFixedDelay is like AtFixedRate, but each run is due one delay after the
-// end of the one before. Java: scheduleWithFixedDelay.
-func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, delay time.Duration, payload P, opts ...Option) (ID, error) {
+// WithFixedDelay is AtFixedRate, except that each run is due one delay after the end of the one before. Java:
+// scheduleWithFixedDelay.
+func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, delay time.Duration, payload P,
+	opts ...Option) (ID, error) {
 	return k.every(ctx, key, "delay", initial, delay, payload, opts)
 }
 
-func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d time.Duration, payload P, opts []Option) (ID, error) {
+func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d time.Duration, payload P,
+	opts []Option) (ID, error) {
 	text := word + " " + d.Truncate(time.Microsecond).String()
 	if _, err := parseTimetable(text, nil); err != nil {
 		return ID{}, err
@@ -141,12 +142,11 @@ func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d tim
 	return k.add(ctx, NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, payload, opts)
 }
 
-// On is like AtFixedRate, with the times that a trigger gives: a cron.Schedule,
-// or a NamedTrigger. A schedule in time.Local means that of whichever node
-// computes the next time; name the zone if they differ. Zones are kept by their
-// names: one that is not in the time zone database, as most of time.FixedZone, is
-// an error.
-func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P, opts ...Option) (ID, error) {
+// On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
+// in the zone of the node that computes the next time; name the zone if the nodes differ. Zones are kept by their
+// names. One that is not in the time zone database, as most of time.FixedZone, is an error.
+func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
+	opts ...Option) (ID, error) {
 	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
 	if err != nil {
 		return ID{}, err
@@ -166,9 +166,9 @@ func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigge
 	return k.add(ctx, NewJob{Key: key, Schedule: text, Due: first}, payload, opts)
 }
 
-// Await waits until the job is done and gives its result. The error is a
-// *JobError if the job is dead or canceled, ErrNotFound if it is not there (any
-// more), ctx's error if ctx ends first, and the store's if a call of it fails.
+// Await waits until the job is done and returns its result. The error is a *JobError if the job is dead or canceled,
+// ErrNotFound if it is not there, or not any more, ctx's error if ctx ends first, and the store's if a call of it
+// fails.
 func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 	var r R
 	job, err := k.jobs.Await(ctx, id)

@@ -23,14 +23,14 @@ func LeftOutBefore(ctx context.Context) LeftOut {
 	return LeftOut{}
 }
 
-// LeftOutDuring returns the occurrences that have passed during the run of ctx and that SkipOverlap leaves out. The first
-// call decides: what passes after it is due when the run ends, and later calls return the same. A handler calls it last,
-// if at all: durable does so itself when the handler has returned.
+// LeftOutDuring returns the occurrences that have passed during the run of ctx and that SkipOverlap leaves out. The
+// first call decides: what passes after it is due when the run ends, and later calls return the same. A handler calls
+// it last, if at all: durable does so itself when the handler has returned.
 //
 // It asks the store whether the job has got another schedule meanwhile. If the store does not answer within
-// Config.Lease, the schedule with which the run began counts; so it does for a run that ends by CompleteTx. With another
-// policy than SkipOverlap nothing is left out at the end of a run, and there are none; nor are there if ctx is not a
-// handler's.
+// Config.Lease, the schedule with which the run began counts; so it does for a run that ends by CompleteTx. With
+// another policy than SkipOverlap nothing is left out at the end of a run, and there are none; nor are there if ctx is
+// not a handler's.
 func LeftOutDuring(ctx context.Context) LeftOut {
 	if c, ok := ctx.Value(currentKey{}).(current); ok && c.during != nil {
 		return c.during().LeftOut
@@ -55,8 +55,8 @@ type overlap struct {
 
 // leftOutDuring returns what has passed since the occurrence of a run that started then.
 //
-// A time has passed if it has on the store's clock, and would have if nobody had set that during the run. The times over
-// which the clock was put forward are missed, and those before which it was put back are yet to come.
+// A time has passed if it has on the store's clock, and would have if nobody had set that during the run. The times
+// over which the clock was put forward are missed, and those before which it was put back are yet to come.
 //
 // A job that got another schedule or another time meanwhile has that in NextDue, and the times before it do not count.
 // CompleteTx does not ask for it: to move NextDue would wait for the handler's own transaction.

@@ -14,7 +14,7 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// account is a handler that takes as long as it is told, and what its runs were for.
+// account is a handler whose runs take some time, and what they were for.
 type account struct {
 	mu     sync.Mutex
 	takes  []time.Duration // of the first runs; those after it take no time
@@ -95,7 +95,8 @@ func TestSkipOverlapAccountsForEachOccurrence(t *testing.T) {
 				time.Sleep(5 * time.Minute) // 10 minutes and a half: 6, 7, 8, 9 and 10 are missed
 				start(t, second)
 				time.Sleep(3 * time.Minute)
-				a.want(t, begun, [3]int{1}, [3]int{2, 0, 2}, [3]int{5, 0, 0}, [3]int{10, 4, 0}, [3]int{11, 0, 1}, [3]int{13, 0, 0})
+				a.want(t, begun, [3]int{1}, [3]int{2, 0, 2}, [3]int{5, 0, 0}, [3]int{10, 4, 0}, [3]int{11, 0, 1},
+					[3]int{13, 0, 0})
 			})
 		})
 	}
@@ -154,8 +155,9 @@ func TestLeftOutDuringDecides(t *testing.T) {
 	})
 }
 
-// Who changes the schedule during a run, or the next time, has the times from then on left out that pass during it.
-func TestSkipOverlapOfWhatCameDuringTheRun(t *testing.T) {
+// After a change of the schedule during a run, or of the next time, the times from then on are left out that pass
+// during it.
+func TestSkipOverlapOfScheduleThatCameDuringTheRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(j *durable.Jobs, k *durable.Kind[string, string], ctx context.Context, id durable.ID)
 		left   int
@@ -224,7 +226,7 @@ func TestSkipOverlapAndAClockThatJumps(t *testing.T) {
 				a := &account{takes: []time.Duration{140 * time.Second}}
 				a.during = func(context.Context) {
 					store.Shift(test.jump)
-					time.Sleep(10 * time.Second) // until a heartbeat has told of it
+					time.Sleep(10 * time.Second) // until a heartbeat has reported it
 				}
 				k := durable.Handle(jobs, "k", a.handle)
 				begun := time.Now()
@@ -315,25 +317,8 @@ func TestLeftOutIsBounded(t *testing.T) {
 
 // Outside of a handler nothing is left out.
 func TestLeftOutOfNoHandler(t *testing.T) {
-	if before, during := durable.LeftOutBefore(t.Context()), durable.LeftOutDuring(t.Context()); before.Count+during.Count != 0 {
+	before, during := durable.LeftOutBefore(t.Context()), durable.LeftOutDuring(t.Context())
+	if before.Count+during.Count != 0 {
 		t.Errorf("%v, %v", before, during)
 	}
-}
-
-// A policy that a newer program has made is left to nodes that know it, as a schedule is: the job loses nothing by it.
-func TestUnknownPolicyIsLeftToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		jobs := newJobs(t, store)
-		var d diary
-		durable.Handle(jobs, "k", d.handler)
-		n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Payload: []byte(`""`), Schedule: "rate 1m0s", Missed: "newest", Attempts: 1}
-		must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
-		start(t, jobs)
-		time.Sleep(time.Minute)
-		j := must(jobs.Get(t.Context(), n.ID))
-		if j.State == durable.Dead || j.Attempt > 1 || j.Runs != 0 || d.count() != 0 {
-			t.Errorf("it is %v after %d runs, in attempt %d; the handler was called %d times", j.State, j.Runs, j.Attempt, d.count())
-		}
-	})
 }

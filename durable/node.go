@@ -40,8 +40,8 @@ type node struct {
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
 	gained    atomic.Int64   // jobs claimed since the beginning
 
-	// In nanoseconds since clock.base: when the heartbeat that renewed the lease last was sent, and when poll polls next,
-	// unless it is woken.
+	// In nanoseconds since clock.base: when the heartbeat that renewed the lease last was sent, and when poll polls
+	// next, unless it is woken.
 	renewed, nextPoll atomic.Int64
 
 	bodies     sync.WaitGroup // handlers that have not returned
@@ -108,8 +108,8 @@ func (n *node) workers() int { return max(n.pool.Core(), 1) }
 func (n *node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // run is the node's life. Handlers, heartbeat and committer outlast ctx until the node has drained. The node signs off
-// when no call of it is under way: a confirm that the store receives after that could make a job run for a node that has
-// left, and what never began would count as lost with it.
+// when no call of it is under way: a confirm that the store receives after that could make a job run for a node that
+// has left, and what never began would count as lost with it.
 func (n *node) run(ctx context.Context) {
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup

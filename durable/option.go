@@ -16,16 +16,14 @@ const (
 	maxError   = 4 << 10 // bytes that are kept of an error's text
 )
 
-// Option changes one property of a job. One out of its range, or given to a job
-// that it can't apply to, makes the call fail with an error that matches
-// executor.ErrInvalid.
+// An Option changes one property of a job. If it is out of its range, or does not apply to the job, the call fails with
+// an error that matches executor.ErrInvalid.
 type Option func(*NewJob) error
 
-// Key names the job, by 1 to MaxKey bytes. A second job with the same key is
-// not added: the ID of the first is given instead, whether it has run or not,
-// for as long as it is kept; with ReuseKey for as long as it is not over. If
-// the first is of another kind, or periodic and the second is not or the other
-// way round, the error matches ErrKeyTaken.
+// Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
+// added: the ID of the first is returned instead, whether it has run or not, for as long as it is kept; with ReuseKey
+// for as long as it is not over. If the first is of another kind, or periodic and the second is not or the other way
+// round, the error matches ErrKeyTaken.
 func Key(key string) Option {
 	return func(j *NewJob) error {
 		j.Key = key
@@ -33,12 +31,10 @@ func Key(key string) Option {
 	}
 }
 
-// ReuseKey lets the job have its key although an earlier one has it, if that is
-// over: it succeeded, is dead or was canceled. Of whatever kind that one is, it is
-// kept without a key from then on. So what is asked for many times while it waits
-// or runs is done once, and can be asked for again after that; and a schedule that
-// has ended, or was canceled, begins anew when it is registered. A job without a
-// key is an error.
+// ReuseKey lets the job take its key from an earlier one that is over: that succeeded, is dead or was canceled. The
+// earlier job, of any kind, is kept without a key from then on. So work that is asked for many times while it waits or
+// runs is done once, and can be asked for again after that; and a schedule that has ended, or was canceled, begins anew
+// when it is registered. A job without a key is an error.
 func ReuseKey() Option {
 	return func(j *NewJob) error {
 		j.ReuseKey = true
@@ -46,9 +42,9 @@ func ReuseKey() Option {
 	}
 }
 
-// WithResult stores in *p what became of the job: whether this call added or changed it, and not another one before it or
-// at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The result
-// of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
+// WithResult stores in *p what became of the job: whether this call added or changed it, and not another one before it
+// or at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
+// result of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
 func WithResult(p *InsertResult) Option {
 	return func(j *NewJob) error {
 		j.result = p
@@ -56,7 +52,7 @@ func WithResult(p *InsertResult) Option {
 	}
 }
 
-// WithPriority gives the job another priority than Normal.
+// WithPriority sets the priority of the job. The default is Normal.
 func WithPriority(p Priority) Option {
 	return func(j *NewJob) error {
 		if p < Low || p > High {
@@ -67,9 +63,8 @@ func WithPriority(p Priority) Option {
 	}
 }
 
-// Attempts says how often an occurrence is tried before the job is dead, or, if
-// it is periodic, before the schedule goes on without it: 1 to 1000 times. The
-// default is 12.
+// Attempts sets how often an occurrence is tried before the job is dead or, if it is periodic, before the schedule goes
+// on without it: 1 to 1000 times. The default is 12.
 func Attempts(n int) Option {
 	return func(j *NewJob) error {
 		if n < 1 || n > 1000 {
@@ -80,8 +75,8 @@ func Attempts(n int) Option {
 	}
 }
 
-// Timeout bounds each run: its context ends after d, at least a microsecond, with
-// the cause executor.ErrTimeout. The default is no bound.
+// Timeout bounds each run: its context ends after d, at least a microsecond, with the cause executor.ErrTimeout. The
+// default is no bound.
 func Timeout(d time.Duration) Option {
 	return func(j *NewJob) error {
 		if d < time.Microsecond {
@@ -92,11 +87,10 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
-// OnMissed says what to do about occurrences of a periodic job that nobody ran
-// when they were due. The default is Coalesce. With a fixed delay there is but one
-// occurrence at a time, which is run however late it is: it has no effect there. To
-// a job that runs once it does not apply: its handler can compare the time with
-// Occurrence of Current, and return without an error.
+// OnMissed sets what happens to occurrences of a periodic job that no node ran when they were due. The default is
+// Coalesce. With a fixed delay there is only one occurrence at a time, which is run however late it is: OnMissed has no
+// effect there. To a job that runs once it does not apply: its handler can compare the time with Occurrence of Current,
+// and return without an error.
 func OnMissed(m Missed) Option {
 	return func(j *NewJob) error {
 		if _, err := parsePolicy(m.text); err != nil {
@@ -107,7 +101,7 @@ func OnMissed(m Missed) Option {
 	}
 }
 
-// checkName says what is wrong with a key or a kind.
+// checkName returns what is wrong with a key or a kind.
 func checkName(what, s string, limit int) error {
 	switch {
 	case s == "":
@@ -125,12 +119,11 @@ func checkName(what, s string, limit int) error {
 	return nil
 }
 
-// HandlerOption changes one property of a kind, in this program.
+// A HandlerOption changes one property of a kind, in this program.
 type HandlerOption func(*kind) error
 
-// Limit bounds how many jobs of the kind, at least one, this node holds at the
-// same time; for all nodes together there is GlobalLimit. The default is no bound
-// but the workers of the pool.
+// Limit bounds how many jobs of the kind, at least one, this node holds at the same time; GlobalLimit bounds all nodes
+// together. The default is no bound but the workers of the pool.
 func Limit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
@@ -141,14 +134,11 @@ func Limit(n int) HandlerOption {
 	}
 }
 
-// GlobalLimit bounds how many jobs of the kind, at least one, all nodes
-// together hold at the same time. A job that is claimed ahead of its time, by
-// up to Config.Poll and a quarter, has its place already. The database counts:
-// a node that was declared dead has no places, so that with one that lost its
-// lease and goes on all the same there may be more for a moment. All programs
-// must say the same n; where they do not, each goes by its own. A place that
-// one node frees, and has no work for, is seen by another at its next look. The
-// default is no bound.
+// GlobalLimit bounds how many jobs of the kind, at least one, all nodes together hold at the same time. A job that is
+// claimed ahead of its time, by up to Config.Poll and a quarter, has its place already. The store counts: a node that
+// was declared dead has no places, so there may be more for a moment if such a node is alive all the same. All programs
+// must set the same n; where they do not, each goes by its own. A place that one node frees, and has no work for, is
+// seen by another at its next poll. The default is no bound.
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
@@ -159,9 +149,8 @@ func GlobalLimit(n int) HandlerOption {
 	}
 }
 
-// Backoff says how long a job waits after a failed attempt: first after the
-// first, then twice as long each time, but no longer than max. A random part of
-// up to a half is taken off. first must be positive and max not less than it; the
+// Backoff sets how long a job waits after a failed attempt: first after the first, then twice as long each time, but no
+// longer than max. A random part of up to a half is taken off. first must be positive, and max not less than it; the
 // default is a second and an hour.
 func Backoff(first, max time.Duration) HandlerOption {
 	return func(k *kind) error {

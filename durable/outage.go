@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// outage is the time during which one loop's calls of the store fail. It is told
-// to the log at its begin and its end, and calls are spaced out meanwhile.
+// An outage is the time during which one loop's calls of the store fail. The log has a line at its begin and its end,
+// and calls are spaced out meanwhile.
 type outage struct {
 	log    *slog.Logger
 	what   string
@@ -17,7 +17,7 @@ type outage struct {
 
 func (n *node) outage(what string) *outage { return &outage{log: n.jobs.log(), what: what} }
 
-// over notes the outcome of a call and reports whether it was a success.
+// over notes the error of a call and reports whether it was nil.
 func (o *outage) over(err error) bool {
 	switch {
 	case err == nil && o.failed > 0:

@@ -11,14 +11,9 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// outages says how often that call was said to fail, and how often to succeed again.
-func (l *logLines) outages(call string) (begun, over int) {
-	return l.count(`will go on trying" call=` + call), l.count(`answers again" call=` + call)
-}
-
-// An outage is told once for each sort of call, and that the store answers again
-// not before it does: a node whose lease is over asks nothing, and that is no answer.
-func TestLogSaysTheStoreIsBackWhenItIs(t *testing.T) {
+// An outage is logged once for each sort of call, and its end not before the store answers: a node whose lease is over
+// makes no call, and that is no answer.
+func TestOutageEndsWhenStoreAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logLines
 		line := newFaulty(memory.New())
@@ -44,8 +39,8 @@ func TestLogSaysTheStoreIsBackWhenItIs(t *testing.T) {
 	})
 }
 
-// A node that drains while the store is away does not say that it answers again.
-func TestLogOfADrainDuringAnOutage(t *testing.T) {
+// A node that drains while the store is away does not log that it answers again.
+func TestOutageDuringDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logLines
 		line := newFaulty(memory.New())
@@ -59,7 +54,7 @@ func TestLogOfADrainDuringAnOutage(t *testing.T) {
 		stop := start(t, jobs)
 		must(kind.Schedule(t.Context(), 0, 1))
 		<-begun
-		must(kind.Schedule(t.Context(), 500*time.Millisecond, 1)) // claimed ahead, to be given back
+		must(kind.Schedule(t.Context(), 500*time.Millisecond, 1)) // claimed ahead, to be released
 		line.down()
 		stop()
 		if n, m := log.outages("release"); n != 1 || m != 0 {
@@ -68,29 +63,9 @@ func TestLogOfADrainDuringAnOutage(t *testing.T) {
 	})
 }
 
-// listening is a store that tells of changes, as long as its line is there.
-type listening struct {
-	durable.Store
-	dial func(ctx context.Context) error // how long a connection takes to be made, or to fail
-	cut  chan struct{}
-}
-
-func (l *listening) Listen(ctx context.Context, wake func()) error {
-	if err := l.dial(ctx); err != nil {
-		return err
-	}
-	wake()
-	select {
-	case <-l.cut:
-		return errDown
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// That the store can be listened to again is told when it can, and not when the
-// line is lost the next time, nor because a try takes long.
-func TestLogSaysWhenItListensAgain(t *testing.T) {
+// The end of an outage of Listen is logged when it can listen again, and not when the line is lost the next time, nor
+// because a try takes long.
+func TestOutageOfListenEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logLines
 		var mu sync.Mutex
@@ -126,28 +101,6 @@ func TestLogSaysWhenItListensAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n, m := log.outages("listen"); n != 2 || m != 2 {
 			t.Errorf("after the second time, %d lines say that it was away and %d that it is back", n, m)
-		}
-	})
-}
-
-// A node that can't listen tries again about once a second, however quickly it fails.
-func TestTriesToListenAreSpacedOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tries := 0
-		store := &listening{Store: memory.New()}
-		store.dial = func(context.Context) error {
-			if tries++; tries > 1000 {
-				time.Sleep(time.Hour) // or time would stand still
-			}
-			return errDown
-		}
-		jobs := newJobs(t, store)
-		durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
-		stop := start(t, jobs)
-		time.Sleep(time.Minute)
-		stop()
-		if tries < 60 || tries > 70 {
-			t.Errorf("%d tries in a minute", tries)
 		}
 	})
 }

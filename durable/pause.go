@@ -7,26 +7,23 @@ import (
 	"time"
 )
 
-// PauseKind keeps all jobs of a kind from being begun, on all nodes, until
-// ResumeKind: those that are there and those that are added meanwhile, whether this
-// program handles them or not. Runs in progress go on. This program begins no more
-// of them once PauseKind has returned; others hear of it with their next beat,
-// three tenths of their lease later at most. To pause what is paused is no error.
+// PauseKind keeps all jobs of a kind from being begun, on all nodes, until ResumeKind: those that are there and those
+// that are added meanwhile, whether this program handles them or not. Runs in progress go on. This program begins no
+// more of them once PauseKind has returned; other nodes learn of it from their next heartbeat, at most three tenths of
+// their lease later. Pausing a kind that is paused is no error.
 //
-// A periodic job that is late for that is dealt with as any that nobody ran, see
-// OnMissed.
+// What a periodic job misses because of that is treated as OnMissed says.
 func (j *Jobs) PauseKind(ctx context.Context, kind string) error {
 	return j.pauseKind(ctx, kind, true)
 }
 
-// ResumeKind lets the jobs of a kind that PauseKind has stopped begin when they are
-// due, or at once if that has passed. Nodes hear of it as they do of the pause. A
-// job that was paused by itself, see Pause, stays so.
+// ResumeKind lets the jobs of a kind that PauseKind has stopped begin when they are due, or at once if that has passed.
+// Nodes learn of it as of the pause. A job that was paused by itself, see Pause, stays so.
 func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
 	return j.pauseKind(ctx, kind, false)
 }
 
-// PausedKinds gives the kinds that are paused, in order.
+// PausedKinds returns the kinds that are paused, in order.
 func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
 	mustContext(ctx)
 	kinds, err := j.store.PausedKinds(ctx)
@@ -48,8 +45,8 @@ func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
 	return nil
 }
 
-// pauseHere pauses or resumes a kind without waiting for the next beat. What was
-// asked of the store before this may not know of it.
+// pauseHere pauses or resumes a kind without waiting for the next heartbeat. Answers to what was asked of the store
+// before do not count for the kind.
 func (n *node) pauseHere(kind string, pause bool) {
 	n.mu.Lock()
 	n.mu.pausedHere[kind] = time.Now()
@@ -59,11 +56,11 @@ func (n *node) pauseHere(kind string, pause bool) {
 	}
 	paused, resumed := n.pauseLocked(kinds)
 	n.mu.Unlock()
-	n.tellPaused(paused, resumed)
+	n.announcePaused(paused, resumed)
 }
 
-// hearPaused takes the answer to a question that was sent then, but for the kinds
-// that were paused or resumed here since.
+// hearPaused takes the answer to a question that was sent then, except for the kinds that were paused or resumed here
+// since.
 func (n *node) hearPaused(sent time.Time, names []string) {
 	kinds := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -79,11 +76,10 @@ func (n *node) hearPaused(sent time.Time, names []string) {
 	}
 	paused, resumed := n.pauseLocked(kinds)
 	n.mu.Unlock()
-	n.tellPaused(paused, resumed)
+	n.announcePaused(paused, resumed)
 }
 
-// pauseLocked makes kinds those that are paused, gives up what has not begun of
-// them, and says what is new.
+// pauseLocked makes kinds those that are paused, drops what has not begun of them, and returns what is new.
 func (n *node) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
 	for kind := range kinds {
 		if !n.mu.paused[kind] {
@@ -102,9 +98,8 @@ func (n *node) pauseLocked(kinds map[string]bool) (paused, resumed []string) {
 	return paused, resumed
 }
 
-// tellPaused has poll give back what was given up, and claim what goes on, and says
-// so in the log.
-func (n *node) tellPaused(paused, resumed []string) {
+// announcePaused makes poll release what was dropped and claim what goes on, and logs it.
+func (n *node) announcePaused(paused, resumed []string) {
 	if len(paused)+len(resumed) == 0 {
 		return
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// While a kind is paused no job of it begins on any node, whether it was claimed
-// before its time, waited for a worker, was added meanwhile or was to run now; those
-// of other kinds do. When it is resumed they begin, each in its first attempt.
-func TestPausedKindDoesNotBegin(t *testing.T) {
+// While a kind is paused no job of it begins on any node, whether it was claimed before its time, waited for a worker,
+// was added meanwhile or was to run now; those of other kinds do. When it is resumed they begin, each in its first
+// attempt.
+func TestPauseKindKeepsJobsFromBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var d, other diary
@@ -67,16 +67,14 @@ func TestPausedKindDoesNotBegin(t *testing.T) {
 	})
 }
 
-// A program that pauses a kind begins no more of it from then on, whatever answers
-// of the store are on their way, and goes on at once when it resumes it.
-func TestPauseHereIsAtOnce(t *testing.T) {
+// A program that pauses a kind begins no more of it from then on, whatever answers of the store are on their way, and
+// goes on at once when it resumes it.
+func TestPauseKindHereIsAtOnce(t *testing.T) {
 	for _, late := range []string{"none", "heartbeat", "claim", "insert", "commit"} {
 		t.Run(late, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newFaulty(memory.New())
-				jobs := newJobs(t, store)
-				var d diary
-				k := durable.Handle(jobs, "k", d.handler)
+				jobs, k, d := newNode(t, store)
 				start(t, jobs)
 				synctest.Wait()
 				store.delay(late, 700*time.Millisecond)
@@ -84,7 +82,8 @@ func TestPauseHereIsAtOnce(t *testing.T) {
 				added := make(chan bool)
 				go func() {
 					defer close(added)
-					for _, delay := range []time.Duration{200 * time.Millisecond, 510 * time.Millisecond, 900 * time.Millisecond} {
+					for _, delay := range []time.Duration{200 * time.Millisecond, 510 * time.Millisecond,
+						900 * time.Millisecond} {
 						must(k.Schedule(context.WithoutCancel(t.Context()), delay, ""))
 					}
 				}()
@@ -108,9 +107,9 @@ func TestPauseHereIsAtOnce(t *testing.T) {
 	}
 }
 
-// A node that is told to pause a kind while it starts knows also of the kinds that
-// were paused before, and begins no job of either.
-func TestPauseHereWhileANodeStarts(t *testing.T) {
+// A program that pauses a kind while its node starts knows also of the kinds that were paused before, and begins no job
+// of either.
+func TestPauseKindHereDuringStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFaulty(memory.New())
 		must(0, newJobs(t, store).PauseKind(t.Context(), "before"))
@@ -130,9 +129,8 @@ func TestPauseHereWhileANodeStarts(t *testing.T) {
 	})
 }
 
-// A pause that comes between what a beat saw and its answer holds, however little
-// time there is between them.
-func TestPauseHereWhileABeatIsAnswered(t *testing.T) {
+// A pause that comes between what a heartbeat saw and its answer holds, however little time there is between them.
+func TestPauseKindHereDuringHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &answering{Store: memory.New()}
 		jobs := newJobs(t, store)
@@ -149,7 +147,7 @@ func TestPauseHereWhileABeatIsAnswered(t *testing.T) {
 	})
 }
 
-// answering is a store that calls answer between what the first beat saw and its
+// answering is a store that calls answer between what the first heartbeat saw and its
 // answer.
 type answering struct {
 	durable.Store
@@ -157,14 +155,15 @@ type answering struct {
 	once   sync.Once
 }
 
-func (s *answering) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+func (s *answering) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
 	p, err := s.Store.Heartbeat(ctx, node, lease, w)
 	s.once.Do(s.answer)
 	return p, err
 }
 
 // A run that was in progress when its kind was paused goes on to its end.
-func TestPausedKindFinishesItsRuns(t *testing.T) {
+func TestPauseKindLetsRunsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
@@ -181,15 +180,12 @@ func TestPausedKindFinishesItsRuns(t *testing.T) {
 	})
 }
 
-// A node that starts when a kind is paused begins no job of it, not before its first
-// beat either, and says so in its log.
-func TestNodeStartsWithPausedKinds(t *testing.T) {
+// A node that starts when a kind is paused begins no job of it, not before its first heartbeat either, and logs it.
+func TestPauseKindBeforeStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var log strings.Builder
-		jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		must(k.Schedule(t.Context(), 0, ""))
 		must(0, newJobs(t, store).PauseKind(t.Context(), "k"))
 		stop := start(t, jobs)
@@ -204,13 +200,10 @@ func TestNodeStartsWithPausedKinds(t *testing.T) {
 	})
 }
 
-// What a periodic job missed while its kind was paused is dealt with as its policy
-// says.
-func TestPausedKindMissesOccurrences(t *testing.T) {
+// What a periodic job missed while its kind was paused is treated as its policy says.
+func TestPauseKindMissesOccurrences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
 		synctest.Wait()
 		must(k.AtFixedRate(t.Context(), "rate", time.Minute, time.Minute, "", durable.OnMissed(durable.Skip(time.Second))))
@@ -223,17 +216,16 @@ func TestPausedKindMissesOccurrences(t *testing.T) {
 	})
 }
 
-// A run that was begun, and is put off since it is for another occurrence than the
-// store has, does not begin again while its kind is paused.
-func TestPauseWhileARunIsPutOff(t *testing.T) {
+// A run that was begun, and is postponed since it is for another occurrence than the store has, does not begin again
+// while its kind is paused.
+func TestPauseKindDuringPostponedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &trigger{next: func(after time.Time) time.Time {
 			time.Sleep(time.Second)
 			return after.Truncate(time.Hour).Add(time.Hour)
 		}}
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"slow": slow} })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New(),
+			func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"slow": slow} })
 		must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), ""))
 		time.Sleep(5 * time.Hour)
 		start(t, jobs)
@@ -251,9 +243,9 @@ func TestPauseWhileARunIsPutOff(t *testing.T) {
 	})
 }
 
-// PausedKinds gives the kinds that are paused, in order, until they are resumed; a
-// name that no kind can have is an error.
-func TestPausedKinds(t *testing.T) {
+// PausedKinds returns the kinds that are paused, in order, until they are resumed; a name that no kind can have is an
+// error.
+func TestPausedKindsAreInOrder(t *testing.T) {
 	jobs := newJobs(t, memory.New())
 	for _, kind := range []string{"b", "a", "b"} {
 		must(0, jobs.PauseKind(t.Context(), kind))

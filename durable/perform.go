@@ -20,11 +20,9 @@ type current struct {
 
 type currentKey struct{}
 
-// FencingToken gives the epoch of the run that ctx belongs to: of two runs of the
-// same job the one begun later has the greater one. A system outside that
-// remembers the greatest token it has seen for a job, and declines smaller ones,
-// can't be changed by a node that lost its lease without noticing. It is 0 if ctx
-// is not a handler's.
+// FencingToken returns the epoch of the run that ctx belongs to: of two runs of the same job the one begun later has
+// the greater epoch. If a system outside remembers the greatest token it has seen for a job, and declines smaller ones,
+// a node that lost its lease without noticing can't change it. FencingToken returns 0 if ctx is not a handler's.
 func FencingToken(ctx context.Context) int64 {
 	if c, ok := ctx.Value(currentKey{}).(current); ok {
 		return c.job.Epoch
@@ -32,9 +30,8 @@ func FencingToken(ctx context.Context) int64 {
 	return 0
 }
 
-// Current gives the job that ctx belongs to, as it was when the run began, its
-// Occurrence and Attempt being those of the run. It is false if ctx is not a
-// handler's.
+// Current returns the job that ctx belongs to, as it was when the run began; Occurrence and Attempt are those of the
+// run. It reports false if ctx is not a handler's.
 func Current(ctx context.Context) (Job, bool) {
 	if c, ok := ctx.Value(currentKey{}).(current); ok {
 		return c.job, true
@@ -42,10 +39,9 @@ func Current(ctx context.Context) (Job, bool) {
 	return Job{}, false
 }
 
-// perform does the run and says what is to follow. Or it does nothing and gives
-// the occurrence that the run is for, if the store has to have that first. The
-// error is what the run failed with. If the handler calls runtime.Goexit, perform
-// does not return, and tells exited instead.
+// perform does the run and returns what is to follow. Or it does nothing and returns the occurrence that the run is
+// for, if the store has to have that first. The error is that of the run. If the handler calls runtime.Goexit, perform
+// does not return, and passes the outcome to exited.
 func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time, err error) {
 	started := r.n.clock.start()
 	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
@@ -97,8 +93,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	return o, time.Time{}, err
 }
 
-// call calls the handler. A panic is an error; a Goexit, which nothing can stop, is
-// told to exited.
+// call calls the handler. A panic is an error. After a Goexit, which nothing can stop, it calls exited.
 func (r *run) call(ctx context.Context, exited func()) (result []byte, err error) {
 	type answer struct {
 		result []byte
@@ -123,8 +118,8 @@ func (r *run) call(ctx context.Context, exited func()) (result []byte, err error
 	return a.result, a.err
 }
 
-// sound gives err or, if its methods panic, as those of a nil pointer do that was
-// returned as an error, one that says so.
+// sound returns err or, if the methods of err panic, as those of a nil pointer do that was returned as an error, one
+// that says so.
 func sound(err error) (e error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -139,28 +134,26 @@ func sound(err error) (e error) {
 	return err
 }
 
-// leavePause is how long a job waits that was claimed by a node which can't read
-// its schedule.
+// leavePause is how long a job waits that was claimed by a node which can't read its schedule.
 const leavePause = 5 * time.Second
 
-// leave gives the job back, as if it had not been tried: this program can't read
-// its schedule, as the trigger or the time zone is not known here, or its policy,
-// which a newer program has made. That is no fault of the job, which other nodes
-// may know how to run.
+// leave returns the outcome by which the job waits as if it had not been tried: this program can't read its schedule,
+// as the trigger or the time zone is not known here, or its policy, which a newer program has made. Another node may be
+// able to run it.
 func (r *run) leave(started start, err error) Outcome {
 	o := r.untried(RunFailed, started, err, leavePause)
 	o.Unrecorded = true
 	r.n.mu.Lock()
-	told := r.n.mu.unread[err.Error()]
+	logged := r.n.mu.unread[err.Error()]
 	r.n.mu.unread[err.Error()] = true
 	r.n.mu.Unlock()
-	if !told {
-		r.n.jobs.logOf(&r.job).Error("durable: this program can't read a job's schedule, and leaves it to other nodes", "error", err)
+	if !logged {
+		r.n.jobs.logOf(&r.job).Error("durable: this program can't read the schedule of a job; left to other nodes", "error", err)
 	}
 	return o
 }
 
-// conclude says what follows a run that returned.
+// conclude returns what follows a run that returned.
 func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started start) Outcome {
 	var panicked *executor.PanicError
 	if errors.As(err, &panicked) {
@@ -208,30 +201,28 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	return o
 }
 
-// ending gives an outcome by which the same occurrence waits.
+// ending returns an outcome by which the same occurrence waits.
 func (r *run) ending(v Verdict, started start, err error) Outcome {
 	o := Outcome{Ref: r.ref(), State: Waiting, Due: r.job.Due, Occurrence: r.job.Occurrence, Attempt: r.job.Attempt}
 	if err != nil {
 		o.Error = clean(err.Error())
 	}
-	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.now(), Verdict: v, Error: o.Error}
+	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.now(),
+		Verdict: v, Error: o.Error}
 	return o
 }
 
-// present gives the time of the store, or that at which the run began if the clock
-// was put back before it since.
+// present returns the time of the store, or that at which the run began if the clock was put back before it since.
 func (r *run) present(started time.Time) time.Time { return maxTime(r.n.clock.now(), started) }
 
-// untried gives an outcome by which the same occurrence waits for that long, and
-// which counts no attempt.
+// untried returns an outcome by which the same occurrence waits for that long, and which counts no attempt.
 func (r *run) untried(v Verdict, started start, err error, wait time.Duration) Outcome {
 	o := r.ending(v, started, err)
 	o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(r.present(started.at).Add(wait))
 	return o
 }
 
-// failed says in the log that an occurrence, or a job that has but one, has no
-// attempt left.
+// failed logs that an occurrence, or a job that has but one, has no attempt left.
 func (r *run) failed(attempt int, o Outcome) {
 	if r.completed.Load() { // whether that was committed, the database will say
 		r.n.jobs.logOf(&r.job).Warn("durable: a handler failed in its last attempt after CompleteTx: unless that was committed, the job has failed for good",
@@ -241,8 +232,7 @@ func (r *run) failed(attempt int, o Outcome) {
 	r.n.jobs.logOf(&r.job).Error("durable: a job failed for good", "attempt", attempt, "error", o.Error)
 }
 
-// follow makes the job wait for its next occurrence, or ends it if there is none
-// that the store knows of.
+// follow makes the job wait for its next occurrence, or ends it if its schedule has none.
 func (r *run) follow(tt timetable, o Outcome) Outcome {
 	var next time.Time
 	if r.during != nil {
@@ -259,7 +249,7 @@ func (r *run) follow(tt timetable, o Outcome) Outcome {
 	return o
 }
 
-// clean makes an error's text fit for any database.
+// clean makes the text of an error fit for any database.
 func clean(text string) string {
 	if len(text) > maxError {
 		text = text[:maxError] + "..."

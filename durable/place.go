@@ -20,7 +20,8 @@ func (n *node) beginInsert(jobs []NewJob) Placement {
 	if slices.ContainsFunc(jobs, func(j NewJob) bool { return n.mu.paused[j.Kind] }) {
 		return Placement{}
 	}
-	free := n.freeLocked(n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() && jobs[0].Delay > confirmLead)
+	free := n.freeLocked(n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() &&
+		jobs[0].Delay > confirmLead)
 	if free <= 0 || !n.takesLocked() {
 		return Placement{}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// busyPause is how long a node waits that found another one claiming jobs of a kind with a global limit: the time of a few
-// claims.
+// busyPause is how long a node waits that found another one claiming jobs of a kind with a global limit: the time of a
+// few claims.
 const busyPause = 5 * time.Millisecond
 
 // pollLoop claims until ctx ends.
@@ -59,10 +59,10 @@ func (n *node) pollLoop(ctx context.Context) {
 	}
 }
 
-// poll releases what is to be released and then, if claim is set, claims as much as there is room for. First come no more
-// than the workers can begin soon, so that other nodes get their part of a backlog. If that reached what is not due yet, as
-// much follows as may be claimed ahead, since that must be here in time. It reports whether it called the store: if it did
-// not, a nil error says nothing of the store.
+// poll releases what is to be released and then, if claim is set, claims as much as there is room for. First come no
+// more than the workers can begin soon, so that other nodes get their part of a backlog. If that reached what is not
+// due yet, as much follows as may be claimed ahead, since that must be here in time. It reports whether it called the
+// store: if it did not, a nil error says nothing of the store.
 func (n *node) poll(ctx context.Context, claim bool) (called bool, err error) {
 	if called, err = n.release(ctx); err != nil || !claim {
 		return called, err
@@ -105,7 +105,8 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	return again, nil
 }
 
-// request returns what to claim: jobs that are due now, or jobs that are due later. It reports false if there is no room.
+// request returns what to claim: jobs that are due now, or jobs that are due later. It reports false if there is no
+// room.
 func (n *node) request(later bool) (ClaimRequest, bool) {
 	if !n.open() {
 		return ClaimRequest{}, false

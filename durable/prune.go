@@ -9,8 +9,9 @@ import (
 // pruneMore is how much a prune must have removed for the next to follow soon.
 const pruneMore = 1000
 
-// pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no program
-// here handles. While there is much to remove it goes on, piece by piece: otherwise more might be added than removed.
+// pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no
+// program here handles. While there is much to remove it goes on, piece by piece: otherwise more might be added than
+// removed.
 func (n *node) pruneLoop(ctx context.Context) {
 	outage := n.outage("prune")
 	warned := make(map[string]bool)

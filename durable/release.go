@@ -8,8 +8,8 @@ import (
 // auditInterval is the time between two releases without a reason.
 const auditInterval = time.Minute
 
-// loseAnswerLocked notes that the answer to a claim or an insert was lost. The store may have taken it all the same, or may
-// take it yet.
+// loseAnswerLocked notes that the answer to a claim or an insert was lost. The store may have taken it all the same, or
+// may take it yet.
 func (n *node) loseAnswerLocked() {
 	n.mu.releasesDue++
 	n.mu.answerLost = time.Now()
@@ -17,8 +17,8 @@ func (n *node) loseAnswerLocked() {
 
 // release frees in the store what this node holds there, but not here. It reports whether it called the store.
 //
-// Jobs that are being inserted are kept, since the node may get them. What becomes due for release during the call is left
-// for the next.
+// Jobs that are being inserted are kept, since the node may get them. What becomes due for release during the call is
+// left for the next.
 func (n *node) release(ctx context.Context) (called bool, err error) {
 	n.mu.Lock()
 	if n.mu.releasesDue == 0 || n.mu.fenced {

@@ -37,8 +37,8 @@ type run struct {
 
 func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
 
-// timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has been
-// put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
+// timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has
+// been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
 func (r *run) timeLocked() time.Time {
 	if r.job.State == Running && r.job.Attempt <= 1 {
 		return maxTime(r.job.Due, r.job.Occurrence)
@@ -46,8 +46,9 @@ func (r *run) timeLocked() time.Time {
 	return r.job.Due
 }
 
-// arm sets what is next for a run that is claimed or armed: its confirmation a little before it is due, or the task that
-// begins it when it is due. It is called without the lock, since a pool that is shut down completes the task at once.
+// arm sets what is next for a run that is claimed or armed: its confirmation a little before it is due, or the task
+// that begins it when it is due. It is called without the lock, since a pool that is shut down completes the task at
+// once.
 //
 // A run that no claim would give to this node, since the store's clock was put back, is given back: until its time it
 // would have a place here, and in the limits of its kind, that others need.
@@ -132,8 +133,8 @@ func (r *run) confirmed(ok bool, occurrence, now time.Time) {
 	r.arm()
 }
 
-// begin runs the handler, on a worker of the pool, and hands the outcome over for the next group commit. It does not wait
-// for that. The error is for the hooks and counters of the pool alone.
+// begin runs the handler, on a worker of the pool, and hands the outcome over for the next group commit. It does not
+// wait for that. The error is for the hooks and counters of the pool alone.
 func (r *run) begin(ctx context.Context, turn int) (err error) {
 	n := r.n
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -180,8 +181,8 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	return err
 }
 
-// postpone takes back that the run was begun, and asks the store to have that occurrence for it. The worker does not wait
-// for the answer, which takes long if a transaction has locked the job's row.
+// postpone takes back that the run was begun, and asks the store to have that occurrence for it. The worker does not
+// wait for the answer, which takes long if a transaction has locked the job's row.
 func (r *run) postpone(occurrence time.Time) {
 	n := r.n
 	n.mu.Lock()
@@ -225,7 +226,7 @@ func (r *run) committed(o *Outcome, ok bool) {
 	}
 }
 
-// giveBackLocked gives back the runs that wait and are such.
+// giveBackLocked drops the runs that wait and are such, to be released.
 func (n *node) giveBackLocked(such func(*run) bool) {
 	for _, r := range n.mu.held {
 		if r.state.waits() && such(r) {

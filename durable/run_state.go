@@ -14,10 +14,10 @@ import (
 //	claimed, confirming, postponed, armed ──▶ gone    given back, refused, or claimed anew
 //	begun, committing ──▶ gone                        the node was declared dead
 //
-// Claimed and confirming runs are Claimed in the store, the others Running. A run that was due when it was claimed begins
-// as armed. One that makes up for occurrences that were missed may turn out, when it begins, to be for another occurrence
-// than the store has. It is postponed until the store has that one: any node that begins it again, because this node was
-// lost, begins the same.
+// Claimed and confirming runs are Claimed in the store, the others Running. A run that was due when it was claimed
+// begins as armed. One that makes up for occurrences that were missed may turn out, when it begins, to be for another
+// occurrence than the store has. It is postponed until the store has that one: any node that begins it again, because
+// this node was lost, begins the same.
 //
 // Only the functions below change a state, and n.mu.inState counts with it. The node's lock is held for each.
 type runState uint8

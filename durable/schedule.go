@@ -12,7 +12,7 @@ import (
 // once is the schedule of a job that has one occurrence.
 const once = "once"
 
-// timetable is what the text in Job.Schedule means.
+// timetable is the meaning of the text in Job.Schedule.
 type timetable struct {
 	rate, delay time.Duration
 	trigger     executor.Trigger
@@ -21,8 +21,7 @@ type timetable struct {
 // known reports whether tt is that of a periodic job.
 func (tt timetable) known() bool { return tt.rate > 0 || tt.delay > 0 || tt.trigger != nil }
 
-// parseTimetable reads the texts of schedules. Those of triggers are resolved by
-// name.
+// parseTimetable reads the text of a schedule. Triggers are looked up by name.
 func parseTimetable(text string, named map[string]executor.Trigger) (timetable, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
@@ -52,7 +51,7 @@ func parseTimetable(text string, named map[string]executor.Trigger) (timetable, 
 	return timetable{}, invalid("schedule %q: it must begin with once, rate, delay, cron or trigger", text)
 }
 
-// triggerText gives the text of a schedule by t.
+// triggerText returns the text of a schedule by t.
 func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string, error) {
 	if s, ok := t.(cron.Schedule); ok {
 		text := s.String()
@@ -81,8 +80,8 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers", t)
 }
 
-// sameZone reports whether clocks in a and b show the same. A zone that a program
-// has made may have any name, also one that is another zone's.
+// sameZone reports whether clocks in a and b show the same. A zone that a program has made may have any name, also that
+// of another zone.
 func sameZone(a, b *time.Location) bool {
 	const month = 30 * 24 * time.Hour
 	for t := time.Unix(0, 0); t.Year() < 2038; t = t.Add(month) {
@@ -94,8 +93,8 @@ func sameZone(a, b *time.Location) bool {
 	return true
 }
 
-// next gives the first time on the schedule after t. The zero Time says that
-// there is none. A fixed delay has no grid: its next is one delay after end.
+// next returns the first time on the schedule after t, the zero Time if there is none. A fixed delay has no grid: its
+// next is one delay after end.
 func (tt timetable) next(anchor, t, end time.Time) time.Time {
 	switch {
 	case tt.rate > 0:
@@ -116,8 +115,7 @@ func (tt timetable) next(anchor, t, end time.Time) time.Time {
 	return time.Time{}
 }
 
-// latest gives the last time on the schedule that is not after now, given one
-// that is not.
+// latest returns the last time on the schedule that is not after now. t is one of its times that is not after now.
 func (tt timetable) latest(anchor, t, now time.Time) time.Time {
 	switch {
 	case tt.rate > 0:
@@ -135,11 +133,10 @@ func (tt timetable) latest(anchor, t, now time.Time) time.Time {
 // maxWalk is how many times a trigger is asked for one after the other.
 const maxWalk = 10_000
 
-// latestOfTrigger is latest for a trigger, which only goes forward, and by a way that
-// may depend on where it begins: what is a fixed distance from each time asked about
-// has no other times than those which follow from t. So it cursors from t. If that
-// is too far, it leaps: over a distance that is always the same, or, as on a
-// calendar, to now, whence it steps back until some time lies between.
+// latestOfTrigger is latest for a trigger. A trigger only goes forward, and where it goes may depend on the time it is
+// asked about: one of a fixed distance has no other times than those that follow from t. So this walks from t. If now
+// is too far it leaps: by a distance that is always the same or, as on a calendar, to now, from where it steps back
+// until some time lies between.
 func (tt timetable) latestOfTrigger(t, now time.Time) time.Time {
 	next := func(t time.Time) (n time.Time, ok bool) {
 		n = tt.next(time.Time{}, t, now)
@@ -182,29 +179,27 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// Missed says what to do about occurrences that nobody ran when they were due.
+// Missed is a policy for occurrences that no node ran when they were due. The zero Missed is Coalesce.
 type Missed struct{ text string }
 
-// Coalesce runs once for all that were missed, and goes on with the schedule. It
-// is the default.
+// Coalesce runs once for all occurrences that were missed, and goes on with the schedule. It is the default.
 func Coalesce() Missed { return Missed{"coalesce"} }
 
-// Skip leaves out what could not begin within grace, which must be positive, after
-// its time. So it is with what RunNow, Resume and Revive make due, if it waits for
-// longer than that for a node: let grace be more than Config.Poll.
+// Skip leaves out what could not begin within grace, which must be positive, after its time. That goes for what RunNow,
+// Resume and Revive make due as well, if it waits for longer than that for a node: let grace be more than Config.Poll.
 func Skip(grace time.Duration) Missed { return Missed{"skip " + grace.String()} }
 
-// CatchUp runs what was missed, one after the other, but no more than the latest
-// max, which must be positive.
+// CatchUp runs what was missed, one occurrence after the other, but no more than the latest max, which must be
+// positive.
 func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
 
-// SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run, as
-// Coalesce does, for those that passed when no node ran the job. LeftOutBefore and LeftOutDuring count both.
+// SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run,
+// as Coalesce does, for those that passed when no node ran the job. LeftOutBefore and LeftOutDuring count both.
 func SkipOverlap() Missed { return Missed{skipOverlap} }
 
 const skipOverlap = "skip overlap"
 
-// policy is what the text in Job.Missed means.
+// policy is the meaning of the text in Job.Missed.
 type policy struct {
 	skip        bool
 	grace       time.Duration
@@ -234,9 +229,8 @@ func parsePolicy(text string) (policy, error) {
 	return policy{}, invalid("policy %q: it must be coalesce, skip, skip overlap or catchup", text)
 }
 
-// occurrence decides which occurrence a run that begins now is for, if the
-// schedule says t. It is false if there is none to run: then the one returned is
-// the last to be left out. w is the job's.
+// occurrence returns the occurrence that a run which begins now is for, if the schedule has t. It reports false if
+// there is none to run: then the one returned is the last to be left out. w is the job's cursor.
 func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *catchUpCursor) (time.Time, bool) {
 	if t.After(now) || tt.delay > 0 {
 		return t, true
@@ -259,9 +253,9 @@ func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *catchUpCur
 	return last.Add(-time.Duration(p.max-1) * tt.rate), true
 }
 
-// A NamedTrigger is a trigger that every node has in its Config.Triggers under
-// the same name. It is for triggers that are code, and can't be kept as text.
+// A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. It is for triggers that
+// are code, and have no text to be kept by.
 type NamedTrigger string
 
-// Next gives the zero Time; the trigger meant is the one in Config.Triggers.
+// Next returns the zero Time; the trigger meant is the one in Config.Triggers.
 func (NamedTrigger) Next(time.Time) time.Time { return time.Time{} }

@@ -2,10 +2,7 @@ package durable_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,68 +13,225 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// diary notes when runs began, and what for.
-type diary struct {
-	mu    sync.Mutex
-	begun []time.Time
-	jobs  []durable.Job
-}
-
-func (d *diary) note(ctx context.Context) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.begun = append(d.begun, time.Now().UTC().Round(0))
-	j, _ := durable.Current(ctx)
-	d.jobs = append(d.jobs, j)
-}
-
-func (d *diary) handler(ctx context.Context, _ string) (string, error) {
-	d.note(ctx)
-	return "", nil
-}
-
-// count gives how many runs there were.
-func (d *diary) count() int { return len(d.all()) }
-
-// all gives the jobs, as they were in each run.
-func (d *diary) all() []durable.Job {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.jobs)
-}
-
-// since gives how long after t each run began.
-func (d *diary) since(t time.Time) []time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var ds []time.Duration
-	for _, b := range d.begun {
-		ds = append(ds, b.Sub(t))
-	}
-	return ds
-}
-
-func (d *diary) wants(t *testing.T, since time.Time, want ...time.Duration) {
-	t.Helper()
-	if got := d.since(since); !slices.Equal(got, want) {
-		t.Errorf("runs began after %v, want %v", got, want)
+// A zone that only looks like a fixed one, or is what the name says, is kept.
+func TestScheduleKeepsZoneByName(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Client[int, int](jobs, "k")
+	berlin := must(time.LoadLocation("Europe/Berlin"))
+	for key, s := range map[string]cron.Schedule{
+		"utc": inZone("UTC", 0), "mst": inZone("MST", -7*time.Hour), "local": must(cron.ParseIn("0 12 * * *", time.Local)),
+		"berlin": must(cron.ParseIn("0 12 * * *", berlin)), "named": cron.MustParse("CRON_TZ=Asia/Tokyo 0 12 * * *"),
+		"every": must(cron.ParseIn("@every 1h", time.FixedZone("EST", 0))),
+	} {
+		id, err := k.On(t.Context(), key, s, 1)
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+			continue
+		}
+		if j := must(jobs.Get(t.Context(), id)); key != "every" && !j.Due.Equal(s.Next(j.Due.Add(-time.Second))) {
+			t.Errorf("%s: the first time is %v", key, j.Due)
+		}
 	}
 }
 
-// A job begins at its time to the microsecond, wherever it was added and however
-// far ahead.
-func TestJobsBeginAtTheirTime(t *testing.T) {
+// What was due while no node was there is treated as the policy says: coalesced into one run for the latest, left out,
+// or caught up with.
+func TestMissedPolicies(t *testing.T) {
+	for name, test := range map[string]struct {
+		missed durable.Missed
+		want   []time.Duration // occurrences, since the first registration
+	}{
+		"Coalesce":    {durable.Coalesce(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
+		"Skip":        {durable.Skip(time.Minute), []time.Duration{11 * time.Hour}},
+		"SkipOverlap": {durable.SkipOverlap(), []time.Duration{10 * time.Hour, 11 * time.Hour}},
+		"SkipInGrace": {durable.Skip(45 * time.Minute), []time.Duration{10 * time.Hour, 11 * time.Hour}},
+		"CatchUp":     {durable.CatchUp(3), []time.Duration{8 * time.Hour, 9 * time.Hour, 10 * time.Hour, 11 * time.Hour}},
+	} {
+		for schedule, add := range map[string]func(*durable.Kind[string, string], context.Context) (durable.ID, error){
+			"rate": func(k *durable.Kind[string, string], ctx context.Context) (durable.ID, error) {
+				return k.AtFixedRate(ctx, "key", time.Hour, time.Hour, "", durable.OnMissed(test.missed))
+			},
+			"cron":  on(cron.MustParse("CRON_TZ=UTC 0 * * * *"), test.missed),
+			"every": on(cron.MustParse("@every 1h"), test.missed),
+			"named": on(durable.NamedTrigger("named"), test.missed),
+		} {
+			t.Run(name+"/"+schedule, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := memory.New()
+					jobs := newJobs(t, store, func(c *durable.Config) {
+						c.Triggers = map[string]executor.Trigger{"named": cron.MustParse("@every 1h")}
+					})
+					var d diary
+					k := durable.Handle(jobs, "k", d.handler)
+					begun := time.Now().UTC().Round(0)
+					must(add(k, t.Context()))
+					time.Sleep(10*time.Hour + 30*time.Minute)
+					start(t, jobs)
+					time.Sleep(time.Hour)
+					var got []time.Duration
+					for _, j := range d.all() {
+						got = append(got, j.Occurrence.Sub(begun))
+					}
+					if !slices.Equal(got, test.want) {
+						t.Errorf("ran for %v, want %v", got, test.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A policy that catches up with everything does so whatever the period: the number of periods times their length may be
+// more than a Duration holds.
+func TestCatchUpOfLongPeriods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const day = 24 * time.Hour
+		store := memory.New()
+		jobs, k, d := newNode(t, store)
+		begun := time.Now().UTC().Round(0)
+		must(k.AtFixedRate(t.Context(), "key", day, day, "", durable.OnMissed(durable.CatchUp(1<<20))))
+		time.Sleep(3*day + time.Hour)
+		start(t, jobs)
+		time.Sleep(time.Minute)
+		var got []time.Duration
+		for _, j := range d.all() {
+			got = append(got, j.Occurrence.Sub(begun))
+		}
+		if want := []time.Duration{day, 2 * day, 3 * day}; !slices.Equal(got, want) {
+			t.Errorf("ran for %v, want %v", got, want)
+		}
+	})
+}
+
+// The run for what was missed is for the latest time that the trigger returns if it is asked about one time after the
+// other, whatever the trigger is; and it is not asked often, however much was missed.
+func TestCoalesceFindsLatestTimeOfTrigger(t *testing.T) {
+	const day = 24 * time.Hour
+	begun := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of the bubble
+	for what, test := range map[string]struct {
+		next       func(time.Time) time.Time
+		away, want time.Duration
+	}{
+		"hours that change their minute": {func(t time.Time) time.Time {
+			if t.Sub(begun) == 4*time.Hour {
+				return t.Add(20 * time.Minute)
+			}
+			return t.Add(time.Hour)
+		}, 10*time.Hour + 30*time.Minute, 10*time.Hour + 20*time.Minute},
+		"an hour is over":       {cron.MustParse("@every 1h").Next, time.Hour, time.Hour},
+		"many seconds":          {cron.MustParse("@every 1s").Next, 30*day + time.Second/3, 30 * day},
+		"many parts of seconds": {cron.MustParse("@every 7ns").Next, time.Hour, time.Hour},
+		"many minutes":          {cron.MustParse("CRON_TZ=UTC * * * * *").Next, 30*day + time.Second, 30 * day},
+		"many minutes by day":   {cron.MustParse("CRON_TZ=UTC * 9-17 * * *").Next, 90*day + 20*time.Hour, 90*day + 18*time.Hour - time.Minute},
+		"days of a summer": {cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *").Next,
+			200*day + 20*time.Hour, 200*day + 30*time.Minute},
+		"many seconds, and a part of one": {func(t time.Time) time.Time {
+			n, part := t.Truncate(time.Second).Add(time.Second), begun.Add(30*day+time.Second/4)
+			if t.Before(part) && part.Before(n) {
+				return part
+			}
+			return n
+		}, 30*day + time.Second/2, 30*day + time.Second/4},
+		"one time": {func(t time.Time) time.Time {
+			if t.Before(begun.Add(time.Hour)) {
+				return begun.Add(time.Hour)
+			}
+			return time.Time{}
+		}, 10 * time.Hour, time.Hour},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tr := &trigger{next: test.next}
+				jobs := newJobs(t, memory.New(),
+					func(c *durable.Config) { c.Triggers = map[string]executor.Trigger{"named": tr} })
+				first := make(chan durable.Job, 1)
+				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+					j, _ := durable.Current(ctx)
+					first <- j
+					return "", executor.Stop
+				})
+				must(k.On(t.Context(), "key", durable.NamedTrigger("named"), ""))
+				time.Sleep(test.away)
+				start(t, jobs)
+				if j := <-first; j.Occurrence.Sub(begun) != test.want {
+					t.Errorf("ran for %v, want %v", j.Occurrence.Sub(begun), test.want)
+				}
+				if n := tr.calls.Load(); n > 40_000 {
+					t.Errorf("the trigger was asked %d times", n)
+				}
+			})
+		})
+	}
+}
+
+// A job with a fixed delay misses nothing, whatever its policy: after a pause it runs at once, and again a delay after
+// that.
+func TestFixedDelayMissesNothing(t *testing.T) {
+	for _, missed := range []durable.Missed{durable.Coalesce(), durable.Skip(time.Second), durable.CatchUp(3)} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			var d diary
+			var jobs *durable.Jobs
+			run := func() (stop func()) {
+				jobs = newJobs(t, store, lazy)
+				k := durable.Handle(jobs, "k", d.handler)
+				stop = start(t, jobs)
+				must(k.WithFixedDelay(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(missed)))
+				return stop
+			}
+			begun := time.Now()
+			stop := run()
+			time.Sleep(90 * time.Minute) // one run
+			stop()
+			time.Sleep(10 * time.Hour)
+			stop = run()
+			time.Sleep(90 * time.Minute) // one at once, one an hour later
+			stop()
+			d.wants(t, begun, time.Hour, 11*time.Hour+30*time.Minute, 12*time.Hour+30*time.Minute)
+		})
+	}
+}
+
+// A schedule that its handler has ended stays ended when it is registered again, with the same times or others, until
+// it is pruned; then it is a new one. That is a day after its end, however often it was registered with other times
+// since.
+func TestScheduleStaysEndedUntilPruned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Stop })
+		stop := start(t, jobs)
+		register := func(period time.Duration) durable.Job {
+			id := must(k.AtFixedRate(t.Context(), "key", 0, period, 1))
+			time.Sleep(time.Minute)
+			return must(jobs.Get(t.Context(), id))
+		}
+		first := register(time.Second)
+		if again := register(2 * time.Second); again.ID != first.ID || again.State != durable.Succeeded ||
+			again.Runs != 1 {
+			t.Errorf("registered again it is %+v", again)
+		}
+		time.Sleep(13 * time.Hour)
+		register(3 * time.Second)
+		time.Sleep(12 * time.Hour)
+		if later := register(time.Second); later.ID == first.ID || later.Runs != 1 {
+			t.Errorf("registered a day later it is %+v", later)
+		}
+		stop()
+	})
+}
+
+// A job begins at its time to the microsecond, wherever it was added and however far ahead.
+func TestJobBeginsAtItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
-		var d diary
-		jobs := newJobs(t, store)
-		here := durable.Handle(jobs, "k", d.handler)
+		jobs, here, d := newNode(t, store)
 		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		start(t, jobs)
 		synctest.Wait()
 		begun := time.Now().Round(0)
 		var want []time.Duration
-		for _, delay := range []time.Duration{0, 5 * time.Millisecond, 300 * time.Millisecond, time.Second, 10 * time.Second, 3 * time.Hour} {
+		for _, delay := range []time.Duration{0, 5 * time.Millisecond, 300 * time.Millisecond, time.Second,
+			10 * time.Second, 3 * time.Hour} {
 			must(here.Schedule(t.Context(), delay, ""))
 			want = append(want, delay)
 		}
@@ -91,7 +245,7 @@ func TestJobsBeginAtTheirTime(t *testing.T) {
 }
 
 // Work at a fixed rate keeps to its grid, however long a run takes.
-func TestFixedRateKeepsItsGrid(t *testing.T) {
+func TestFixedRateKeepsGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		var d diary
@@ -110,7 +264,7 @@ func TestFixedRateKeepsItsGrid(t *testing.T) {
 }
 
 // Work with a fixed delay waits for it from the end of each run.
-func TestFixedDelayCountsFromTheEnd(t *testing.T) {
+func TestFixedDelayCountsFromEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		var d diary
@@ -131,9 +285,7 @@ func TestFixedDelayCountsFromTheEnd(t *testing.T) {
 // A cron schedule runs at its times.
 func TestCronRunsAtItsTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New(), lazy)
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, memory.New(), lazy)
 		start(t, jobs)
 		must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=Europe/Berlin 30 2 * * *"), ""))
 		time.Sleep(48 * time.Hour)
@@ -166,81 +318,8 @@ func TestNamedTriggerRuns(t *testing.T) {
 	})
 }
 
-// A node that does not know a job's trigger, as in the middle of a deployment, does
-// the job no harm: each occurrence is run by one that does, and no attempt is used up.
-func TestNodeLeavesTriggerThatItDoesNotKnow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memory.New()
-		var log strings.Builder
-		old := newJobs(t, store, func(c *durable.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-		durable.Handle(old, "k", func(context.Context, string) (string, error) { return "", nil })
-		stop := start(t, old)
-
-		jobs := newJobs(t, store, func(c *durable.Config) {
-			c.Triggers = map[string]executor.Trigger{"hour": cron.MustParse("CRON_TZ=UTC @hourly")}
-		})
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		id := must(k.On(t.Context(), "key", durable.NamedTrigger("hour"), "", durable.Attempts(1)))
-		time.Sleep(90 * time.Minute) // nobody knows it
-		if job := must(jobs.Get(t.Context(), id)); job.Attempt > 1 || job.Runs > 0 || !strings.Contains(job.Error, `has no "hour"`) {
-			t.Errorf("job is %+v", job)
-		}
-		start(t, jobs)
-		time.Sleep(4*time.Hour + 40*time.Minute)
-		stop() // before its log is read
-		if n := strings.Count(log.String(), "can't read a job's schedule"); n != 1 {
-			t.Errorf("the log says so %d times", n)
-		}
-		runs := must(jobs.History(t.Context(), id, 0, 100))
-		if len(runs) != 6 {
-			t.Errorf("%d runs", len(runs))
-		}
-		for i, run := range runs {
-			if want := time.Date(2000, 1, 1, 6-i, 0, 0, 0, time.UTC); !run.Occurrence.Equal(want) || run.Attempt != 1 || run.Verdict != durable.RunSucceeded {
-				t.Errorf("run %d, which is to be for %v, is %+v", i, want, run)
-			}
-		}
-	})
-}
-
-// A trigger that ends.
-type until time.Time
-
-func (u until) Next(t time.Time) time.Time {
-	if next := t.Add(time.Hour); !next.After(time.Time(u)) {
-		return next
-	}
-	return time.Time{}
-}
-
-// A time that is asked for during the last run of a schedule is one more run; and
-// then the job has succeeded.
-func TestRescheduleDuringTheLastRunRunsOnceMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		jobs := newJobs(t, memory.New(), func(c *durable.Config) {
-			c.Triggers = map[string]executor.Trigger{"twice": until(begun.Add(2 * time.Hour))}
-		})
-		var d diary
-		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
-			if d.note(ctx); d.count() == 2 {
-				j, _ := durable.Current(ctx)
-				if a := must(jobs.Reschedule(ctx, j.ID, begun.Add(5*time.Hour))); a != durable.Deferred {
-					t.Errorf("the answer is %v", a)
-				}
-			}
-			return "", nil
-		})
-		start(t, jobs)
-		id := must(k.On(t.Context(), "key", durable.NamedTrigger("twice"), ""))
-		must(jobs.Await(t.Context(), id))
-		d.wants(t, begun, time.Hour, 2*time.Hour, 5*time.Hour)
-	})
-}
-
 // Many nodes register a schedule, again and again, and each occurrence runs once.
-func TestPeriodicRunsOnceAmongManyNodes(t *testing.T) {
+func TestScheduleRunsOnceAmongManyNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var d diary
@@ -257,7 +336,7 @@ func TestPeriodicRunsOnceAmongManyNodes(t *testing.T) {
 }
 
 // A weekly job runs weekly though its service starts anew every day.
-func TestDailyRestartDoesNotStarveWeeklyJob(t *testing.T) {
+func TestScheduleOutlastsRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var d diary
@@ -275,49 +354,9 @@ func TestDailyRestartDoesNotStarveWeeklyJob(t *testing.T) {
 	})
 }
 
-// A job with a key is added once, and runs once, however often it is asked for.
-func TestKeyMakesSchedulingIdempotent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		start(t, jobs)
-		first := must(k.Schedule(t.Context(), time.Minute, "", durable.Key("order 17")))
-		again := must(k.Schedule(t.Context(), 0, "", durable.Key("order 17")))
-		must(k.Await(t.Context(), first))
-		after := must(k.Schedule(t.Context(), 0, "", durable.Key("order 17")))
-		time.Sleep(time.Hour)
-		if first != again || first != after || d.count() != 1 {
-			t.Errorf("ids %v, %v, %v; %d runs", first, again, after, d.count())
-		}
-	})
-}
-
-// A handler ends its schedule in peace with executor.Stop.
-func TestDoneEndsSchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		n := 0
-		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
-			if n++; n == 3 {
-				return "", executor.Stop
-			}
-			return "", nil
-		})
-		start(t, jobs)
-		id := must(k.AtFixedRate(t.Context(), "key", 0, time.Minute, ""))
-		must(k.Await(t.Context(), id))
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if n != 3 {
-			t.Errorf("it ran %d times", n)
-		}
-	})
-}
-
-// A schedule in the local zone is that of whichever node looks at it, by
-// whatever name TZ calls the zone here: it may be a path, which is no name.
-func TestLocalZoneHasNoName(t *testing.T) {
+// A schedule in the local zone is that of the node that reads it, by whatever name TZ calls the zone here: it may be a
+// path, which is no name.
+func TestScheduleInLocalZone(t *testing.T) {
 	defer func(local *time.Location) { time.Local = local }(time.Local)
 	for _, name := range []string{"/usr/share/zoneinfo/Asia/Kolkata", "Asia/Kolkata", "Local"} {
 		time.Local = time.FixedZone(name, 19800)

@@ -5,124 +5,115 @@ import (
 	"time"
 )
 
-// A Store keeps jobs. Package sqlite and package postgres have one each, package
-// memory one for tests; package storetest says in tests what is demanded here.
+// A Store keeps jobs. Packages sqlite, postgres and memory have one each; package storetest has the tests that each
+// passes.
 //
-// Each method is one atomic act, all times are the store's own clock, and every
-// method may be repeated after an error that left its outcome unknown. A method
-// that changes a job leaves it alone unless its epoch is the one expected.
+// Each method is one atomic step. All times are on the store's own clock. Every method may be repeated after an error
+// that left its outcome unknown. A method that changes a job leaves it alone unless its epoch is the one expected.
 type Store interface {
-	// Now gives the store's time.
+	// Now returns the store's time.
 	Now(ctx context.Context) (time.Time, error)
 
-	// Insert adds jobs, each with the state, owner and epoch that p asks for. A
-	// job whose ID is there already is not added again. One whose Key is there
-	// stands for the job that has it: see InsertResult.
+	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
+	// added again. One whose Key is there stands for the job that has it: see InsertResult.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.
 	Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error)
 
-	// Heartbeat renews a node's lease, and says whether a job that w asks for is there.
-	// A node that has been declared dead stays dead, and is told so. Heartbeat also
-	// declares every other node dead whose lease has ended, and frees what those
-	// held: it waits again, after [ReapDelay]; or it is dead, if its last attempt was
-	// running or, of a periodic job, that was the run that makes it [MaxLost], unless
-	// it was to be canceled. Such a run is in the history as lost. A periodic job keeps its attempts, all of which
-	// may be used up.
+	// Heartbeat renews a node's lease, and reports whether a job that w asks for is there. A node that was declared
+	// dead stays dead, and the answer says so.
 	//
-	// If the lease of the node that beats has itself ended, then the store was
-	// away, or its clock has jumped: the leases of all the others that have ended
-	// begin anew, and nobody is declared dead. A lease that ends later than it
-	// could have been granted now, since the clock was put back, is cut down.
+	// Heartbeat also declares every other node dead whose lease has ended, and frees what those held. A freed job waits
+	// for [ReapDelay] and is tried again. It becomes Dead instead if this was its last attempt or, for a periodic job,
+	// its [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost. A
+	// periodic job keeps its attempts, all of which may be used up.
+	//
+	// If the lease of the node itself has ended, then the store was away, or its clock has jumped: the leases of all
+	// the others that have ended begin anew, and none is declared dead. A lease that ends later than it could have been
+	// granted now, since the clock was put back, is cut down.
 	Heartbeat(ctx context.Context, node string, lease time.Duration, w Watch) (HeartbeatResult, error)
 
 	// Leave removes a node and frees what it holds.
 	Leave(ctx context.Context, node string) error
 
-	// Claim gives waiting jobs to a node that is alive.
+	// Claim makes waiting jobs those of a node that is alive.
 	Claim(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 
-	// Release frees what a node holds except keep, as if it had never been
-	// claimed: an attempt that was counted is taken back. What has been confirmed for
-	// an occurrence that lies ahead since the clock was put back, and never begun, is
-	// due then. Release does not wait for transactions of others: left says that some of
-	// it could not be freed now, or that a call which may give the node more has not
-	// been committed yet.
+	// Release frees what a node holds except keep, as if it had never been claimed: an attempt that was counted is
+	// taken back. A job that was confirmed for an occurrence that is ahead, since the clock was put back, and never
+	// begun, is due then. Release does not wait for transactions of others: left reports that some of it could not be
+	// freed now, or that a call which may place more on the node has not been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
-	// Commit confirms claims and commits the outcomes of runs. It does not wait
-	// for transactions of others, see CommitResult.Locked.
+	// Commit confirms claims and commits the outcomes of runs. It does not wait for transactions of others, see
+	// CommitResult.Locked.
 	Commit(ctx context.Context, b CommitRequest) (CommitResult, error)
 
-	// Change does what a user asks of a job.
+	// Change carries out a user's request.
 	Change(ctx context.Context, id ID, c Change) (Answer, error)
 
-	// Get gives the job with that ID, or ErrNotFound.
+	// Get returns the job with that ID, or ErrNotFound.
 	Get(ctx context.Context, id ID) (Job, error)
 
-	// Find gives the job with that key, or ErrNotFound.
+	// Find returns the job with that key, or ErrNotFound.
 	Find(ctx context.Context, key string) (Job, error)
 
-	// List gives jobs in the order of their IDs.
+	// List returns jobs in the order of their IDs.
 	List(ctx context.Context, f Filter) ([]Job, error)
 
-	// Runs gives a job's history, the latest first, from before the run with the
-	// number given; 0 means from the end.
+	// Runs returns a job's history, the latest first, from before the run with that number; 0 means from the end.
 	Runs(ctx context.Context, id ID, before int64, limit int) ([]Run, error)
 
-	// Kinds gives the kinds of which a job waits, whether due or not.
+	// Kinds returns the kinds of which a job waits, whether due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
-	// Counts gives how many jobs there are of each kind in each state, in any order.
+	// Counts returns how many jobs there are of each kind in each state, in any order.
 	Counts(ctx context.Context) ([]Count, error)
 
-	// PauseKind makes a kind one that is paused, or not. It is for the nodes to heed: a
-	// Claim need not.
+	// PauseKind makes a kind paused, or not. Nodes observe it; a Claim need not.
 	PauseKind(ctx context.Context, kind string, pause bool) error
 
-	// PausedKinds gives the kinds that are paused, in any order.
+	// PausedKinds returns the kinds that are paused, in any order.
 	PausedKinds(ctx context.Context) ([]string, error)
 
-	// Prune removes what has been kept for long enough, some thousands at most,
-	// and says how many jobs and runs it was.
+	// Prune removes what has been kept for long enough, some thousands at most, and returns how many jobs and runs it
+	// was.
 	Prune(ctx context.Context, r Retention) (int, error)
 
 	// Close closes the store.
 	Close() error
 }
 
-// A Listener is a Store that can tell when something has changed. It is a hint:
-// without it changes are seen at the next look or beat.
+// A Listener is a Store that reports changes. A report is a hint: without it a node sees changes at its next poll or
+// heartbeat.
 type Listener interface {
-	// Listen calls wake whenever a job may have become due soon or a running one
-	// is to be canceled, until ctx ends or something fails. The first call comes as
-	// soon as it listens: for what was missed, and as the sign that it does.
+	// Listen calls wake whenever a job may have become due soon or a running one is to be canceled, until ctx ends or
+	// it fails. The first call comes as soon as it listens: for what was missed, and as the sign that it does.
 	Listen(ctx context.Context, wake func()) error
 }
 
-// A TxStore is a Store that can work in a transaction of its caller. One that it
-// can't work in is an error that matches executor.ErrInvalid; it is never nil.
+// A TxStore is a Store that can work in a transaction of its caller. A transaction that it can't work in is an error
+// that matches executor.ErrInvalid; it is never nil.
 type TxStore interface {
-	// GetTx gives the job as tx sees it, or ErrNotFound, and keeps everybody
-	// else from changing it until tx ends.
+	// GetTx returns the job as tx sees it, or ErrNotFound, and keeps everyone else from changing it until tx ends.
 	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
 	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
 	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }
 
-// NewJob is a job to be added.
+// A NewJob is a job to be added.
 type NewJob struct {
 	ID  ID
 	Key string
-	// ReuseKey says that a job which has the key and is done is to lose it.
+	// ReuseKey makes a job that is over lose the key to this one.
 	ReuseKey bool
 	Kind     string
 	Payload  []byte
 	Priority Priority
 	Schedule string
 	Missed   string
-	// Due is when it is to run first. If it is zero, it is due Delay from now.
+	// Due is when the job is to run first. If it is zero, the job is due Delay from now.
 	Due      time.Time
 	Delay    time.Duration
 	Attempts int
@@ -131,8 +122,8 @@ type NewJob struct {
 	result *InsertResult // what WithResult fills, for this program only
 }
 
-// Placement says who is to have new jobs. With the zero Placement they wait for any
-// node, as they do if the node named is not alive.
+// A Placement asks for new jobs to be claimed by a node at once. With the zero Placement they wait for any node, as
+// they do if the node named is not alive.
 type Placement struct {
 	Node string
 	// A job due within Lead is Running at once, one due within Ahead is Claimed,
@@ -141,52 +132,49 @@ type Placement struct {
 	Limit       int
 }
 
-// InsertResult says what became of a new job.
+// An InsertResult is what became of a new job.
 type InsertResult struct {
 	// Job is the job as it is now. Its ID is another one if the key was taken by
 	// an earlier job of this kind. That one is left alone if it is not periodic.
 	// If it is, payload, priority, limits and policies become the new ones, and a
 	// schedule that differs begins anew: at once, or after the run in progress.
 	Job
-	// Changed says that this call has added the job, or given the one that is there
-	// other properties. A call that is repeated, since the answer of the first was
-	// lost, does not say so again.
+	// Changed reports that this call has added the job, or changed the properties of the one that is there. A call that
+	// is repeated, since the answer of the first was lost, does not report it again.
 	Changed bool
-	// Held says that the job was added just now and belongs to Placement.Node.
+	// Held reports that the job was added just now and belongs to Placement.Node.
 	Held bool
 	// Now is the time of the store.
 	Now time.Time
-	// KindTaken says that the key belongs to a job of another kind, which Job
-	// is. Nothing has changed.
+	// KindTaken reports that the key belongs to a job of another kind, which Job is. Nothing has changed.
 	KindTaken bool
 }
 
-// Watch is what a heartbeat looks for: a job of one of the kinds that waits and is
-// due within Ahead, so that a Claim would find it. The zero Watch is for nothing.
+// A Watch is what a heartbeat looks for: a job of one of the kinds that waits and is due within Ahead, so that a Claim
+// would find it. The zero Watch finds nothing.
 type Watch struct {
 	Kinds []string
 	Ahead time.Duration
 }
 
-// HeartbeatResult is the answer to a heartbeat.
+// A HeartbeatResult is the answer to a heartbeat.
 type HeartbeatResult struct {
 	Now      time.Time
 	Alive    bool     // false: the node was declared dead, and holds nothing
 	Canceled []Ref    // running jobs of this node that are to be canceled
-	Freed    int      // jobs of dead nodes that this beat has freed
+	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now
 	Paused   []string // the kinds that are paused
-	Due      bool     // the job that the Watch asks for is there; those just freed may not count
+	Due      bool     // a job that the Watch asks for is there; those just freed may not count
 }
 
-// Ref names one holding of a job.
+// A Ref names one holding of a job.
 type Ref struct {
 	ID    ID
 	Epoch int64
 }
 
-// ClaimRequest asks for jobs of the kinds given, the most urgent and earliest
-// first.
+// A ClaimRequest asks for jobs of the kinds given, the most urgent and earliest first.
 type ClaimRequest struct {
 	Node        string
 	Ahead, Lead time.Duration // as in Placement; a job due later than Ahead is left
@@ -194,7 +182,7 @@ type ClaimRequest struct {
 	Kinds       []KindLimit   // the order breaks ties, so vary it
 }
 
-// KindLimit is a kind, and how many of it may be claimed.
+// A KindLimit is a kind, and how many of it may be claimed.
 type KindLimit struct {
 	Kind string
 	Max  int
@@ -203,69 +191,64 @@ type KindLimit struct {
 	Global int
 }
 
-// ClaimResult are jobs that the node has now, with their new epochs.
+// A ClaimResult has the jobs that the node holds now, with their new epochs.
 type ClaimResult struct {
 	Now  time.Time
 	Jobs []Job
-	// More says that there may be more of what was asked for.
+	// More reports that there may be more of what was asked for.
 	More bool
-	// Busy says that a kind with a Global limit was left out because another
-	// node is claiming of it: there may be more in a moment.
+	// Busy reports that a kind with a Global limit was left out because another node is claiming of it: there may be
+	// more in a moment.
 	Busy bool
 }
 
-// CommitRequest is a group commit of one node.
+// A CommitRequest is a group commit of one node.
 type CommitRequest struct {
 	Node string
-	// Confirms are claimed jobs that are to become Running, and running ones whose
-	// occurrence is to change. One that is running already with this epoch counts
-	// as confirmed.
+	// Confirms are claimed jobs that are to become Running, and running ones whose occurrence is to change. One that is
+	// running already with this epoch counts as confirmed.
 	Confirms []Confirm
 	Outcomes []Outcome
 	// History is how many runs are kept of each job; 0 keeps none.
 	History int
 }
 
-// Confirm asks whether a job is still the node's to begin.
+// A Confirm asks whether a job is still the node's to begin.
 type Confirm struct {
 	Ref
-	// Occurrence, unless zero, becomes the job's: it is the one that the run is
-	// for, so that it is the same for whoever has to begin it again.
+	// Occurrence, unless zero, becomes the job's. It is the one that the run is for, also if another node has to begin
+	// it again.
 	Occurrence time.Time
 }
 
-// Outcome is the end of a run and what is to follow.
+// An Outcome is the end of a run and what is to follow.
 type Outcome struct {
 	Ref
-	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a wish or
-	// another schedule that came during the run take effect now; if it is Dead, the
-	// wish that the job be canceled does.
+	// State is Waiting, Succeeded, Dead or Canceled. If it is Waiting, a pending request, or another schedule that came
+	// during the run, takes effect now; if it is Dead, a pending cancellation does.
 	State State
-	// Due, Occurrence and Attempt are the job's next ones. A zero Due says that
-	// its schedule gives no other time, and State Succeeded: if another schedule or
-	// time came during the run, the job waits for that instead.
+	// Due, Occurrence and Attempt are the job's next ones. A zero Due with State Succeeded means that its schedule has
+	// no other time: if another schedule or time came during the run, the job waits for that instead.
 	Due, Occurrence time.Time
 	Attempt         int
 	Error           string
 	Result          []byte
-	// Run is the line for the history, unless Unrecorded. Job, Seq, Epoch and
-	// Node are filled in by the store.
+	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node.
 	Run        Run
 	Unrecorded bool
 }
 
-// CommitResult says, for each entry of a CommitRequest, whether it took effect: now, or in an
-// earlier call with the same entry.
+// A CommitResult reports, for each entry of a CommitRequest, whether it took effect: now, or in an earlier call with
+// the same entry.
 type CommitResult struct {
 	Now       time.Time
 	Confirmed []bool
 	Committed []bool
-	// Locked are the entries of which neither is known yet, since somebody
-	// else's transaction has their rows: they are to be asked for again.
+	// Locked are the entries of which that is not known yet, since another transaction has their rows: ask again.
 	Locked []Ref
 }
 
-// Op is what a Change does.
+// An Op is what a Change does.
 type Op uint8
 
 const (
@@ -277,16 +260,15 @@ const (
 	OpRevive        // a dead or canceled job is due at once, with all its attempts
 )
 
-// Change is what a user asks of a job.
+// A Change is a user's request for one job.
 type Change struct {
 	Op  Op
 	Due time.Time // for OpReschedule
 }
 
-// Filter selects jobs for List. The zero Filter selects all. Keys with a Prefix that
-// few have are looked up. For a Kind or States that few jobs have, the databases may
-// read all jobs that they keep for each page, which takes up to a second for 100,000:
-// an index for these would be one more to write to for each run.
+// A Filter selects jobs for List. The zero Filter selects all. Keys with a Prefix that few have are looked up. For a
+// Kind or States that few jobs have, the stores may read all jobs that they keep for each page, which takes up to a
+// second for 100,000: an index for these would be one more to write to for each run.
 type Filter struct {
 	Kind   string  // "" for all
 	Prefix string  // of the key
@@ -295,19 +277,18 @@ type Filter struct {
 	Limit  int     // of the page; 0 is 100
 }
 
-// Retention says how long what is over is kept. Zero keeps for ever; but in Config.Keep
-// it stands for the default, and what is negative keeps for ever.
+// Retention is how long what is over is kept. Zero keeps for ever; but in Config.Keep zero is the default, and a
+// negative duration keeps for ever.
 type Retention struct {
 	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs
 }
 
-// MaxLost is how many runs in a row of a periodic job may be lost with their nodes
-// before it is taken for what kills them, and is dead.
+// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead, since it may
+// be what kills them.
 const MaxLost = 12
 
-// ReapDelay is how long a job whose node died in its nth attempt waits for the
-// next: not at all after the first, then ever longer, so that a job that kills
-// its process does not kill them all, one after the other.
+// ReapDelay is how long a job whose node died in its nth attempt waits for the next: not at all after the first, then
+// ever longer, so that a job that kills its process does not kill them all, one after the other.
 func ReapDelay(attempt int) time.Duration {
 	if attempt < 2 {
 		return 0

@@ -14,19 +14,225 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// Whatever is asked of one to three nodes while answers are late, lost, and in another
-// order than their questions, while the database's clock jumps, nodes end and others
-// come: no job runs twice at once or for the same occurrence, none begins before its
-// time for all that its node can know, none of a kind that its node has paused, no
-// more at once than their kind may; attempts are counted right, the log speaks of no
-// jump that was none, nothing keeps others from running, and all is done in the end.
-//
-// Each seed is a program; which of several things that happen at the same moment
-// comes first is for the Go scheduler, but the delays are such that few do.
-func TestAnswersInAnyOrder(t *testing.T) {
+// Whatever goes wrong between nodes and store, calls that fail, calls that are slow, answers that are lost, a line that
+// is cut for seconds: nothing is lost, no occurrence is committed twice, nothing begins early.
+func TestHistoryWithFaultyStore(t *testing.T) {
+	lost, twice := 0, 0
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := trial(t, seed)
+				lost += v.Lost
+				twice += v.Twice
+			})
+		})
+	}
+	if lost == 0 || twice == 0 {
+		t.Errorf("%d runs were lost with their node, and %d begun twice: too quiet to prove anything", lost, twice)
+	}
+}
+
+// trial lets three nodes run a few thousand occurrences on a bad line each.
+func trial(t *testing.T, seed uint64) *history.Verdict {
+	store := memory.New()
+	var mu sync.Mutex
+	var starts []history.Start
+	handler := func(ctx context.Context, work time.Duration) (int, error) {
+		j, _ := durable.Current(ctx)
+		mu.Lock()
+		starts = append(starts, history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
+		mu.Unlock()
+		select {
+		case <-time.After(work):
+			return 0, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	var lines []*faulty
+	var kinds []*durable.Kind[time.Duration, int]
+	for i := range 3 {
+		line := newFaulty(store)
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		line.set(trouble(r))
+		lines = append(lines, line)
+		jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
+		kinds = append(kinds, durable.Handle(jobs, "k", handler))
+		start(t, jobs)
+	}
+	r := rand.New(rand.NewPCG(seed, 99))
+	for i := range 200 {
+		k := kinds[r.IntN(3)]
+		add := func() error {
+			if i < 10 {
+				_, err := k.AtFixedRate(t.Context(), fmt.Sprint("rate", i), 0, time.Second, upTo(r, time.Second),
+					durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
+				return err
+			}
+			_, err := k.Schedule(t.Context(), upTo(r, 10*time.Second), upTo(r, 3*time.Second),
+				durable.Key(fmt.Sprint(i)), durable.Attempts(1000))
+			return err
+		}
+		for add() != nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(upTo(r, 500*time.Millisecond))
+	}
+	for _, line := range lines {
+		line.up()
+	}
+	time.Sleep(5 * time.Minute)
+	synctest.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	v := must(history.Check(t.Context(), store, starts))
+	for _, f := range v.Faults {
+		t.Error(f)
+	}
+	t.Logf("%d committed, %d lost with their node, %d begun twice", v.Committed, v.Lost, v.Twice)
+	if v.Committed < 1000 {
+		t.Errorf("only %d occurrences were committed", v.Committed)
+	}
+	return v
+}
+
+// trouble returns a fault that strikes at random, and now and then for a while.
+func trouble(r *rand.Rand) func(op string) (error, error) {
+	var mu sync.Mutex
+	var until time.Time // the line is cut
+	return func(op string) (error, error) {
+		mu.Lock()
+		now := time.Now()
+		var pause time.Duration
+		var err1, err2 error
+		switch n := r.IntN(1000); {
+		case now.Before(until):
+			err1 = errDown
+		case n < 5:
+			until = now.Add(upTo(r, 8*time.Second))
+			err1 = errDown
+		case n < 50:
+			err1 = errDown
+		case n < 100:
+			err2 = errLost
+		case n < 150:
+			pause = upTo(r, 300*time.Millisecond)
+		}
+		mu.Unlock()
+		time.Sleep(pause)
+		return err1, err2
+	}
+}
+
+// upTo returns a random duration below d.
+func upTo(r *rand.Rand, d time.Duration) time.Duration {
+	return time.Duration(r.Int64N(int64(d)))
+}
+
+// crowd is who runs at the moment, on nodes that have their lease: a context ends
+// with it.
+type crowd struct {
+	mu      sync.Mutex
+	running map[int]context.Context
+	next    int
+	most    int
+	starts  []history.Start
+}
+
+// enter counts ctx's run in, and returns how it leaves.
+func (c *crowd) enter(ctx context.Context) (leave func()) {
+	j, _ := durable.Current(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.starts = append(c.starts, history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
+	me := c.next
+	c.next++
+	c.running[me] = ctx
+	n := 0
+	for _, other := range c.running {
+		if other.Err() == nil {
+			n++
+		}
+	}
+	c.most = max(c.most, n)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.running, me)
+	}
+}
+
+// Whatever goes wrong between three nodes and the store, no more of a kind run at the same time, on nodes that have
+// their lease, than its global limit; and nothing is lost, nor committed twice.
+func TestHistoryOfGlobalLimit(t *testing.T) {
+	const limit = 3
+	full := 0
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				c := &crowd{running: make(map[int]context.Context)}
+				var lines []*faulty
+				for i := range 3 {
+					line := newFaulty(store)
+					line.set(trouble(rand.New(rand.NewPCG(seed, uint64(i)))))
+					lines = append(lines, line)
+					jobs := newJobs(t, line, func(c *durable.Config) { c.History = 1 << 20 })
+					durable.Handle(jobs, "k", func(ctx context.Context, work time.Duration) (int, error) {
+						defer c.enter(ctx)()
+						time.Sleep(work) // whatever becomes of its context
+						return 0, ctx.Err()
+					}, durable.GlobalLimit(limit))
+					start(t, jobs)
+				}
+				k := durable.Client[time.Duration, int](newJobs(t, store), "k")
+				r := rand.New(rand.NewPCG(seed, 99))
+				for i := range 200 {
+					_, err := k.Schedule(t.Context(), upTo(r, 2*time.Second), upTo(r, 2*time.Second),
+						durable.Key(fmt.Sprint(i)), durable.Attempts(1000),
+						durable.WithPriority(durable.Priority(r.IntN(3)-1)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(upTo(r, 500*time.Millisecond))
+				}
+				for _, line := range lines {
+					line.up()
+				}
+				time.Sleep(30 * time.Minute)
+				synctest.Wait()
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if c.most > limit {
+					t.Errorf("%d ran at the same time, of %d", c.most, limit)
+				}
+				if c.most == limit {
+					full++
+				}
+				v := must(history.Check(t.Context(), store, c.starts))
+				for _, f := range v.Faults {
+					t.Error(f)
+				}
+			})
+		})
+	}
+	if full == 0 {
+		t.Error("the limit was never reached: too quiet to prove anything")
+	}
+}
+
+// jumps are those that a database's clock makes in these tests: by hand, at a
+// failover, by a step of NTP that counts as a jump, and by one that does not.
+var jumps = []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, 50 * time.Millisecond,
+	-50 * time.Millisecond}
+
+// Random programs of jobs, faults and jumps of the clock, one for each seed, keep every promise. Which of several
+// things that happen at the same moment comes first is up to the Go scheduler, but the delays are such that few do.
+func TestHistoryOfStorms(t *testing.T) {
 	programs := uint64(150)
 	switch {
 	case os.Getenv("EXECUTOR_SOAK") != "":
@@ -71,7 +277,8 @@ type storm struct {
 func newStorm(t *testing.T, seed uint64) *storm {
 	return &storm{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), store: memory.New(), seed: seed,
-		running: make(map[durable.ID]bool), began: make(map[string]bool), together: make(map[string]int), moved: make(map[durable.ID]bool),
+		running: make(map[durable.ID]bool), began: make(map[string]bool),
+		together: make(map[string]int), moved: make(map[durable.ID]bool),
 	}
 }
 
@@ -86,32 +293,28 @@ type stormNode struct {
 	since int // how many jumps there had been before
 
 	// These are guarded by storm.mu.
-	draw   *rand.Rand
-	calm   bool
-	slow   time.Time // until then all calls are
-	cut    time.Time // until then all fail
-	told   []told
-	paused map[string]time.Time // kinds, from when on
-}
-
-// told is an answer that carried the time: the store's cannot be later than this
-// machine's by more than most.
-type told struct {
-	sent, heard time.Time
-	most        time.Duration
+	draw    *rand.Rand
+	calm    bool
+	slow    time.Time // until then all calls are
+	cut     time.Time // until then all fail
+	answers []timed
+	paused  map[string]time.Time // kinds, from when on
 }
 
 func (s *storm) start() *stormNode {
 	n := &stormNode{
 		storm: s, faulty: newFaulty(s.store), log: new(logLines), kinds: make(map[string]*durable.Kind[chore, int]),
-		draw: rand.New(rand.NewPCG(s.seed, uint64(len(s.nodes)+1))), paused: make(map[string]time.Time), since: len(s.jumps),
+		draw: rand.New(rand.NewPCG(s.seed,
+			uint64(len(s.nodes)+1))), paused: make(map[string]time.Time), since: len(s.jumps),
 	}
 	n.faulty.around = n.call
 	pool := executor.Scheduled(1 + s.IntN(4))
 	s.Cleanup(pool.Close)
-	lease, poll := []time.Duration{time.Second, 3 * time.Second}[s.IntN(2)], []time.Duration{200 * time.Millisecond, time.Second, 5 * time.Second}[s.IntN(3)]
+	lease, poll := []time.Duration{time.Second, 3 * time.Second}[s.IntN(2)], []time.Duration{200 * time.Millisecond,
+		time.Second, 5 * time.Second}[s.IntN(3)]
 	n.jobs = newJobs(s.T, n, func(c *durable.Config) {
-		c.Executor, c.Lease, c.Poll, c.Drain, c.Logger, c.History = pool, lease, poll, time.Second, n.log.logger(), 1<<20
+		c.Executor, c.Lease, c.Poll, c.Drain = pool, lease, poll, time.Second
+		c.Logger, c.History = n.log.logger(), 1<<20
 	})
 	for name, k := range kindsOfStorm {
 		opts := []durable.HandlerOption{durable.Backoff(20*time.Millisecond, 200*time.Millisecond)}
@@ -137,7 +340,8 @@ func (n *stormNode) handle(ctx context.Context, c chore) (int, error) {
 	n.storm.running[j.ID] = true
 	n.together[mine]++
 	n.together[all]++
-	if k := kindsOfStorm[j.Kind]; k.limit > 0 && n.together[mine] > k.limit || k.global > 0 && n.together[all] > k.global && !n.ahead() {
+	if k := kindsOfStorm[j.Kind]; k.limit > 0 && n.together[mine] > k.limit || k.global > 0 &&
+		n.together[all] > k.global && !n.ahead() {
 		n.Errorf("%d jobs of kind %s run on a node, and %d on all", n.together[mine], j.Kind, n.together[all])
 	}
 	n.mu().Unlock()
@@ -183,10 +387,10 @@ func (n *stormNode) judge(j durable.Job) {
 	if j.Attempt <= 1 && j.Occurrence.After(due) {
 		due = j.Occurrence
 	}
-	due = due.Add(-2 * time.Millisecond) // what a node bears, and how exactly the store tells
+	due = due.Add(-2 * time.Millisecond) // what a node bears, and how exact the store's time is
 	if truth, _ := n.store.Now(context.Background()); truth.Before(due) {
 		known := !n.back
-		for _, a := range n.told {
+		for _, a := range n.answers {
 			if a.sent.After(n.jumps[len(n.jumps)-1]) && a.heard.Before(now) && now.Add(a.most).Before(due) {
 				known = true
 			}
@@ -210,13 +414,13 @@ func (n *stormNode) call(op string, call func() error) error {
 	time.Sleep(back)
 	if err = errors.Join(err, err2); err == nil && slices.Contains([]string{"insert", "join", "heartbeat", "claim", "commit"}, op) {
 		n.mu().Lock()
-		n.told = append(n.told, told{sent: sent, heard: time.Now(), most: read.Sub(sent)})
+		n.answers = append(n.answers, timed{sent: sent, heard: time.Now(), most: read.Sub(sent)})
 		n.mu().Unlock()
 	}
 	return err
 }
 
-// weather gives how long a call and its answer take, and how it fails.
+// weather returns how long a call and its answer take, and how it fails.
 func (n *stormNode) weather() (there, back time.Duration, err1, err2 error) {
 	n.mu().Lock()
 	defer n.mu().Unlock()
@@ -254,7 +458,8 @@ func (n *stormNode) overtaken(ctx context.Context, call func(ctx context.Context
 	return errLost
 }
 
-func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
 	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Insert(ctx, jobs, p) }); err != nil {
 		return nil, err
 	}
@@ -335,7 +540,8 @@ func (s *storm) kind() string { return []string{"free", "limited", "global"}[s.I
 func (s *storm) add(n *stormNode) {
 	k := n.kinds[s.kind()]
 	c := chore{Work: upTo(s.Rand, 300*time.Millisecond), Fails: max(0, s.IntN(5)-2)}
-	delay := []time.Duration{0, upTo(s.Rand, 40*time.Millisecond), upTo(s.Rand, 3*time.Second), upTo(s.Rand, 8*time.Second)}[s.IntN(4)]
+	delay := []time.Duration{0, upTo(s.Rand, 40*time.Millisecond), upTo(s.Rand, 3*time.Second),
+		upTo(s.Rand, 8*time.Second)}[s.IntN(4)]
 	opts := []durable.Option{durable.Attempts(1000)}
 	key := fmt.Sprint("key", s.IntN(3))
 	switch s.IntN(8) {
@@ -345,7 +551,8 @@ func (s *storm) add(n *stormNode) {
 	case 1:
 		c.Fails = 0
 		s.asks.Go(func() {
-			k.WithFixedDelay(s.Context(), key, delay, 300*time.Millisecond, c, append(opts, durable.OnMissed(durable.CatchUp(5)))...)
+			k.WithFixedDelay(s.Context(), key, delay, 300*time.Millisecond, c,
+				append(opts, durable.OnMissed(durable.CatchUp(5)))...)
 		})
 	default:
 		s.asks.Go(func() { k.Schedule(s.Context(), delay, c, opts...) })
@@ -383,15 +590,18 @@ func (s *storm) change(n *stormNode) {
 	})
 }
 
-// open gives the jobs that are not over.
+// open returns the jobs that are not over.
 func (s *storm) open() []durable.Job {
-	return must(s.store.List(s.Context(), durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused}, Limit: 1000}))
+	return must(s.store.List(s.Context(),
+		durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused},
+			Limit: 1000}))
 }
 
 // jump shifts the store's clock, unless it has just jumped: what lies between two
 // jumps that one answer has seen nobody can know.
 func (s *storm) jump() {
-	by := []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, -300 * time.Millisecond, 50 * time.Millisecond, -50 * time.Millisecond, -90 * time.Millisecond}[s.IntN(8)]
+	by := []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, -300 * time.Millisecond,
+		50 * time.Millisecond, -50 * time.Millisecond, -90 * time.Millisecond}[s.IntN(8)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.jumps) > 0 && time.Since(s.jumps[len(s.jumps)-1]) < 5*time.Second {
@@ -463,7 +673,7 @@ func (s *storm) end() {
 func (s *storm) check() {
 	for _, n := range s.nodes {
 		if lines := n.log.count("clock of the database jumped"); lines > len(s.jumps)-n.since {
-			s.Errorf("the log of a node tells of %d jumps, of %d", lines, len(s.jumps)-n.since)
+			s.Errorf("the log of a node has %d jumps, of %d", lines, len(s.jumps)-n.since)
 		}
 	}
 	for _, j := range must(s.store.List(s.Context(), durable.Filter{Limit: 1000})) {

@@ -7,10 +7,9 @@ import (
 	"fmt"
 )
 
-// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx,
-// or what the store's package makes of another library's, as [postgres.Tx] does of
-// pgx's. One that the store can't work in is an error that matches
-// executor.ErrInvalid and says which it takes.
+// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes of
+// another library's, as [postgres.Tx] does of pgx's. One that the store can't work in is an error that matches
+// executor.ErrInvalid and names the types that it takes.
 //
 // [postgres.Tx]: https://pkg.go.dev/github.com/executor-go/executor/durable/postgres#Tx
 type Tx interface {
@@ -18,7 +17,7 @@ type Tx interface {
 	Rollback() error
 }
 
-// transact gives the store if it can work in transactions, and tx is one.
+// transact returns the store if it can work in transactions, and tx is one.
 func transact(s Store, tx Tx) (TxStore, error) {
 	store, ok := s.(TxStore)
 	if !ok {
@@ -30,20 +29,18 @@ func transact(s Store, tx Tx) (TxStore, error) {
 	return store, nil
 }
 
-// CompleteTx commits the success of the run that ctx belongs to as a part of the
-// handler's own transaction: what the handler did in the database and the end of
-// its run are one, so that the effect is there exactly once, whatever dies. After
-// it the handler commits tx and returns. If tx is not committed, the run ends as
-// the handler says, as always. If it is, the run was a success, and what the
-// handler returns is not heard any more: neither an error nor executor.Stop. So
-// result is that of the job. It is to be of the result's type in Handle, which
-// nobody looks at here: Await fails if it can't be read as one.
+// CompleteTx commits the success of the run that ctx belongs to as a part of the handler's own transaction: what the
+// handler did in the database and the end of its run are one, so that the effect is there exactly once. After it the
+// handler commits tx and returns.
 //
-// Until tx ends, a call that changes the job, such as Cancel or Pause, waits for it:
-// one in the same goroutine would wait for itself.
+// If tx is not committed, the run ends as the handler returns, as always. If it is, the run was a success, and what the
+// handler returns has no effect: neither an error nor executor.Stop, nor a result. So result is that of the job. It is
+// to be of the result's type in Handle, which CompleteTx does not check: Await fails if it can't be read as one.
 //
-// ErrRefused says that the run is no longer this node's, or was completed before:
-// the handler must roll tx back.
+// Until tx ends, a call that changes the job, such as Cancel or Pause, waits for it: one in the same goroutine would
+// wait for itself.
+//
+// ErrRefused means that the run is no longer this node's, or was completed before: the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	mustContext(ctx)
 	c, ok := ctx.Value(currentKey{}).(current)
@@ -58,9 +55,8 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	if err != nil {
 		return err
 	}
-	// The outcome of this very run may have been committed before, by a
-	// transaction whose commit seemed to fail. Settle would take that for a
-	// repetition; here there is an effect that would be there twice.
+	// The outcome of this very run may have been committed before, by a transaction whose commit seemed to fail. Commit
+	// would take that for a repetition; here there is an effect that would be there twice.
 	switch job, err := store.GetTx(ctx, tx, c.job.ID); {
 	case errors.Is(err, ErrNotFound):
 		return ErrRefused
@@ -77,7 +73,8 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	o := c.ending(RunSucceeded, c.started, nil)
 	o.Result = data
 	o = c.follow(tt, o)
-	settled, err := store.CompleteTx(ctx, tx, CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
+	settled, err := store.CompleteTx(ctx, tx,
+		CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
 	if err != nil {
 		return fmt.Errorf("durable: complete: %w", err)
 	}

@@ -1,9 +1,7 @@
-// Package memory keeps jobs in memory, for tests and for programs whose jobs need not outlive
-// them: it does what the stores in
-// databases do, and forgets all of it at the end of the program. Several Jobs
-// may share one Store, as nodes share a database. It has no transactions:
-// ScheduleTx and CompleteTx fail with an error that matches executor.ErrInvalid.
-// Its methods never wait, and do not look at their contexts.
+// Package memory keeps jobs in memory, for tests and for programs whose jobs need not outlive them. It does what the
+// stores in databases do, and forgets all of it at the end of the program. Several Jobs may share one Store, as nodes
+// share a database. It has no transactions: ScheduleTx and CompleteTx fail with an error that matches
+// executor.ErrInvalid. Its methods never wait, and ignore their contexts.
 package memory
 
 import (
@@ -20,8 +18,8 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// A Store is a durable.Store. Its clock is time.Now, which in a bubble of
-// testing/synctest is the bubble's, and what Shift adds to it.
+// A Store is a durable.Store. Its clock is time.Now, which in a bubble of testing/synctest is the bubble's, plus what
+// Shift adds to it.
 type Store struct {
 	mu struct {
 		sync.Mutex
@@ -51,15 +49,14 @@ func New() *Store {
 	return s
 }
 
-// Shift puts the store's clock forward by d, or back if d is negative, as somebody
-// may do with that of a database.
+// Shift puts the store's clock forward by d, or back if d is negative, as an operator may do with that of a database.
 func (s *Store) Shift(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.shift += d
 }
 
-// Now gives the store's time.
+// Now returns the store's time.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +68,8 @@ func (s *Store) nowLocked() time.Time {
 }
 
 // Insert adds jobs.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
@@ -113,8 +111,9 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 	return now, nil
 }
 
-// Beat renews a lease, frees what dead nodes hold, and looks for a job.
-func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
+func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pulse := durable.HeartbeatResult{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
@@ -167,7 +166,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	return err
 }
 
-// Claim gives waiting jobs to a node.
+// Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +224,7 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	return false, nil
 }
 
-// Settle confirms claims and commits outcomes.
+// Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +252,7 @@ func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 	return answer, nil
 }
 
-// Change does what a user asks.
+// Change carries out a user's request.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +263,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	return transition.Change(j, c, s.nowLocked()), nil
 }
 
-// Get gives a job.
+// Get returns a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +273,7 @@ func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
 	return durable.Job{}, durable.ErrNotFound
 }
 
-// Find gives the job with a key.
+// Find returns the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
 	s.mu.Lock()
 	id, ok := s.mu.keys[key]
@@ -285,7 +284,7 @@ func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
 	return s.Get(ctx, id)
 }
 
-// List gives a page of jobs.
+// List returns a page of jobs.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +302,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 	return page[:min(len(page), f.Limit)], nil
 }
 
-// Runs gives a page of a job's history.
+// Runs returns a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +315,7 @@ func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int
 	return page, nil
 }
 
-// Kinds gives the kinds of which a job waits.
+// Kinds returns the kinds of which a job waits.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -348,7 +347,7 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 	return counts, nil
 }
 
-// PauseKind makes a kind one that is paused, or not.
+// PauseKind makes a kind paused, or not.
 func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -358,7 +357,7 @@ func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	return nil
 }
 
-// PausedKinds gives the kinds that are paused.
+// PausedKinds returns the kinds that are paused.
 func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

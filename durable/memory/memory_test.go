@@ -8,7 +8,7 @@ import (
 	"github.com/executor-go/executor/durable/storetest"
 )
 
-// The store in memory does what is demanded of one.
-func TestConformance(t *testing.T) {
+// The store in memory passes the suite.
+func TestStoreConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return memory.New() })
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// unescape has a connection read bytes in both forms of bytea_output: where nothing
-// outlasts a transaction they come as text, in the one that the role or the database
-// has, and the driver knows hex only. To set it there would be another program's
-// matter, see isolate, and to decline the other would need the right to change it.
+// unescape makes a connection read bytes in both forms of bytea_output: where nothing outlasts a transaction they come
+// as text, in the form that the role or the database has, and the driver knows hex only. To set it there would set it
+// for another program, see isolate, and to decline the other would need the right to change it.
 func unescape(conn *pgx.Conn) {
 	conn.TypeMap().RegisterType(&pgtype.Type{Name: "bytea", OID: pgtype.ByteaOID, Codec: bytea{}})
 }
@@ -28,8 +27,8 @@ func (c bytea) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgt
 	return plan
 }
 
-// escaped reads text that is escaped, and leaves what begins as hex to the driver:
-// nothing that is escaped does, as a backslash is followed by another or by digits.
+// escaped reads text that is escaped, and leaves what begins as hex to the driver: nothing that is escaped does, as a
+// backslash is followed by another or by digits.
 type escaped struct{ hex pgtype.ScanPlan }
 
 func (e escaped) Scan(src []byte, target any) error {

@@ -5,15 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	"github.com/jackc/pgx/v5"
 )
 
-// Payloads and results are what they were, whatever the role or the database has
-// for a form in which bytes are shown.
-func TestBytesOfRole(t *testing.T) {
+// Payloads and results are what they were, whatever form of bytes the role or the database has for a default.
+func TestStoreReadsBytesInAnyForm(t *testing.T) {
 	dsn := dsn(t)
 	owner := open(t, dsn)
 	config := must(pgx.ParseConfig(dsn))
@@ -39,7 +37,8 @@ func TestBytesOfRole(t *testing.T) {
 			if got := string(placed[0].Payload); got != data {
 				t.Errorf("%q: the payload %q became %q", option, data, got)
 			}
-			o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Succeeded, Result: []byte(data)}
+			o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Succeeded,
+				Result: []byte(data)}
 			must(store.Commit(t.Context(), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}))
 			if got := must(store.Get(t.Context(), j.ID)); string(got.Payload) != data || string(got.Result) != data {
 				t.Errorf("%q: payload %q and result %q were %q", option, got.Payload, got.Result, data)

@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// lookJobs is one look into the index.
+// lookJobs reads the index once.
 const lookJobs = `
 			select id, due from executor_job
 			where state = {Waiting} and kind = k.kind and priority = k.priority
@@ -15,18 +15,14 @@ const lookJobs = `
 			order by due limit k.most for update skip locked
 		`
 
-// These look into the index once for each priority and kind, the most urgent
-// first, and stops when it has enough. The lock on the node's row is for the same
-// reason as in insertJobs. Kinds that are limited to less than the whole claim are
-// looked at in all priorities, as what one gives counts against the next; what is
-// too much is left.
+// These read the index once for each priority and kind, the most urgent first, and stop when they have enough. The lock
+// on the node's row is for the same reason as in insertJobs. Kinds with a limit below that of the whole claim are read
+// in all priorities, as what one has counts against the next; what is too much is left.
 //
-// A kind with a limit for all nodes is claimed by one node at a time, who has
-// counted what all hold. Its row in executor_limit is the lock, which nobody
-// waits for, and turn goes up with each claim: if the row that is locked has
-// another turn than the snapshot shows, somebody has claimed since the snapshot was
-// taken, so that the count is too old. That makes it one statement, that a node
-// which is stopped can't leave half done.
+// A kind with a limit for all nodes is claimed by one node at a time, which has counted what all hold. Its row in
+// executor_limit is the lock, which no node waits for, and turn goes up with each claim: if the row that is locked has
+// another turn than the snapshot shows, a node has claimed since the snapshot was taken, so that the count is too old.
+// That makes it one statement, which a node that is stopped can't leave half done.
 var (
 	claimBounded = claimJobs(`asked as (
 			select * from unnest($5::text[], $6::bigint[], $7::bigint[]) with ordinality as a (kind, most, global, ord)
@@ -68,9 +64,9 @@ var (
 		)`, "", "false", "false")
 )
 
-// claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one with
-// the time, whether another node is claiming of a kind, whether a row of executor_limit was lost, and whether there may be
-// more: these are there also if there is no job, and are of the snapshot that the claim was made in.
+// claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one
+// with the time, whether another node is claiming of a kind, whether a row of executor_limit was lost, and whether
+// there may be more: these are there also if there is no job, and are of the snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost string) string {
 	return sqlrow.SQL(`with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share
@@ -88,7 +84,7 @@ func claimJobs(pick, turned, busy, lost string) string {
 		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`)
 }
 
-// Claim gives waiting jobs to a node.
+// Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	var c durable.ClaimResult
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
@@ -130,9 +126,8 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 	return c, rows.Err()
 }
 
-// lockable sees to it that the kind has a row in executor_limit. That it has one is
-// remembered, until a claim finds that it was lost, as at a failover to a server
-// that does not have the newest commits.
+// lockable makes sure that the kind has a row in executor_limit. The store remembers that, until a claim finds that the
+// row was lost, as at a failover to a server that does not have the newest commits.
 func (s *Store) lockable(ctx context.Context, kind string) error {
 	if _, ok := s.limits.Load(kind); ok {
 		return nil

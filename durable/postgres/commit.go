@@ -11,20 +11,18 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// Settle confirms claims and commits outcomes.
+// Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	a, err := settle(ctx, standard{s.db}, b, patient)
+	a, err := commitAll(ctx, standard{s.db}, b, patient)
 	if code(err) == lockNotAvailable {
-		a, err = settle(ctx, standard{s.db}, b, picky)
+		a, err = commitAll(ctx, standard{s.db}, b, picky)
 	}
 	return a, err
 }
 
-// statements are those of settle. A transaction that somebody leaves open must
-// not hold up the jobs of which it has nothing. So the patient ones wait for a row
-// for a moment only, long enough for a claim of another node that came too late for
-// it, and then fail as a whole; the picky ones leave out what is locked, and
-// look every row up twice for it.
+// statements are those of commitAll. A transaction that is left open must not hold up the jobs of which it has nothing.
+// So the patient ones wait for a row for a moment only, long enough for a claim of another node that came too late for
+// it, and then fail as a whole; the picky ones leave out what is locked, and read every row twice for it.
 type statements struct{ confirm, commit string }
 
 var (
@@ -40,15 +38,15 @@ var (
 	}
 )
 
-// hasty bounds, for the statement of which it is a part, how long it waits for a
-// row. If that is too long, the statement fails with lockNotAvailable.
 const (
+	// hasty bounds how long the statement of which it is a part waits for a row. If that is too long, the statement
+	// fails with lockNotAvailable.
 	hasty            = "set_config('lock_timeout', '20ms', true)"
 	patience         = ", " + hasty + " as patience"
 	lockNotAvailable = "55P03"
 )
 
-func settle(ctx context.Context, q querier, b durable.CommitRequest, with statements) (durable.CommitResult, error) {
+func commitAll(ctx context.Context, q querier, b durable.CommitRequest, with statements) (durable.CommitResult, error) {
 	var a durable.CommitResult
 	var err error
 	now := int64(0)
@@ -66,7 +64,7 @@ func settle(ctx context.Context, q querier, b durable.CommitRequest, with statem
 	return a, nil
 }
 
-// confirmRuns gives the statement that makes claims run: transition.Confirm in one.
+// confirmRuns returns the statement that makes claims run: transition.Confirm in one.
 func confirmRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
@@ -78,7 +76,8 @@ func confirmRuns(more, from, lock string) string {
 	) select u.ord, n.now from n left join u on true`)
 }
 
-func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult, now *int64) error {
+func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult,
+	now *int64) error {
 	n := len(confirms)
 	ids, epochs, occurrences := make([]pgtype.UUID, n), make([]int64, n), make([]int64, n)
 	for i, c := range confirms {
@@ -116,8 +115,7 @@ func answers(n int, now *int64) func(rows, error) ([]bool, error) {
 	}
 }
 
-// commitRuns gives the statement that ends runs: transition.Commit in one, and the
-// history with it.
+// commitRuns returns the statement that ends runs: transition.Commit in one, and the history with it.
 func commitRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
@@ -147,25 +145,30 @@ func commitRuns(more, from, lock string) string {
 }
 
 // commit commits outcomes.
-func commit(ctx context.Context, q querier, statement string, b durable.CommitRequest, a *durable.CommitResult, now *int64) error {
+func commit(ctx context.Context, q querier, statement string, b durable.CommitRequest, a *durable.CommitResult,
+	now *int64) error {
 	n := len(b.Outcomes)
 	var (
 		ids                                                = make([]pgtype.UUID, n)
-		epochs, dues, occurrences, runs, started, finished = make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
-		states, verdicts                                   = make([]int16, n), make([]int16, n)
-		attempts, runAttempts                              = make([]int32, n), make([]int32, n)
-		errs                                               = make([]string, n)
-		results                                            = make([][]byte, n)
-		recorded                                           = make([]bool, n)
+		epochs, dues, occurrences, runs, started, finished = make([]int64, n), make([]int64, n), make([]int64,
+			n), make([]int64, n), make([]int64, n), make([]int64, n)
+		states, verdicts      = make([]int16, n), make([]int16, n)
+		attempts, runAttempts = make([]int32, n), make([]int32, n)
+		errs                  = make([]string, n)
+		results               = make([][]byte, n)
+		recorded              = make([]bool, n)
 	)
 	for i, o := range b.Outcomes {
 		ids[i], epochs[i], states[i], attempts[i] = uuid(o.ID), o.Epoch, int16(o.State), int32(o.Attempt)
-		dues[i], occurrences[i], errs[i], results[i], recorded[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence), o.Error, o.Result, !o.Unrecorded
-		runs[i], runAttempts[i], verdicts[i] = sqlrow.Micros(o.Run.Occurrence), int32(o.Run.Attempt), int16(o.Run.Verdict)
+		dues[i], occurrences[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence)
+		errs[i], results[i], recorded[i] = o.Error, o.Result, !o.Unrecorded
+		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(o.Run.Attempt)
+		verdicts[i] = int16(o.Run.Verdict)
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
 	var err error
-	a.Committed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs, results, recorded,
+	a.Committed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs,
+		results, recorded,
 		runs, runAttempts, started, finished, verdicts, b.Node, b.History))
 	if err != nil {
 		return err
@@ -174,16 +177,16 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		if state == durable.Running {
 			a.Locked = append(a.Locked, b.Outcomes[i].Ref)
 		} else {
-			// An earlier call committed it, whose answer was lost: all else
-			// that ends a run makes the epoch go up.
+			// An earlier call committed it, whose answer was lost: all else that ends a run makes the epoch go up.
 			a.Committed[i] = true
 		}
 	})
 }
 
-// unknown looks at the jobs of the entries that were not done, and have the epoch
-// expected. It is a statement of its own for the sake of a snapshot of its own.
-func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, done []bool, found func(i int, state durable.State)) error {
+// unknown reads the jobs of the entries that were not done and have the epoch expected. It is a statement of its own to
+// have a snapshot of its own.
+func unknown(ctx context.Context, q querier, ids []pgtype.UUID, epochs []int64, done []bool,
+	found func(i int, state durable.State)) error {
 	if !slices.Contains(done, false) {
 		return nil
 	}

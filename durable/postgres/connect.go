@@ -14,11 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// timely bounds how long a connection may take that is made without an end, as
-// database/sql makes those for whoever waits for one of a pool that is full. It makes
-// one after the other, and has taken a place for each: a server that says nothing, or
-// what stands for it on the way, would keep all of them for as long as it likes, and
-// all calls out.
+// timely bounds how long a connection may take that is made without a deadline, as database/sql makes those for callers
+// that wait for one of a pool that is full. It makes one after the other, and has reserved a place for each: a server
+// that does not answer, or what stands for it on the way, would keep all of them for as long as it likes, and all calls
+// out.
 type timely struct {
 	most time.Duration
 	driver.Connector
@@ -33,14 +32,13 @@ func (t timely) Connect(ctx context.Context) (driver.Conn, error) {
 	return t.Connector.Connect(ctx)
 }
 
-// hurry is the most time that all servers of a dsn are given to take a connection: a
-// call of a node that takes longer than a lease is as good as none.
+// hurry is the most time for all servers of a dsn together to take a connection: a call of a node that takes longer
+// than a lease is of no use.
 const hurry = 3 * time.Second
 
-// share gives each server of a dsn that names several its part of the time that there
-// is for a connection, and leaves one for what the connection is for. The driver has no
-// limit by itself: one that is off the net, and so says nothing, would have all of it,
-// each time, and the next be asked when nobody waits any more.
+// share divides the time for a connection among the servers of a dsn that names several, and leaves one part for the
+// use of the connection. The driver has no limit by itself: a server that is off the net would use all of the time,
+// each time, and the next be tried when no caller waits any more.
 func share(ctx context.Context, config *pgx.ConnConfig) error {
 	servers := 1
 	host, port := config.Host, config.Port
@@ -61,8 +59,8 @@ func share(ctx context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// prepare makes a new connection ready for use. Behind a pooler nothing is set:
-// it would hold for another program's transactions.
+// prepare makes a new connection ready for use. Behind a pooler nothing is set: it would hold for another program's
+// transactions.
 func prepare(ctx context.Context, conn *pgx.Conn, use use) error {
 	note(conn)
 	unescape(conn)
@@ -87,15 +85,14 @@ const (
 // took is where a connection has whether its server took writes when it was made.
 const took = "executor: took writes"
 
-// note notes whether the server takes writes. It says so by itself, from version 14
-// on, and when that changes.
+// note notes whether the server takes writes. The server reports it by itself, from version 14 on, and when that
+// changes.
 func note(conn *pgx.Conn) {
 	conn.PgConn().CustomData()[took] = conn.PgConn().ParameterStatus("default_transaction_read_only") == "off"
 }
 
-// leave gives up a connection whose server takes no writes any more, though it did: it
-// may have been replaced by another one that the dsn names. To be asked again is all
-// that it takes otherwise.
+// leave closes a connection whose server takes no writes any more, though it did: it may have been replaced by
+// another one that the dsn names.
 func leave(_ context.Context, conn *pgx.Conn) error {
 	if conn.PgConn().CustomData()[took] == true && conn.PgConn().ParameterStatus("default_transaction_read_only") == "on" {
 		return fmt.Errorf("the server takes no writes any more: %w", driver.ErrBadConn)
@@ -103,24 +100,22 @@ func leave(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// longIdle has a node's connection pinged before it is used only if nobody has used it
-// for longer than a node does that has nothing to do. The driver's second would
-// nearly double what such a node asks of the database. A connection that turns
-// out to be lost is an outage of one look; but to a user it would be an error, so the
-// connections for users' calls are pinged after a second.
+// longIdle makes database/sql ping a node's connection before use only if it was idle for longer than between two calls
+// of a node that has nothing to do. The driver's second would nearly double the queries of such a node. A connection
+// that turns out to be lost is an outage of one poll; but to a user it would be an error, so the connections for users'
+// calls are pinged after a second.
 func longIdle(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return p.IdleDuration > 5*time.Second
 }
 
-// pooled reports whether nothing outlasts a transaction, by what the dsn says.
+// pooled reports whether by the dsn nothing outlasts a transaction.
 func pooled(config *pgx.ConnConfig) bool {
 	mode := config.DefaultQueryExecMode
 	return mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol
 }
 
-// encode has the server take texts for what they are, whatever the role or the
-// database has for an encoding of clients: the driver always sends UTF-8. It is not
-// in the dsn, as a database in another encoding can't take all of UTF-8, while it
+// encode sets the encoding of the connection's texts to UTF-8, which the driver always sends, whatever the role or the
+// database has for a default. It is not in the dsn, as a database in another encoding can't take all of UTF-8, while it
 // takes bytes that it does not have to convert. Poolers keep it for their client.
 func encode(ctx context.Context, conn *pgx.Conn) error {
 	pg := conn.PgConn()
@@ -130,19 +125,18 @@ func encode(ctx context.Context, conn *pgx.Conn) error {
 	return pg.Exec(ctx, "set client_encoding = 'UTF8'").Close()
 }
 
-// isolate has the statements of a connection see what was committed when they
-// begin, whatever the database, the role or the dsn has for a default: claims that
-// cross would fail, and reap would overlook what was claimed since its transaction
-// began. It is not in the dsn, as poolers decline that; behind one that pools
-// transactions it would be another program's, so that the default must do.
+// isolate makes the statements of a connection see what was committed when they begin, whatever the database, the role
+// or the dsn has for a default: claims that cross would fail, and reap would overlook what was claimed since its
+// transaction began. It is not in the dsn, as poolers decline that; behind one that pools transactions it would be set
+// for another program, so that the default must do.
 func isolate(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "set default_transaction_isolation = 'read committed'")
 	return err
 }
 
-// promise has a commit return when it is on the disk, and on that of the synchronous
-// standbys, whatever the database, the role or the dsn has for a default: with "off" or
-// "local" a job could be accepted and be lost with the server. A stricter setting stays.
+// promise makes a commit return when it is on the disk, and on that of the synchronous standbys, whatever the database,
+// the role or the dsn has for a default: with "off" or "local" a job could be accepted and be lost with the server. A
+// stricter setting stays.
 func promise(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `select pg_catalog.set_config('synchronous_commit', 'on', false) where `+unpromised)
 	return err
@@ -154,9 +148,9 @@ const (
 	unpromised = `pg_catalog.current_setting('synchronous_commit') in ('off', 'local')`
 )
 
-// unreachable reports whether err says that the server could not be reached, and may be
-// later: it is down, starts up, is a standby where a primary is asked for, or has no
-// connection left. A login that is refused, and a name that is not known, stay so.
+// unreachable reports whether err means that the server could not be reached, and may be later: it is down, starts up,
+// is a standby where a primary is asked for, or has no connection left. A login that is refused, and a name that is not
+// known, stay so.
 func unreachable(err error) bool {
 	if !errors.As(err, new(*pgconn.ConnectError)) {
 		return false
@@ -179,7 +173,6 @@ const (
 	invalidCatalog       = "3D" // there is no such database
 )
 
-// discard drops what comes to a connection on which nobody waits for it: a pooler
-// may have had another client listen on the session that is behind it now. The
-// driver would keep it for as long as the connection lasts.
+// discard drops notifications on a connection that does not listen: a pooler may have had another client listen on the
+// session that is behind it now. The driver would keep them for as long as the connection lasts.
 func discard(*pgconn.PgConn, *pgconn.Notification) {}

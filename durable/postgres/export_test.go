@@ -9,33 +9,33 @@ import (
 // Heartbeat is the statement of a heartbeat.
 var Heartbeat = heartbeat
 
-// ListJobs gives the statement that lists jobs.
+// ListJobs returns the statement that lists jobs.
 var ListJobs = listJobs
 
 // Migrate makes the tables or brings them up to date.
 var Migrate = migrate
 
-// PruneJobs gives the statement that removes jobs of a state.
+// PruneJobs returns the statement that removes jobs of a state.
 var PruneJobs = pruneJobs
 
 // PruneRuns is the statement that removes runs from the history.
 const PruneRuns = pruneRuns
 
 // SetSilence sets how long a session that listens may be silent, and how long it may
-// take to answer, and gives a function that sets them as they were.
+// take to answer, and returns a function that sets them as they were.
 func SetSilence(s, a time.Duration) (restore func()) {
 	was, had := silence, answer
 	silence, answer = s, a
 	return func() { silence, answer = was, had }
 }
 
-// Calls gives the connections for what users ask.
+// Calls returns the connections for what users ask.
 func Calls(s *Store) *sql.DB { return s.calls }
 
 // Explain adds to an error what to do about it.
 var Explain = explain
 
-// Notify is the expression that tells nodes to look.
+// Notify is the expression that wakes nodes.
 const Notify = notify
 
 // InTx runs fn in a transaction as the store does for itself, with what runs a

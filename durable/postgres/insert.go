@@ -16,11 +16,9 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// insertJobs adds jobs: transition.New in one statement, which gives what only the server
-// can know, and leaves the rest to transition.New itself. The lock on the node's row
-// lasts to the commit, so that the node can't be declared dead, and what it holds
-// be freed, with these jobs overlooked. If $17 is true, it waits for no key for
-// longer than a moment.
+// insertJobs adds jobs: transition.New in one statement, which returns what only the server can know, and leaves the
+// rest to transition.New itself. The lock on the node's row lasts to the commit, so that the node can't be declared
+// dead, and its jobs be freed without these. If $17 is true, it waits for no key for longer than a moment.
 var insertJobs = sqlrow.SQL(`with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
 	), n as materialized (
@@ -40,16 +38,16 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state
-	), told as materialized (
+	), notified as materialized (
 		select ` + notify + ` from n where exists (select from ins where state = {Waiting} and due <= n.now + $16)
 	)
-	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from told) from n, ins`)
+	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 
-// Insert adds jobs. One whose key a transaction has asked for, which may be left
-// open, waits for that, but with neither the node's row, as one that is dead must be
-// found so, nor a connection that others need. So does one that has to wait for the
+// Insert adds jobs. If a transaction that is open has taken a key, the insert of that waits for it: without the node's
+// row, as a dead node must be found, and by a connection that no other call needs. So does one that has to wait for the
 // row of a job that is there.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
 	placed, missing, err := add(ctx, s.calls, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
@@ -66,9 +64,10 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Pla
 	return amended, err
 }
 
-// add is insert for jobs that may reuse a key, which takes a statement of its own: in
-// one with the insert the key would not be seen to be free.
-func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Placement, hurry bool) (placed []durable.InsertResult, missing int, err error) {
+// add is insert for jobs that may reuse a key, which takes a statement of its own: in one with the insert the key would
+// not be seen to be free.
+func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Placement,
+	hurry bool) (placed []durable.InsertResult, missing int, err error) {
 	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
 		return insert(ctx, standard{db}, jobs, p, hurry)
 	}
@@ -87,8 +86,8 @@ func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place
 	return placed, missing, err
 }
 
-// freeKeys takes the keys that are to be reused from jobs that are over. Nobody else
-// can have one of them before the transaction has ended.
+// freeKeys takes the keys that are to be reused from jobs that are over. No other transaction can have one of them
+// before this one has ended.
 func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 	var ids []pgtype.UUID
 	var keys []string
@@ -103,12 +102,13 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 	return tx.exec(ctx, unkeyJobs, ids, keys)
 }
 
-// unkeyJobs takes the keys from jobs that are over, but for those that were added by an earlier call with the same IDs.
+// unkeyJobs takes the keys from jobs that are over, except from those that an earlier call added with the same IDs.
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
-// insert adds the jobs that are not there, and says how many were.
-func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement, hurry bool) ([]durable.InsertResult, int, error) {
+// insert adds the jobs that are not there, and returns how many were.
+func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
+	hurry bool) ([]durable.InsertResult, int, error) {
 	n := len(jobs)
 	var (
 		ids                            = make([]pgtype.UUID, n)
@@ -135,9 +135,9 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 	defer rows.Close()
 	for rows.Next() {
 		var id []byte
-		var due, now, told int64
+		var due, now, notified int64
 		var held bool
-		if err := rows.Scan(&id, &due, &held, &now, &told); err != nil {
+		if err := rows.Scan(&id, &due, &held, &now, &notified); err != nil {
 			return nil, 0, err
 		}
 		known, err := sqlrow.ID(id)
@@ -154,7 +154,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 	return placed, missing, rows.Err()
 }
 
-// amend sees to the jobs that were there already.
+// amend treats the jobs that were there already.
 func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult) (err error) {
 	for i, n := range jobs {
 		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
@@ -167,15 +167,15 @@ func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []dura
 	return err
 }
 
-// amendOne sees to a job that was there already, or adds it if it no longer is. It
-// gives the zero InsertResult if it is there again.
+// amendOne treats a job that was there already, or adds it if it no longer is. It returns the zero InsertResult if it
+// is there again.
 func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.InsertResult, error) {
 	now, err := serverTime(ctx, tx)
 	if err != nil {
 		return durable.InsertResult{}, err
 	}
-	// What runs once is not amended: its row is not locked, or it could not be
-	// settled until the caller's transaction ends.
+	// What runs once is not amended: its row is not locked, or its outcome would wait until the caller's transaction
+	// ends.
 	look := lock
 	if n.Schedule == "once" {
 		look = get
@@ -205,12 +205,12 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Insert
 
 var selectJob = "select " + sqlrow.Columns + " from executor_job "
 
-// lock reads and locks one job; it is nil if there is none.
+// lock reads and locks one job. It returns nil if there is none.
 func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
 	return get(ctx, tx, where+" for update", arg)
 }
 
-// get reads one job; it is nil if there is none.
+// get reads one job. It returns nil if there is none.
 func get(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {
 	j, err := sqlrow.Scan(tx.queryRow(ctx, selectJob+"where "+where, arg))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -227,12 +227,12 @@ var updateJob = func() string {
 	return "update executor_job set " + b.String()[2:] + " where id = $1"
 }()
 
-// put writes a job that is there already, and tells nodes of what they have to do about
-// it soon.
+// put writes a job that is there already, and notifies the nodes if they have to do something about it soon.
 func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
 	err := tx.exec(ctx, updateJob, sqlrow.Values(j, uuid(j.ID))...)
-	if err == nil && (j.Pending == durable.PendingCancel || j.State == durable.Waiting && sqlrow.Micros(j.Due) <= sqlrow.Micros(now)+near) {
-		err = tell(ctx, tx)
+	if err == nil && (j.Pending == durable.PendingCancel || j.State == durable.Waiting &&
+		sqlrow.Micros(j.Due) <= sqlrow.Micros(now)+near) {
+		err = notifyNodes(ctx, tx)
 	}
 	return err
 }

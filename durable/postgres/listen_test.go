@@ -11,15 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A store that is told that it is behind a pooler has no session listen, which
-// the pooler would give to others; any other store does.
+// A store whose dsn names a pooler has no session that listens, since the pooler would hand that to others; any other
+// store has one.
 func TestListenBehindPooler(t *testing.T) {
 	for what, test := range map[string]struct {
 		option string
@@ -47,9 +46,8 @@ func TestListenBehindPooler(t *testing.T) {
 	}
 }
 
-// What is notified to a session that a pooler had listen for somebody else is not
-// kept.
-func TestNotificationsOfOthersAreNotKept(t *testing.T) {
+// Notifications for another client of a pooler, which come to a session of this one, are not kept.
+func TestListenOfOthersIsNotKept(t *testing.T) {
 	store := open(t, dsn(t)+pooled)
 	conn := must(store.DB().Conn(t.Context()))
 	defer conn.Close()
@@ -74,8 +72,8 @@ func TestNotificationsOfOthersAreNotKept(t *testing.T) {
 	}
 }
 
-// A line that is kept open though nothing comes through it any more is found, and
-// Listen ends: or the node would never be told anything again.
+// Listen ends when its line is kept open though nothing comes through it any more: otherwise the node would get no hint
+// again.
 func TestListenFindsDeadLine(t *testing.T) {
 	defer postgres.SetSilence(10*time.Millisecond, 100*time.Millisecond)()
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
@@ -117,8 +115,7 @@ func (u unless) Write(p []byte) (int, error) {
 	return u.Writer.Write(p)
 }
 
-// A session that has been silent is told what comes afterwards, and is not ended by
-// a server that ends those which ask nothing.
+// A session that has been silent gets what comes afterwards, and is not ended by a server that ends idle ones.
 func TestListenOutlastsSilence(t *testing.T) {
 	defer postgres.SetSilence(time.Millisecond, time.Minute)()
 	dsn := dsn(t)
@@ -144,15 +141,15 @@ func TestListenOutlastsSilence(t *testing.T) {
 	}
 }
 
-// What is added in one schema wakes nobody who listens in another one of the same
-// database.
-func TestListenHearsItsOwnSchemaOnly(t *testing.T) {
+// What is added in one schema wakes no session that listens in another one of the same database.
+func TestListenIgnoresOtherSchemas(t *testing.T) {
 	defer postgres.SetSilence(time.Millisecond, time.Minute)()
 	first, second := open(t, dsn(t)), open(t, dsn(t))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	add := func(store *postgres.Store) {
-		must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
+		must(store.Insert(t.Context(),
+			[]durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
 	}
 	// ping waits until the session has been silent and was asked once more.
 	ping := func() {
@@ -185,9 +182,9 @@ func TestListenHearsItsOwnSchemaOnly(t *testing.T) {
 	}
 }
 
-// A session that listens goes on to be told when the tables are others, as after a
-// backup was restored beneath it.
-func TestListenHearsOfTablesMadeAgain(t *testing.T) {
+// A session that listens goes on to get notifications when the tables are others, as after a backup was restored
+// beneath it.
+func TestListenOutlastsRestoredTables(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -199,8 +196,92 @@ func TestListenHearsOfTablesMadeAgain(t *testing.T) {
 			return
 		}
 		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_node, executor_run, executor_limit, executor_pause, executor_schema"))
-		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
+		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once",
+			Attempts: 1}}, durable.Placement{}))
 	}); calls < 2 {
 		t.Errorf("%d calls: %v", calls, err)
 	}
+}
+
+// A server that takes a connection and then does not answer ends Listen, as one does that falls silent later: otherwise
+// the node would get no hint again.
+func TestListenEndsOnSilentServer(t *testing.T) {
+	g := newGate(t, dsn(t))
+	store := open(t, g.dsn)
+	defer postgres.SetSilence(time.Minute, 100*time.Millisecond)()
+	for what, pieces := range map[string]int64{"at all": 0, "once it is connected": 1} {
+		g.pieces.Store(pieces)
+		ctx := soon(t)
+		if err := store.Listen(ctx, func() {}); ctx.Err() != nil {
+			t.Errorf("it waits for a server that does not answer %s: %v", what, err)
+		}
+	}
+}
+
+// listens listens until the end of the test, and returns a function that waits until
+// something was heard.
+func listens(t *testing.T, store *postgres.Store) (hears func(what string)) {
+	ctx, cancel := context.WithCancel(t.Context())
+	heard, ended := make(chan struct{}, 10), make(chan error, 1)
+	go func() { ended <- store.Listen(ctx, func() { heard <- struct{}{} }) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	hears = func(what string) {
+		t.Helper()
+		select {
+		case <-heard:
+		case <-soon(t).Done():
+			t.Fatalf("nothing was heard of %s", what)
+		}
+	}
+	hears("the beginning")
+	return hears
+}
+
+// Listen reports each job that becomes due, and each run that is to be canceled: be it added, asked for, released, or
+// freed since its node is dead.
+func TestListenReportsDueJobs(t *testing.T) {
+	store := open(t, dsn(t))
+	hears := listens(t, store)
+	id := claimed(t, store, "a", 1, 0)[0].ID
+	hears("a new job")
+	must(store.Change(t.Context(), id, durable.Change{Op: durable.OpCancel}))
+	hears("a run that is to be canceled")
+	must(store.Release(t.Context(), "a", nil))
+	hears("what was given back")
+	must(store.Change(t.Context(), id, durable.Change{Op: durable.OpRevive}))
+	hears("a job that was made due")
+	r := durable.ClaimRequest{Node: "a", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}
+	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) != 1 {
+		t.Fatalf("claimed %+v", c)
+	}
+	must(store.Heartbeat(t.Context(), "a", -time.Second, durable.Watch{}))
+	must(store.Join(t.Context(), "b", time.Hour))
+	must(store.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{}))
+	hears("what a dead node held")
+}
+
+// Listen reports a job that is registered again and is to be run soon because of it: it has got another schedule, or
+// was taken from the node that had claimed it as it was.
+func TestListenReportsChangedSchedules(t *testing.T) {
+	store := open(t, dsn(t))
+	hears := listens(t, store)
+	j := durable.NewJob{Key: "key", Kind: "k", Schedule: "rate 1h0m0s", Delay: time.Hour, Attempts: 1}
+	register := func() {
+		j.ID = durable.NewID()
+		must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{}))
+	}
+	register() // nobody has to look at it yet
+	j.Schedule, j.Delay = "rate 1m0s", 0
+	register()
+	hears("a schedule that begins anew")
+	must(store.Join(t.Context(), "a", time.Hour))
+	c := must(store.Claim(t.Context(), durable.ClaimRequest{
+		Node: "a", Ahead: time.Hour, Lead: -time.Hour, Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}},
+	}))
+	if len(c.Jobs) != 1 || c.Jobs[0].State != durable.Claimed {
+		t.Fatalf("claimed %+v", c)
+	}
+	j.Payload = []byte("1")
+	register()
+	hears("what was taken from its node")
 }

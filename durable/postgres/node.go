@@ -9,7 +9,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// Now gives the server's time.
+// Now returns the server's time.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return serverTime(ctx, standard{s.calls})
 }
@@ -24,13 +24,13 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	return sqlrow.Time(now), err
 }
 
-// heartbeat renews a lease, mends those of others after a jump of the clock, and looks
-// for a job as lookJobs does. The sub-selects see the leases as they were before it.
-// A row whose lease_until is 0 is a tombstone, see bury.
+// heartbeat renews a lease, begins those of others anew or cuts them down after a jump of the clock, and looks for a
+// job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
+// tombstone, see bury.
 var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	me as materialized (select lease_until < n.now as late from executor_node, n where id = $1 and lease_until > 0),
 	renewed as (update executor_node set lease_until = n.now + $2, lease = $2 from n where id = $1 and lease_until > 0 returning id),
-	mended as (
+	renewed_others as (
 		update executor_node set lease_until = n.now + lease from n where id in (
 			select x.id from executor_node x, n, me where x.id <> $1 and x.lease_until > 0 and x.lease > 0
 				and (me.late and x.lease_until < n.now or x.lease_until > n.now + x.lease + 1000000)
@@ -45,13 +45,15 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 				and due <= (select now + $4 from n) order by due limit 1) j)
 	from n`)
 
-// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as
-// nobody is dead, no kind is paused and nothing is to be canceled it is one statement.
-func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
+// paused and nothing is to be canceled it is one statement.
+func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
 	var p durable.HeartbeatResult
 	var now int64
 	var dead, wanted, paused bool
-	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
+	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds,
+		w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
 	if err != nil {
 		return p, err
 	}
@@ -80,12 +82,11 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	return p, nil
 }
 
-// selectToCancel selects what a node runs and is to be canceled.
+// selectToCancel selects what a node runs that is to be canceled.
 var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $1 and pending = {PendingCancel}")
 
-// reapJobs frees what nodes hold that are not there any more: transition.Reap in one
-// statement, however much it is, as it must be done well within the lease of the
-// node that does it.
+// reapJobs frees what nodes hold that are not there any more: transition.Reap in one statement, however much it is, as
+// it must be done well within the lease of the node that does it.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	o as materialized (
 		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
@@ -109,16 +110,14 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		select id, runs, run_occurrence, run_attempt, held, node, started, now, {RunLost}, error from u where was = {Running}
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
 
-// bury leaves a tombstone for each node of which something could not be freed,
-// since a transaction of somebody else has its row: it is not alive, but it is not
-// forgotten, and the next beat tries again.
+// bury leaves a tombstone for each node of which something could not be freed, since another transaction has its row:
+// the node is not alive, but it is not forgotten, and the next heartbeat tries again.
 var bury = sqlrow.SQL(`insert into executor_node (id, lease_until, lease)
 	select distinct owner, 0, 0 from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
 	on conflict do nothing`)
 
-// reap removes nodes whose lease is over, and frees what they held. Nothing here
-// waits for anybody: a node that was stopped in the middle of a transaction must
-// not stop those that free its jobs. Each statement has a snapshot of its own: the
+// reap removes nodes whose lease is over, and frees what they held. It waits for no lock: a node that was stopped in
+// the middle of a transaction must not stop those that free its jobs. Each statement has a snapshot of its own: the
 // second sees what a node claimed up to the moment in which the first removed it.
 func reap(ctx context.Context, tx querier, node string) (freed int, dead []durable.ID, err error) {
 	if err := tx.exec(ctx, `delete from executor_node where id in (
@@ -142,11 +141,11 @@ func reap(ctx context.Context, tx querier, node string) (freed int, dead []durab
 	if freed == 0 {
 		return 0, nil, nil
 	}
-	return freed, dead, tell(ctx, tx)
+	return freed, dead, notifyNodes(ctx, tx)
 }
 
-// tell wakes the nodes when tx is committed.
-func tell(ctx context.Context, q querier) error {
+// notifyNodes wakes the nodes when tx is committed.
+func notifyNodes(ctx context.Context, q querier) error {
 	return q.exec(ctx, "select "+notify)
 }
 
@@ -165,11 +164,10 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	})
 }
 
-// underWay reports whether a statement of the node is under way, which holds its
-// row until it is committed. Most are claims and inserts that the node has given
-// up: the rows they make the node's are in no snapshot yet. It is a statement of
-// its own, and not a part of Release's transaction, since a beat of the node waits
-// for this lock; whatever was committed before it is in the snapshot of the next.
+// underWay reports whether a statement of the node is under way, which holds its row until it is committed. Most are
+// claims and inserts that the node has given up: the rows that they make the node's are in no snapshot yet. It is a
+// statement of its own, and not a part of Release's transaction, since a heartbeat of the node waits for this lock;
+// whatever was committed before it is in the snapshot of the next.
 const underWay = `with me as materialized (select from executor_node where id = $1 for update skip locked)
 	select exists (select from executor_node where id = $1) and not exists (select from me)`
 
@@ -212,7 +210,7 @@ func release(ctx context.Context, tx querier, node string, keep []durable.ID) (l
 	}
 	err = tx.queryRow(ctx, holdsMore, node, uuids(keep)).Scan(&left)
 	if err == nil && freed > 0 {
-		err = tell(ctx, tx)
+		err = notifyNodes(ctx, tx)
 	}
 	return left, err
 }

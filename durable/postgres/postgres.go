@@ -1,5 +1,5 @@
-// Package postgres keeps jobs in PostgreSQL, version 13 or later, for as many
-// machines as share it. Its clock is the server's.
+// Package postgres keeps jobs in PostgreSQL, version 13 or later, for any number of machines. Its clock is the
+// server's.
 package postgres
 
 import (
@@ -19,28 +19,13 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// channel is where changes are notified. As it is the whole database's, the payload
-// says in whose schema they are: nodes of another one are not to look for them. It
-// is the name, which stays when a backup is restored beneath those who listen.
-const (
-	channel = "executor_durable"
-	schema  = "(select relnamespace::regnamespace::text from pg_catalog.pg_class where oid = 'executor_job'::regclass)"
-	notify  = "pg_notify('" + channel + "', " + schema + ")"
-)
-
-// near is how soon a job must be due for others to be notified, in microseconds:
-// what is later they find in time by themselves, if they look or beat as often.
+// near is how soon a job must be due for others to be notified, in microseconds: what is later they find in time by
+// themselves, if they poll or send heartbeats as often.
 const near = int64(5 * time.Second / time.Microsecond)
 
-// clock is the server's time in microseconds. As clock_timestamp is volatile, it
-// must be read in a sub-select, or a condition with it can't use an index.
+// clock is the server's time in microseconds. As clock_timestamp is volatile, it must be read in a sub-select, or a
+// condition with it can't use an index.
 const clock = "(select (extract(epoch from clock_timestamp()) * 1000000)::bigint)"
-
-// A session that listens is asked whether it is there when it has heard nothing
-// for as long as silence, and must say so within answer. Nothing else would find
-// that its line is dead, if something on the way keeps it open; and the server may
-// end sessions that ask nothing. It has as long to begin with.
-var silence, answer = 30 * time.Second, 10 * time.Second
 
 // openTimeout bounds Open, which tries to connect again after reconnectPause.
 const (
@@ -52,9 +37,9 @@ const (
 type Store struct {
 	config *pgx.ConnConfig
 	db     *sql.DB  // for what nodes do by themselves
-	calls  *sql.DB  // for what users ask
-	queue  *sql.DB  // for what users ask, and has to wait for somebody's transaction
-	users  *sql.DB  // what DB gives
+	calls  *sql.DB  // for users' calls
+	queue  *sql.DB  // for users' calls that have to wait for another transaction
+	users  *sql.DB  // what DB returns
 	limits sync.Map // the kinds that have a row in executor_limit
 	pruned struct { // the last run of the history that was looked at
 		sync.Mutex
@@ -63,29 +48,23 @@ type Store struct {
 	}
 }
 
-// Open connects to the database that dsn names, as a URL or as key=value pairs,
-// and makes its tables or brings them up to date. They are made in the first
-// schema of the search path; their names begin with "executor_". It waits for the
-// server, and for programs that use the tables, for up to 30 seconds; a refused login,
-// or a name of a host that is not known, is an error at once. The error matches
-// executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
-// version had the tables.
+// Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up
+// to date. They are made in the first schema of the search path; their names begin with "executor_". It waits for the
+// server, and for programs that use the tables, for up to 30 seconds; a refused login, or a name of a host that is not
+// known, is an error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if
+// a newer version had the tables.
 //
-// What the store has accepted is on the server's disk, and on that of its synchronous
-// standbys: where synchronous_commit is off or local for the role or the database,
-// the store sets it to on for its own sessions, and DB's. Behind a pooler it can't,
-// and Open fails.
+// What the store has accepted is on the server's disk, and on that of its synchronous standbys: where
+// synchronous_commit is off or local for the role or the database, the store sets it to on for its own sessions, and
+// DB's. Behind a pooler it can't, and Open fails.
 //
-// A primary and its standbys are named in one dsn, with target_session_attrs=read-write:
-// the store finds the one that takes writes, again when that is another. Unless the dsn
-// has a connect_timeout, a server that says nothing is passed over in time for the next.
-// On a standby alone, jobs can be read.
+// A primary and its standbys are named in one dsn, with target_session_attrs=read-write: the store finds the one that
+// takes writes, again when that is another. Unless the dsn has a connect_timeout, a server that does not answer is
+// passed over in time for the next. On a standby alone, jobs can be read.
 //
-// Behind a pooler that gives a connection to each transaction, such as
-// PgBouncer, add default_query_exec_mode=exec to the dsn. The store does not
-// listen to notifications then, as they do not pass it: jobs that another node
-// adds may begin up to Config.Poll late; or, if that is more than six tenths of
-// Config.Lease, up to three tenths of it.
+// Behind a pooler that has a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec to
+// the dsn. The store does not listen to notifications then, as they do not pass it: jobs that another node adds may
+// begin up to Config.Poll late; or, if that is more than six tenths of Config.Lease, up to three tenths of it.
 func Open(dsn string) (*Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -104,8 +83,13 @@ func OpenContext(ctx context.Context, dsn string) (*Store, error) {
 		if pooled(config) {
 			use = behindPooler
 		}
-		return sql.OpenDB(timely{answer, stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(share), stdlib.OptionResetSession(leave),
-			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return prepare(ctx, conn, use) }))...)})
+		return sql.OpenDB(timely{answer,
+			stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(share),
+				stdlib.OptionResetSession(leave),
+				stdlib.OptionAfterConnect(func(ctx context.Context,
+					conn *pgx.Conn) error {
+					return prepare(ctx, conn, use)
+				}))...)})
 	}
 	s := &Store{
 		config: config,
@@ -166,15 +150,12 @@ func (s *Store) checkCommits(ctx context.Context) error {
 	return nil
 }
 
-// DB gives connections for the transactions of ScheduleTx and CompleteTx. Any
-// other *sql.DB of the same driver, pgx's package stdlib, does as well, if its
-// database and search path are the same; so does a pgxpool.Pool, see Tx. They are
-// not the store's own: a node must be able to renew its lease however many
-// transactions are open.
+// DB returns connections for the transactions of ScheduleTx and CompleteTx. Any other *sql.DB of the same driver, pgx's
+// package stdlib, does as well, if its database and search path are the same; so does a pgxpool.Pool, see Tx. They are
+// not the store's own: a node must be able to renew its lease however many transactions are open.
 //
-// Let them be READ COMMITTED or REPEATABLE READ. Those that are SERIALIZABLE fail
-// now and then if several complete jobs at the same time, though these have nothing
-// in common: neighbors in an index are one to PostgreSQL.
+// Let them be READ COMMITTED or REPEATABLE READ. SERIALIZABLE ones fail now and then if several complete jobs at the
+// same time, though these have nothing in common: PostgreSQL takes neighbors in an index for a conflict.
 func (s *Store) DB() *sql.DB { return s.users }
 
 // Close closes the connections.
@@ -182,75 +163,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())
 }
 
-// Listen calls wake on each notification. If the dsn says that nothing outlasts
-// a transaction, it only waits: the session that was made to listen would be
-// given to others, and what is notified to them.
-func (s *Store) Listen(ctx context.Context, wake func()) error {
-	if pooled(s.config) {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	conn, ours, err := s.session(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	wake() // for what was missed
-	for {
-		heard, err := hear(ctx, conn, ours)
-		if err != nil {
-			return err
-		}
-		if heard {
-			wake()
-		}
-	}
-}
-
-// session gives a session that listens, and the schema that is ours.
-func (s *Store) session(ctx context.Context) (conn *pgx.Conn, ours string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answer)
-	defer cancel()
-	config := s.config.Copy()
-	if err := share(ctx, config); err != nil {
-		return nil, "", err
-	}
-	if conn, err = pgx.ConnectConfig(ctx, config); err != nil {
-		return nil, "", err
-	}
-	note(conn)
-	if err = conn.QueryRow(ctx, "select "+schema).Scan(&ours); err == nil {
-		_, err = conn.Exec(ctx, "listen "+channel)
-	}
-	if err != nil {
-		conn.Close(ctx)
-		return nil, "", err
-	}
-	return conn, ours, nil
-}
-
-// hear waits for a notification, and reports whether it is for our schema, or until
-// there was silence and the server has said that it is there.
-func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err error) {
-	quiet, cancel := context.WithTimeout(ctx, silence)
-	defer cancel()
-	n, err := conn.WaitForNotification(quiet)
-	if err == nil {
-		return n.Payload == ours, nil
-	}
-	if ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
-		return false, err
-	}
-	asked, cancel := context.WithTimeout(ctx, answer)
-	defer cancel()
-	if err := conn.Ping(asked); err != nil { // what is notified meanwhile is kept for the next time
-		return false, err
-	}
-	return false, leave(ctx, conn)
-}
-
-// inTx runs fn in a transaction, again if the server broke it off for the sake
-// of another one.
+// inTx runs fn in a transaction, again if the server broke it off for another one.
 func inTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 	var err error
 	for range 5 {
@@ -261,9 +174,8 @@ func inTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 	return err
 }
 
-// inCall is inTx for what a user asks. If that has to wait for a row, which may be
-// until a person ends a transaction, it does so with a connection that no other
-// call needs.
+// inCall is inTx for a user's call. It may have to wait for a row until a person ends a transaction, and does so with a
+// connection that no other call needs.
 func (s *Store) inCall(ctx context.Context, fn func(tx querier) error) error {
 	err := inTx(ctx, s.calls, func(tx querier) error {
 		if err := tx.exec(ctx, "select "+hasty); err != nil {
@@ -292,7 +204,7 @@ func tryTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 // broken reports whether err is a deadlock or a failure to serialize.
 func broken(err error) bool { return code(err) == "40P01" || code(err) == "40001" }
 
-// code gives what the server calls the error, "" if it is not the server's.
+// code returns the server's code of the error, "" if it is not the server's.
 func code(err error) string {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {

@@ -3,63 +3,82 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
-// server is shared by the tests; each has a schema of its own.
-var server *pgtest.Server
-
-func TestMain(m *testing.M) {
-	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
-}
-
-// dsn gives the name of a schema that is empty.
-func dsn(t *testing.T) string {
-	t.Helper()
-	return server.Schema(t)
-}
-
-// pooled is what a dsn has behind a pooler that pools transactions.
-const pooled = "&default_query_exec_mode=exec"
-
-// open opens a store, which is closed at the end of the test.
-func open(t *testing.T, dsn string) *postgres.Store {
-	t.Helper()
-	store, err := postgres.Open(dsn)
-	if err != nil {
-		t.Fatal(err)
+// Of two transactions that wait for each other the server breaks one off. It is run again, and both are done.
+func TestInTxRepeatsAfterDeadlock(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := claimed(t, store, "a", 2, 0)
+	const add = "update executor_job set runs = runs + 1 where id = $1"
+	var tries [2]int
+	var errs [2]error
+	var both, done sync.WaitGroup
+	both.Add(2)
+	for i := range tries {
+		done.Go(func() {
+			errs[i] = postgres.InTx(t.Context(), store.DB(), func(exec func(string, ...any) error) error {
+				tries[i]++
+				if err := exec(add, uuidText(jobs[i])); err != nil {
+					return err
+				}
+				if tries[i] == 1 { // each has the row for which the other is to wait
+					both.Done()
+					both.Wait()
+				}
+				return exec(add, uuidText(jobs[1-i]))
+			})
+		})
 	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
+	done.Wait()
+	for i, j := range jobs {
+		var runs int
+		if err := store.DB().QueryRow("select runs from executor_job where id = $1", uuidText(j)).Scan(&runs); err != nil {
+			t.Fatal(err)
 		}
-	})
-	return store
+		if errs[i] != nil || runs != 2 {
+			t.Errorf("job %d has %d changes, want 2: %v", i, runs, errs[i])
+		}
+	}
+	if tries[0]+tries[1] < 3 {
+		t.Errorf("there was no deadlock: %v tries", tries)
+	}
 }
 
-// The store in PostgreSQL does what is demanded of one.
-func TestConformance(t *testing.T) {
+// Transactions of handlers take no connection from the store, however many are open: a node must be able to renew its
+// lease.
+func TestStoreKeepsConnectionsForNode(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.Join(t.Context(), "a", time.Hour))
+	for range 20 {
+		leaveOpen(t, store, "select 1")
+	}
+	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+		t.Errorf("answer is %+v: %v", p, err)
+	}
+}
+
+// The store in PostgreSQL passes the suite.
+func TestStoreConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)) })
 }
 
-// It does so, too, where transactions are serializable unless they say otherwise.
-func TestConformanceWhereSerializableIsTheDefault(t *testing.T) {
+// It passes it, too, where transactions are serializable by default.
+func TestStoreConformanceWhereSerializableIsTheDefault(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store {
 		return open(t, dsn(t)+"&default_transaction_isolation=serializable")
 	})
 }
 
-// It does so, too, without statements that outlive a transaction, as behind a
-// pooler.
-func TestConformanceBehindPooler(t *testing.T) {
+// It passes it, too, without statements that outlive a transaction, as behind a pooler.
+func TestStoreConformanceBehindPooler(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)+pooled) })
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t, dsn(t)+pooled)
@@ -67,16 +86,16 @@ func TestConformanceBehindPooler(t *testing.T) {
 	})
 }
 
-// Transactions of the caller do what is demanded of them.
-func TestTransactions(t *testing.T) {
+// Transactions of the caller pass the suite.
+func TestStoreTransactions(t *testing.T) {
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t, dsn(t))
 		return store, storetest.SQL(store.DB())
 	})
 }
 
-// A name that leads to no database is an error at Open that says what is wrong.
-func TestOpenDeclines(t *testing.T) {
+// A name that leads to no database is an error at Open with the reason.
+func TestOpenDeclinesBadNames(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"nonsense":                          "data source name",
 		"postgres://user@127.0.0.1:port/db": "data source name",
@@ -96,7 +115,7 @@ func TestOpenDeclines(t *testing.T) {
 }
 
 // A database of a newer program is left alone.
-func TestNewerSchemaIsDeclined(t *testing.T) {
+func TestOpenDeclinesNewerSchema(t *testing.T) {
 	dsn := dsn(t)
 	if _, err := open(t, dsn).DB().Exec("update executor_schema set version = 1000"); err != nil {
 		t.Fatal(err)

@@ -14,10 +14,9 @@ import (
 // pruneLimit is the most jobs of each state that one call of Prune removes.
 const pruneLimit = 5000
 
-// pruneJobs gives the statement that removes jobs of a state. The planner can't
-// know how few are that old: without the order it takes a third of the table for
-// that and reads it from its beginning, in vain to its end. And it sees that the
-// index has a state only if that is in the text.
+// pruneJobs returns the statement that removes jobs of a state. The planner can't estimate how few are that old:
+// without the order it expects a third of the table and reads it from its beginning, in vain to its end. And it sees
+// that the index has a state only if that is in the statement.
 func pruneJobs(state durable.State) string {
 	return fmt.Sprintf(`with gone as (
 		delete from executor_job where id in (
@@ -31,7 +30,8 @@ func pruneJobs(state durable.State) string {
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	removed := 0
-	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead, durable.Canceled: r.Dead} {
+	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,
+		durable.Canceled: r.Dead} {
 		if keep == 0 {
 			continue // for ever
 		}
@@ -48,17 +48,17 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return removed + n, err
 }
 
-// pruneRuns removes runs from the history. It looks at the next pruneLook of them, in
-// the order of their jobs, and begins anew at the end: no index says when they
-// finished, which would be one more to write to for each run, and whoever looks
-// through all of them each time reads them all, mostly in vain.
+// pruneRuns removes runs from the history. It reads the next pruneLook of them, in the order of their jobs, and begins
+// anew at the end: there is no index of when they finished, which would be one more to write to for each run, and
+// reading all of them each time would mostly be in vain.
 func (s *Store) pruneRuns(ctx context.Context, keep time.Duration) (int, error) {
 	s.pruned.Lock()
 	defer s.pruned.Unlock()
 	var looked, gone int
 	var job pgtype.UUID
 	var seq sql.NullInt64
-	err := s.db.QueryRowContext(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(), pruneLook).Scan(&looked, &gone, &job, &seq)
+	err := s.db.QueryRowContext(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(),
+		pruneLook).Scan(&looked, &gone, &job, &seq)
 	if err != nil {
 		return 0, err
 	}
@@ -69,11 +69,11 @@ func (s *Store) pruneRuns(ctx context.Context, keep time.Duration) (int, error) 
 	return gone, nil
 }
 
-// pruneLook is how many runs of the history one call of Prune looks at.
+// pruneLook is how many runs of the history one call of Prune reads.
 const pruneLook = 10_000
 
-// The planner expects some of what is looked at to be old; by its place in the table
-// it is fetched without a look at the others whatever is expected.
+// The planner expects some of what is read to be old; by its place in the table it is fetched without reading the
+// others whatever is expected.
 const pruneRuns = `with look as materialized (
 		select ctid, job, seq, finished from executor_run where (job, seq) > ($1::uuid, $2::bigint) order by job, seq limit $4
 	), old as materialized (

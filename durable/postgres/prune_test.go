@@ -10,6 +10,22 @@ import (
 	"github.com/executor-go/executor/durable/postgres"
 )
 
+// A prune finds by the index what is old enough: it does not cost more where more is kept.
+func TestPruneUsesIndex(t *testing.T) {
+	for _, state := range []durable.State{durable.Succeeded, durable.Dead, durable.Canceled} {
+		store := open(t, dsn(t))
+		must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`)
+			select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, $1::smallint, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, $2::bigint - i * 1000
+			from generate_series(1, 20000) i`, int64(state), time.Now().UnixMicro()))
+		must(store.DB().Exec("analyze executor_job"))
+		rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.PruneJobs(state), time.Hour.Microseconds(), 5000))
+		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "using executor_job_over") || strings.Contains(plan, "Rows Removed by Filter") {
+			t.Errorf("%v: the plan is\n%s", state, plan)
+		}
+	}
+}
+
 // addRuns adds a history of one run for each of so many jobs, of which one in a
 // thousand finished long ago.
 func addRuns(t *testing.T, store *postgres.Store, jobs int) {
@@ -19,9 +35,8 @@ func addRuns(t *testing.T, store *postgres.Store, jobs int) {
 	must(store.DB().Exec("analyze executor_run"))
 }
 
-// What is old is removed from the history, wherever it is, and however often there
-// was nothing to remove before.
-func TestPruneGoesThroughTheHistory(t *testing.T) {
+// What is old is removed from the history, wherever it is, and however often there was nothing to remove before.
+func TestPruneReadsTheWholeHistory(t *testing.T) {
 	store := open(t, dsn(t))
 	for range 2 {
 		addRuns(t, store, 50_000)
@@ -35,8 +50,7 @@ func TestPruneGoesThroughTheHistory(t *testing.T) {
 	}
 }
 
-// A prune looks at a part of the history, found by its key: it does not cost more
-// where more is kept.
+// A prune reads a part of the history, found by its key: it does not cost more where more is kept.
 func TestPruneOfHistoryUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	addRuns(t, store, 50_000)

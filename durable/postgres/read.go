@@ -12,7 +12,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// Change does what a user asks.
+// Change carries out a user's request.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (answer durable.Answer, err error) {
 	err = s.inCall(ctx, func(tx querier) error {
 		answer = durable.NotFound
@@ -32,12 +32,12 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 	return answer, err
 }
 
-// Get gives a job.
+// Get returns a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
 	return one(sqlrow.Scan(s.calls.QueryRowContext(ctx, selectJob+"where id = $1", uuid(id))))
 }
 
-// Find gives the job with a key.
+// Find returns the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
 	return one(sqlrow.Scan(s.calls.QueryRowContext(ctx, selectJob+"where key = $1", key)))
 }
@@ -49,15 +49,14 @@ func one(j durable.Job, err error) (durable.Job, error) {
 	return j, err
 }
 
-// List gives a page of jobs.
+// List returns a page of jobs.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	statement, args := listJobs(f)
 	return sqlrow.ScanAll(s.calls.QueryContext(ctx, statement, args...))
 }
 
-// listJobs gives the statement that lists jobs. A prefix is a range of keys, and
-// nothing else, so that the planner knows how many have it: it takes the index of the
-// keys if these are few, and else that of the order.
+// listJobs returns the statement that lists jobs. A prefix is a range of keys, and nothing else, so that the planner
+// can estimate how many have it: it uses the index of the keys if these are few, and else that of the order.
 func listJobs(f durable.Filter) (statement string, args []any) {
 	where := []string{"id > $1"}
 	args = []any{uuid(f.After)}
@@ -88,7 +87,7 @@ func listJobs(f durable.Filter) (statement string, args []any) {
 	return selectJob + "where " + strings.Join(where, " and ") + fmt.Sprintf(" order by id limit $%d", len(args)), args
 }
 
-// Runs gives a page of a job's history.
+// Runs returns a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
 	return sqlrow.ScanRuns(s.calls.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = $1 and ($2::bigint = 0 or seq < $2) order by seq desc limit $3`, uuid(id), before, limit))
@@ -99,7 +98,7 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 	return sqlrow.ScanCounts(s.calls.QueryContext(ctx, sqlrow.CountJobs))
 }
 
-// Kinds gives the kinds of which a job waits: one look into the index for each.
+// Kinds returns the kinds of which a job waits, by one read of the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return sqlrow.Strings(s.db.QueryContext(ctx, waitingKinds))
 }

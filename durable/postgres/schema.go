@@ -13,11 +13,11 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// migrations lead from each version of the schema to the next; the first is from
-// nothing to version 1. One that was released is never changed.
+// migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
+// released is never changed.
 //
-// A row of executor_job is updated some times in its life, mostly in its indexed
-// columns: room in its page and an eager autovacuum keep the table small.
+// A row of executor_job is updated some times in its life, mostly in its indexed columns: room in its page and an eager
+// autovacuum keep the table small.
 var migrations = []string{
 	`create table executor_job (
 		id uuid primary key,
@@ -66,8 +66,8 @@ var migrations = []string{
 	) with (autovacuum_vacuum_scale_factor = 0.02);
 	create index executor_run_finished on executor_run using brin (finished);`,
 
-	// Limits for all nodes: what is held is counted by kind. And what is needed
-	// to mend leases after a jump of the clock.
+	// Limits for all nodes: what is held is counted by kind. And the length of leases, to begin them anew after a jump
+	// of the clock.
 	`drop index executor_job_owner;
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create table executor_limit (
@@ -89,14 +89,13 @@ var migrations = []string{
 	`alter table executor_job rename column wish to pending;`,
 }
 
-// schemaMade tells whether executor_schema is where it would be made. PostgreSQL
-// asks for the right to make a table before it sees that there is one.
+// schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table
+// before it sees that there is one.
 const schemaMade = `select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace s on s.oid = c.relnamespace
 	where c.relname = 'executor_schema' and s.nspname = current_schema())`
 
-// migrate brings the schema up to date. Programs that do so at the same time wait
-// for each other, at the one row of executor_schema. Where there is nothing to do
-// the right to read that is enough.
+// migrate brings the schema up to date. Programs that do so at the same time wait for each other, at the one row of
+// executor_schema. Where there is nothing to do the right to read that is enough.
 func migrate(ctx context.Context, db *sql.DB) error {
 	version, err := schemaVersion(ctx, db)
 	if err != nil {
@@ -129,16 +128,15 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// A migration changes tables that nodes use, and those who use one wait behind
-// whoever waits to change it: for a dump, say, or a transaction that was left open.
-// So it does not wait for long, by far less than a beat may take, and tries again.
 const (
+	// A migration changes tables that nodes use, and statements that use one wait behind the one that waits to change
+	// it: for a dump, say, or a transaction that was left open. So it does not wait for long, by far less than a
+	// heartbeat may take, and tries again.
 	migrationPatience = "set local lock_timeout = '100ms'"
 	migrationPause    = 400 * time.Millisecond
 )
 
-// upgrade does the migrations that are left. It fails with lockNotAvailable if
-// somebody is in the way.
+// upgrade does the migrations that are left. It fails with lockNotAvailable if another session is in the way.
 func upgrade(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -166,9 +164,8 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// schemaVersion gives the version of the schema, 0 if there is none. It reads it in
-// a transaction, though it need not: a pooler that knows none is to fail here, and
-// not at the first job.
+// schemaVersion returns the version of the schema, 0 if there is none. It reads it in a transaction, though it need
+// not: a pooler that knows none is to fail here, and not at the first job.
 func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
 	if err != nil {
@@ -186,14 +183,14 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// explain says how to mend what the server does not let the role do.
+// explain adds to an error of the server what the role lacks, and how to grant it.
 func explain(err error, role string) error {
 	if errors.As(err, new(*pgconn.ConnectError)) {
 		return err // no table was asked for
 	}
 	switch code(err) {
 	case "42P05", "26000": // a prepared statement is there already, or no longer
-		return fmt.Errorf("%w; a pooler gives a connection to each transaction: add default_query_exec_mode=exec to the data source name", err)
+		return fmt.Errorf("%w; a pooler has a connection for each transaction: add default_query_exec_mode=exec to the data source name", err)
 	case "25006":
 		return fmt.Errorf("%w; it is a standby, or set to be read only: name the primary, or all servers with target_session_attrs=read-write", err)
 	case "3F000":
@@ -205,7 +202,7 @@ func explain(err error, role string) error {
 	return err
 }
 
-// known gives an error if a newer program has made the schema.
+// known returns an error if a newer program has made the schema.
 func known(version int) error {
 	if version > len(migrations) {
 		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	"github.com/jackc/pgx/v5"
 )
 
 // makeFirst makes the schema of a store that of the first version.
@@ -24,7 +23,7 @@ func makeFirst(store *postgres.Store) {
 }
 
 // A database of the first version is brought up to date with all that is in it.
-func TestFirstSchemaIsMigrated(t *testing.T) {
+func TestMigrateFirstSchema(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
 	j := claimed(t, store, "a", 1, 0)[0]
@@ -32,7 +31,7 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	migrated := open(t, dsn)
 	must(migrated.Join(t.Context(), "b", time.Hour))
 	if p := must(migrated.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{})); p.Freed != 0 || !p.Alive {
-		t.Errorf("pulse is %+v", p)
+		t.Errorf("answer is %+v", p)
 	}
 	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
@@ -42,27 +41,8 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 }
 
-// A lease that ends later than it can, since the server's clock was put back, is
-// cut down by the next beat of another node: its owner may be dead.
-func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
-	store := open(t, dsn(t))
-	must(store.Join(t.Context(), "dead", time.Minute))
-	must(store.Join(t.Context(), "alive", time.Minute))
-	must(store.DB().Exec("update executor_node set lease_until = lease_until + 3600000000"))
-	p := must(store.Heartbeat(t.Context(), "alive", time.Minute, durable.Watch{}))
-	var until int64
-	if err := store.DB().QueryRow("select lease_until from executor_node where id = 'dead'").Scan(&until); err != nil {
-		t.Fatal(err)
-	}
-	if left := time.UnixMicro(until).Sub(p.Now); left != time.Minute {
-		t.Errorf("the lease ends in %v", left)
-	}
-}
-
-var _ durable.TxStore = (*postgres.Store)(nil)
-
 // A role that may not make tables may use those that are there.
-func TestOpenWithoutTheRightToMakeTables(t *testing.T) {
+func TestOpenWithoutRightToMakeTables(t *testing.T) {
 	dsn := dsn(t)
 	owner := open(t, dsn)
 	config := must(pgx.ParseConfig(dsn))
@@ -77,14 +57,15 @@ func TestOpenWithoutTheRightToMakeTables(t *testing.T) {
 	app := open(t, strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1))
 	claimed(t, app, "a", 1, 0)
 	must(owner.DB().Exec("update executor_schema set version = 1000"))
-	if _, err := postgres.Open(strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)); !errors.Is(err, durable.ErrNewerSchema) {
+	if _, err := postgres.Open(strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)); !errors.Is(err,
+		durable.ErrNewerSchema) {
 		t.Errorf("with a newer schema: %v", err)
 	}
 }
 
-// A transaction that was left open on a table which is to be changed, as that of a
-// dump, holds up whoever opens an older database, but not the nodes that use it.
-func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
+// A transaction that is open on a table which is to be changed, as that of a dump, holds up programs that open an older
+// database, but not the nodes that use it.
+func TestMigrateThatWaitsHoldsUpNoNode(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
 	must(store.Join(t.Context(), "a", time.Hour))
@@ -106,5 +87,36 @@ func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 	end()
 	if err := <-opened; err != nil {
 		t.Error(err)
+	}
+}
+
+// The error of Open names the rights that the role lacks.
+func TestOpenNamesMissingRights(t *testing.T) {
+	dsn := dsn(t)
+	owner := must(pgx.Connect(t.Context(), dsn))
+	defer owner.Close(t.Context())
+	config := owner.Config()
+	schema := config.RuntimeParams["search_path"]
+	role := "lacking_" + schema
+	as := strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)
+	for _, step := range []struct{ statement, want string }{
+		{"create role " + role + " login", `no schema of the search path is there and may be used by the role "` + role + `"`},
+		{"grant usage on schema " + schema + " to " + role, `open the store once as a role that may make them`},
+		{"", `grant the role "` + role + `" usage of the schema, and select, insert, update and delete on its tables`},
+		{"alter role " + role + " set default_transaction_read_only = on; grant create on schema " + schema + " to " + role +
+			"; drop table executor_schema", "name the primary, or all servers with target_session_attrs=read-write"},
+	} {
+		if step.statement == "" {
+			must(0, open(t, dsn).Close())
+		} else {
+			must(owner.Exec(t.Context(), step.statement, pgx.QueryExecModeSimpleProtocol))
+		}
+		store, err := postgres.Open(as)
+		if err == nil {
+			store.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%q: %v", step.statement, err)
+		}
 	}
 }

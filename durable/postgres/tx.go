@@ -14,13 +14,13 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// Tx gives ScheduleTx and CompleteTx a transaction of pgx's own, of a pgxpool.Pool
-// or a pgx.Conn, with the same demands as on those of database/sql, see Store.DB:
+// Tx returns a transaction of pgx's own, of a pgxpool.Pool or a pgx.Conn, for ScheduleTx and CompleteTx, with the same
+// demands as on those of database/sql, see Store.DB:
 //
 //	id, err := email.ScheduleTx(ctx, postgres.Tx(tx), 0, payload)
 //
-// It is used for the length of the call. As tx, it can't be used by two goroutines
-// at the same time, nor while the rows of a query in it are open.
+// It is used for the length of the call. As tx, it can't be used by two goroutines at the same time, nor while the rows
+// of a query in it are open.
 func Tx(tx pgx.Tx) durable.Tx {
 	if v := reflect.ValueOf(tx); tx == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
@@ -55,8 +55,7 @@ func (r nativeRows) Close() error {
 	return r.Err()
 }
 
-// A querier runs statements: in a database, or in a transaction. A row that is not
-// there is sql.ErrNoRows, also to pgx.
+// A querier runs statements: in a database, or in a transaction. A row that is not there is sql.ErrNoRows, also to pgx.
 type querier interface {
 	exec(ctx context.Context, statement string, args ...any) error
 	query(ctx context.Context, statement string, args ...any) (rows, error)
@@ -93,7 +92,7 @@ func (s standard) queryRow(ctx context.Context, statement string, args ...any) s
 	return s.on.QueryRowContext(ctx, statement, args...)
 }
 
-// in gives what runs statements in a caller's transaction.
+// in returns what runs statements in a caller's transaction.
 func in(tx durable.Tx) (querier, error) {
 	switch tx := tx.(type) {
 	case *sql.Tx:
@@ -104,10 +103,9 @@ func in(tx durable.Tx) (querier, error) {
 	return nil, fmt.Errorf("durable/postgres: %w: transaction is a %T; it must be a *sql.Tx, or what postgres.Tx makes of a pgx.Tx", executor.ErrInvalid, tx)
 }
 
-// foreign says of an error what it is if the transaction is none of the store's
-// database. That it is of another driver shows in the first arguments, which have a
-// list among them: database/sql declines those, before anything is sent, unless a driver
-// takes them.
+// foreign explains an error of a transaction that is none of the store's database. That it is of another driver shows
+// in the first arguments, which have a list among them: database/sql declines those, before anything is sent, unless a
+// driver takes them.
 func foreign(err error) error {
 	switch {
 	case err == nil:
@@ -122,7 +120,7 @@ func foreign(err error) error {
 	return err
 }
 
-// GetTx gives a job as the caller's transaction sees it, and locks it.
+// GetTx returns a job as the caller's transaction sees it, and locks it.
 func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durable.Job, error) {
 	q, err := in(tx)
 	if err != nil {
@@ -154,11 +152,11 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 	return placed, foreign(err)
 }
 
-// CompleteTx settles in the caller's transaction.
+// CompleteTx commits in the caller's transaction.
 func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
 	q, err := in(tx)
 	if err != nil {
 		return durable.CommitResult{}, err
 	}
-	return settle(ctx, q, b, picky)
+	return commitAll(ctx, q, b, picky)
 }

@@ -8,19 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Transactions of pgx's own do what is demanded of them, in each of the ways in
-// which pgx sends statements.
-func TestTransactionsOfPgx(t *testing.T) {
+// Transactions of pgx's own pass the suite, in each of the ways in which pgx sends statements.
+func TestTxOfPgx(t *testing.T) {
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		t.Run(mode, func(t *testing.T) {
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
@@ -32,22 +30,23 @@ func TestTransactionsOfPgx(t *testing.T) {
 }
 
 // A transaction that is nil is declined as one of database/sql is.
-func TestNilTransactionOfPgx(t *testing.T) {
+func TestTxNil(t *testing.T) {
 	jobs, err := durable.New(durable.Config{Store: new(postgres.Store)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := durable.Client[string, string](jobs, "k")
 	for _, tx := range []pgx.Tx{nil, (*pgxpool.Tx)(nil)} {
-		if _, err := k.ScheduleTx(t.Context(), postgres.Tx(tx), 0, ""); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "must not be nil") {
+		if _, err := k.ScheduleTx(t.Context(), postgres.Tx(tx), 0, ""); !errors.Is(err, executor.ErrInvalid) ||
+			!strings.Contains(err.Error(), "must not be nil") {
 			t.Errorf("%T: %v", tx, err)
 		}
 	}
 }
 
-// A transaction of another driver, or where the store's tables are not, is an error
-// that says so, of a call that adds a job and of one that completes its run.
-func TestForeignTransactions(t *testing.T) {
+// A transaction of another driver, or where the store's tables are not, is an error with that reason, of a call that
+// adds a job and of one that completes its run.
+func TestTxOfAnotherDatabase(t *testing.T) {
 	store := open(t, dsn(t))
 	id := claimed(t, store, "a", 1, 0)[0].ID
 	job := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
@@ -82,7 +81,7 @@ func TestForeignTransactions(t *testing.T) {
 	}
 }
 
-// pool gives a pool of pgx's, which is closed at the end of the test.
+// pool returns a pool of pgx's, which is closed at the end of the test.
 func pool(t *testing.T, dsn string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), dsn)
@@ -120,7 +119,7 @@ func (n native) Count(ctx context.Context, tx durable.Tx, statement string) (cou
 }
 
 // A job that a transaction got can't be changed by others until that ends.
-func TestGetTxLocksTheJob(t *testing.T) {
+func TestGetTxLocksJob(t *testing.T) {
 	store := open(t, dsn(t))
 	job := claimed(t, store, "node", 1, 0)[0]
 	tx := must(store.DB().BeginTx(t.Context(), nil))

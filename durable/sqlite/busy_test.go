@@ -58,8 +58,8 @@ func held(t *testing.T, f func(t *testing.T, path string, letGo func())) {
 	}
 }
 
-// Who opens a file waits for another program that is about to let go of it.
-func TestOpenWaits(t *testing.T) {
+// Open waits for another program that is about to release the file.
+func TestOpenWaitsForAnotherProgram(t *testing.T) {
 	held(t, func(t *testing.T, path string, letGo func()) {
 		time.AfterFunc(busyTimeout/4, letGo)
 		s, err := Open(path)
@@ -72,7 +72,7 @@ func TestOpenWaits(t *testing.T) {
 	})
 }
 
-// Who opens a file does not wait for ever for another program that keeps it.
+// Open does not wait for ever for another program that keeps the file.
 func TestOpenGivesUp(t *testing.T) {
 	held(t, func(t *testing.T, path string, _ func()) {
 		start := time.Now()
@@ -88,9 +88,9 @@ func TestOpenGivesUp(t *testing.T) {
 	})
 }
 
-// A call that writes waits for another program that is about to let go of the
-// file, and not for ever for one that keeps it.
-func TestWriterWaits(t *testing.T) {
+// A call that writes waits for another program that is about to release the file, and not for ever for one that keeps
+// it.
+func TestWriterWaitsForAnotherProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "jobs.db")
 		s, err := Open(path)
@@ -109,8 +109,8 @@ func TestWriterWaits(t *testing.T) {
 	})
 }
 
-// While the machine stands still the patience of those who wait does not run out.
-func TestStandstillIsNotWaiting(t *testing.T) {
+// Time in which the machine stands still does not count as waiting.
+func TestWhileBusyDoesNotCountStandstill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	hold(t, path, "begin exclusive")
 	db, err := sql.Open("sqlite", dsn(path))

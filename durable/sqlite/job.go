@@ -19,7 +19,7 @@ var (
 	updateJob = "update executor_job set " + strings.Join(sqlrow.Names[1:], " = ?, ") + " = ? where id = ?"
 )
 
-// get reads one job; it is nil if there is none.
+// get reads one job. It returns nil if there is none.
 func (q *querier) get(where string, arg any) (*durable.Job, error) {
 	jobs, err := sqlrow.ScanAll(q.query(selectJob+where, arg))
 	if err != nil || len(jobs) == 0 {
@@ -47,7 +47,8 @@ func (q *querier) alive(node string) (bool, error) {
 }
 
 // Insert adds jobs.
-func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
 	return do(ctx, s.writer, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, p) })
 }
 
@@ -75,7 +76,8 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.
 	return placed, nil
 }
 
-func (q *querier) insertOne(n durable.NewJob, p durable.Placement, alive bool, now time.Time) (durable.InsertResult, error) {
+func (q *querier) insertOne(n durable.NewJob, p durable.Placement, alive bool,
+	now time.Time) (durable.InsertResult, error) {
 	j := transition.New(n, p, alive, now)
 	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)
 	if err != nil || added == 1 {
@@ -109,7 +111,7 @@ func deref(j *durable.Job) durable.Job {
 	return *j
 }
 
-// Change does what a user asks.
+// Change carries out a user's request.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
 	return do(ctx, s.writer, func(q *querier) (durable.Answer, error) {
 		j, err := q.get("where id = ?", id[:])
@@ -124,12 +126,12 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	})
 }
 
-// Get gives a job.
+// Get returns a job.
 func (s *Store) Get(ctx context.Context, id durable.ID) (durable.Job, error) {
 	return one(sqlrow.Scan(s.read.QueryRowContext(ctx, selectJob+"where id = ?", id[:])))
 }
 
-// Find gives the job with a key.
+// Find returns the job with a key.
 func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
 	return one(sqlrow.Scan(s.read.QueryRowContext(ctx, selectJob+"where key = ?", key)))
 }
@@ -141,18 +143,17 @@ func one(j durable.Job, err error) (durable.Job, error) {
 	return j, err
 }
 
-// few is how many keys that begin alike List takes for few.
+// few is how many keys with a prefix List takes to be few.
 const few = 1000
 
-// fewKeys reports whether few keys are in a range, by the index that has them in the
-// order of their bytes. That is not the order of texts if the program whose file it
-// is has made it one of UTF-16.
+// fewKeys reports whether few keys are in a range, by the index that has them in the order of their bytes. Texts have
+// another order if the program that made the file made it one of UTF-16.
 const fewKeys = `select (select encoding from pragma_encoding) = 'UTF-8'
 	and (select count(*) from (select 1 from executor_job where key >= ? and key < ? limit ?)) < ?`
 
-// List gives a page of jobs. Where few keys have the prefix they are looked up, and
-// put in order; many are read in the order of the IDs, in which none is far from the
-// next. SQLite has nothing by which to tell, and would take the index of the keys.
+// List returns a page of jobs. Where few keys have the prefix they are looked up and sorted; many are read in the order
+// of the IDs, in which none is far from the next. SQLite can't estimate which is less, and would use the index of the
+// keys.
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	narrow, beyond := false, sqlrow.Beyond(f.Prefix)
 	if beyond != "" {
@@ -164,8 +165,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 	return sqlrow.ScanAll(s.read.QueryContext(ctx, statement, args...))
 }
 
-// listJobs gives the statement that lists jobs; narrow says that few keys have the
-// prefix.
+// listJobs returns the statement that lists jobs; narrow means that few keys have the prefix.
 func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 	where, args := []string{"id > ?"}, []any{f.After[:]}
 	if f.Kind != "" {
@@ -189,7 +189,7 @@ func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 	return selectJob + "where " + strings.Join(where, " and ") + " order by id limit ?", append(args, f.Limit)
 }
 
-// Runs gives a page of a job's history.
+// Runs returns a page of a job's history.
 func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int) ([]durable.Run, error) {
 	return sqlrow.ScanRuns(s.read.QueryContext(ctx, "select "+sqlrow.RunColumns+` from executor_run
 		where job = ?1 and (?2 = 0 or seq < ?2) order by seq desc limit ?3`, id[:], before, limit))
@@ -200,7 +200,7 @@ func (s *Store) Counts(ctx context.Context) ([]durable.Count, error) {
 	return sqlrow.ScanCounts(s.read.QueryContext(ctx, sqlrow.CountJobs))
 }
 
-// Kinds gives the kinds of which a job waits: one look into the index for each.
+// Kinds returns the kinds of which a job waits, by one read of the index for each.
 func (s *Store) Kinds(ctx context.Context) ([]string, error) {
 	return sqlrow.Strings(s.read.QueryContext(ctx, waitingKinds))
 }

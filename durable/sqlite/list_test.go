@@ -9,8 +9,8 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Keys that begin alike are all found, be they taken for few or for many, and in a
-// file in which texts have another order since it is of a program with UTF-16.
+// Keys with a prefix are all found, be they taken to be few or many, and in a file in which texts have another order
+// since it is of a program with UTF-16.
 func TestListOfPrefix(t *testing.T) {
 	for _, encoding := range []string{"UTF-8", "UTF-16le", "UTF-16be"} {
 		path := filepath.Join(t.TempDir(), "jobs.db")
@@ -27,7 +27,8 @@ func TestListOfPrefix(t *testing.T) {
 		for prefix, n := range map[string]int{"few/\u00ff": few - 1, "many/": few} {
 			jobs := make([]durable.NewJob, n)
 			for i := range jobs {
-				jobs[i] = durable.NewJob{ID: durable.NewID(), Key: fmt.Sprint(prefix, i), Kind: "k", Schedule: "once", Attempts: 1}
+				jobs[i] = durable.NewJob{ID: durable.NewID(), Key: fmt.Sprint(prefix, i), Kind: "k", Schedule: "once",
+					Attempts: 1}
 			}
 			if _, err := s.Insert(t.Context(), jobs, durable.Placement{}); err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// Now gives the store's time.
+// Now returns the store's time.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), nil }
 
 // Join adds a node.
@@ -23,8 +23,9 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 	})
 }
 
-// Beat renews a lease, frees what dead nodes hold, and looks for a job.
-func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration, w durable.Watch) (durable.HeartbeatResult, error) {
+// Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
+func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
 	return do(ctx, s.writer, func(q *querier) (durable.HeartbeatResult, error) {
 		p, err := q.beat(node, lease)
 		if err == nil {
@@ -41,7 +42,7 @@ var (
 	selectOrphans  = sqlrow.SQL(selectJob + "where state in {Held} and owner not in (select id from executor_node)")
 )
 
-// dueJob is one look into the index.
+// dueJob reads the index once.
 var dueJob = sqlrow.SQL("select exists (select 1 from executor_job where state = {Waiting} and kind = ? and priority = ? and due <= ?)")
 
 // due reports whether a job that w asks for is there.
@@ -59,7 +60,7 @@ func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
 
 func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResult, error) {
 	p := durable.HeartbeatResult{Now: now()}
-	// Other leases are mended, if the clock has jumped, by what this one was.
+	// After a jump of the clock other leases begin anew or are cut down.
 	_, err := q.exec(`update executor_node set lease_until = ?1 + lease where id <> ?2 and lease > 0
 		and (lease_until > ?1 + lease + 1000000 or lease_until < ?1 and (select lease_until < ?1 from executor_node where id = ?2))`, micros(p.Now), node)
 	if err != nil {
@@ -70,11 +71,11 @@ func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResul
 		return p, err
 	}
 	p.Alive = n > 0
-	buried, err := q.exec("delete from executor_node where id <> ? and lease_until < ?", node, micros(p.Now))
+	removed, err := q.exec("delete from executor_node where id <> ? and lease_until < ?", node, micros(p.Now))
 	if err != nil {
 		return p, err
 	}
-	if buried > 0 || !p.Alive {
+	if removed > 0 || !p.Alive {
 		orphans, err := sqlrow.ScanAll(q.query(selectOrphans))
 		if err != nil {
 			return p, err
@@ -140,8 +141,7 @@ func (q *querier) release(node string, keep []durable.ID) error {
 	return nil
 }
 
-// heldOfKind counts what all nodes hold of a kind: one look into the index for
-// each node.
+// heldOfKind counts what all nodes hold of a kind, by one read of the index for each node.
 var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join executor_job j
 	where j.state in {Held} and j.owner = n.id and j.kind = ?`)
 
@@ -151,8 +151,7 @@ var claimJobs = sqlrow.SQL(`update executor_job
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
 	returning ` + sqlrow.Columns)
 
-// Claim gives waiting jobs to a node. Each priority of each kind is one look
-// into the index.
+// Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
 	return do(ctx, s.writer, func(q *querier) (durable.ClaimResult, error) { return q.claim(r) })
 }

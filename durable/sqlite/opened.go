@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// opened are the files that were opened, by their paths: that of the database, and its
-// write-ahead log. SQLite goes on with a file that was removed, or that another has taken
-// the place of: what is written is gone with the process, and other programs that open the
+// opened are the files that were opened, by their paths: that of the database, and its write-ahead log. SQLite goes on
+// with a file that was removed or replaced: what is written is lost with the process, and other programs that open the
 // path run the same jobs.
 type opened []openedFile
 
@@ -18,8 +17,7 @@ type openedFile struct {
 	info       os.FileInfo
 }
 
-// watch returns the files of the database at path, which is open. There may be no
-// write-ahead log yet.
+// watch returns the files of the database at path, which is open. There may be no write-ahead log yet.
 func watch(path string) (opened, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -32,8 +30,8 @@ func watch(path string) (opened, error) {
 	return files, nil
 }
 
-// there returns an error if one of the paths no longer leads to the file. It takes two
-// microseconds, and is called once for each transaction.
+// there returns an error if one of the paths no longer leads to the file. It takes two microseconds, and is called once
+// for each transaction.
 func (o opened) there() error {
 	for _, f := range o {
 		info, err := os.Stat(f.path)

@@ -10,10 +10,9 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Nothing is written to a file that was removed, or that another has taken the place
-// of, nor where that has happened to its write-ahead log: it would be lost. When the file
-// is back, all goes on.
-func TestFileRemovedWhileOpen(t *testing.T) {
+// Nothing is written to a file that was removed or replaced, nor where that has happened to its write-ahead log: it
+// would be lost. When the file is back, all goes on.
+func TestStoreNoticesRemovedFile(t *testing.T) {
 	for _, suffix := range []string{"", "-wal"} {
 		t.Run("jobs.db"+suffix, func(t *testing.T) { testRemovedWhileOpen(t, suffix) })
 	}
@@ -49,8 +48,8 @@ func testRemovedWhileOpen(t *testing.T, suffix string) {
 	add("")
 }
 
-// Who reads does not make a file anew that was removed.
-func TestReadingMakesNoFile(t *testing.T) {
+// Reading does not make a file anew that was removed.
+func TestStoreReadsMakeNoFile(t *testing.T) {
 	store, path := openAt(t)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 const selectPaused = "select kind from executor_pause"
 
-// PauseKind makes a kind one that is paused, or not.
+// PauseKind makes a kind paused, or not.
 func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	statement := "delete from executor_pause where kind = ?"
 	if pause {
@@ -20,7 +20,7 @@ func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	})
 }
 
-// PausedKinds gives the kinds that are paused.
+// PausedKinds returns the kinds that are paused.
 func (s *Store) PausedKinds(ctx context.Context) ([]string, error) {
 	return sqlrow.Strings(s.read.QueryContext(ctx, selectPaused))
 }

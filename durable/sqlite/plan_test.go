@@ -8,20 +8,18 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// Jobs that are over are found by their index: to prune does not cost more where
-// more jobs wait.
+// Jobs that are over are found by their index: a prune does not cost more where more jobs wait.
 func TestPruneUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_job_over (state=? AND updated<?)", pruneJobs, 3, 1, 1)
 }
 
-// A beat finds by the index whether a job is due: it does not cost more where more
-// jobs wait.
-func TestBeatUsesIndex(t *testing.T) {
+// A heartbeat finds by the index whether a job is due: it does not cost more where more jobs wait.
+func TestHeartbeatUsesIndex(t *testing.T) {
 	usesIndex(t, "executor_job_due (kind=? AND priority=? AND due<?)", dueJob, "k", 0, 1)
 }
 
-// A list of few keys that begin alike does not cost more where more jobs are kept; and
-// neither does the look for how many there are, nor a page of many.
+// A list of few keys with a prefix does not cost more where more jobs are kept; neither does finding out how many there
+// are, nor a page of many.
 func TestListOfPrefixUsesIndex(t *testing.T) {
 	keys, order := "sqlite_autoindex_executor_job_2 (key>? AND key<?)", "sqlite_autoindex_executor_job_1 (id>?)"
 	usesIndex(t, keys, fewKeys, "a", "b", few, few)

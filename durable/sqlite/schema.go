@@ -9,8 +9,8 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// migrations lead from each version of the schema to the next; the first is from
-// nothing to version 1. One that was released is never changed.
+// migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
+// released is never changed.
 var migrations = []string{
 	`create table executor_job (
 		id blob primary key,
@@ -58,10 +58,9 @@ var migrations = []string{
 	);
 	create unique index executor_run_job on executor_run (job, seq);`,
 
-	// Limits for all nodes: what is held is counted by kind. And what is needed
-	// to mend leases after a jump of the clock. The predicate of a partial index
-	// is a range, since an in-list has each statement that writes build two
-	// temporary trees.
+	// Limits for all nodes: what is held is counted by kind. And the length of leases, to begin them anew after a jump
+	// of the clock. The predicate of a partial index is a range, since with an in-list each statement that writes
+	// builds two temporary trees.
 	`drop index executor_job_owner;
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	drop index executor_job_over;

@@ -27,7 +27,7 @@ func execute(t *testing.T, store *sqlite.Store, statements ...string) {
 }
 
 // A file of the first version is brought up to date with all that is in it.
-func TestFirstSchemaIsMigrated(t *testing.T) {
+func TestMigrateFirstSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -54,8 +54,9 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
-			t.Errorf("pulse is %+v: %v", p, err)
+		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive ||
+			p.Freed != 0 {
+			t.Errorf("answer is %+v: %v", p, err)
 		}
 	}
 	if got, err := store.Get(t.Context(), j.ID); err != nil || got.State != durable.Running || got.Owner != "a" {
@@ -63,9 +64,9 @@ func TestFirstSchemaIsMigrated(t *testing.T) {
 	}
 }
 
-// A lease that ends later than it can, since the clock was put back, is cut down
-// by the next beat of another node: its owner may be dead.
-func TestLeaseIsCutAfterTheClockWasPutBack(t *testing.T) {
+// A lease that ends later than it can, since the clock was put back, is cut down by the next heartbeat of another node:
+// its owner may be dead.
+func TestHeartbeatCutsLeaseAfterClockWasPutBack(t *testing.T) {
 	store := open(t)
 	for _, node := range []string{"dead", "alive"} {
 		if _, err := store.Join(t.Context(), node, 40*time.Hour); err != nil {

@@ -1,7 +1,6 @@
-// Package sqlite keeps jobs in a file. It needs no server and no C compiler; the
-// file survives the death of the process at any moment and, with synchronous
-// FULL, that of the machine. Several processes of one machine may share a file;
-// it must not be on a network file system.
+// Package sqlite keeps jobs in a file. It needs no server and no C compiler. The file survives the death of the process
+// at any moment and, with synchronous FULL, that of the machine. Several processes of one machine may share a file; it
+// must not be on a network file system.
 package sqlite
 
 import (
@@ -21,14 +20,13 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
-// Option changes how a file is opened.
+// An Option changes how a file is opened.
 type Option func(*settings)
 
 type settings struct{ synchronous string }
 
-// Normal lets the newest commits be lost when the machine loses its power, but
-// not when the process dies, and is quicker for it: SQLite's synchronous=NORMAL.
-// The default is FULL.
+// Normal sets SQLite's synchronous=NORMAL, which is quicker: the newest commits may be lost when the machine loses its
+// power, but not when the process dies. The default is FULL.
 func Normal() Option { return func(s *settings) { s.synchronous = "NORMAL" } }
 
 // A Store is a durable.Store in a file of SQLite.
@@ -40,11 +38,10 @@ type Store struct {
 	close  func() error
 }
 
-// Open opens the file, and makes it if it is not there. The tables are made or
-// brought up to date; their names begin with "executor_", so that the file may
-// have others. It waits for others who write for up to two seconds. The error
-// matches executor.ErrInvalid if path is none, as ":memory:", and
-// durable.ErrNewerSchema if a newer version had the file.
+// Open opens the file, and makes it if it is not there. It makes the tables or brings them up to date; their names
+// begin with "executor_", so that the file may have others. It waits for other writers for up to two seconds. The error
+// matches executor.ErrInvalid if path is none, as ":memory:", and durable.ErrNewerSchema if a newer version had the
+// file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open(path, opts)
 	if err != nil {
@@ -80,7 +77,7 @@ func open(path string, opts []Option) (*Store, error) {
 	}
 	files, err := watch(abs)
 	if err == nil {
-		// mode=rw, so that no look at a file that was removed makes it anew.
+		// With mode=rw, reading a file that was removed does not make it anew.
 		s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")+"&mode=rw")
 	}
 	if err != nil {
@@ -97,8 +94,7 @@ func open(path string, opts []Option) (*Store, error) {
 	return s, nil
 }
 
-// ready gives the writer's connection, to a file that is in WAL mode and has the
-// tables.
+// ready returns the writer's connection, to a file that is in WAL mode and has the tables.
 func ready(ctx context.Context, db *sql.DB, synchronous string) (*sql.Conn, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -118,22 +114,19 @@ func ready(ctx context.Context, db *sql.DB, synchronous string) (*sql.Conn, erro
 	return conn, nil
 }
 
-// sqlWaits has SQLite wait for other processes. The writer's connection is
-// without it: see whileBusy.
+// sqlWaits makes SQLite wait for other processes. The writer's connection is without it: see whileBusy.
 var sqlWaits = fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())
 
-// dsn gives the name of a connection. Its transactions begin as writers, since
-// one that turns into a writer midway can't wait for another.
+// dsn returns the name of a connection. Its transactions begin as writers, since one that turns into a writer midway
+// can't wait for another.
 func dsn(path string, pragmas ...string) string {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": pragmas}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
-// DSN gives a data source name by which a program opens the file with
-// database/sql and the driver "sqlite", for the transactions of ScheduleTx and
-// CompleteTx. Let one connection have them all, by SetMaxOpenConns(1), so that they
-// wait in turn: of many that wait for SQLite's one lock some get it late, or fail
-// with SQLITE_BUSY after two seconds.
+// DSN returns a data source name by which a program opens the file with database/sql and the driver "sqlite", for the
+// transactions of ScheduleTx and CompleteTx. Let one connection have them all, by SetMaxOpenConns(1), so that they wait
+// in turn: of many that wait for SQLite's one lock some get it late, or fail with SQLITE_BUSY after two seconds.
 func (s *Store) DSN() string {
 	return dsn(s.path, sqlWaits, "synchronous(FULL)", "journal_mode(WAL)")
 }

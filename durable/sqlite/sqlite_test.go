@@ -25,7 +25,7 @@ func open(t *testing.T) *sqlite.Store {
 	return store
 }
 
-// openAt is open, and gives the file's path too.
+// openAt is open, and returns the file's path too.
 func openAt(t *testing.T) (store *sqlite.Store, path string) {
 	t.Helper()
 	name := "jobs #1?.db"
@@ -45,13 +45,13 @@ func openAt(t *testing.T) (store *sqlite.Store, path string) {
 	return store, path
 }
 
-// The store in a file does what is demanded of one.
-func TestConformance(t *testing.T) {
+// The store in a file passes the suite.
+func TestStoreConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) durable.Store { return open(t) })
 }
 
-// Transactions of the caller do what is demanded of them.
-func TestTransactions(t *testing.T) {
+// Transactions of the caller pass the suite.
+func TestStoreTransactions(t *testing.T) {
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t)
 		db, err := sql.Open("sqlite", store.DSN())
@@ -64,7 +64,7 @@ func TestTransactions(t *testing.T) {
 }
 
 // What can't be a database is an error at Open that names it.
-func TestOpenDeclines(t *testing.T) {
+func TestOpenDeclinesBadPaths(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
@@ -81,7 +81,7 @@ func TestOpenDeclines(t *testing.T) {
 	}
 }
 
-// An option that is none is an error, and nothing is made.
+// An option that is nil is an error, and nothing is made.
 func TestOpenDeclinesNilOption(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	if _, err := sqlite.Open(path, nil); !errors.Is(err, executor.ErrInvalid) {
@@ -93,7 +93,7 @@ func TestOpenDeclinesNilOption(t *testing.T) {
 }
 
 // A file of a newer program is left alone, and closed.
-func TestNewerSchemaIsDeclined(t *testing.T) {
+func TestOpenDeclinesNewerSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -109,14 +109,13 @@ func TestNewerSchemaIsDeclined(t *testing.T) {
 	if _, err := sqlite.Open(path); !errors.Is(err, durable.ErrNewerSchema) || !strings.Contains(err.Error(), "1000") {
 		t.Error(err)
 	}
-	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) { // whoever is the last to close the file removes it
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, os.ErrNotExist) { // the last program that closes the file removes it
 		t.Errorf("the file is still open: %v", err)
 	}
 }
 
-// Whoever is the last to close the file leaves all that it has in the file
-// alone, so that it can be copied.
-func TestClosedFileIsWhole(t *testing.T) {
+// The last program that closes the file leaves all that it has in the file alone, so that it can be copied.
+func TestCloseLeavesWholeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	store, err := sqlite.Open(path)
 	if err != nil {
@@ -135,8 +134,8 @@ func TestClosedFileIsWhole(t *testing.T) {
 	}
 }
 
-// A disk that is full is an error, loses nothing, and is got over.
-func TestFullDisk(t *testing.T) {
+// A disk that is full is an error, loses nothing, and the store goes on when there is room.
+func TestStoreOutlastsFullDisk(t *testing.T) {
 	store := open(t)
 	db, err := sql.Open("sqlite", store.DSN())
 	if err != nil {
@@ -172,9 +171,9 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A call that is given up while another process holds the file leaves what it
-// would have given alone, and does not hold up the next.
-func TestCallGivenUp(t *testing.T) {
+// A call that is given up while another process holds the file leaves the caller's result alone, and does not hold up
+// the next.
+func TestWriterCallGivenUp(t *testing.T) {
 	store := open(t)
 	if _, err := store.Join(t.Context(), "node", time.Hour); err != nil {
 		t.Fatal(err)
@@ -206,8 +205,7 @@ func TestCallGivenUp(t *testing.T) {
 	}
 }
 
-// A data source name is that of the file that was opened, wherever the program has
-// gone since.
+// A data source name is that of the file that was opened, wherever the program has gone since.
 func TestDSNAfterChdir(t *testing.T) {
 	t.Chdir(t.TempDir())
 	store, err := sqlite.Open("jobs.db")

@@ -13,8 +13,8 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// GetTx gives a job as the caller's transaction sees it. To lock it there is
-// nothing to do if the transaction began as a writer, as those of DSN do.
+// GetTx returns a job as the caller's transaction sees it. The transaction locks it already if it began as a writer, as
+// those of DSN do.
 func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durable.Job, error) {
 	j, err := inTx(ctx, tx, func(q *querier) (*durable.Job, error) { return q.get("where id = ?", id[:]) })
 	if err == nil && j == nil {
@@ -25,16 +25,19 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 
 // InsertTx adds jobs in the caller's transaction.
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
-	return inTx(ctx, tx, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, durable.Placement{}) })
+	return inTx(ctx, tx, func(q *querier) ([]durable.InsertResult,
+		error) {
+		return q.insert(jobs, durable.Placement{})
+	})
 }
 
-// CompleteTx settles in the caller's transaction.
+// CompleteTx commits in the caller's transaction.
 func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
-	return inTx(ctx, tx, func(q *querier) (durable.CommitResult, error) { return q.settle(b) })
+	return inTx(ctx, tx, func(q *querier) (durable.CommitResult, error) { return q.commitAll(b) })
 }
 
-// inTx runs fn in a caller's transaction. That would keep what fn has prepared
-// until it ends, and may have many calls.
+// inTx runs fn in a caller's transaction, and closes the statements that fn has prepared: the transaction would keep
+// them until it ends, and may have many calls.
 func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, error)) (T, error) {
 	tx, ok := of.(*sql.Tx)
 	if !ok {
@@ -59,8 +62,8 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 	}})
 }
 
-// foreign says of an error of preparing a statement what it is if the transaction is
-// none of the store's file: there is no such table, or the language is another.
+// foreign explains an error of preparing a statement in a transaction that is none of the store's file: there is no
+// such table, or the language is another.
 func foreign(err error) error {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_ERROR {

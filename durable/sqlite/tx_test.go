@@ -52,9 +52,8 @@ func (s countingStmt) Close() error {
 	return s.Stmt.Close()
 }
 
-// A transaction that adds many jobs does not keep the statements of each until it
-// ends.
-func TestTransactionKeepsNoStatements(t *testing.T) {
+// A transaction that adds many jobs does not keep the statements of each until it ends.
+func TestTxKeepsNoStatements(t *testing.T) {
 	store := open(t)
 	plain, err := sql.Open("sqlite", store.DSN())
 	if err != nil {
@@ -78,7 +77,8 @@ func TestTransactionKeepsNoStatements(t *testing.T) {
 		if _, err := store.GetTx(t.Context(), tx, p[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.CompleteTx(t.Context(), tx, durable.CommitRequest{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
+		if _, err := store.CompleteTx(t.Context(), tx,
+			durable.CommitRequest{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +87,7 @@ func TestTransactionKeepsNoStatements(t *testing.T) {
 	}
 }
 
-// logged gives the jobs of a store, a database for transactions in it, and the log.
+// logged returns the jobs of a store, a database for transactions in it, and the log.
 func logged(t *testing.T, store *sqlite.Store) (*durable.Jobs, *sql.DB, *strings.Builder) {
 	db, err := sql.Open("sqlite", store.DSN())
 	if err != nil {
@@ -95,16 +95,17 @@ func logged(t *testing.T, store *sqlite.Store) (*durable.Jobs, *sql.DB, *strings
 	}
 	t.Cleanup(func() { db.Close() })
 	log := new(strings.Builder)
-	jobs, err := durable.New(durable.Config{Store: store, Poll: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	jobs, err := durable.New(durable.Config{Store: store, Poll: 10 * time.Millisecond,
+		Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return jobs, db, log
 }
 
-// The log does not say that an outcome was refused if the handler has completed its
-// run itself and returned after the next one was claimed.
-func TestLogOfCompletedRun(t *testing.T) {
+// The log does not say that an outcome was refused if the handler has completed its run itself and returned after the
+// next one was claimed.
+func TestCompleteTxThenReturnLogsNothing(t *testing.T) {
 	store := open(t)
 	jobs, db, log := logged(t, store)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -142,8 +143,8 @@ func TestLogOfCompletedRun(t *testing.T) {
 	}
 }
 
-// A transaction in another file is an error that says so.
-func TestTransactionInAnotherFile(t *testing.T) {
+// A transaction in another file is an error with that reason.
+func TestTxOfAnotherFile(t *testing.T) {
 	t.Chdir(t.TempDir()) // whose name may not be fit for a URL
 	db, err := sql.Open("sqlite", "file:other.db")
 	if err != nil {
@@ -156,14 +157,15 @@ func TestTransactionInAnotherFile(t *testing.T) {
 	}
 	defer tx.Rollback()
 	job := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
-	if _, err := open(t).InsertTx(t.Context(), tx, []durable.NewJob{job}); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "in another file") {
+	if _, err := open(t).InsertTx(t.Context(), tx, []durable.NewJob{job}); !errors.Is(err, executor.ErrInvalid) ||
+		!strings.Contains(err.Error(), "in another file") {
 		t.Error(err)
 	}
 }
 
-// The log does not say that a job failed for good if its handler has completed it in a
-// transaction, and failed then, in its last attempt.
-func TestLogOfFailureAfterCompleteTx(t *testing.T) {
+// The log does not say that a job failed for good if its handler has completed it in a transaction, and failed then, in
+// its last attempt.
+func TestCompleteTxThenFailureLogsNothing(t *testing.T) {
 	store := open(t)
 	jobs, db, log := logged(t, store)
 	ctx, cancel := context.WithCancel(t.Context())

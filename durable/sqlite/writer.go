@@ -9,10 +9,8 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// A writer owns the one connection that writes. Calls that come while a
-// transaction is under way gather, and share the next one: one sync of the disk
-// is for all of them. Each has a savepoint, so that one that fails does not spoil
-// the others.
+// A writer owns the one connection that writes. Calls that come while a transaction is under way gather, and share the
+// next one with one sync of the disk. Each has a savepoint, so that a failure of one does not undo the others.
 type writer struct {
 	conn  *sql.Conn
 	files opened
@@ -28,8 +26,8 @@ type writer struct {
 	stmts map[string]*sql.Stmt // used by the writer's goroutine only
 }
 
-// call is one call that writes. Its function runs in the writer's goroutine, which
-// asks nothing of the caller's context: where that panics, it does so for the caller.
+// A call is one call that writes. Its function runs in the writer's goroutine, which does not use the caller's context:
+// if that panics, it does so in the caller.
 type call struct {
 	over <-chan struct{} // Done of the caller's context
 	fn   func(q *querier) error
@@ -42,18 +40,18 @@ const maxGroup = 256
 
 var errClosed = errors.New("durable/sqlite: store is closed")
 
-// errOver is that of a call which was left out, since its context had ended. The
-// caller is told the context's own.
+// errOver is the error of a call that was left out, since its context had ended. The caller gets the context's own.
 var errOver = errors.New("durable/sqlite: context ended")
 
 func newWriter(conn *sql.Conn, files opened) *writer {
-	w := &writer{conn: conn, files: files, ended: make(chan struct{}), kick: make(chan struct{}, 1), stmts: make(map[string]*sql.Stmt)}
+	w := &writer{conn: conn, files: files, ended: make(chan struct{}), kick: make(chan struct{}, 1),
+		stmts: make(map[string]*sql.Stmt)}
 	go w.loop()
 	return w
 }
 
-// do runs fn in a transaction and returns when that is committed. If ctx ends
-// before, the outcome is unknown, and what fn gives then nobody looks at.
+// do runs fn in a transaction and returns when that is committed. If ctx ends before, the outcome is unknown, and the
+// result of fn is dropped.
 func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (T, error) {
 	var v, zero T
 	c := &call{over: ctx.Done(), done: make(chan struct{})}
@@ -85,7 +83,7 @@ func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (
 	return zero, context.Canceled // a context of the user's may close its Done before its Err knows why
 }
 
-// do is do for a function that gives nothing.
+// do is do for a function without a result.
 func (w *writer) do(ctx context.Context, fn func(q *querier) error) error {
 	_, err := do(ctx, w, func(q *querier) (struct{}, error) { return struct{}{}, fn(q) })
 	return err
@@ -129,9 +127,8 @@ func (w *writer) loop() {
 	}
 }
 
-// leave gives the connection back. Statements that are not closed would keep it
-// open for ever, and SQLite moves what is in the log beside the file into the
-// file when the last connection is closed.
+// leave closes the connection. Statements that are not closed would keep it open for ever, and SQLite moves what is in
+// the log beside the file into the file when the last connection is closed.
 func (w *writer) leave() {
 	for _, s := range w.stmts {
 		s.Close()
@@ -172,7 +169,7 @@ func (w *writer) commit(group []*call) {
 	}
 }
 
-// begin waits for its turn among the processes that share the file.
+// begin waits for the other processes that share the file.
 func (w *writer) begin() error {
 	if err := w.files.there(); err != nil {
 		return err
@@ -180,8 +177,8 @@ func (w *writer) begin() error {
 	return whileBusy(func() error { return w.exec("begin immediate") })
 }
 
-// run runs one call, and undoes it alone if it fails. It is false if the
-// transaction is gone with it, as when the disk is full.
+// run runs one call, and undoes it alone if it fails. It reports false if the transaction is gone with it, as when the
+// disk is full.
 func (w *writer) run(c *call, savepoint bool) bool {
 	if !savepoint {
 		c.err = w.try(c)
@@ -198,7 +195,7 @@ func (w *writer) run(c *call, savepoint bool) bool {
 	return err == nil
 }
 
-// try calls the call's function. A panic is its error: the others must not suffer.
+// try calls the call's function. A panic is its error, so that it does not end the others.
 func (w *writer) try(c *call) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -233,7 +230,7 @@ type querier struct {
 	stmt func(text string) (*sql.Stmt, error)
 }
 
-// exec runs a statement and says how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (q *querier) exec(text string, args ...any) (int64, error) {
 	s, err := q.stmt(text)
 	if err != nil {

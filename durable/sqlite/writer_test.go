@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// adds gives a call that adds a job of that size, and then does more.
+// adds returns a call that adds a job of that size, and then does more.
 func adds(t *testing.T, size int, more func()) *call {
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, size), Schedule: "once", Attempts: 1}
 	return &call{over: t.Context().Done(), done: make(chan struct{}), fn: func(q *querier) error {
@@ -31,9 +31,8 @@ func group(t *testing.T, s *Store, calls ...*call) int {
 	return len(jobs)
 }
 
-// When the disk is full SQLite undoes all of a transaction. The calls that shared
-// it are all told so, and why.
-func TestFullDiskIsToldToAll(t *testing.T) {
+// When the disk is full SQLite undoes all of a transaction. All calls that shared it get an error with that reason.
+func TestWriterFullDiskFailsAllCalls(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +56,8 @@ func TestFullDiskIsToldToAll(t *testing.T) {
 	}
 }
 
-// Of a call that panics nothing is left; the others don't suffer.
-func TestPanicIsUndone(t *testing.T) {
+// Of a call that panics nothing is left; the others are not disturbed.
+func TestWriterUndoesPanic(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +73,8 @@ func TestPanicIsUndone(t *testing.T) {
 	}
 }
 
-// Of a call that fails while nobody shares its transaction nothing is left.
-func TestLoneCallIsUndone(t *testing.T) {
+// Of a call that fails while no other shares its transaction nothing is left.
+func TestWriterUndoesLoneCall(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +86,8 @@ func TestLoneCallIsUndone(t *testing.T) {
 	}
 }
 
-// A call whose transaction can't be committed is told so.
-func TestCommitThatFailsIsTold(t *testing.T) {
+// A call whose transaction can't be committed gets the error.
+func TestWriterReportsFailedCommit(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -115,17 +114,16 @@ type hasty struct{ context.Context }
 
 func (hasty) Done() <-chan struct{} { c := make(chan struct{}); close(c); return c }
 
-// A call whose context has ended, if that does not know why yet, is not said to be
-// committed.
-func TestContextThatEndsWithoutError(t *testing.T) {
+// A call whose context has ended, if that has no error yet, is not reported as committed.
+func TestWriterContextThatEndsWithoutError(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	told := make(chan struct{})
-	err = s.writer.do(hasty{t.Context()}, func(*querier) error { <-told; return nil })
-	close(told)
+	known := make(chan struct{})
+	err = s.writer.do(hasty{t.Context()}, func(*querier) error { <-known; return nil })
+	close(known)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -137,7 +135,7 @@ type mute struct{ context.Context }
 func (mute) Err() error { panic("mute") }
 
 // What a context panics with is its caller's: the writer, which serves all, goes on.
-func TestContextPanicsForItsCaller(t *testing.T) {
+func TestWriterContextPanicsForItsCaller(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)

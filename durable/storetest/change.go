@@ -19,7 +19,7 @@ func cancelWaiting(b *bench) {
 
 // A running job that is canceled ends with its run, whether another was to follow
 // or not; a run that succeeds, and was the last, has succeeded. One that fails for
-// good is canceled, and not dead, though its node does not know of the wish yet.
+// good is canceled, and not dead, though its node does not know of the request yet.
 func cancelRunning(b *bench) {
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1h0m0s"))
@@ -27,7 +27,7 @@ func cancelRunning(b *bench) {
 	b.state(j.ID, durable.Running)
 	b.settle(node, next(j, j.Due.Add(time.Hour)))
 	if got := b.state(j.ID, durable.Canceled); got.Pending != durable.PendingNone {
-		b.Error("the wish is still there")
+		b.Error("the request is still pending")
 	}
 	k := b.running(node)
 	b.change(k.ID, durable.OpCancel, durable.Deferred)
@@ -46,7 +46,8 @@ func cancelDone(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
 	b.settle(node, outcome(j))
-	for _, op := range []durable.Op{durable.OpCancel, durable.OpPause, durable.OpResume, durable.OpRunNow, durable.OpRevive} {
+	for _, op := range []durable.Op{durable.OpCancel, durable.OpPause, durable.OpResume, durable.OpRunNow,
+		durable.OpRevive} {
 		b.change(j.ID, op, durable.TooLate)
 	}
 	b.changeBy(j.ID, durable.Change{Op: durable.OpReschedule, Due: time.Now().UTC()}, durable.TooLate)
@@ -139,7 +140,7 @@ func rescheduleRunning(b *bench) {
 	b.changeBy(k.ID, move, durable.TooLate)
 }
 
-// What was asked of a running job holds, too, if its schedule gives no other time:
+// What was asked of a running job holds, too, if its schedule has no other time:
 // then it waits for the time that was asked for, or is paused or canceled until
 // then. Otherwise it has succeeded. A run that says that it was the last ends the
 // job whatever was asked.
@@ -175,7 +176,8 @@ func rescheduleLast(b *bench) {
 		}
 		b.settle(node, o)
 		got := b.state(j.ID, test.want)
-		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt ||
+			got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
 			b.Errorf("%s: job is %+v", test.name, got)
 		}
 	}
@@ -215,7 +217,7 @@ func rescheduleMovesOccurrence(b *bench) {
 	tried, cut := b.running(node), b.running(node)
 	o := outcome(tried)
 	o.State, o.Attempt, o.Error = durable.Waiting, 1, "no"
-	c := outcome(cut) // its node was told to end, so that it counts neither as an attempt nor as a run
+	c := outcome(cut) // its node was shut down, so that it counts neither as an attempt nor as a run
 	c.State, c.Attempt, c.Error, c.Unrecorded = durable.Waiting, 0, "ended", true
 	b.settle(node, o, c)
 	to := time.Date(2040, 2, 3, 4, 5, 6, 0, time.UTC)

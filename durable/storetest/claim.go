@@ -101,7 +101,8 @@ func claimLimits(b *bench) {
 			j.Priority = durable.Priority(i/3 - 1)
 		})
 	}
-	r := durable.ClaimRequest{Node: node, Limit: 6, Kinds: []durable.KindLimit{{Kind: "x", Max: 1}, {Kind: "y", Max: 2}, {Kind: "z", Max: 9}}}
+	r := durable.ClaimRequest{Node: node, Limit: 6,
+		Kinds: []durable.KindLimit{{Kind: "x", Max: 1}, {Kind: "y", Max: 2}, {Kind: "z", Max: 9}}}
 	count := map[string]int{}
 	for _, j := range b.claimBy(r) {
 		count[j.Kind]++
@@ -126,7 +127,8 @@ func claimOnce(b *bench) {
 		node := b.node(string(rune('a' + i)))
 		wg.Go(func() {
 			for missed := 0; missed < 3 && !b.Failed(); {
-				claims, err := b.store.Claim(b.Context(), durable.ClaimRequest{Node: node, Limit: 7, Kinds: []durable.KindLimit{{Kind: "k", Max: 7}}})
+				claims, err := b.store.Claim(b.Context(),
+					durable.ClaimRequest{Node: node, Limit: 7, Kinds: []durable.KindLimit{{Kind: "k", Max: 7}}})
 				if err != nil {
 					b.Error(err)
 					return
@@ -157,7 +159,7 @@ func claimDeadNode(b *bench) {
 	b.same(b.claim("nobody"))
 }
 
-// A claimed job is nobody else's.
+// A claimed job is no other node's.
 func claimNotAgain(b *bench) {
 	first, second := b.node("a"), b.node("b")
 	b.add(-time.Second)

@@ -114,7 +114,7 @@ func confirmOldEpoch(b *bench) {
 }
 
 // The occurrence that was confirmed is that of the lost run in the history, and
-// the one to be run again; so it is for a job that was given back.
+// the one to be run again; so it is for a job that was released.
 func confirmedOccurrenceStays(b *bench) {
 	alive := b.node("z")
 	node := b.node("a")
@@ -211,12 +211,13 @@ func settleNext(b *bench) {
 	o.Error = "last time"
 	b.settle(node, o)
 	got := b.state(j.ID, durable.Waiting)
-	if !got.Due.Equal(o.Due) || !got.Occurrence.Equal(o.Due) || got.Attempt != 0 || got.Error != "last time" || !got.Anchor.Equal(j.Anchor) {
+	if !got.Due.Equal(o.Due) || !got.Occurrence.Equal(o.Due) || got.Attempt != 0 || got.Error != "last time" ||
+		!got.Anchor.Equal(j.Anchor) {
 		b.Errorf("job is %+v", got)
 	}
 }
 
-// The history keeps the latest runs, and gives them in pages, the latest first.
+// The history keeps the latest runs, and returns them in pages, the latest first.
 func settleHistory(b *bench) {
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1s"))
@@ -248,7 +249,8 @@ func settleHistory(b *bench) {
 func settleLongHistory(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
-	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
+	s, err := b.store.Commit(b.Context(),
+		durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
 	b.ok(err)
 	if runs := must(b.store.Runs(b.Context(), j.ID, 0, 10)); len(runs) != 1 || !s.Committed[0] {
 		b.Errorf("history is %+v", runs)

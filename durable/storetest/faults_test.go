@@ -50,7 +50,7 @@ func (r *recorder) Failed() bool {
 // stop unwinds a test that has called Fatal.
 type stop struct{}
 
-// findings runs the suite on stores made by plant, and gives the first failure of
+// findings runs the suite on stores made by plant, and returns the first failure of
 // each test that has one.
 func findings(t *testing.T, plant func(durable.Store) durable.Store) map[string]string {
 	found := map[string]string{}
@@ -120,7 +120,10 @@ func TestFaults(t *testing.T) {
 	}{
 		{"none", func(s durable.Store) durable.Store { return s }, "", ""},
 		{"an error", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, list: func(context.Context, durable.Filter) ([]durable.Job, error) { return nil, broken }}
+			return &faulty{Store: s, list: func(context.Context, durable.Filter) ([]durable.Job, error) {
+				return nil,
+					broken
+			}}
 		}, "ListGivesPages", "list.go"},
 		{"List begins anew", func(s durable.Store) durable.Store {
 			return &faulty{Store: s, list: func(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
@@ -129,25 +132,29 @@ func TestFaults(t *testing.T) {
 			}}
 		}, "ListGivesPages", "want"},
 		{"Runs begins anew", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, runs: func(ctx context.Context, id durable.ID, _ int64, limit int) ([]durable.Run, error) {
+			return &faulty{Store: s, runs: func(ctx context.Context, id durable.ID, _ int64,
+				limit int) ([]durable.Run, error) {
 				return s.Runs(ctx, id, 0, limit)
 			}}
 		}, "SettleKeepsTheLatestRuns", "want"},
-		{"Claim gives nothing", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+		{"Claim returns nothing", func(s durable.Store) durable.Store {
+			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult,
+				error) {
 				now, err := s.Now(ctx)
 				return durable.ClaimResult{Now: now}, err
 			}}
 		}, stuck, "0 of 120"},
-		{"Claim gives a job again", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+		{"Claim returns a job again", func(s durable.Store) durable.Store {
+			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult,
+				error) {
 				claims, err := s.Claim(ctx, r)
 				s.Release(ctx, r.Node, nil)
 				return claims, err
 			}}
 		}, "ClaimGivesEachJobOnce", "twice"},
 		{"Settle never knows", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, settle: func(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+			return &faulty{Store: s, settle: func(ctx context.Context, b durable.CommitRequest) (durable.CommitResult,
+				error) {
 				settled, err := s.Commit(ctx, b)
 				for _, o := range b.Outcomes {
 					settled.Locked = append(settled.Locked, o.Ref)

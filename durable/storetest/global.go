@@ -17,7 +17,7 @@ func (b *bench) global(node string, n int, more ...durable.KindLimit) durable.Cl
 }
 
 // Nodes that claim one after the other hold no more of a kind together than its
-// global limit, claimed ahead or running; what one of them ends, gives back or dies
+// global limit, claimed ahead or running; what one of them ends, releases or dies
 // with makes room for others.
 func globalLimit(b *bench) {
 	first, second := b.node("a"), b.node("b")
@@ -127,7 +127,9 @@ func globalLimitTogether(b *bench) {
 					b.Errorf("%d are held, of %d", n, limit)
 				}
 				// What the store has is never less than what was counted here.
-				if seen, err := b.store.List(b.Context(), durable.Filter{Kind: "k", States: []durable.State{durable.Claimed, durable.Running}}); err != nil || len(seen) > limit {
+				if seen, err := b.store.List(b.Context(),
+					durable.Filter{Kind: "k", States: []durable.State{durable.Claimed,
+						durable.Running}}); err != nil || len(seen) > limit {
 					b.Errorf("the store has %d held jobs, of %d: %v", len(seen), limit, err)
 				}
 				held.Add(-ours)

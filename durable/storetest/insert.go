@@ -16,7 +16,8 @@ func insertKeepsEveryField(b *bench) {
 	}
 	p := b.insert(n, durable.Placement{})
 	want := durable.Job{
-		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority, Schedule: n.Schedule, Missed: n.Missed,
+		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
+		Schedule: n.Schedule, Missed: n.Missed,
 		Anchor: due, Due: due, Occurrence: due, Attempts: 7, Timeout: n.Timeout, Created: p.Now, Updated: p.Now,
 	}
 	for where, got := range map[string]durable.Job{"Insert": p.Job, "Get": b.get(n.ID), "Find": must(b.store.Find(b.Context(), n.Key))} {
@@ -122,7 +123,8 @@ func insertOtherSchedule(b *bench) {
 	claimed := b.claimOne(node)
 	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Placement{})
 	got := b.state(claimed.ID, durable.Waiting)
-	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) || !got.Occurrence.Equal(got.Due) {
+	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) ||
+		!got.Occurrence.Equal(got.Due) {
 		b.Errorf("job is %+v", got)
 	}
 	if b.confirm(node, claimed) {
@@ -163,7 +165,8 @@ func insertOver(b *bench) {
 // are due, claimed if they will be.
 func insertForNode(b *bench) {
 	place := durable.Placement{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
-	jobs := []durable.NewJob{job(0), job(2 * time.Minute), job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
+	jobs := []durable.NewJob{job(0), job(2 * time.Minute),
+		job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
 	placed := must(b.store.Insert(b.Context(), jobs, place))
 	want := []durable.State{durable.Running, durable.Waiting, durable.Claimed, durable.Running, durable.Waiting}
 	for i, p := range placed {

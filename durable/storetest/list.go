@@ -10,7 +10,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// The store's time is the same, whoever asks for it.
+// The store's time is the same, for all callers.
 func nowBetween(b *bench) {
 	before := b.insert(job(0), durable.Placement{}).Now
 	now := must(b.store.Now(b.Context()))
@@ -54,7 +54,7 @@ func listPages(b *bench) {
 	}
 }
 
-// A filter gives what it says: by kind, by state, and by the beginning of a key,
+// A filter selects by what it has: by kind, by state, and by the beginning of a key,
 // in which no character is special.
 func listFilters(b *bench) {
 	var all []durable.Job
@@ -182,7 +182,8 @@ func pruneCounts(b *bench) {
 	b.change(b.add(time.Hour).ID, durable.OpCancel, durable.Applied)
 	b.pass()
 	for _, want := range []int{8, 0} {
-		if n := must(b.store.Prune(b.Context(), durable.Retention{Succeeded: time.Microsecond, Dead: time.Microsecond})); n != want {
+		if n := must(b.store.Prune(b.Context(),
+			durable.Retention{Succeeded: time.Microsecond, Dead: time.Microsecond})); n != want {
 			b.Errorf("it says %d, want %d", n, want)
 		}
 	}

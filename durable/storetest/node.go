@@ -13,7 +13,7 @@ func (b *bench) beat(node string, lease time.Duration) durable.HeartbeatResult {
 	p, err := b.store.Heartbeat(b.Context(), node, lease, durable.Watch{})
 	b.ok(err)
 	if p.Now.IsZero() {
-		b.Fatal("Beat gave no time")
+		b.Fatal("Heartbeat returned no time")
 	}
 	return p
 }
@@ -24,7 +24,7 @@ func (b *bench) die(node string) {
 	b.beat(node, -time.Second)
 }
 
-// A node that beats keeps what it holds.
+// A node that heartbeats keeps what it holds.
 func beatKeeps(b *bench) {
 	first, second := b.node("a"), b.node("b")
 	j := b.running(first)
@@ -56,7 +56,8 @@ func beatFrees(b *bench) {
 		b.Errorf("job is %+v", got)
 	}
 	runs := must(b.store.Runs(b.Context(), j.ID, 0, 10))
-	if len(runs) != 1 || runs[0].Verdict != durable.RunLost || runs[0].Node != dead || runs[0].Epoch != j.Epoch || runs[0].Seq != 1 {
+	if len(runs) != 1 || runs[0].Verdict != durable.RunLost || runs[0].Node != dead || runs[0].Epoch != j.Epoch ||
+		runs[0].Seq != 1 {
 		b.Errorf("history is %+v", runs)
 	}
 	if b.settle(dead, outcome(j))[0] {
@@ -67,7 +68,7 @@ func beatFrees(b *bench) {
 	}
 }
 
-// A node that was declared dead is told so, and can claim nothing.
+// A node that was declared dead learns it from its heartbeat, and can claim nothing.
 func beatTellsDead(b *bench) {
 	dead, alive := b.node("a"), b.node("b")
 	b.die(dead)
@@ -100,7 +101,8 @@ func beatBuries(b *bench) {
 		if dead := slices.Equal(p.Dead, []durable.ID{id}); dead != (attempt == 3) {
 			b.Errorf("after attempt %d the dead are %v", attempt, p.Dead)
 		}
-		if want := j.Updated.Add(durable.ReapDelay(attempt)); attempt < 3 && (j.State != durable.Waiting || !j.Due.Equal(want)) {
+		if want := j.Updated.Add(durable.ReapDelay(attempt)); attempt < 3 &&
+			(j.State != durable.Waiting || !j.Due.Equal(want)) {
 			b.Errorf("after attempt %d it is %v, due %v, want %v", attempt, j.State, j.Due, want)
 		}
 	}
@@ -152,7 +154,8 @@ func beatBuriesPeriodic(b *bench) {
 			node, held := hold()
 			b.die(node)
 			p := b.beat(alive, lease)
-			if got := b.get(id); got.Lost != row || got.Attempt != 1 || !got.Occurrence.Equal(held.Occurrence) || len(p.Dead) > 0 != (row == durable.MaxLost) {
+			if got := b.get(id); got.Lost != row || got.Attempt != 1 || !got.Occurrence.Equal(held.Occurrence) ||
+				len(p.Dead) > 0 != (row == durable.MaxLost) {
 				b.Fatalf("lost %d times in a row, the dead are %v: job is %+v", row, p.Dead, got)
 			}
 			if row < durable.MaxLost {
@@ -172,24 +175,24 @@ func beatBuriesPeriodic(b *bench) {
 	}
 }
 
-// A node learns from its beat which of its runs are to be canceled, and others
+// A node learns from its heartbeat which of its runs are to be canceled, and others
 // do not.
 func beatTellsCanceled(b *bench) {
 	first, second := b.node("a"), b.node("b")
 	j := b.running(first)
 	b.change(j.ID, durable.OpCancel, durable.Deferred)
 	if p := b.beat(second, lease); len(p.Canceled) != 0 {
-		b.Errorf("the other node was told %v", p.Canceled)
+		b.Errorf("the other node learned %v", p.Canceled)
 	}
 	want := durable.Ref{ID: j.ID, Epoch: j.Epoch}
 	if p := b.beat(first, lease); len(p.Canceled) != 1 || p.Canceled[0] != want {
-		b.Errorf("the node was told %v, want %v", p.Canceled, want)
+		b.Errorf("the node learned %v, want %v", p.Canceled, want)
 	}
 }
 
-// wished gives jobs that run, and of which was asked, meanwhile, what was asked of
+// pending returns jobs that run, and of which was asked, meanwhile, what was asked of
 // none, to be canceled, to be paused, and to be moved to the time returned.
-func (b *bench) wished(node string, attempts int) (jobs []durable.Job, to time.Time) {
+func (b *bench) pending(node string, attempts int) (jobs []durable.Job, to time.Time) {
 	to = time.Date(2041, 1, 2, 3, 4, 5, 6000, time.UTC)
 	for _, k := range []string{"nothing", "cancel", "pause", "move"} {
 		jobs = append(jobs, b.running(node, key(node+k), every("1h0m0s"), func(j *durable.NewJob) { j.Attempts = attempts }))
@@ -206,7 +209,7 @@ func beatFulfills(b *bench) {
 	alive := b.node("z")
 	for _, attempts := range []int{1, 3} {
 		node := b.node("node" + string(rune('0'+attempts)))
-		jobs, to := b.wished(node, attempts)
+		jobs, to := b.pending(node, attempts)
 		b.die(node)
 		b.beat(alive, lease)
 		for i, want := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused, durable.Waiting} {
@@ -215,7 +218,8 @@ func beatFulfills(b *bench) {
 				due, occurrence, attempt = to, to, 0
 			}
 			got := b.state(jobs[i].ID, want)
-			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt || got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
+			if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != attempt ||
+				got.Pending != durable.PendingNone || !got.NextDue.IsZero() {
 				b.Errorf("job %s of %d attempts is %+v", got.Key, attempts, got)
 			}
 		}
@@ -223,10 +227,10 @@ func beatFulfills(b *bench) {
 	}
 }
 
-// What was asked of a running job is done when it is given back.
+// What was asked of a running job is done when it is released.
 func releaseFulfills(b *bench) {
 	node := b.node("a")
-	jobs, to := b.wished(node, 3)
+	jobs, to := b.pending(node, 3)
 	b.ok(errOf(b.store.Release(b.Context(), node, nil)))
 	for i, want := range []durable.State{durable.Waiting, durable.Canceled, durable.Paused, durable.Waiting} {
 		got := b.state(jobs[i].ID, want)
@@ -234,7 +238,8 @@ func releaseFulfills(b *bench) {
 		if i == 3 {
 			due = to
 		}
-		if !got.Due.Equal(due) || !got.Occurrence.Equal(due) || got.Attempt != 0 || got.Pending != durable.PendingNone || !got.NextDue.IsZero() || got.Error != "" {
+		if !got.Due.Equal(due) || !got.Occurrence.Equal(due) || got.Attempt != 0 ||
+			got.Pending != durable.PendingNone || !got.NextDue.IsZero() || got.Error != "" {
 			b.Errorf("job %s is %+v", got.Key, got)
 		}
 	}
@@ -267,7 +272,7 @@ func beatLate(b *bench) {
 	}
 }
 
-// A job that is given back has lost no attempt, and its old holding is over.
+// A job that is released has lost no attempt, and its old holding is over.
 func releaseTakesBack(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
@@ -281,7 +286,7 @@ func releaseTakesBack(b *bench) {
 	}
 }
 
-// A job that is given back is not due before the occurrence for which it was confirmed:
+// A job that is released is not due before the occurrence for which it was confirmed:
 // that may lie ahead since the clock was put back. If it has been begun for that, it does
 // not wait for it again; and one that has passed does not change what was missed.
 func releaseWaits(b *bench) {
@@ -351,7 +356,7 @@ func leaveFrees(b *bench) {
 	}
 }
 
-// A beat finds a job if a claim would: of the kinds and within the time asked for,
+// A heartbeat finds a job if a claim would: of the kinds and within the time asked for,
 // and not one that is paused or has been claimed.
 func beatLooks(b *bench) {
 	node := b.node("a")

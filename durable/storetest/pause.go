@@ -3,7 +3,7 @@ package storetest
 import "slices"
 
 // A kind is paused until it is resumed, however often either is asked for, and all
-// nodes are told; it is no matter whether there are jobs of it.
+// nodes learn of it; it is no matter whether there are jobs of it.
 func pausedKinds(b *bench) {
 	a, c := b.node("a"), b.node("c")
 	for i, step := range []struct {

@@ -77,7 +77,7 @@ func reuseKeyOfLive(b *bench) {
 }
 
 // A job that is inserted again, because the answer was lost, is there once and takes
-// no key from whoever has it by now, be it over or not.
+// no key from the job that has it by now, be it over or not.
 func reuseKeyTwice(b *bench) {
 	node := b.node("a")
 	first := job(-time.Second, key("key"), reuse)
@@ -101,7 +101,8 @@ func reuseKeyTogether(b *bench) {
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() {
-				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)}, durable.Placement{})
+				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)},
+					durable.Placement{})
 				if err != nil {
 					b.Error(err)
 					return

@@ -134,7 +134,7 @@ type bench struct {
 // failure is what must panics with, for unexpected to take.
 type failure struct{ text string }
 
-// must gives v, and ends the test if there was an error. It is for the goroutine
+// must returns v, and ends the test if there was an error. It is for the goroutine
 // of the test only.
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -161,7 +161,7 @@ func (b *bench) ok(err error) {
 	}
 }
 
-// job gives a job that is due after the delay, which may be negative.
+// job returns a job that is due after the delay, which may be negative.
 func job(delay time.Duration, change ...func(*durable.NewJob)) durable.NewJob {
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: []byte(`{"a":1}`), Schedule: "once", Delay: delay, Attempts: 3}
 	for _, f := range change {
@@ -198,7 +198,7 @@ func (b *bench) node(name string) string {
 	now, err := b.store.Join(b.Context(), name, lease)
 	b.ok(err)
 	if now.IsZero() {
-		b.Fatal("Join gave no time")
+		b.Fatal("Join returned no time")
 	}
 	return name
 }
@@ -206,7 +206,8 @@ func (b *bench) node(name string) string {
 // claim claims up to ten jobs of kind k that are due within a minute.
 func (b *bench) claim(node string) []durable.Job {
 	b.Helper()
-	return b.claimBy(durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10, Kinds: []durable.KindLimit{{Kind: "k", Max: 10}}})
+	return b.claimBy(durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10,
+		Kinds: []durable.KindLimit{{Kind: "k", Max: 10}}})
 }
 
 func (b *bench) claimBy(r durable.ClaimRequest) []durable.Job {
@@ -214,7 +215,7 @@ func (b *bench) claimBy(r durable.ClaimRequest) []durable.Job {
 	claims, err := b.store.Claim(b.Context(), r)
 	b.ok(err)
 	if claims.Now.IsZero() {
-		b.Fatal("Claim gave no time")
+		b.Fatal("Claim returned no time")
 	}
 	return claims.Jobs
 }
@@ -240,16 +241,17 @@ func (b *bench) running(node string, change ...func(*durable.NewJob)) durable.Jo
 	return jobs[0]
 }
 
-// outcome gives the success of a run.
+// outcome returns the success of a run.
 func outcome(j durable.Job) durable.Outcome {
 	return durable.Outcome{
 		Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
 		Due: j.Due, Occurrence: j.Occurrence, Result: []byte("1"),
-		Run: durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Due, Finished: j.Due.Add(time.Second)},
+		Run: durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Due,
+			Finished: j.Due.Add(time.Second)},
 	}
 }
 
-// next gives the end of a run that another occurrence follows.
+// next returns the end of a run that another occurrence follows.
 func next(j durable.Job, due time.Time) durable.Outcome {
 	o := outcome(j)
 	o.State, o.Due, o.Occurrence = durable.Waiting, due, due

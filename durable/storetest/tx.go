@@ -18,11 +18,11 @@ type DB interface {
 	Begin(ctx context.Context) (durable.Tx, error)
 	// Exec runs a statement in tx, which comes from Begin.
 	Exec(ctx context.Context, tx durable.Tx, statement string) error
-	// Count gives the one number that a statement selects.
+	// Count returns the one number that a statement selects.
 	Count(ctx context.Context, tx durable.Tx, statement string) (int, error)
 }
 
-// SQL gives a DB whose transactions are those of db.
+// SQL returns a DB whose transactions are those of db.
 func SQL(db *sql.DB) DB { return standard{db} }
 
 type standard struct{ db *sql.DB }
@@ -63,7 +63,8 @@ func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 }
 
 func newJobs(t *testing.T, store durable.Store) *durable.Jobs {
-	return must(durable.New(durable.Config{Store: store, Poll: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}))
+	return must(durable.New(durable.Config{Store: store, Poll: 20 * time.Millisecond,
+		Logger: slog.New(slog.DiscardHandler)}))
 }
 
 // within runs fn in a transaction, which is committed.
@@ -334,8 +335,8 @@ func completeTxZombie(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	must(k.Await(t.Context(), id))
 }
 
-// A job whose policy is SkipOverlap can be moved during a run that ends in a transaction: the run is committed at once, and
-// leaves out what its own schedule says.
+// A job whose policy is SkipOverlap can be moved during a run that ends in a transaction: the run is committed at once,
+// and leaves out what its own schedule says.
 func completeTxSkips(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	jobs := newJobs(t, store)

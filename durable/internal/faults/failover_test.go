@@ -11,8 +11,7 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// What a killed process was running begins elsewhere; the log says how soon, with
-// the default lease.
+// What a killed process was running begins elsewhere; the test logs how soon, with the default lease.
 func TestFailover(t *testing.T) {
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {

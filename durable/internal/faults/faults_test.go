@@ -118,7 +118,8 @@ type occurrence struct {
 }
 
 func newFleet(t *testing.T, store string) *fleet {
-	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}), more: make(chan struct{}, 1)}
+	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}),
+		more: make(chan struct{}, 1)}
 }
 
 // occurrences says how many were begun, however often.
@@ -192,7 +193,7 @@ func (n *node) end(s syscall.Signal) {
 	n.cmd.Wait()
 }
 
-// stores gives the name of a new store of each sort.
+// stores returns the name of a new store of each sort.
 func stores(t *testing.T) map[string]func(t *testing.T) string {
 	return map[string]func(t *testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "jobs.db") },
@@ -216,7 +217,8 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	tick := durable.Client[time.Duration, int](jobs, "tick")
 	const schedules = 40
 	for i := range schedules {
-		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond, time.Duration(i)*time.Millisecond,
+		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond,
+			time.Duration(i)*time.Millisecond,
 			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
 		if err != nil {
 			t.Fatalf("schedule %d: %v", i, err)
@@ -240,10 +242,9 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	}
 }
 
-// A process is killed and replaced, again and again, another is stopped for
-// longer than its lease and goes on, a third is left alone. No occurrence is lost,
-// committed twice or begun early.
-func TestKilledAndStoppedProcesses(t *testing.T) {
+// A process is killed and replaced, again and again, another is stopped for longer than its lease and goes on, a third
+// is left alone. No occurrence is lost, committed twice or begun early.
+func TestHistoryWithKilledAndStoppedProcesses(t *testing.T) {
 	rounds := 3
 	if testing.Short() {
 		rounds = 1
@@ -268,9 +269,9 @@ func TestKilledAndStoppedProcesses(t *testing.T) {
 	}
 }
 
-// The database is killed and started again under the nodes. They go on by
-// themselves, and no occurrence is lost, committed twice or begun early.
-func TestDatabaseRestart(t *testing.T) {
+// The database is killed and started again under the nodes. They go on by themselves, and no occurrence is lost,
+// committed twice or begun early.
+func TestHistoryWithRestartedDatabase(t *testing.T) {
 	f := newFleet(t, stores(t)["postgres"](t))
 	trial(t, f, 300, func() {
 		f.start()
@@ -288,10 +289,9 @@ func TestDatabaseRestart(t *testing.T) {
 	})
 }
 
-// The line between one node and the database is cut, and then is silent, for
-// longer than the lease. Another node takes over, and no occurrence is lost,
-// committed twice or begun early.
-func TestCutAndSilentLine(t *testing.T) {
+// The line between one node and the database is cut, and then is silent, for longer than the lease. Another node takes
+// over, and no occurrence is lost, committed twice or begun early.
+func TestHistoryWithCutAndSilentLine(t *testing.T) {
 	f := newFleet(t, stores(t)["postgres"](t))
 	line := newProxy(t, server.Port)
 	trial(t, f, 300, func() {

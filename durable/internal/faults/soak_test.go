@@ -17,7 +17,7 @@ import (
 	"github.com/executor-go/executor/durable/postgres"
 )
 
-// soak gives how long the long form of a test is to last, 0 for the short one.
+// soak returns how long the long form of a test is to last, 0 for the short one.
 func soak(t *testing.T) time.Duration {
 	text := os.Getenv("EXECUTOR_SOAK")
 	if text == "" {
@@ -37,9 +37,9 @@ func (f *fleet) begun() int {
 	return len(f.seen)
 }
 
-// A hundred thousand occurrences on each store, while processes are killed and
-// stopped all the time, are neither lost nor committed twice nor begun early.
-func TestSoak(t *testing.T) {
+// A hundred thousand occurrences on each store, while processes are killed and stopped all the time, are neither lost
+// nor committed twice nor begun early.
+func TestHistorySoak(t *testing.T) {
 	if soak(t) == 0 {
 		t.Skip("EXECUTOR_SOAK is not set to a duration")
 	}
@@ -66,11 +66,10 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// Somebody leaves a transaction open that has locked some jobs' rows and keeps
-// dead rows from being removed, for minutes in the long form. The other jobs go on
-// on their grids, those wait, and nothing is lost, committed twice or begun early.
-// The log says what it cost.
-func TestOpenTransaction(t *testing.T) {
+// A transaction is left open that has locked some jobs' rows and keeps dead rows from being removed, for minutes in the
+// long form. The other jobs go on on their grids, those wait, and nothing is lost, committed twice or begun early. The
+// test logs what it cost.
+func TestHistoryWithOpenTransaction(t *testing.T) {
 	length := max(soak(t), 6*lease)
 	f := newFleet(t, stores(t)["postgres"](t))
 	trial(t, f, 100*int(length/time.Second), func() {
@@ -102,7 +101,8 @@ func TestOpenTransaction(t *testing.T) {
 		victim.end(syscall.SIGKILL) // some of what it held is locked
 		f.start()
 		time.Sleep(length / 2)
-		f.reach(others + 37*10*int(length/time.Second)/5) // claims become slower with the dead rows that they pass: that is known
+		// Claims become slower with the dead rows that they pass: that is known.
+		f.reach(others + 37*10*int(length/time.Second)/5)
 		took, during, late, dead := time.Since(opened), f.begun()-before, claimTime(t, f.direct), 0
 		if err := db.QueryRowContext(t.Context(), "select n_dead_tup from pg_stat_user_tables where relname = 'executor_job' and schemaname = current_schema()").Scan(&dead); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestOpenTransaction(t *testing.T) {
 	})
 }
 
-// claimTime gives how long a claim takes that finds nothing, but has to pass all that was due.
+// claimTime returns how long a claim takes that finds nothing, but has to pass all that was due.
 func claimTime(t *testing.T, dsn string) time.Duration {
 	store, err := postgres.Open(dsn)
 	if err != nil {
@@ -132,7 +132,8 @@ func claimTime(t *testing.T, dsn string) time.Duration {
 	best := time.Hour
 	for range 5 {
 		begun := time.Now()
-		if _, err := store.Claim(ctx, durable.ClaimRequest{Node: name, Ahead: -5 * time.Second, Limit: 1, Kinds: []durable.KindLimit{{Kind: "tick", Max: 1}}}); err != nil {
+		if _, err := store.Claim(ctx, durable.ClaimRequest{Node: name, Ahead: -5 * time.Second, Limit: 1,
+			Kinds: []durable.KindLimit{{Kind: "tick", Max: 1}}}); err != nil {
 			t.Fatal(err)
 		}
 		best = min(best, time.Since(begun))

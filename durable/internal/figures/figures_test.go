@@ -190,7 +190,8 @@ func BenchmarkThroughput(b *testing.B) {
 		stop() // drained: all are committed
 		b.ReportMetric(n/time.Since(begun).Seconds(), "run/s")
 		b.ReportMetric(0, "ns/op")
-		waiting, err := store.List(b.Context(), durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running}, Limit: 1})
+		waiting, err := store.List(b.Context(),
+			durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running}, Limit: 1})
 		if err != nil || len(waiting) > 0 {
 			b.Errorf("%d jobs are left: %v", len(waiting), err)
 		}
@@ -204,7 +205,8 @@ func BenchmarkMillionPending(b *testing.B) {
 		batch := make([]durable.NewJob, 5000)
 		for i := range 200 {
 			for k := range batch {
-				batch[k] = durable.NewJob{ID: durable.NewID(), Kind: fmt.Sprint("k", k%5), Payload: []byte(`{"a":1}`), Schedule: "once", Delay: time.Hour + time.Duration(i)*time.Minute, Attempts: 3}
+				batch[k] = durable.NewJob{ID: durable.NewID(), Kind: fmt.Sprint("k", k%5), Payload: []byte(`{"a":1}`),
+					Schedule: "once", Delay: time.Hour + time.Duration(i)*time.Minute, Attempts: 3}
 			}
 			if _, err := store.Insert(ctx, batch, durable.Placement{}); err != nil {
 				b.Fatal(err)

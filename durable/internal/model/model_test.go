@@ -30,14 +30,14 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
 }
 
-// The statements of SQLite and PostgreSQL do what the rules do, which the store in
-// memory has from here: random calls are made to all of them, and each answer, each
-// row and each line of the history is the same.
+// The statements of SQLite and PostgreSQL do what package transition does, which the store in memory uses: random calls
+// are made to all of them, and each answer, each row and each line of the history is the same.
 func TestStoresAgree(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()
-			m := &model{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), names: []string{"memory"}, stores: []durable.Store{memory.New()}}
+			m := &model{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), names: []string{"memory"},
+				stores: []durable.Store{memory.New()}}
 			add := func(name string, store durable.Store, err error) {
 				if err != nil {
 					t.Fatal(err)
@@ -53,7 +53,8 @@ func TestStoresAgree(t *testing.T) {
 			}
 			defer db.Close()
 			db.SetMaxOpenConns(1)
-			m.begin = map[durable.Store]func() (durable.Tx, error){file: func() (durable.Tx, error) { return db.BeginTx(t.Context(), nil) }}
+			m.begin = map[durable.Store]func() (durable.Tx,
+				error){file: func() (durable.Tx, error) { return db.BeginTx(t.Context(), nil) }}
 			if server != nil {
 				dsn := server.Schema(t)
 				database, err := postgres.Open(dsn)
@@ -116,7 +117,8 @@ func (m *model) time() time.Time {
 	if m.IntN(20) == 0 {
 		return time.Unix(0, 0).UTC() // which databases write as they do no time
 	}
-	return m.now().Add(pick(m, -2*time.Hour, -time.Hour, time.Hour, 5*time.Hour, 6*time.Hour)).Add(time.Duration(m.step) * time.Microsecond)
+	return m.now().Add(pick(m, -2*time.Hour, -time.Hour, time.Hour, 5*time.Hour,
+		6*time.Hour)).Add(time.Duration(m.step) * time.Microsecond)
 }
 
 func (m *model) now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
@@ -139,12 +141,12 @@ func (m *model) newJob() durable.NewJob {
 	return j
 }
 
-// live gives the jobs that may still run.
+// live returns the jobs that may still run.
 func (m *model) live() []durable.Job {
 	return slices.DeleteFunc(slices.Clone(m.jobs), func(j durable.Job) bool { return j.State.Done() })
 }
 
-// ref gives a job's, mostly that which it has now.
+// ref returns a job's, mostly that which it has now.
 func (m *model) ref() (durable.Ref, durable.Job) {
 	if len(m.jobs) == 0 {
 		return durable.Ref{ID: durable.NewID()}, durable.Job{}
@@ -153,7 +155,8 @@ func (m *model) ref() (durable.Ref, durable.Job) {
 	if live := m.live(); len(live) > 0 && m.IntN(8) > 0 {
 		j = pick(m, live...)
 	}
-	if held := slices.DeleteFunc(slices.Clone(m.jobs), func(j durable.Job) bool { return !j.State.Held() }); len(held) > 0 && m.IntN(4) > 0 {
+	if held := slices.DeleteFunc(slices.Clone(m.jobs),
+		func(j durable.Job) bool { return !j.State.Held() }); len(held) > 0 && m.IntN(4) > 0 {
 		j = pick(m, held...)
 	}
 	return durable.Ref{ID: j.ID, Epoch: j.Epoch - int64(m.IntN(8)/7)}, j
@@ -174,13 +177,16 @@ func (m *model) batch() durable.CommitRequest {
 			continue
 		}
 		o := durable.Outcome{
-			Ref: ref, State: pick(m, durable.Waiting, durable.Waiting, durable.Succeeded, durable.Succeeded, durable.Dead, durable.Canceled),
-			Due: m.time(), Occurrence: m.time(), Attempt: m.IntN(3), Error: pick(m, "", "no"), Result: pick(m, nil, []byte("1")), Unrecorded: m.IntN(4) == 0,
+			Ref: ref, State: pick(m, durable.Waiting, durable.Waiting, durable.Succeeded, durable.Succeeded,
+				durable.Dead, durable.Canceled),
+			Due: m.time(), Occurrence: m.time(), Attempt: m.IntN(3), Error: pick(m, "", "no"), Result: pick(m, nil,
+				[]byte("1")), Unrecorded: m.IntN(4) == 0,
 		}
 		if o.State == durable.Succeeded && m.IntN(3) > 0 {
 			o.Due = time.Time{}
 		}
-		o.Run = durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: m.now(), Finished: m.now(), Verdict: durable.Verdict(m.IntN(4)), Error: o.Error}
+		o.Run = durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: m.now(), Finished: m.now(),
+			Verdict: durable.Verdict(m.IntN(4)), Error: o.Error}
 		b.Outcomes = append(b.Outcomes, o)
 	}
 	return b
@@ -200,7 +206,10 @@ func (m *model) call() {
 		p := pick(m, durable.Placement{}, durable.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && p.Node == "" {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.InsertTx(ctx, tx, jobs) })
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+					error) {
+					return s.InsertTx(ctx, tx, jobs)
+				})
 			}
 			return s.Insert(ctx, jobs, p)
 		})
@@ -208,7 +217,10 @@ func (m *model) call() {
 		b := m.batch()
 		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return s.CompleteTx(ctx, tx, b) })
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+					error) {
+					return s.CompleteTx(ctx, tx, b)
+				})
 			}
 			return s.Commit(ctx, b)
 		})
@@ -249,19 +261,25 @@ func (m *model) call() {
 	case n < 96:
 		ref, _ := m.ref()
 		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
-		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow, durable.OpRevive), Due: m.time()}
+		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow,
+			durable.OpRevive), Due: m.time()}
 		m.compare(fmt.Sprintf("change %v %+v", ref.ID, c), func(s durable.Store) (any, error) { return s.Change(ctx, ref.ID, c) })
 	case n < 97:
 		kind, pause := pick(m, kinds...), m.IntN(2) == 0
-		m.compare(fmt.Sprintf("pause %s %v", kind, pause), func(s durable.Store) (any, error) { return nil, s.PauseKind(ctx, kind, pause) })
+		m.compare(fmt.Sprintf("pause %s %v", kind, pause),
+			func(s durable.Store) (any, error) { return nil, s.PauseKind(ctx, kind, pause) })
 	case n < 98:
-		r := durable.Retention{Succeeded: pick(m, 0, time.Microsecond, time.Hour), Dead: pick(m, 0, time.Microsecond, time.Hour), History: pick(m, 0, time.Microsecond, time.Hour)}
+		r := durable.Retention{Succeeded: pick(m, 0, time.Microsecond, time.Hour),
+			Dead: pick(m, 0, time.Microsecond, time.Hour), History: pick(m, 0, time.Microsecond, time.Hour)}
 		m.compare(fmt.Sprintf("prune %+v", r), func(s durable.Store) (any, error) { return s.Prune(ctx, r) })
 	default:
 		ref, j := m.ref()
 		m.compare("get", func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any, error) { return there(s.GetTx(ctx, tx, ref.ID)) })
+				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+					error) {
+					return there(s.GetTx(ctx, tx, ref.ID))
+				})
 			}
 			return there(s.Get(ctx, ref.ID))
 		})
@@ -282,7 +300,8 @@ func (m *model) call() {
 			})
 			return counts, err
 		})
-		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"), States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
+		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"),
+			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
 		if ref, _ := m.ref(); m.IntN(2) == 0 {
 			f.After = ref.ID
 		}
@@ -309,7 +328,7 @@ func inTx(m *model, s durable.Store, ask func(durable.TxStore, durable.Tx) (any,
 	return answer, nil
 }
 
-// there gives the job, or the zero one if there is none.
+// there returns the job, or the zero one if there is none.
 func there(j durable.Job, err error) (any, error) {
 	if errors.Is(err, durable.ErrNotFound) {
 		err = nil
@@ -318,7 +337,7 @@ func there(j durable.Job, err error) (any, error) {
 }
 
 // tied reports whether jobs wait of which none is before the other, as those that a
-// beat has freed together: whom a limit leaves out is up to the store.
+// heartbeat has freed together: which of them a limit leaves out is up to the store.
 func (m *model) tied() bool {
 	type place struct {
 		kind     string
@@ -366,7 +385,7 @@ func (m *model) compare(call string, ask func(durable.Store) (any, error)) {
 	m.slack = max(m.slack, time.Since(begun)+time.Millisecond)
 	for i, a := range answers[1:] {
 		if path := m.differ(reflect.ValueOf(answers[0]), reflect.ValueOf(a)); path != "" {
-			m.Fatalf("step %d, %s:\nmemory gives %+v\n%s gives %+v\nat %s", m.step, call, answers[0], m.names[i+1], a, path)
+			m.Fatalf("step %d, %s:\nmemory returns %+v\n%s returns %+v\nat %s", m.step, call, answers[0], m.names[i+1], a, path)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package pgtest gives the tests of a package a PostgreSQL server that they
+// Package pgtest starts a PostgreSQL server for the tests of a package, which they
 // share, and each of them a schema of its own.
 package pgtest
 
@@ -36,7 +36,7 @@ func Main(run func() int, server **Server, settings ...string) int {
 	return run()
 }
 
-// Schema makes a schema and gives the dsn that names it. Without a server it
+// Schema makes a schema and returns the dsn that names it. Without a server it
 // skips the test.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()

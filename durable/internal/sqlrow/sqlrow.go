@@ -1,6 +1,6 @@
-// Package sqlrow is what the SQL stores have in common: the columns of a job and a
-// run, and how they are written and read. Times are microseconds since 1970; a
-// zero time is 0, and 1970 itself the microsecond after it.
+// Package sqlrow is what the SQL stores have in common: the columns of a job and a run, how they are written and read,
+// and the numbers in statements. Times are microseconds since 1970; a zero time is 0, and 1970 itself the microsecond
+// after it.
 package sqlrow
 
 import (
@@ -31,8 +31,8 @@ var (
 	Columns = strings.Join(Names, ", ")
 )
 
-// Empty returns the columns of a row that is no job's, with that literal as its ID, for a statement whose answer has more
-// to say than the rows of the jobs.
+// Empty returns the columns of a row that is no job's, with that literal as its ID, for a statement whose answer has
+// more to say than the rows of the jobs.
 func Empty(id string) string {
 	list := id
 	for _, c := range columns[1:] {
@@ -41,10 +41,10 @@ func Empty(id string) string {
 	return list
 }
 
-// RunColumns are those of a run, in the order of RunValues and ScanRun.
+// RunColumns are those of a run, in the order of RunValues and ScanRuns.
 const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error`
 
-// Micros gives t for a column.
+// Micros returns t as its column has it.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -63,7 +63,7 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// Key gives a key for its column, in which no key is null.
+// Key returns a key as its column has it, in which no key is null.
 func Key(key string) any {
 	if key == "" {
 		return nil
@@ -71,18 +71,20 @@ func Key(key string) any {
 	return key
 }
 
-// Values gives the columns of a job. How an ID is written is the store's matter.
+// Values returns the columns of a job. The store decides how the ID is written.
 func Values(j *durable.Job, id any) []any {
 	return []any{
-		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed, Micros(j.Anchor), Micros(j.Due),
+		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed,
+		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Pending), j.Epoch, j.Owner, int64(j.Attempt),
-		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error, j.Result, Micros(j.Created), Micros(j.Updated),
+		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
+		j.Result, Micros(j.Created), Micros(j.Updated),
 	}
 }
 
-// Beyond gives the first text that comes after all that begin with prefix, "" if
-// there is none: keys are in the order of their bytes, which in UTF-8 is that of
-// code points. It is a text itself, as a database may decline what is not.
+// Beyond returns the first text that comes after all that begin with prefix, "" if there is none: keys are in the order
+// of their bytes, which in UTF-8 is that of code points. It is valid UTF-8 itself, as a database may decline what is
+// not.
 func Beyond(prefix string) string {
 	for prefix != "" {
 		r, n := utf8.DecodeLastRuneInString(prefix)
@@ -104,7 +106,7 @@ func bytesOf(b []byte) []byte {
 	return b
 }
 
-// Scanner is a sql.Row or sql.Rows.
+// A Scanner is a sql.Row or sql.Rows.
 type Scanner interface{ Scan(dest ...any) error }
 
 // Scan reads the columns of a job, and then those of more.
@@ -115,7 +117,8 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	var anchor, due, occurrence, next, timeout, created, updated int64
 	dest := append([]any{
 		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
-		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout, &j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
+		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout,
+		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
 	}, more...)
 	err := s.Scan(dest...)
 	if err != nil {
@@ -156,9 +159,10 @@ func ScanAll(rows *sql.Rows, err error) ([]durable.Job, error) {
 	return jobs, rows.Err()
 }
 
-// RunValues gives the columns of a run.
+// RunValues returns the columns of a run.
 func RunValues(r *durable.Run, id any) []any {
-	return []any{id, r.Seq, Micros(r.Occurrence), int64(r.Attempt), r.Epoch, r.Node, Micros(r.Started), Micros(r.Finished), int64(r.Verdict), r.Error}
+	return []any{id, r.Seq, Micros(r.Occurrence), int64(r.Attempt), r.Epoch, r.Node, Micros(r.Started),
+		Micros(r.Finished), int64(r.Verdict), r.Error}
 }
 
 // ScanRuns reads and closes rows of runs.
@@ -172,7 +176,8 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 		var r durable.Run
 		var id []byte
 		var occurrence, started, finished int64
-		if err := rows.Scan(&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict, &r.Error); err != nil {
+		if err := rows.Scan(&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict,
+			&r.Error); err != nil {
 			return nil, err
 		}
 		if r.Job, err = ID(id); err != nil {
@@ -184,7 +189,7 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 	return runs, rows.Err()
 }
 
-// CountJobs asks for durable.Counts.
+// CountJobs selects what ScanCounts reads.
 const CountJobs = "select kind, state, count(*), min(due) from executor_job group by kind, state"
 
 // ScanCounts reads and closes rows of CountJobs.

@@ -1,5 +1,5 @@
-// Package transition says how a row changes, for the stores to share: what a database
-// does not have to decide for many rows at once is decided here.
+// Package transition has the changes of a job's row, for the stores to share. The SQL stores have those that concern
+// many rows at once as statements, and say so there.
 package transition
 
 import (
@@ -11,8 +11,7 @@ import (
 // once is Job.Schedule of a job that is not periodic.
 const once = "once"
 
-// New gives the row of a new job. It belongs to p.Node, if it is near enough and
-// alive is true.
+// New returns the row of a new job. It belongs to p.Node, if that is near enough and alive is set.
 func New(n durable.NewJob, p durable.Placement, alive bool, now time.Time) durable.Job {
 	due := first(n, now)
 	j := durable.Job{
@@ -57,8 +56,8 @@ func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
 	j.Updated = now
 }
 
-// Amend gives the job that has a key the properties of a new one with the same
-// key, and reports whether anything has changed.
+// Amend makes the properties of the job that has a key those of a new one with the same key, and reports whether
+// anything has changed.
 func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 	if j.Schedule == once || n.Schedule == once || j.Kind != n.Kind {
 		return false
@@ -107,7 +106,7 @@ func Release(j *durable.Job, now time.Time) {
 	j.Updated = now
 }
 
-// Change does what a user asks.
+// Change carries out a user's request.
 func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 	before := *j
 	switch c.Op {
@@ -169,10 +168,9 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 	return durable.Applied
 }
 
-// due moves the next occurrence of a job that is not running. A job that runs once
-// has no other occurrence: when it may have been begun, that stays the same for the
-// handler however often it is tried. Then an attempt or a run was counted, or it was
-// cut short, which left an error.
+// due moves the next occurrence of a job that is not running. A job that runs once has no other occurrence: when it may
+// have begun, that stays the same for the handler however often it is tried. It may have begun if an attempt or a run
+// was counted, or it was cut short, which left an error.
 func due(j *durable.Job, t, now time.Time) {
 	paused := j.State == durable.Paused
 	free(j)
@@ -185,8 +183,7 @@ func due(j *durable.Job, t, now time.Time) {
 	j.Due, j.Attempt = t, 0
 }
 
-// ApplyPending does, to a job whose run has ended and that is to wait, what was wished
-// of it during the run.
+// ApplyPending carries out what is pending for a job that is to wait, as its run has ended.
 func ApplyPending(j *durable.Job) {
 	if !j.NextDue.IsZero() {
 		j.Due, j.Occurrence, j.Attempt, j.NextDue = j.NextDue, j.NextDue, 0, time.Time{}
@@ -200,7 +197,7 @@ func ApplyPending(j *durable.Job) {
 	j.Pending = durable.PendingNone
 }
 
-// Commit gives a running job the outcome of its run, and the history's line.
+// Commit applies the outcome of its run to a running job, and returns the line for the history.
 func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
 	if !o.Unrecorded {
 		j.Runs++
@@ -235,8 +232,7 @@ func Line(j *durable.Job, node string, run durable.Run) durable.Run {
 	return run
 }
 
-// Reap frees a job whose node is dead, and gives the line for the history, if it
-// was running.
+// Reap frees a job whose node is dead, and returns the line for the history, if the job was running.
 func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	if j.State != durable.Running {
 		free(j)
@@ -244,7 +240,8 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 		return durable.Run{}, false
 	}
 	text := "durable: node " + j.Owner + " was lost"
-	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Updated, Finished: now, Verdict: durable.RunLost, Error: text}
+	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Updated, Finished: now,
+		Verdict: durable.RunLost, Error: text}
 	j.Runs++
 	j.Lost++
 	run := Line(j, j.Owner, lost)

@@ -2,29 +2,16 @@ package postgres_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/postgres"
 )
 
-// waitForWaiting waits until n statements wait for a lock.
-func waitForWaiting(t *testing.T, store *postgres.Store, n int) {
-	t.Helper()
-	for waiting := 0; waiting < n; {
-		if err := store.DB().QueryRow("select count(*) from pg_locks where not granted").Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// Inserts that wait for a key, which a transaction has asked for that was left open,
-// take no connection from the store nor from its users, and ten of their own,
-// however many they are.
-func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
+// Inserts that wait for a key, which an open transaction has taken, take no connection from the store nor from its
+// users, and ten of their own, however many they are.
+func TestInsertThatWaitsLeavesConnections(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
 	tx := must(store.DB().BeginTx(context.WithoutCancel(t.Context()), nil))
@@ -45,7 +32,7 @@ func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
 		t.Errorf("users have %d connections", n)
 	}
 	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
-		t.Errorf("pulse is %+v: %v", p, err)
+		t.Errorf("answer is %+v: %v", p, err)
 	}
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
@@ -57,10 +44,9 @@ func TestInsertsThatWaitLeaveTheStoreAlone(t *testing.T) {
 	}
 }
 
-// A key that a transaction has asked for, which was left open, keeps nobody from
-// declaring a node dead that asks for the key as well; and that insert is done when
-// the transaction is over.
-func TestKeyInTransactionKeepsNoNodeAlive(t *testing.T) {
+// A node that waits for a key, which an open transaction has taken, can be declared dead meanwhile; and the insert is
+// done when the transaction is over.
+func TestInsertThatWaitsKeepsNoNodeAlive(t *testing.T) {
 	store := open(t, dsn(t))
 	claimed(t, store, "dead", 1, 0)
 	must(store.Join(t.Context(), "alive", time.Hour))
@@ -92,9 +78,9 @@ func TestKeyInTransactionKeepsNoNodeAlive(t *testing.T) {
 	}
 }
 
-// A key that is taken leaves the job that has it free to be settled, though the
-// transaction that asked for the key stays open.
-func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
+// A transaction that adds a key which is taken leaves the job that has it free: its outcome can be committed while the
+// transaction is open.
+func TestInsertTxOfTakenKeyLocksNothing(t *testing.T) {
 	store := open(t, dsn(t))
 	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
 	must(store.Join(t.Context(), "a", time.Hour))
@@ -105,25 +91,44 @@ func TestTakenKeyInTransactionLocksNothing(t *testing.T) {
 	if p := must(store.InsertTx(t.Context(), tx, []durable.NewJob{j})); p[0].ID != held.ID {
 		t.Errorf("got %v, want %v", p[0].ID, held.ID)
 	}
-	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due, Occurrence: held.Occurrence}
-	if s, err := store.Commit(soon(t), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
+	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due,
+		Occurrence: held.Occurrence}
+	if s, err := store.Commit(soon(t),
+		durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
 
-// A key, a kind or a prefix that no job can have, such as one with a zero byte, which
-// PostgreSQL has no text for, is of no job; that is no failure of the database.
-func TestTextThatNoJobCanHave(t *testing.T) {
-	jobs := must(durable.New(durable.Config{Store: open(t, dsn(t))}))
-	must(durable.Client[int, int](jobs, "k").Schedule(t.Context(), time.Hour, 1, durable.Key("key")))
-	for _, text := range []string{"a\x00b", "\xff"} {
-		if _, err := jobs.Find(t.Context(), text); !errors.Is(err, durable.ErrNotFound) {
-			t.Errorf("Find(%q): %v", text, err)
+// What is registered again together is all changed, though it had to wait in the middle of it.
+func TestInsertChangesAllThatIsRegisteredAgain(t *testing.T) {
+	store := open(t, dsn(t))
+	jobs := []durable.NewJob{
+		{ID: durable.NewID(), Key: "first", Kind: "k", Schedule: "rate:1s", Attempts: 3},
+		{ID: durable.NewID(), Key: "second", Kind: "k", Schedule: "rate:1s", Attempts: 3},
+	}
+	added := must(store.Insert(t.Context(), jobs, durable.Placement{}))
+	end := leaveOpen(t, store, lockJob, uuidText(added[1].Job))
+	errs := make(chan error, 1)
+	go func() {
+		for i := range jobs {
+			jobs[i].ID, jobs[i].Schedule = durable.NewID(), "rate:2s"
 		}
-		for _, f := range []durable.Filter{{Kind: text}, {Prefix: text}} {
-			if all, err := jobs.List(t.Context(), f); err != nil || len(all) != 0 {
-				t.Errorf("List(%+v): %v, %v", f, all, err)
-			}
+		_, err := store.Insert(t.Context(), jobs, durable.Placement{})
+		errs <- err
+	}()
+	// Until it is not the first try any more, which ends soon.
+	for waiting := false; !waiting; {
+		if err := store.DB().QueryRow("select exists (select from pg_locks l join pg_stat_activity using (pid) where not granted and now() - state_change > '100ms')").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end()
+	if err := <-errs; err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range added {
+		if got := must(store.Get(t.Context(), j.ID)); got.Schedule != "rate:2s" {
+			t.Errorf("%s: schedule is %s", j.Key, got.Schedule)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,56 +15,119 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// jumps are those that a database's clock makes in these tests: by hand, at a
-// failover, by a step of NTP that counts as a jump, and by one that does not.
-var jumps = []time.Duration{time.Hour, -time.Hour, 3 * time.Second, -3 * time.Second, 50 * time.Millisecond, -50 * time.Millisecond}
+// A run that makes up for an occurrence which had passed only while the store's clock was ahead waits until that time
+// comes again. Meanwhile no node holds it: it keeps no other job from running, costs no attempt, and can be moved.
+func TestClockAheadHoldsUpNoOtherJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &chronicle{store: memory.New()}
+		line := newFaulty(c.store)
+		pool := executor.Scheduled(1)
+		t.Cleanup(pool.Close)
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
+		k := durable.Handle(jobs, "k", c.handler)
+		id := must(k.AtFixedRate(t.Context(), "tick", 0, time.Minute, 0))
+		c.store.Shift(time.Hour)
+		line.delay("commit", 2*time.Second)
+		start(t, jobs)
+		time.Sleep(time.Second) // it is confirmed for the latest
+		c.store.Shift(-time.Hour)
+		time.Sleep(2 * time.Second)
+		line.delay("commit", 0)
 
-// moment is a run as it looked from the store.
-type moment struct {
-	job   durable.Job
-	begun time.Time // on the store's clock
-}
-
-// chronicle notes runs with the store's time.
-type chronicle struct {
-	store *memory.Store
-	mu    sync.Mutex
-	runs  []moment
-}
-
-func (c *chronicle) handler(ctx context.Context, work time.Duration) (int, error) {
-	j, _ := durable.Current(ctx)
-	now, err := c.store.Now(ctx)
-	c.mu.Lock()
-	c.runs = append(c.runs, moment{j, now})
-	c.mu.Unlock()
-	time.Sleep(work)
-	return 0, err
-}
-
-// begun gives when each job's only run began, on the store's clock.
-func (c *chronicle) begun(t *testing.T) map[durable.ID]time.Time {
-	t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	begun := make(map[durable.ID]time.Time)
-	for _, r := range c.runs {
-		if !begun[r.job.ID].IsZero() {
-			t.Errorf("job %s was begun twice", r.job.ID)
+		begun := time.Now()
+		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, 0))))
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("the next job took %v", took)
 		}
-		begun[r.job.ID] = r.begun
-		if r.begun.Before(r.job.Due) {
-			t.Errorf("the job due at %v was begun %v early", r.job.Due, r.job.Due.Sub(r.begun))
+		synctest.Wait()
+		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 ||
+			!j.Due.Equal(j.Occurrence) {
+			t.Errorf("it is %v in attempt %d, due at %v for %v", j.State, j.Attempt, j.Due, j.Occurrence)
 		}
+		calls := line.count()
+		time.Sleep(10 * time.Second)
+		if n := line.count() - calls; n > 20 {
+			t.Errorf("%d calls in ten seconds", n)
+		}
+		if a := must(jobs.RunNow(t.Context(), id)); a != durable.Applied {
+			t.Errorf("RunNow: %v", a)
+		}
+		synctest.Wait()
+		if n := len(c.begun(t)); n != 2 {
+			t.Errorf("%d of 2 were begun", n)
+		}
+	})
+}
+
+// A job that was about to begin, and is far away since the store's clock was put back, keeps neither Run from returning
+// nor the program's pool from being closed.
+func TestClockPutBackKeepsNothingOpen(t *testing.T) {
+	for what, own := range map[string]bool{"pool of Run": false, "pool of the program": true} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				c := durable.Config{Store: store, Poll: time.Hour, Logger: slog.New(slog.DiscardHandler)}
+				if own {
+					c.Executor = executor.Scheduled(1)
+				}
+				jobs := must(durable.New(c))
+				var d diary
+				k := durable.Handle(jobs, "k", d.handler)
+				stop := start(t, jobs)
+				synctest.Wait()
+				id := must(k.Schedule(t.Context(), 20*time.Millisecond, "")) // it is confirmed at once
+				synctest.Wait()
+				store.Shift(-time.Minute)
+				must(k.Schedule(t.Context(), 3*time.Hour, "")) // by whose answer the node learns of it
+				synctest.Wait()
+				if j := must(jobs.Get(t.Context(), id)); j.State != durable.Running {
+					t.Fatalf("the job is %v", j.State)
+				}
+				begun := time.Now()
+				stop()
+				if own {
+					c.Executor.Close()
+				}
+				if took := time.Since(begun); took > time.Second {
+					t.Errorf("it took %v", took)
+				}
+				if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 ||
+					d.count() != 0 {
+					t.Errorf("the job was begun %d times, and is %+v", d.count(), j)
+				}
+			})
+		})
 	}
-	return begun
 }
 
-// The database's clock is put forward or back while jobs are pending: those far
-// away, those claimed ahead and those about to be confirmed. Each begins once, never
-// before its time on that clock, and no later than a look after it, if the clock
-// is then past it, else at its time.
-func TestPendingJobsFollowTheClockOfTheDatabase(t *testing.T) {
+// The history has for how long a run went on, whatever the store's clock did meanwhile.
+func TestClockJumpKeepsLengthOfRun(t *testing.T) {
+	for _, jump := range jumps {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			jobs := newJobs(t, store)
+			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+				time.Sleep(time.Minute)
+				return "", nil
+			})
+			start(t, jobs)
+			synctest.Wait()
+			id := must(k.Schedule(t.Context(), 0, ""))
+			time.Sleep(30 * time.Second)
+			store.Shift(jump)
+			must(k.Await(t.Context(), id))
+			runs := must(jobs.History(t.Context(), id, 0, 10))
+			if len(runs) != 1 || runs[0].Finished.Sub(runs[0].Started) != time.Minute {
+				t.Errorf("after a jump by %v the history is %+v", jump, runs)
+			}
+		})
+	}
+}
+
+// The store's clock is put forward or back while jobs are pending: those far away, those claimed ahead and those about
+// to be confirmed. Each begins once, never before its time on that clock, and no later than a poll after it, if the
+// clock is then past it, else at its time.
+func TestClockJumpMovesPendingJobs(t *testing.T) {
 	for _, jump := range jumps {
 		t.Run(jump.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,7 +137,8 @@ func TestPendingJobsFollowTheClockOfTheDatabase(t *testing.T) {
 				start(t, jobs)
 				synctest.Wait()
 				base := time.Now().UTC()
-				for _, d := range []time.Duration{30 * time.Millisecond, 40 * time.Millisecond, 100 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, 30 * time.Minute, 2 * time.Hour} {
+				for _, d := range []time.Duration{30 * time.Millisecond, 40 * time.Millisecond,
+					100 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, 30 * time.Minute, 2 * time.Hour} {
 					must(k.Schedule(t.Context(), d, 0))
 				}
 				time.Sleep(2 * time.Millisecond)
@@ -103,15 +168,17 @@ func TestPendingJobsFollowTheClockOfTheDatabase(t *testing.T) {
 	}
 }
 
-// A node learns from any answer that the clock of the database has jumped: what it
-// has claimed far ahead begins then, and not by the clock as it was. The log says
-// so, once.
-func TestJumpIsNoticed(t *testing.T) {
+// A node learns from any answer that the store's clock has jumped: what it has claimed far ahead begins then, and not
+// by the clock as it was. The log has one line about it.
+func TestClockJumpIsNoticed(t *testing.T) {
 	for jump, late := range map[time.Duration]time.Duration{time.Hour: 0, -time.Hour: time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &chronicle{store: memory.New()}
 			log := new(logLines)
-			jobs := newJobs(t, c.store, func(cfg *durable.Config) { cfg.Poll, cfg.Logger = 20*time.Second, log.logger() })
+			jobs := newJobs(t, c.store, func(cfg *durable.Config) {
+				cfg.Poll, cfg.Logger = 20*time.Second,
+					log.logger()
+			})
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
 			synctest.Wait()
@@ -131,10 +198,9 @@ func TestJumpIsNoticed(t *testing.T) {
 	}
 }
 
-// An answer that was read before the database's clock jumped, and comes after one
-// that was read after it, does not undo what that one told: nothing begins early,
-// and the log speaks of one jump.
-func TestLateAnswerDoesNotUndoAJump(t *testing.T) {
+// An answer that was read before the store's clock jumped, and comes after one that was read after it, does not undo
+// that: nothing begins early, and the log has one jump.
+func TestClockIgnoresAnswerFromBeforeJump(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &chronicle{store: memory.New()}
@@ -167,7 +233,8 @@ type keeping struct {
 	let  chan struct{}
 }
 
-func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
 	placed, err := k.Store.Insert(ctx, jobs, p)
 	if k.kept.CompareAndSwap(false, true) {
 		<-k.let
@@ -175,9 +242,9 @@ func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob, p durable.P
 	return placed, err
 }
 
-// Nor does one that was asked for in the same instant as the one that told of the jump,
-// on a clock that is coarse.
-func TestLateAnswerOfTheSameInstantDoesNotUndoAJump(t *testing.T) {
+// So it is with an answer to a call that was sent in the same instant as the one that brought the jump, on a clock that
+// is coarse.
+func TestClockIgnoresAnswerOfTheSameInstant(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &chronicle{store: memory.New()}
@@ -201,10 +268,9 @@ func TestLateAnswerOfTheSameInstantDoesNotUndoAJump(t *testing.T) {
 	}
 }
 
-// The answer by which a node has joined may come after another one, which was read
-// after the database's clock jumped: then the node has known no other time, and the log
-// speaks of no jump.
-func TestLateFirstAnswerIsNoJump(t *testing.T) {
+// The answer by which a node has joined may come after another one, which was read after the store's clock jumped: then
+// the node has known no other time, and the log has no jump.
+func TestClockFirstAnswerIsNoJump(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &chronicle{store: memory.New()}
@@ -225,9 +291,9 @@ func TestLateFirstAnswerIsNoJump(t *testing.T) {
 	}
 }
 
-// Answers that are slow for a while, and then quick again, are no jump of the clock;
-// but what waits by the clock as it was known meanwhile begins on time.
-func TestSlowAnswersAreNoJump(t *testing.T) {
+// Answers that are slow for a while, and then quick again, are no jump of the clock; but what waits by the clock as it
+// was known meanwhile begins on time.
+func TestClockSlowAnswersAreNoJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &chronicle{store: memory.New()}
 		log := new(logLines)
@@ -254,11 +320,10 @@ func TestSlowAnswersAreNoJump(t *testing.T) {
 	})
 }
 
-// What was about to begin when the database's clock was put back far is nobody's until
-// it is near again, also if a node hears only then that it has it: it keeps no other job
-// from running, neither by the limit of its kind nor by what its node holds, and it
-// costs no attempt.
-func TestPutBackClockHoldsUpNoOther(t *testing.T) {
+// When the store's clock was put back far, no node holds what was about to begin until it is near again, also if a node
+// learns only then that it has it: it keeps no other job from running, neither by the limit of its kind nor by what its
+// node holds, and it costs no attempt.
+func TestClockPutBackHoldsUpNoOtherJob(t *testing.T) {
 	for what, tt := range map[string]struct {
 		delay, late time.Duration
 		opts        []durable.HandlerOption
@@ -302,25 +367,26 @@ func TestPutBackClockHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// A node that learns of a jump between the answer to an insert and the beginning of
-// what that has given to it gives back what is far away by then, at once.
-func TestJumpBetweenAnswerAndBegin(t *testing.T) {
+// A node that learns of a jump between the answer to an insert and the beginning of what that has placed on it releases
+// what is far away by then, at once.
+func TestClockJumpAfterInsertReleasesJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &chronicle{store: memory.New()}
 		line := newFaulty(c.store)
 		var k *durable.Kind[time.Duration, int]
 		var once sync.Once
-		pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 4, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-			once.Do(func() { // the first job has been taken, and the node is about to set its time
-				released := line.callsOf("release")
-				c.store.Shift(-time.Hour)
-				must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
-				for line.callsOf("release") == released {
-					time.Sleep(time.Millisecond)
-				}
-			})
-			return task
-		}}))
+		pool := must(executor.NewScheduled(executor.ScheduledConfig{Core: 4,
+			Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+				once.Do(func() { // the first job has been taken, and the node is about to set its time
+					released := line.callsOf("release")
+					c.store.Shift(-time.Hour)
+					must(k.Schedule(t.Context(), 3*time.Hour, 0)) // by whose answer the node learns of it
+					for line.callsOf("release") == released {
+						time.Sleep(time.Millisecond)
+					}
+				})
+				return task
+			}}))
 		t.Cleanup(pool.Close)
 		jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Executor = pool })
 		k = durable.Handle(jobs, "k", c.handler)
@@ -334,9 +400,9 @@ func TestJumpBetweenAnswerAndBegin(t *testing.T) {
 	})
 }
 
-// A clock that is put back by less than what counts as a jump makes nothing begin
-// early: what is confirmed already waits for its time again.
-func TestSmallStepBackIsNoticedAtTheStart(t *testing.T) {
+// A clock that is put back by less than what counts as a jump makes nothing begin early: what is confirmed already
+// waits for its time again.
+func TestClockSmallStepBackBeginsNothingEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &chronicle{store: memory.New()}
 		jobs := newJobs(t, c.store)
@@ -352,9 +418,8 @@ func TestSmallStepBackIsNoticedAtTheStart(t *testing.T) {
 	})
 }
 
-// A clock that is put back a little while answers take long is not taken for
-// later than it is: nothing begins early.
-func TestSmallStepBackOnASlowLine(t *testing.T) {
+// A clock that is put back a little while answers take long is not taken for later than it is: nothing begins early.
+func TestClockSmallStepBackOnSlowLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &chronicle{store: memory.New()}
 		line := newFaulty(c.store)
@@ -363,7 +428,8 @@ func TestSmallStepBackOnASlowLine(t *testing.T) {
 		start(t, jobs)
 		time.Sleep(5 * time.Second)
 		c.store.Shift(-90 * time.Millisecond)
-		line.set(func(op string) (error, error) { time.Sleep(40 * time.Millisecond); return nil, nil }) // on its way there
+		// On its way there.
+		line.set(func(op string) (error, error) { time.Sleep(40 * time.Millisecond); return nil, nil })
 		for range 20 {
 			must(k.Schedule(t.Context(), 500*time.Millisecond, 0))
 			time.Sleep(200 * time.Millisecond)
@@ -375,9 +441,8 @@ func TestSmallStepBackOnASlowLine(t *testing.T) {
 	})
 }
 
-// A jump of the database's clock ends no lease: what runs goes on, on all nodes,
-// is run once and committed once.
-func TestJumpOfTheDatabaseDisturbsNoRun(t *testing.T) {
+// A jump of the store's clock ends no lease: runs go on, on all nodes, and each is run once and committed once.
+func TestClockJumpDisturbsNoRun(t *testing.T) {
 	for _, jump := range jumps {
 		t.Run(jump.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -387,9 +452,11 @@ func TestJumpOfTheDatabaseDisturbsNoRun(t *testing.T) {
 					jobs := newJobs(t, c.store)
 					k = durable.Handle(jobs, "k", c.handler)
 					start(t, jobs)
-					time.Sleep(300 * time.Millisecond) // beats at different moments
+					time.Sleep(300 * time.Millisecond) // heartbeats at different moments
 				}
-				ids := must(k.ScheduleAll(t.Context(), 0, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second}))
+				ids := must(k.ScheduleAll(t.Context(), 0,
+					[]time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second,
+						10 * time.Second, 10 * time.Second}))
 				time.Sleep(2 * time.Second)
 				c.store.Shift(jump)
 				for _, id := range ids {
@@ -404,9 +471,8 @@ func TestJumpOfTheDatabaseDisturbsNoRun(t *testing.T) {
 	}
 }
 
-// A node that dies is replaced as soon as ever, although the database's clock was
-// put back an hour just before.
-func TestDeadNodeIsReplacedAfterTheClockWasPutBack(t *testing.T) {
+// A node that dies is replaced as soon as ever, although the store's clock was put back an hour just before.
+func TestClockPutBackDelaysNoTakeover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -436,9 +502,9 @@ func TestDeadNodeIsReplacedAfterTheClockWasPutBack(t *testing.T) {
 	})
 }
 
-// A schedule keeps its grid through jumps of the database's clock: forward, what
-// was jumped over is coalesced; back, nothing is run again.
-func TestScheduleKeepsItsGridThroughJumps(t *testing.T) {
+// A schedule keeps its grid through jumps of the store's clock: forward, what was jumped over is coalesced; back,
+// nothing is run again.
+func TestClockJumpKeepsGrid(t *testing.T) {
 	for _, jump := range jumps[:2] {
 		synctest.Test(t, func(t *testing.T) {
 			c := &chronicle{store: memory.New()}
@@ -474,10 +540,9 @@ func TestScheduleKeepsItsGridThroughJumps(t *testing.T) {
 	}
 }
 
-// The clock of the machine may be wrong by an hour, and put right while the
-// program runs: all times are the database's, also the first of a schedule, and
-// also in a program that is no node.
-func TestFirstTimeIsOnTheClockOfTheDatabase(t *testing.T) {
+// The clock of the machine may be wrong by an hour, and put right while the program runs: all times are the store's,
+// also the first of a schedule, and also in a program that is no node.
+func TestClockIsTheStores(t *testing.T) {
 	for _, node := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			store := memory.New()
@@ -493,6 +558,25 @@ func TestFirstTimeIsOnTheClockOfTheDatabase(t *testing.T) {
 			if j, want := must(jobs.Get(t.Context(), id)), now.Truncate(time.Hour).Add(time.Hour); !j.Due.Equal(want) {
 				t.Errorf("at %v it is due first at %v, want %v", now, j.Due, want)
 			}
+		})
+	}
+}
+
+// A node keeps time by the store's clock, and is right if its own is an hour off.
+func TestClockOfTheMachineDoesNotCount(t *testing.T) {
+	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			store := newFaulty(memory.New())
+			store.skew = skew
+			jobs, k, d := newNode(t, store)
+			start(t, jobs)
+			synctest.Wait()
+			begun := time.Now().UTC().Round(0)
+			must(k.Schedule(t.Context(), time.Minute, ""))
+			must(k.At(t.Context(), begun.Add(skew+2*time.Minute), ""))
+			must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC */10 * * * *"), ""))
+			time.Sleep(11 * time.Minute)
+			d.wants(t, begun, time.Minute, 2*time.Minute, 10*time.Minute)
 		})
 	}
 }

@@ -2,30 +2,26 @@ package durable_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
-// A store that is a nil pointer, as that of an Open whose error was not looked at, is
-// an error of New.
-func TestStoreThatIsANilPointer(t *testing.T) {
-	var store *sqlite.Store
-	if _, err := durable.New(durable.Config{Store: store}); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Config.Store") {
-		t.Error(err)
+// The error of a job that was canceled before it ran has no more to say than that.
+func TestJobErrorWithoutText(t *testing.T) {
+	id := durable.NewID()
+	err := &durable.JobError{ID: id, State: durable.Canceled}
+	if got, want := err.Error(), "durable: job "+id.String()+" is canceled"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// A nil context panics in the call that it is given to. The store has not seen it, and
-// answers those who come after.
-func TestNilContext(t *testing.T) {
+// A nil context panics in the call that gets it. The store has not seen it, and answers later calls.
+func TestJobsPanicOnNilContext(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,66 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// confirming is a store that tells of each confirm which changes an occurrence,
+// A run that was cut short, since its node was shut down, is for the same time when it is begun again, though the next
+// time has come meanwhile.
+func TestRunCutShortKeepsOccurrence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		var d diary
+		jobs := newJobs(t, store, func(c *durable.Config) { c.Drain = time.Second })
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			d.note(ctx)
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		})
+		stop := start(t, jobs)
+		must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, ""))
+		time.Sleep(time.Hour + time.Minute)
+		stop()
+		time.Sleep(time.Hour)
+		next := newJobs(t, store)
+		durable.Handle(next, "k", d.handler)
+		start(t, next)
+		time.Sleep(time.Second)
+		if runs := d.all(); len(runs) < 2 || !runs[1].Occurrence.Equal(runs[0].Occurrence) {
+			t.Errorf("runs are %+v", runs)
+		}
+	})
+}
+
+// A run that was cut short, since its node could not renew its lease, is no attempt if the node was not declared dead.
+func TestRunCutShortByOutageIsNoAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line)
+		var d diary
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			d.note(ctx)
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(4 * time.Second):
+				return "", nil
+			}
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		synctest.Wait()
+		line.down()
+		time.Sleep(time.Minute)
+		line.up()
+		must(k.Await(t.Context(), id))
+		if runs := d.all(); len(runs) != 2 || runs[1].Attempt != 1 {
+			t.Errorf("runs are %+v", runs)
+		}
+		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 {
+			t.Errorf("history is %+v", runs)
+		}
+	})
+}
+
+// confirming is a store that reports each confirm which changes an occurrence,
 // before and after it is done.
 type confirming struct {
 	*memory.Store
@@ -32,7 +91,7 @@ func (c *confirming) lock(id durable.ID) {
 	c.locked = id
 }
 
-// moved gives how many confirms there were that change an occurrence, of how many.
+// moved returns how many confirms there were that change an occurrence, of how many.
 func (c *confirming) moved() (n, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,9 +128,10 @@ func (c *confirming) Commit(ctx context.Context, b durable.CommitRequest) (durab
 	return s, err
 }
 
-// neglected gives a store with an hourly job that nobody has run for ten hours
+// neglected returns a store with an hourly job that nobody has run for ten hours
 // and the time given, and when it was added.
-func neglected(t *testing.T, store durable.Store, and time.Duration, opts ...durable.Option) (id durable.ID, added time.Time) {
+func neglected(t *testing.T, store durable.Store, and time.Duration,
+	opts ...durable.Option) (id durable.ID, added time.Time) {
 	t.Helper()
 	k := durable.Client[string, string](newJobs(t, store), "k")
 	added = time.Now().UTC().Round(0)
@@ -80,10 +140,9 @@ func neglected(t *testing.T, store durable.Store, and time.Duration, opts ...dur
 	return id, added
 }
 
-// A run that makes up for times that were missed is for the same time when its
-// node is lost and another one begins it again, though the next time has come
-// meanwhile; and that is the one which the history has.
-func TestLostRunKeepsItsOccurrence(t *testing.T) {
+// A run that makes up for times that were missed is for the same time when its node is lost and another one begins it
+// again, though the next time has come meanwhile; and that is the one which the history has.
+func TestRunLostKeepsOccurrence(t *testing.T) {
 	for name, test := range map[string]struct {
 		missed durable.Missed
 		want   time.Duration // since the job was added
@@ -134,7 +193,8 @@ func TestLostRunKeepsItsOccurrence(t *testing.T) {
 						}
 					}
 					history := must(heir.History(t.Context(), id, 0, 10))
-					if first := history[len(history)-1]; first.Verdict != durable.RunLost || first.Occurrence.Sub(added) != test.want {
+					if first := history[len(history)-1]; first.Verdict != durable.RunLost ||
+						first.Occurrence.Sub(added) != test.want {
 						t.Errorf("the history begins with %+v, want a lost run for %v", first, test.want)
 					}
 					line.up()
@@ -144,14 +204,11 @@ func TestLostRunKeepsItsOccurrence(t *testing.T) {
 	}
 }
 
-// A run for the time that the store has anyway asks no more of the store than to
-// be confirmed, once at most.
-func TestOccurrenceThatIsStoredIsNotStoredAgain(t *testing.T) {
+// A run for the time that the store has anyway needs no more of the store than to be confirmed, once at most.
+func TestRunStoresOccurrenceOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
-		jobs := newJobs(t, store)
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, store)
 		start(t, jobs)
 		must(k.AtFixedRate(t.Context(), "key", 0, time.Second, ""))
 		must(k.Schedule(t.Context(), 0, ""))
@@ -162,9 +219,9 @@ func TestOccurrenceThatIsStoredIsNotStoredAgain(t *testing.T) {
 	})
 }
 
-// A run that is no longer its node's when its occurrence is to be stored does not
-// begin; whoever has the job then runs it, in its first attempt.
-func TestRunWhoseOccurrenceIsRefusedDoesNotBegin(t *testing.T) {
+// A run that is no longer its node's when its occurrence is to be stored does not begin; the node that has the job then
+// runs it, in its first attempt.
+func TestRunRefusedDoesNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
@@ -183,18 +240,16 @@ func TestRunWhoseOccurrenceIsRefusedDoesNotBegin(t *testing.T) {
 	})
 }
 
-// A job whose occurrence can't be stored, since somebody else has locked its row,
-// occupies no worker meanwhile, and is run when the row is free.
-func TestLockedOccurrenceHoldsUpNoOther(t *testing.T) {
+// A job whose occurrence can't be stored, since another transaction has locked its row, occupies no worker meanwhile,
+// and is run when the row is free.
+func TestRunPostponedOccupiesNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		id, _ := neglected(t, store, time.Minute)
 		store.lock(id)
 		pool := executor.Scheduled(1)
 		t.Cleanup(pool.Close)
-		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, store, func(c *durable.Config) { c.Executor = pool })
 		start(t, jobs)
 		time.Sleep(time.Second)
 		other := must(k.Schedule(t.Context(), 0, ""))
@@ -210,9 +265,9 @@ func TestLockedOccurrenceHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A node that is told to end while an occurrence is being stored leaves the job
-// to the next one, which begins it in its first attempt.
-func TestDrainWhileOccurrenceIsStored(t *testing.T) {
+// A node that drains while an occurrence is being stored leaves the job to the next one, which begins it in its first
+// attempt.
+func TestRunPostponedDuringDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
@@ -231,26 +286,16 @@ func TestDrainWhileOccurrenceIsStored(t *testing.T) {
 		durable.Handle(next, "k", d.handler)
 		start(t, next)
 		time.Sleep(time.Second)
-		if runs := d.all(); len(runs) != 1 || runs[0].Attempt != 1 || !runs[0].Occurrence.Equal(added.Add(10*time.Hour)) {
+		if runs := d.all(); len(runs) != 1 || runs[0].Attempt != 1 ||
+			!runs[0].Occurrence.Equal(added.Add(10*time.Hour)) {
 			t.Errorf("runs are %+v", runs)
 		}
 	})
 }
 
-// hourly is a trigger that takes a second to say when, if it is slow.
-type hourly struct{ slow *atomic.Bool }
-
-func (h hourly) Next(t time.Time) time.Time {
-	if h.slow.Load() {
-		time.Sleep(time.Second)
-	}
-	return t.Truncate(time.Hour).Add(time.Hour)
-}
-
-// A node that is told to end while it decides for which occurrence a run is does
-// not begin it; another one does, in its first attempt, though the node that ends
-// still waits for a handler.
-func TestDrainWhileOccurrenceIsDecided(t *testing.T) {
+// A node that drains while it decides for which occurrence a run is does not begin it; another one does, in its first
+// attempt, though the node that ends still waits for a handler.
+func TestRunDecidedDuringDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		h := hourly{new(atomic.Bool)}
@@ -258,7 +303,8 @@ func TestDrainWhileOccurrenceIsDecided(t *testing.T) {
 		var own, d diary
 		jobs := newJobs(t, store, named)
 		k := durable.Handle(jobs, "k", own.handler)
-		long := durable.Handle(jobs, "long", func(context.Context, string) (string, error) { time.Sleep(time.Minute); return "", nil })
+		long := durable.Handle(jobs, "long",
+			func(context.Context, string) (string, error) { time.Sleep(time.Minute); return "", nil })
 		must(k.On(t.Context(), "key", durable.NamedTrigger("hourly"), ""))
 		time.Sleep(3*time.Hour + time.Minute)
 		must(long.Schedule(t.Context(), 0, ""))
@@ -282,16 +328,13 @@ func TestDrainWhileOccurrenceIsDecided(t *testing.T) {
 	})
 }
 
-// An occurrence that is being stored when the store's clock jumps is not asked for
-// again.
-func TestJumpWhileOccurrenceIsStored(t *testing.T) {
+// An occurrence that is being stored when the store's clock jumps is not stored again.
+func TestRunPostponedIsAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
 		store.before = func(durable.CommitRequest) { time.Sleep(time.Second) }
-		var d diary
-		jobs := newJobs(t, store)
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, store)
 		start(t, jobs)
 		time.Sleep(time.Second / 2)
 		store.Shift(30 * time.Minute)
@@ -305,9 +348,8 @@ func TestJumpWhileOccurrenceIsStored(t *testing.T) {
 	})
 }
 
-// A run whose occurrence has been stored does not begin before that, though the
-// store's clock is put back meanwhile.
-func TestStoredOccurrenceIsNotBegunEarly(t *testing.T) {
+// A run whose occurrence has been stored does not begin before that, though the store's clock is put back meanwhile.
+func TestRunPostponedIsNotBegunEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
@@ -328,9 +370,8 @@ func TestStoredOccurrenceIsNotBegunEarly(t *testing.T) {
 	})
 }
 
-// A confirm that is under way when the store's clock jumps is not asked for again:
-// the run counts as one attempt.
-func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
+// A confirm that is under way when the store's clock jumps is not repeated: the run counts as one attempt.
+func TestRunConfirmingIsAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -355,32 +396,5 @@ func TestJumpWhileConfirmingCountsOneAttempt(t *testing.T) {
 		if runs := must(jobs.History(t.Context(), id, 0, 10)); len(runs) != 1 || runs[0].Attempt != 1 {
 			t.Errorf("history is %+v", runs)
 		}
-	})
-}
-
-// A schedule that its handler has ended stays ended when it is registered again,
-// with the same times or others, until it is pruned; then it is a new one. That is a
-// day after its end, however often it was registered with other times since.
-func TestEndedScheduleStaysEndedUntilItIsPruned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
-		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Stop })
-		stop := start(t, jobs)
-		register := func(period time.Duration) durable.Job {
-			id := must(k.AtFixedRate(t.Context(), "key", 0, period, 1))
-			time.Sleep(time.Minute)
-			return must(jobs.Get(t.Context(), id))
-		}
-		first := register(time.Second)
-		if again := register(2 * time.Second); again.ID != first.ID || again.State != durable.Succeeded || again.Runs != 1 {
-			t.Errorf("registered again it is %+v", again)
-		}
-		time.Sleep(13 * time.Hour)
-		register(3 * time.Second)
-		time.Sleep(12 * time.Hour)
-		if later := register(time.Second); later.ID == first.ID || later.Runs != 1 {
-			t.Errorf("registered a day later it is %+v", later)
-		}
-		stop()
 	})
 }

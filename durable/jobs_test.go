@@ -13,9 +13,20 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// Each line of the log about a job names it by its key: its ID says nothing to a
-// reader.
-func TestLogNamesJobsByTheirKeys(t *testing.T) {
+// A second Run returns ErrRunning.
+func TestJobsRunTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		stop := start(t, jobs)
+		stop()
+		if err := jobs.Run(t.Context()); !errors.Is(err, durable.ErrRunning) {
+			t.Error(err)
+		}
+	})
+}
+
+// Each line of the log about a job names it by its key: its ID means nothing to a reader.
+func TestLogNamesJobsByKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var log strings.Builder

@@ -9,15 +9,77 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
-	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// A node that is cut off from the store cancels its handlers before its lease is
-// over, another node runs the job within four seconds, and only one outcome is
-// committed.
-func TestCutOffNodeIsReplaced(t *testing.T) {
+// A heartbeat that reports late that a run is to be canceled does not cancel the next run of the job.
+func TestNodeLateCancelSparesNextRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		line := newFaulty(store)
+		jobs, elsewhere := newJobs(t, line), newJobs(t, store)
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			time.Sleep(1500 * time.Millisecond)
+			if durable.FencingToken(ctx) == 1 {
+				return "", errors.New("no")
+			}
+			return "", context.Cause(ctx)
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		synctest.Wait()
+		line.delay("heartbeat", time.Second) // the first asks after 900 ms, and is answered a second later
+		time.Sleep(500 * time.Millisecond)
+		must(elsewhere.Cancel(t.Context(), id))
+		time.Sleep(1050 * time.Millisecond) // the run has returned
+		if a := must(jobs.Revive(t.Context(), id)); a != durable.Applied {
+			t.Fatalf("Revive: %v", a)
+		}
+		if _, err := k.Await(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The handlers of a node that was declared dead are canceled at its next heartbeat, though by its own clock the lease
+// is not over.
+func TestNodeDeclaredDeadCancelsHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		var cause error
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			if durable.FencingToken(ctx) > 1 {
+				return "", nil
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Minute):
+			}
+			cause = context.Cause(ctx)
+			return "", cause
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, ""))
+		synctest.Wait()
+		// What frees its jobs, too.
+		if err := store.Leave(t.Context(), must(jobs.Get(t.Context(), id)).Owner); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !errors.Is(cause, durable.ErrLeaseLost) {
+			t.Errorf("after a second its context has ended with %v", cause)
+		}
+	})
+}
+
+// A node that is cut off from the store cancels its handlers before its lease is over, another node runs the job within
+// four seconds, and only one outcome is committed.
+func TestNodeCutOffIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -83,9 +145,9 @@ func TestCutOffNodeIsReplaced(t *testing.T) {
 	})
 }
 
-// A periodic job of one attempt whose node is lost goes on with its next occurrence,
-// and the one that was lost is not begun again: the log says that it failed for good.
-func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
+// A periodic job of one attempt whose node is lost goes on with its next occurrence, and the one that was lost is not
+// begun again: the log says that it failed for good.
+func TestNodeLostKeepsScheduleGoing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -113,7 +175,8 @@ func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 		for _, run := range must(heir.History(t.Context(), id, 0, 10)) {
 			verdicts = append(verdicts, run.Verdict)
 		}
-		if want := []durable.Verdict{durable.RunSucceeded, durable.RunSucceeded, durable.RunLost}; !slices.Equal(verdicts, want) {
+		if want := []durable.Verdict{durable.RunSucceeded, durable.RunSucceeded,
+			durable.RunLost}; !slices.Equal(verdicts, want) {
 			t.Errorf("the history is %v, want %v", verdicts, want)
 		}
 		if log.count("a job failed for good") != 1 || log.count("key=key kind=k attempt=1 error=\"durable: node") != 1 {
@@ -123,7 +186,7 @@ func TestLostRunDoesNotEndTheSchedule(t *testing.T) {
 }
 
 // A job that its nodes do not survive is dead in the end, and the log says so.
-func TestJobThatKillsItsNodesIsDead(t *testing.T) {
+func TestJobThatKillsNodesIsDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		var log logLines
@@ -156,13 +219,11 @@ func TestJobThatKillsItsNodesIsDead(t *testing.T) {
 }
 
 // A node that was declared dead joins again by itself, and works.
-func TestDeadNodeJoinsAgain(t *testing.T) {
+func TestNodeDeclaredDeadJoinsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
-		cut := newJobs(t, line)
-		var d diary
-		k := durable.Handle(cut, "k", d.handler)
+		cut, k, _ := newNode(t, line)
 		start(t, cut)
 		start(t, newJobs(t, store)) // somebody who notices
 		time.Sleep(time.Second)
@@ -175,10 +236,9 @@ func TestDeadNodeJoinsAgain(t *testing.T) {
 	})
 }
 
-// A store that is away for a while loses nothing and nobody: what was due
-// meanwhile runs when it is back, a run that ended meanwhile is committed, and
-// handlers are not disturbed unless the lease is over.
-func TestStoreAwayAndBack(t *testing.T) {
+// A store that does not answer for a while loses no job and ends no node: what was due meanwhile runs when it is back,
+// a run that ended meanwhile is committed, and handlers are not disturbed unless the lease is over.
+func TestNodeOutlastsOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs := newJobs(t, line)
@@ -211,15 +271,12 @@ func TestStoreAwayAndBack(t *testing.T) {
 	})
 }
 
-// A node that is stopped as a whole and goes on after its lease begins nothing
-// of what it had claimed.
-func TestLateClaimIsNotBegun(t *testing.T) {
+// A node that is stopped as a whole and goes on after its lease begins nothing of what it had claimed.
+func TestNodeSuspendedBeginsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
-		jobs := newJobs(t, line, func(c *durable.Config) { c.Lease = 300 * time.Millisecond })
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, line, func(c *durable.Config) { c.Lease = 300 * time.Millisecond })
 		start(t, jobs)
 		synctest.Wait()
 		must(k.Schedule(t.Context(), 900*time.Millisecond, "")) // claimed at once
@@ -236,9 +293,8 @@ func TestLateClaimIsNotBegun(t *testing.T) {
 	})
 }
 
-// A node that was cut off and looks seldom takes jobs again as soon as its lease is
-// renewed.
-func TestNodeThatWasCutOffLooksAtOnce(t *testing.T) {
+// A node that was cut off and polls seldom takes jobs again as soon as its lease is renewed.
+func TestNodeFencedPollsOnceRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -259,9 +315,9 @@ func TestNodeThatWasCutOffLooksAtOnce(t *testing.T) {
 	})
 }
 
-// What a node had claimed under the name by which it was declared dead is not begun
-// when the answer comes, though the node has joined again: another one has the job.
-func TestClaimOfDeadNameIsNotBegun(t *testing.T) {
+// What a node had claimed under the name by which it was declared dead is not begun when the answer comes, though the
+// node has joined again: another one has the job.
+func TestNodeDropsClaimOfDeadName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
@@ -270,7 +326,7 @@ func TestClaimOfDeadNameIsNotBegun(t *testing.T) {
 		durable.Handle(jobs, "k", d.handler)
 		k := durable.Handle(other, "k", heir.handler)
 		start(t, jobs)
-		synctest.Wait() // it has joined, and does not beat any more
+		synctest.Wait() // it has joined, and does not heartbeat any more
 		line.set(func(op string) (error, error) {
 			if op == "heartbeat" {
 				return errDown, nil
@@ -294,9 +350,9 @@ func TestClaimOfDeadNameIsNotBegun(t *testing.T) {
 	})
 }
 
-// What was confirmed, and waits for a worker, does not begin once the lease is
-// over: not even in the moment in which it ends, when the node is about to notice.
-func TestConfirmedJobIsNotBegunWithoutLease(t *testing.T) {
+// A run that was confirmed, and waits for a worker, does not begin once the lease is over: not even in the moment in
+// which it ends, when the node is about to notice.
+func TestNodeWithoutLeaseBeginsNothing(t *testing.T) {
 	for range 30 { // what happens first in that moment is left to chance
 		synctest.Test(t, func(t *testing.T) {
 			line := newFaulty(memory.New())
@@ -331,20 +387,18 @@ func TestConfirmedJobIsNotBegunWithoutLease(t *testing.T) {
 	}
 }
 
-// A beat that is answered too late to be of use does not let the node go on.
-func TestLateBeatIsNoLease(t *testing.T) {
+// A heartbeat that is answered too late to be of use does not let the node go on.
+func TestNodeLateHeartbeatIsNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line := newFaulty(store)
-		jobs := newJobs(t, line)
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
+		jobs, k, d := newNode(t, line)
 		start(t, jobs)
 		synctest.Wait()
 		line.mu.Lock()
 		line.late = map[string]time.Duration{"heartbeat": 2900 * time.Millisecond}
 		line.mu.Unlock()
-		time.Sleep(3 * time.Second) // fenced, since no beat has been answered yet
+		time.Sleep(3 * time.Second) // fenced, since no heartbeat has been answered yet
 		id := must(k.Schedule(t.Context(), 0, ""))
 		time.Sleep(20 * time.Second)
 		if j := must(jobs.Get(t.Context(), id)); d.count() != 0 || j.Epoch != 0 {
@@ -357,108 +411,9 @@ func TestLateBeatIsNoLease(t *testing.T) {
 	})
 }
 
-// A node keeps time by the store's clock, and is right if its own is an hour off.
-func TestStoreClockDecides(t *testing.T) {
-	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			store := newFaulty(memory.New())
-			store.skew = skew
-			jobs := newJobs(t, store)
-			var d diary
-			k := durable.Handle(jobs, "k", d.handler)
-			start(t, jobs)
-			synctest.Wait()
-			begun := time.Now().UTC().Round(0)
-			must(k.Schedule(t.Context(), time.Minute, ""))
-			must(k.At(t.Context(), begun.Add(skew+2*time.Minute), ""))
-			must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC */10 * * * *"), ""))
-			time.Sleep(11 * time.Minute)
-			d.wants(t, begun, time.Minute, 2*time.Minute, 10*time.Minute)
-		})
-	}
-}
-
-// A job that was added, although the answer was lost, runs soon: the node finds
-// out that it has it.
-func TestLostAnswerOfScheduleIsFound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		line := newFaulty(memory.New())
-		jobs := newJobs(t, line)
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		start(t, jobs)
-		synctest.Wait()
-		line.set(func(op string) (error, error) {
-			if op == "insert" {
-				return nil, errLost
-			}
-			return nil, nil
-		})
-		if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
-			t.Errorf("Schedule: %v", err)
-		}
-		line.up()
-		time.Sleep(2 * time.Second)
-		if n := d.count(); n != 1 {
-			t.Errorf("it was begun %d times", n)
-		}
-	})
-}
-
-// What is just being added is not given back because nobody knows it yet: it is
-// begun once.
-func TestSlowScheduleIsNotReleased(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		line := newFaulty(memory.New())
-		jobs := newJobs(t, line)
-		var d diary
-		k := durable.Handle(jobs, "k", d.handler)
-		start(t, jobs)
-		synctest.Wait()
-		line.delay("insert", 2500*time.Millisecond)
-		lost := false
-		line.set(func(op string) (error, error) { // the claim of another job loses its answer meanwhile
-			if op == "claim" && !lost {
-				lost = true
-				return nil, errLost
-			}
-			return nil, nil
-		})
-		other := durable.Handle(newJobs(t, line.Store), "k", d.handler)
-		must(other.Schedule(t.Context(), 0, "other"))
-		must(k.Schedule(t.Context(), 0, ""))
-		time.Sleep(10 * time.Second)
-		if n := d.count(); n != 2 || !lost {
-			t.Errorf("the two were begun %d times", n)
-		}
-	})
-}
-
-// A job that is this node's again before the answer has come by which it was given to
-// it first stays what it is then: it is not begun twice, nor given back while it runs.
-func TestLateScheduleLeavesTheNextRunAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &chronicle{store: memory.New()}
-		line := newFaulty(c.store)
-		jobs := newJobs(t, line)
-		k := durable.Handle(jobs, "k", c.handler)
-		start(t, jobs)
-		synctest.Wait()
-		line.delay("insert", time.Second)
-		go k.Schedule(t.Context(), 500*time.Millisecond, 5*time.Minute, durable.Key("key"))
-		time.Sleep(100 * time.Millisecond)
-		id := must(jobs.Find(t.Context(), "key")).ID
-		must(jobs.RunNow(t.Context(), id)) // which takes it away from the node; a look takes it again
-		must(k.Await(t.Context(), id))
-		if j := must(jobs.Get(t.Context(), id)); len(c.begun(t)) != 1 || j.Runs != 1 {
-			t.Errorf("it is %+v", j)
-		}
-	})
-}
-
-// Jobs that died with another node are named in the log, but a store that takes its
-// time to say their names does not cost this node its lease.
-func TestNamesOfTheDeadHoldUpNoBeat(t *testing.T) {
+// Jobs that died with another node are named in the log, but a store that is slow to return their names does not cost
+// this node its lease.
+func TestNodeLogsDeadJobsAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		line, dies := newFaulty(store), newFaulty(store)

@@ -1,0 +1,126 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/pgtest"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// waitForWaiting waits until n statements wait for a lock.
+func waitForWaiting(t *testing.T, store *postgres.Store, n int) {
+	t.Helper()
+	for waiting := 0; waiting < n; {
+		if err := store.DB().QueryRow("select count(*) from pg_locks where not granted").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// must returns v, and ends the test if there was an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// soon returns a context that ends before a node would lose its lease: after two
+// seconds, in steps that count no more than their length, however long they take. So
+// it does not end because the machine stands still.
+func soon(t *testing.T) context.Context {
+	const step = 10 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer cancel()
+		for range 2 * time.Second / step {
+			select {
+			case <-time.After(step):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-over })
+	return ctx
+}
+
+// claimed returns jobs that are the node's, due when they are Running, else ahead.
+func claimed(t *testing.T, store *postgres.Store, node string, n int, ahead time.Duration) []durable.Job {
+	t.Helper()
+	must(store.Join(t.Context(), node, time.Hour))
+	var jobs []durable.NewJob
+	for range n {
+		jobs = append(jobs, durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: ahead, Attempts: 3})
+	}
+	must(store.Insert(t.Context(), jobs, durable.Placement{}))
+	c := must(store.Claim(t.Context(),
+		durable.ClaimRequest{Node: node, Ahead: time.Hour, Limit: n, Kinds: []durable.KindLimit{{Kind: "k", Max: n}}}))
+	if len(c.Jobs) != n {
+		t.Fatalf("claimed %d jobs, want %d", len(c.Jobs), n)
+	}
+	return c.Jobs
+}
+
+// leave opens a transaction that has locked a row and does nothing more, until
+// the function returned is called.
+func leaveOpen(t *testing.T, store *postgres.Store, query string, args ...any) (end func()) {
+	t.Helper()
+	tx := must(store.DB().BeginTx(context.WithoutCancel(t.Context()), nil))
+	if _, err := tx.Exec(query, args...); err != nil {
+		t.Fatal(err)
+	}
+	end = func() { tx.Rollback() }
+	t.Cleanup(end)
+	return end
+}
+
+const lockJob = "select from executor_job where id = $1 for update"
+
+func uuidText(j durable.Job) string { return j.ID.String() }
+
+// server is shared by the tests; each has a schema of its own.
+var server *pgtest.Server
+
+func TestMain(m *testing.M) {
+	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
+}
+
+// dsn returns the name of a schema that is empty.
+func dsn(t *testing.T) string {
+	t.Helper()
+	return server.Schema(t)
+}
+
+// pooled is what a dsn has behind a pooler that pools transactions.
+const pooled = "&default_query_exec_mode=exec"
+
+// open opens a store, which is closed at the end of the test.
+func open(t *testing.T, dsn string) *postgres.Store {
+	t.Helper()
+	store, err := postgres.Open(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+var _ durable.TxStore = (*postgres.Store)(nil)
+
+// before returns a dsn that names another server, at that port, before the one of dsn.
+func before(dsn string, port int) string {
+	return strings.Replace(dsn, "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", port), 1) + "&target_session_attrs=read-write"
+}
