@@ -63,7 +63,7 @@ func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
 			t.add(j.Name, line, schedule, "", "once, when executord starts")
 			continue
 		}
-		lead := []string{j.Name, line, schedule, j.Schedule.Location().String()}
+		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
 		trigger := j.Schedule.From(now)
 		next := now
 		for i := range nextTimes {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -15,9 +16,21 @@ import (
 func newLog(w *os.File, format string, lost func(error)) *slog.Logger {
 	out := &logWriter{to: w, lost: lost}
 	if format == "text" || format == "auto" && term.IsTerminal(int(w.Fd())) {
-		return slog.New(slog.NewTextHandler(out, nil))
+		return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: shortInText}))
 	}
 	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: secondsInJSON}))
+}
+
+// shortInText writes durations with four digits, or to the millisecond.
+func shortInText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		d, unit := a.Value.Duration(), time.Duration(1)
+		for unit < time.Millisecond && d.Abs()/unit >= 10_000 {
+			unit *= 10
+		}
+		a.Value = slog.DurationValue(d.Round(unit))
+	}
+	return a
 }
 
 // secondsInJSON writes durations as numbers of seconds. By itself, slog writes

@@ -6,6 +6,7 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable"
 )
 
 // reload replaces the file.
@@ -69,10 +70,13 @@ func (d *Daemon) resume(name string) string {
 	return job.Command{Args: []string{"executord", "resume", d.Store.Namespace + "/" + name, "--store", d.Store.Name}}.String()
 }
 
-// next returns when a job is due next, as far as that is known.
+// next returns when a job is due next, which is not the time that a run in progress is for.
 func next(e catalog.Entry) time.Time {
 	if !e.NextDue.IsZero() {
 		return e.NextDue
+	}
+	if times := catalog.Times(e.Job); e.State == durable.Running && times != nil {
+		return times.Next(time.Now())
 	}
 	return e.Due
 }

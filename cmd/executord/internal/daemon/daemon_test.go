@@ -269,6 +269,22 @@ func TestDaemonReloads(t *testing.T) {
 	})
 }
 
+// The next time of a job whose run is in progress when the file is read again is the one after the run.
+func TestDaemonReloadLogsNextTimeOfRunningJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := make(chan job.File)
+		file := parse(t, "# name: a\n@every 1h sleep 90m\n")
+		h := begin(t, Config{File: file, Again: again})
+		time.Sleep(70 * time.Minute)
+		again <- file
+		synctest.Wait()
+		if got := h.logged("change=unchanged"); len(got) != 1 || !strings.Contains(got[0], "next=2000-01-01T02:00:00Z") {
+			t.Errorf("logged %q", got)
+		}
+		h.end()
+	})
+}
+
 // The reason for a step of the end is that of the first context that has ended.
 func TestDaemonReason(t *testing.T) {
 	first, cancel := context.WithCancelCause(context.Background())
