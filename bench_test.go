@@ -20,7 +20,7 @@ func BenchmarkGo(b *testing.B) {
 	p.Close()
 }
 
-// The cost of a task with a future that nobody waits for.
+// The cost of a task with a future that is not waited for.
 func BenchmarkSubmitBatch(b *testing.B) {
 	p := executor.Fixed(2)
 	ctx := context.Background()

@@ -21,9 +21,9 @@ import (
 // intKey is a context key of the type that package context uses for its own.
 var intKey = new(int)
 
-// inBody submits f in each way there is to a pool of one worker, waits until it
-// has run. parent is the context to submit with.
-func inBody(t *testing.T, parent func(*testing.T) context.Context, f func(t *testing.T, ctx context.Context)) {
+// inTask submits f in each way to a pool with one worker, and waits until it has run.
+// Function parent returns the context to submit with.
+func inTask(t *testing.T, parent func(*testing.T) context.Context, f func(t *testing.T, ctx context.Context)) {
 	t.Helper()
 	run := func(f func(context.Context)) func(context.Context) (int, error) {
 		return func(ctx context.Context) (int, error) { f(ctx); return 0, nil }
@@ -94,7 +94,7 @@ func TestTaskContextValues(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBody(t, parent, func(t *testing.T, ctx context.Context) {
+			inTask(t, parent, func(t *testing.T, ctx context.Context) {
 				for range 2 { // before and after the first use
 					if ctx.Value(contextKey{}) != "v" || ctx.Value(intKey) != 7 || ctx.Value(new(int)) != nil {
 						t.Errorf("values: %v, %v", ctx.Value(contextKey{}), ctx.Value(intKey))
@@ -108,7 +108,7 @@ func TestTaskContextValues(t *testing.T) {
 
 // The context of a task has the deadline of the submitter's context, and ends then.
 func TestTaskContextDeadline(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
+	inTask(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, errTask)
 		t.Cleanup(cancel)
 		return ctx
@@ -126,7 +126,7 @@ func TestTaskContextDeadline(t *testing.T) {
 
 // If the submitter's context cannot end, that of the task does not end by itself.
 func TestTaskContextWithoutEnd(t *testing.T) {
-	inBody(t, background, func(t *testing.T, ctx context.Context) {
+	inTask(t, background, func(t *testing.T, ctx context.Context) {
 		time.Sleep(time.Hour)
 		if ctx.Err() != nil || context.Cause(ctx) != nil {
 			t.Errorf("%v, cause %v", ctx.Err(), context.Cause(ctx))
@@ -141,7 +141,7 @@ func TestTaskContextWithoutEnd(t *testing.T) {
 
 // When the submitter's context ends, so does that of the task, with the same cause.
 func TestTaskContextEndsWithParent(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
+	inTask(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		time.AfterFunc(time.Minute, func() { cancel(errTask) })
 		return ctx
@@ -202,7 +202,7 @@ func TestTaskContextChildren(t *testing.T) {
 // A parent whose Done, Err and Deadline hide those of its own parent, as before
 // context.WithoutCancel, hides the end of that one from the task too.
 func TestTaskContextParentHidesDone(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
+	inTask(t, func(t *testing.T) context.Context {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(errTask)
 		return detached{ctx}
@@ -229,7 +229,7 @@ func (detached) Err() error { return nil }
 
 // Due of a task without a schedule is zero, even if its parent is the context of a scheduled task.
 func TestTaskContextDueIsNotInherited(t *testing.T) {
-	inBody(t, func(t *testing.T) context.Context {
+	inTask(t, func(t *testing.T) context.Context {
 		s := testkit.Closing(t, executor.Scheduled(1))
 		parent := make(chan context.Context)
 		executor.Schedule(t.Context(), s, time.Minute, func(ctx context.Context) (int, error) {

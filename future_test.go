@@ -529,7 +529,7 @@ func TestFutureGetPrefersDone(t *testing.T) {
 	})
 }
 
-// lastMoment is a context that has ended. It completes f when Get asks for its Done channel.
+// lastMoment is a context that has ended. It completes f when Get calls Done.
 type lastMoment struct {
 	context.Context
 	f *executor.Future[int]

@@ -135,8 +135,7 @@ func TestPoolRemoveFunc(t *testing.T) {
 	})
 }
 
-// holder is comparable as a type, but two of them may not be as values: == of
-// what they hold panics.
+// holder is a comparable type of which two values may not be comparable: == of held panics.
 type holder struct{ held any }
 
 func (holder) Run(context.Context) error { return nil }
@@ -652,8 +651,7 @@ func TestPoolSetAllowCoreTimeout(t *testing.T) {
 
 // Cancel among many waiting tasks.
 
-// many is how many tasks wait in these tests: so many that most are far from
-// the head of the queue.
+// many is the number of waiting tasks: so many that most are far from the head of the queue.
 const many = 4000
 
 // waitingPool is a pool with many waiting tasks.

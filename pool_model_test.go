@@ -22,8 +22,8 @@ import (
 
 // Programs: random sequences of calls on a pool and on a model of it.
 
-// program runs a sequence of calls on a pool and on the model of it. What it
-// calls is read off its code, so that any bytes are a program.
+// program runs a sequence of calls on a pool and on the model of it. Its code
+// determines the calls: any bytes are a program.
 type program struct {
 	t     *testing.T
 	code  []byte
@@ -71,8 +71,8 @@ func (p *program) play(rest int, step, compare func()) {
 	}
 }
 
-// sameRuns compares the runs of the pool with those of the model. In a parallel
-// those that begin at the same time are in no order.
+// sameRuns compares the runs of the pool with those of the model. If parallel is set,
+// runs that begin at the same time are in no order.
 func (p *program) sameRuns(model []programRun, parallel bool) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -126,8 +126,8 @@ func playRandom(t *testing.T, n, longest int, play func(t *testing.T, code []byt
 	}
 }
 
-// poolModel says what a pool has to do, with a sorted list and a number for the
-// workers. Times are since the beginning.
+// poolModel is what a pool has to do, in the form of a sorted list and a number of workers.
+// Times are since the beginning.
 type poolModel struct {
 	core, max int
 	kept      bool // idle workers above core stay for the whole program
@@ -506,7 +506,7 @@ func FuzzPool(f *testing.F) {
 
 // Histories: many goroutines use a pool in real time, and the records are judged afterwards.
 
-// record is the history of one task: what was said about it and what happened.
+// record is the history of one task: what was reported about it and what happened.
 type record struct {
 	id       int
 	runs     atomic.Int32

@@ -68,7 +68,7 @@ func TestPoolStages(t *testing.T) {
 	})
 }
 
-// hostileTimeouts are aimed at arithmetic that overflows.
+// hostileTimeouts are timeouts of which some overflow.
 var hostileTimeouts = []time.Duration{-1 << 63, -1, 0, 1, 999999, time.Millisecond, time.Hour}
 
 // AwaitTermination of a live pool ends with its context; of a terminated one it succeeds whatever

@@ -249,8 +249,8 @@ func TestDecorateRunGoexit(t *testing.T) {
 	})
 }
 
-// returningEarly makes a pool whose decorations run the task in another goroutine, and
-// return by leave as soon as it has begun.
+// returningEarly makes a pool whose decorations run the task in another goroutine, and call leave
+// as soon as the task has begun.
 func returningEarly(t *testing.T, hooks executor.Hooks,
 	leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
 	c := make(chan struct{})
@@ -407,7 +407,7 @@ func TestDecorateNextDuringSubmit(t *testing.T) {
 		listed := make(chan struct{})
 		p := newScheduled(t,
 			executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-				go func() { // while slowNext is thinking
+				go func() { // while slowNext sleeps
 					defer close(listed)
 					task.Next()
 				}()
@@ -419,7 +419,7 @@ func TestDecorateNextDuringSubmit(t *testing.T) {
 	})
 }
 
-// slowNext is a decoration that takes its time to say when it is due.
+// slowNext is a decoration whose Next takes some time.
 type slowNext struct {
 	executor.ScheduledTask
 	due time.Time

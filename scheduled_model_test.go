@@ -13,8 +13,8 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// scheduleModel says what a scheduled pool has to do, with one worker and a
-// sorted list. Times are since the beginning.
+// scheduleModel is what a scheduled pool has to do, in the form of one worker and a sorted list.
+// Times are since the beginning.
 type scheduleModel struct {
 	now      time.Duration
 	tasks    []*modelTask
