@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// One goroutine that offers and polls.
+// BenchmarkOfferPoll measures one goroutine that offers and polls.
 func BenchmarkOfferPoll(b *testing.B) {
 	for _, k := range kinds {
 		if !k.holds {
@@ -36,8 +36,8 @@ func BenchmarkOfferPoll(b *testing.B) {
 	})
 }
 
-// Two, and then more producers and consumers than processors, who wait for
-// each other (JDK-8267502).
+// BenchmarkPutTake measures one producer and one consumer, and more of them than
+// processors, that wait for each other (JDK-8267502).
 func BenchmarkPutTake(b *testing.B) {
 	pairs := []int{1, 8 * runtime.NumCPU()}
 	for _, n := range pairs {
@@ -74,7 +74,8 @@ func both(b *testing.B, pairs int, put, take func()) {
 	wg.Wait()
 }
 
-// Many who wait for elements ten microseconds apart (DelayQueue/Stress).
+// BenchmarkDelay measures many goroutines that wait for elements ten microseconds apart
+// (DelayQueue/Stress).
 func BenchmarkDelay(b *testing.B) {
 	q := queue.NewDelay(func(t time.Time) time.Time { return t })
 	ctx, cancel := context.WithCancel(context.Background())

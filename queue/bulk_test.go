@@ -9,8 +9,8 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// Drain gives everything in order, as often as there is something.
-func TestDrain(t *testing.T) {
+// Drain returns all elements in order and empties the queue, any number of times.
+func TestBlockingDrain(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for range 2 {
 			fill(t, q, size)
@@ -23,8 +23,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// Drain removes up to as many as it is told, from the front.
-func TestDrainLimit(t *testing.T) {
+// Drain removes up to limit elements, the first to leave.
+func TestBlockingDrainLimit(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for limit := range size + 3 {
 			q.Clear()
@@ -40,8 +40,8 @@ func TestDrainLimit(t *testing.T) {
 	})
 }
 
-// Drain of none or less removes nothing.
-func TestDrainNonPositive(t *testing.T) {
+// Drain with a limit of zero or less removes nothing.
+func TestBlockingDrainNonPositive(t *testing.T) {
 	forAll(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		n := 0
 		if k.holds {
@@ -59,8 +59,8 @@ func TestDrainNonPositive(t *testing.T) {
 	})
 }
 
-// Whatever makes room releases those who wait for it, as many as fit.
-func TestMakingRoomReleasesPutters(t *testing.T) {
+// Every method that removes elements releases the puts that wait for room.
+func TestBlockingRoomReleasesPutters(t *testing.T) {
 	for name, makeRoom := range map[string]func(*queue.Blocking[int]){
 		"Poll":       func(q *queue.Blocking[int]) { q.Poll() },
 		"Drain":      func(q *queue.Blocking[int]) { q.Drain(1) },
@@ -82,9 +82,9 @@ func TestMakingRoomReleasesPutters(t *testing.T) {
 	}
 }
 
-// RemoveFunc removes all that match and nothing else, says how many, and
-// leaves the order as it was.
-func TestRemoveFunc(t *testing.T) {
+// RemoveFunc removes the elements that match and no others, returns their number, and
+// keeps the order of the others.
+func TestBlockingRemoveFunc(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		fill(t, q, size)
 		even := func(i int) bool { return i%2 == 0 }
@@ -103,14 +103,14 @@ func TestRemoveFunc(t *testing.T) {
 	})
 }
 
-// A predicate that panics removes nothing.
-func TestRemoveFuncPanics(t *testing.T) {
+// If the function passed to RemoveFunc panics, nothing is removed.
+func TestBlockingRemoveFuncPanics(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		fill(t, q, size)
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("the panic was swallowed")
+					t.Error("RemoveFunc did not panic")
 				}
 			}()
 			q.RemoveFunc(func(i int) bool {
@@ -126,14 +126,14 @@ func TestRemoveFuncPanics(t *testing.T) {
 	})
 }
 
-// A predicate may use the queue, for no lock is held; what leaves meanwhile is
-// not removed as well, nor is an equal element that came later.
-func TestRemoveFuncHoldsNoLock(t *testing.T) {
+// The function passed to RemoveFunc may use the queue. An element that leaves meanwhile
+// is not counted, and an equal one that came later is not removed.
+func TestBlockingRemoveFuncMayUseQueue(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		fill(t, q, 4)
-		asked := 0
+		calls := 0
 		n := q.RemoveFunc(func(i int) bool {
-			if asked++; asked == 1 {
+			if calls++; calls == 1 {
 				if v, ok := q.Poll(); !ok || v != 0 {
 					t.Errorf("Poll = %d, %v", v, ok)
 				}
@@ -141,8 +141,8 @@ func TestRemoveFuncHoldsNoLock(t *testing.T) {
 			}
 			return i <= 1
 		})
-		if n != 1 || asked != 4 {
-			t.Errorf("removed %d, asked %d times", n, asked)
+		if n != 1 || calls != 4 {
+			t.Errorf("removed %d, %d calls", n, calls)
 		}
 		left := q.Drain(math.MaxInt)
 		slices.Sort(left)
@@ -152,9 +152,8 @@ func TestRemoveFuncHoldsNoLock(t *testing.T) {
 	})
 }
 
-// An element that is removed one by one until none is left leaves the queue
-// fit for use.
-func TestLastElement(t *testing.T) {
+// A queue from which all elements were removed one by one can be used again.
+func TestBlockingRemoveFuncLast(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for range 3 {
 			fill(t, q, size)
@@ -172,8 +171,8 @@ func TestLastElement(t *testing.T) {
 	})
 }
 
-// Clear removes everything and restores the capacity.
-func TestClear(t *testing.T) {
+// Clear removes all elements and restores the capacity.
+func TestBlockingClear(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for range 3 {
 			fill(t, q, size)
@@ -183,8 +182,9 @@ func TestClear(t *testing.T) {
 	})
 }
 
-// All gives every element once, the head first, and an early end is heeded.
-func TestAll(t *testing.T) {
+// All returns every element once, the first to leave first, and stops when the loop
+// does.
+func TestBlockingAll(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for _, i := range []int{1, 0, 2} {
 			q.Offer(i)
@@ -192,10 +192,10 @@ func TestAll(t *testing.T) {
 		head, _ := q.Peek()
 		all := slices.Collect(q.All())
 		if len(all) != 3 || all[0] != head {
-			t.Errorf("All gives %v, the head is %d", all, head)
+			t.Errorf("All = %v, the head is %d", all, head)
 		}
 		if k.name == "Bounded" && !slices.Equal(all, []int{1, 0, 2}) {
-			t.Errorf("All gives %v, out of order of arrival", all)
+			t.Errorf("All = %v, out of order of arrival", all)
 		}
 		for range q.All() {
 			break
@@ -203,23 +203,22 @@ func TestAll(t *testing.T) {
 	})
 }
 
-// The first that All gives is the first to leave also where the heap below has
-// it behind others: 5 and 9 came in order, 7 did not.
-func TestAllGivesTheHeadFirst(t *testing.T) {
+// All returns the first to leave first also if the heap has others before it: 5 and 9
+// came in order, 7 did not.
+func TestBlockingAllHeadFirst(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		for _, i := range []int{5, 9, 7} {
 			q.Offer(i)
 			head, _ := q.Peek()
 			if all := slices.Collect(q.All()); all[0] != head {
-				t.Errorf("All gives %v, the head is %d", all, head)
+				t.Errorf("All = %v, the head is %d", all, head)
 			}
 		}
 	})
 }
 
-// All gives the elements of the moment when the loop begins, also if they are
-// removed meanwhile, and may be used again.
-func TestAllIsASnapshot(t *testing.T) {
+// All returns the elements of the moment when the loop begins, and can be used again.
+func TestBlockingAllIsSnapshot(t *testing.T) {
 	forHolding(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		all := q.All()
 		for n := range size {
@@ -247,9 +246,9 @@ func TestAllIsASnapshot(t *testing.T) {
 	})
 }
 
-// Drain of a handoff queue takes the elements of those who wait in Put, up to
-// the limit, and releases these.
-func TestDrainHandoff(t *testing.T) {
+// Drain of a handoff queue takes the elements of puts that wait, up to the limit, and
+// releases these puts.
+func TestHandoffDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.NewHandoff[int]()
 		first := waits(t, func() error { return q.Put(t.Context(), 1) })

@@ -24,7 +24,7 @@ func newEvents() *queue.Blocking[event] {
 // in returns an event that is due in d.
 func in(d time.Duration) event { return event{at: time.Now().Add(d)} }
 
-// Each element leaves when it is due, the earliest first.
+// Each element of a delay queue leaves when it is due, the earliest first.
 func TestDelayOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -41,8 +41,7 @@ func TestDelayOrder(t *testing.T) {
 	})
 }
 
-// Before its time an element is counted, shown and traversed, but not given,
-// drained or waited for longer than one is willing to.
+// An element that is not due is counted and shown, and is neither polled nor drained.
 func TestDelayNotDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -73,7 +72,7 @@ func TestDelayNotDue(t *testing.T) {
 	})
 }
 
-// Drain gives what is due, in order and up to the limit, and leaves the rest.
+// Drain returns the elements that are due, in order and up to the limit.
 func TestDelayDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -92,8 +91,7 @@ func TestDelayDrain(t *testing.T) {
 	})
 }
 
-// Times out of range are due at once, or never, and do not overflow beside
-// one that is overdue (JDK-6725789).
+// Times out of range are due at once or never, and do not overflow (JDK-6725789).
 func TestDelaySaturates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -123,8 +121,8 @@ func TestDelaySaturates(t *testing.T) {
 	})
 }
 
-// For an element that is never due nobody sets a timer: who waits for it in a
-// bubble leaves the clock alone, which would run to its end, and then in circles.
+// A take that waits for an element that is never due sets no timer: in a bubble the clock
+// would run to its end.
 func TestDelayNeverDue(t *testing.T) {
 	for name, due := range map[string]time.Time{
 		"on the wall clock":      time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -151,7 +149,7 @@ func TestDelayNeverDue(t *testing.T) {
 	}
 }
 
-// Equal times leave in order of arrival, whether on the wall clock or on the
+// Elements with equal times leave in order of arrival, on the wall clock and on the
 // monotonic one.
 func TestDelayTies(t *testing.T) {
 	at := time.Now().Add(-time.Second) // outside of a bubble: clocks that move
@@ -181,9 +179,8 @@ func TestDelayWallClock(t *testing.T) {
 	})
 }
 
-// Of those who wait only the first has a timer; whoever comes to be the first
-// takes over, and is on time: when the leader gives up, when it is served, when
-// an earlier element comes and when the first is removed.
+// The first taker becomes the leader and is on time: after the leader gives up, after it
+// is served, when an earlier element comes, and when the first is removed.
 func TestDelayLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -204,7 +201,7 @@ func TestDelayLeader(t *testing.T) {
 		third := take(t.Context(), 20*time.Second)
 		fourth := take(t.Context(), 50*time.Second)
 
-		q.Offer(in(time.Hour)) // nobody is to wait for this one
+		q.Offer(in(time.Hour)) // no timer is set for this one
 		q.Offer(in(20 * time.Second))
 		time.Sleep(time.Second)
 		cancel()
@@ -228,8 +225,8 @@ func TestDelayLeader(t *testing.T) {
 	})
 }
 
-// A leader that is served wakes up the next for the next element, though both
-// were due at the same instant.
+// A leader that is served wakes the next one, also for an element that is due at the same
+// instant.
 func TestDelayManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newEvents()
@@ -250,9 +247,9 @@ func TestDelayManyWait(t *testing.T) {
 	})
 }
 
-// One who waits for an element does not lose it to one who asks later, at the
+// A take that waits for an element gets it, and not a call that comes later, at the
 // instant when it is due.
-func TestDelayNobodyBarges(t *testing.T) {
+func TestDelayNoBarging(t *testing.T) {
 	for name, barge := range map[string]func(q *queue.Blocking[event]) bool{
 		"Poll":  func(q *queue.Blocking[event]) bool { _, ok := q.Poll(); return ok },
 		"Drain": func(q *queue.Blocking[event]) bool { return q.Drain(1) != nil },
@@ -262,20 +259,40 @@ func TestDelayNobodyBarges(t *testing.T) {
 				for range 50 {
 					q := newEvents()
 					q.Offer(in(time.Second))
-					asked := waits(t, func() error {
+					barged := waits(t, func() error {
 						time.Sleep(time.Second)
 						if barge(q) {
-							t.Error("it was given to one who came later")
+							t.Error("a call that came later got it")
 						}
 						return nil
 					})
 					taken := waits(t, func() error { _, err := q.Take(t.Context()); return err })
 					time.Sleep(time.Second)
-					if asked() != nil || taken() != nil {
+					if barged() != nil || taken() != nil {
 						t.Error("not served")
 					}
 				}
 			})
 		})
 	}
+}
+
+// A timeout counts from the call, however often the wait is disturbed: here by elements
+// that come each second and are due earlier than those before.
+func TestDelayTimeoutCountsFromCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newEvents()
+		go func() {
+			for i := range 10 {
+				q.Offer(in(time.Duration(20-i) * time.Hour))
+				time.Sleep(time.Second)
+			}
+		}()
+		defer time.Sleep(time.Minute) // until it has ended
+		start := time.Now()
+		e, ok, err := q.PollFor(t.Context(), 3500*time.Millisecond)
+		if ok || err != nil || time.Since(start) != 3500*time.Millisecond {
+			t.Errorf("PollFor = %v, %v, %v after %v", e, ok, err, time.Since(start))
+		}
+	})
 }

@@ -2,8 +2,8 @@ package queue_test
 
 import (
 	"context"
-	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +16,7 @@ import (
 type kind struct {
 	name  string
 	cap   int
-	holds bool // elements without anybody waiting
+	holds bool // elements while no goroutine waits
 	make  func() *queue.Blocking[int]
 }
 
@@ -91,7 +91,7 @@ func fill(t *testing.T, q *queue.Blocking[int], n int) {
 	}
 }
 
-// mustBeEmpty asks a queue in every way whether it is empty.
+// mustBeEmpty checks by every method that a queue is empty.
 func mustBeEmpty[T any](t *testing.T, q *queue.Blocking[T]) {
 	t.Helper()
 	if n := q.Len(); n != 0 {
@@ -115,15 +115,15 @@ func mustBeEmpty[T any](t *testing.T, q *queue.Blocking[T]) {
 		t.Errorf("Drain = %v", all)
 	}
 	for v := range q.All() {
-		t.Errorf("All gives %v", v)
+		t.Errorf("All = %v", v)
 	}
 	if n := q.RemoveFunc(func(T) bool { return true }); n != 0 {
 		t.Errorf("RemoveFunc = %d", n)
 	}
 }
 
-// waits starts do in a goroutine, and returns when that waits. The func that
-// it returns fails the test if do waits still, and gives its error.
+// waits starts do in a goroutine and returns when that waits. The function result returns
+// the error of do, and fails the test if do still waits.
 func waits(t *testing.T, do func() error) (result func() error) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -131,7 +131,7 @@ func waits(t *testing.T, do func() error) (result func() error) {
 	synctest.Wait()
 	select {
 	case err := <-ended:
-		t.Fatalf("did not wait, and gave %v", err)
+		t.Fatalf("did not wait, and returned %v", err)
 	default:
 	}
 	return func() error {
@@ -154,16 +154,123 @@ func canceled() context.Context {
 	return ctx
 }
 
-// A queue tells how much it holds, and of how much.
-func TestText(t *testing.T) {
-	forAll(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
-		q.Offer(1)
-		want := map[string]string{"Bounded": "queue: length 1, capacity 20", "Handoff": "queue: length 0, capacity 0"}[k.name]
-		if want == "" {
-			want = "queue: length 1"
+type job struct {
+	rank int
+	name string
+}
+
+// NewBounded panics if the capacity is less than 1.
+func TestBoundedCapacity(t *testing.T) {
+	for _, n := range []int{0, -1, math.MinInt} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("NewBounded(%d) did not panic", n)
+				}
+			}()
+			queue.NewBounded[int](n)
+		}()
+	}
+	if q := queue.NewBounded[int](math.MaxInt); q.Remaining() != math.MaxInt {
+		t.Errorf("Remaining = %d", q.Remaining())
+	}
+}
+
+// A bounded queue accepts as many elements as its capacity, and one more when one has
+// left.
+func TestBoundedIsFull(t *testing.T) {
+	for capacity := 1; capacity < 70; capacity++ {
+		q := queue.NewBounded[int](capacity)
+		fill(t, q, capacity)
+		if q.Offer(99) || q.Remaining() != 0 || q.Len() != capacity {
+			t.Errorf("one more than %d was accepted", capacity)
 		}
-		if got := fmt.Sprint(q); got != want {
-			t.Errorf("text is %q, want %q", got, want)
+		q.Poll()
+		if !q.Offer(99) || q.Offer(99) {
+			t.Error("not room for one")
 		}
+	}
+}
+
+// A nil element is an element.
+func TestUnboundedNilElement(t *testing.T) {
+	q := queue.NewUnbounded[*int]()
+	q.Offer(nil)
+	if v, ok := q.Poll(); v != nil || !ok {
+		t.Errorf("Poll = %v, %v", v, ok)
+	}
+}
+
+// The least element of a priority queue leaves first and, among equals, the oldest, also
+// after a removal.
+func TestPriorityOrder(t *testing.T) {
+	q := queue.NewPriority(func(j job) int { return j.rank })
+	for _, j := range []job{{2, "a"}, {1, "b"}, {2, "c"}, {0, "d"}, {1, "e"}, {1, "x"}, {2, "f"}} {
+		q.Offer(j)
+	}
+	q.RemoveFunc(func(j job) bool { return j.name == "x" })
+	if got, want := q.Drain(9), []job{{0, "d"}, {1, "b"}, {1, "e"}, {2, "a"}, {2, "c"}, {2, "f"}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// An element that changes after it was put keeps its rank.
+func TestPriorityKeyIsReadOnce(t *testing.T) {
+	calls := 0
+	q := queue.NewPriority(func(j *job) int { calls++; return j.rank })
+	var jobs []*job
+	for i := range 100 {
+		jobs = append(jobs, &job{rank: i * 37 % 100})
+		q.Offer(jobs[i])
+	}
+	want := slices.SortedFunc(slices.Values(jobs), func(a, b *job) int { return a.rank - b.rank })
+	for _, j := range jobs {
+		j.rank = -j.rank
+	}
+	if got := q.Drain(100); !slices.Equal(got, want) {
+		t.Error("the order has changed")
+	}
+	if calls != 100 {
+		t.Errorf("%d calls for the keys of a hundred", calls)
+	}
+}
+
+// The function for the key may use the queue, and if it panics nothing has been put.
+func TestPriorityKeyMayUseQueue(t *testing.T) {
+	var q *queue.Blocking[int]
+	q = queue.NewPriority(func(i int) int {
+		if i == 13 {
+			panic("boom")
+		}
+		return i + q.Len()
 	})
+	q.Offer(1)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("Offer did not panic")
+			}
+		}()
+		q.Offer(13)
+	}()
+	if q.Len() != 1 {
+		t.Errorf("Len = %d", q.Len())
+	}
+}
+
+// NewPriority and NewDelay panic if their function is nil.
+func TestPriorityNilKey(t *testing.T) {
+	for name, make := range map[string]func(){
+		"nil key": func() { queue.NewPriority[int, int](nil) },
+		"nil due": func() { queue.NewDelay[int](nil) },
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r != "queue: "+name {
+					t.Errorf("recovered %v", r)
+				}
+			}()
+			make()
+		}()
+	}
 }

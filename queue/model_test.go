@@ -14,7 +14,7 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// thing is an element of the queues under test: equal keys are told apart.
+// thing is an element of the queues under test: things with equal keys differ.
 type thing struct{ key, id int }
 
 // call is a goroutine that waits in the queue, and what the model expects.
@@ -26,8 +26,8 @@ type call struct {
 	err    error
 }
 
-// model is a queue as simple as can be: sorted lists, of elements and of those
-// who wait. It does to a queue what it does to itself and compares.
+// model is a queue made of sorted lists, of elements and of waiters. It does each step
+// on itself and on a queue, and compares.
 type model struct {
 	t        *testing.T
 	q        *queue.Blocking[thing]
@@ -63,7 +63,7 @@ func newModel(t *testing.T, kind int) *model {
 	return m
 }
 
-// pop is popLocked of the queue.
+// pop does what popLocked of a queue does.
 func (m *model) pop() (v thing, ok bool) {
 	if len(m.things) > 0 {
 		v = m.things[0]
@@ -179,7 +179,7 @@ func (m *model) step(op, arg byte) {
 	m.look()
 }
 
-// wait adds a goroutine to a line that does what does not end at once.
+// wait starts a goroutine that does what waits, and adds it to line.
 func (m *model) wait(v thing, line *[]*call, do func(context.Context, *call)) {
 	ctx, cancel := context.WithCancel(m.t.Context())
 	c := &call{cancel: cancel, ended: make(chan struct{}), v: v}
@@ -194,7 +194,7 @@ func (m *model) equal(what string, got, want any) {
 	}
 }
 
-// look compares the queue and all who wait with the model.
+// look compares the queue and its waiters with the model.
 func (m *model) look() {
 	synctest.Wait()
 	for _, c := range m.served {
@@ -229,14 +229,14 @@ func (m *model) look() {
 		slices.SortFunc(all, func(a, b thing) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
 	}
 	if !slices.Equal(all, m.things) {
-		m.t.Fatalf("All gives %v, want %v", all, m.things)
+		m.t.Fatalf("All = %v, want %v", all, m.things)
 	}
 	if v, ok := m.q.Peek(); ok != (len(m.things) > 0) || ok && v != m.things[0] {
 		m.t.Fatalf("Peek = %v, %v, want the first of %v", v, ok, m.things)
 	}
 }
 
-// end lets everybody go home.
+// end cancels all waiters.
 func (m *model) end() {
 	for _, c := range slices.Concat(m.takers, m.putters) {
 		c.cancel()
@@ -254,9 +254,9 @@ func run(t *testing.T, kind int, ops []byte) {
 	})
 }
 
-// Whatever is done to a queue, by whoever waits or does not, it agrees with a
-// sorted list and keeps its invariants after every step.
-func TestAgreesWithModel(t *testing.T) {
+// A queue agrees with sorted lists, of elements and of waiters, and keeps its invariants,
+// after every step of a random program.
+func TestBlockingAgreesWithModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -269,8 +269,8 @@ func TestAgreesWithModel(t *testing.T) {
 	}
 }
 
-// FuzzQueue does what the input says, two bytes an operation.
-func FuzzQueue(f *testing.F) {
+// A queue agrees with sorted lists after every step of any program, two bytes a step.
+func FuzzBlocking(f *testing.F) {
 	for kind := range 6 {
 		f.Add(kind, []byte{5, 0, 0, 9, 0, 3, 7, 1, 7, 2, 8, 0, 9, 2, 10, 3, 11, 0, 3, 0})
 	}

@@ -33,8 +33,8 @@ const (
 	rounds     = 1500
 )
 
-// Whatever many producers put, many consumers take: everything, once.
-func TestProducersAndConsumers(t *testing.T) {
+// Many consumers take what many producers put, each element once.
+func TestBlockingProducersAndConsumers(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		var wg sync.WaitGroup
 		var produced, consumed atomic.Int64
@@ -83,8 +83,8 @@ func TestProducersAndConsumers(t *testing.T) {
 	})
 }
 
-// Of one producer's elements every consumer sees ascending ones.
-func TestOneProducerManyConsumers(t *testing.T) {
+// Each of many consumers gets elements of one producer in ascending order.
+func TestBlockingOneProducerManyConsumers(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		var wg sync.WaitGroup
 		for range goroutines {
@@ -106,9 +106,9 @@ func TestOneProducerManyConsumers(t *testing.T) {
 	})
 }
 
-// Of those who give up at the very moment when they are served, none loses an
-// element, and none gives one back twice.
-func TestGivingUpLosesNothing(t *testing.T) {
+// A call that gives up at the moment when it is served loses no element and returns none
+// twice.
+func TestBlockingGivingUpLosesNothing(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		var wg sync.WaitGroup
 		var produced, consumed atomic.Int64
@@ -144,9 +144,8 @@ func TestGivingUpLosesNothing(t *testing.T) {
 	})
 }
 
-// One who has put an element finds one, though all others take as well: each
-// took no more than it has put (JDK-8371740).
-func TestMissedPoll(t *testing.T) {
+// A goroutine that has put an element finds one, while others do the same (JDK-8371740).
+func TestBlockingMissedPoll(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		if !k.holds {
 			return
@@ -171,9 +170,9 @@ func TestMissedPoll(t *testing.T) {
 	})
 }
 
-// Batches that are drained while others put and look are consecutive, and what
-// a traversal sees is ascending (JDK-6805775, JDK-6815766).
-func TestOfferDrainScan(t *testing.T) {
+// Batches that are drained while others put and look are consecutive, and All is in order
+// (JDK-6805775, JDK-6815766).
+func TestBlockingOfferDrainScan(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		if !k.holds {
 			return
@@ -212,9 +211,8 @@ func TestOfferDrainScan(t *testing.T) {
 	})
 }
 
-// RemoveFunc and Poll never both claim an element, nor neither
-// (JDK-6785442).
-func TestRemovePollRace(t *testing.T) {
+// Every element is removed by either RemoveFunc or Poll (JDK-6785442).
+func TestBlockingRemovePollRace(t *testing.T) {
 	forAllRacing(t, func(t *testing.T, k kind, q *queue.Blocking[int]) {
 		if !k.holds {
 			return
@@ -253,8 +251,7 @@ func TestRemovePollRace(t *testing.T) {
 	})
 }
 
-// A real clock, real waits: many wait in a delay queue for elements a few
-// hundred microseconds apart (JDK-6609775), and none comes early.
+// Many goroutines wait in a delay queue, and no element comes early (JDK-6609775).
 func TestDelayRace(t *testing.T) {
 	q := newEvents()
 	var wg sync.WaitGroup
@@ -276,4 +273,131 @@ func TestDelayRace(t *testing.T) {
 	wg.Wait()
 	mustBeEmpty(t, q)
 	checkQueue(t, q)
+}
+
+// Every element that was put is taken once or removed, and no other is taken, among bulk
+// operations and waits that are given up or time out as they are served.
+func TestBlockingHistoryOfEachElement(t *testing.T) {
+	const actors, n = 6, 1500
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			q := k.make()
+			seen := make([]atomic.Int32, actors*n)
+			var removed atomic.Int64
+			var put [actors * n]int8 // 1 put, -1 refused; each written by its actor
+			took := func(v int, ok bool) {
+				if ok {
+					seen[v].Add(1)
+				}
+			}
+
+			// The context of a round ends by itself, by another goroutine, or
+			// never before the operation does.
+			var victim atomic.Pointer[context.CancelFunc]
+			var over atomic.Bool
+			var busy, others sync.WaitGroup
+			others.Go(func() {
+				for !over.Load() {
+					if cancel := victim.Swap(nil); cancel != nil {
+						(*cancel)()
+					}
+					runtime.Gosched()
+				}
+			})
+			others.Go(func() {
+				for !over.Load() {
+					switch rand.N(4) {
+					case 0:
+						for _, v := range q.Drain(1 + rand.N(5)) {
+							took(v, true)
+						}
+					case 1:
+						removed.Add(int64(q.RemoveFunc(func(v int) bool { return v%7 == 0 })))
+					case 2:
+						v, ok := q.Poll()
+						took(v, ok)
+					}
+					runtime.Gosched()
+				}
+			})
+			for a := range actors {
+				busy.Go(func() {
+					for i := range n {
+						id := a*n + i
+						giving, cancel := context.WithCancel(context.Background())
+						if rand.N(2) == 0 {
+							victim.Store(&cancel)
+						}
+						d := time.Duration(rand.N(5000))
+						var ok bool
+						var err error
+						switch rand.N(3) {
+						case 0:
+							ok, err = q.OfferFor(giving, id, d)
+						case 1:
+							go func() { runtime.Gosched(); cancel() }()
+							err = q.Put(giving, id)
+							ok = err == nil
+						case 2:
+							ok = q.Offer(id)
+						}
+						if ok && err != nil {
+							t.Errorf("%d was put: %v", id, err)
+						}
+						if put[id] = -1; ok {
+							put[id] = 1
+						}
+						cancel()
+
+						asking, end := context.WithCancel(context.Background())
+						if rand.N(2) == 0 {
+							victim.Store(&end)
+						}
+						switch rand.N(3) {
+						case 0:
+							v, ok, err := q.PollFor(asking, d)
+							if ok && err != nil {
+								t.Errorf("%d was taken: %v", v, err)
+							}
+							took(v, ok)
+						case 1:
+							go func() { runtime.Gosched(); end() }()
+							v, err := q.Take(asking)
+							took(v, err == nil)
+						case 2:
+							v, ok := q.Poll()
+							took(v, ok)
+						}
+						end()
+					}
+				})
+			}
+			busy.Wait()
+			over.Store(true)
+			others.Wait()
+			for _, v := range q.Drain(math.MaxInt) {
+				took(v, true)
+			}
+
+			var lost, puts int64
+			for id := range seen {
+				switch n := seen[id].Load(); {
+				case n > 1:
+					t.Errorf("%d was taken %d times", id, n)
+				case n == 1 && put[id] < 0:
+					t.Errorf("%d was not put, and taken", id)
+				case n == 0 && put[id] > 0:
+					lost++
+				}
+				if put[id] > 0 {
+					puts++
+				}
+			}
+			if lost != removed.Load() {
+				t.Errorf("%d of %d were not taken, and %d removed", lost, puts, removed.Load())
+			}
+			mustBeEmpty(t, q)
+			checkQueue(t, q)
+		})
+	}
 }

@@ -8,41 +8,42 @@ import (
 	"github.com/executor-go/executor/internal/ring"
 )
 
-// waiter is a goroutine that waits in one of the lines of a queue. It is
-// guarded by the queue's lock, and made for one wait: to keep it for the next
-// would save an allocation, but a channel belongs to the testing/synctest
-// bubble that made it.
+// waiter is a goroutine that waits to put or to take. Its fields are guarded by the lock
+// of the queue.
+//
+// It is made for one wait. To reuse it would save an allocation, but a channel belongs
+// to the testing/synctest bubble that made it.
 type waiter[T any] struct {
-	value T   // a putter's until it is served, a taker's from then on
-	place int // in its line; -1 once it is served
+	value T   // the element of a putter; of a taker, once it is served
+	place int // in the ring of takers or putters; -1 once it is served
 
-	// wake tells the waiter to look again, under the lock: it has been served,
-	// or has become the leader, or an earlier element than it waits for has
-	// come. One token is enough for any number of these.
+	// wake has a token if the waiter is to look at the queue again: it has been
+	// served, has become the leader, or leads and an earlier element has come.
 	wake chan struct{}
 
-	due int64 // the leader's: the instant for which its timer is set
+	due int64 // of the leader: the instant for which its timer is set
 }
 
-// forever is the patience of those who wait for nothing but their context.
-const forever = time.Duration(math.MaxInt64)
+// noTimeout is the timeout of a waiter that waits until its context ends.
+const noTimeout = time.Duration(math.MaxInt64)
 
 func newWaiter[T any]() *waiter[T] { return &waiter[T]{wake: make(chan struct{}, 1)} }
 
+// signal puts a token into w.wake, unless there is one.
 func (w *waiter[T]) signal() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // a token is there already
+	default:
 	}
 }
 
-// ask gives the channel that tells of ctx's end, or its error if it has ended. It
-// panics if there is no ctx.
+// doneOf returns the Done channel of ctx, or its error if it has ended. It panics if ctx
+// is nil.
 //
-// The methods of a context are the user's. All that is asked of it, here and by
-// reason, is asked while no lock is held and nobody stands in line: they may use
-// the queue, and if one panics nothing is lost.
-func ask(ctx context.Context) (done <-chan struct{}, err error) {
+// The methods of a context may be user code. They are called here and by errOf only,
+// while no lock is held and the caller is not a waiter: they may use the queue, and if
+// one panics no element is lost.
+func doneOf(ctx context.Context) (done <-chan struct{}, err error) {
 	if ctx == nil {
 		panic("queue: nil context")
 	}
@@ -52,86 +53,86 @@ func ask(ctx context.Context) (done <-chan struct{}, err error) {
 	return ctx.Done(), nil
 }
 
-// reason gives the error of a context whose channel is closed, which may be before
-// it knows why.
-func reason(ctx context.Context) error {
+// errOf returns the error of a context whose Done channel is closed. A context of the
+// user's may have none yet.
+func errOf(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return context.Canceled
 }
 
-// waitLocked lets w wait in line until it is served, or its patience or its
-// context, of which done tells, ends, and reports which: served, or neither, or
-// ended. If it was not served it has left the line. The lock is released while it
-// waits.
-func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], line *ring.Ring[*waiter[T]], patience time.Duration) (served, ended bool) {
+// waitLocked adds w to waiters and waits until it is served, its timeout is over, or done
+// is closed. It reports whether w was served and, if not, whether done was closed. A
+// waiter that was not served has been removed. The lock is released while it waits.
+func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], waiters *ring.Ring[*waiter[T]], timeout time.Duration) (served, ended bool) {
 	start := time.Now()
 	var timer *time.Timer
-	var alarm <-chan time.Time
+	var expired <-chan time.Time
 
-	line.Push(w)
+	waiters.Push(w)
 	for {
-		// Look at the queue first, at the context next and at the clock last:
-		// what was handed over must not be lost, and an ended context outranks
-		// an ended patience.
-		q.settleLocked(w)
+		// The queue comes first, the context next, and the clock last: an element
+		// that was handed over must not be lost, and an ended context outranks a
+		// timeout.
+		q.matchLocked(w)
 		if w.place < 0 {
 			return true, false
 		}
 		select {
 		case <-done:
-			q.leaveLocked(w, line)
+			q.removeWaiterLocked(w, waiters)
 			return false, true
 		default:
 		}
-		left := patience
-		if patience < forever {
+		left := timeout
+		if timeout < noTimeout {
 			left -= time.Since(start)
 			if left <= 0 {
-				q.leaveLocked(w, line)
+				q.removeWaiterLocked(w, waiters)
 				return false, false
 			}
 		}
 		if q.mu.leader == w {
-			w.due, _ = q.mu.shelf.due()
+			w.due, _ = q.mu.store.due()
 			if w.due != never {
-				left = min(left, time.Duration(saturatingSub(w.due, q.clock.now())))
+				now := q.clock.now()
+				left = min(left, time.Duration(max(w.due, now)-now))
 			}
 		}
 
 		q.mu.Unlock()
 		switch {
-		case left < forever && timer == nil:
+		case left < noTimeout && timer == nil:
 			timer = time.NewTimer(left)
 			defer timer.Stop()
-			alarm = timer.C
-		case left < forever:
+			expired = timer.C
+		case left < noTimeout:
 			timer.Reset(left)
 		case timer != nil:
-			timer.Stop() // it leads no more
+			timer.Stop() // w is no longer the leader
 		}
 		select {
 		case <-w.wake:
-		case <-alarm:
+		case <-expired:
 		case <-done:
 		}
 		q.mu.Lock()
 	}
 }
 
-// leaveLocked takes w, which gives up, out of its line.
-func (q *Blocking[T]) leaveLocked(w *waiter[T], line *ring.Ring[*waiter[T]]) {
-	line.Remove(w.place)
-	q.appointLocked(nil)
+// removeWaiterLocked removes w, which gives up, from waiters.
+func (q *Blocking[T]) removeWaiterLocked(w *waiter[T], waiters *ring.Ring[*waiter[T]]) {
+	waiters.Remove(w.place)
+	q.setLeaderLocked(nil)
 }
 
-// settleLocked moves elements to those who wait for them, and into the room
-// that others have made, until nobody waits who need not. It is called after
-// every change. self is the waiter that calls, if one does.
-func (q *Blocking[T]) settleLocked(self *waiter[T]) {
+// matchLocked moves elements of putters to the room that there is, and elements that can
+// leave to takers, until no more can be moved. It is called after every change. self is
+// the waiter that calls it, nil if the caller is not one.
+func (q *Blocking[T]) matchLocked(self *waiter[T]) {
 	for {
-		if q.mu.putters.Len() > 0 && q.mu.shelf.len() < q.capacity {
+		if q.mu.putters.Len() > 0 && q.mu.store.len() < q.capacity {
 			w, _ := q.mu.putters.Pop()
 			q.mu.fifo.push(w.value)
 			w.signal()
@@ -147,23 +148,24 @@ func (q *Blocking[T]) settleLocked(self *waiter[T]) {
 		}
 		break
 	}
-	q.appointLocked(self)
+	q.setLeaderLocked(self)
 }
 
-// appointLocked makes the first taker the leader if there is an element that
-// is not due, and tells it if that is news: unless it is the caller, self.
-func (q *Blocking[T]) appointLocked(self *waiter[T]) {
+// setLeaderLocked makes the first taker the leader if there is an element that is not
+// due, and wakes the leader if its timer has to be set anew, unless it is the caller,
+// self.
+func (q *Blocking[T]) setLeaderLocked(self *waiter[T]) {
 	if q.clock == nil {
 		return
 	}
 	w, waiting := q.mu.takers.Peek()
-	at, ok := q.mu.shelf.due()
+	at, ok := q.mu.store.due()
 	if !waiting || !ok {
 		q.mu.leader = nil
 		return
 	}
-	// A timer that is set for too early does no harm. It is set for too late
-	// if an element has come that is due earlier.
+	// A timer that is early does no harm. It is late if an element has come that is
+	// due earlier.
 	if q.mu.leader == w && w.due <= at {
 		return
 	}
@@ -174,10 +176,10 @@ func (q *Blocking[T]) appointLocked(self *waiter[T]) {
 	}
 }
 
-// popLocked takes the first element, or on a handoff queue that of the putter
-// who has waited longest. It leaves the queue to be settled.
+// popLocked removes the first element that can leave and returns it; on a handoff queue,
+// the element of the first putter. The caller calls matchLocked.
 func (q *Blocking[T]) popLocked() (v T, ok bool) {
-	if v, ok = q.mu.shelf.pop(); ok || q.capacity > 0 {
+	if v, ok = q.mu.store.pop(); ok || q.capacity > 0 {
 		return v, ok
 	}
 	w, ok := q.mu.putters.Pop()

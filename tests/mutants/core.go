@@ -64,8 +64,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "queue/wait.go", what: "a leader that leaves names no other",
-		old: "	line.Remove(w.place)\n\tq.appointLocked(nil)\n",
-		new: "	line.Remove(w.place)\n",
+		old: "	waiters.Remove(w.place)\n\tq.setLeaderLocked(nil)\n",
+		new: "	waiters.Remove(w.place)\n",
 	},
 	{
 		file: "queue/wait.go", what: "what was handed over is lost if the context ends",
@@ -74,7 +74,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "queue/bulk.go", what: "Drain wakes no putter",
-		old: "	q.settleLocked(nil)\n\treturn all",
+		old: "	q.matchLocked(nil)\n\treturn all",
 		new: "	return all",
 	},
 	{

@@ -35,9 +35,18 @@ func collected(t *testing.T, all []weak.Pointer[big]) {
 	}
 }
 
-// An element that left can be collected at once, whichever way it went, also
-// the last one (JDK-6215625, JDK-7161229).
-func TestRetainsNothing(t *testing.T) {
+var one = new(big)
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// An element that has left by any method can be collected, also the last one
+// (JDK-6215625, JDK-7161229).
+func TestBlockingRetainsNothing(t *testing.T) {
 	for name, make := range bigs {
 		if name == "Handoff" {
 			continue
@@ -67,9 +76,8 @@ func TestRetainsNothing(t *testing.T) {
 	}
 }
 
-// An element that was handed over is not retained by the queue
-// (SynchronousQueue20Test).
-func TestHandingOverRetainsNothing(t *testing.T) {
+// An element that was handed to a waiter can be collected (SynchronousQueue20Test).
+func TestBlockingHandingOverRetainsNothing(t *testing.T) {
 	for name, make := range bigs {
 		t.Run(name, func(t *testing.T) {
 			q := make()
@@ -88,8 +96,8 @@ func TestHandingOverRetainsNothing(t *testing.T) {
 	}
 }
 
-// A put that was given up does not leave its element behind.
-func TestGivenUpPutRetainsNothing(t *testing.T) {
+// The element of a put that was given up can be collected.
+func TestBlockingGivenUpPutRetainsNothing(t *testing.T) {
 	for _, q := range []*queue.Blocking[*big]{queue.NewHandoff[*big](), queue.NewBounded[*big](1)} {
 		if q.Cap() > 0 {
 			q.Offer(nil)
@@ -112,9 +120,8 @@ func TestGivenUpPutRetainsNothing(t *testing.T) {
 	}
 }
 
-// When a hundred thousand elements have left, so has their memory. The
-// structures below are tested with a million.
-func TestReturnsMemory(t *testing.T) {
+// A queue releases its memory when many elements have left.
+func TestBlockingReleasesMemory(t *testing.T) {
 	for name, make := range bigs {
 		if name == "Handoff" {
 			continue
@@ -137,9 +144,9 @@ func TestReturnsMemory(t *testing.T) {
 	}
 }
 
-// The few that are left of many take memory for few, also if they are spread
-// among those that were removed.
-func TestReturnsMemoryOfHoles(t *testing.T) {
+// The few elements that are left of many take little memory, also if they are scattered
+// among the removed ones.
+func TestBlockingReleasesMemoryOfHoles(t *testing.T) {
 	type fat struct {
 		n int
 		_ [1016]byte
@@ -169,13 +176,4 @@ func TestReturnsMemoryOfHoles(t *testing.T) {
 			mustBeEmpty(t, q)
 		})
 	}
-}
-
-var one = new(big)
-
-func heapInUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
