@@ -1,19 +1,20 @@
 // Package alarm wakes one goroutine at an instant, precisely.
 //
-// An [Alarm] has an ordinary timer, and on Linux a timer descriptor that the
-// runtime's poller watches like a socket. Both are set for the same instant, and
-// the first to go off counts, for each is late where the other is not:
+// An [Alarm] is an ordinary timer and, on Linux, a timer descriptor that the runtime's
+// poller watches as it watches a socket. Both are set for the same instant, and the
+// first to go off counts, since each is late where the other is not:
 //
-//   - While a process is idle, timers are up to a millisecond late, because the
-//     poller waits in whole milliseconds. The descriptor ends that wait in time.
+//   - While the process is idle, a timer is up to a millisecond late, because the
+//     poller waits for whole milliseconds. The descriptor ends that wait in time.
 //   - While goroutines come and go on all processors, the runtime looks for timers
-//     that are due between any two of them, but polls only every ten milliseconds.
-//   - While goroutines that do not yield have all processors, a timer waits for
-//     the one it was set on. Whatever the poller found runs on any that is free
-//     for a moment.
+//     that are due between any two of them, but polls every ten milliseconds only.
+//   - While goroutines that do not yield have all processors, a timer waits for the
+//     processor on which it was set. A goroutine that the poller has made ready runs
+//     on any processor that is free for a moment.
 //
-// Where there is no descriptor to be had (another system, a testing/synctest
-// bubble, too many open files) an Alarm is the ordinary timer alone.
+// An Alarm is the ordinary timer alone where there is no descriptor: on another system,
+// in a testing/synctest bubble, or if too many files are open. Nothing but precision
+// depends on the descriptor.
 package alarm
 
 import (
@@ -21,16 +22,16 @@ import (
 	"time"
 )
 
-// Alarm goes off once for each Set, or twice if the timer and the descriptor go
-// off in the same moment: who hears it has to look whether it is time.
-// [New] makes one, [Alarm.Close] ends it.
+// Alarm goes off once for each Set, or twice if the timer and the descriptor go off at
+// the same moment: a goroutine that Wait has woken checks whether it is time. [New]
+// makes one, [Alarm.Close] ends it.
 //
-// Set, Stop and Close may be called by any goroutine, but not by two at once:
-// callers hold a lock of their own. None of them blocks for longer than a few
-// system calls, so that lock may be a hot one.
+// Set, Stop and Close may be called by any goroutine, but not by two at the same time:
+// the caller holds a lock of its own. They make a few system calls at most and do not
+// wait, so that the lock may be in great demand.
 type Alarm struct {
 	timer *time.Timer
-	bell  <-chan struct{} // rung by waker; nil without one
+	bell  <-chan struct{} // of waker; nil without one
 	waker *waker          // nil if there is only the timer
 }
 
@@ -44,9 +45,9 @@ func New() *Alarm {
 	return a
 }
 
-// Wait waits until the alarm goes off, and reports true, or until it can receive
-// from other, and reports false. Any number of goroutines may wait; one of them
-// hears the alarm, the next one to come if there is none.
+// Wait waits until the alarm goes off and returns true, or until it receives from other
+// and returns false. Several goroutines may wait: one of them receives each alarm. If no
+// goroutine waits, the next one does.
 func (a *Alarm) Wait(other <-chan struct{}) bool {
 	select {
 	case <-a.timer.C:
@@ -58,9 +59,9 @@ func (a *Alarm) Wait(other <-chan struct{}) bool {
 	}
 }
 
-// Set makes the alarm go off in d from now, at once if d is zero or negative,
-// and never if it is some 292 years or more. It replaces an earlier setting:
-// once Set has returned, nobody hears the alarm for that one.
+// Set makes the alarm go off in d from now: at once if d is zero or negative, never if d
+// is some 292 years or more. It replaces the last setting: once Set has returned, Wait
+// does not return for that one.
 func (a *Alarm) Set(d time.Duration) {
 	if a.waker != nil {
 		a.waker.set(d)
@@ -69,8 +70,8 @@ func (a *Alarm) Set(d time.Duration) {
 	}
 }
 
-// Stop cancels the setting: once it has returned, nobody hears the alarm until
-// the next Set.
+// Stop cancels the setting: once it has returned, Wait does not return true until the
+// alarm is set again.
 func (a *Alarm) Stop() {
 	if a.waker != nil {
 		a.waker.stop()
@@ -79,10 +80,9 @@ func (a *Alarm) Stop() {
 	}
 }
 
-// Close stops the alarm and releases its descriptor. It waits until the goroutine
-// that reads it has ended, which takes no longer than it takes to be scheduled, for
-// that goroutine waits for nothing else. Closing twice does nothing; an alarm that is
-// set after Close is an ordinary timer.
+// Close stops the alarm and closes its descriptor. It waits for the end of the goroutine
+// that reads the descriptor, which waits for nothing else. An alarm may be closed twice.
+// One that is set after Close is an ordinary timer.
 func (a *Alarm) Close() {
 	a.Stop()
 	if a.waker != nil {

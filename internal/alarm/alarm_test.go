@@ -22,8 +22,8 @@ func quiet(t *testing.T, a *alarm.Alarm) {
 	}
 }
 
-// An alarm goes off at the instant it was set for.
-func TestGoesOff(t *testing.T) {
+// An alarm goes off at the instant for which it was set.
+func TestAlarmGoesOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alarm.New()
 		defer a.Close()
@@ -40,8 +40,8 @@ func TestGoesOff(t *testing.T) {
 	})
 }
 
-// A new alarm is not set, and one set for ever does not go off.
-func TestNotSet(t *testing.T) {
+// A new alarm does not go off, nor does one that is set for 292 years.
+func TestAlarmNotSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alarm.New()
 		defer a.Close()
@@ -54,7 +54,7 @@ func TestNotSet(t *testing.T) {
 }
 
 // A setting replaces the one before, whether it is earlier or later.
-func TestSetReplaces(t *testing.T) {
+func TestAlarmSetReplaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alarm.New()
 		defer a.Close()
@@ -72,8 +72,8 @@ func TestSetReplaces(t *testing.T) {
 	})
 }
 
-// What was due before Set, Stop or Close is not heard after it.
-func TestNoStaleFiring(t *testing.T) {
+// An alarm that went off before Set, Stop or Close is not received after it.
+func TestAlarmIsSilenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alarm.New()
 		for name, replace := range map[string]func(){
@@ -91,26 +91,26 @@ func TestNoStaleFiring(t *testing.T) {
 	})
 }
 
-// In a bubble nothing helps the timer, or the fake clock would stand still.
-func TestUnhelpedInBubble(t *testing.T) {
+// In a bubble there is no waker, or the fake clock would stand still.
+func TestAlarmNoWakerInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alarm.New()
 		defer a.Close()
-		if a.Helped() {
-			t.Error("the alarm has a helper in a bubble")
+		if a.HasWaker() {
+			t.Error("the alarm has a waker in a bubble")
 		}
 	})
 }
 
-// On Linux an alarm has a helper, which does not take over: alarms set, set
-// anew and stopped by many goroutines go off when they are left alone.
-func TestHelped(t *testing.T) {
+// On Linux an alarm has a waker. After many goroutines have set and stopped it, it goes
+// off for the last setting.
+func TestAlarmHasWakerOnLinux(t *testing.T) {
 	a := alarm.New()
 	defer a.Close()
 	switch linux := runtime.GOOS == "linux"; {
-	case a.Helped() && !linux:
-		t.Errorf("on %s the alarm has a helper", runtime.GOOS)
-	case !a.Helped() && linux:
+	case a.HasWaker() && !linux:
+		t.Errorf("on %s the alarm has a waker", runtime.GOOS)
+	case !a.HasWaker() && linux:
 		t.Skip("this system has no timer descriptors")
 	}
 	for range 50 {
@@ -136,8 +136,8 @@ func TestHelped(t *testing.T) {
 	}
 }
 
-// The helper outlasts a setting that was replaced by a later one, or stopped.
-func TestHelperRearms(t *testing.T) {
+// An alarm goes off after a setting that was replaced by a later one, or stopped.
+func TestAlarmIsSetAgain(t *testing.T) {
 	a := alarm.New()
 	defer a.Close()
 	for range 20 {
@@ -153,9 +153,9 @@ func TestHelperRearms(t *testing.T) {
 	}
 }
 
-// Close ends the helper's goroutine and gives its descriptor back, may be
-// repeated, and leaves an ordinary timer.
-func TestClose(t *testing.T) {
+// Close ends the goroutine and closes the descriptor, may be called twice, and leaves an
+// ordinary timer.
+func TestAlarmClose(t *testing.T) {
 	before := descriptors()
 	for range 100 {
 		a := alarm.New()
@@ -170,7 +170,7 @@ func TestClose(t *testing.T) {
 	if after := descriptors(); after > before+50 {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
-	for range 1000 { // the goroutine has signed off, but may not have gone
+	for range 1000 { // the goroutine has closed done, but may not have ended
 		if !strings.Contains(stacks(), "(*waker).run") {
 			return
 		}
@@ -190,8 +190,8 @@ func stacks() string {
 	return string(buf[:runtime.Stack(buf, true)])
 }
 
-// Setting an alarm does not allocate.
-func TestSetDoesNotAllocate(t *testing.T) {
+// Setting and stopping an alarm do not allocate.
+func TestAlarmSetDoesNotAllocate(t *testing.T) {
 	a := alarm.New()
 	defer a.Close()
 	if n := testing.AllocsPerRun(100, func() { a.Set(time.Hour); a.Set(time.Minute); a.Stop() }); n > 0 {

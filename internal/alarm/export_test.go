@@ -1,9 +1,9 @@
 package alarm
 
-// Helped reports whether something helps the timer of a.
-func (a *Alarm) Helped() bool { return a.waker != nil }
+// HasWaker reports whether a has a timer descriptor.
+func (a *Alarm) HasWaker() bool { return a.waker != nil }
 
-// Rings reports whether a has gone off and nobody has heard it, who would now.
+// Rings reports whether a has gone off since the last Wait, and receives it.
 func (a *Alarm) Rings() bool {
 	select {
 	case <-a.timer.C:

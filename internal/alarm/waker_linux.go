@@ -9,47 +9,44 @@ import (
 	"unsafe"
 )
 
-// waker has a timer descriptor beside the timer of an alarm, and rings the bell
-// if the descriptor is the first to go off.
+// waker has a timer descriptor beside the timer of an alarm, and rings a bell if the
+// descriptor is the first to go off.
 //
-// A system call for every setting would be a waste, since most settings
-// replace one that is not yet due by a later one. So the descriptor may be
-// armed too early, never too late: a later setting only writes down what is
-// wanted, and when the descriptor goes off the goroutine that reads it arms it
-// again for the rest.
+// Most settings replace one that is not yet due by a later one, and a system call for
+// each would be a waste. So the descriptor may be armed too early, never too late: a
+// later setting changes wanted alone, and when the descriptor goes off the goroutine
+// that reads it arms it again.
 //
 //	set:   wanted = now + d; if wanted < armed: arm
 //	stop:  wanted = never
-//	run:   for each wake-up: armed = never; if wanted is still to come: arm, else: ring
+//	run:   for each expiration: armed = never; if wanted is to come: arm, else: ring
 type waker struct {
-	file  *os.File      // watched by the runtime's poller; closing it ends run
+	file  *os.File      // in the runtime's poller; closing it ends run
 	epoch time.Time     // origin of the instants below
-	bell  chan struct{} // holds one ring at most, that of the last setting
+	bell  chan struct{} // has at most one token, of the last setting
 	done  chan struct{} // closed when run has ended
 
-	// mu is a leaf lock: under it there are a few system calls at most, none of
-	// which waits for anything.
+	// mu is a leaf lock. The system calls that are made under it do not wait.
 	mu struct {
 		sync.Mutex
 		timer  *time.Timer // the alarm's
 		fd     int         // file's descriptor; -1 once it is closed
-		wanted int64       // the alarm's instant, in ns since epoch; never once it rang
-		armed  int64       // the descriptor's instant; never later than wanted
+		wanted int64       // the alarm's instant, in ns since epoch; never once it has rung
+		armed  int64       // the descriptor's instant, not later than wanted
 	}
 }
 
-// never is the instant of what is not set.
+// never is the instant of an alarm that is not set.
 const never = math.MaxInt64
 
-const clockMonotonic = 1 // CLOCK_MONOTONIC, as package time reads it
+const clockMonotonic = 1 // CLOCK_MONOTONIC, which package time reads
 
-// newWaker gives timer, which is stopped, a waker, or returns nil if there can be
-// none.
+// newWaker returns a waker for timer, which is stopped, or nil if there can be none.
 func newWaker(timer *time.Timer) *waker {
 	if inBubble() {
 		return nil
 	}
-	// The flags of a timer descriptor are those of open, on every architecture.
+	// The flags of a timer descriptor are those of open on every architecture.
 	fd, _, errno := syscall.RawSyscall(syscall.SYS_TIMERFD_CREATE,
 		clockMonotonic, syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if errno != 0 {
@@ -67,12 +64,13 @@ func newWaker(timer *time.Timer) *waker {
 	return w
 }
 
-// inBubble reports whether the clock is that of a testing/synctest bubble. There
-// the descriptor must stay away: it follows the real clock, and a goroutine
-// that reads it is not durably blocked, so the fake clock would never move on.
-// A bubble cannot be asked for, but its clock stands still while a goroutine of it
-// runs, and the kernel's does not. What time it is says nothing: a bubble may have
-// slept until the present.
+// inBubble reports whether the caller runs in a testing/synctest bubble. There must be
+// no descriptor in a bubble: it follows the real clock, and the goroutine that reads it
+// is not durably blocked, so the fake clock would stand still.
+//
+// No function reports a bubble, but its clock stands still while one of its goroutines
+// runs, and the kernel's clock does not. The time itself shows nothing, since a bubble
+// may have slept until the present.
 func inBubble() bool {
 	begin := time.Now()
 	var first syscall.Timeval
@@ -107,9 +105,9 @@ func (w *waker) run() {
 	}
 }
 
-// goOffLocked rings the bell if the alarm is due, and arms the descriptor for the
-// rest otherwise. A bell replaces the timer: if the timer has gone off as well, and
-// nobody has received from it, that is taken back.
+// goOffLocked rings the bell if the alarm is due, and arms the descriptor again
+// otherwise. The bell replaces the timer: if the timer has gone off as well, and was not
+// received, it is silenced.
 func (w *waker) goOffLocked() {
 	if left := time.Duration(w.mu.wanted - w.now()); left > 0 {
 		w.armLocked(left)
@@ -138,13 +136,13 @@ func (w *waker) stop() {
 	w.stopLocked()
 }
 
-// stopLocked takes back the last setting, and its ring if nobody has heard it.
+// stopLocked cancels the last setting, also if it has gone off and was not received.
 func (w *waker) stopLocked() {
 	w.mu.timer.Stop()
 	w.hushLocked()
 }
 
-// hushLocked is stopLocked but for the timer.
+// hushLocked is stopLocked without the timer.
 func (w *waker) hushLocked() {
 	w.mu.wanted = never
 	select {
@@ -161,16 +159,16 @@ func (w *waker) close() {
 	<-w.done
 }
 
-// now returns the instant it is.
+// now returns the present instant.
 func (w *waker) now() int64 { return int64(time.Since(w.epoch)) }
 
-// armLocked arms the descriptor for the wanted instant, which is in left from
-// now. If the kernel refuses, the timer does without.
+// armLocked arms the descriptor for the wanted instant, which is left from now. If the
+// kernel refuses, there is the timer.
 func (w *waker) armLocked(left time.Duration) {
 	if w.mu.fd < 0 {
 		return
 	}
-	// A field of a Timespec may have 32 bits: 68 years, then run arms it again.
+	// A field of a Timespec may have 32 bits. After 68 years run arms it again.
 	var setting struct{ interval, value syscall.Timespec }
 	setting.value = syscall.NsecToTimespec(int64(min(left, math.MaxInt32*time.Second)))
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME,

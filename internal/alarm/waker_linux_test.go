@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// What the waker does shows in nothing but the lateness of wake-ups, which no
-// test can rely on. So these look at the instants that it keeps, and take the
-// timer away: an alarm without a waker is as late as an ordinary timer.
+// A waker shows in nothing but the lateness of wake-ups, on which no test can rely. So
+// these tests look at its instants, and stop the timer.
 
-// helper makes the waker of an alarm.
-func helper(t *testing.T) *waker {
+// testWaker returns the waker of an alarm.
+func testWaker(t *testing.T) *waker {
 	t.Helper()
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
@@ -25,16 +24,16 @@ func helper(t *testing.T) *waker {
 	return w
 }
 
-// instants gives what is wanted, and what the descriptor is armed for.
+// instants returns wanted and armed.
 func (w *waker) instants() (wanted, armed int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.wanted, w.mu.armed
 }
 
-// expired waits until the descriptor, armed for that instant, has gone off and
-// been read, and gives what it is armed for then. It gives up after a while. If
-// armed is never, it has gone off before anybody looked.
+// expired waits until the descriptor, armed for that instant, has been read, and returns
+// what it is armed for then. It returns armed after ten seconds, and at once if armed is
+// never.
 func (w *waker) expired(armed int64) int64 {
 	for begin := time.Now(); armed != never && time.Since(begin) < 10*time.Second; runtime.Gosched() {
 		if _, now := w.instants(); now != armed {
@@ -44,10 +43,9 @@ func (w *waker) expired(armed int64) int64 {
 	return armed
 }
 
-// A descriptor that goes off for a setting that was replaced is armed again, for
-// the setting that replaced it.
-func TestDescriptorIsArmedAgain(t *testing.T) {
-	w := helper(t)
+// A descriptor that goes off for a setting that was replaced is armed again.
+func TestWakerIsArmedAgain(t *testing.T) {
+	w := testWaker(t)
 	for range 1000 {
 		w.set(time.Millisecond)
 		_, early := w.instants()
@@ -64,9 +62,9 @@ func TestDescriptorIsArmedAgain(t *testing.T) {
 	t.Error("a later setting arms the descriptor")
 }
 
-// A descriptor that has gone off for good is armed by the next setting.
-func TestDescriptorIsArmedByNextSetting(t *testing.T) {
-	w := helper(t)
+// A descriptor that has gone off is armed by the next setting.
+func TestWakerIsArmedByNextSetting(t *testing.T) {
+	w := testWaker(t)
 	w.set(time.Microsecond)
 	early, _ := w.instants()
 	if got := w.expired(early); got != never {
@@ -78,10 +76,10 @@ func TestDescriptorIsArmedByNextSetting(t *testing.T) {
 	}
 }
 
-// A setting arms the descriptor if it is earlier than what that is armed for,
-// and only then.
-func TestDescriptorIsArmedForEarliest(t *testing.T) {
-	w := helper(t)
+// A setting arms the descriptor only if it is earlier than the instant for which the
+// descriptor is armed.
+func TestWakerIsArmedForEarliest(t *testing.T) {
+	w := testWaker(t)
 	w.set(2 * time.Hour)
 	_, first := w.instants()
 	w.set(time.Hour)
@@ -99,9 +97,9 @@ func TestDescriptorIsArmedForEarliest(t *testing.T) {
 	}
 }
 
-// A bell that rings and is not heard is silenced by the next setting, or by stop.
-func TestBellOfLastSetting(t *testing.T) {
-	w := helper(t)
+// A bell that has rung and was not received is silenced by the next setting, or by stop.
+func TestWakerSilencesBell(t *testing.T) {
+	w := testWaker(t)
 	for name, replace := range map[string]func(){
 		"set":  func() { w.set(time.Hour) },
 		"stop": w.stop,
@@ -116,10 +114,9 @@ func TestBellOfLastSetting(t *testing.T) {
 	}
 }
 
-// The bell rings for a timer that does not go off, since the processor that has
-// it is kept busy.
-func TestBellRingsForTimer(t *testing.T) {
-	w := helper(t)
+// The bell rings if the timer does not go off.
+func TestWakerRingsForTimer(t *testing.T) {
+	w := testWaker(t)
 	w.set(time.Millisecond)
 	w.mu.timer.Stop()
 	<-w.bell
@@ -128,9 +125,9 @@ func TestBellRingsForTimer(t *testing.T) {
 	}
 }
 
-// When the bell rings the timer is silent, also if it went off before.
-func TestBellInsteadOfTimer(t *testing.T) {
-	w := helper(t)
+// When the bell rings the timer is silenced, also if it went off before.
+func TestWakerSilencesTimer(t *testing.T) {
+	w := testWaker(t)
 	for range 100 {
 		w.set(50 * time.Microsecond)
 		<-w.bell
@@ -142,18 +139,18 @@ func TestBellInsteadOfTimer(t *testing.T) {
 	}
 }
 
-// In a bubble nothing helps the timer, also when its clock shows the present.
-func TestUnhelpedInBubbleAtPresent(t *testing.T) {
+// In a bubble there is no waker, also if its clock shows the present.
+func TestWakerNotInBubbleAtPresent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tv syscall.Timeval
 		if err := syscall.Gettimeofday(&tv); err != nil {
-			t.Skip("this system does not tell the time:", err)
+			t.Skip("this system has no gettimeofday:", err)
 		}
 		time.Sleep(time.Until(time.Unix(tv.Unix())))
 		a := New()
 		defer a.Close()
-		if a.Helped() {
-			t.Error("the alarm has a helper in a bubble")
+		if a.HasWaker() {
+			t.Error("the alarm has a waker in a bubble")
 		}
 	})
 }

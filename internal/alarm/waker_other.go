@@ -4,7 +4,7 @@ package alarm
 
 import "time"
 
-// waker has no descriptor on this system: there never is one.
+// waker does not exist on this system: newWaker returns nil.
 type waker struct{ bell chan struct{} }
 
 func newWaker(*time.Timer) *waker { return nil }

@@ -9,9 +9,8 @@ import (
 	"github.com/executor-go/executor/internal/alarm"
 )
 
-// BenchmarkLateness measures how late an idle process wakes up, with an alarm
-// and with an ordinary timer: one wait of up to five milliseconds an
-// operation, in turns, so that both see the same machine.
+// BenchmarkLateness measures how late an idle process wakes up, with an alarm and with
+// an ordinary timer in turns: one wait of up to five milliseconds an operation.
 //
 //	go test -run '^$' -bench Lateness -benchtime 1000x ./internal/alarm
 func BenchmarkLateness(b *testing.B) {
@@ -50,7 +49,7 @@ func quantile(ds []time.Duration, at float64) float64 {
 	return float64(ds[int(at*float64(len(ds)-1))]) / float64(time.Microsecond)
 }
 
-// The cost of setting an alarm later and later, as most settings do.
+// BenchmarkSetLater measures settings that are later than the one before, as most are.
 func BenchmarkSetLater(b *testing.B) {
 	a := alarm.New()
 	defer a.Close()
@@ -61,7 +60,7 @@ func BenchmarkSetLater(b *testing.B) {
 	}
 }
 
-// The cost of setting an alarm earlier and earlier.
+// BenchmarkSetEarlier measures settings that are earlier than the one before.
 func BenchmarkSetEarlier(b *testing.B) {
 	a := alarm.New()
 	defer a.Close()
@@ -72,7 +71,7 @@ func BenchmarkSetEarlier(b *testing.B) {
 	}
 }
 
-// The cost of setting the timer alone, for comparison.
+// BenchmarkTimerReset measures the timer alone.
 func BenchmarkTimerReset(b *testing.B) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
