@@ -203,7 +203,10 @@ const (
 // Begin moves a pending task to Running, for its owner, and returns the context for
 // its body. It reports false if the body is not to run. It may call methods of the
 // parent context.
-func (t *Task) Begin(r Runs) (context.Context, bool) { return t.begin(nil, r, inBody|promise) }
+func (t *Task) Begin(r Runs) (context.Context, bool) {
+	var attached context.Context // which has its parent
+	return t.begin(attached, r, inBody|promise)
+}
 
 // BeginByHand is Begin for a caller that is not the owner. The parent is used unless
 // the task is attached. An attached task does not begin for one run of several: its

@@ -55,11 +55,6 @@ var layers = []struct {
 	{"internal/pgserver", nil},
 }
 
-// comingLayers are those of layers that may be absent, until all of the layout has landed.
-var comingLayers = []string{
-	"internal/task", "internal/delay", "internal/ctxgroup",
-}
-
 // lent are the internal packages of the core that other modules import, with the
 // reason. Their tests do; programs of ours use public packages, as those of users do.
 var lent = map[string]string{
@@ -125,9 +120,7 @@ func TestImportArrows(t *testing.T) {
 		}
 	}
 	for dir := range staleLayers {
-		if !slices.Contains(comingLayers, dir) {
-			t.Errorf("layers in %s has the package %q, which is gone; remove it", here, dir)
-		}
+		t.Errorf("layers in %s has the package %q, which is gone; remove it", here, dir)
 	}
 	for dir := range staleLent {
 		t.Errorf("lent in %s has %s, which no other module imports; remove it", here, dir)
