@@ -74,6 +74,40 @@ func TestDocumentedLocksExist(t *testing.T) {
 	}
 }
 
+// The sources, functions and tests in the table of docs/design/architecture.md that
+// answers where to look are there.
+func TestWhereToLookExists(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "docs/design/architecture.md"), "| question | source | test | lock |\n")
+	name := regexp.MustCompile("`([\\w/.]+)`")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 4 {
+			continue
+		}
+		rows++
+		source := ""
+		for _, m := range name.FindAllStringSubmatch(cells[1], -1) {
+			if strings.HasSuffix(m[1], ".go") {
+				source = m[1]
+				continue
+			}
+			declared := regexp.MustCompile(`(?m)^func (\(.*?\) )?` + m[1] + `\(`)
+			if !declared.MatchString(read(t, source)) {
+				t.Errorf("docs/design/architecture.md: %s does not declare %s", source, m[1])
+			}
+		}
+		for _, m := range name.FindAllStringSubmatch(cells[2], -1) {
+			if _, err := os.Stat(m[1]); err != nil {
+				t.Errorf("docs/design/architecture.md: %v; name the file that took its place", err)
+			}
+		}
+	}
+	if rows < 5 {
+		t.Errorf("found only %d rows: is the table read right?", rows)
+	}
+}
+
 // The names that docs/java.md has for Java's are exported.
 func TestJavaNamesExist(t *testing.T) {
 	exported := exports(t, ".")
