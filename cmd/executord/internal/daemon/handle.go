@@ -78,8 +78,9 @@ func (r *handled) handle(ctx context.Context) error {
 			return err
 		}
 	}
-	end := r.watchOverlaps()
-	result, outcome := r.execute(ctx, func(o outcome) int { return end(ctx, o == stopped || o == lost) })
+	watch := r.watchOverlaps()
+	defer watch.stop() // after a panic, too
+	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
 	return r.verdict(result, outcome)
 }
 

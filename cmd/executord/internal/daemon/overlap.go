@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
@@ -19,69 +20,83 @@ type overlap struct {
 // overlapPause is the least time between two lines about the times that pass during one run. It is documented.
 const overlapPause = time.Minute
 
-// watchOverlaps logs the times that pass from now on, the first at once, so that a run that hangs is seen in the
-// log. It returns a function that ends this, and returns how many times have passed during the run: all that the
-// store leaves out unless the run was interrupted, and is begun again.
-func (r *handled) watchOverlaps() (end func(ctx context.Context, interrupted bool) int) {
-	o := overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
+// overlapWatch logs the times that pass during a run, the first at once, so that a run that hangs is seen in the log.
+type overlapWatch struct {
+	run *handled
+	overlap
+	times  job.Trigger // nil if there are none
+	before int         // what an earlier attempt of the run has logged
+	stop   func()      // waits until nothing more is logged; may be called again
+}
+
+// watchOverlaps begins the watch. The caller stops it.
+func (r *handled) watchOverlaps() *overlapWatch {
+	w := &overlapWatch{run: r, times: catalog.Times(r.row)}
+	w.overlap = overlap{occurrence: r.row.Occurrence, through: r.row.Occurrence}
 	r.entry.mu.Lock()
-	if r.entry.mu.latest.occurrence.Equal(o.occurrence) {
-		o = r.entry.mu.latest // it was begun here before, and was lost
+	if r.entry.mu.latest.occurrence.Equal(w.occurrence) {
+		w.overlap = r.entry.mu.latest // it was begun here before, and was lost
 	}
-	r.entry.mu.latest = o
-	before, times := o.logged, catalog.Times(r.row)
+	r.entry.mu.latest, w.before = w.overlap, w.logged
 	changes := r.entry.mu.changes
 	r.entry.mu.Unlock()
 
 	quit, done := make(chan struct{}), make(chan struct{})
-	go func() { // ends with end
-		defer close(done)
-		r.logOverlaps(&o, times, changes, quit)
-	}()
-	return func(ctx context.Context, interrupted bool) int {
+	w.stop = sync.OnceFunc(func() {
 		close(quit)
 		<-done
-		if interrupted {
-			n, _ := catalog.Passed(times, o.through, r.now())
-			r.skip(&o, n, o.first(times), r.now())
-			return o.logged - before
-		}
-		left := durable.LeftOutDuring(ctx)
-		rest, first := left.Count, left.First
-		if !first.After(o.through) { // else another schedule came during the run, and its times are not logged yet
-			rest, first = rest-o.logged, o.first(times)
-		}
-		r.skip(&o, rest, first, r.now())
-		return o.logged - before
+	})
+	go func() { // ends with stop
+		defer close(done)
+		w.log(changes, quit)
+	}()
+	return w
+}
+
+// end stops the watch, logs the times that are not in the log yet, and returns how many have passed during the run: all
+// that the store leaves out, unless the run was interrupted, and is begun again.
+func (w *overlapWatch) end(ctx context.Context, o outcome) int {
+	w.stop()
+	now := w.run.now()
+	if o == stopped || o == lost {
+		n, _ := catalog.Passed(w.times, w.through, now)
+		w.skip(n, w.first(), now)
+		return w.logged - w.before
 	}
+	left := durable.LeftOutDuring(ctx)
+	rest, first := left.Count, left.First
+	if !first.After(w.through) { // else another schedule came during the run, and its times are not logged yet
+		rest, first = rest-w.logged, w.first()
+	}
+	w.skip(rest, first, w.run.now())
+	return w.logged - w.before
 }
 
 // first returns the first of the times that are not logged yet, the zero Time if there is none.
-func (o *overlap) first(times job.Trigger) time.Time {
-	if times == nil {
+func (w *overlapWatch) first() time.Time {
+	if w.times == nil {
 		return time.Time{}
 	}
-	return times.Next(o.through)
+	return w.times.Next(w.through)
 }
 
-// logOverlaps logs the times that pass, until quit is closed, or there is another change of the job, which then has
-// other times.
-func (r *handled) logOverlaps(o *overlap, times job.Trigger, changes int, quit <-chan struct{}) {
+// log logs the times that pass, until quit is closed, or there is another change of the job, which then has other times.
+func (w *overlapWatch) log(changes int, quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var quiet time.Time // no line before this
 	for {
-		next := o.first(times)
+		next := w.first()
 		if next.IsZero() {
 			return
 		}
 		for {
-			if r.entry.changes() != changes {
+			if w.run.entry.changes() != changes {
 				return
 			}
-			now := r.now()
-			if n, after := catalog.Passed(times, o.through, now); n > 0 && !now.Before(quiet) {
-				r.skip(o, n, next, now)
+			now := w.run.now()
+			if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(quiet) {
+				w.skip(n, next, now)
 				if after.IsZero() {
 					return
 				}
@@ -101,16 +116,17 @@ func (r *handled) logOverlaps(o *overlap, times job.Trigger, changes int, quit <
 }
 
 // skip records n more times that have passed during the run, all of them before now.
-func (r *handled) skip(o *overlap, n int, first, now time.Time) {
+func (w *overlapWatch) skip(n int, first, now time.Time) {
 	if n <= 0 {
 		return
 	}
-	o.logged += n
-	o.through = now.Add(-1)
-	r.entry.mu.Lock()
-	r.entry.mu.Skipped += n
-	r.entry.mu.latest = *o
-	r.entry.mu.Unlock()
-	r.entry.log.Warn("runs skipped", "count", n, "first", stamp(first.In(r.spec.Location())),
-		"reason", "the run before is in progress", "running", r.number)
+	w.logged += n
+	w.through = now.Add(-1)
+	e := w.run.entry
+	e.mu.Lock()
+	e.mu.Skipped += n
+	e.mu.latest = w.overlap
+	e.mu.Unlock()
+	e.log.Warn("runs skipped", "count", n, "first", stamp(first.In(w.run.spec.Location())),
+		"reason", "the run before is in progress", "running", w.run.number)
 }

@@ -1,11 +1,14 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
 // Of the times that pass during a run the first is in the log at once, and the others no later than a minute
@@ -57,5 +60,24 @@ func TestOverlapIsCountedOnceOverAttempts(t *testing.T) {
 			t.Errorf("%d skipped, want %d\n%s", got, want, h.log.String())
 		}
 		h.end()
+	})
+}
+
+// A run that panics leaves no watch behind, and is begun again.
+func TestOverlapEndsWithPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := begin(t, Config{File: parse(t, "# name: a\n@every 1m sleep 1s\n")})
+		panics := true
+		h.command = func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+			if panics {
+				panics = false
+				panic("meant")
+			}
+			return sleep(ctx, c, o)
+		}
+		time.Sleep(3*time.Minute + 30*time.Second)
+		if sum := h.end(); sum.Runs != 4 || sum.Failed != 1 || sum.Skipped != 0 {
+			t.Errorf("%+v\n%s", sum, h.log.String())
+		}
 	})
 }
