@@ -59,8 +59,16 @@ func parse(t *testing.T, tab string) job.File {
 	return file
 }
 
-// begin runs a file.
+// begin runs a file, whose commands sleep.
 func begin(t *testing.T, c Config) *harness {
+	t.Helper()
+	return beginWith(t, c, sleep)
+}
+
+// beginWith runs a file, whose commands are what the function does.
+func beginWith(
+	t *testing.T, c Config, command func(context.Context, process.Command, process.Observer) process.Result,
+) *harness {
 	t.Helper()
 	h := &harness{t: t, done: make(chan struct{}), began: time.Now()}
 	c.Log = slog.New(slog.NewTextHandler(&h.log, nil))
@@ -71,7 +79,7 @@ func begin(t *testing.T, c Config) *harness {
 	if h.Daemon, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	h.command = sleep
+	h.command = command
 	var ends Ends
 	ends.Drain, h.drain = context.WithCancelCause(context.Background())
 	ends.Stop, h.stop = context.WithCancelCause(context.Background())

@@ -66,15 +66,15 @@ func TestOverlapIsCountedOnceOverAttempts(t *testing.T) {
 // A run that panics leaves no watch behind, and is begun again.
 func TestOverlapEndsWithPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := begin(t, Config{File: parse(t, "# name: a\n@every 1m sleep 1s\n")})
-		panics := true
-		h.command = func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+		panics := true // guarded by the job's never overlapping itself
+		file := parse(t, "# name: a\n@every 1m sleep 1s\n")
+		h := beginWith(t, Config{File: file}, func(ctx context.Context, c process.Command, o process.Observer) process.Result {
 			if panics {
 				panics = false
 				panic("meant")
 			}
 			return sleep(ctx, c, o)
-		}
+		})
 		time.Sleep(3*time.Minute + 30*time.Second)
 		if sum := h.end(); sum.Runs != 4 || sum.Failed != 1 || sum.Skipped != 0 {
 			t.Errorf("%+v\n%s", sum, h.log.String())
