@@ -35,7 +35,7 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	}
 	returned := false
 	defer func() {
-		if !returned { // ex or its policy did not: nobody else will hold the futures
+		if !returned { // ex or its policy panicked: the caller will not have the futures
 			for _, f := range fs {
 				f.Cancel()
 			}
@@ -177,7 +177,11 @@ type collector[T any] struct {
 }
 
 func newCollector[T any](n int) *collector[T] {
-	return &collector[T]{fs: make([]*Future[T], 0, n), callbacks: make([]*task.Callback, 0, n), wake: make(chan struct{}, 1)}
+	return &collector[T]{
+		fs:        make([]*Future[T], 0, n),
+		callbacks: make([]*task.Callback, 0, n),
+		wake:      make(chan struct{}, 1),
+	}
 }
 
 func (c *collector[T]) add(f *Future[T]) {
@@ -244,7 +248,7 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 	}
 }
 
-// run runs the first future that nobody has begun, if the caller may, and reports
+// run runs the first future that has not begun, if the caller may, and reports
 // whether there was one.
 func (c *collector[T]) run(ctx context.Context) bool {
 	for c.mayRun != nil && c.tried < len(c.fs) {
@@ -288,7 +292,9 @@ func NewCompletionService[T any](ex Executor) *CompletionService[T] {
 
 // Submit is the function [Submit]; the future is given to a taker once it is
 // done, also if it was rejected or canceled.
-func (s *CompletionService[T]) Submit(ctx context.Context, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
+func (s *CompletionService[T]) Submit(
+	ctx context.Context, fn func(context.Context) (T, error), opts ...Option,
+) *Future[T] {
 	f := NewFuture(fn, opts...)
 	f.OnDone(func() { s.done.Offer(f) })
 	submit(ctx, s.ex, f)

@@ -20,7 +20,10 @@ import (
 //
 // In a task of ex, if that is a pool, the loop makes calls that no worker has begun. Map
 // panics if ctx, ex, seq or fn is nil, or n is less than 1.
-func Map[In, Out any](ctx context.Context, ex Executor, n int, seq iter.Seq[In], fn func(context.Context, In) (Out, error), opts ...Option) iter.Seq2[Out, error] {
+func Map[In, Out any](
+	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
+	fn func(context.Context, In) (Out, error), opts ...Option,
+) iter.Seq2[Out, error] {
 	checkMap("Map", ctx, ex, n, seq == nil || fn == nil)
 	return func(yield func(Out, error) bool) {
 		m := newMapping(ctx, ex, fn, opts)
@@ -30,7 +33,10 @@ func Map[In, Out any](ctx context.Context, ex Executor, n int, seq iter.Seq[In],
 }
 
 // MapUnordered is [Map], but yields each result as soon as it is there.
-func MapUnordered[In, Out any](ctx context.Context, ex Executor, n int, seq iter.Seq[In], fn func(context.Context, In) (Out, error), opts ...Option) iter.Seq2[Out, error] {
+func MapUnordered[In, Out any](
+	ctx context.Context, ex Executor, n int, seq iter.Seq[In],
+	fn func(context.Context, In) (Out, error), opts ...Option,
+) iter.Seq2[Out, error] {
 	checkMap("MapUnordered", ctx, ex, n, seq == nil || fn == nil)
 	return func(yield func(Out, error) bool) {
 		m := newMapping(ctx, ex, fn, opts)
@@ -67,7 +73,9 @@ type mapping[In, Out any] struct {
 	done   chan *Future[Out]   // of flight, in the order in which they are done; nil if ordered
 }
 
-func newMapping[In, Out any](ctx context.Context, ex Executor, fn func(context.Context, In) (Out, error), opts []Option) *mapping[In, Out] {
+func newMapping[In, Out any](
+	ctx context.Context, ex Executor, fn func(context.Context, In) (Out, error), opts []Option,
+) *mapping[In, Out] {
 	m := &mapping[In, Out]{outer: ctx, ex: ex, fn: fn, opts: opts, helps: runsOn(ctx, ex)}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	return m

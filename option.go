@@ -88,7 +88,7 @@ func Jitter(d time.Duration) Option {
 	}
 }
 
-// Times ends periodic work in peace after n runs, n being at least 1. The
+// Times ends periodic work, as succeeded, after n runs, n being at least 1. The
 // default is no limit.
 func Times(n int) Option {
 	return func(o *options) {
@@ -100,7 +100,7 @@ func Times(n int) Option {
 	}
 }
 
-// Until ends periodic work in peace instead of a run that would be due after t,
+// Until ends periodic work, as succeeded, instead of a run that would be due after t,
 // which must not be zero. It is an error if no run is due by then; a first run
 // that only its [Jitter] puts after t is made. The default is no end.
 func Until(t time.Time) Option {

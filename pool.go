@@ -50,7 +50,7 @@ type Config struct {
 	// Hooks are called around each task.
 	Hooks Hooks
 
-	// Logger gets what nobody else would hear of: panics, if there is no
+	// Logger gets what would otherwise be lost: panics, if there is no
 	// Hooks.OnPanic, and errors of fire-and-forget tasks, if there is no
 	// Hooks.AfterTask. The default, nil, is slog.Default at that moment.
 	Logger *slog.Logger
@@ -150,7 +150,8 @@ func (r *rules) check(where string) error {
 	case r.keepAlive < 0:
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
 	case r.coreTimeout && r.keepAlive == 0:
-		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; idle core workers would leave at once and come back for each task", where)
+		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; "+
+			"idle core workers would leave at once and come back for each task", where)
 	}
 	if f, ok := r.reject.(RejectFunc); r.reject == nil || ok && f == nil {
 		return invalid("%s: nil RejectPolicy; Abort is the default", where)

@@ -44,7 +44,8 @@ func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 		return ErrNilTask
 	}
 	if tt, ok := task.(typedTask); ok && tt.submitted() != task {
-		return invalid("task %T embeds a Future, for which it would be taken; submit the Future itself, or have it in a field with a name", task)
+		return invalid("task %T embeds a Future, for which it would be taken; "+
+			"submit the Future itself, or have it in a field with a name", task)
 	}
 	return p.submit(ctx, task)
 }

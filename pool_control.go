@@ -48,7 +48,7 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 // compared by ==; functions can't be compared and are never found. Each call takes out
 // one. A future is found at once, another task, and a future that was submitted more than
 // once, by looking at all that wait. The task counts as canceled, its future is complete:
-// canceled with the cause [ErrCanceled], unless somebody runs it by hand meanwhile.
+// canceled with the cause [ErrCanceled], unless a call of Run has begun it.
 func (p *Pool) Remove(r Runnable) bool {
 	if r == nil || !reflect.ValueOf(r).Comparable() {
 		return false // == would panic
@@ -148,7 +148,8 @@ func (p *Pool) prestartLocked(n int) []*worker {
 // retune changes the rules if the result is valid, and lets it take effect.
 func (p *Pool) retune(where string, change func(*rules)) error {
 	if p.frozen {
-		return invalid("%s: a pool made by Single or SingleScheduled cannot be retuned; make it by New or NewScheduled", where)
+		return invalid("%s: a pool made by Single or SingleScheduled cannot be retuned; "+
+			"make it by New or NewScheduled", where)
 	}
 	p.mu.Lock()
 	r := p.mu.rules

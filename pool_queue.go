@@ -22,7 +22,7 @@ type Queue interface {
 // beyond Core workers.
 func Unbounded() Queue { return unbounded{} }
 
-// Bounded is a first-in, first-out queue of at maxQueued n tasks. When it is full the pool
+// Bounded is a first-in, first-out queue of at most n tasks. When it is full the pool
 // grows up to Max workers, then rejects. If n is less than 1, [New] fails.
 func Bounded(n int) Queue { return bounded(n) }
 

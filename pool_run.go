@@ -248,7 +248,7 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	returned = true
 }
 
-// errorUnseen reports whether nobody holds a future that would show an error.
+// errorUnseen reports whether there is no future that would show an error.
 func (e entry) errorUnseen() bool {
 	t := e.task()
 	if t == nil {

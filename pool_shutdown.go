@@ -118,14 +118,14 @@ func (p *Pool) Close() {
 	<-p.terminated
 }
 
-// tidy terminates the pool if it is time. Whoever takes away what termination
-// waits for, a worker or a task, calls it afterwards, without the lock.
+// tidy terminates the pool if it is time. It is called, without the lock, after each
+// step that takes away what termination waits for, a worker or a task.
 func (p *Pool) tidy() {
 	p.mu.Lock()
 	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
 		p.mu.workers == 0 && p.mu.queue.len() == 0
 	if over {
-		p.mu.stage = StageTidying // nobody else gets here again
+		p.mu.stage = StageTidying // so this is done once
 		if p.mu.reaper != nil {
 			p.mu.reaper.Stop()
 		}

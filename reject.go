@@ -210,9 +210,9 @@ type blocked struct {
 	decided chan verdict // has room for the one that it gets
 }
 
-// block is the policy Block. Its context is asked for its Done before e is in the
-// ring, and for its error when it is out of it: if one of them panics nobody runs
-// what its submitter takes for refused.
+// block is the policy Block. The Done method of the context is called before e waits
+// for room, and its Err method after e has stopped waiting: if one of them panics, e is
+// not run although its submitter takes it for refused.
 func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	return p.blockUntil(ctx, e, nil)
 }

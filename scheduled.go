@@ -112,7 +112,7 @@ type ScheduledPool struct {
 	*Pool
 	decorate func(ScheduledTask) ScheduledTask
 
-	// Whoever submits reads what is above. A smaller object would lie in one
+	// Every submitter reads what is above. A smaller object would lie in one
 	// cache line with others, of which one may be a counter of the tasks' own.
 	_ [112]byte
 }
@@ -143,7 +143,10 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 // Schedule submits fn to run once, after delay; a negative delay counts as none. The
 // future fails if p does not take the task. ctx is as for [Pool.Execute]: a task that
 // waits when ctx ends is canceled.
-func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+func Schedule[T any](
+	ctx context.Context, p *ScheduledPool, delay time.Duration,
+	fn func(context.Context) (T, error), opts ...Option,
+) *ScheduledFuture[T] {
 	mustContext(ctx)
 	f := newScheduledFuture(p.fromNow(delay), fn)
 	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
@@ -153,7 +156,10 @@ func Schedule[T any](ctx context.Context, p *ScheduledPool, delay time.Duration,
 // At submits fn to run once, at the wall-clock time t. If that has passed it is due at
 // once, before all that was due later; one after April 2262, the last that 64 bits of
 // nanoseconds hold, counts as that. Otherwise it is like [Schedule].
-func At[T any](ctx context.Context, p *ScheduledPool, t time.Time, fn func(context.Context) (T, error), opts ...Option) *ScheduledFuture[T] {
+func At[T any](
+	ctx context.Context, p *ScheduledPool, t time.Time,
+	fn func(context.Context) (T, error), opts ...Option,
+) *ScheduledFuture[T] {
 	mustContext(ctx)
 	f := newScheduledFuture(max(delay.WallNanos(t), 1), fn)
 	f.core.FollowWallClock()
@@ -189,22 +195,29 @@ func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc
 // have caught up, unless [SkipMissed] is given.
 //
 // An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
-// [Stop] ends it without an error, a panic ends it as a failure, loudly, and the end of
+// [Stop] ends it without an error, a panic fails it and is reported, and the end of
 // ctx cancels it. The future is complete when the schedule has ended.
 //
 // A negative initial counts as none; period must be positive. The error is that of
 // [Pool.Execute], or matches [ErrInvalid]; there is no future then.
-func (p *ScheduledPool) AtFixedRate(ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) AtFixedRate(
+	ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option,
+) (*ScheduledFuture[struct{}], error) {
 	return p.every(ctx, initial, &series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
 
 // WithFixedDelay is like AtFixedRate, but each run is due one delay after the end of the
 // one before. delay must be positive.
-func (p *ScheduledPool) WithFixedDelay(ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) WithFixedDelay(
+	ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option,
+) (*ScheduledFuture[struct{}], error) {
 	return p.every(ctx, initial, &series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
 }
 
-func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *series, period string, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) every(
+	ctx context.Context, initial time.Duration, s *series, period string,
+	fn func(context.Context) error, opts []Option,
+) (*ScheduledFuture[struct{}], error) {
 	mustContext(ctx)
 	if s.period <= 0 {
 		return nil, invalid("%s is %v; it must be positive", period, s.period)
@@ -223,7 +236,9 @@ func (p *ScheduledPool) every(ctx context.Context, initial time.Duration, s *ser
 // the next run is where it was. If it is set back further, the next time is
 // found anew, so that a clock that was wrong by years does not stop the
 // schedule for years.
-func (p *ScheduledPool) On(ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) On(
+	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
+) (*ScheduledFuture[struct{}], error) {
 	mustContext(ctx)
 	if trigger == nil {
 		return nil, invalid("On: nil Trigger")
@@ -240,7 +255,9 @@ func (p *ScheduledPool) On(ctx context.Context, trigger Trigger, fn func(context
 	return p.repeat(ctx, s, fn, opts)
 }
 
-func (p *ScheduledPool) repeat(ctx context.Context, s *series, fn func(context.Context) error, opts []Option) (*ScheduledFuture[struct{}], error) {
+func (p *ScheduledPool) repeat(
+	ctx context.Context, s *series, fn func(context.Context) error, opts []Option,
+) (*ScheduledFuture[struct{}], error) {
 	if fn == nil {
 		return nil, ErrNilTask
 	}

@@ -18,7 +18,7 @@ import (
 //	          the alarm for the next
 //	idle      wait for a task or for the alarm; all idle workers listen, one receives it
 //
-// Java's queue has a leader, the one waiter that waits with a timeout. Here the alarm
+// The JDK's queue has a leader, the one waiter that waits with a timeout. Here the alarm
 // belongs to the queue, so there is no leader to replace, and a submitter with a new
 // first task sets the alarm without waking a worker.
 //

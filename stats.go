@@ -32,7 +32,7 @@ type Stats struct {
 
 // Ended returns the number of tasks that came to an end in the pool, those included
 // that never ran: canceled as they waited, removed, or given back by ShutdownNow.
-// Java's getCompletedTaskCount is Runs: what has run, each run of periodic work.
+// For the number of bodies that have run see Runs.
 func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
 // Stats returns a snapshot of the pool's counters.

@@ -23,7 +23,7 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	}
 	var err error
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
-		f.core.AttachNew(&p.owner, ctx) // nobody else knows of f yet
+		f.core.AttachNew(&p.owner, ctx) // f is not shared yet
 		err = p.enter(ctx, entry{f}, &f.core)
 	} else {
 		err = ex.Execute(ctx, f)

@@ -36,7 +36,10 @@ type Queue[E any] struct {
 // of day and for which stale returns true become due at once, at the time 1; placed is
 // called for them.
 func New[E any](c Clock, placed func([]E, []int32), stale func(E) bool) *Queue[E] {
-	return &Queue[E]{clock: c, placed: placed, stale: stale, mono: *heap.New[int64](placed), wall: *heap.New[int64](placed)}
+	return &Queue[E]{
+		clock: c, placed: placed, stale: stale,
+		mono: *heap.New[int64](placed), wall: *heap.New[int64](placed),
+	}
 }
 
 func (q *Queue[E]) heap(wall bool) *heap.Queue[int64, E] {

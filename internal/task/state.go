@@ -67,7 +67,7 @@ const (
 	hasErr                               // links.err is set
 	detached                             // Detach was called: the schedule no longer counts
 	hasWaiters                           // links has something to do when the task is done
-	unshared                             // known to nobody but its owner when that took it; allows TryCancel
+	unshared                             // only its owner knew it when it took it; allows TryCancel
 	resubmitted                          // may also wait as a plain Runnable
 )
 
@@ -166,7 +166,7 @@ func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 	return true
 }
 
-// AttachNew is Attach for a task that nobody else will know of until o has taken or
+// AttachNew is Attach for a task that is not shared until o has taken or
 // refused it.
 func (t *Task) AttachNew(o *Owner, ctx context.Context) {
 	t.setOwner(o)
