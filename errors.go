@@ -3,7 +3,10 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/executor-go/executor/internal/task"
 )
@@ -44,15 +47,15 @@ var (
 	ErrNilTask = errors.New("executor: nil task")
 
 	// ErrInvalid is matched by every error about a value out of its range. Its message
-	// names the value, its range, and how to mend it.
+	// names the value, its range, and how to fix it.
 	ErrInvalid = errors.New("executor: invalid argument")
 
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 
-	// Stop is returned by the body of periodic work to end its schedule in
-	// peace: the future succeeds and there is no further run.
+	// Stop is returned by the body of periodic work to end its schedule: the
+	// future succeeds and there is no further run.
 	Stop = errors.New("executor: schedule stopped")
 )
 
@@ -101,10 +104,31 @@ type PanicError struct {
 	Stack []byte // the stack of the panicking goroutine, as by [debug.Stack]
 }
 
-// Error returns the value and the stack, since an outcome is often all that is left of a
-// panic.
+// Error returns the value, in one line: the text may be shown to a client. The verb %+v
+// prints the stack as well.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("executor: task panicked: %v\n\n%s", e.Value, e.Stack)
+	line, _, more := strings.Cut(fmt.Sprintf("executor: task panicked: %v", e.Value), "\n")
+	if more {
+		line += " ..."
+	}
+	return line
+}
+
+// Format prints what Error returns or, for %+v, the whole value and the stack.
+func (e *PanicError) Format(s fmt.State, verb rune) {
+	switch {
+	case verb == 'v' && s.Flag('+'):
+		fmt.Fprintf(s, "executor: task panicked: %v\n\n%s", e.Value, e.Stack)
+	case verb == 'q':
+		fmt.Fprintf(s, "%q", e.Error())
+	default:
+		io.WriteString(s, e.Error())
+	}
+}
+
+// LogValue returns a group with the text of the value and the stack.
+func (e *PanicError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("panic", fmt.Sprint(e.Value)), slog.String("stack", string(e.Stack)))
 }
 
 // Unwrap returns the value if it was an error, else nil. An error that is a nil pointer
@@ -158,7 +182,7 @@ func canceled(cause error) error { return &CanceledError{Cause: cause} }
 
 // canceledByHand is the outcome of a cancellation without an error of its own, as by
 // Cancel and Abandon: shared, since it is immutable and most timeouts are canceled.
-var canceledByHand error = &CanceledError{Cause: ErrCanceled}
+var canceledByHand = error(&CanceledError{Cause: ErrCanceled})
 
 // invalid returns an error that matches ErrInvalid.
 func invalid(format string, args ...any) error {

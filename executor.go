@@ -2,7 +2,9 @@ package executor
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/executor-go/executor/internal/task"
 )
@@ -56,8 +58,17 @@ func (s State) Done() bool { return task.State(s).Done() }
 // String returns the name of the constant in lower case, as "pending", and the number
 // of any other value.
 func (s State) String() string {
-	return name(s, "pending", "running", "succeeded", "failed", "canceled")
+	return name(s, stateNames)
 }
+
+var stateNames = []string{"pending", "running", "succeeded", "failed", "canceled"}
+
+// MarshalText returns the text of String.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets s to the state with that name. Another text is an error that
+// matches [ErrInvalid].
+func (s *State) UnmarshalText(text []byte) error { return setByName(s, "State", stateNames, text) }
 
 // Awaitable is the part of a [Future] that does not depend on its type, for
 // code that handles futures of several types.
@@ -99,9 +110,19 @@ func (d Dropped) Task() Runnable { return d.task }
 func (d Dropped) Name() string { return d.name }
 
 // name returns the name of a constant, or the number of any other value.
-func name[N ~uint8](n N, names ...string) string {
+func name[N ~uint8](n N, names []string) string {
 	if int(n) < len(names) {
 		return names[n]
 	}
 	return strconv.Itoa(int(n))
+}
+
+// setByName sets n to the constant with that name.
+func setByName[N ~uint8](n *N, kind string, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return invalid("%q is no %s; it must be one of %s", text, kind, strings.Join(names, ", "))
+	}
+	*n = N(i)
+	return nil
 }

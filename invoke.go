@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -11,8 +10,8 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// ErrNoTasks is returned by [InvokeAny] for no functions at all.
-var ErrNoTasks = errors.New("executor: no tasks")
+// ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches [ErrInvalid].
+var ErrNoTasks = invalid("no tasks")
 
 // InvokeAll submits the functions, waits until all are done, and returns their futures in
 // the order of the functions. When ctx ends, those that are not done are canceled: no

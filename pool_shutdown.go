@@ -27,8 +27,17 @@ const (
 // String returns the name of the constant in lower case, as "running", and the number of
 // any other value.
 func (s Stage) String() string {
-	return name(s, "running", "shutdown", "stop", "tidying", "terminated")
+	return name(s, stageNames)
 }
+
+var stageNames = []string{"running", "shutdown", "stop", "tidying", "terminated"}
+
+// MarshalText returns the text of String.
+func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets s to the stage with that name. Another text is an error that
+// matches [ErrInvalid].
+func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", stageNames, text) }
 
 // Stage reports where the pool is in its life.
 func (p *Pool) Stage() Stage {

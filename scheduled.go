@@ -65,7 +65,18 @@ const (
 )
 
 // String returns "default", "keep" or "drop", and the number of any other value.
-func (a AfterShutdown) String() string { return name(a, "default", "keep", "drop") }
+func (a AfterShutdown) String() string { return name(a, afterShutdownNames) }
+
+var afterShutdownNames = []string{"default", "keep", "drop"}
+
+// MarshalText returns the text of String.
+func (a AfterShutdown) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText sets a to the value with that name. Another text is an error that matches
+// [ErrInvalid].
+func (a *AfterShutdown) UnmarshalText(text []byte) error {
+	return setByName(a, "AfterShutdown", afterShutdownNames, text)
+}
 
 // or returns a, or d if a is the default.
 func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {

@@ -17,8 +17,7 @@ func (f *Future[T]) String() string {
 	return fmt.Sprintf("%s: %v%s", titled("future", f.Name()), s, because(s, errorOf(&f.core)))
 }
 
-// because returns the reason of a state that needs one, in one line: that of a panic
-// has its stack in it.
+// because returns the reason of a state that needs one, in one line.
 func because(s State, err error) string {
 	if s != Failed && s != Canceled {
 		return ""

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func TestFutureString(t *testing.T) {
 
 	f := executor.NewFuture(func(context.Context) (int, error) { panic("no\nway") })
 	f.Run(t.Context())
-	textIs(t, f, "future: failed: task panicked: no")
+	textIs(t, f, "future: failed: task panicked: no ...")
 
 	p := executor.Single()
 	defer p.Close()
@@ -140,5 +141,47 @@ func TestPoolStringInLog(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("log is %s, want %s", b.String(), want)
 		}
+	}
+}
+
+// Constants are written and read as text by their names, as in JSON.
+func TestConstantText(t *testing.T) {
+	type all struct {
+		State executor.State
+		Stage executor.Stage
+		After executor.AfterShutdown
+	}
+	before := all{executor.Canceled, executor.StageTidying, executor.DropAtShutdown}
+	data, err := json.Marshal(before)
+	if want := `{"State":"canceled","Stage":"tidying","After":"drop"}`; err != nil || string(data) != want {
+		t.Errorf("%s, %v; want %s", data, err, want)
+	}
+	var after all
+	if err := json.Unmarshal(data, &after); err != nil || after != before {
+		t.Errorf("%v, %v; want %v", after, err, before)
+	}
+	err = after.State.UnmarshalText([]byte("done"))
+	if want := `executor: "done" is no State; it must be one of pending, running, succeeded, failed, canceled`; err == nil ||
+		err.Error() != want || !errors.Is(err, executor.ErrInvalid) || after != before {
+		t.Errorf("%v, state %v; want %s", err, after.State, want)
+	}
+}
+
+// The text of a panic is one line; the verb %+v and the log have its stack.
+func TestPanicErrorText(t *testing.T) {
+	err := executor.NewFuture(func(context.Context) (int, error) { panic("no\ndisk") }).Run(t.Context())
+	if got, want := err.Error(), "executor: task panicked: no ..."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := fmt.Sprintf("%v|%s|%q", err, err, err); strings.Contains(got, "goroutine") {
+		t.Errorf("the stack is in %s", got)
+	}
+	if got := fmt.Sprintf("%+v", err); !strings.Contains(got, "no\ndisk") || !strings.Contains(got, "string_test.go") {
+		t.Errorf("no stack in %s", got)
+	}
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Error("x", "error", err)
+	if got := log.String(); !strings.Contains(got, `"error":{"panic":"no\ndisk","stack":"goroutine`) {
+		t.Errorf("%s", got)
 	}
 }
