@@ -45,6 +45,7 @@ var layers = []struct {
 	{"internal/ctxgroup", []string{"internal/list", "internal/spinlock"}},
 	{"queue", []string{"internal/heap", "internal/ring", "internal/spinlock"}},
 	{"cron", nil},
+	{"histogram", nil},
 	{".", []string{
 		"queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/alarm", "internal/heap", "internal/ring", "internal/spinlock",
