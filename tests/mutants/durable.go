@@ -9,11 +9,11 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/run.go", what: "a run whose confirm was refused begins",
-		old: "	if !ok {\n\t\tn.dropLocked(r)\n\t}\n\tif r.dropped {",
-		new: "	if r.dropped {",
+		old: "	if !ok {\n\t\tr.dropLocked()\n\t}\n\tif r.state == gone {",
+		new: "	if r.state == gone {",
 	},
 	{
-		file: "durable/node.go", what: "an insert whose answer was lost is forgotten",
+		file: "durable/place.go", what: "an insert whose answer was lost is forgotten",
 		old: "		if err != nil {\n\t\t\tn.loseAnswerLocked()\n\t\t}\n",
 		new: "",
 	},
@@ -53,6 +53,18 @@ var durableMutants = []mutant{
 		new: "		j.State = durable.Running\n\t}\n\tj.Attempt++\n\tif !c",
 	},
 	{
+		file: "durable/internal/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
+		old: "while the clock was ahead\n\t}\n\tApplyPending(j)\n",
+		new: "while the clock was ahead\n\t}\n",
+		by:  "./durable/memory", test: "TestConformance",
+	},
+	{
+		file: "durable/sqlite/commit.go", what: "an outcome of an older epoch is committed",
+		old: "where id = ?9 and epoch = ?10 and state",
+		new: "where id = ?9 and epoch >= ?10 and state",
+		by:  "./durable/sqlite", test: "TestConformance",
+	},
+	{
 		file: "durable/sqlite/commit.go", what: "an outcome that is repeated is refused",
 		old: "		return n > 0, err\n\t}\n\tif err != nil || o.Unrecorded",
 		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
@@ -71,6 +83,12 @@ var durableMutants = []mutant{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",
 		old: "seen.kind = mine.kind and seen.turn = mine.turn where",
 		new: "seen.kind = mine.kind where",
+	},
+	{
+		file: "durable/postgres/insert.go", what: "no node is notified of a new job",
+		old: "where state = {Waiting} and due <= n.now + $16)",
+		new: "where state = {Waiting} and due <= n.now + $16 and id is null)",
+		by:  "./durable/postgres", test: "TestListenHearsOfAllThatIsToBeDone",
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",
