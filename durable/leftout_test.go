@@ -148,6 +148,7 @@ func TestLeftOutDuringDecides(t *testing.T) {
 		must(minutely["rate"](k, t.Context(), durable.OnMissed(durable.SkipOverlap())))
 		start(t, jobs)
 		time.Sleep(5*time.Minute + 30*time.Second)
+		synctest.Wait()
 		if want := (durable.LeftOut{Count: 2, First: begun.Add(2 * time.Minute)}); first != want || second != want {
 			t.Errorf("left out: %v, then %v, want %v", first, second, want)
 		}
@@ -193,6 +194,7 @@ func TestSkipOverlapOfScheduleThatCameDuringTheRun(t *testing.T) {
 				id = must(minutely["rate"](k, t.Context(), durable.OnMissed(durable.SkipOverlap())))
 				start(t, jobs)
 				time.Sleep(9*time.Minute + 30*time.Second)
+				synctest.Wait()
 				want := durable.LeftOut{Count: test.left}
 				if test.left > 0 {
 					want.First = changed.Add(test.first)
@@ -304,6 +306,7 @@ func TestLeftOutIsBounded(t *testing.T) {
 				must(k.On(t.Context(), "key", on, "", durable.OnMissed(durable.SkipOverlap())))
 				start(t, jobs)
 				time.Sleep(long + 10*time.Minute)
+				synctest.Wait()
 				if len(a.runs) < 2 || a.runs[0].during.Count != 100_000 {
 					t.Fatalf("%d runs, %v left out during the first", len(a.runs), a.runs[0].during)
 				}
