@@ -285,7 +285,8 @@ func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end endin
 			p.countPanic()
 		}
 	case perr == nil && (to == afterTask || matches(end.err, Stop)):
-	case perr == nil && p.interrupted(e) && (matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
+	case perr == nil && p.interrupted(e) &&
+		(matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
 	default:
 		p.report(ctx, info, end)
 	}

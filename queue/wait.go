@@ -65,7 +65,9 @@ func errOf(ctx context.Context) error {
 // waitLocked adds w to waiters and waits until it is served, its timeout is over, or done
 // is closed. It reports whether w was served and, if not, whether done was closed. A
 // waiter that was not served has been removed. The lock is released while it waits.
-func (q *Blocking[T]) waitLocked(done <-chan struct{}, w *waiter[T], waiters *ring.Ring[*waiter[T]], timeout time.Duration) (served, ended bool) {
+func (q *Blocking[T]) waitLocked(
+	done <-chan struct{}, w *waiter[T], waiters *ring.Ring[*waiter[T]], timeout time.Duration,
+) (served, ended bool) {
 	start := time.Now()
 	var timer *time.Timer
 	var expired <-chan time.Time

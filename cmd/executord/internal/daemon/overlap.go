@@ -80,7 +80,7 @@ func (w *overlapWatch) first() time.Time {
 	return w.times.Next(w.through)
 }
 
-// log logs the times that pass, until quit is closed, or there is another change of the job, which then has other times.
+// log logs the times that pass, until quit is closed, or the job is changed: then it has other times.
 func (w *overlapWatch) log(changes int, quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
