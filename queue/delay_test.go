@@ -81,7 +81,9 @@ func TestDelayDrain(t *testing.T) {
 		}
 		time.Sleep(4 * time.Second)
 		for _, want := range []int{3, 2, 0} {
-			if all := q.Drain(3); len(all) != want || !slices.IsSortedFunc(all, func(a, b event) int { return a.at.Compare(b.at) }) {
+			all := q.Drain(3)
+			inOrder := slices.IsSortedFunc(all, func(a, b event) int { return a.at.Compare(b.at) })
+			if len(all) != want || !inOrder {
 				t.Errorf("Drain = %v, want %d", all, want)
 			}
 		}

@@ -26,7 +26,9 @@ var kinds = []kind{
 	{"Bounded", size, true, func() *queue.Blocking[int] { return rotated(queue.NewBounded[int](size)) }},
 	{"Unbounded", math.MaxInt, true, func() *queue.Blocking[int] { return rotated(queue.NewUnbounded[int]()) }},
 	{"Handoff", 0, false, queue.NewHandoff[int]},
-	{"Priority", math.MaxInt, true, func() *queue.Blocking[int] { return queue.NewPriority(func(i int) int { return i }) }},
+	{"Priority", math.MaxInt, true, func() *queue.Blocking[int] {
+		return queue.NewPriority(func(i int) int { return i })
+	}},
 	{"Delay", math.MaxInt, true, func() *queue.Blocking[int] {
 		return queue.NewDelay(func(i int) time.Time { return time.Unix(0, int64(i)) }) // long ago
 	}},
@@ -209,7 +211,8 @@ func TestPriorityOrder(t *testing.T) {
 		q.Offer(j)
 	}
 	q.RemoveFunc(func(j job) bool { return j.name == "x" })
-	if got, want := q.Drain(9), []job{{0, "d"}, {1, "b"}, {1, "e"}, {2, "a"}, {2, "c"}, {2, "f"}}; !slices.Equal(got, want) {
+	want := []job{{0, "d"}, {1, "b"}, {1, "e"}, {2, "a"}, {2, "c"}, {2, "f"}}
+	if got := q.Drain(9); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -85,7 +85,8 @@ func TestWakerIsArmedForEarliest(t *testing.T) {
 	w.set(time.Hour)
 	wanted, second := w.instants()
 	if second != wanted || second >= first {
-		t.Errorf("armed for %v, want %v; before it was %v", time.Duration(second), time.Duration(wanted), time.Duration(first))
+		t.Errorf("armed for %v, want %v; before it was %v",
+			time.Duration(second), time.Duration(wanted), time.Duration(first))
 	}
 	w.set(2 * time.Hour)
 	if _, third := w.instants(); third != second {
@@ -93,7 +94,8 @@ func TestWakerIsArmedForEarliest(t *testing.T) {
 	}
 	w.stop()
 	if wanted, fourth := w.instants(); wanted != never || fourth != second {
-		t.Errorf("wanted %v, armed for %v after stop, want never and %v", time.Duration(wanted), time.Duration(fourth), time.Duration(second))
+		t.Errorf("wanted %v, armed for %v after stop, want never and %v",
+			time.Duration(wanted), time.Duration(fourth), time.Duration(second))
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 	allUsed = 1<<blockSize - 1
 
 	// maxBuckets is such that a place has 32 bits. It is enough for 67 million
-	// elements: of two buckets side by side one is not small, so that both have
-	// 128 elements or more.
+	// elements: of two buckets side by side one is not small, so that the two have
+	// 128 elements or more together.
 	maxBuckets = 1 << (32 - 2 - indexBits)
 )
 

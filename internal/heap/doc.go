@@ -39,7 +39,7 @@
 //
 // A tree of all elements was slower: in a heap of a million most levels are in no
 // cache, and its arrays, when they grow or shrink, make one call wait for up to a
-// hundred milliseconds. See docs/design/decisions.
+// hundred milliseconds. See docs/design/decisions/0024-buckets-behind-the-heap.md.
 //
 // A Queue does not lock, and reads no clock. Its owner holds a lock of its own.
 package heap

@@ -84,7 +84,8 @@ func (bs *buckets[K, E]) check(arrivals uint64) error {
 			}
 			for k := range blockSize {
 				place := placeIn(bound.place(), j<<blockBits|k)
-				if block != nil && !b.has(j<<blockBits|k) && any(block.items[k]) != any(item[K, E]{}) && !slices.Contains(bs.dead.places[:bs.dead.n], uint32(place)) {
+				if block != nil && !b.has(j<<blockBits|k) && any(block.items[k]) != any(item[K, E]{}) &&
+					!slices.Contains(bs.dead.places[:bs.dead.n], uint32(place)) {
 					return fmt.Errorf("block %d of a bucket retains %v", j, block.items[k])
 				}
 			}

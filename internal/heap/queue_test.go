@@ -194,7 +194,9 @@ func TestQueueAgreesWithSortedList(t *testing.T) {
 
 // A queue agrees with a sorted list after every step of any program, two bytes a step.
 func FuzzQueue(f *testing.F) {
-	f.Add(byte(9), []byte{11, 10, 11, 100, 11, 20, 11, 30, 11, 40, 11, 110, 11, 120, 11, 130, 11, 140, 11, 25, 3, 5, 0, 0, 0, 0})
+	f.Add(byte(9), []byte{
+		11, 10, 11, 100, 11, 20, 11, 30, 11, 40, 11, 110, 11, 120, 11, 130, 11, 140, 11, 25, 3, 5, 0, 0, 0, 0,
+	})
 	f.Add(byte(3), []byte{11, 1, 11, 1, 11, 1, 6, 0, 7, 0})
 	f.Add(byte(200), []byte{248, 7, 249, 3, 248, 60, 249, 9, 11, 0, 3, 5, 6, 255, 242, 0, 250, 2, 7, 8})
 	f.Add(byte(0), []byte{0xa9, 0xa9, 0xa9})
@@ -305,7 +307,10 @@ func TestQueueRemoveNothing(t *testing.T) {
 	q.Push(2, 2)
 	q.Pop()
 	q.Pop()
-	for _, place := range []int{lane, tree, 2, 100, 101, 102, -1, -2, -4, math.MinInt, math.MinInt + 2, math.MaxInt, math.MaxInt - 1} {
+	for _, place := range []int{
+		lane, tree, 2, 100, 101, 102, -1, -2, -4,
+		math.MinInt, math.MinInt + 2, math.MaxInt, math.MaxInt - 1,
+	} {
 		func() {
 			defer func() {
 				if text := fmt.Sprint(recover()); !strings.Contains(text, ": no element at place") {

@@ -154,7 +154,8 @@ func (m *pairModel) check() {
 		m.t.Fatal(err)
 	}
 	if m.pair.Len() != len(m.list) || m.pair.TailLen() != len(m.list)-m.head {
-		m.t.Fatalf("Len = %d and TailLen = %d, want %d and %d", m.pair.Len(), m.pair.TailLen(), len(m.list), len(m.list)-m.head)
+		m.t.Fatalf("Len = %d and TailLen = %d, want %d and %d",
+			m.pair.Len(), m.pair.TailLen(), len(m.list), len(m.list)-m.head)
 	}
 	if got := slices.Collect(m.pair.All()); !slices.Equal(got, m.list) {
 		m.t.Fatalf("All = %v, want %v", got, m.list)
