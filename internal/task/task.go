@@ -51,7 +51,7 @@ type Task struct {
 	word  word  // state, flags and lock; see state.go
 	place int32 // in its owner's queue, or Unplaced; under the owner's lock
 	links *links
-	due   int64 // atomic; written under the owner's lock, or by Detach
+	due   atomic.Int64 // written under the owner's lock, or by Detach
 }
 
 // New returns a pending task.
@@ -163,14 +163,14 @@ func (t *Task) SetPlace(place int) { t.place = int32(place) }
 
 // Due returns when the task is due, 0 if it has no time: in nanoseconds since the
 // owner's epoch or, if it follows the wall clock, since that of Unix.
-func (t *Task) Due() int64 { return atomic.LoadInt64(&t.due) }
+func (t *Task) Due() int64 { return t.due.Load() }
 
 // SetDue sets when the task is due. The task is not in a queue, or the caller holds
 // the owner's lock.
-func (t *Task) SetDue(due int64) { atomic.StoreInt64(&t.due, due) }
+func (t *Task) SetDue(due int64) { t.due.Store(due) }
 
 // InitDue is SetDue for a task that is not shared yet.
-func (t *Task) InitDue(due int64) { t.due = due }
+func (t *Task) InitDue(due int64) { t.due.Store(due) }
 
 // Schedule returns when the task is due, on which clock, and which owner keeps that clock.
 // The owner is nil if the task is done or has no time.
