@@ -101,6 +101,12 @@ func newSite(ctx context.Context) (*site, error) {
 		cache: filepath.Join(root, "mod"),
 		work:  filepath.Join(root, "work"),
 	}
+	if err := os.MkdirAll(filepath.Dir(root), 0o777); err != nil {
+		return nil, err
+	}
+	if err := lock(root); err != nil {
+		return nil, err
+	}
 	ours := filepath.FromSlash("github.com/executor-go")
 	for _, dir := range []string{
 		s.proxy, s.work, filepath.Join(s.cache, ours), filepath.Join(s.cache, "cache", "download", ours),
