@@ -41,7 +41,8 @@ var (
 // Execute, or by a call of Run. A nil fn fails it with [ErrNilTask], an option out of its
 // range with an error that matches [ErrInvalid].
 func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Future[T] {
-	f := &Future[T]{fn: fn, core: task.New()}
+	f := &Future[T]{fn: fn}
+	f.core.Init()
 	if fn == nil {
 		f.end(task.Failed, ErrNilTask)
 	} else if len(opts) > 0 {
@@ -55,7 +56,8 @@ func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Futu
 // NewPromise returns a pending Future without a body. It is done after a call of
 // Complete, Fail or Cancel.
 func NewPromise[T any]() *Future[T] {
-	f := &Future[T]{core: task.New()}
+	f := new(Future[T])
+	f.core.Init()
 	f.core.MakePromise()
 	return f
 }

@@ -118,7 +118,9 @@ type taskRunnable struct {
 }
 
 func newTaskRunnable(r Runnable) *taskRunnable {
-	return &taskRunnable{core: task.New(), run: r}
+	t := &taskRunnable{run: r}
+	t.core.Init()
+	return t
 }
 
 func (r *taskRunnable) taskCore() *task.Task          { return &r.core }

@@ -25,7 +25,8 @@ var (
 
 // newScheduledFuture returns a future that is due then, without its jitter.
 func newScheduledFuture[T any](due int64, fn func(context.Context) (T, error)) *ScheduledFuture[T] {
-	f := &ScheduledFuture[T]{Future[T]{fn: fn, core: task.New()}}
+	f := &ScheduledFuture[T]{Future[T]{fn: fn}}
+	f.core.Init()
 	f.core.InitDue(due)
 	return f
 }

@@ -54,8 +54,8 @@ type Task struct {
 	due   atomic.Int64 // written under the owner's lock, or by Detach
 }
 
-// New returns a pending task.
-func New() Task { return Task{place: Unplaced, links: &unlinked} }
+// Init makes the zero Task a pending task. It is called once, before any other method.
+func (t *Task) Init() { t.place, t.links = Unplaced, &unlinked }
 
 // Options distinguish a task from the simplest one. They do not change once the task
 // is shared.
