@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches [ErrInvalid].
-var ErrNoTasks = invalid("no tasks")
+var ErrNoTasks = error(&argumentError{"executor: no tasks"})
 
 // InvokeAll submits the functions, waits until all are done, and returns their futures in
 // the order of the functions. When ctx ends, those that are not done are canceled: no

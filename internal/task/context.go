@@ -100,7 +100,10 @@ func (o *Owner) WithCancel(parent context.Context) (context.Context, context.Can
 	if parent.Done() == nil {
 		return context.WithCancelCause(o.Lasting(parent))
 	}
-	ctx, cancel := context.WithCancelCause(o.with(parent))
+	if OwnerOf(parent) != o {
+		parent = context.WithValue(parent, ownerKey{}, o)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
 	if o.ctx.Err() != nil {
 		cancel(context.Cause(o.ctx)) // the AfterFunc would do it some time later
 	}
@@ -147,14 +150,6 @@ type ownerKey struct{}
 func OwnerOf(ctx context.Context) *Owner {
 	o, _ := ctx.Value(ownerKey{}).(*Owner)
 	return o
-}
-
-// with returns ctx as that of a body of o's.
-func (o *Owner) with(ctx context.Context) context.Context {
-	if OwnerOf(ctx) == o {
-		return ctx
-	}
-	return context.WithValue(ctx, ownerKey{}, o)
 }
 
 type dueKey struct{}

@@ -40,7 +40,7 @@ func (s State) Done() bool { return s >= Succeeded }
 const Unplaced = -1
 
 // Task is the part of a future that does not depend on the type of its result. It is
-// made by New. Its methods are safe for concurrent use unless they say otherwise.
+// made by Init. Its methods are safe for concurrent use unless they say otherwise.
 //
 // A pool may hold a million tasks that only wait. So a Task has what every task needs,
 // and leaves the rest to its links. It has 24 bytes; with the body and an empty value
@@ -80,7 +80,7 @@ type Owner struct {
 // the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
 // It returns ctx as the context of a body that was submitted with Background.
 func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) context.Context {
-	o.forget, o.ctx, o.epoch = forget, o.with(ctx), epoch
+	o.forget, o.ctx, o.epoch = forget, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
 	return o.ctx
 }
