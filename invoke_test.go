@@ -931,7 +931,8 @@ func TestInvokeByTaskOfPool(t *testing.T) {
 					ex, end := ex()
 					defer end()
 					nested := func(ctx context.Context) (int, error) {
-						outer := executor.InvokeAll(ctx, ex, func(ctx context.Context) (int, error) { return call(ctx, ex) })
+						inner := func(ctx context.Context) (int, error) { return call(ctx, ex) }
+						outer := executor.InvokeAll(ctx, ex, inner)
 						return outer[0].Get(ctx)
 					}
 					if sum, err := executor.Submit(t.Context(), ex, nested).Get(t.Context()); sum != 6 || err != nil {

@@ -34,10 +34,11 @@ func TestMapKeepsOrder(t *testing.T) {
 		defer pool.Close()
 		var got []int
 		var asked int
-		for v, err := range executor.Map(t.Context(), pool, 8, count(50, &asked), func(_ context.Context, i int) (int, error) {
+		body := func(_ context.Context, i int) (int, error) {
 			time.Sleep(time.Duration(i*7%5) * time.Second)
 			return i * 10, nil
-		}) {
+		}
+		for v, err := range executor.Map(t.Context(), pool, 8, count(50, &asked), body) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,10 +56,11 @@ func TestMapUnorderedYieldsSoonestFirst(t *testing.T) {
 		pool := executor.Fixed(3)
 		defer pool.Close()
 		var got []int
-		for v, err := range executor.MapUnordered(t.Context(), pool, 3, slices.Values([]int{5, 1, 3, 1}), func(_ context.Context, i int) (int, error) {
+		body := func(_ context.Context, i int) (int, error) {
 			time.Sleep(time.Duration(i) * time.Second)
 			return i, nil
-		}) {
+		}
+		for v, err := range executor.MapUnordered(t.Context(), pool, 3, slices.Values([]int{5, 1, 3, 1}), body) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,8 +72,11 @@ func TestMapUnorderedYieldsSoonestFirst(t *testing.T) {
 	})
 }
 
-// bothMaps are both functions.
-var bothMaps = map[string]func(context.Context, executor.Executor, int, iter.Seq[int], func(context.Context, int) (int, error), ...executor.Option) iter.Seq2[int, error]{
+// mapping is the type of Map and MapUnordered.
+type mapping = func(context.Context, executor.Executor, int, iter.Seq[int],
+	func(context.Context, int) (int, error), ...executor.Option) iter.Seq2[int, error]
+
+var bothMaps = map[string]mapping{
 	"Map": executor.Map[int, int], "MapUnordered": executor.MapUnordered[int, int],
 }
 
@@ -83,7 +88,8 @@ func TestMapBoundsFlight(t *testing.T) {
 				pool := executor.Fixed(2)
 				defer pool.Close()
 				var asked, yielded int
-				for range apply(t.Context(), pool, 5, count(100, &asked), func(_ context.Context, i int) (int, error) { return i, nil }) {
+				identity := func(_ context.Context, i int) (int, error) { return i, nil }
+				for range apply(t.Context(), pool, 5, count(100, &asked), identity) {
 					yielded++
 					synctest.Wait()
 					if asked > yielded+5 {
@@ -107,7 +113,7 @@ func TestMapEndsEarly(t *testing.T) {
 				defer pool.Close()
 				var asked int
 				var inside atomic.Int32
-				for range apply(t.Context(), pool, 10, count(1000, &asked), func(ctx context.Context, i int) (int, error) {
+				body := func(ctx context.Context, i int) (int, error) {
 					inside.Add(1)
 					defer inside.Add(-1)
 					if i > 0 {
@@ -115,7 +121,8 @@ func TestMapEndsEarly(t *testing.T) {
 						time.Sleep(time.Second)
 					}
 					return i, nil
-				}) {
+				}
+				for range apply(t.Context(), pool, 10, count(1000, &asked), body) {
 					break
 				}
 				if n := inside.Load(); n != 0 || asked > 11 {
@@ -135,12 +142,13 @@ func TestMapYieldsErrors(t *testing.T) {
 				defer pool.Close()
 				var asked int
 				var got []string
-				for v, err := range apply(t.Context(), pool, 2, count(3, &asked), func(_ context.Context, i int) (int, error) {
+				body := func(_ context.Context, i int) (int, error) {
 					if i == 1 {
 						return 0, errors.New("odd")
 					}
 					return i, nil
-				}) {
+				}
+				for v, err := range apply(t.Context(), pool, 2, count(3, &asked), body) {
 					got = append(got, fmt.Sprint(v, err))
 				}
 				if s := strings.Join(got, ", "); s != "0 <nil>, 0 odd, 2 <nil>" {
@@ -162,10 +170,11 @@ func TestMapEndsWithContext(t *testing.T) {
 				defer cancel()
 				var asked int
 				var last error
-				for _, err := range apply(ctx, pool, 2, count(1000, &asked), func(ctx context.Context, i int) (int, error) {
+				body := func(ctx context.Context, i int) (int, error) {
 					time.Sleep(3 * time.Second)
 					return i, nil
-				}) {
+				}
+				for _, err := range apply(ctx, pool, 2, count(1000, &asked), body) {
 					last = err
 				}
 				if !errors.Is(last, context.DeadlineExceeded) || asked > 12 {
@@ -185,7 +194,8 @@ func TestMapNested(t *testing.T) {
 				defer pool.Close()
 				sum, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (sum int, err error) {
 					var asked int
-					for v, err := range apply(ctx, pool, 4, count(20, &asked), func(_ context.Context, i int) (int, error) { return i, nil }) {
+					identity := func(_ context.Context, i int) (int, error) { return i, nil }
+					for v, err := range apply(ctx, pool, 4, count(20, &asked), identity) {
 						if err != nil {
 							return 0, err
 						}

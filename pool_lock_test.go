@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -40,18 +41,16 @@ func TestPoolForgetTaskOfAnotherPool(t *testing.T) {
 		end := make(chan struct{})
 		busy := Func(func(context.Context) error { <-end; return nil })
 		second := Fixed(1)
-		first, err := New(Config{Core: 1, Queue: Bounded(1), Reject: RejectFunc(func(ctx context.Context, r Runnable, _ *Pool) error {
-			return second.Execute(ctx, r)
-		})})
+		pass := RejectFunc(func(ctx context.Context, r Runnable, _ *Pool) error { return second.Execute(ctx, r) })
+		first, err := New(Config{Core: 1, Queue: Bounded(1), Reject: pass})
 		if err != nil {
 			t.Fatal(err)
 		}
 		waits := NewFuture(func(context.Context) (int, error) { return 1, nil })
 		moves := NewFuture(func(context.Context) (int, error) { return 2, nil })
-		for _, err := range []error{first.Execute(ctx, busy), second.Execute(ctx, busy), first.Execute(ctx, waits), first.Execute(ctx, moves)} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		if err := errors.Join(first.Execute(ctx, busy), second.Execute(ctx, busy),
+			first.Execute(ctx, waits), first.Execute(ctx, moves)); err != nil {
+			t.Fatal(err)
 		}
 		first.forget(&moves.core)
 		if got := slices.Collect(first.Waiting()); !slices.Equal(got, []Runnable{waits}) {

@@ -4,7 +4,8 @@ import "fmt"
 
 // Check reports the first invariant of r that does not hold.
 func (r *Ring[E]) Check() error {
-	if (r.first == nil) != (r.last == nil) || r.first == nil && r.room != 0 || r.head >= size && r.n > 0 || r.room > size {
+	if (r.first == nil) != (r.last == nil) || r.first == nil && r.room != 0 ||
+		r.head >= size && r.n > 0 || r.room > size {
 		return fmt.Errorf("ends %p and %p, head %d, room %d", r.first, r.last, r.head, r.room)
 	}
 	var zero E

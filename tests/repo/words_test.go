@@ -48,14 +48,14 @@ func TestLineWidth(t *testing.T) {
 	for _, f := range files {
 		for i, line := range breakable(f.text) {
 			if width(line) > columns && !row.MatchString(line) {
-				unreached(t, "%s:%d is %d columns wide, the most is %d", f.name, i+1, width(line), columns)
+				t.Errorf("%s:%d is %d columns wide, the most is %d", f.name, i+1, width(line), columns)
 			}
 		}
 	}
 	for _, name := range documents(t) {
 		for i, line := range prose(read(t, name)) {
 			if width(line) > columns {
-				unreached(t, "%s:%d is %d columns wide, the most is %d", name, i+1, width(line), columns)
+				t.Errorf("%s:%d is %d columns wide, the most is %d", name, i+1, width(line), columns)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestOneSentenceALine(t *testing.T) {
 	for _, name := range documents(t) {
 		for i, line := range prose(read(t, name)) {
 			if second := secondSentence(line); second != "" {
-				unreached(t, "%s:%d has a second sentence: %.40s", name, i+1, second)
+				t.Errorf("%s:%d has a second sentence: %.40s", name, i+1, second)
 			}
 		}
 	}

@@ -68,13 +68,14 @@ func TestOverlapEndsWithPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panics := true // guarded by the job's never overlapping itself
 		file := parse(t, "# name: a\n@every 1m sleep 1s\n")
-		h := beginWith(t, Config{File: file}, func(ctx context.Context, c process.Command, o process.Observer) process.Result {
+		run := func(ctx context.Context, c process.Command, o process.Observer) process.Result {
 			if panics {
 				panics = false
 				panic("meant")
 			}
 			return sleep(ctx, c, o)
-		})
+		}
+		h := beginWith(t, Config{File: file}, run)
 		time.Sleep(3*time.Minute + 30*time.Second)
 		if sum := h.end(); sum.Runs != 4 || sum.Failed != 1 || sum.Skipped != 0 {
 			t.Errorf("%+v\n%s", sum, h.log.String())
