@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	endWithTests()
+	databaseWait = 2 * time.Second
 	code := execute(os.Args[1:])
 	if leak := leakedGoroutines(); leak != "" {
 		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+leak)

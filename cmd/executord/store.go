@@ -227,6 +227,10 @@ func isStore(driver, dsn, query string) (bool, error) {
 	return n > 0, err
 }
 
+// databaseWait is how long a daemon waits at its start for a server that does not
+// answer. A test shortens it.
+var databaseWait = 30 * time.Second
+
 // openDatabase opens a store in PostgreSQL.
 func openDatabase(name string, create bool) (durable.Store, string, error) {
 	u, err := url.Parse(name)
@@ -251,7 +255,9 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 			return nil, "", fmt.Errorf("%s is no store: no daemon has used that database, or it was in another schema", shown)
 		}
 	}
-	store, err := postgres.Open(name)
+	ctx, cancel := context.WithTimeout(context.Background(), databaseWait)
+	defer cancel()
+	store, err := postgres.OpenContext(ctx, name)
 	if err != nil {
 		return nil, "", hide(err)
 	}

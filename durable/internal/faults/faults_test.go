@@ -118,6 +118,9 @@ type occurrence struct {
 }
 
 func newFleet(t *testing.T, store string) *fleet {
+	if testing.Short() {
+		t.Skip("takes many leases of real time")
+	}
 	return &fleet{T: t, store: store, direct: store, distinct: make(map[occurrence]struct{}),
 		more: make(chan struct{}, 1)}
 }
@@ -245,10 +248,7 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 // A process is killed and replaced, again and again, another is stopped for longer than its lease and goes on, a third
 // is left alone. No occurrence is lost, committed twice or begun early.
 func TestHistoryWithKilledAndStoppedProcesses(t *testing.T) {
-	rounds := 3
-	if testing.Short() {
-		rounds = 1
-	}
+	const rounds = 3
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, newStore(t))
