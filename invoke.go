@@ -300,7 +300,8 @@ func (s *CompletionService[T]) Submit(
 	return f
 }
 
-// Take waits for the next future that is done. It returns ctx's error if ctx ends first.
+// Take waits for the next future that is done. If ctx ends first, the error matches that of
+// ctx and its cause.
 func (s *CompletionService[T]) Take(ctx context.Context) (*Future[T], error) {
 	return s.done.Take(ctx)
 }

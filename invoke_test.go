@@ -980,3 +980,16 @@ func TestCompletedByTaskRunsNothingEarly(t *testing.T) {
 		}
 	})
 }
+
+// The error of a Take that its context ended matches the cause of that.
+func TestCompletionServiceTakeMatchesCause(t *testing.T) {
+	pool := executor.Fixed(1)
+	defer pool.Close()
+	cause := errors.New("the user left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	_, err := executor.NewCompletionService[int](pool).Take(ctx)
+	if !errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+		t.Errorf("Take: %v", err)
+	}
+}

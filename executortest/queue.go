@@ -41,13 +41,15 @@ type Queue interface {
 	Clear()
 	RemoveFunc(func(Item) bool) int
 	All() iter.Seq[Item]
+	Close()
+	TakeAll(context.Context) iter.Seq2[Item, error]
 }
 
 var _ Queue = (*queue.Blocking[Item])(nil)
 
 // TestQueue tests that a [Queue] returns each item once, in order; that it wakes waiting
-// goroutines at once, in the order in which they began to wait; and that a wait that
-// ends without success has no effect. make is called for each subtest and returns a new,
+// goroutines at once, in the order in which they began to wait; that a wait that ends
+// without success has no effect; and that a closed queue is drained. make is called for each subtest and returns a new,
 // empty queue.
 func TestQueue(t *testing.T, order Order, make func(*testing.T) Queue) {
 	t.Helper()
@@ -74,6 +76,7 @@ func queueChecks(order Order) []check[Queue] {
 		{"CancelRacesWakeUp", o.cancelRacesWakeUp},
 		{"WaitsForDuration", o.waitsForDuration},
 		{"LosesNoItem", o.losesNoItem},
+		{"Close", o.close},
 	}
 }
 

@@ -224,3 +224,18 @@ func TestQueueFindsLostItem(t *testing.T) {
 		return careless{queue.NewBounded[Item](3)}
 	}, "CancelRacesWakeUp")
 }
+
+// abrupt is a queue that drops its items when it is closed.
+type abrupt struct{ blocking }
+
+func (q abrupt) Close() {
+	q.Clear()
+	q.blocking.Close()
+}
+
+// A queue that drops what it has when it is closed is found.
+func TestQueueFindsItemsLostByClose(t *testing.T) {
+	findExactly(t, queueChecks(ByArrival), func(*testing.T) Queue {
+		return abrupt{queue.NewBounded[Item](3)}
+	}, "Close")
+}

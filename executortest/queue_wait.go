@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/queue"
 )
 
 // fillUp fills q up to its capacity. It reports false if q has no limit.
@@ -370,4 +372,55 @@ func (o orderChecks) losesNoItem(t testing.TB, make func() Queue) {
 		}
 	}
 	expectEmpty(t, q)
+}
+
+// close requires that Close ends all waits, refuses further items, and leaves those that
+// are there to be taken in order.
+func (o orderChecks) close(t testing.TB, make func() Queue) {
+	q := make()
+	var waits sync.WaitGroup
+	if fillUp(t, q) {
+		waits.Go(func() {
+			if err := q.Put(waitContext(t), Item{0, 1}); err != queue.ErrClosed {
+				t.Errorf("Put that waits for room: %v, want ErrClosed", err)
+			}
+		})
+		synctest.Wait()
+		q.Close()
+		waits.Wait()
+	}
+
+	q = make()
+	all := fill(t, q)
+	q.Close()
+	if q.Offer(Item{0, 1}) {
+		t.Error("Offer to a closed queue: true")
+	}
+	if err := q.Put(waitContext(t), Item{0, 1}); err != queue.ErrClosed {
+		t.Errorf("Put into a closed queue: %v, want ErrClosed", err)
+	}
+	var got []Item
+	for v, err := range q.TakeAll(waitContext(t)) {
+		if err != nil {
+			t.Errorf("TakeAll: %v", err)
+			break
+		}
+		got = append(got, v)
+	}
+	if want := o.sorted(all); !slices.Equal(got, want) {
+		t.Errorf("TakeAll of a closed queue yields %v, want %v", got, want)
+	}
+	if v, err := q.Take(waitContext(t)); err != queue.ErrClosed {
+		t.Errorf("Take from a closed queue: %v, %v, want ErrClosed", v, err)
+	}
+
+	q = make()
+	waits.Go(func() {
+		if v, err := q.Take(waitContext(t)); err != queue.ErrClosed {
+			t.Errorf("Take that waits for an item: %v, %v, want ErrClosed", v, err)
+		}
+	})
+	synctest.Wait()
+	q.Close()
+	waits.Wait()
 }

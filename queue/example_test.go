@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/queue"
@@ -144,4 +145,33 @@ func ExampleBlocking_RemoveFunc() {
 	// Output:
 	// 3
 	// [1 3 5]
+}
+
+// A producer that comes to an end, and workers that end after the last element.
+func ExampleBlocking_Close() {
+	ctx := context.Background()
+	q := queue.NewBounded[int](10)
+	var sum atomic.Int64
+
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			for n, err := range q.TakeAll(ctx) {
+				if err != nil {
+					return // ctx has ended
+				}
+				sum.Add(int64(n))
+			}
+		})
+	}
+	for n := range 100 {
+		q.Put(ctx, n)
+	}
+	q.Close()
+	workers.Wait()
+	fmt.Println(sum.Load())
+	fmt.Println(q.Put(ctx, 100))
+	// Output:
+	// 4950
+	// queue: closed
 }

@@ -7,6 +7,9 @@ func (q *Blocking[T]) Check() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := q.mu.store.len()
+	if q.mu.closed && (q.mu.putters.Len() > 0 || n == 0 && q.mu.takers.Len() > 0) {
+		return fmt.Errorf("goroutines wait for a closed queue")
+	}
 	if n > q.capacity {
 		return fmt.Errorf("%d elements in a queue of %d", n, q.capacity)
 	}

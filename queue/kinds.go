@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 )
 
@@ -45,10 +44,12 @@ func NewPriority[T any, K cmp.Ordered](key func(T) K) *Blocking[T] {
 	q := newBlocking[T](unlimited)
 	s := &ranked[T, K]{}
 	q.mu.store = s
-	q.push = func(mu sync.Locker, v T) {
+	q.push = func(v T) {
 		k := key(v)
-		mu.Lock()
-		s.push(k, v)
+		q.mu.Lock()
+		if !q.mu.closed {
+			s.push(k, v)
+		}
 	}
 	return q
 }
@@ -78,10 +79,12 @@ func NewDelay[T any](due func(T) time.Time) *Blocking[T] {
 	q.clock = &clock{epoch: time.Now()}
 	s := &delayed[T]{clock: q.clock}
 	q.mu.store = s
-	q.push = func(mu sync.Locker, v T) {
+	q.push = func(v T) {
 		at := q.clock.instant(due(v))
-		mu.Lock()
-		s.push(at, v)
+		q.mu.Lock()
+		if !q.mu.closed {
+			s.push(at, v)
+		}
 	}
 	return q
 }

@@ -39,6 +39,8 @@ type model struct {
 	things           []thing
 	takers, putters  []*call
 	served, departed []*call // since the last look; departed by their context
+	ended            []*call // since the last look, by Close
+	closed           bool
 	next             int
 }
 
@@ -104,12 +106,15 @@ func (m *model) settle() {
 				continue
 			}
 		}
+		if m.closed && len(m.things) == 0 {
+			m.takers, m.ended = nil, append(m.ended, m.takers...)
+		}
 		return
 	}
 }
 
 func (m *model) offer(v thing) bool {
-	if len(m.things) >= m.capacity && (m.capacity > 0 || len(m.takers) == 0) {
+	if m.closed || len(m.things) >= m.capacity && (m.capacity > 0 || len(m.takers) == 0) {
 		return false
 	}
 	if m.capacity == 0 {
@@ -127,6 +132,14 @@ func (m *model) offer(v thing) bool {
 func (m *model) step(op, arg byte) {
 	m.next++
 	v := thing{int(arg % 16), m.next}
+	if op >= 252 {
+		m.q.Close()
+		m.closed = true
+		m.putters, m.ended = nil, append(m.ended, m.putters...)
+		m.settle()
+		m.look()
+		return
+	}
 	switch op % 12 {
 	case 0, 1, 2:
 		m.equal("Offer", m.q.Offer(v), m.offer(v))
@@ -141,6 +154,10 @@ func (m *model) step(op, arg byte) {
 	case 7:
 		if m.offer(v) { // it does not wait
 			m.equal("Put", m.q.Put(m.t.Context(), v), error(nil))
+			break
+		}
+		if m.closed {
+			m.equal("Put", m.q.Put(m.t.Context(), v), queue.ErrClosed)
 			break
 		}
 		m.wait(v, &m.putters, func(ctx context.Context, c *call) { c.got, c.err = v, m.q.Put(ctx, v) })
@@ -206,7 +223,12 @@ func (m *model) look() {
 		<-c.ended
 		m.equal("departed", c.err, context.Canceled)
 	}
-	m.served, m.departed = nil, nil
+	for _, c := range m.ended {
+		<-c.ended
+		m.equal("ended", c.err, queue.ErrClosed)
+		c.cancel()
+	}
+	m.served, m.departed, m.ended = nil, nil, nil
 	for _, c := range slices.Concat(m.takers, m.putters) {
 		select {
 		case <-c.ended:
@@ -272,6 +294,7 @@ func TestBlockingAgreesWithModel(t *testing.T) {
 // A queue agrees with sorted lists after every step of any program, two bytes a step.
 func FuzzBlocking(f *testing.F) {
 	for kind := range 6 {
+		f.Add(kind, []byte{0, 1, 7, 2, 7, 3, 255, 0, 5, 0, 9, 2, 5, 0, 5, 0, 0, 0, 7, 0})
 		f.Add(kind, []byte{5, 0, 0, 9, 0, 3, 7, 1, 7, 2, 8, 0, 9, 2, 10, 3, 11, 0, 3, 0})
 	}
 	f.Fuzz(func(t *testing.T, kind int, ops []byte) {

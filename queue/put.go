@@ -6,53 +6,48 @@ import (
 )
 
 // Put adds v. If the queue is full, it waits for room until ctx ends. It returns nil if v
-// was added, and the error of ctx otherwise. If ctx has ended before, Put fails even if
-// there is room. It panics if ctx is nil.
+// was added, [ErrClosed] if the queue is closed, or was closed during the wait, and else
+// an error that matches the error of ctx and its cause. If ctx has ended before, Put fails
+// even if there is room. It panics if ctx is nil.
 func (q *Blocking[T]) Put(ctx context.Context, v T) error {
 	_, err := q.put(ctx, v, noTimeout)
 	return err
 }
 
 // OfferFor adds v. If the queue is full, it waits for room for up to d, and until ctx
-// ends. It reports whether v was added. The error is that of ctx if ctx ended before d
-// was over, or before the call. If d is zero or negative OfferFor does not wait. It
-// panics if ctx is nil.
+// ends. It reports whether v was added. The error is as for Put: nil if v was added, or d
+// was over first. If d is zero or negative OfferFor does not wait. It panics if ctx is
+// nil.
 func (q *Blocking[T]) OfferFor(ctx context.Context, v T, d time.Duration) (bool, error) {
 	return q.put(ctx, v, d)
 }
 
-// Offer adds v if there is room, and reports whether there was. It does not wait.
-func (q *Blocking[T]) Offer(v T) bool {
-	if q.push != nil {
-		q.pushByKey(v)
-		return true
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.offerLocked(v)
-}
+// Offer adds v if there is room and the queue is not closed, and reports whether it did.
+// It does not wait.
+func (q *Blocking[T]) Offer(v T) bool { return q.putUntil(nil, v, 0) == served }
 
 func (q *Blocking[T]) put(ctx context.Context, v T, timeout time.Duration) (ok bool, err error) {
 	done, err := doneOf(ctx)
 	if err != nil {
 		return false, err
 	}
-	ok, ended := q.putUntil(done, v, timeout)
-	if ended {
-		err = errOf(ctx)
-	}
-	return ok, err
+	o := q.putUntil(done, v, timeout)
+	return o == served, o.err(ctx)
 }
 
-func (q *Blocking[T]) putUntil(done <-chan struct{}, v T, timeout time.Duration) (ok, ended bool) {
+func (q *Blocking[T]) putUntil(done <-chan struct{}, v T, timeout time.Duration) outcome {
 	if q.push != nil {
-		q.pushByKey(v)
-		return true, false
+		return q.pushByKey(v)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if ok = q.offerLocked(v); ok || timeout <= 0 {
-		return ok, false
+	switch {
+	case q.mu.closed:
+		return closed
+	case q.offerLocked(v):
+		return served
+	case timeout <= 0:
+		return timedOut
 	}
 	w := newWaiter[T]()
 	w.value = v
@@ -60,10 +55,14 @@ func (q *Blocking[T]) putUntil(done <-chan struct{}, v T, timeout time.Duration)
 }
 
 // pushByKey adds v to a queue that is ordered by a key, and never full.
-func (q *Blocking[T]) pushByKey(v T) {
-	q.push(&q.mu, v)
+func (q *Blocking[T]) pushByKey(v T) outcome {
+	q.push(v)
 	defer q.mu.Unlock()
+	if q.mu.closed {
+		return closed
+	}
 	q.matchLocked(nil)
+	return served
 }
 
 // offerLocked adds v to a queue in order of arrival if there is room. On a handoff queue
@@ -80,7 +79,7 @@ func (q *Blocking[T]) offerLocked(v T) bool {
 	w, ok := q.mu.takers.Pop()
 	if ok {
 		w.value = v
-		w.signal()
+		w.end(served)
 	}
 	return ok
 }

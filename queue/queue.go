@@ -32,18 +32,19 @@
 // In the terms of the Go memory model, a Put, OfferFor or Offer synchronizes before the
 // call that returns its element.
 //
-// # No Close
+// # Closing
 //
-// A queue cannot be closed. Close would add an error to every operation, and programs
-// differ in what it should do: deliver what is left, or drop it, and fail producers
-// that wait, or let them finish. A context does that for each caller. A queue needs no
-// cleanup: it has no goroutine and no timer of its own, and is garbage collected when
-// it is no longer used.
+// Close says that no more elements will come. From then on every put fails with
+// [ErrClosed], also one that waits. Takers get what is in the queue, and ErrClosed once
+// that is nothing; [Blocking.TakeAll] is a loop until then. A delay queue keeps what is
+// not due until it is.
+//
+// A queue needs no cleanup: it has no goroutine and no timer of its own, and is garbage
+// collected when it is no longer used, closed or not.
 package queue
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/executor-go/executor/internal/ring"
 	"github.com/executor-go/executor/internal/spinlock"
@@ -60,22 +61,26 @@ type Blocking[T any] struct {
 	capacity int // math.MaxInt if there is no limit, 0 if nothing is held
 
 	// push adds to a queue that is ordered by a key: it calls the user's function
-	// for the key of v, then locks mu, adds v, and returns with mu locked. It is nil
-	// for a queue in order of arrival, whose elements go to mu.fifo.
-	push func(mu sync.Locker, v T)
+	// for the key of v, then locks mu, adds v unless the queue is closed, and returns
+	// with mu locked. It is nil for a queue in order of arrival, whose elements go to
+	// mu.fifo.
+	push func(v T)
 
 	clock *clock // of a delay queue, else nil
 
 	// mu is a leaf lock. It is never held while user code runs.
 	//
 	// Invariant: while mu is free, no taker waits if an element could leave, except
-	// for one that became due a moment ago, and no putter waits if there is room.
+	// for one that became due a moment ago, and no putter waits if there is room. In
+	// a closed queue no putter waits, and no taker unless there is an element.
 	// matchLocked restores the invariant after every change, and before an element
 	// is taken.
 	mu struct {
 		spinlock.Mutex
 		store store[T]
 		fifo  *fifo[T] // store, if push is nil
+
+		closed bool
 
 		// Goroutines that wait, the oldest first. A waiter that gives up is removed
 		// at once.
@@ -112,7 +117,7 @@ func (q *Blocking[T]) Len() int {
 func (q *Blocking[T]) Cap() int { return q.capacity }
 
 // Remaining returns how many more elements the queue can hold, [math.MaxInt] if there
-// is no limit. An Offer that follows may fail nevertheless, since other goroutines may
+// is no limit, whether it is closed or not. An Offer that follows may fail nevertheless, since other goroutines may
 // come first.
 func (q *Blocking[T]) Remaining() int {
 	if q.push != nil || q.capacity == unlimited {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/executor-go/executor/internal/cause"
 	"github.com/executor-go/executor/internal/ring"
 )
 
@@ -14,14 +15,36 @@ import (
 // It is made for one wait. To reuse it would save an allocation, but a channel belongs
 // to the testing/synctest bubble that made it.
 type waiter[T any] struct {
-	value T   // the element of a putter; of a taker, once it is served
-	place int // in the ring of takers or putters; -1 once it is served
+	value   T       // the element of a putter; of a taker, once it is served
+	place   int     // in the ring of takers or putters; -1 once it has its outcome
+	outcome outcome // served or closed, once it is out of the ring
 
-	// wake has a token if the waiter is to look at the queue again: it has been
-	// served, has become the leader, or leads and an earlier element has come.
+	// wake has a token if the waiter is to look at the queue again: it has its
+	// outcome, has become the leader, or leads and an earlier element has come.
 	wake chan struct{}
 
 	due int64 // of the leader: the instant for which its timer is set
+}
+
+// outcome is how an attempt to put or to take ended.
+type outcome uint8
+
+const (
+	served   outcome = iota // the element was added, or taken
+	timedOut                // the time for waiting was over
+	ended                   // the context ended
+	closed                  // the queue is closed and, for a taker, empty
+)
+
+// err returns the error of an attempt with ctx.
+func (o outcome) err(ctx context.Context) error {
+	switch o {
+	case ended:
+		return cause.Of(ctx)
+	case closed:
+		return ErrClosed
+	}
+	return nil
 }
 
 // noTimeout is the timeout of a waiter that waits until its context ends.
@@ -37,37 +60,37 @@ func (w *waiter[T]) signal() {
 	}
 }
 
-// doneOf returns the Done channel of ctx, or its error if it has ended. It panics if ctx
-// is nil.
-//
-// The methods of a context may be user code. They are called here and by errOf only,
-// while no lock is held and the caller is not a waiter: they may use the queue, and if
-// one panics no element is lost.
-func doneOf(ctx context.Context) (done <-chan struct{}, err error) {
+// end decides about a waiter that was removed from its ring.
+func (w *waiter[T]) end(o outcome) {
+	w.outcome = o
+	w.signal()
+}
+
+func mustContext(ctx context.Context) {
 	if ctx == nil {
 		panic("queue: nil context")
 	}
-	if err = ctx.Err(); err != nil {
-		return nil, err
+}
+
+// doneOf returns the Done channel of ctx, or its error if it has ended. It panics if ctx
+// is nil.
+//
+// The methods of a context may be user code. They are called here and by outcome.err only,
+// while no lock is held and the caller is not a waiter: they may use the queue, and if
+// one panics no element is lost.
+func doneOf(ctx context.Context) (done <-chan struct{}, err error) {
+	mustContext(ctx)
+	if ctx.Err() != nil {
+		return nil, cause.Of(ctx)
 	}
 	return ctx.Done(), nil
 }
 
-// errOf returns the error of a context whose Done channel is closed. A context of the
-// user's may have none yet.
-func errOf(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return context.Canceled
-}
-
-// waitLocked adds w to waiters and waits until it is served, its timeout is over, or done
-// is closed. It reports whether w was served and, if not, whether done was closed. A
-// waiter that was not served has been removed. The lock is released while it waits.
+// waitLocked adds w to waiters and waits until it has its outcome, its timeout is over, or
+// done is closed. It is in no ring afterwards. The lock is released while it waits.
 func (q *Blocking[T]) waitLocked(
 	done <-chan struct{}, w *waiter[T], waiters *ring.Ring[*waiter[T]], timeout time.Duration,
-) (served, ended bool) {
+) outcome {
 	start := time.Now()
 	var timer *time.Timer
 	var expired <-chan time.Time
@@ -79,12 +102,12 @@ func (q *Blocking[T]) waitLocked(
 		// timeout.
 		q.matchLocked(w)
 		if w.place < 0 {
-			return true, false
+			return w.outcome
 		}
 		select {
 		case <-done:
 			q.removeWaiterLocked(w, waiters)
-			return false, true
+			return ended
 		default:
 		}
 		left := timeout
@@ -92,7 +115,7 @@ func (q *Blocking[T]) waitLocked(
 			left -= time.Since(start)
 			if left <= 0 {
 				q.removeWaiterLocked(w, waiters)
-				return false, false
+				return timedOut
 			}
 		}
 		if q.mu.leader == w {
@@ -137,18 +160,21 @@ func (q *Blocking[T]) matchLocked(self *waiter[T]) {
 		if q.mu.putters.Len() > 0 && q.mu.store.len() < q.capacity {
 			w, _ := q.mu.putters.Pop()
 			q.mu.fifo.push(w.value)
-			w.signal()
+			w.end(served)
 			continue
 		}
 		if q.mu.takers.Len() > 0 {
 			if v, ok := q.popLocked(); ok {
 				w, _ := q.mu.takers.Pop()
 				w.value = v
-				w.signal()
+				w.end(served)
 				continue
 			}
 		}
 		break
+	}
+	if q.mu.closed && q.mu.store.len() == 0 {
+		endAll(q.mu.takers)
 	}
 	q.setLeaderLocked(self)
 }
@@ -188,6 +214,6 @@ func (q *Blocking[T]) popLocked() (v T, ok bool) {
 	if !ok {
 		return v, false
 	}
-	w.signal()
+	w.end(served)
 	return w.value, true
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 	"time"
+
+	"github.com/executor-go/executor/internal/cause"
 )
 
 var (
@@ -25,56 +25,22 @@ func (e *timeoutError) Error() string {
 }
 func (e *timeoutError) Is(target error) bool { return target == ErrTimeout }
 
-// ContextError returns the error for a wait that the end of ctx ended: its Err and, if
-// it says more, its cause. A user's context may close its Done channel before its Err
-// returns an error; then the error is context.Canceled.
-func ContextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil {
-		err = context.Canceled
-	}
-	if cause == nil || Same(cause, err) {
-		return err
-	}
-	return &contextError{err, cause}
-}
+// ContextError is cause.Of.
+func ContextError(ctx context.Context) error { return cause.Of(ctx) }
 
 // IfEnded returns ContextError of a context that has ended, else nil.
 func IfEnded(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	return ContextError(ctx)
+	return cause.Of(ctx)
 }
 
-type contextError struct{ err, cause error }
+// Same is cause.Same.
+func Same(a, b error) bool { return cause.Same(a, b) }
 
-func (e *contextError) Error() string   { return e.err.Error() + ": " + Reason(e.cause) }
-func (e *contextError) Unwrap() []error { return []error{e.err, NonNil(e.cause)} }
+// NonNil is cause.NonNil.
+func NonNil(err error) error { return cause.NonNil(err) }
 
-// Same is a == b for errors of users. They may be of a type for which == panics; then
-// it reports whether they are deeply equal.
-func Same(a, b error) bool {
-	if x, y := reflect.ValueOf(a), reflect.ValueOf(b); !x.Comparable() || !y.Comparable() {
-		return reflect.DeepEqual(a, b)
-	}
-	return a == b
-}
-
-// NonNil returns err, or nil for a nil pointer, whose methods are likely to panic.
-func NonNil(err error) error {
-	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
-	}
-	return err
-}
-
-// Reason returns the text of err without the package's prefix, for use inside another
-// error's text.
-func Reason(err error) string {
-	if err == nil {
-		return "no reason given"
-	}
-	// Sprint, since a user's error may be a nil pointer whose Error panics.
-	return strings.TrimPrefix(fmt.Sprint(err), "executor: ")
-}
+// Reason is cause.Reason.
+func Reason(err error) string { return cause.Reason(err) }

@@ -40,10 +40,11 @@ var layers = []struct {
 	{"internal/alarm", nil},
 	{"internal/spinlock", nil},
 	{"internal/list", nil},
-	{"internal/task", []string{"internal/list"}},
+	{"internal/cause", nil},
+	{"internal/task", []string{"internal/cause", "internal/list"}},
 	{"internal/delay", []string{"internal/heap"}},
 	{"internal/ctxgroup", []string{"internal/list", "internal/spinlock"}},
-	{"queue", []string{"internal/heap", "internal/ring", "internal/spinlock"}},
+	{"queue", []string{"internal/cause", "internal/heap", "internal/ring", "internal/spinlock"}},
 	{"cron", nil},
 	{"histogram", nil},
 	{".", []string{

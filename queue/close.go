@@ -1,0 +1,32 @@
+package queue
+
+import (
+	"errors"
+
+	"github.com/executor-go/executor/internal/ring"
+)
+
+// ErrClosed is the error of a put into a closed queue, and of a take from one that is
+// empty as well. It is returned as it is, not wrapped.
+var ErrClosed = errors.New("queue: closed")
+
+// Close says that no more elements will come. Puts fail with [ErrClosed] from then on, and
+// Offer returns false; those that wait fail at once, and their elements are not in the
+// queue. Takers get the elements that are there, and ErrClosed when there are none left: in
+// a delay queue that is when the last one is due and was taken. [Blocking.Clear] and
+// [Blocking.RemoveFunc] remove elements that should not be waited for. Close does not wait.
+// It does nothing if the queue is closed already.
+func (q *Blocking[T]) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.closed = true
+	endAll(q.mu.putters)
+	q.matchLocked(nil)
+}
+
+// endAll ends all waits in a ring, since the queue is closed.
+func endAll[T any](waiters *ring.Ring[*waiter[T]]) {
+	for w, ok := waiters.Pop(); ok; w, ok = waiters.Pop() {
+		w.end(closed)
+	}
+}
