@@ -93,12 +93,13 @@
 //
 // # Schedules
 //
-// A [ScheduledPool] runs tasks at a time: [Schedule] after a delay and [At] at a time of
-// day, once; [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
-// pause in between, [ScheduledPool.On] when a [Trigger] says, again and again. Package
-// cron has triggers for crontab times. Runs of one task never overlap. [Times] and [Until]
-// limit periodic work, [Jitter] spreads it, [SkipMissed] forgoes catching up, and a body
-// ends it by returning [Stop]. [Due] returns when a body was due.
+// A [ScheduledPool] runs tasks at a time. Once: [Schedule] after a delay, [At] at a time of
+// day, and [ScheduledPool.After] for a function without a result. Again and again, as a
+// [Series]: [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
+// pause in between, [ScheduledPool.On] when a [Trigger] says. Package cron has triggers for
+// crontab times. Runs of one series never overlap. [Times] and [Until] limit it, [Jitter]
+// spreads it, [SkipMissed] skips missed runs, and a body ends it by returning [Stop]. [Due]
+// returns when a body was due.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.

@@ -439,6 +439,28 @@ func ExampleScheduledFuture() {
 	// executor: task canceled 0
 }
 
+// After is Go for later. The future cancels the task, and need not be kept.
+func ExampleScheduledPool_After() {
+	pool := executor.Scheduled(1)
+	ctx := context.Background()
+	reminder, err := pool.After(ctx, time.Hour, func(context.Context) error {
+		fmt.Println("this will never be printed")
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pool.After(ctx, time.Millisecond, func(context.Context) error {
+		fmt.Println("a little later")
+		return nil
+	})
+	reminder.Cancel()
+	pool.Close() // waits for what is left
+	// Output:
+	// a little later
+}
+
 // At runs a task at a time of day. If that has passed, the task runs at once.
 func ExampleAt() {
 	pool := executor.Scheduled(1)
@@ -472,7 +494,7 @@ func ExampleScheduledPool_AtFixedRate() {
 		fmt.Println(err)
 		return
 	}
-	_, err = ticker.Get(ctx)
+	err = ticker.Wait(ctx)
 	fmt.Println(ticker.Runs(), ticker.State(), err)
 	// Output:
 	// run 1
@@ -491,7 +513,7 @@ func ExampleScheduledPool_WithFixedDelay() {
 		fmt.Println("tidying up")
 		return nil
 	}, executor.Named("tidy"), executor.Times(2))
-	tidy.Get(ctx)
+	tidy.Wait(ctx)
 	// Output:
 	// tidying up
 	// tidying up
@@ -540,7 +562,7 @@ func ExampleTrigger() {
 		fmt.Println(err)
 		return
 	}
-	f.Get(ctx)
+	f.Wait(ctx)
 	fmt.Println(f.State())
 	// Output:
 	// lift-off

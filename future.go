@@ -266,7 +266,7 @@ func (f *Future[T]) conclude(v T, end ending) ending {
 				f.fail(ErrGoexit)
 			}
 		}()
-		more, last := s.ran(&f.core, end)
+		more, last := s.ran(end)
 		returned = true
 		if more {
 			f.core.Reset(f.drop)

@@ -187,9 +187,8 @@ func TestFutureRunAfterResetCancel(t *testing.T) {
 	})
 }
 
-// A task of a pool completes even if somebody else is about to call RunAndReset when the task is
-// due.
-func TestFutureRunAndResetAtDueTime(t *testing.T) {
+// A task of a pool completes even if somebody else is about to run it by hand when it is due.
+func TestFutureRunAtDueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		run := func(context.Context) error { time.Sleep(time.Minute); return nil }
@@ -198,10 +197,11 @@ func TestFutureRunAndResetAtDueTime(t *testing.T) {
 		expect(t, "error of AtFixedRate", err, nil)
 		time.Sleep(time.Second - 1)
 		go once.RunAndReset(t.Context())
-		go series.RunAndReset(t.Context())
+		go series.Run(t.Context())
 		elapse(5 * time.Hour)
 		expect(t, "state of a task with one run", once.State(), executor.Succeeded)
 		expect(t, "state of a series", series.State(), executor.Succeeded)
+		expect(t, "runs of a series", series.Runs(), 2)
 	})
 }
 

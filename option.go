@@ -138,7 +138,7 @@ func gather(k taskKind, opts []Option) (*options, error) {
 	}
 	if o.err == nil && o.needs > k {
 		o.reject("%s does not apply to a task that runs %s; it is for %sAtFixedRate, WithFixedDelay and On",
-			o.owner, [...]string{"once and at once", "once"}[k], [...]string{delayed: "Schedule, At, ", periodic: ""}[o.needs])
+			o.owner, [...]string{"once and at once", "once"}[k], [...]string{delayed: "Schedule, After, At, ", periodic: ""}[o.needs])
 	}
 	return o, o.err
 }

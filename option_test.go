@@ -33,6 +33,10 @@ var submissions = map[string]struct {
 	"Schedule": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return outcomeOf(executor.Schedule(ctx, s, time.Hour, value(1), opts...))
 	}},
+	"After": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		_, err := s.After(ctx, time.Hour, nop, opts...)
+		return err
+	}},
 	"At": {1, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return outcomeOf(executor.At(ctx, s, time.Now().Add(time.Hour), value(1), opts...))
 	}},
@@ -134,7 +138,7 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 		}{
 			{"Submit", executor.Times(2), "Times does not apply to a task that runs once and at once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
-			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, At, AtFixedRate, WithFixedDelay and On"},
+			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, After, At, AtFixedRate, WithFixedDelay and On"},
 		} {
 			if err := submissions[c.by].submit(t.Context(), pool, c.opt); err == nil ||
 				!strings.Contains(err.Error(), c.want) {

@@ -112,8 +112,7 @@ func (p *Pool) restart(ctx context.Context, w *worker, e entry, tt typedTask) {
 			p.report(ctx, p.info(w, e), last)
 		}
 	}()
-	t := tt.taskCore()
-	more, last = planOf(t).series.restart(t)
+	more, last = planOf(tt.taskCore()).series.restart()
 }
 
 // runWithContext runs a Runnable that came with a context. From one that never ends none
@@ -248,14 +247,15 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	returned = true
 }
 
-// errorUnseen reports whether there is no future that would show an error.
+// errorUnseen reports whether there is no future that would show an error, or it may
+// well be ignored.
 func (e entry) errorUnseen() bool {
 	t := e.task()
 	if t == nil {
 		return true
 	}
 	_, plain := e.run.(*taskRunnable)
-	return plain || planOf(t).series != nil
+	return plain || t.Reported()
 }
 
 // decorated reports whether a task of the user's own is around this one. If it

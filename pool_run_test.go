@@ -372,8 +372,7 @@ func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
 		f := executor.Schedule(context.Background(), s, time.Second, value(1))
 		f.OnDone(func() { panic("boom") })
 		time.Sleep(2 * time.Second)
-		waitStats(t, s.Pool)
-		expect(t, "Runs", f.Runs(), 1)
+		expect(t, "Runs", waitStats(t, s.Pool).Runs, 1)
 	})
 }
 

@@ -164,6 +164,22 @@ func Schedule[T any](
 	return f
 }
 
+// After submits fn to run once, after delay; it is [Pool.Go] for later. An error that fn
+// returns, or its panic, is reported as that of Go. The future is there to cancel the
+// task or to wait for it, and need not be kept. Otherwise After is like [Schedule]. The
+// error is that of [Pool.Execute], or matches [ErrInvalid]; there is no future then.
+func (p *ScheduledPool) After(
+	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
+) (*ScheduledFuture[struct{}], error) {
+	mustContext(ctx)
+	f := newScheduledFuture(p.fromNow(delay), Callable(fn))
+	f.core.MakeReported()
+	if err := p.once(ctx, &f.core, entry{f}, fn == nil, opts); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
 // At submits fn to run once, at the wall-clock time t. If that has passed it is due at
 // once, before all that was due later; one after April 2262, the last that 64 bits of
 // nanoseconds hold, counts as that. Otherwise it is like [Schedule].
@@ -182,22 +198,28 @@ func At[T any](
 func (p *ScheduledPool) fromNow(d time.Duration) int64 { return delay.After(p.elapsed(), int64(d)) }
 
 // once submits the entry of t, whose time is set, to run once at that time or, by a
-// jitter, later.
-func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) {
+// jitter, later. If it returns an error, that is the outcome of t.
+func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) error {
+	err := p.tryOnce(ctx, t, e, nilFunc, opts)
+	if err != nil {
+		e.end(task.Failed, err) // unless the end of ctx has canceled it
+	}
+	return err
+}
+
+func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) error {
 	if nilFunc {
-		e.end(task.Failed, ErrNilTask)
-		return
+		return ErrNilTask
 	}
 	if len(opts) > 0 {
 		o, err := gather(delayed, opts)
 		if err != nil {
-			e.end(task.Failed, err)
-			return
+			return err
 		}
 		adopt(t, o)
 		t.InitDue(delay.After(t.Due(), jitter(o.jitter)))
 	}
-	p.schedule(ctx, t, e)
+	return p.schedule(ctx, t, e)
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and
@@ -207,28 +229,28 @@ func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc
 //
 // An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
 // [Stop] ends it without an error, a panic fails it and is reported, and the end of
-// ctx cancels it. The future is complete when the schedule has ended.
+// ctx cancels it. The Series is done when the schedule has ended.
 //
 // A negative initial counts as none; period must be positive. The error is that of
-// [Pool.Execute], or matches [ErrInvalid]; there is no future then.
+// [Pool.Execute], or matches [ErrInvalid]; there is no Series then.
 func (p *ScheduledPool) AtFixedRate(
 	ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option,
-) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
+) (*Series, error) {
+	return p.every(ctx, initial, &Series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
 }
 
 // WithFixedDelay is like AtFixedRate, but each run is due one delay after the end of the
 // one before. delay must be positive.
 func (p *ScheduledPool) WithFixedDelay(
 	ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option,
-) (*ScheduledFuture[struct{}], error) {
-	return p.every(ctx, initial, &series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
+) (*Series, error) {
+	return p.every(ctx, initial, &Series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
 }
 
 func (p *ScheduledPool) every(
-	ctx context.Context, initial time.Duration, s *series, period string,
+	ctx context.Context, initial time.Duration, s *Series, period string,
 	fn func(context.Context) error, opts []Option,
-) (*ScheduledFuture[struct{}], error) {
+) (*Series, error) {
 	mustContext(ctx)
 	if s.period <= 0 {
 		return nil, invalid("%s is %v; it must be positive", period, s.period)
@@ -249,7 +271,7 @@ func (p *ScheduledPool) every(
 // schedule for years.
 func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
-) (*ScheduledFuture[struct{}], error) {
+) (*Series, error) {
 	mustContext(ctx)
 	if trigger == nil {
 		return nil, invalid("On: nil Trigger")
@@ -262,13 +284,13 @@ func (p *ScheduledPool) On(
 	if !first.After(now) {
 		return nil, invalid("On: the trigger %v gives %v after %v, which is not later", trigger, first, now)
 	}
-	s := &series{cadence: triggered, trigger: trigger, base: max(delay.WallNanos(first), 1), location: first.Location()}
+	s := &Series{cadence: triggered, trigger: trigger, base: max(delay.WallNanos(first), 1), location: first.Location()}
 	return p.repeat(ctx, s, fn, opts)
 }
 
 func (p *ScheduledPool) repeat(
-	ctx context.Context, s *series, fn func(context.Context) error, opts []Option,
-) (*ScheduledFuture[struct{}], error) {
+	ctx context.Context, s *Series, fn func(context.Context) error, opts []Option,
+) (*Series, error) {
 	if fn == nil {
 		return nil, ErrNilTask
 	}
@@ -276,21 +298,26 @@ func (p *ScheduledPool) repeat(
 	if err != nil {
 		return nil, err
 	}
-	f := newScheduledFuture(delay.After(s.base, jitter(o.jitter)), Callable(fn))
+	t := s.taskCore()
+	s.future.fn = Callable(fn)
+	t.Init()
+	t.MakeReported()
+	t.InitDue(delay.After(s.base, jitter(o.jitter)))
 	wall := s.cadence == triggered
 	if wall {
-		f.core.FollowWallClock()
+		t.FollowWallClock()
 	}
-	adopt(&f.core, o)
-	f.core.SetOptions().Plan = &plan{series: s}
-	s.times, s.jitter, s.skip, s.end = o.times, o.jitter, o.skip, o.until
+	adopt(t, o)
+	s.plan.series = s
+	t.SetOptions().Plan = &s.plan
+	s.times, s.jitter, s.skip, s.until = o.times, o.jitter, o.skip, o.until
 	if s.isOver(p.clock(), s.base, wall) { // whatever the jitter
 		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock().Time(s.base, wall))
 	}
-	if err := p.schedule(ctx, &f.core, entry{f}); err != nil {
+	if err := p.schedule(ctx, t, entry{s}); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return s, nil
 }
 
 // schedule submits a task whose time is set.

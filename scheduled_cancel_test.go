@@ -51,11 +51,11 @@ func TestScheduledFutureCancelAnywhere(t *testing.T) {
 // cancellations are the ways to remove a task from its pool.
 var cancellations = []struct {
 	name string
-	call func(*executor.ScheduledFuture[struct{}], *executor.ScheduledPool) bool
+	call func(timedTask, *executor.ScheduledPool) bool
 }{
-	{"Cancel", func(f *executor.ScheduledFuture[struct{}], _ *executor.ScheduledPool) bool { return f.Cancel() }},
-	{"Abandon", func(f *executor.ScheduledFuture[struct{}], _ *executor.ScheduledPool) bool { return f.Abandon() }},
-	{"Remove", func(f *executor.ScheduledFuture[struct{}], p *executor.ScheduledPool) bool { return p.Remove(f) }},
+	{"Cancel", func(f timedTask, _ *executor.ScheduledPool) bool { return f.Cancel() }},
+	{"Abandon", func(f timedTask, _ *executor.ScheduledPool) bool { return f.Abandon() }},
+	{"Remove", func(f timedTask, p *executor.ScheduledPool) bool { return p.Remove(f) }},
 }
 
 // Any tasks of a large heap can be canceled; all others run in order.
@@ -174,7 +174,7 @@ func TestScheduledFutureCancelByOwnFunction(t *testing.T) {
 	for _, cancel := range cancellations[:2] {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, 1)
-			var self atomic.Pointer[executor.ScheduledFuture[struct{}]]
+			var self atomic.Pointer[executor.Series]
 			f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, func(ctx context.Context) error {
 				if self.Load().Runs() == 4 {
 					expect(t, cancel.name, cancel.call(self.Load(), p), true)
@@ -463,7 +463,7 @@ func TestScheduledPoolContextCancelsWaiting(t *testing.T) {
 		other := executor.Schedule(t.Context(), p, 30*time.Minute, d.Value("other"))
 		synctest.Wait()
 		cancel(gone)
-		for _, f := range []*executor.ScheduledFuture[struct{}]{once, day, rate, delay, on} {
+		for _, f := range []timedTask{once, day, rate, delay, on} {
 			testkit.StateIs(t, "the task", f, executor.Canceled)
 			expectIs(t, "outcome", f.Err(), gone)
 			expectIs(t, "outcome", f.Err(), context.Canceled)
@@ -571,7 +571,7 @@ func TestScheduledPoolContextValues(t *testing.T) {
 				expect(t, "value", ctx.Value(key{}), any("v"))
 				return nil
 			}, executor.Times(3))
-			f.Get(t.Context())
+			f.Wait(t.Context())
 			expect(t, "runs", f.Runs(), 3)
 		}
 	})
@@ -592,7 +592,7 @@ func TestScheduledPoolContextOfEachRun(t *testing.T) {
 				leaked = append(leaked, ctx)
 				return nil
 			}, append(opts, executor.Times(4))...)
-			f.Get(t.Context())
+			f.Wait(t.Context())
 			synctest.Wait()
 			for _, old := range leaked {
 				expectIs(t, "error of a run's context", old.Err(), context.Canceled)
@@ -625,7 +625,7 @@ func TestScheduledPoolContextTimeoutOfEachRun(t *testing.T) {
 			expectIs(t, "cause", context.Cause(ctx), executor.ErrTimeout)
 			return ctx.Err()
 		}, executor.Timeout(100*time.Millisecond), executor.Times(3))
-		_, err := f.Get(t.Context())
+		err := f.Wait(t.Context())
 		expect(t, "outcome", err, nil)
 		expectIs(t, "last error", f.LastError(), context.DeadlineExceeded)
 		d.Check(t, "x@100ms", "x@1.1s", "x@2.1s")

@@ -60,7 +60,7 @@ func TestDecorateEachTask(t *testing.T) {
 func TestDecorateAllRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
-		end := func(f **executor.ScheduledFuture[struct{}]) func(context.Context) error {
+		end := func(f **executor.Series) func(context.Context) error {
 			return func(context.Context) error {
 				if (*f).Runs() == 99 {
 					return executor.Stop
@@ -68,13 +68,13 @@ func TestDecorateAllRuns(t *testing.T) {
 				return nil
 			}
 		}
-		var rate, delay *executor.ScheduledFuture[struct{}]
+		var rate, delay *executor.Series
 		release := testkit.Occupy(t, p)
 		rate, _ = p.AtFixedRate(t.Context(), 0, 1, end(&rate))
 		delay, _ = p.WithFixedDelay(t.Context(), 0, 1, end(&delay))
 		release()
-		rate.Get(t.Context())
-		delay.Get(t.Context())
+		rate.Wait(t.Context())
+		delay.Wait(t.Context())
 		expect(t, "decorated runs at a fixed rate", (*all)[0].Runs, 100)
 		expect(t, "decorated runs with a fixed delay", (*all)[1].Runs, 100)
 	})

@@ -100,7 +100,7 @@ func TestScheduledPoolAtFixedRateManyIdleWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Get(t.Context()); err != nil || time.Since(start) != 9990*time.Millisecond {
+		if err := f.Wait(t.Context()); err != nil || time.Since(start) != 9990*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})
@@ -232,7 +232,7 @@ func TestScheduledPoolOnTriggerEnds(t *testing.T) {
 			}
 			return time.Time{}
 		}), d.Func("x"))
-		if _, err := f.Get(t.Context()); err != nil {
+		if err := f.Wait(t.Context()); err != nil {
 			t.Errorf("outcome %v, want success", err)
 		}
 		d.Check(t, "x@1h0m0s", "x@2h0m0s")
@@ -266,7 +266,7 @@ func TestScheduledPoolOnTriggerGoesBack(t *testing.T) {
 		} {
 			p, d := scheduled(t, 1), newDiary()
 			f, _ := p.On(t.Context(), rogue(then), d.Func("x"))
-			if _, err := f.Get(t.Context()); !errors.Is(err, executor.ErrInvalid) {
+			if err := f.Wait(t.Context()); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("outcome %v, want ErrInvalid", err)
 			}
 			if n := len(d.Names()); n != 1 {
@@ -298,7 +298,7 @@ func TestScheduledPoolOnTriggerPanics(t *testing.T) {
 			},
 		}})
 		f, _ := p.On(t.Context(), rogue(func(time.Time) time.Time { panic("no calendar") }), nop)
-		_, err := f.Get(t.Context())
+		err := f.Wait(t.Context())
 		var perr *executor.PanicError
 		if !errors.As(err, &perr) || perr.Value != "no calendar" {
 			t.Errorf("outcome %v, want a PanicError", err)
@@ -352,7 +352,7 @@ func TestScheduledFutureTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
-		_, err := f.Get(t.Context())
+		err := f.Wait(t.Context())
 		expect(t, "outcome", err, nil)
 		expect(t, "runs", f.Runs(), 3)
 		elapse(time.Minute)
@@ -376,7 +376,7 @@ func TestScheduledFutureUntil(t *testing.T) {
 		expect(t, "runs at a fixed rate", rate.Runs(), 3)
 		expect(t, "runs with a fixed delay", delay.Runs(), 2)
 		expect(t, "runs by a trigger", cron.Runs(), 1)
-		for _, f := range []*executor.ScheduledFuture[struct{}]{rate, delay, cron} {
+		for _, f := range []*executor.Series{rate, delay, cron} {
 			expect(t, "state", f.State(), executor.Succeeded)
 		}
 	})
@@ -412,7 +412,7 @@ func TestScheduledFutureJitter(t *testing.T) {
 			seen[late] = true
 			return nil
 		}, executor.Jitter(500*time.Millisecond), executor.Times(100))
-		f.Get(t.Context())
+		f.Wait(t.Context())
 		synctest.Wait()
 		if len(seen) < 50 {
 			t.Errorf("only %d different delays in 100 runs", len(seen))
@@ -455,7 +455,7 @@ func TestScheduledFutureStop(t *testing.T) {
 				}
 				return nil
 			})
-			_, err := f.Get(t.Context())
+			err := f.Wait(t.Context())
 			expect(t, "outcome", err, nil)
 			expect(t, "runs", f.Runs(), 3)
 			expect(t, "last error", f.LastError(), nil)
@@ -484,7 +484,7 @@ func TestScheduledFutureErrorContinues(t *testing.T) {
 			return nil
 		}, executor.Times(3))
 		expect(t, "last error at first", f.LastError(), nil)
-		_, err := f.Get(t.Context())
+		err := f.Wait(t.Context())
 		synctest.Wait()
 		expect(t, "outcome", err, nil)
 		expect(t, "last error", f.LastError(), failure)
@@ -523,7 +523,7 @@ func TestScheduledFuturePanicEnds(t *testing.T) {
 			}
 			return nil
 		}, executor.Named("tidy"))
-		_, err := f.Get(t.Context())
+		err := f.Wait(t.Context())
 		var perr *executor.PanicError
 		if !errors.As(err, &perr) || perr.Value != "bad" {
 			t.Errorf("outcome %v, want a PanicError", err)
@@ -588,9 +588,9 @@ func TestScheduledFutureGoexitEnds(t *testing.T) {
 				return nil
 			})
 			g, _ := p.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Times(3))
-			_, err := f.Get(t.Context())
+			err := f.Wait(t.Context())
 			expectIs(t, "outcome", err, executor.ErrGoexit)
-			_, err = g.Get(t.Context())
+			err = g.Wait(t.Context())
 			expect(t, "outcome of another task", err, nil)
 			expect(t, "runs", f.Runs(), 1)
 			expectIs(t, "last error", f.LastError(), executor.ErrGoexit)
@@ -654,8 +654,8 @@ func TestScheduledFutureState(t *testing.T) {
 			executor.Pending, executor.Running, executor.Pending, executor.Running, executor.Succeeded,
 		} {
 			testkit.StateIs(t, fmt.Sprint("the task in second ", i), f, want)
-			_, err := f.Result()
-			expect(t, "there is an outcome", err == nil, want.Done())
+			err := f.Err()
+			expect(t, "there is an outcome", err != executor.ErrNotDone, want.Done())
 			time.Sleep(time.Second)
 		}
 	})
@@ -698,8 +698,6 @@ func TestScheduledFutureProgressOfRejected(t *testing.T) {
 		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		expect(t, "Next", f.Next(), time.Time{})
 		expect(t, "Delay", f.Delay(), 0)
-		expect(t, "Runs", f.Runs(), 0)
-		expect(t, "LastError", f.LastError(), nil)
 	})
 }
 
@@ -716,7 +714,7 @@ func TestScheduledFutureNextDuringRun(t *testing.T) {
 			f, _ := p.On(t.Context(), every, nop, executor.Times(300))
 			g, _ := p.AtFixedRate(t.Context(), 0, 1, nop, executor.Times(300))
 			for !f.State().Done() || !g.State().Done() {
-				for _, f := range []*executor.ScheduledFuture[struct{}]{f, g} {
+				for _, f := range []*executor.Series{f, g} {
 					f.Next()
 					f.Delay()
 					f.Runs()

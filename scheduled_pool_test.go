@@ -11,7 +11,6 @@ import (
 
 	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
-	"github.com/executor-go/executor/internal/task"
 )
 
 // The wall clock can't be set in a test, and a bubble's never steps. So these tests
@@ -22,23 +21,23 @@ type everyHour struct{}
 
 func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }
 
-// attached returns a task with the series s that a pool owns.
-func attached(s *series) *task.Task {
-	f := newScheduledFuture(s.base, func(context.Context) (struct{}, error) { return struct{}{}, nil })
-	f.core.FollowWallClock()
-	f.core.SetOptions().Plan = &plan{series: s}
-	f.core.AttachNew(&Scheduled(1).owner, context.Background())
-	return &f.core
+// attachedSeries returns a series at each full hour that a pool owns, whose present run was
+// due at base.
+func attachedSeries(base int64) *Series {
+	s := &Series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: base}
+	s.taskCore().Init()
+	s.taskCore().FollowWallClock()
+	s.taskCore().AttachNew(&Scheduled(1).owner, context.Background())
+	return s
 }
 
 // A schedule that begins anew takes the first time after the present, though
 // it had already been due later than that.
 func TestRestartedSeries(t *testing.T) {
 	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
-	s := &series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: future}
-	cron := attached(s)
+	s := attachedSeries(future)
 	before := time.Now()
-	more, err := s.restart(cron)
+	more, err := s.restart()
 	if !more || err.err != nil {
 		t.Fatalf("restart gives %t, %v", more, err)
 	}
@@ -61,8 +60,8 @@ func TestWallClockSetBackDuringRun(t *testing.T) {
 		{10 * 365 * 24 * time.Hour, true},
 	} {
 		base := time.Now().Add(c.ahead)
-		s := &series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: delay.WallNanos(base)}
-		if more, err := s.advance(attached(s)); !more || err.err != nil {
+		s := attachedSeries(delay.WallNanos(base))
+		if more, err := s.advance(); !more || err.err != nil {
 			t.Fatalf("advance gives %t, %v", more, err)
 		}
 		if next := time.Unix(0, s.next); next.Before(base) != c.anew {
@@ -102,7 +101,7 @@ func TestWallClockSetBackTriggerExits(t *testing.T) {
 		p.timer.dispatchLocked()
 		p.mu.Unlock()
 		synctest.Wait()
-		if _, err := f.Result(); err != ErrGoexit || runs != 0 {
+		if err := f.Err(); err != ErrGoexit || runs != 0 {
 			t.Errorf("outcome %v after %d runs, want %v after none", err, runs, ErrGoexit)
 		}
 		p.ShutdownNow()

@@ -45,6 +45,64 @@ func TestScheduledPoolScheduleWithoutDelay(t *testing.T) {
 	})
 }
 
+// After runs a function when its delay is over, unless its future is canceled by then.
+func TestScheduledPoolAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		f, err1 := p.After(t.Context(), time.Minute, d.Func("x"), executor.Named("one"))
+		g, err2 := p.After(t.Context(), time.Second, d.Func("y"))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, "Name", f.Name(), "one")
+		expect(t, "Delay", f.Delay(), time.Minute)
+		expect(t, "Cancel", g.Cancel(), true)
+		elapse(time.Hour)
+		d.Check(t, "x@1m0s")
+		expect(t, "outcome", f.Err(), nil)
+	})
+}
+
+// An error and a panic of a function of After are reported, as those of Go are, and are in its
+// future.
+func TestScheduledPoolAfterReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var errs []error
+		var panics []any
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
+			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
+				panics = append(panics, err.Value)
+			},
+		}})
+		f, _ := p.After(t.Context(), time.Second, func(context.Context) error { return errTask })
+		g, _ := p.After(t.Context(), time.Minute, func(context.Context) error { panic("bad") })
+		elapse(time.Hour)
+		expect(t, "errors", len(errs), 2)
+		expect(t, "error", errs[0], errTask)
+		expect(t, "panics", fmt.Sprint(panics), "[bad]")
+		expect(t, "outcome", f.Err(), errTask)
+		testkit.StateIs(t, "the one that panicked", g, executor.Failed)
+	})
+}
+
+// After returns the error of a task that is not accepted.
+func TestScheduledPoolAfterRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scheduled(t, 1)
+		_, err := p.After(t.Context(), 0, nil)
+		expect(t, "a nil function", err, executor.ErrNilTask)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		_, err = p.After(ended, 0, nop)
+		expect(t, "a context that has ended", err, context.Canceled)
+		p.Shutdown()
+		_, err = p.After(t.Context(), 0, nop)
+		expectIs(t, "after a shutdown", err, executor.ErrShutdown)
+		expectIs(t, "after a shutdown", err, executor.ErrRejected)
+	})
+}
+
 // The error and the panic of a one-shot are in its future, and the worker continues.
 func TestScheduledPoolScheduleFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -58,9 +116,6 @@ func TestScheduledPoolScheduleFails(t *testing.T) {
 		var perr *executor.PanicError
 		if _, err := g.Get(t.Context()); !errors.As(err, &perr) || perr.Value != "bad" {
 			t.Errorf("outcome %v, want a PanicError of bad", err)
-		}
-		if f.LastError() != failure || f.Runs() != 1 || g.Runs() != 1 {
-			t.Errorf("LastError %v, runs %d and %d", f.LastError(), f.Runs(), g.Runs())
 		}
 		synctest.Wait() // a task is counted after it is done
 		if s := p.Stats(); s.Largest != 1 || s.Failed != 2 {
@@ -652,7 +707,7 @@ func TestScheduledPoolPeriodLongest(t *testing.T) {
 		synctest.Wait()
 		h, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("skip"), executor.SkipMissed())
 		d.Check(t, "delay@0s", "after delay@0s", "rate@0s", "after rate@0s", "skip@0s", "after skip@0s")
-		for _, f := range []*executor.ScheduledFuture[struct{}]{f, g, h} {
+		for _, f := range []*executor.Series{f, g, h} {
 			testkit.StateIs(t, "the task", f, executor.Pending)
 			if f.Delay() < math.MaxInt64/2 || f.Runs() != 1 {
 				t.Errorf("due in %v after %d runs", f.Delay(), f.Runs())
@@ -671,8 +726,8 @@ func TestScheduledPoolPeriodShortest(t *testing.T) {
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
-			f.Get(t.Context())
-			g.Get(t.Context())
+			f.Wait(t.Context())
+			g.Wait(t.Context())
 			if f.Runs() != 500 || g.Runs() != 500 {
 				t.Errorf("%d and %d runs, want 500", f.Runs(), g.Runs())
 			}
@@ -716,7 +771,7 @@ func TestScheduledPoolDelayOverflow(t *testing.T) {
 				t.Errorf("ran %v, want %v among them", order, want)
 			}
 			for f := range p.Waiting() {
-				if d := f.(*executor.ScheduledFuture[struct{}]).Delay(); d <= 0 {
+				if d := f.(timedTask).Delay(); d <= 0 {
 					t.Errorf("a task that waits is overdue by %v", -d)
 				}
 			}
@@ -877,11 +932,10 @@ func TestStatsRunsWithoutFunction(t *testing.T) {
 		once := executor.Schedule(t.Context(), p, time.Second, nopValue)
 		again, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
 		elapse(time.Minute)
-		for what, f := range map[string]*executor.ScheduledFuture[struct{}]{"one run": once, "series": again} {
-			expect(t, what+": state", f.State(), executor.Failed)
-			expect(t, what+": runs", f.Runs(), 0)
-			expect(t, what+": last error", f.LastError(), nil)
-		}
+		expect(t, "state of one run", once.State(), executor.Failed)
+		expect(t, "state of the series", again.State(), executor.Failed)
+		expect(t, "runs of the series", again.Runs(), 0)
+		expect(t, "its last error", again.LastError(), nil)
 		expect(t, "runs of the pool", p.Stats().Runs, 0)
 	})
 }

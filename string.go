@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/executor-go/executor/internal/task"
 )
@@ -12,9 +13,11 @@ import (
 // String describes the future in one line, for logs: its name, its state, and why it
 // failed or was canceled, as `future "mail": failed: no route to host`. The form may
 // change.
-func (f *Future[T]) String() string {
-	s := f.State()
-	return fmt.Sprintf("%s: %v%s", titled("future", f.Name()), s, because(s, errorOf(&f.core)))
+func (f *Future[T]) String() string { return describe("future", &f.core) }
+
+func describe(what string, t *task.Task) string {
+	s := State(t.State())
+	return fmt.Sprintf("%s: %v%s", titled(what, t.Options().Name), s, because(s, errorOf(t)))
 }
 
 // because returns the reason of a state that needs one, in one line.
@@ -32,15 +35,17 @@ func because(s State, err error) string {
 }
 
 // String is like that of [Future], and says when a task that waits is due.
-func (f *ScheduledFuture[T]) String() string {
-	s := f.Future.String()
-	if f.State() != Pending {
-		return s
+func (f *ScheduledFuture[T]) String() string { return f.Future.String() + due(f.State(), f.Next()) }
+
+// String is like that of [ScheduledFuture], as `series "tidy": pending, due ...`.
+func (s *Series) String() string { return describe("series", s.taskCore()) + due(s.State(), s.Next()) }
+
+// due says when a task that waits is due.
+func due(s State, next time.Time) string {
+	if s != Pending || next.IsZero() {
+		return ""
 	}
-	if next := f.Next(); !next.IsZero() {
-		s += next.Format(", due 2006-01-02T15:04:05.000Z07:00")
-	}
-	return s
+	return next.Format(", due 2006-01-02T15:04:05.000Z07:00")
 }
 
 // String describes the pool in one line, for logs: its name, its stage, its workers and

@@ -93,14 +93,14 @@ func TestScheduledFutureString(t *testing.T) {
 		}
 		time.Sleep(2*time.Hour + time.Minute)
 		due := time.Now().Add(59 * time.Minute).Format("2006-01-02T15:04:05.000Z07:00")
-		textIs(t, every, `future "e": pending, due `+due)
+		textIs(t, every, `series "e": pending, due `+due)
 		slow := executor.Schedule(t.Context(), p, 0,
 			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
 		synctest.Wait()
 		textIs(t, slow, "future: running")
 		p.ShutdownNow()
 		p.AwaitTermination(t.Context())
-		textIs(t, every, `future "e": canceled: shut down`)
+		textIs(t, every, `series "e": canceled: shut down`)
 		late := executor.Schedule(t.Context(), p, time.Hour, executor.Callable(nothing))
 		if !strings.HasPrefix(late.String(), "future: failed: task rejected") {
 			t.Errorf("a rejected future is %q", late)

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
@@ -42,3 +43,12 @@ type contextKey struct{}
 
 // anyFuture is a ScheduledFuture of the tests.
 type anyFuture = executor.ScheduledFuture[struct{}]
+
+// timedTask is what a ScheduledFuture and a Series have in common.
+type timedTask interface {
+	executor.Awaitable
+	executor.Runnable
+	Abandon() bool
+	Next() time.Time
+	Delay() time.Duration
+}

@@ -15,11 +15,11 @@ import (
 type Scheduled interface {
 	Pool
 	AtFixedRate(ctx context.Context, initial, period time.Duration,
-		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+		fn func(context.Context) error, opts ...executor.Option) (*executor.Series, error)
 	WithFixedDelay(ctx context.Context, initial, delay time.Duration,
-		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+		fn func(context.Context) error, opts ...executor.Option) (*executor.Series, error)
 	On(ctx context.Context, trigger executor.Trigger,
-		fn func(context.Context) error, opts ...executor.Option) (*executor.ScheduledFuture[struct{}], error)
+		fn func(context.Context) error, opts ...executor.Option) (*executor.Series, error)
 }
 
 // TestScheduled tests that a [Scheduled] pool with one worker runs each task when it is
@@ -50,8 +50,8 @@ func (l *timeline) body(name string, d time.Duration, err error) func(context.Co
 	}
 }
 
-// series is the future of a schedule.
-type series = executor.ScheduledFuture[struct{}]
+// series is a schedule of the pool.
+type series = executor.Series
 
 // mustSchedule returns a function that requires that a pool accepted a schedule.
 func mustSchedule(t testing.TB) func(*series, error) *series {
@@ -220,7 +220,7 @@ var scheduledChecks = []check[Scheduled]{
 			t.Errorf("ShutdownNow returns %v, want the waiting schedule", dropped)
 		}
 		for _, f := range []*series{running, waiting} {
-			if _, err := f.Get(waitContext(t)); !errors.Is(err, executor.ErrShutdown) {
+			if err := f.Wait(waitContext(t)); !errors.Is(err, executor.ErrShutdown) {
 				t.Errorf("the outcome of a schedule is %v, want %v", err, executor.ErrShutdown)
 			}
 		}
@@ -233,7 +233,7 @@ func expectEnd(t testing.TB, f *series, state executor.State, target error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(bg, time.Hour) // a schedule that does not end runs all the time
 	defer cancel()
-	if _, err := f.Get(ctx); f.State() != state || !errors.Is(err, target) {
+	if err := f.Wait(ctx); f.State() != state || !errors.Is(err, target) {
 		t.Errorf("a schedule is %v with %v, want %v with %v", f.State(), err, state, target)
 	}
 }

@@ -69,6 +69,7 @@ const (
 	hasWaiters                           // links has something to do when the task is done
 	unshared                             // only its owner knew it when it took it; allows TryCancel
 	resubmitted                          // may also wait as a plain Runnable
+	reported                             // its owner reports how the body ended; fixed before the task is shared
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -84,6 +85,13 @@ func (t *Task) FollowWallClock() { t.word.init(t.word.load() | wallClock) }
 
 // FollowsWallClock reports whether the due time is one of the wall clock.
 func (t *Task) FollowsWallClock() bool { return t.has(wallClock) }
+
+// MakeReported marks a new task as one whose owner reports how the body ended, besides
+// the outcome.
+func (t *Task) MakeReported() { t.word.init(t.word.load() | reported) }
+
+// Reported reports whether MakeReported was called.
+func (t *Task) Reported() bool { return t.has(reported) }
 
 // SetOptions returns the options of a new task, to be set.
 func (t *Task) SetOptions() *Options {

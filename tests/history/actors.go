@@ -80,8 +80,8 @@ func (l *log) get(r *recording, id int, b *job, h future) {
 			e.Value, e.Err = f.Get(context.Background())
 		case *executor.ScheduledFuture[int]:
 			e.Value, e.Err = f.Get(context.Background())
-		case *executor.ScheduledFuture[struct{}]:
-			_, e.Err = f.Get(context.Background())
+		case *executor.Series:
+			e.Err = f.Wait(context.Background())
 		}
 	})
 	if s := h.State(); s == executor.Succeeded || s == executor.Failed {

@@ -190,7 +190,7 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(fut
 		}
 		return nil
 	}
-	var f *executor.ScheduledFuture[struct{}]
+	var f *executor.Series
 	var err error
 	switch every := time.Duration(b.Period); b.Form {
 	case FixedRate:
@@ -202,7 +202,7 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(fut
 	}
 	if err == nil {
 		b.future = f
-		b.value = func() (int, error) { _, err := f.Result(); return 0, err }
+		b.value = func() (int, error) { return 0, f.Err() }
 	}
 	return err
 }

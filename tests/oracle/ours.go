@@ -161,7 +161,7 @@ func (r *run) do(s Step) {
 			r.keep(s.Task, f, f)
 		}
 	case "rate", "delay":
-		var f *executor.ScheduledFuture[struct{}]
+		var f *executor.Series
 		if s.Do == "rate" {
 			f, err = r.sched.AtFixedRate(ctx, d(1), d(2), r.periodic(s))
 		} else {

@@ -92,8 +92,8 @@ func TestScheduledPoolMillionTasks(t *testing.T) {
 	for i, f := range fs {
 		if canceled[i] {
 			nCanceled++
-			if runs := ran[i].Load(); f.State() != executor.Canceled || runs > 1 || int64(runs) != f.Runs() {
-				t.Errorf("canceled task %d is %v and ran %d times, its future counts %d", i, f.State(), runs, f.Runs())
+			if runs := ran[i].Load(); f.State() != executor.Canceled || runs > 1 {
+				t.Errorf("canceled task %d is %v and ran %d times", i, f.State(), runs)
 			}
 		} else if v, err := f.Result(); v != i || err != nil || ran[i].Load() != 1 {
 			t.Errorf("task %d ran %d times and returned %d, %v", i, ran[i].Load(), v, err)

@@ -139,7 +139,7 @@ func TestScheduledPoolPeriodicTasksEnd(t *testing.T) {
 				Periodic: []executor.AfterShutdown{executor.KeepAfterShutdown, executor.DropAtShutdown}[round%2],
 			})
 			var wg sync.WaitGroup
-			var fs [8]*executor.ScheduledFuture[struct{}]
+			var fs [8]*executor.Series
 			for i := range fs {
 				var overlap atomic.Int32
 				body := func(context.Context) error {

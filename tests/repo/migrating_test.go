@@ -24,10 +24,10 @@ func TestMigratingNamesExist(t *testing.T) {
 	}
 	// the values that its recipes use, and their types
 	types := map[string][]string{
-		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "ScheduledFuture", "Future", "task"},
+		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "ScheduledFuture", "Future", "task"}, "series": {"executor", "Series"},
 		"jobs": {"durable", "Jobs"}, "email": {"durable", "Kind"},
 	}
-	name := regexp.MustCompile(`\b(executor|cron|durable|queue|pool|sched|future|jobs|email)\.([A-Z]\w*)`)
+	name := regexp.MustCompile(`\b(executor|cron|durable|queue|pool|sched|future|series|jobs|email)\.([A-Z]\w*)`)
 	names := 0
 	for line := range strings.Lines(read(t, "docs/migrating.md")) {
 		if strings.HasPrefix(line, "| ") { // what is ours is in the last cell
