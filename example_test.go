@@ -111,6 +111,31 @@ func ExampleNew() {
 	// executor: Config: Max is 4, less than Core, which is 8; raise Max or lower Core
 }
 
+// An elastic pool: a task goes to an idle worker, else to a new one up to Max, and only
+// then into the queue. Workers leave when they were idle for KeepAlive.
+func ExampleGrowWhenBusy() {
+	pool, err := executor.New(executor.Config{
+		Max:       16,
+		KeepAlive: time.Minute,
+		Growth:    executor.GrowWhenBusy,
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer pool.Close()
+
+	busy := make(chan struct{})
+	defer close(busy)
+	for range 20 {
+		pool.Go(context.Background(), func(context.Context) error { <-busy; return nil })
+	}
+	fmt.Println(pool.Stats().Workers, pool.Stats().Queued)
+	fmt.Println(pool.Resize(18), pool.Stats().Workers)
+	// Output:
+	// 16 4
+	// <nil> 18
+}
+
 // A pool without room for a task rejects it with an error that has the reason.
 func ExampleRejectedError() {
 	pool, _ := executor.New(executor.Config{Name: "tiny", Core: 1, Queue: executor.Handoff()})
@@ -356,7 +381,7 @@ func ExampleQueue() {
 	for _, q := range []executor.Queue{
 		executor.Unbounded(), executor.Bounded(100), executor.Handoff(), executor.Prioritized(),
 	} {
-		pool, err := executor.New(executor.Config{Core: 1, Max: 2, Queue: q})
+		pool, err := executor.New(executor.Config{Core: 2, Queue: q})
 		if err != nil {
 			panic(err)
 		}

@@ -19,17 +19,19 @@ type Config struct {
 	// profiles, as the pprof label "executor". The default is "": no label.
 	Name string
 
-	// Core is the number of workers to keep: below it, each task starts a new
-	// worker, even if others are idle. It must not be negative. With Core and
-	// Max both 0, both are runtime.GOMAXPROCS(0).
+	// Core is the number of workers to keep: they stay when they are idle. It must
+	// not be negative. With Core and Max both 0, both are runtime.GOMAXPROCS(0).
 	Core int
 
-	// Max is the most workers there may be: above Core, a task that finds the
-	// queue full starts a new worker as long as there are fewer than Max. With
-	// Unbounded, which is the default, and Prioritized, which are never full, it
-	// has no effect: Core is the size of the pool then, and 0 is one worker. It
-	// must not be less than Core; 0 means Core.
+	// Max is the most workers there may be. It must not be less than Core; 0 means
+	// Core. With GrowWhenFull and a queue that is never full, Unbounded, which is the
+	// default, or Prioritized, more than Core is an error: the pool would not grow.
 	Max int
+
+	// Growth says when a task starts a new worker. The default, GrowWhenFull, is that
+	// of Java: below Core always, up to Max if the queue is full. GrowWhenBusy is for
+	// an elastic pool: up to Max if no worker is idle.
+	Growth Growth
 
 	// KeepAlive is how long a worker above Core stays idle before it leaves. It
 	// must not be negative; 0, the default, means that it leaves at once.
@@ -66,6 +68,9 @@ type Config struct {
 //  2. else it goes to an idle worker, or into the queue if there is room
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
+//
+// With [GrowWhenBusy] an idle worker is asked first, then a new one up to Max, then the
+// queue, then the policy.
 //
 // A pool must be shut down to end its workers.
 type Pool struct {
@@ -132,6 +137,7 @@ type poolState struct {
 // rules are the parts of the configuration that can change while a pool runs.
 type rules struct {
 	core, max   int
+	growth      Growth
 	keepAlive   time.Duration
 	coreTimeout bool
 	reject      RejectPolicy
@@ -147,6 +153,8 @@ func (r *rules) check(where string) error {
 		return invalid("%s: Max is %d; it must be at least 1", where, r.max)
 	case r.max < r.core:
 		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, r.max, r.core)
+	case r.growth > GrowWhenBusy:
+		return invalid("%s: Growth is %d; it must be GrowWhenFull or GrowWhenBusy", where, r.growth)
 	case r.keepAlive < 0:
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
 	case r.coreTimeout && r.keepAlive == 0:
@@ -174,9 +182,13 @@ func New(c Config) (*Pool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{c.Core, c.Max, c.KeepAlive, c.AllowCoreTimeout, c.Reject}
+	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject}
 	if err := r.check("Config"); err != nil {
 		return nil, err
+	}
+	if neverFull(c.Queue) && r.max > max(r.core, 1) && r.growth == GrowWhenFull {
+		return nil, invalid("Config: Max is %d, but the pool would have %d workers at most, since its queue is never "+
+			"full; set Growth to GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, max(r.core, 1), r.max)
 	}
 	q, err := c.Queue.backlog()
 	if err != nil {
@@ -187,6 +199,28 @@ func New(c Config) (*Pool, error) {
 	p.mu.stream, _ = q.(*stream)
 	p.mu.gate.stream = p.mu.stream
 	return p, nil
+}
+
+// Growth says when a pool starts a worker for a task, rather than to queue it.
+type Growth uint8
+
+const (
+	// GrowWhenFull starts a worker for each task as long as there are fewer than Core,
+	// even if others are idle, and then if the queue is full, up to Max.
+	GrowWhenFull Growth = iota
+
+	// GrowWhenBusy starts a worker if all are busy, up to Max; only then is the queue
+	// used. Core workers stay when they are idle.
+	GrowWhenBusy
+)
+
+// eager returns the number of workers below which a task that finds none idle starts one,
+// whatever the queue.
+func (r *rules) eager() int {
+	if r.growth == GrowWhenBusy {
+		return r.max
+	}
+	return r.core
 }
 
 // newPool returns a pool without a queue.

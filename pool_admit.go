@@ -316,13 +316,16 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.timer != nil {
 		return p.timer.admitLocked(e, t)
 	}
-	if p.mu.workers < p.mu.core {
+	if p.mu.workers < p.mu.core && p.mu.growth == GrowWhenFull {
 		return p.hireForLocked(e), taken
 	}
 	if w := p.mu.idle.pop(); w != nil { // then the queue is empty
 		p.mu.gate.submitted++
 		p.handLocked(w, e)
 		return nil, taken
+	}
+	if p.mu.workers < p.mu.eager() {
+		return p.hireForLocked(e), taken
 	}
 	if p.mu.queue.push(e) {
 		p.mu.gate.submitted++

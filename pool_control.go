@@ -128,18 +128,19 @@ func (p *Pool) PrestartAll() int { return p.prestart(math.MaxInt) }
 
 func (p *Pool) prestart(n int) int {
 	p.mu.Lock()
-	fresh := p.prestartLocked(n)
+	fresh := p.prestartLocked(n, p.mu.core)
 	p.mu.Unlock()
 	p.start(fresh)
 	return len(fresh)
 }
 
-func (p *Pool) prestartLocked(n int) []*worker {
+// prestartLocked makes n workers, as long as there are fewer than limit.
+func (p *Pool) prestartLocked(n, limit int) []*worker {
 	if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {
 		return nil
 	}
 	var fresh []*worker
-	for ; n > 0 && p.mu.workers < p.mu.core; n-- {
+	for ; n > 0 && p.mu.workers < limit; n-- {
 		fresh = append(fresh, p.hireLocked())
 	}
 	return fresh
@@ -158,24 +159,40 @@ func (p *Pool) retune(where string, change func(*rules)) error {
 		p.mu.Unlock()
 		return err
 	}
-	grown := r.core - p.mu.core
+	grown := r.eager() - p.mu.eager()
 	p.mu.rules = r
 	p.retireLocked()
-	fresh := p.unblockLocked()
+	var fresh []*worker
 	if grown > 0 {
 		// The new workers are for tasks that wait now; later ones start theirs.
-		fresh = append(fresh, p.prestartLocked(min(grown, p.mu.queue.len()))...)
+		fresh = p.prestartLocked(min(grown, p.mu.queue.len()), r.eager())
 	}
+	fresh = append(fresh, p.unblockLocked()...)
 	p.mu.Unlock()
 	p.start(fresh)
 	p.tidy()
 	return nil
 }
 
+// Resize makes p a pool of n workers, in one step: it changes Core and Max to n, by the
+// rules of SetCore and SetMax. In a scheduled pool it changes Core. It is an error if n is
+// less than 1. To change the limit of an elastic pool and leave its Core, use SetMax.
+func (p *Pool) Resize(n int) error {
+	if n < 1 {
+		return invalid("Resize(%d): must be at least 1", n)
+	}
+	return p.retune("Resize", func(r *rules) {
+		r.core = n
+		if p.timer == nil {
+			r.max = n
+		}
+	})
+}
+
 // SetCore changes Config.Core. If it is raised, workers are started for the tasks that
 // wait, as far as they are that many; if it is lowered, idle workers leave by the rule of
-// KeepAlive. It is an error if n is negative or, but for a scheduled pool, more than Max:
-// to let a pool of fixed size grow, raise Max first.
+// KeepAlive. It is an error if n is negative or, but for a scheduled pool, more than Max;
+// Resize changes both.
 func (p *Pool) SetCore(n int) error {
 	return p.retune("SetCore", func(r *rules) { r.core = n })
 }

@@ -527,7 +527,7 @@ func TestPoolSetCoreStartsWorkers(t *testing.T) {
 		{10, 7, 7}, {3, 10, 4}, {0, 10, 1}, {10, 1, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1, Max: 20})
+			pool := newPool(t, executor.Config{Core: 1, Max: 20, Queue: executor.Bounded(50)})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1+c.queued)
 			expect(t, "SetCore", pool.SetCore(c.core), nil)
@@ -542,7 +542,7 @@ func TestPoolSetCoreStartsWorkers(t *testing.T) {
 // when they became idle.
 func TestPoolSetCoreLowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 10, Max: 20, KeepAlive: 10 * time.Second})
+		pool := newPool(t, executor.Config{Core: 10, KeepAlive: 10 * time.Second})
 		block := newBlocker(t)
 		block.Fill(t, pool, 10)
 		block.Release()
@@ -851,5 +851,48 @@ func TestPoolCancelDuringPush(t *testing.T) {
 		p.Execute(context.Background(), f)
 		wg.Wait()
 		expect(t, "queued", p.Stats().Queued, 0)
+	}
+}
+
+// Resize changes Core and Max in one step, up and down.
+func TestPoolResize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		block := newBlocker(t)
+		block.Fill(t, pool, 10)
+		for _, n := range []int{5, 1, 8, 8} {
+			expect(t, "Resize", pool.Resize(n), nil)
+			expect(t, "Core", pool.Core(), n)
+			expect(t, "Max", pool.Max(), n)
+		}
+		expect(t, "active", waitStats(t, pool).Active, 8)
+		expectIs(t, "Resize(0)", pool.Resize(0), executor.ErrInvalid)
+		expectIs(t, "Resize of Single", executor.Single().Resize(2), executor.ErrInvalid)
+
+		sched := scheduled(t, 1)
+		expect(t, "Resize", sched.Resize(3), nil)
+		expect(t, "Core", sched.Core(), 3)
+	})
+}
+
+// However Resize and submissions race, no task is left without a worker.
+func TestPoolResizeRace(t *testing.T) {
+	for range 50 {
+		pool := newPool(t, executor.Config{Max: 1, Growth: executor.GrowWhenBusy})
+		var ran atomic.Int64
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 100 {
+					mustGo(t, pool, func(context.Context) error { ran.Add(1); return nil })
+				}
+			})
+		}
+		for i := range 50 {
+			expect(t, "Resize", pool.Resize(1+i%5), nil)
+		}
+		all.Wait()
+		pool.Close()
+		expect(t, "ran", ran.Load(), 400)
 	}
 }

@@ -74,7 +74,7 @@ func (s *poolState) takeGate() {
 func (s *poolState) Unlock() {
 	was := s.open
 	s.open = s.stream != nil && s.idle.top == nil && s.stage == StageRunning &&
-		s.workers > 0 && s.workers >= s.core && s.workers <= s.max
+		s.workers > 0 && s.workers >= s.eager() && s.workers <= s.max
 	if s.open != was {
 		s.gate.open.Store(s.open)
 	}

@@ -130,6 +130,7 @@ func playRandom(t *testing.T, n, longest int, play func(t *testing.T, code []byt
 // Times are since the beginning.
 type poolModel struct {
 	core, max int
+	elastic   bool // grows when all workers are busy
 	kept      bool // idle workers above core stay for the whole program
 	room      int  // of the queue, -1 for any number
 	ranked    bool // the queue is by priority
@@ -186,10 +187,13 @@ func (m *poolModel) reject(t *poolModelTask) {
 
 func (m *poolModel) admit(t *poolModelTask) bool {
 	switch {
-	case m.workers < m.core:
+	case m.workers < m.core && !m.elastic:
 		m.workers++
 		m.start(t)
 	case m.workers > len(m.busy):
+		m.start(t)
+	case m.workers < m.eager():
+		m.workers++
 		m.start(t)
 	case m.room < 0 || len(m.queue) < m.room:
 		i := len(m.queue)
@@ -305,28 +309,29 @@ func (m *poolModel) cancel(t *poolModelTask) bool {
 	return true
 }
 
-func (m *poolModel) setCore(n int) bool {
-	if n > m.max {
+// eager is the number of workers up to which tasks are not queued.
+func (m *poolModel) eager() int {
+	if m.elastic {
+		return m.max
+	}
+	return m.core
+}
+
+// resize changes core and max, and reports whether it could.
+func (m *poolModel) resize(core, most int) bool {
+	if most < core || most < 1 {
 		return false
 	}
-	grown := n - m.core
-	m.core = n
+	grown := -m.eager()
+	m.core, m.max = core, most
+	grown += m.eager()
 	m.dismissIdle()
 	for range min(grown, len(m.queue)) {
-		if m.workers < m.core && m.stage != executor.StageStop {
+		if m.workers < m.eager() && m.stage != executor.StageStop {
 			m.workers++
 			m.next()
 		}
 	}
-	return true
-}
-
-func (m *poolModel) setMax(n int) bool {
-	if n < m.core || n < 1 {
-		return false
-	}
-	m.max = n
-	m.dismissIdle()
 	return true
 }
 
@@ -386,10 +391,14 @@ func (p *poolProgram) step() {
 		}
 	case 12:
 		n := p.next(5)
-		expect(p.t, "SetCore", p.pool.SetCore(n) == nil, p.model.setCore(n))
+		expect(p.t, "SetCore", p.pool.SetCore(n) == nil, p.model.resize(n, p.model.max))
 	case 13:
-		n := p.next(6)
-		expect(p.t, "SetMax", p.pool.SetMax(n) == nil, p.model.setMax(n))
+		n := p.next(12)
+		if n >= 6 {
+			expect(p.t, "Resize", p.pool.Resize(n-6) == nil, p.model.resize(n-6, n-6))
+			break
+		}
+		expect(p.t, "SetMax", p.pool.SetMax(n) == nil, p.model.resize(p.model.core, n))
 	case 14:
 		switch p.next(8) {
 		case 0:
@@ -471,7 +480,11 @@ func runPoolProgram(t *testing.T, code []byte) {
 	if m.kept = p.next(2) == 0; m.kept {
 		c.KeepAlive = time.Hour
 	}
-	switch p.next(4) {
+	queue := p.next(8)
+	if m.elastic = queue >= 4; m.elastic {
+		c.Growth = executor.GrowWhenBusy
+	}
+	switch queue % 4 {
 	case 0:
 		c.Queue, m.room = executor.Unbounded(), -1
 	case 1:
@@ -485,7 +498,11 @@ func runPoolProgram(t *testing.T, code []byte) {
 	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard,
 		executor.DiscardOldest}[p.next(4)]
 	c.Core, c.Max, c.Reject = m.core, m.max, m.policy
+	if m.room < 0 && !m.elastic {
+		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
+	}
 	p.pool = newPool(t, c)
+	expect(t, "SetMax", p.pool.SetMax(m.max), nil)
 	p.play(20, p.step, p.compare)
 }
 
@@ -528,6 +545,8 @@ func TestPoolHistory(t *testing.T) {
 	for i, c := range []executor.Config{
 		{Core: 4},
 		{Core: 1, Max: 8, KeepAlive: time.Microsecond, Queue: executor.Bounded(4)},
+		{Core: 1, Max: 8, KeepAlive: time.Microsecond, Growth: executor.GrowWhenBusy},
+		{Max: 3, Growth: executor.GrowWhenBusy, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Max: 8, Queue: executor.Handoff(), Reject: executor.Block},
 		{Core: 2, Max: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Core: 2, Max: 3, Queue: executor.Bounded(8), Reject: executor.DiscardOldest},
@@ -705,6 +724,7 @@ func TestPoolAcceptedTaskRuns(t *testing.T) {
 	for name, c := range map[string]executor.Config{
 		"kept":      {Core: 2},
 		"no core":   {Max: 2, Queue: executor.Bounded(3)},
+		"elastic":   {Max: 2, Growth: executor.GrowWhenBusy},
 		"transient": {Core: 2, KeepAlive: 1, AllowCoreTimeout: true, Queue: executor.Bounded(3)},
 		"handoff":   {Max: 2, Queue: executor.Handoff()},
 		"blocking":  {Max: 1, Queue: executor.Bounded(1), Reject: executor.Block},

@@ -18,8 +18,8 @@ type Queue interface {
 	backlog() (backlog, error)
 }
 
-// Unbounded is a first-in, first-out queue without a limit. A pool that has it never grows
-// beyond Core workers.
+// Unbounded is a first-in, first-out queue without a limit. A pool that has it grows beyond
+// Core workers only with [GrowWhenBusy].
 func Unbounded() Queue { return unbounded{} }
 
 // Bounded is a first-in, first-out queue of at most n tasks. When it is full the pool
@@ -57,6 +57,15 @@ func (prioritized) backlog() (backlog, error) {
 			e.setPlace(int(places[i]))
 		}
 	})}, nil
+}
+
+// neverFull reports whether q has no limit but what memory can hold.
+func neverFull(q Queue) bool {
+	switch q.(type) {
+	case unbounded, prioritized:
+		return true
+	}
+	return false
 }
 
 // backlog is a queue as its pool uses it, under the pool's lock.

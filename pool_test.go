@@ -278,10 +278,10 @@ func TestPoolGrowth(t *testing.T) {
 	})
 }
 
-// With an unbounded queue a pool never has more workers than Core.
+// With an unbounded queue a pool has no more workers than Core.
 func TestPoolUnboundedNeverGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1, Max: 10, Queue: executor.Unbounded()})
+		pool := newPool(t, executor.Config{Core: 1})
 		newBlocker(t).Fill(t, pool, 100)
 		s := checkStats(t, pool)
 		expect(t, "Largest", s.Largest, 1)
@@ -294,7 +294,7 @@ func TestPoolZeroCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, q := range []executor.Queue{executor.Unbounded(), executor.Bounded(1), executor.Handoff(),
 			executor.Prioritized()} {
-			pool := newPool(t, executor.Config{Max: 3, Queue: q})
+			pool := newPool(t, executor.Config{Max: 1, Queue: q})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			expect(t, "started", block.Started.Load(), 1)
@@ -390,6 +390,9 @@ func TestPoolConfigInvalid(t *testing.T) {
 		{"Max", executor.Config{Max: -1}},
 		{"Max", executor.Config{Core: 1, Max: -1}},
 		{"Max", executor.Config{Core: 2, Max: 1}},
+		{"GrowWhenBusy", executor.Config{Max: 16}},
+		{"Core to 16", executor.Config{Core: 2, Max: 16, Queue: executor.Prioritized()}},
+		{"Growth", executor.Config{Max: 16, Growth: 2}},
 		{"KeepAlive", executor.Config{Core: 1, KeepAlive: -1}},
 		{"KeepAlive", executor.Config{Core: 1, KeepAlive: math.MinInt64}},
 		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
@@ -448,7 +451,8 @@ func TestPoolConfigDefaults(t *testing.T) {
 func TestPoolConfigGetters(t *testing.T) {
 	mine := new(custom)
 	pool := newPool(t,
-		executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine})
+		executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine,
+			Queue: executor.Bounded(1)})
 	expect(t, "Core", pool.Core(), 1)
 	expect(t, "Max", pool.Max(), 3)
 	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)
@@ -467,7 +471,7 @@ func (c *custom) Reject(context.Context, executor.Runnable, *executor.Pool) erro
 
 // The getters return what setters set, while the pool runs and afterwards.
 func TestPoolSetters(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: 1})
+	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: 1, Queue: executor.Bounded(1)})
 	mine := new(custom)
 	for range 2 {
 		for name, err := range map[string]error{
@@ -487,8 +491,9 @@ func TestPoolSetters(t *testing.T) {
 
 // A setter with a value out of range fails and changes nothing.
 func TestPoolSettersInvalid(t *testing.T) {
-	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true})
-	off := newPool(t, executor.Config{Core: 2, Max: 3})
+	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true,
+		Queue: executor.Handoff()})
+	off := newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Handoff()})
 	for name, err := range map[string]error{
 		"SetCore(-1)":                pool.SetCore(-1),
 		"SetCore(4)":                 pool.SetCore(4),

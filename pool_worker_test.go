@@ -15,7 +15,7 @@ import (
 // Core workers stay by default, however long they are idle.
 func TestPoolWorkersOfCoreStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 10, KeepAlive: time.Second})
+		pool := newPool(t, executor.Config{Core: 2, KeepAlive: time.Second})
 		mustGo(t, pool, func(context.Context) error { return nil })
 		time.Sleep(time.Hour)
 		expect(t, "workers", waitStats(t, pool).Workers, 1)
@@ -201,7 +201,7 @@ func TestPoolWorkersIdlePoolHasNone(t *testing.T) {
 // PrestartAll starts workers up to Core, once; raising Core with nothing queued starts none.
 func TestPoolPrestartAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 6})
+		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
 		expect(t, "first", pool.PrestartAll(), 2)
 		expect(t, "again", pool.PrestartAll(), 0)
 		expect(t, "idle", waitStats(t, pool).Idle, 2)
@@ -215,7 +215,7 @@ func TestPoolPrestartAll(t *testing.T) {
 // Prestart starts one worker at a time, and none above Core.
 func TestPoolPrestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 2, Max: 6})
+		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
 		for i, want := range []bool{true, true, false, false} {
 			expect(t, "Prestart", pool.Prestart(), want)
 			expect(t, "workers", waitStats(t, pool).Workers, min(i+1, 2))
@@ -281,5 +281,59 @@ func TestPoolPrestartDuringShutdown(t *testing.T) {
 			}
 			expect(t, "workers", waitStats(t, pool).Workers, 0)
 		}
+	})
+}
+
+// Growth.
+
+// With GrowWhenBusy a task goes to an idle worker first, then to a new one up to Max, then
+// into the queue, and then to the policy; the workers above Core leave after KeepAlive.
+func TestPoolGrowsWhenBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Max: 4, KeepAlive: time.Minute,
+			Growth: executor.GrowWhenBusy, Queue: executor.Bounded(2)})
+		for range 3 {
+			mustGo(t, pool, func(context.Context) error { return nil })
+			expect(t, "workers while one is idle", waitStats(t, pool).Workers, 1)
+		}
+		block := newBlocker(t)
+		block.Fill(t, pool, 4)
+		expect(t, "workers", waitStats(t, pool).Workers, 4)
+		block.Fill(t, pool, 2)
+		expect(t, "queued", waitStats(t, pool).Queued, 2)
+		err := pool.Go(t.Context(), nop)
+		expectIs(t, "beyond the queue", err, executor.ErrSaturated)
+		block.Release()
+		expect(t, "workers after", waitStats(t, pool).Workers, 4)
+		time.Sleep(time.Minute)
+		expect(t, "workers after KeepAlive", waitStats(t, pool).Workers, 1)
+	})
+}
+
+// Over an unbounded queue an elastic pool of no Core workers grows to Max, and tasks that
+// wait run in order.
+func TestPoolGrowsWhenBusyWithoutLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 16, Growth: executor.GrowWhenBusy})
+		block := newBlocker(t)
+		block.Fill(t, pool, 100)
+		s := waitStats(t, pool)
+		expect(t, "workers", s.Workers, 16)
+		expect(t, "queued", s.Queued, 84)
+		block.Release()
+		expect(t, "workers after", waitStats(t, pool).Workers, 0)
+	})
+}
+
+// Raising Max of an elastic pool starts workers for the tasks that wait.
+func TestPoolGrowsWhenMaxIsRaised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Max: 1, Growth: executor.GrowWhenBusy})
+		block := newBlocker(t)
+		block.Fill(t, pool, 4)
+		expect(t, "SetMax", pool.SetMax(10), nil)
+		s := waitStats(t, pool)
+		expect(t, "active", s.Active, 4)
+		expect(t, "workers", s.Workers, 4)
 	})
 }

@@ -146,9 +146,17 @@ func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond,
 		Hooks:     hooks, Logger: slog.New(slog.DiscardHandler),
 	}
+	if s.rng.IntN(2) == 0 {
+		c.Growth = executor.GrowWhenBusy
+	} else if name := queues[queue].name; name == "Unbounded" || name == "Prioritized" {
+		c.Max = max(1, c.Core) // New accepts no more, since the pool would not grow
+	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
 	s.OneWorker = s.max == 1
 	s.pool = must(executor.New(c))
+	if err := s.pool.SetMax(s.max); err != nil {
+		panic(err)
+	}
 }
 
 func (s *setup) scheduled(policy int, hooks executor.Hooks) {

@@ -121,10 +121,17 @@ func (r *run) open() {
 		} else if r.Queue == "prioritized" {
 			q = executor.Prioritized()
 		}
+		most := r.Max
+		if r.Queue == "unbounded" || r.Queue == "prioritized" {
+			most = max(1, r.Core) // New accepts no more, since the pool would not grow
+		}
 		r.pool, err = executor.New(executor.Config{
-			Core: r.Core, Max: r.Max, KeepAlive: keep, AllowCoreTimeout: r.CoreToo,
+			Core: r.Core, Max: most, KeepAlive: keep, AllowCoreTimeout: r.CoreToo,
 			Queue: q, Reject: reject, Hooks: hooks, Logger: quiet,
 		})
+		if err == nil {
+			err = r.pool.SetMax(r.Max)
+		}
 	}
 	if err != nil {
 		panic(err)
