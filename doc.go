@@ -78,8 +78,8 @@
 // sees its values and its deadline. When it ends, a task that waits is canceled
 // and never runs, and a body that runs finds its own context ended. A task whose
 // work must outlive its submitter's request is given [context.WithoutCancel] of
-// it. [context.Background] costs nothing, another context that never ends one
-// allocation. Whatever submits or runs a task panics if its context is nil.
+// it. [context.Background] costs nothing, another context two allocations.
+// Whatever submits or runs a task panics if its context is nil.
 //
 // The context of a body ends when the body has returned, as that of an HTTP request
 // does. So what a body submits and does not wait for, such as the next step of a

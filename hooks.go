@@ -16,8 +16,8 @@ type Hooks struct {
 
 	// AfterTask is called by the worker, after each run of a body: err is what
 	// the body returned, a *PanicError or ErrGoexit. The task's future is
-	// complete by then, and ctx has ended; that of a plain Runnable, which has no
-	// future, may end later. A panic in AfterTask is reported and changes nothing.
+	// complete by then, and ctx has ended. A panic in AfterTask is reported and
+	// changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
 	// Terminated is called once, when the last task has ended and no worker is left: by

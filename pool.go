@@ -97,7 +97,7 @@ type Pool struct {
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [8]byte
+	_  [56]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait

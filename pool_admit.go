@@ -26,8 +26,8 @@ import (
 //
 // ctx is the parent of the task's context: the body gets its values, and is
 // canceled with it; a task that still waits when ctx ends is canceled and never
-// runs. With a rejection policy that waits, ctx bounds the wait. A ctx that
-// never ends costs one allocation, context.Background nothing.
+// runs. With a rejection policy that waits, ctx bounds the wait.
+// context.Background costs nothing, another context two allocations.
 //
 // A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
 // error that it returns to Hooks.AfterTask, or both to the log. A *Future
@@ -79,12 +79,12 @@ func mustContext(ctx context.Context) {
 	}
 }
 
-// entry is a task in a pool. A typedTask knows its context, and so does a
-// ctxRunnable, so that an entry is one interface value: queues hold a million of
-// them, and they are copied under the pool's lock.
+// entry is a task in a pool. A typedTask knows its context, and what has none was
+// submitted with Background, so that an entry is one interface value: queues hold a
+// million of them, and they are copied under the pool's lock.
 //
 // A typedTask in an entry is attached to this pool. One that is attached to another
-// pool, or is run by hand, is in a ctxRunnable.
+// pool, or is run by hand, is in a taskRunnable.
 type entry struct{ run Runnable }
 
 // typedTask is a Runnable that has a task.Task: a future, or a taskRunnable.
@@ -110,8 +110,9 @@ type typedTask interface {
 	detachBody() func(context.Context) error
 }
 
-// taskRunnable is a plain Runnable with a task, for pools that need one: to name it, to
-// bound its time, or to place it in a delay queue. It is never visible outside.
+// taskRunnable is a plain Runnable with a task, where one is needed: to name it, to bound
+// its time, to cancel it when its context ends, or to place it in a delay queue. It is
+// never visible outside.
 type taskRunnable struct {
 	core task.Task
 	run  Runnable
@@ -147,13 +148,6 @@ func (r *taskRunnable) invoke(ctx context.Context) (end ending) {
 	return end
 }
 
-// ctxRunnable is a plain Runnable with the context that it was submitted with, if that
-// is not Background.
-type ctxRunnable struct {
-	Runnable
-	ctx context.Context
-}
-
 // newEntry returns the entry of a Runnable that is to run as soon as it can, and its
 // task, if it has one. In a scheduled pool every entry has one, for its time.
 func (p *Pool) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
@@ -167,14 +161,16 @@ func (p *Pool) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
 	case !ok && task.IsBackground(ctx):
 		return entry{r}, nil
 	}
-	return entry{&ctxRunnable{r, ctx}}, nil
+	c := newTaskRunnable(r)
+	c.core.AttachNew(&p.owner, ctx)
+	return entry{c}, &c.core
 }
 
-// typed returns the task of an entry that has one. The cases of types without a task
-// come first, since a comparison of types is faster than a look at the methods.
+// typed returns the task of an entry that has one. The case of functions, which have
+// none, comes first, since a comparison of types is faster than a look at the methods.
 func (e entry) typed() (typedTask, bool) {
 	switch r := e.run.(type) {
-	case Func, *ctxRunnable:
+	case Func:
 		return nil, false
 	case typedTask:
 		return r, true
@@ -190,41 +186,24 @@ func (e entry) task() *task.Task {
 	return nil
 }
 
-// hasContext reports whether e, whose task is t, has a context other than Background.
-func (e entry) hasContext(t *task.Task) bool {
-	if t != nil {
-		return t.HasContext()
-	}
-	_, ok := e.run.(*ctxRunnable)
-	return ok
-}
-
 // submittedWithContext reports whether the context of the submission may end or panic.
 // A task that has begun keeps the context that it had, which may be another.
-func (e entry) submittedWithContext(t *task.Task) bool {
-	return e.hasContext(t) || t != nil && t.Begun()
+func submittedWithContext(t *task.Task) bool {
+	return t != nil && (t.HasContext() || t.Begun())
 }
 
 // context returns the context that the task was submitted with.
 func (e entry) context() context.Context {
-	switch r := e.run.(type) {
-	case Func:
-		return context.Background()
-	case *ctxRunnable:
-		return r.ctx
-	case typedTask:
-		return r.taskCore().Context()
+	if t := e.task(); t != nil {
+		return t.Context()
 	}
 	return context.Background()
 }
 
 // submitted returns the object that was submitted.
 func (e entry) submitted() Runnable {
-	switch r := e.run.(type) {
-	case *ctxRunnable:
-		return r.Runnable
-	case typedTask:
-		return r.submitted()
+	if tt, ok := e.typed(); ok {
+		return tt.submitted()
 	}
 	return e.run
 }
@@ -263,7 +242,7 @@ func (e entry) setPlace(place int) {
 // enter admits the entry of t, which may be nil, submitted with ctx, or has
 // the rejection policy decide.
 func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
-	if e.submittedWithContext(t) {
+	if submittedWithContext(t) {
 		if err := callUser(p, e, func() error { return task.IfEnded(ctx) }); err != nil {
 			e.end(task.Canceled, canceled(err))
 			return err
@@ -347,7 +326,7 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	case t == nil:
 	case t.State().Done():
 		p.forget(t)
-	case e.submittedWithContext(t):
+	case submittedWithContext(t):
 		p.watchContext(ctx, e.run.(typedTask))
 	}
 }

@@ -94,16 +94,83 @@ func TestPoolContextDeadline(t *testing.T) {
 	})
 }
 
-// The context of a task ends when the task function has returned.
+// The context of a task ends when the task function has returned, whatever it was submitted with,
+// and whether the function has looked at it or not.
 func TestPoolContextEndsWithTask(t *testing.T) {
+	for name, parent := range map[string]func(*testing.T) context.Context{
+		"background": func(*testing.T) context.Context { return context.Background() },
+		"valued": func(*testing.T) context.Context {
+			return context.WithValue(context.Background(), contextKey{}, 1)
+		},
+		"cancelable": (*testing.T).Context,
+	} {
+		for use, look := range map[string]func(context.Context){
+			"unused": func(context.Context) {},
+			"Err":    func(ctx context.Context) { expect(t, "Err", ctx.Err(), nil) },
+			"Value":  func(ctx context.Context) { expect(t, "Value", ctx.Value(new(int)), nil) },
+			"child":  func(ctx context.Context) { context.AfterFunc(ctx, func() {}) },
+		} {
+			t.Run(name+"/"+use, func(t *testing.T) {
+				eachForm(t, func(
+					t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error,
+				) {
+					pool := newPool(t, executor.Config{Core: 1})
+					leaked := make(chan context.Context, 200)
+					body := func(ctx context.Context) error { look(ctx); leaked <- ctx; return nil }
+					for range cap(leaked) {
+						submit(parent(t), pool, body)
+					}
+					for range cap(leaked) {
+						ctx := <-leaked
+						<-ctx.Done()
+						expect(t, "Err", ctx.Err(), context.Canceled)
+						expectIs(t, "Cause", context.Cause(ctx), executor.ErrReturned)
+						expect(t, "Done again", ctx.Done(), ctx.Done())
+					}
+				})
+			})
+		}
+	}
+}
+
+// A context that a task function has kept does not follow the task that the worker runs next.
+func TestPoolContextIsOfOneTask(t *testing.T) {
 	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
 		pool := newPool(t, executor.Config{Core: 1})
-		parent, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		leaked := make(chan context.Context, 1)
-		submit(parent, pool, func(ctx context.Context) error { leaked <- ctx; return nil })
-		<-(<-leaked).Done()
-		expect(t, "parent", parent.Err(), nil)
+		var kept context.Context
+		submit(context.Background(), pool, func(ctx context.Context) error { kept = ctx; return nil })
+		submit(context.Background(), pool, func(ctx context.Context) error {
+			expect(t, "Err of the kept", kept.Err(), context.Canceled)
+			expect(t, "Err", ctx.Err(), nil)
+			return nil
+		})
+	})
+}
+
+// A goroutine that a task function leaves behind may look at the context for the first time while
+// the function returns: the context ends all the same.
+func TestPoolContextFirstUsedWhileFunctionReturns(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 2})
+	for range 2000 {
+		ended := make(chan struct{})
+		mustGo(t, pool, func(ctx context.Context) error {
+			go func() { <-ctx.Done(); close(ended) }()
+			return nil
+		})
+		<-ended
+	}
+}
+
+// The context of a task has ended when AfterTask is called.
+func TestPoolContextEndsBeforeAfterTask(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		var cause error
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(ctx context.Context, _ executor.TaskInfo, _ error) { cause = context.Cause(ctx) },
+		}})
+		submit(context.Background(), pool, func(context.Context) error { return nil })
+		waitStats(t, pool)
+		expectIs(t, "cause in AfterTask", cause, executor.ErrReturned)
 	})
 }
 
@@ -222,6 +289,26 @@ func TestPoolContextEndsRemovesFuture(t *testing.T) {
 		}
 		expect(t, "Queued", s.Queued, 0)
 		expect(t, "Canceled", s.Canceled, 1)
+	})
+}
+
+// A waiting task whose context ends leaves the queue at once: it counts as canceled, and its place is
+// free for a submitter that waits for room.
+func TestPoolContextEndsFreesPlace(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		pool, _ := testkit.BusyPool(t, executor.Block)
+		parent, cancel := context.WithCancel(t.Context())
+		expect(t, "submit", submit(parent, pool, nop), nil)
+		blocked := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
+		synctest.Wait()
+		expect(t, "Blocked", pool.Stats().Blocked, 1)
+		cancel()
+		synctest.Wait()
+		s := pool.Stats()
+		expect(t, "Blocked", s.Blocked, 0)
+		expect(t, "Queued", s.Queued, 1)
+		expect(t, "Canceled", s.Canceled, 1)
+		expect(t, "Execute", <-blocked, nil)
 	})
 }
 

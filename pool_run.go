@@ -58,10 +58,10 @@ func (p *Pool) run(w *worker) outcome {
 	if tt, ok := e.typed(); ok {
 		return p.runTyped(w, e, tt)
 	}
-	if r, ok := e.run.(*ctxRunnable); ok {
-		return p.runWithContext(w, e, r)
+	if end := p.perform(w.lend(), w, e, nil); end.err != nil {
+		return failed
 	}
-	return plainly(p.perform(p.ctx, w, e, nil))
+	return succeeded
 }
 
 // runTyped runs a task that has a state. If the context of its submission has ended, the
@@ -115,35 +115,12 @@ func (p *Pool) restart(ctx context.Context, w *worker, e entry, tt typedTask) {
 	more, last = planOf(tt.taskCore()).series.restart()
 }
 
-// runWithContext runs a Runnable that came with a context. From one that never ends none
-// has to be derived for it.
-func (p *Pool) runWithContext(w *worker, e entry, r *ctxRunnable) outcome {
-	if r.ctx.Err() != nil {
-		return canceledTask
-	}
-	ctx := task.WithoutDue(r.ctx)
-	if ctx.Done() == nil {
-		return plainly(p.perform(p.owner.Lasting(ctx), w, e, nil))
-	}
-	ctx, cancel := p.owner.WithCancel(ctx)
-	defer cancel(ErrReturned)
-	return plainly(p.perform(ctx, w, e, nil))
-}
-
-// plainly is the outcome of a task that is over when its body is.
-func plainly(end ending) outcome {
-	if end.err != nil {
-		return failed
-	}
-	return succeeded
-}
-
 // perform calls the body of e, whose task is t, with the hooks around it. No panic
 // of these gets out of it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (end ending) {
 	labels := w.labels // a profile must not show it at its last task, nor at the work of the goroutine that started it
-	if e.hasContext(t) {
-		labels = w.labelsWith(e.context())
+	if t != nil && t.HasContext() {
+		labels = w.labelsWith(t.Context())
 	}
 	pprof.SetGoroutineLabels(labels)
 	var early *TaskInfo
@@ -243,6 +220,7 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 			p.report(ctx, info, abrupt(recover()))
 		}
 	}()
+	w.endContextNow()
 	p.hooks.AfterTask(ctx, info, end.err)
 	returned = true
 }

@@ -95,14 +95,23 @@ func (p *Pool) ShutdownNow() []Dropped {
 }
 
 // drop cancels the task of e and returns its body. It reports false if the task was
-// done already, or is run by hand.
+// done already, its context has ended, or it is run by hand.
 func (e entry) drop() (Dropped, bool) {
 	tt, ok := e.typed()
 	if !ok {
 		r := e.submitted()
 		return Dropped{task: r, body: r.Run}, true
 	}
-	d := Dropped{task: tt.submitted(), body: tt.detachBody(), name: tt.taskCore().Options().Name}
+	t := tt.taskCore()
+	returned := false
+	defer repanic(&returned, func(err error) { tt.end(task.Canceled, canceled(err)) })
+	over := task.IfEnded(t.Context())
+	returned = true
+	if over != nil { // and the pool has not noticed yet
+		tt.end(task.Canceled, canceled(over))
+		return Dropped{}, false
+	}
+	d := Dropped{task: tt.submitted(), body: tt.detachBody(), name: t.Options().Name}
 	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 

@@ -431,6 +431,20 @@ func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
 	})
 }
 
+// ShutdownNow does not return a task whose context has ended, also if the pool was not notified.
+func TestPoolShutdownNowOmitsEnded(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		ctx := &silentContext{Context: t.Context()}
+		submit(ctx, pool, func(context.Context) error { t.Error("ran"); return nil })
+		ctx.over = true
+		expect(t, "returned", len(pool.ShutdownNow()), 0)
+		expect(t, "Canceled", pool.Stats().Canceled, 1)
+	})
+}
+
 // ShutdownNow does not wait for task functions; the pool terminates when they have returned, and
 // their outcome counts.
 func TestPoolShutdownNowDoesNotWait(t *testing.T) {

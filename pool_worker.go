@@ -24,11 +24,14 @@ import (
 // worker is one goroutine of a pool, or several, one after the other: a task that calls
 // runtime.Goexit ends a goroutine, and another continues as the same worker.
 type worker struct {
+	pool   *Pool
 	number int
 	entry  entry // the task in hand; under the pool's lock, unless the phase is that of a task
 
 	// phase is how far the worker is with the task in hand. It is the worker's own.
 	phase phase
+
+	lent uint8 // how many contexts the body has, 0 or 1; the worker's own
 
 	wake   chan struct{}   // has one token if entry or dismissed was set while it was parked
 	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
@@ -39,6 +42,11 @@ type worker struct {
 	parked     bool  // it is in the idle list
 	since      int64 // when it became idle, 0 if it is not
 	prev, next *worker
+
+	supply      *supply // of contexts for bodies; written by the worker, as the next two
+	nextContext uint8   // the place of the first that is not over
+	contexts    uint8   // how many the supply has
+	first       firstSupply
 }
 
 // phase is how far a worker is with a task:
@@ -114,7 +122,7 @@ func (p *Pool) hireLocked() *worker {
 	p.mu.workers++
 	p.mu.largest = max(p.mu.largest, p.mu.workers)
 	p.mu.hired++
-	return &worker{number: p.mu.hired, wake: make(chan struct{}, 1)}
+	return &worker{pool: p, number: p.mu.hired, wake: make(chan struct{}, 1)}
 }
 
 // hireForLocked makes a worker whose first task is e.
@@ -236,6 +244,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 				p.mu.active++
 				w.entry = e
 				p.mu.lock.Unlock()
+				w.endContext()
 				return true
 			}
 			p.mu.takeGate() // the head is empty
@@ -252,6 +261,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	}
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()
+	w.endContext()
 	p.start(fresh)
 	for next == stepPark {
 		next = p.park(w)
@@ -275,6 +285,7 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 	if out < numOutcomes {
 		p.mu.ended[out]++
 	}
+	w.takeBackLocked()
 	w.entry, w.since, w.phase = entry{}, 0, phaseNone
 }
 

@@ -135,7 +135,7 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	}
 	p.countRejected()
 	if t := e.task(); t == nil {
-		ctx, cancel := p.owner.WithCancel(task.WithoutDue(ctx))
+		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
 		p.runHere(ctx, e)
 	} else if ctx, ok := p.beginHere(t); ok {

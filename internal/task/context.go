@@ -160,9 +160,8 @@ func Due(ctx context.Context) time.Time {
 	return due
 }
 
-// WithoutDue returns ctx without the due time of another body that it was given to.
-func WithoutDue(ctx context.Context) context.Context { return withDue(ctx, time.Time{}) }
-
+// withDue returns parent with the due time of this body, and without that of another
+// body that it was given to.
 func withDue(parent context.Context, due time.Time) context.Context {
 	if due.IsZero() && Due(parent).IsZero() {
 		return parent

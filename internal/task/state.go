@@ -360,9 +360,12 @@ func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
 		return bits
 	}
 	out.done = t.links.done
+	if g := t.links.group; g != nil {
+		out.group, t.links.group = g, nil
+	}
 	if c := t.links.cold; c != nil {
-		out.onDone, out.group = c.onDone.First(), c.group
-		c.onDone, c.group = callbacks{}, nil
+		out.onDone = c.onDone.First()
+		c.onDone = callbacks{}
 	}
 	return bits
 }

@@ -97,6 +97,7 @@ type links struct {
 	ctx    context.Context // parent of the body's context; Background without the flag hasContext
 	err    error           // the outcome; nil without the flag hasErr
 	cold   *cold           // nil for most tasks; written once
+	group  Remover         // where the submitter's context is watched, nil if it is not
 	shared bool
 }
 
@@ -108,7 +109,6 @@ type cold struct {
 	run    context.Context         // the body's context, once it was asked for
 	cancel context.CancelCauseFunc // ends run
 	cause  error                   // ended the body's context before it was asked for
-	group  Remover                 // where the submitter's context is watched
 	left   chan struct{}           // made by Join, closed when the body has returned
 	onDone callbacks
 }

@@ -61,7 +61,7 @@ func (t *Task) RemoveWhenDone(m Remover) {
 	bits := t.word.lock()
 	done := State(bits & stateBits).Done()
 	if !done {
-		t.cold().group = m
+		t.ownLinks().group = m
 		bits |= hasWaiters
 	}
 	t.word.unlock(bits)
