@@ -248,8 +248,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "queue/wait.go", what: "a putter that is served is not woken",
-		old: "			q.mu.fifo.push(w.value)\n\t\t\tw.signal()",
-		new: "			q.mu.fifo.push(w.value)",
+		old: "			q.mu.fifo.push(w.value)\n\t\t\tw.end(served)",
+		new: "			q.mu.fifo.push(w.value)\n\t\t\tw.outcome = served",
 	},
 	{
 		file: "queue/wait.go", what: "a leader that leaves names no other",
@@ -258,8 +258,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "queue/wait.go", what: "what was handed over is lost if the context ends",
-		old: "			return true, false\n",
-		new: "			select {\n\t\t\tcase <-done:\n\t\t\t\treturn false, true\n\t\t\tdefault:\n\t\t\t\treturn true, false\n\t\t\t}\n",
+		old: "			return w.outcome\n",
+		new: "			select {\n\t\t\tcase <-done:\n\t\t\t\treturn ended\n\t\t\tdefault:\n\t\t\t\treturn w.outcome\n\t\t\t}\n",
 	},
 	{
 		file: "queue/bulk.go", what: "Drain wakes no putter",
