@@ -117,7 +117,7 @@ var coreMutants = []mutant{
 		file: "pool_lock.go", what: "the gate stays open while a worker is idle",
 		old:  "s.idle.top == nil && ",
 		new:  "",
-		test: "TestPoolWorkersLastIdleWorksFirst|TestPoolPrestartedWorkerWorks",
+		test: "TestTaskContextEndsWithFunction|TestPoolWorkers",
 	},
 	{
 		file: "pool_lock.go", what: "the gate stays open after a shutdown",
@@ -147,7 +147,7 @@ var coreMutants = []mutant{
 		file: "pool_worker.go", what: "the only worker that listens to the alarm leaves",
 		old:  "idle >= p.mu.keepAlive && (p.timer == nil || !p.timer.onlyListenerLocked())\n",
 		new:  "idle >= p.mu.keepAlive\n",
-		test: "TestScheduledPoolCoreTimeoutKeepsOne|TestScheduledPoolCoreTimeoutRunsTogether",
+		test: "TestScheduledPoolCoreTimeout",
 	},
 	{
 		file: "pool_worker.go", what: "a Goexit costs the pool a worker",
@@ -183,7 +183,7 @@ var coreMutants = []mutant{
 		file: "scheduled_pool.go", what: "a worker that takes a task does not set the alarm for the next",
 		old:  "\ttm.setAlarmLocked()\n}\n\n// ensureListenerLocked",
 		new:  "}\n\n// ensureListenerLocked",
-		test: "TestScheduledPoolOneWorkerPerTask|TestScheduledPoolManyWorkers|TestScheduledPoolAtFixedRateManyIdleWorkers",
+		test: "TestScheduledPoolPrestart|TestScheduledPoolIdleWorkersAreFound",
 	},
 	{
 		file: "scheduled_pool.go", what: "a series continues after Shutdown",

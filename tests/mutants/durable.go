@@ -56,13 +56,13 @@ var durableMutants = []mutant{
 		file: "durable/internal/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
 		old: "while the clock was ahead\n\t}\n\tApplyPending(j)\n",
 		new: "while the clock was ahead\n\t}\n",
-		by:  "./durable/memory", test: "TestConformance",
+		by:  "./durable/memory", test: "TestStoreConformance",
 	},
 	{
 		file: "durable/sqlite/commit.go", what: "an outcome of an older epoch is committed",
 		old: "where id = ?9 and epoch = ?10 and state",
 		new: "where id = ?9 and epoch >= ?10 and state",
-		by:  "./durable/sqlite", test: "TestConformance",
+		by:  "./durable/sqlite", test: "TestStoreConformance",
 	},
 	{
 		file: "durable/sqlite/commit.go", what: "an outcome that is repeated is refused",
@@ -88,7 +88,7 @@ var durableMutants = []mutant{
 		file: "durable/postgres/insert.go", what: "no node is notified of a new job",
 		old: "where state = {Waiting} and due <= n.now + $16)",
 		new: "where state = {Waiting} and due <= n.now + $16 and id is null)",
-		by:  "./durable/postgres", test: "TestListenHearsOfAllThatIsToBeDone",
+		by:  "./durable/postgres", test: "TestListenReportsDueJobs",
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",

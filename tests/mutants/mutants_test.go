@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,6 +13,39 @@ import (
 func TestMutantsApply(t *testing.T) {
 	for _, err := range unfit(".", all()) {
 		t.Error(err)
+	}
+}
+
+// Every test that a mutant names is there: with a test that was renamed, no test runs,
+// and the mutant survives.
+func TestMutantsNameTests(t *testing.T) {
+	named := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, m := range all() {
+		if m.test == "" {
+			continue
+		}
+		var names []string
+		for _, pkg := range m.pkgs() {
+			files, err := filepath.Glob(filepath.Join(pkg, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, found := range named.FindAllSubmatch(text, -1) {
+					names = append(names, string(found[1]))
+				}
+			}
+		}
+		for want := range strings.SplitSeq(m.test, "|") {
+			top, _, _ := strings.Cut(want, "/")
+			if !slices.ContainsFunc(names, regexp.MustCompile(top).MatchString) {
+				t.Errorf("%s: %q: no test of %v matches %s", m.file, m.what, m.pkgs(), top)
+			}
+		}
 	}
 }
 
