@@ -392,6 +392,42 @@ func ExampleQueue() {
 	// Output: executor: Bounded(0): must be at least 1; Handoff() is the queue without room
 }
 
+// A queue that keeps the most urgent tasks when there is more to do than it holds.
+func ExampleBoundedPrioritized() {
+	pool, err := executor.New(executor.Config{
+		Core:   1,
+		Queue:  executor.BoundedPrioritized(2),
+		Reject: executor.DropLowest,
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	busy := make(chan struct{})
+	pool.Go(ctx, func(context.Context) error { <-busy; return nil })
+
+	for _, order := range []struct {
+		name     string
+		priority int // the least comes first
+	}{{"browse", 3}, {"report", 5}, {"pay", 1}, {"crawl", 9}} {
+		err := pool.Go(ctx, func(context.Context) error {
+			fmt.Println("run", order.name)
+			return nil
+		}, executor.Priority(order.priority))
+		if err != nil {
+			fmt.Println(order.name, errors.Is(err, executor.ErrSaturated))
+		}
+	}
+	close(busy)
+	pool.Close()
+	fmt.Println(pool.Stats().Rejected, "rejected")
+	// Output:
+	// crawl true
+	// run pay
+	// run browse
+	// 2 rejected
+}
+
 func ExampleRejectPolicy() {
 	shed := executor.RejectFunc(func(ctx context.Context, task executor.Runnable, pool *executor.Pool) error {
 		fmt.Println("too much to do")

@@ -141,6 +141,7 @@ type rules struct {
 	keepAlive   time.Duration
 	coreTimeout bool
 	reject      RejectPolicy
+	sheds       bool // the queue can lose its last task, as DropLowest needs it
 }
 
 // check returns an error if a rule is out of its range. where names the call that
@@ -160,6 +161,10 @@ func (r *rules) check(where string) error {
 	case r.coreTimeout && r.keepAlive == 0:
 		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; "+
 			"idle core workers would leave at once and come back for each task", where)
+	}
+	if r.reject == DropLowest && !r.sheds {
+		return invalid("%s: Reject is DropLowest, which needs the queue BoundedPrioritized(n); "+
+			"set Queue to that, or Reject to DiscardOldest", where)
 	}
 	if f, ok := r.reject.(RejectFunc); r.reject == nil || ok && f == nil {
 		return invalid("%s: nil RejectPolicy; Abort is the default", where)
@@ -182,7 +187,8 @@ func New(c Config) (*Pool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject}
+	_, sheds := c.Queue.(boundedPrioritized)
+	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds}
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}

@@ -219,7 +219,8 @@ func (p *Pool) SetAllowCoreTimeout(allow bool) error {
 	return p.retune("SetAllowCoreTimeout", func(r *rules) { r.coreTimeout = allow })
 }
 
-// SetReject changes Config.Reject; a nil policy is an error.
+// SetReject changes Config.Reject. A nil policy is an error, and [DropLowest] without its
+// queue.
 func (p *Pool) SetReject(policy RejectPolicy) error {
 	return p.retune("SetReject", func(r *rules) { r.reject = policy })
 }

@@ -170,6 +170,16 @@ func (m *poolModel) submit(t *poolModelTask) bool {
 	case len(m.queue) == 0: // DiscardOldest has nothing to discard
 		m.reject(t)
 		return false
+	case m.policy == executor.DropLowest:
+		last := len(m.queue) - 1
+		if m.queue[last].priority <= t.priority {
+			m.reject(t)
+			return false
+		}
+		m.reject(m.queue[last])
+		m.queue = m.queue[:last]
+		m.admit(t)
+		return true
 	default:
 		m.reject(m.queue[0])
 		m.queue = m.queue[1:]
@@ -480,11 +490,13 @@ func runPoolProgram(t *testing.T, code []byte) {
 	if m.kept = p.next(2) == 0; m.kept {
 		c.KeepAlive = time.Hour
 	}
-	queue := p.next(8)
-	if m.elastic = queue >= 4; m.elastic {
+	queue := p.next(10)
+	if m.elastic = queue >= 5; m.elastic {
 		c.Growth = executor.GrowWhenBusy
 	}
-	switch queue % 4 {
+	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard,
+		executor.DiscardOldest}[p.next(4)]
+	switch queue % 5 {
 	case 0:
 		c.Queue, m.room = executor.Unbounded(), -1
 	case 1:
@@ -494,9 +506,13 @@ func runPoolProgram(t *testing.T, code []byte) {
 		c.Queue = executor.Handoff()
 	case 3:
 		c.Queue, m.room, m.ranked = executor.Prioritized(), -1, true
+	case 4:
+		m.room, m.ranked = 1+p.next(5), true
+		c.Queue = executor.BoundedPrioritized(m.room)
+		if p.next(3) > 0 {
+			m.policy = executor.DropLowest
+		}
 	}
-	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard,
-		executor.DiscardOldest}[p.next(4)]
 	c.Core, c.Max, c.Reject = m.core, m.max, m.policy
 	if m.room < 0 && !m.elastic {
 		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
@@ -551,6 +567,7 @@ func TestPoolHistory(t *testing.T) {
 		{Core: 2, Max: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Core: 2, Max: 3, Queue: executor.Bounded(8), Reject: executor.DiscardOldest},
 		{Core: 2, Queue: executor.Prioritized(), Reject: executor.CallerRuns},
+		{Core: 2, Max: 3, Queue: executor.BoundedPrioritized(8), Reject: executor.DropLowest},
 		{Core: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
 	} {
 		for _, now := range []bool{false, true} {
@@ -624,7 +641,7 @@ func history(t *testing.T, c executor.Config, now bool, seed uint64) {
 	}
 	close(stop)
 	meddle.Wait()
-	judge(t, pool, all, c.Reject == executor.DiscardOldest)
+	judge(t, pool, all, c.Reject == executor.DiscardOldest || c.Reject == executor.DropLowest)
 }
 
 func isClosed(c chan struct{}) bool {
@@ -668,7 +685,8 @@ func submitOne(t *testing.T, pool *executor.Pool, r *record, rng *rand.Rand) {
 	if rng.IntN(2) == 0 {
 		r.rejected = pool.Execute(ctx, r) != nil
 	} else {
-		r.future = executor.NewFuture(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) })
+		r.future = executor.NewFuture(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) },
+			executor.Priority(rng.IntN(4)))
 		r.rejected = pool.Execute(ctx, r.future) != nil
 		if rng.IntN(4) == 0 {
 			r.future.Cancel()

@@ -9,7 +9,7 @@ import (
 )
 
 // Queue says how a pool holds the tasks that wait for a worker. It is one of [Unbounded],
-// [Bounded], [Handoff] and [Prioritized]; a [ScheduledPool] has a delay queue of its own.
+// [Bounded], [Handoff], [Prioritized] and [BoundedPrioritized]; a [ScheduledPool] has a delay queue of its own.
 // A Queue is a description and can be used for many pools. One that is said to have no
 // limit, or a higher one, holds 67 million tasks at least; beyond that the pool is
 // saturated. Package queue has the same queues for use without a pool.
@@ -34,11 +34,17 @@ func Handoff() Queue { return handoff{} }
 // first and, among equals, the one that came first.
 func Prioritized() Queue { return prioritized{} }
 
+// BoundedPrioritized is Prioritized with a limit of n tasks. When it is full the pool
+// grows up to Max workers, then rejects. The policy [DropLowest] drops the least urgent
+// task then. If n is less than 1, [New] fails.
+func BoundedPrioritized(n int) Queue { return boundedPrioritized(n) }
+
 type (
-	unbounded   struct{}
-	bounded     int
-	handoff     struct{}
-	prioritized struct{}
+	unbounded          struct{}
+	bounded            int
+	handoff            struct{}
+	prioritized        struct{}
+	boundedPrioritized int
 )
 
 func (unbounded) backlog() (backlog, error) { return new(stream), nil }
@@ -57,6 +63,13 @@ func (prioritized) backlog() (backlog, error) {
 			e.setPlace(int(places[i]))
 		}
 	})}, nil
+}
+
+func (n boundedPrioritized) backlog() (backlog, error) {
+	if n < 1 {
+		return nil, invalid("BoundedPrioritized(%d): must be at least 1; Handoff() is the queue without room", int(n))
+	}
+	return &shedding{*heap.NewMinMax[int64](entry.setPlace), min(int(n), maxQueued)}, nil
 }
 
 // neverFull reports whether q has no limit but what memory can hold.
@@ -188,15 +201,19 @@ func removed(es ...entry) []entry {
 type priorities struct{ heap heap.Queue[int64, entry] }
 
 func (q *priorities) push(e entry) bool {
-	var key int64
-	if t := e.task(); t != nil {
-		key = t.Options().Priority
-	}
 	if q.heap.Len() >= maxQueued {
 		return false
 	}
-	e.setPlace(q.heap.Push(key, e))
+	e.setPlace(q.heap.Push(e.priority(), e))
 	return true
+}
+
+// priority returns what the option Priority has set.
+func (e entry) priority() int64 {
+	if t := e.task(); t != nil {
+		return t.Options().Priority
+	}
+	return 0
 }
 
 func (q *priorities) pop() (entry, bool) {
@@ -226,3 +243,48 @@ func (q *priorities) all() iter.Seq[entry] {
 		}
 	}
 }
+
+// shedding is a backlog in order of priority, then of arrival, with a limit. It can lose
+// its last entry.
+type shedding struct {
+	heap  heap.MinMax[int64, entry]
+	limit int
+}
+
+func (q *shedding) push(e entry) bool {
+	if q.heap.Len() >= q.limit {
+		return false
+	}
+	q.heap.Push(e.priority(), e)
+	return true
+}
+
+func (q *shedding) pop() (entry, bool) {
+	e, ok := q.heap.Pop()
+	e.setPlace(task.Unplaced)
+	return e, ok
+}
+
+// popLowest removes the entry that would leave last, if its priority is lower than that of
+// e, which comes after it.
+func (q *shedding) popLowest(e entry) (entry, bool) {
+	if lowest, ok := q.heap.Greatest(); !ok || lowest <= e.priority() {
+		return entry{}, false
+	}
+	last, ok := q.heap.PopGreatest()
+	last.setPlace(task.Unplaced)
+	return last, ok
+}
+
+func (q *shedding) remove(t *task.Task) {
+	q.heap.Remove(t.Place())
+	t.SetPlace(task.Unplaced)
+}
+
+func (q *shedding) removeFunc(match func(entry) bool) []entry {
+	return removed(q.heap.RemoveFunc(match)...)
+}
+
+func (q *shedding) drain() []entry       { return removed(q.heap.Drain()...) }
+func (q *shedding) len() int             { return q.heap.Len() }
+func (q *shedding) all() iter.Seq[entry] { return q.heap.All() }

@@ -398,7 +398,10 @@ func TestPoolConfigInvalid(t *testing.T) {
 		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
 		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(0)}},
 		{"Bounded", executor.Config{Core: 1, Queue: executor.Bounded(-1)}},
+		{"BoundedPrioritized", executor.Config{Core: 1, Queue: executor.BoundedPrioritized(0)}},
 		{"Reject", executor.Config{Core: 1, Reject: executor.RejectFunc(nil)}},
+		{"BoundedPrioritized", executor.Config{Core: 1, Reject: executor.DropLowest}},
+		{"BoundedPrioritized", executor.Config{Core: 1, Queue: executor.Prioritized(), Reject: executor.DropLowest}},
 	} {
 		pool, err := executor.New(c.config)
 		if pool != nil {

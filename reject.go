@@ -13,7 +13,7 @@ import (
 // asked once a task, by the goroutine that submits, with no lock held.
 //
 // The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
-// [Block] and [BlockFor]; [RejectFunc] makes one of a function.
+// [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
 type RejectPolicy interface {
 	// Reject gets the task as it was submitted, with its context but without the
 	// options of Go, and the pool. If it returns an error, the submission fails
@@ -54,6 +54,13 @@ var (
 	// new one in its place, in one step. A pool that is shut down, or has no task to drop,
 	// aborts.
 	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
+
+	// DropLowest drops the least urgent of the tasks that wait in the queue
+	// [BoundedPrioritized], and of those the latest, and admits the new one in its place, in
+	// one step. The future of what is dropped fails with a [*RejectedError]. If the new task
+	// is not more urgent than any that waits, and in a pool that is shut down, it aborts. It
+	// is an error in a pool with another queue.
+	DropLowest RejectPolicy = &policy{"DropLowest", (*Pool).dropLowest}
 
 	// Block waits until the pool has room, first come, first served. The wait ends, and
 	// the submission fails, when the submitter's context ends or the pool is shut down. A
@@ -161,12 +168,26 @@ func (p *Pool) runHere(ctx context.Context, e entry) {
 }
 
 func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
+	return p.replace(ctx, e, why, backlog.pop)
+}
+
+func (p *Pool) dropLowest(ctx context.Context, e entry, why error) error {
+	return p.replace(ctx, e, why, func(q backlog) (lowest entry, ok bool) {
+		if q, bounded := q.(*shedding); bounded {
+			return q.popLowest(e)
+		}
+		return entry{}, false
+	})
+}
+
+// replace admits e in the place of the entry that evict has taken out of the queue.
+func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backlog) (entry, bool)) error {
 	p.mu.Lock()
-	var oldest entry
+	var evicted entry
 	w, verdict := p.admitLocked(e, e.task())
 	if verdict == saturated {
 		var ok bool
-		if oldest, ok = p.mu.queue.pop(); ok {
+		if evicted, ok = evict(p.mu.queue); ok {
 			p.mu.ended[rejectedTask]++
 			w, verdict = p.admitLocked(e, e.task())
 		}
@@ -175,7 +196,7 @@ func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
 	if w != nil {
 		go p.work(w)
 	}
-	defer oldest.end(task.Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
+	defer evicted.end(task.Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
 	return p.settled(ctx, e, verdict)
 }
 

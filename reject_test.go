@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -187,6 +188,7 @@ func TestRejectPolicyNames(t *testing.T) {
 	for want, policy := range map[string]executor.RejectPolicy{
 		"executor.Abort": executor.Abort, "executor.CallerRuns": executor.CallerRuns, "executor.Discard": executor.Discard,
 		"executor.DiscardOldest": executor.DiscardOldest, "executor.Block": executor.Block,
+		"executor.DropLowest": executor.DropLowest,
 	} {
 		expect(t, "name", fmt.Sprint(policy), want)
 	}
@@ -251,6 +253,85 @@ func TestDiscardOldestDropsNext(t *testing.T) {
 		}
 		expect(t, "Rejected", s.Rejected, 6)
 		expect(t, "Submitted", s.Submitted, 10)
+	})
+}
+
+// DropLowest drops the least urgent task that waits, the latest of several, and the new one
+// if that is not more urgent than any.
+func TestDropLowest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(3), Reject: executor.DropLowest})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		var ran []int
+		submit := func(name, priority int) *executor.Future[struct{}] {
+			return executor.Submit(t.Context(), pool, executor.Callable(func(context.Context) error {
+				ran = append(ran, name)
+				return nil
+			}), executor.Priority(priority))
+		}
+		first, second, third := submit(1, 5), submit(2, 5), submit(3, 1)
+		equal, lower := submit(4, 5), submit(5, 9)
+		for _, f := range []*executor.Future[struct{}]{equal, lower} {
+			expectIs(t, "a new task that is not more urgent", f.Err(), executor.ErrSaturated)
+		}
+		fourth, fifth := submit(6, 4), submit(7, 0)
+		expectIs(t, "the latest of the lowest", second.Err(), executor.ErrSaturated)
+		expectIs(t, "the next lowest", first.Err(), executor.ErrRejected)
+		s := waitStats(t, pool)
+		expect(t, "Rejected", s.Rejected, 4)
+		expect(t, "Queued", s.Queued, 3)
+		block.Release()
+		waitStats(t, pool)
+		if !slices.Equal(ran, []int{7, 3, 6}) {
+			t.Errorf("ran in the order %v", ran)
+		}
+		for _, f := range []*executor.Future[struct{}]{third, fourth, fifth} {
+			expect(t, "what is left", f.Err(), nil)
+		}
+	})
+}
+
+// A task without options, as of Execute, has priority 0, and its place is its own: one that
+// is canceled leaves at once, and makes room.
+func TestDropLowestKeepsPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t,
+			executor.Config{Core: 1, Queue: executor.BoundedPrioritized(20), Reject: executor.DropLowest})
+		newBlocker(t).Fill(t, pool, 1)
+		var fs []*executor.Future[struct{}]
+		for i := range 20 {
+			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(nop), executor.Priority(i*7%20)))
+		}
+		for i, f := range fs {
+			if i%3 > 0 {
+				expect(t, "Cancel", f.Cancel(), true)
+			}
+		}
+		expect(t, "Queued", waitStats(t, pool).Queued, 7)
+		mustGo(t, pool, nop)
+		for i, f := range fs {
+			if i%3 == 0 {
+				expect(t, "Remove", pool.Remove(f), true)
+			}
+		}
+		expect(t, "Queued", waitStats(t, pool).Queued, 1)
+	})
+}
+
+// A pool that is shut down, and a queue without room, drop nothing in favor of a new task.
+func TestDropLowestAborts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
+		newBlocker(t).Fill(t, pool, 2)
+		pool.Shutdown()
+		err := pool.Go(t.Context(), nop, executor.Priority(-1))
+		expectIs(t, "after Shutdown", err, executor.ErrShutdown)
+		expect(t, "Queued", waitStats(t, pool).Queued, 1)
+
+		other := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
+		expectIs(t, "SetReject", other.SetReject(executor.DropLowest), executor.ErrInvalid)
+		expect(t, "RejectPolicy", other.RejectPolicy(), executor.Abort)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -34,6 +35,7 @@ var queues = []struct {
 	{"Bounded", executor.Bounded},
 	{"Handoff", func(int) executor.Queue { return executor.Handoff() }},
 	{"Prioritized", func(int) executor.Queue { return executor.Prioritized() }},
+	{"BoundedPrioritized", executor.BoundedPrioritized},
 }
 
 var policies = []struct {
@@ -139,7 +141,7 @@ func (s *setup) preset(kind int) {
 
 func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 	s.Name = queues[queue].name + ", " + policies[policy].name
-	s.Prioritized = queues[queue].name == "Prioritized"
+	s.Prioritized = strings.HasSuffix(queues[queue].name, "Prioritized")
 	s.reject(policy)
 	c := executor.Config{
 		Core: s.core, Max: s.max, Queue: queues[queue].queue(1 + s.rng.IntN(6)), Reject: policies[policy].policy,
@@ -152,6 +154,9 @@ func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 		c.Max = max(1, c.Core) // New accepts no more, since the pool would not grow
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
+	if s.Discards && queues[queue].name == "BoundedPrioritized" && s.rng.IntN(2) == 0 {
+		c.Reject = executor.DropLowest
+	}
 	s.OneWorker = s.max == 1
 	s.pool = must(executor.New(c))
 	if err := s.pool.SetMax(s.max); err != nil {

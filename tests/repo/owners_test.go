@@ -14,7 +14,7 @@ var starts = map[string]string{
 	"executor.start":           "the pool; a worker",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
 	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
-	"executor.discardOldest":   "the pool; a worker",
+	"executor.replace":         "the pool; a worker",
 	"executor.blockUntil":      "the pool; a worker",
 	"ctxgroup.Add":             "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":          "the pool's context; stopped when the body has returned",
