@@ -180,9 +180,9 @@ func (f *Future[T]) Fail(err error) bool {
 // which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
 // returns nil, if the task is running or done, is a promise, or is periodic work of a
 // pool. ctx is the parent of the body's context, unless the task was submitted to a pool:
-// then the parent is the context that it was submitted with. If the pool removes the
-// task meanwhile, as by ShutdownNow, its outcome is still that of the body. A nil ctx
-// panics.
+// then the parent is the context that it was submitted with. The task leaves the pool's
+// queue, counts as queued until it is done, and its outcome is that of the body, also
+// after ShutdownNow. A nil ctx panics.
 //
 // A body that waits for a task of its own pool calls Run first, and then Get. Unless a
 // worker has begun the task, it runs here, without the pool's hooks, and the wait needs
@@ -204,7 +204,8 @@ func (f *Future[T]) Run(ctx context.Context) error {
 		return nil
 	}
 	if owner != nil {
-		defer owner.Forget(&f.core) // it need not wait any more
+		owner.Forget(&f.core)       // it need not wait any more
+		defer owner.Forget(&f.core) // has it counted
 	}
 	return f.runBody(ctx, f.conclude).err
 }

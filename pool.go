@@ -121,17 +121,19 @@ type poolState struct {
 	rules
 	queue backlog
 
-	workers  int                 // goroutines that work and have not decided to leave
-	active   int                 // workers that have a task
-	largest  int                 // most workers ever
-	hired    int                 // workers ever started, for their numbers
-	idle     idleList            // workers that are parked
-	blocked  list.List[*blocked] // submitters that wait for room, oldest first
-	nBlocked int                 // length of blocked
-	reaper   *time.Timer         // dismisses the worker that is idle for longest; nil before first use
-	reaping  bool                // reaper is set
-	retained bool                // canceled tasks stay in the queue until they are due
-	panics   int64
+	aside     int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
+	workers   int                 // goroutines that work and have not decided to leave
+	active    int                 // workers that have a task
+	largest   int                 // most workers ever
+	hired     int                 // workers ever started, for their numbers
+	idle      idleList            // workers that are parked
+	blocked   list.List[*blocked] // submitters that wait for room, oldest first
+	nBlocked  int                 // length of blocked
+	decisions []*decision         // of policies of the user's that have not returned
+	reaper    *time.Timer         // dismisses the worker that is idle for longest; nil before first use
+	reaping   bool                // reaper is set
+	retained  bool                // canceled tasks stay in the queue until they are due
+	panics    int64
 }
 
 // rules are the parts of the configuration that can change while a pool runs.

@@ -14,29 +14,61 @@ import (
 // a worker that has a task, or that task's context: workers that are too many leave when
 // they would take their next task, idle ones at once.
 
-// forget takes t, which is done and was given to p, out of the queue if it waits
-// there. A canceled task stays if the pool retains such tasks.
+// forget takes t, which is done or is run by hand, out of the queue if it waits there. A
+// canceled task stays if the pool retains such tasks. A task is counted when it has an
+// outcome; until then one that has left the queue without a worker is set aside:
+//
+//	queued ── done ─────────────────▶ counted
+//	  │  with a worker ── done ─────▶ counted by the worker
+//	  │      └─ run by hand ──▶ aside ── done ──▶ counted
+//	  └─ run by hand, ShutdownNow ──┘
 func (p *Pool) forget(t *task.Task) {
 	p.mu.Lock()
 	// The place of a task that another pool has is under that pool's lock.
-	if !t.BelongsTo(&p.owner) || t.Place() == task.Unplaced || p.mu.retained && t.State() == task.Canceled {
+	place, done, out := task.Unplaced, t.State().Done(), noTask
+	if t.BelongsTo(&p.owner) {
+		place = t.Place()
+	}
+	if place == task.Unplaced || place == task.Aside && !done ||
+		place >= 0 && p.mu.retained && t.State() == task.Canceled {
 		p.mu.Unlock()
 		return
 	}
-	p.mu.queue.remove(t)
-	fresh := p.leftLocked(1, outcomeOf(t))
-	running := p.mu.stage == StageRunning
+	if place == task.Aside {
+		p.mu.aside--
+		t.SetPlace(task.Unplaced)
+	} else {
+		p.mu.queue.remove(t)
+	}
+	if done {
+		out = outcomeOf(t)
+	} else {
+		p.setAsideLocked(t)
+	}
+	fresh := p.leftLocked(1, out)
+	over := p.emptyLocked() && p.mu.stage != StageRunning
 	p.mu.Unlock()
 	p.start(fresh)
-	if !running {
+	if over {
 		p.tidy()
 	}
 }
 
-// leftLocked counts n tasks that left the queue without being run. Workers that
-// stayed for these tasks leave, and blocked submitters are admitted.
+// setAsideLocked keeps a task in mind that has left the queue, until it has an outcome.
+func (p *Pool) setAsideLocked(t *task.Task) {
+	t.SetPlace(task.Aside)
+	p.mu.aside++
+}
+
+// emptyLocked reports whether no task waits, nor is set aside.
+func (p *Pool) emptyLocked() bool { return p.mu.queue.len() == 0 && p.mu.aside == 0 }
+
+// leftLocked counts n tasks that left the queue without being run, unless they have no
+// outcome. Workers that stayed for these tasks leave, and blocked submitters are admitted.
 func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
-	p.mu.ended[out] += int64(n)
+	if out < numOutcomes {
+		p.mu.ended[out] += int64(n)
+	}
 	if p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {
 		p.retireLocked()
 	}
@@ -47,8 +79,8 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 // is what was submitted: a future, a decorated task, or a Runnable given to Execute,
 // compared by ==; functions can't be compared and are never found. Each call takes out
 // one. A future is found at once, another task, and a future that was submitted more than
-// once, by looking at all that wait. The task counts as canceled, its future is complete:
-// canceled with the cause [ErrCanceled], unless a call of Run has begun it.
+// once, by looking at all that wait. The task counts as canceled, and its future is
+// canceled with the cause [ErrCanceled]. One that a call of Run has begun does not wait.
 func (p *Pool) Remove(r Runnable) bool {
 	if r == nil || !reflect.ValueOf(r).Comparable() {
 		return false // == would panic
@@ -60,7 +92,7 @@ func (p *Pool) Remove(r Runnable) bool {
 	var found entry
 	p.mu.Lock()
 	switch own := typed && tt.taskCore().Owner() == &p.owner; {
-	case own && tt.taskCore().Place() != task.Unplaced:
+	case own && tt.taskCore().Place() >= 0:
 		p.mu.queue.remove(tt.taskCore())
 		found = entry{r}
 	case !own || tt.taskCore().Resubmitted():

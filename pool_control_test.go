@@ -333,7 +333,7 @@ func TestPoolRunByCallerInQueue(t *testing.T) {
 		"Remove": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
 			p := busy(t, executor.Config{}, b)
 			f := executor.Submit(t.Context(), p, b.Value)
-			return f, func() { expect(t, "Remove", p.Remove(f), true) }
+			return f, func() { expect(t, "Remove", p.Remove(f), false) }
 		},
 		"DiscardOldest": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
 			p := busy(t, executor.Config{Queue: executor.Bounded(1), Reject: executor.DiscardOldest}, b)
@@ -390,38 +390,83 @@ func TestPoolRunByCallerDuringRejection(t *testing.T) {
 	})
 }
 
-// A task that is run by Run counts by its outcome if that is set before its turn comes, else as
-// canceled, and never as a run of the pool.
+// A task that is run by Run counts as queued until it is done, then by its outcome, and never as a
+// run of the pool: also if a worker has met it meanwhile, or the pool was shut down.
 func TestPoolRunByCallerStats(t *testing.T) {
-	for name, meanwhile := range map[string]bool{"done before its turn": false, "running at its turn": true} {
-		synctest.Test(t, func(t *testing.T) {
-			pool := newPool(t, executor.Config{Core: 1})
-			worker := newBlocker(t)
-			worker.Fill(t, pool, 1)
-			byHand := newBlocker(t)
-			f := executor.Submit(t.Context(), pool, byHand.Value)
-			go f.Run(t.Context())
-			synctest.Wait()
-			if meanwhile {
-				worker.Release()
-				synctest.Wait()
-				byHand.Release()
-			} else {
-				byHand.Release()
-				synctest.Wait()
-				worker.Release()
+	for name, meanwhile := range map[string]func(p *executor.Pool, workers *testkit.Blocker){
+		"done before its turn": func(*executor.Pool, *testkit.Blocker) {},
+		"running at its turn":  func(_ *executor.Pool, workers *testkit.Blocker) { workers.Release() },
+		"Shutdown": func(p *executor.Pool, workers *testkit.Blocker) {
+			p.Shutdown()
+			workers.Release()
+		},
+		"ShutdownNow": func(p *executor.Pool, workers *testkit.Blocker) {
+			expect(t, "returned", len(p.ShutdownNow()), 0)
+			workers.Release()
+		},
+	} {
+		for _, outcome := range []error{nil, errTask} {
+			t.Run(fmt.Sprint(name, "/", outcome), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := newPool(t, executor.Config{Core: 1})
+					workers, byHand := newBlocker(t), newBlocker(t)
+					workers.Fill(t, pool, 1)
+					f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+						byHand.Run(ctx)
+						return 1, outcome
+					})
+					go f.Run(t.Context())
+					synctest.Wait()
+					meanwhile(pool, workers)
+					synctest.Wait()
+					expect(t, "Queued meanwhile", checkStats(t, pool).Queued, 1)
+					expect(t, "Stage before its end", pool.Stage() < executor.StageTidying, true)
+					byHand.Release()
+					synctest.Wait()
+					workers.Release()
+					s := waitStats(t, pool)
+					failed := int64(0)
+					if outcome != nil {
+						failed = 1
+					}
+					expect(t, "Queued", s.Queued, 0)
+					expect(t, "Succeeded", s.Succeeded, 2-failed)
+					expect(t, "Failed", s.Failed, failed)
+					expect(t, "Canceled", s.Canceled, 0)
+					expect(t, "Runs", s.Runs, 1)
+				})
+			})
+		}
+	}
+}
+
+// In a recursive computation whose tasks are run by workers and by their submitters, all count as
+// succeeded, and the counters add up at any time.
+func TestPoolRunByCallerForkJoin(t *testing.T) {
+	for _, q := range []executor.Queue{executor.Unbounded(), executor.Prioritized()} {
+		pool := newPool(t, executor.Config{Core: 3, Queue: q})
+		var sum func(ctx context.Context, from, to int) (int, error)
+		sum = func(ctx context.Context, from, to int) (int, error) {
+			if to-from == 1 {
+				return from, nil
 			}
-			_, err := f.Get(t.Context())
-			expect(t, "error", err, nil)
-			s := waitStats(t, pool)
-			want := executor.Stats{Succeeded: 2}
-			if meanwhile {
-				want = executor.Stats{Succeeded: 1, Canceled: 1}
-			}
-			expect(t, name+": Succeeded", s.Succeeded, want.Succeeded)
-			expect(t, name+": Canceled", s.Canceled, want.Canceled)
-			expect(t, name+": Runs", s.Runs, 1)
-		})
+			half := (from + to) / 2
+			left := executor.Submit(ctx, pool, func(ctx context.Context) (int, error) { return sum(ctx, from, half) })
+			right, _ := sum(ctx, half, to)
+			left.Run(ctx)
+			v, err := left.Get(ctx)
+			checkStats(t, pool)
+			return v + right, err
+		}
+		v, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			return sum(ctx, 0, 2000)
+		}).Get(t.Context())
+		expect(t, "sum", v, 2000*1999/2)
+		expect(t, "error", err, nil)
+		pool.Close()
+		s := checkStats(t, pool)
+		expect(t, "Succeeded", s.Succeeded, 2000)
+		expect(t, "Submitted", s.Submitted, 2000)
 	}
 }
 

@@ -27,8 +27,9 @@ const (
 	rejectedTask
 	numOutcomes
 
-	recurs // one run of several has ended
 	noTask // there was no task
+	recurs // one run of several has ended
+	byHand // Future.Run runs it
 )
 
 // outcomeOf reads the outcome of a task off its state.
@@ -84,8 +85,11 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 	}
 	ctx, ok := t.Begin(runs)
 	if !ok {
-		if !t.State().Done() {
-			return canceledTask // a promise, or it is run by hand
+		switch t.State() {
+		case task.Pending:
+			return canceledTask // a promise
+		case task.Running:
+			return byHand
 		}
 		return outcomeOf(t)
 	}

@@ -78,7 +78,16 @@ func (p *Pool) ShutdownNow() []Dropped {
 	}
 	p.mu.stage = StageStop
 	waiting := p.mu.queue.drain()
-	p.mu.ended[canceledTask] += int64(len(waiting))
+	for _, e := range waiting {
+		switch t := e.task(); {
+		case t == nil:
+			p.mu.ended[canceledTask]++
+		case t.State().Done():
+			p.mu.ended[outcomeOf(t)]++
+		default:
+			p.setAsideLocked(t) // it may be run by hand before it is canceled below
+		}
+	}
 	p.turnAwayLocked()
 	p.retireLocked()
 	p.mu.Unlock()
@@ -115,10 +124,10 @@ func (e entry) drop() (Dropped, bool) {
 	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
-// AwaitTermination waits until the pool is terminated: it is shut down, all tasks of its
-// workers have ended, and their bodies and Hooks.Terminated have returned. It returns nil
-// then, whatever the state of ctx, and ctx's error if ctx ends first. A task that calls it
-// on its own pool waits for itself.
+// AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have
+// ended, those that Future.Run runs included, and the bodies that its workers ran and
+// Hooks.Terminated have returned. It returns nil then, whatever the state of ctx, and
+// ctx's error if ctx ends first. A task that calls it on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	return task.Await(ctx, p.terminated)
 }
@@ -141,7 +150,7 @@ func (p *Pool) Close() {
 func (p *Pool) tidy() {
 	p.mu.Lock()
 	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
-		p.mu.workers == 0 && p.mu.queue.len() == 0
+		p.mu.workers == 0 && p.emptyLocked()
 	if over {
 		p.mu.stage = StageTidying // so this is done once
 		if p.mu.reaper != nil {

@@ -237,7 +237,7 @@ func (w *worker) lostOutcome() outcome {
 // counted out then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
 	p.mu.lock.Lock()
-	if out != recurs {
+	if out <= noTask {
 		p.countLocked(w, out)
 		if p.mu.open {
 			if e, ok := p.mu.stream.popHead(); ok {
@@ -253,7 +253,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		if p.mu.open {
 			p.mu.takeGate()
 		}
-		if dropped := p.requeueLocked(w); dropped.run != nil {
+		if dropped := p.requeueLocked(w, out); dropped.run != nil {
 			p.mu.Unlock()
 			p.drop(w, dropped) // before w has another task, which it might lose here
 			p.mu.Lock()
@@ -289,14 +289,16 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 	w.entry, w.since, w.phase = entry{}, 0, phaseNone
 }
 
-// requeueLocked counts a run of a task that recurs, and puts the task back into the
-// queue. If the pool no longer takes it, it is returned for the caller to complete
-// without the lock.
-func (p *Pool) requeueLocked(w *worker) (dropped entry) {
-	out, e := recurs, w.entry
+// requeueLocked counts a run of a task that has no outcome yet, and puts the task back
+// into the queue, or aside if it is run by hand. If the pool no longer takes it, it is
+// returned for the caller to complete without the lock.
+func (p *Pool) requeueLocked(w *worker, out outcome) (dropped entry) {
+	e := w.entry
 	switch t := e.task(); {
-	case t.State().Done(): // canceled since
+	case t.State().Done(): // since
 		out = outcomeOf(t)
+	case out == byHand:
+		p.setAsideLocked(t)
 	case !p.timer.requeueLocked(e):
 		dropped, out = e, canceledTask
 	}

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/internal/list"
@@ -25,9 +27,9 @@ type RejectPolicy interface {
 }
 
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of
-// this package, by its Reject, for the pool that it was given: that one has counted the
-// task as rejected, and counts it again. To another pool, or to this one anew, it submits
-// the task by Execute. Either way the context that it passes on becomes the parent of the
+// this package, by its Reject, for the pool that it was given; the task is counted once,
+// as that policy decides. To another pool, or to this one anew, it submits the task by
+// Execute, and this pool counts it as rejected. Either way the context that it passes on becomes the parent of the
 // task's: one that ends when the function returns ends the task as well. To bound the wait
 // alone there is [BlockFor]. No pool takes a nil function.
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
@@ -83,8 +85,12 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	e, _ := pool.newEntry(ctx, task) // refuse has detached it
 	why := ErrSaturated
 	pool.mu.Lock()
-	pool.mu.gate.submitted-- // refuse has counted it, and so will the policy or the admission
-	pool.mu.ended[rejectedTask]--
+	for _, d := range pool.mu.decisions {
+		if !d.left && sameRunnable(d.task, task) {
+			d.left = true
+			break
+		}
+	}
 	if pool.mu.stage != StageRunning {
 		why = ErrShutdown
 	}
@@ -92,33 +98,71 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	return r.refuse(pool, ctx, e, why)
 }
 
+// decision is a task that a policy of the user's decides about. It is counted as rejected
+// when that has returned, unless it was left to a policy of ours, which counts it.
+type decision struct {
+	task Runnable
+	left bool
+}
+
+// sameRunnable reports whether a and b are the same object. Of two functions it may take
+// one for the other.
+func sameRunnable(a, b Runnable) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	switch {
+	case x.Type() != y.Type():
+		return false
+	case x.Kind() == reflect.Func:
+		return x.Pointer() == y.Pointer()
+	}
+	return !x.Comparable() || a == b
+}
+
 // refuse has the policy decide about e, and completes its task if that fails.
 func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, e, why)
 	}
+	d := &decision{task: e.submitted()}
 	p.mu.Lock()
-	p.mu.gate.submitted++
-	p.mu.ended[rejectedTask]++
+	p.mu.decisions = append(p.mu.decisions, d)
 	if t := e.task(); t != nil {
 		t.Detach()
 	}
 	p.mu.Unlock()
 	decided := false
-	defer repanic(&decided, func(err error) { e.end(task.Failed, err) })
-	err := r.Reject(ctx, e.submitted(), p)
+	defer repanic(&decided, func(err error) {
+		p.decided(d)
+		e.end(task.Failed, err)
+	})
+	err := r.Reject(ctx, d.task, p)
 	decided = true
+	p.decided(d)
 	if err != nil {
 		e.end(task.Failed, err)
 	}
 	return err
 }
 
+// decided counts a task as rejected after a policy of the user's.
+func (p *Pool) decided(d *decision) {
+	p.mu.Lock()
+	p.mu.decisions = slices.DeleteFunc(p.mu.decisions, func(of *decision) bool { return of == d })
+	if !d.left {
+		p.countRejectedLocked()
+	}
+	p.mu.Unlock()
+}
+
 func (p *Pool) countRejected() {
 	p.mu.Lock()
+	p.countRejectedLocked()
+	p.mu.Unlock()
+}
+
+func (p *Pool) countRejectedLocked() {
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
-	p.mu.Unlock()
 }
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }

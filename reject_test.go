@@ -673,6 +673,67 @@ func TestRejectFuncHandOverCanceled(t *testing.T) {
 	}
 }
 
+// A task that a RejectFunc leaves to a policy of this package counts once, as that one decides; no
+// counter goes back meanwhile.
+func TestRejectFuncCounts(t *testing.T) {
+	for _, test := range []struct {
+		policy             executor.RejectPolicy
+		rejected, accepted int64
+	}{
+		{executor.Abort, 1, 0},
+		{executor.Discard, 1, 0},
+		{executor.CallerRuns, 1, 0},
+		{executor.DiscardOldest, 1, 1},
+		{executor.BlockFor(time.Nanosecond), 1, 0},
+		{executor.Block, 0, 1},
+	} {
+		t.Run(fmt.Sprint(test.policy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var last executor.Stats
+				look := func(p *executor.Pool) {
+					s := checkStats(t, p)
+					if s.Submitted < last.Submitted || s.Rejected < last.Rejected {
+						t.Errorf("Submitted %d after %d, Rejected %d after %d",
+							s.Submitted, last.Submitted, s.Rejected, last.Rejected)
+					}
+					last = s
+				}
+				pool, block := testkit.BusyPool(t, executor.RejectFunc(
+					func(ctx context.Context, task executor.Runnable, p *executor.Pool) error {
+						look(p)
+						defer look(p)
+						return test.policy.Reject(ctx, task, p)
+					}))
+				block.Fill(t, pool, 1)
+				before := checkStats(t, pool)
+				for _, submit := range forms {
+					body := nop
+					if test.policy == executor.Block {
+						body = block.Run
+						time.AfterFunc(time.Second, block.ReleaseOne)
+					}
+					submit.submit(t.Context(), pool, body)
+					synctest.Wait()
+					look(pool)
+				}
+				n := int64(len(forms))
+				expect(t, "Rejected", last.Rejected-before.Rejected, n*test.rejected)
+				expect(t, "Submitted", last.Submitted-before.Submitted, n*max(test.rejected, test.accepted))
+				block.Release()
+			})
+		})
+	}
+}
+
+// A policy of this package that is called by hand counts what it decides, and nothing goes below zero.
+func TestRejectPolicyByHand(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	expectIs(t, "Reject", executor.Abort.Reject(t.Context(), executor.Func(nop), pool), executor.ErrSaturated)
+	s := checkStats(t, pool)
+	expect(t, "Rejected", s.Rejected, 1)
+	expect(t, "Submitted", s.Submitted, 1)
+}
+
 // A RejectFunc may wait and submit the task again.
 func TestRejectFuncRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

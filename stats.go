@@ -16,13 +16,13 @@ type Stats struct {
 	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
 	Idle    int // workers that have none
 	Largest int // most workers ever alive together
-	Queued  int // tasks that wait in the queue, or for their time
+	Queued  int // tasks that wait in the queue, or for their time, or are run by Future.Run
 	Blocked int // submitters that wait for room; their tasks are not counted yet
 
 	Submitted int64 // tasks that were accepted or rejected
 	Succeeded int64 // tasks that ended well
 	Failed    int64 // tasks that ended with an error or a panic
-	Canceled  int64 // tasks that were canceled, given back by ShutdownNow, or being run by hand when their turn came
+	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
 	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
 
 	Runs   int64         // bodies that have run, without those that Future.Run ran by hand
@@ -46,7 +46,7 @@ func (p *Pool) Stats() Stats {
 		Active:    p.mu.active,
 		Idle:      p.mu.workers - p.mu.active,
 		Largest:   p.mu.largest,
-		Queued:    p.mu.queue.len(),
+		Queued:    p.mu.queue.len() + p.mu.aside,
 		Blocked:   p.mu.nBlocked,
 		Submitted: p.mu.gate.submitted,
 		Succeeded: p.mu.ended[succeeded],

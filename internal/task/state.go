@@ -390,7 +390,8 @@ func (t *Task) IfNotDone(f func()) {
 	t.word.unlock(bits)
 }
 
-// Forget removes t, which is done, from the owner's queue if it waits there.
+// Forget removes t, which is done or is run by hand, from the owner's queue if it waits
+// there.
 func (o *Owner) Forget(t *Task) { o.forget(t) }
 
 // IsBackground reports whether ctx has neither values nor an end, so that there is no

@@ -36,8 +36,11 @@ const (
 // Done reports whether s is final.
 func (s State) Done() bool { return s >= Succeeded }
 
-// Unplaced is the place of a task that is in no queue.
-const Unplaced = -1
+// Places of a task that is in no queue.
+const (
+	Unplaced = -1
+	Aside    = -2 // its owner has it elsewhere, until it has an outcome
+)
 
 // Task is the part of a future that does not depend on the type of its result. It is
 // made by Init. Its methods are safe for concurrent use unless they say otherwise.
@@ -76,8 +79,8 @@ type Owner struct {
 	links  links // shared by its tasks that have no links of their own
 }
 
-// Init sets what the owner is to its tasks: forget removes a task that is done from
-// the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
+// Init sets what the owner is to its tasks: forget removes a task that is done, or is
+// run by hand, from the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
 // It returns ctx as the context of a body that was submitted with Background.
 func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) context.Context {
 	o.forget, o.ctx, o.epoch = forget, context.WithValue(ctx, ownerKey{}, o), epoch

@@ -197,9 +197,19 @@ var coreMutants = []mutant{
 		new: "	return nil\n}\n\n// Remove takes",
 	},
 	{
+		file: "pool_control.go", what: "a task that is run by hand is not set aside",
+		old: "\tt.SetPlace(task.Aside)\n\tp.mu.aside++\n",
+		new: "",
+	},
+	{
+		file: "pool_context.go", what: "the context of a function that has returned does not end",
+		old: "func (w *worker) takeBackLocked() { w.nextContext += w.lent }",
+		new: "func (w *worker) takeBackLocked() {}",
+	},
+	{
 		file: "pool_shutdown.go", what: "termination does not wait for workers",
-		old: "p.mu.workers == 0 && p.mu.queue.len() == 0",
-		new: "p.mu.queue.len() == 0",
+		old: "p.mu.workers == 0 && p.emptyLocked()",
+		new: "p.emptyLocked()",
 	},
 	{
 		file: "pool_shutdown.go", what: "the alarm of a pool without workers is not closed",
