@@ -89,7 +89,9 @@
 // [context.Cause] returns why the context of a body ended: [ErrCanceled], [ErrTimeout],
 // [ErrShutdown], or the cause of the submitter's context. A body that is running decides
 // its outcome itself, unless Cancel, Abandon, Complete or Fail have decided it: a body
-// that finishes in spite of its context has succeeded.
+// that finishes in spite of its context has succeeded. One that returns the error of its
+// context has failed, with an error that matches [ErrTimeout] after a timeout; after
+// ShutdownNow it is canceled, with an error that matches [ErrShutdown].
 //
 // # Schedules
 //

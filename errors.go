@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 	"strings"
 
@@ -17,8 +19,9 @@ var (
 	ErrRejected = errors.New("executor: task rejected")
 
 	// ErrShutdown is the cause of whatever a shutdown ended: it is matched by
-	// the rejection of a task that came too late, by the outcome of a task that
-	// never ran, and is the [context.Cause] of a task that ShutdownNow canceled.
+	// the rejection of a task that came too late, by the outcome of a task that never
+	// ran, or returned the error of its context after ShutdownNow, and is the
+	// [context.Cause] of a task that ShutdownNow canceled.
 	ErrShutdown = errors.New("executor: shut down")
 
 	// ErrSaturated is matched by the rejection of a task for which a running
@@ -29,8 +32,9 @@ var (
 	// [context.Cause] seen by a body that was running when Cancel was called.
 	ErrCanceled = errors.New("executor: task canceled")
 
-	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout]
-	// ran out; its context's Err is [context.DeadlineExceeded].
+	// ErrTimeout is matched by the [context.Cause] seen by a body whose [Timeout] ran
+	// out; its context's Err is [context.DeadlineExceeded]. It is matched by the outcome
+	// too if the body returns that error.
 	ErrTimeout = task.ErrTimeout
 
 	// ErrReturned is the [context.Cause] of a body's context once the body has
@@ -139,11 +143,26 @@ func (e *PanicError) Unwrap() error {
 }
 
 // ending is how one run of a body, or one call of a hook, ended. An error that a
-// body returns may well be the *PanicError of some other task, so the error
-// alone does not tell.
+// body returns may well be the *PanicError or the *CanceledError of some other task, so
+// the error alone does not say.
 type ending struct {
-	err    error
-	abrupt bool // it did not return: it panicked or called runtime.Goexit
+	err     error
+	abrupt  bool // it did not return: it panicked or called runtime.Goexit
+	stopped bool // it returned because its pool was shut down
+}
+
+// goexit is the ending of a body that did not return, and did not panic.
+var goexit = ending{err: ErrGoexit, abrupt: true}
+
+// state returns the state that a task with this outcome ends in.
+func (e ending) state() task.State {
+	switch {
+	case e.err == nil:
+		return task.Succeeded
+	case e.stopped:
+		return task.Canceled
+	}
+	return task.Failed
 }
 
 // panicked returns the panic that it ended by, nil if it did not.
@@ -155,26 +174,74 @@ func (e ending) panicked() *PanicError {
 	return perr
 }
 
+// returned is the ending of a body with the context ctx that has returned err. Most
+// bodies return the error of their context when that has ended. If a timeout or the
+// shutdown of the pool ended it, the error is made to say so.
+func returned(ctx context.Context, err error) ending {
+	if err == nil || !matches(err, context.Canceled) && !matches(err, context.DeadlineExceeded) {
+		return ending{err: err}
+	}
+	cause := context.Cause(ctx)
+	switch owner := task.OwnerOf(ctx); {
+	case cause == ErrShutdown && owner != nil && owner.Over():
+		return ending{err: canceled(task.WithCause(err, cause)), stopped: true}
+	case matches(cause, ErrTimeout) && !matches(err, ErrTimeout):
+		return ending{err: task.WithCause(err, cause)}
+	}
+	return ending{err: err}
+}
+
 // abrupt returns the ending of a call that did not return; v is what recover returned. It
 // is called by the deferred function itself, so that the stack is still that of the panic.
 func abrupt(v any) ending {
 	if v == nil {
-		return ending{ErrGoexit, true} // panic(nil) arrives as a *runtime.PanicNilError
+		return goexit // panic(nil) arrives as a *runtime.PanicNilError
 	}
-	return ending{&PanicError{Value: v, Stack: debug.Stack()}, true}
+	return ending{err: &PanicError{Value: v, Stack: debug.Stack()}, abrupt: true}
 }
 
-// matches is [errors.Is] for an error of a user's, whose methods may panic: as a
-// rule it is a nil pointer that was returned as an error. Such a one matches
-// nothing. A target that can't be compared, which errors.Is never finds, is found
-// if it is err itself; see same.
+// matches is [errors.Is] for an error of a user's, whose methods may panic: as a rule it
+// is a nil pointer that was returned as an error. Such a one matches nothing; nor does one
+// that wraps more errors than mostWrapped, as one that wraps itself. A target that can't
+// be compared, which errors.Is never finds, is found if it is err itself; see same.
 func matches(err, target error) (is bool) {
 	defer func() {
 		if recover() != nil {
 			is = false
 		}
 	}()
-	return errors.Is(err, target) || task.Same(err, target)
+	left := mostWrapped
+	return wraps(err, target, &left) || task.Same(err, target)
+}
+
+const mostWrapped = 1000
+
+// wraps is errors.Is for a target that can be compared, or is not to be found. It looks
+// at so many errors at most as are left.
+func wraps(err, target error, left *int) bool {
+	for err != nil && *left > 0 {
+		*left--
+		if reflect.TypeOf(err).Comparable() && err == target {
+			return true
+		}
+		if is, ok := err.(interface{ Is(error) bool }); ok && is.Is(target) {
+			return true
+		}
+		switch by := err.(type) {
+		case interface{ Unwrap() error }:
+			err = by.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range by.Unwrap() {
+				if wraps(err, target, left) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // canceled returns the outcome for a cause.

@@ -191,7 +191,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	mustContext(ctx)
 	if b := takeBody(&f.core); b != nil {
 		defer close(b.returned)
-		b.end = ending{ErrGoexit, true} // unless runBody returns
+		b.end = goexit // unless runBody returns
 		b.end = f.runBody(ctx, f.conclude)
 		return b.end.err
 	}
@@ -243,16 +243,16 @@ func beginByHand(t *task.Task, parent context.Context, r task.Runs) (ctx context
 // runBody calls the body and passes its ending to conclude, however it ends. It
 // returns the ending of this run for the pool's reports.
 func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending) (reported ending) {
-	returned := false
+	back := false
 	defer func() {
-		if !returned {
+		if !back {
 			var zero T
 			reported = conclude(zero, abrupt(recover()))
 		}
 	}()
 	v, err := f.fn(ctx)
-	returned = true
-	return conclude(v, ending{err: err})
+	back = true
+	return conclude(v, returned(ctx, err))
 }
 
 // conclude completes the task with the ending of its body. In a series it prepares
@@ -277,7 +277,7 @@ func (f *Future[T]) conclude(v T, end ending) ending {
 			end = last
 		}
 	}
-	f.core.Finish(final(outcome.err), outcome.err, func(won bool) {
+	f.core.Finish(outcome.state(), outcome.err, func(won bool) {
 		if won {
 			f.value = v
 		}

@@ -14,8 +14,8 @@ type Hooks struct {
 	// left out, the task fails with a *PanicError, and the panic is reported.
 	BeforeTask func(ctx context.Context, info TaskInfo) context.Context
 
-	// AfterTask is called by the worker, after each run of a body: err is what
-	// the body returned, a *PanicError or ErrGoexit. The task's future is
+	// AfterTask is called by the worker, after each run of a body: err is the
+	// outcome of the run: what the body returned, a *PanicError or ErrGoexit. The task's future is
 	// complete by then, and ctx has ended. A panic in AfterTask is reported and
 	// changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)

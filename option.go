@@ -55,8 +55,8 @@ func Named(name string) Option {
 
 // Timeout bounds each run of the task's body: after d, which must be positive,
 // the body's context ends with the error [context.DeadlineExceeded] and a
-// cause that matches [ErrTimeout]. The outcome stays the body's. The default is no
-// bound.
+// cause that matches [ErrTimeout]. The outcome stays the body's; if it is the error of
+// the context, it matches ErrTimeout too. The default is no bound.
 func Timeout(d time.Duration) Option {
 	return func(o *options) {
 		if d <= 0 {

@@ -136,15 +136,15 @@ func (r *taskRunnable) end(s task.State, err error) bool {
 func (r *taskRunnable) detachBody() func(context.Context) error { return r.run.Run }
 
 func (r *taskRunnable) invoke(ctx context.Context) (end ending) {
-	returned := false
+	back := false
 	defer func() {
-		if !returned {
+		if !back {
 			end = abrupt(recover())
 		}
-		r.core.Finish(final(end.err), end.err, nil)
+		r.core.Finish(end.state(), end.err, nil)
 	}()
-	end.err = r.run.Run(ctx)
-	returned = true
+	end = returned(ctx, r.run.Run(ctx))
+	back = true
 	return end
 }
 

@@ -1,9 +1,11 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -190,6 +192,86 @@ func TestPoolContextTimeout(t *testing.T) {
 		took, err := f.Get(t.Context())
 		expect(t, "error", err, nil)
 		expect(t, "took", took, time.Hour+time.Second)
+	})
+}
+
+// A task function that returns the error of its context after a timeout has failed with an error that
+// matches both it and ErrTimeout; after ShutdownNow it counts as canceled, with an error that matches
+// ErrShutdown too, and nothing is logged.
+func TestPoolContextErrorReturned(t *testing.T) {
+	for name, wrap := range map[string]func(error) error{
+		"as it is": func(err error) error { return err },
+		"wrapped":  func(err error) error { return fmt.Errorf("reading: %w", err) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachForm(t, func(
+				t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error,
+			) {
+				for _, parent := range []context.Context{context.Background(), t.Context()} {
+					var log bytes.Buffer
+					var seen error
+					pool := newPool(t, executor.Config{Core: 1,
+						Logger: slog.New(slog.NewTextHandler(&log, nil)),
+						Hooks: executor.Hooks{
+							AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { seen = err },
+						},
+					})
+					submit(parent, pool, func(ctx context.Context) error { <-ctx.Done(); return wrap(ctx.Err()) })
+					synctest.Wait()
+					pool.ShutdownNow()
+					s := waitStats(t, pool)
+					expect(t, "Canceled", s.Canceled, 1)
+					expect(t, "Failed", s.Failed, 0)
+					for _, want := range []error{context.Canceled, executor.ErrShutdown, executor.ErrCanceled} {
+						expectIs(t, "error in AfterTask", seen, want)
+					}
+					expect(t, "log", log.String(), "")
+				}
+			})
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 2})
+				until := func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, wrap(ctx.Err()) }
+				timed := executor.Submit(t.Context(), pool, until, executor.Timeout(time.Second))
+				stopped := executor.Submit(t.Context(), pool, until)
+				v, err := timed.Get(t.Context())
+				expect(t, "value", v, 1)
+				expect(t, "State", timed.State(), executor.Failed)
+				expectIs(t, "timed out", err, context.DeadlineExceeded)
+				expectIs(t, "timed out", err, executor.ErrTimeout)
+				pool.ShutdownNow()
+				_, err = stopped.Get(t.Context())
+				expect(t, "State", stopped.State(), executor.Canceled)
+				for _, want := range []error{context.Canceled, executor.ErrShutdown, executor.ErrCanceled} {
+					expectIs(t, "stopped", err, want)
+				}
+				s := waitStats(t, pool)
+				expect(t, "Failed", s.Failed, 1)
+				expect(t, "Canceled", s.Canceled, 1)
+			})
+		})
+	}
+}
+
+// A task function that returns an error of its own, or of another context, has that outcome, whatever
+// has ended its context.
+func TestPoolContextErrorOfOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		mine := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 0, errTask
+		})
+		others := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			return 0, ctx.Err()
+		})
+		_, err := others.Get(t.Context())
+		expect(t, "other context", err, context.Canceled)
+		pool.ShutdownNow()
+		_, err = mine.Get(t.Context())
+		expect(t, "own error", err, errTask)
+		expect(t, "State", mine.State(), executor.Failed)
 	})
 }
 

@@ -45,24 +45,20 @@ func outcomeOf(t *task.Task) outcome {
 	return canceledTask
 }
 
-// final is the state that a task with the outcome err ends in.
-func final(err error) task.State {
-	if err != nil {
-		return task.Failed
-	}
-	return task.Succeeded
-}
-
 // run runs the task in the hands of w.
 func (p *Pool) run(w *worker) outcome {
 	e := w.entry
 	if tt, ok := e.typed(); ok {
 		return p.runTyped(w, e, tt)
 	}
-	if end := p.perform(w.lend(), w, e, nil); end.err != nil {
-		return failed
+	end := p.perform(w.lend(), w, e, nil)
+	switch {
+	case end.err == nil:
+		return succeeded
+	case end.stopped:
+		return canceledTask
 	}
-	return succeeded
+	return failed
 }
 
 // runTyped runs a task that has a state. If the context of its submission has ended, the
@@ -106,12 +102,12 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 // restart finds a new time for a series after the wall clock was set back. It
 // ends the series if there is none, or if the trigger does not tell.
 func (p *Pool) restart(ctx context.Context, w *worker, e entry, tt typedTask) {
-	more, last := false, ending{ErrGoexit, true}
+	more, last := false, goexit
 	defer func() {
 		if more {
 			return
 		}
-		tt.end(final(last.err), last.err)
+		tt.end(last.state(), last.err)
 		if last.err != nil {
 			p.report(ctx, p.info(w, e), last)
 		}
@@ -141,7 +137,7 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (e
 		}
 	}
 	w.phase = phaseCalled
-	end = ending{ErrGoexit, true} // unless the body returns
+	end = goexit // unless the body returns
 	defer func() {
 		if end.abrupt && t == nil { // a task catches what comes out of its body itself
 			end = abrupt(recover())
@@ -151,7 +147,10 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (e
 		}
 	}()
 	if f, ok := e.run.(Func); ok { // by far the most frequent: two calls less are felt
-		end = ending{err: f(ctx)}
+		err := f(ctx)
+		if end = (ending{}); err != nil {
+			end = returned(ctx, err)
+		}
 	} else {
 		end = e.call(ctx)
 	}
@@ -166,7 +165,7 @@ func (e entry) call(ctx context.Context) ending {
 	if tt, ok := e.typed(); ok {
 		return tt.invoke(ctx)
 	}
-	return ending{err: e.run.Run(ctx)}
+	return returned(ctx, e.run.Run(ctx))
 }
 
 // invoke is call; a panic comes back as an error.

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ func because(s State, err error) string {
 	if s != Failed && s != Canceled {
 		return ""
 	}
-	if c := (*CanceledError)(nil); s == Canceled && errors.As(err, &c) {
+	if c, ok := err.(*CanceledError); ok && s == Canceled {
 		if err = c.Cause; err == ErrCanceled {
 			return ""
 		}

@@ -19,12 +19,15 @@ func Of(ctx context.Context) error {
 	if cause == nil || Same(cause, err) {
 		return err
 	}
-	return &contextError{err, cause}
+	return With(err, cause)
 }
+
+// With returns an error that matches both. Its text has both, too.
+func With(err, cause error) error { return &contextError{err, cause} }
 
 type contextError struct{ err, cause error }
 
-func (e *contextError) Error() string   { return e.err.Error() + ": " + Reason(e.cause) }
+func (e *contextError) Error() string   { return fmt.Sprint(e.err) + ": " + Reason(e.cause) }
 func (e *contextError) Unwrap() []error { return []error{e.err, NonNil(e.cause)} }
 
 // Same is a == b for errors of users. They may be of a type for which == panics; then

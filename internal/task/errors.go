@@ -36,6 +36,9 @@ func IfEnded(ctx context.Context) error {
 	return cause.Of(ctx)
 }
 
+// WithCause is cause.With.
+func WithCause(err, why error) error { return cause.With(err, why) }
+
 // Same is cause.Same.
 func Same(a, b error) bool { return cause.Same(a, b) }
 

@@ -204,5 +204,8 @@ func (t *Task) dueTime() time.Time {
 // DueTime returns when the task is due as a time.Time, zero if it has no time.
 func (t *Task) DueTime() time.Time { return t.dueTime() }
 
+// Over reports whether the owner's context has ended.
+func (o *Owner) Over() bool { return o.ctx.Err() != nil }
+
 // Epoch returns the time from which the owner's monotonic times count.
 func (o *Owner) Epoch() time.Time { return o.epoch }
