@@ -80,7 +80,7 @@ func TestClockPutBackKeepsNothingOpen(t *testing.T) {
 				store.Shift(-time.Minute)
 				must(k.Schedule(t.Context(), 3*time.Hour, "")) // by whose answer the node learns of it
 				synctest.Wait()
-				if j := must(jobs.Get(t.Context(), id)); j.State != durable.Running {
+				if j := must(jobs.Get(t.Context(), id)); j.State != durable.Confirmed {
 					t.Fatalf("the job is %v", j.State)
 				}
 				begun := time.Now()

@@ -9,13 +9,15 @@ import (
 // maxBatch is the most entries of one group commit.
 const maxBatch = 1000
 
-// An entry is one thing to be committed: a confirm, if it has no outcome.
+// An entry is one thing to be committed: an outcome, a begin, or else a confirm.
 type entry struct {
 	*run
 	occurrence time.Time // of a confirm; zero is the one that the store has
 	outcome    *Outcome
-	locked     int       // how often its row was locked
-	since      time.Time // when it was locked first
+	begun      time.Time     // when the run has begun
+	noted      chan struct{} // closed when the store has that, unless nil
+	locked     int           // how often its row was locked
+	since      time.Time     // when it was locked first
 }
 
 // lockedPause returns how long an entry waits whose row another transaction has locked: mostly a claim of another node
@@ -104,11 +106,20 @@ func (s *committer) commit(ctx context.Context, o *outage, group []entry) {
 func (s *committer) try(ctx context.Context, group []entry) error {
 	b := CommitRequest{Node: s.n.name(), History: s.n.jobs.cfg.History}
 	for _, e := range group {
-		if e.outcome == nil {
-			b.Confirms = append(b.Confirms, Confirm{e.ref(), e.occurrence})
-		} else {
+		switch {
+		case e.outcome != nil:
 			b.Outcomes = append(b.Outcomes, *e.outcome)
+		case e.begun.IsZero():
+			b.Confirms = append(b.Confirms, Confirm{e.ref(), e.occurrence})
+		case e.goesOn():
+			b.Begun = append(b.Begun, Begin{e.ref(), e.begun})
 		}
+	}
+	switch {
+	case len(b.Begun) > 0:
+		b.Ended = s.n.takeOver()
+	case len(b.Confirms) == 0 && len(b.Outcomes) == 0:
+		return nil
 	}
 	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // what becomes of a call that is broken off is not known
 	defer cancel()
@@ -124,10 +135,16 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 	}
 	for _, e := range group {
 		var ok bool
-		if e.outcome == nil {
-			ok, answer.Confirmed = answer.Confirmed[0], answer.Confirmed[1:]
-		} else {
+		switch {
+		case e.outcome != nil:
 			ok, answer.Committed = answer.Committed[0], answer.Committed[1:]
+		case e.begun.IsZero():
+			ok, answer.Confirmed = answer.Confirmed[0], answer.Confirmed[1:]
+		default:
+			if e.noted != nil {
+				close(e.noted)
+			}
+			continue
 		}
 		switch {
 		case locked[e.ref()]:

@@ -89,6 +89,9 @@ func start(t *testing.T, jobs *durable.Jobs) (stop func()) {
 	return stop
 }
 
+// untilNoted is after how long a store surely has noted that a run has begun.
+const untilNoted = 10 * time.Millisecond
+
 // must returns v, and ends the test if there was an error.
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -8,17 +8,18 @@ import (
 
 // A State is where a job is in its life. The store has it, and it moves along these arrows:
 //
-//	Waiting -> Claimed             a node took it ahead of its time
-//	Claimed -> Running             the node confirmed it, just before it is due
-//	Waiting -> Running             a node took it when it was due already
-//	Claimed, Running -> Waiting    the node gave it back, or was declared dead
-//	Running -> Waiting             a run ended; a retry or the next occurrence follows
-//	Running -> Succeeded           it returned, and there is nothing more to do
-//	Running -> Dead                it failed, and its attempts are used up
-//	Waiting, Claimed -> Canceled   Cancel
-//	Running -> Canceled            Cancel, once the run has ended
-//	Waiting, Claimed, Running -> Paused, Paused -> Waiting      Pause, Resume
-//	Dead, Canceled -> Waiting      Revive
+//	Waiting -> Claimed                      a node took it ahead of its time
+//	Claimed -> Confirmed                    the node confirmed it, just before it is due
+//	Waiting -> Confirmed                    a node took it when it was due already
+//	Confirmed -> Running                    its handler was called: noted if it lasts for some milliseconds
+//	Claimed, Confirmed, Running -> Waiting  the node gave it back, or was declared dead
+//	Confirmed, Running -> Waiting           a run ended; a retry or the next occurrence follows
+//	Confirmed, Running -> Succeeded         it returned, and there is nothing more to do
+//	Confirmed, Running -> Dead              it failed, and its attempts are used up
+//	Waiting, Claimed -> Canceled            Cancel
+//	Confirmed, Running -> Canceled          Cancel, once the run has ended
+//	Waiting, Claimed, Confirmed, Running -> Paused, Paused -> Waiting      Pause, Resume
+//	Dead, Canceled -> Waiting               Revive
 type State uint8
 
 const (
@@ -29,9 +30,10 @@ const (
 	Dead      State = 4 // stored: do not change
 	Canceled  State = 5 // stored: do not change
 	Paused    State = 6 // stored: do not change
+	Confirmed State = 7 // the databases have it as Running, see sqlrow
 )
 
-var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused"}
+var stateNames = [...]string{"waiting", "claimed", "running", "succeeded", "dead", "canceled", "paused", "confirmed"}
 
 // String returns the name of the state in lower case, as "waiting".
 func (s State) String() string {
@@ -58,7 +60,10 @@ func named[V ~uint8](v *V, what string, names []string, text []byte) error {
 }
 
 // Held reports whether a job in state s belongs to a node.
-func (s State) Held() bool { return s == Claimed || s == Running }
+func (s State) Held() bool { return s == Claimed || s.Granted() }
+
+// Granted reports whether the node of a job in state s may call its handler, or has.
+func (s State) Granted() bool { return s == Confirmed || s == Running }
 
 // Done reports whether a job in state s does not run again by itself.
 func (s State) Done() bool { return s == Succeeded || s == Dead || s == Canceled }
@@ -108,7 +113,12 @@ type Job struct {
 	// Epoch is the fencing token. It goes up whenever the right to run the job changes hands, and each write of a node
 	// carries it.
 	Epoch int64  `json:"epoch"`
-	Owner string `json:"owner,omitempty"` // the node, while Claimed or Running
+	Owner string `json:"owner,omitempty"` // the node, while Claimed, Confirmed or Running
+	// Started is when the handler of the run in progress was called, while Running.
+	Started time.Time `json:"started,omitzero"`
+	// Suspect reports that a node was lost that may have called the handler, since when no run has ended. The next run
+	// is noted before its handler is called: should it kill its node, the attempt counts.
+	Suspect bool `json:"suspect,omitempty"`
 
 	Attempt  int           `json:"attempt"`  // attempts begun for this occurrence
 	Attempts int           `json:"attempts"` // how many there may be

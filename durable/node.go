@@ -62,6 +62,7 @@ type node struct {
 		draining bool
 		empty    chan struct{} // closed when draining and held is empty
 		load
+		begunRuns
 
 		// What the store may have for this node that the node does not know of. See release.go.
 		releasesDue  int       // events since the last release after which that may be so
@@ -94,6 +95,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.fenced = true // until it has joined
 	n.mu.empty = make(chan struct{})
 	n.mu.budget = n.workers()
+	n.mu.unnoted = make(map[*run]start)
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)

@@ -58,7 +58,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		r.failed(r.job.Attempt-1, o)
 		return new(r.follow(tt, o)), time.Time{}, nil
 	}
-	cutShort := r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
+	cutShort := r.job.Suspect || r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
 		w := r.n.takeCursor(r.job.ID)
 		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started.at, &w)
@@ -73,6 +73,14 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 			// store would never run.
 			return nil, t, nil
 		}
+	}
+	switch err := r.called(ctx, started); {
+	case errors.Is(err, errEarly):
+		o := r.untried(RunFailed, started, err, 0)
+		o.Unrecorded = true
+		return &o, time.Time{}, nil
+	case err != nil:
+		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
 	}
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc

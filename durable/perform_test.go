@@ -37,6 +37,7 @@ func TestCurrentIsAsInTheStore(t *testing.T) {
 				var current, has durable.Job
 				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (int, error) {
 					current, _ = durable.Current(ctx)
+					time.Sleep(untilNoted)
 					has = must(jobs.Get(ctx, current.ID))
 					<-ctx.Done()
 					return 0, nil
@@ -46,7 +47,8 @@ func TestCurrentIsAsInTheStore(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
 				if !current.Updated.Equal(has.Updated) || !current.Occurrence.Equal(has.Occurrence) ||
-					current.State != has.State || current.Attempt != has.Attempt {
+					current.State != has.State || !current.Started.Equal(has.Started) ||
+					current.Attempt != has.Attempt {
 					t.Errorf("Current is %+v, and the store has %+v", current, has)
 				}
 			})

@@ -31,6 +31,7 @@ type run struct {
 	turn         int                     // goes up when a timer or task is set; those of earlier turns do nothing
 	timer        *time.Timer             // to confirm, or to arm again
 	decided      bool                    // the store has the occurrence that the run is for
+	noted        bool                    // the store has, or will have, that it has begun
 	cancelWanted bool                    // there was a call to cancel the job
 	cancel       context.CancelCauseFunc // of the handler's context, once begun
 }
@@ -40,7 +41,7 @@ func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
 // timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has
 // been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
 func (r *run) timeLocked() time.Time {
-	if r.job.State == Running && r.job.Attempt <= 1 {
+	if r.job.State == Confirmed && r.job.Attempt == 0 {
 		return maxTime(r.job.Due, r.job.Occurrence)
 	}
 	return r.job.Due
@@ -203,6 +204,7 @@ func (r *run) postpone(occurrence time.Time) {
 // commit hands the outcome over, also if the node was declared dead meanwhile: the store refuses it then.
 func (r *run) commit(o Outcome) {
 	r.n.mu.Lock()
+	delete(r.n.mu.unnoted, r)
 	if r.state == begun {
 		r.moveLocked(committing)
 	}
@@ -219,6 +221,7 @@ func (r *run) committed(o *Outcome, ok bool) {
 	}
 	n.mu.Lock()
 	r.dropLocked()
+	r.overLocked()
 	n.mu.Unlock()
 	n.jobs.notify(r.job.ID)
 	if r.kind.limit > 0 || r.kind.global > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {

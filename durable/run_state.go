@@ -14,7 +14,8 @@ import (
 //	claimed, confirming, postponed, armed ──▶ gone    given back, refused, or claimed anew
 //	begun, committing ──▶ gone                        the node was declared dead
 //
-// Claimed and confirming runs are Claimed in the store, the others Running. A run that was due when it was claimed
+// Claimed and confirming runs are Claimed in the store, postponed and armed ones Confirmed. A run that has begun is
+// Running soon, see begunRuns. A run that was due when it was claimed
 // begins as armed. One that makes up for occurrences that were missed may turn out, when it begins, to be for another
 // occurrence than the store has. It is postponed until the store has that one: any node that begins it again, because
 // this node was lost, begins the same.
@@ -70,7 +71,7 @@ func (r *run) moveLocked(to runState) {
 
 // enterLocked makes the node hold the run.
 func (r *run) enterLocked() {
-	if r.job.State == Running {
+	if r.job.State == Confirmed {
 		r.state = armed
 	}
 	r.n.mu.held[r.job.ID] = r
@@ -90,8 +91,7 @@ func (r *run) confirmLocked(turn int) bool {
 // confirmedLocked takes the store's answer, given at the time now. The occurrence is zero unless the run was postponed.
 func (r *run) confirmedLocked(occurrence, now time.Time) {
 	if r.state == confirming {
-		r.job.State = Running
-		r.job.Attempt++
+		r.job.State = Confirmed
 	}
 	if !occurrence.IsZero() {
 		r.job.Occurrence, r.decided = occurrence, true
@@ -103,6 +103,8 @@ func (r *run) confirmedLocked(occurrence, now time.Time) {
 // beginLocked notes that a worker has the run, and how to cancel its handler.
 func (r *run) beginLocked(cancel func(error)) {
 	r.moveLocked(begun)
+	r.job.State = Running
+	r.job.Attempt++
 	r.cancel = cancel
 	r.n.mu.begunLately++
 	r.n.mu.lastBegun = time.Now()
@@ -111,6 +113,8 @@ func (r *run) beginLocked(cancel func(error)) {
 // postponeLocked takes that back.
 func (r *run) postponeLocked() {
 	r.moveLocked(postponed)
+	r.job.State = Confirmed
+	r.job.Attempt--
 	r.cancel = nil
 	r.n.mu.begunLately--
 }

@@ -93,7 +93,7 @@ func TestRunStateCounts(t *testing.T) {
 	}
 }
 
-// An attempt is counted once, by the confirm that makes the job run, and not by one that moves its occurrence.
+// An attempt is counted when the run begins, and taken back when it is postponed.
 func TestRunStateCountsAnAttemptOnce(t *testing.T) {
 	r := newStateTest(t, Claimed)
 	at := time.Now()
@@ -101,7 +101,11 @@ func TestRunStateCountsAnAttemptOnce(t *testing.T) {
 	r.confirmedLocked(time.Time{}, at)
 	r.beginLocked(func(error) {})
 	r.postponeLocked()
+	if r.job.Attempt != 0 || r.job.State != Confirmed {
+		t.Errorf("postponed, it is %+v", r.job)
+	}
 	r.confirmedLocked(at.Add(time.Hour), at)
+	r.beginLocked(func(error) {})
 	if r.job.Attempt != 1 || !r.decided || !r.job.Occurrence.Equal(at.Add(time.Hour)) {
 		t.Errorf("it is %+v, decided: %t", r.job, r.decided)
 	}
@@ -116,9 +120,9 @@ func TestRunStateIgnoresEarlierTurns(t *testing.T) {
 	}
 }
 
-// A job that was due when it was claimed is armed at once: the claim has counted its attempt.
+// A job that was due when it was claimed is armed at once.
 func TestRunStateOfWhatWasDue(t *testing.T) {
-	if r := newStateTest(t, Running); r.state != armed {
+	if r := newStateTest(t, Confirmed); r.state != armed {
 		t.Errorf("it is %s", r.state)
 	}
 }

@@ -24,10 +24,11 @@ type Store interface {
 	// Heartbeat renews a node's lease, and reports whether a job that w asks for is there. A node that was declared
 	// dead stays dead, and the answer says so.
 	//
-	// Heartbeat also declares every other node dead whose lease has ended, and frees what those held. A freed job waits
-	// for [ReapDelay] and is tried again. It becomes Dead instead if this was its last attempt or, for a periodic job,
-	// its [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost. A
-	// periodic job keeps its attempts, all of which may be used up.
+	// Heartbeat also declares every other node dead whose lease has ended, and frees what those held. What was Claimed
+	// or Confirmed is freed as Release does, except that the latter becomes Suspect. What was Running waits for
+	// [ReapDelay] and is tried again. It becomes Dead instead if this was its last attempt or, for a periodic job, its
+	// [MaxLost]-th lost run in a row. A pending cancellation wins over both. The run is in the history as lost, and the
+	// job is Suspect. A periodic job keeps its attempts, all of which may be used up.
 	//
 	// If the lease of the node itself has ended, then the store was away, or its clock has jumped: the leases of all
 	// the others that have ended begin anew, and none is declared dead. A lease that ends later than it could have been
@@ -40,10 +41,10 @@ type Store interface {
 	// Claim makes waiting jobs those of a node that is alive.
 	Claim(ctx context.Context, r ClaimRequest) (ClaimResult, error)
 
-	// Release frees what a node holds except keep, as if it had never been claimed: an attempt that was counted is
-	// taken back. A job that was confirmed for an occurrence that is ahead, since the clock was put back, and never
-	// begun, is due then. Release does not wait for transactions of others: left reports that some of it could not be
-	// freed now, or that a call which may place more on the node has not been committed yet.
+	// Release frees what a node holds except keep, as if it had never been claimed: what is Running is no attempt. A
+	// job that was confirmed for an occurrence that is ahead, since the clock was put back, and never begun, is due
+	// then. Release does not wait for transactions of others: left reports that some of it could not be freed now, or
+	// that a call which may place more on the node has not been committed yet.
 	Release(ctx context.Context, node string, keep []ID) (left bool, err error)
 
 	// Commit confirms claims and commits the outcomes of runs. It does not wait for transactions of others, see
@@ -126,7 +127,7 @@ type NewJob struct {
 // they do if the node named is not alive.
 type Placement struct {
 	Node string
-	// A job due within Lead is Running at once, one due within Ahead is Claimed,
+	// A job due within Lead is Confirmed at once, one due within Ahead is Claimed,
 	// one due later is Waiting. Limit is the most that may be taken.
 	Ahead, Lead time.Duration
 	Limit       int
@@ -161,7 +162,7 @@ type Watch struct {
 type HeartbeatResult struct {
 	Now      time.Time
 	Alive    bool     // false: the node was declared dead, and holds nothing
-	Canceled []Ref    // running jobs of this node that are to be canceled
+	Canceled []Ref    // jobs that this node runs, or may run, and that are to be canceled
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now
 	Paused   []string // the kinds that are paused
@@ -205,12 +206,23 @@ type ClaimResult struct {
 // A CommitRequest is a group commit of one node.
 type CommitRequest struct {
 	Node string
-	// Confirms are claimed jobs that are to become Running, and running ones whose occurrence is to change. One that is
-	// running already with this epoch counts as confirmed.
+	// Begun are runs whose handlers were called: their jobs, which are Confirmed, become Running, and that is an
+	// attempt. Ended are such runs of earlier calls that are over: there is no need to remember them. Both are noted
+	// before anything else, and need not be one step with it. What is no longer as it says is left alone.
+	Begun []Begin
+	Ended []Ref
+	// Confirms are claimed jobs that are to become Confirmed, and confirmed ones whose occurrence is to change. One
+	// that is Confirmed or Running already with this epoch counts as confirmed.
 	Confirms []Confirm
 	Outcomes []Outcome
 	// History is how many runs are kept of each job; 0 keeps none.
 	History int
+}
+
+// A Begin is a run that has begun.
+type Begin struct {
+	Ref
+	Started time.Time // when the handler was called
 }
 
 // A Confirm asks whether a job is still the node's to begin.

@@ -593,7 +593,8 @@ func (s *storm) change(n *stormNode) {
 // open returns the jobs that are not over.
 func (s *storm) open() []durable.Job {
 	return must(s.store.List(s.Context(),
-		durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running, durable.Paused},
+		durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed,
+			durable.Running, durable.Paused},
 			Limit: 1000}))
 }
 
@@ -660,7 +661,7 @@ func (s *storm) end() {
 		for _, j := range s.open() {
 			if j.Periodic() { // one whose call reached the store late
 				must(operator.Cancel(ctx, j.ID))
-			} else if must(operator.Resume(ctx, j.ID)); j.State != durable.Running && j.Due.Sub(now) > time.Second {
+			} else if must(operator.Resume(ctx, j.ID)); !j.State.Granted() && j.Due.Sub(now) > time.Second {
 				s.moved[j.ID] = true
 				must(operator.RunNow(ctx, j.ID))
 			}

@@ -62,7 +62,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 		return ErrRefused
 	case err != nil:
 		return fmt.Errorf("durable: complete: %w", err)
-	case job.State != Running || job.Epoch != c.job.Epoch:
+	case !job.State.Granted() || job.Epoch != c.job.Epoch:
 		return ErrRefused
 	}
 	tt, err := parseTimetable(c.job.Schedule, c.n.jobs.cfg.Triggers)

@@ -151,7 +151,7 @@ func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 		return answer, "due now", err
 	case e.State == durable.Canceled || e.State == durable.Dead:
 		return answer, "cannot run: it is " + e.State.String() + "; executord resume brings it back", err
-	case e.State == durable.Running:
+	case e.State.Granted():
 		return answer, "it is running already, on " + on(e), err
 	}
 	return answer, "cannot run: it has begun, or it is over", err

@@ -113,12 +113,14 @@ func (l listed) state() string {
 		return "removed"
 	case l.State == durable.Succeeded:
 		return "ended"
-	case l.State == durable.Running && l.Spec.Off:
+	case l.State.Granted() && l.Spec.Off:
 		return "running, then removed"
-	case l.State == durable.Running && l.Pending == durable.PendingCancel:
+	case l.State.Granted() && l.Pending == durable.PendingCancel:
 		return "running, then canceled"
-	case l.State == durable.Running && l.Pending == durable.PendingPause:
+	case l.State.Granted() && l.Pending == durable.PendingPause:
 		return "running, then paused"
+	case l.State.Granted():
+		return "running"
 	}
 	return l.State.String()
 }
@@ -129,7 +131,7 @@ func (l listed) next() time.Time {
 	switch {
 	case l.State.Done(), l.State == durable.Paused:
 		return time.Time{}
-	case l.State != durable.Running:
+	case !l.State.Granted():
 		return l.Due
 	case l.Pending != durable.PendingNone:
 		return time.Time{}

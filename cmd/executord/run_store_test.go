@@ -690,6 +690,9 @@ func TestRunTakeOverKeepsDue(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "second"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		for jobNamed(t, store, "long")["attempt"] != 1.0 { // the store knows that it has begun
+			time.Sleep(10 * time.Millisecond)
+		}
 		p.signal(syscall.SIGKILL)
 		<-p.exited
 		p.killLeft() // nothing else does

@@ -229,6 +229,11 @@ func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answer := durable.CommitResult{Now: s.nowLocked()}
+	for _, r := range b.Begun {
+		if j := s.mu.jobs[r.ID]; j != nil && j.Epoch == r.Epoch && j.State == durable.Confirmed {
+			transition.Begin(j, r.Started)
+		}
+	}
 	for _, c := range b.Confirms {
 		j := s.mu.jobs[c.ID]
 		ok := j != nil && j.Epoch == c.Epoch && j.State.Held()
@@ -240,7 +245,7 @@ func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 	for _, o := range b.Outcomes {
 		j := s.mu.jobs[o.ID]
 		ok := j != nil && j.Epoch == o.Epoch
-		if ok && j.State == durable.Running {
+		if ok && j.State.Granted() {
 			run := transition.Commit(j, o, b.Node, answer.Now)
 			if !o.Unrecorded && b.History > 0 {
 				lines := append(s.mu.runs[j.ID], run)

@@ -75,11 +75,10 @@ func claimJobs(pick, turned, busy, lost string) string {
 		), ` + pick + `, u as (
 			update executor_job j set
 				state = case when j.due <= n.now + $3 then {Running} else {Claimed} end,
-				attempt = j.attempt + (j.due <= n.now + $3)::int,
 				owner = $1, epoch = j.epoch + 1, updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
-		)` + turned + ` select ` + sqlrow.Columns + `, n.now, false, false, false from u, n
+		)` + turned + ` select ` + sqlrow.Unbegun + `, n.now, false, false, false from u, n
 		union all
 		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`)
 }

@@ -48,8 +48,11 @@ const (
 
 func commitAll(ctx context.Context, q querier, b durable.CommitRequest, with statements) (durable.CommitResult, error) {
 	var a durable.CommitResult
-	var err error
 	now := int64(0)
+	err := begin(ctx, q, b)
+	if err != nil {
+		return a, err
+	}
 	if len(b.Confirms) > 0 {
 		if err = confirm(ctx, q, with.confirm, b.Confirms, &a, &now); err != nil {
 			return a, err
@@ -64,12 +67,34 @@ func commitAll(ctx context.Context, q querier, b durable.CommitRequest, with sta
 	return a, nil
 }
 
+// beginRuns notes which runs have begun, and forgets those that are over, in one statement. It locks no row of a job.
+const beginRuns = `with gone as (
+		delete from executor_begun b using unnest($4::uuid[], $5::bigint[]) as r (job, epoch) where b.job = r.job and b.epoch = r.epoch
+	) insert into executor_begun (job, epoch, started) select * from unnest($1::uuid[], $2::bigint[], $3::bigint[])
+	on conflict do nothing`
+
+// begin does what a group commit does first. If nothing has begun and the rest is nothing, it answers with no time.
+func begin(ctx context.Context, q querier, b durable.CommitRequest) error {
+	if len(b.Begun) == 0 && len(b.Ended) == 0 {
+		return nil
+	}
+	ids, epochs, started := make([]pgtype.UUID, len(b.Begun)), make([]int64, len(b.Begun)), make([]int64, len(b.Begun))
+	for i, r := range b.Begun {
+		ids[i], epochs[i], started[i] = uuid(r.ID), r.Epoch, sqlrow.Micros(r.Started)
+	}
+	over, overEpochs := make([]pgtype.UUID, len(b.Ended)), make([]int64, len(b.Ended))
+	for i, r := range b.Ended {
+		over[i], overEpochs[i] = uuid(r.ID), r.Epoch
+	}
+	return q.exec(ctx, beginRuns, ids, epochs, started, over, overEpochs)
+}
+
 // confirmRuns returns the statement that makes claims run: transition.Confirm in one.
 func confirmRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
-		update executor_job j set attempt = j.attempt + (j.state = {Claimed})::int, state = {Running},
+		update executor_job j set state = {Running},
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
 		returning j_.ord
@@ -132,7 +157,8 @@ func commitRuns(more, from, lock string) string {
 			attempt = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
 			runs = j.runs + o.recorded::int, updated = n.now,
-			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end
+			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end,
+			suspect = j.suspect and not (o.recorded and o.verdict <> {RunSkipped})
 		` + from + `
 		returning j.runs, o.*
 	), added as (

@@ -53,7 +53,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// claimed returns jobs that are the node's, due when they are Running, else ahead.
+// claimed returns jobs that are the node's, due, and so Confirmed, or ahead.
 func claimed(t *testing.T, store *postgres.Store, node string, n int, ahead time.Duration) []durable.Job {
 	t.Helper()
 	must(store.Join(t.Context(), node, time.Hour))

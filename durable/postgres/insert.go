@@ -29,12 +29,12 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 		from n, unnest($5::uuid[], $6::text[], $7::text[], $8::bytea[], $9::smallint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[])
 			with ordinality as u (id, key, kind, payload, priority, schedule, missed, due, delay, attempts, timeout, ord)
 	), w as (
-		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as begun from v
+		select *, node <> '' and first <= now + $2 and sum((first <= now + $2)::int) over (order by ord) <= $4 as held, first <= now + $3 as near from v
 	), ins as (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
-			case when not held then {Waiting} when begun then {Running} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
-			(held and begun)::int, attempts, timeout, 0, 0, '', null, now, now
+			case when not held then {Waiting} when near then {Running} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
+			0, attempts, timeout, 0, 0, '', null, now, now, false
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state
@@ -203,7 +203,7 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Insert
 	return durable.InsertResult{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
-var selectJob = "select " + sqlrow.Columns + " from executor_job "
+var selectJob = "select " + sqlrow.Read + " from executor_job "
 
 // lock reads and locks one job. It returns nil if there is none.
 func lock(ctx context.Context, tx querier, where string, arg any) (*durable.Job, error) {

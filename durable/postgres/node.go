@@ -88,26 +88,32 @@ var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $
 // reapJobs frees what nodes hold that are not there any more: transition.Reap in one statement, however much it is, as
 // it must be done well within the lease of the node that does it.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
-	o as materialized (
-		select id, state as was, epoch as held, owner as node, occurrence as run_occurrence, attempt as run_attempt, updated as started,
-			state = {Running} and pending <> {PendingCancel} and case schedule when 'once' then attempt >= attempts else lost + 1 >= $1 end as dead
-		from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
-		for update skip locked
+	held as materialized (
+		select j.id, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, j.attempt + (b.job is not null)::int as attempt
+		from executor_job j left join executor_begun b on b.job = j.id and b.epoch = j.epoch
+		where state in {Held} and not exists (select from executor_node where id = j.owner)
+		for update of j skip locked
+	), o as materialized (
+		select h.*, j.occurrence as run_occurrence,
+			begun = 1 and pending <> {PendingCancel} and case schedule when 'once' then h.attempt >= attempts else lost + 1 >= $1 end as dead
+		from held h join executor_job j on j.id = h.id
 	), u as (
 		update executor_job j set
-			state = case when o.was = {Claimed} then {Waiting} when o.dead then {Dead}
-				when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
-			due = case when o.was = {Claimed} or o.dead then j.due when j.next_due <> 0 then j.next_due
-				when j.attempt < 2 then n.now else n.now + (1000000::bigint << least(j.attempt - 2, 6)) end,
-			occurrence = case when o.was = {Running} and not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
-			attempt = case when o.was = {Running} and not o.dead and j.next_due <> 0 then 0 else j.attempt end,
-			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + (o.was = {Running})::int, lost = j.lost + (o.was = {Running})::int, updated = n.now,
-			error = case when o.was = {Claimed} then j.error else 'durable: node ' || o.node || ' was lost' end
+			state = case when o.dead then {Dead} when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
+			due = case when o.dead then j.due when j.next_due <> 0 then j.next_due
+				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence)
+				when o.begun = 0 then j.due
+				when o.attempt < 2 then n.now else n.now + (1000000::bigint << least(o.attempt - 2, 6)) end,
+			occurrence = case when not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
+			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + o.begun, lost = j.lost + o.begun,
+			suspect = j.suspect or j.state = {Running}, updated = n.now,
+			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
-		select id, runs, run_occurrence, run_attempt, held, node, started, now, {RunLost}, error from u where was = {Running}
+		select id, runs, run_occurrence, attempt, epoch, owner, started, now, {RunLost}, error from u where begun = 1
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
 
 // bury leaves a tombstone for each node of which something could not be freed, since another transaction has its row:
@@ -192,9 +198,9 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 		update executor_job j set
 			state = case j.pending when {PendingCancel} then {Canceled} when {PendingPause} then {Paused} else {Waiting} end,
 			due = case when j.next_due <> 0 then j.next_due
-				when j.attempt - (j.state = {Running})::int = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
+				when j.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
-			attempt = case when j.next_due <> 0 then 0 else j.attempt - (j.state = {Running})::int end,
+			attempt = case when j.next_due <> 0 then 0 else j.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
 		from o, n where j.id = o.id
 		returning j.id

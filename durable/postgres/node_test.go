@@ -79,7 +79,7 @@ func TestReleaseSkipsLockedJobs(t *testing.T) {
 		}
 		end()
 	}
-	for i, want := range []durable.State{durable.Running, durable.Waiting, durable.Waiting} {
+	for i, want := range []durable.State{durable.Confirmed, durable.Waiting, durable.Waiting} {
 		if got := must(store.Get(t.Context(), jobs[i].ID)); got.State != want {
 			t.Errorf("job %d is %v, want %v", i, got.State, want)
 		}
@@ -96,7 +96,7 @@ func TestReleaseReportsCallsUnderWay(t *testing.T) {
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	must(tx.Exec("select from executor_node where id = 'a' for key share"))
-	must(tx.Exec(sqlrow.SQL("update executor_job set state = {Running}, owner = 'a', epoch = 1, attempt = 1 where id = $1"), uuidText(j)))
+	must(tx.Exec(sqlrow.SQL("update executor_job set state = {Running}, owner = 'a', epoch = 1 where id = $1"), uuidText(j)))
 	if left, err := store.Release(soon(t), "a", nil); err != nil || !left {
 		t.Errorf("before the commit left is %v: %v", left, err)
 	}
@@ -116,7 +116,7 @@ func TestHeartbeatUsesIndex(t *testing.T) {
 	store := open(t, dsn(t))
 	later := time.Now().Add(24 * time.Hour).UnixMicro()
 	must(store.DB().Exec(`insert into executor_job (`+sqlrow.Columns+`)
-		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, $1::bigint + i, 0, 0, 0, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false
 		from generate_series(1, 20000) i`, later))
 	must(store.DB().Exec("analyze executor_job"))
 	must(store.Join(t.Context(), "a", time.Hour))

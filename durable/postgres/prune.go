@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // pruneLimit is the most jobs of each state that one call of Prune removes.
@@ -27,8 +28,15 @@ func pruneJobs(state durable.State) string {
 	) select (select count(*) from gone) + (select count(*) from runs)`, state)
 }
 
+// forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
+var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
+	select from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Running})`)
+
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
+	if _, err := s.db.ExecContext(ctx, forgetBegun); err != nil {
+		return 0, err
+	}
 	removed := 0
 	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,
 		durable.Canceled: r.Dead} {

@@ -74,11 +74,7 @@ func listJobs(f durable.Filter) (statement string, args []any) {
 		}
 	}
 	if len(f.States) > 0 {
-		states := make([]int16, len(f.States))
-		for i, state := range f.States {
-			states[i] = int16(state)
-		}
-		add("state = any($%d::smallint[])", states)
+		where = append(where, sqlrow.States(f.States))
 	}
 	if f.Limit == 0 {
 		f.Limit = 100

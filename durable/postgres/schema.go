@@ -87,6 +87,15 @@ var migrations = []string{
 
 	// What is pending for a running job has the name that it has in Go.
 	`alter table executor_job rename column wish to pending;`,
+
+	// Which runs have begun.
+	`create table executor_begun (
+		job uuid not null,
+		epoch bigint not null,
+		started bigint not null,
+		primary key (job, epoch)
+	);
+	alter table executor_job add column suspect boolean not null default false;`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

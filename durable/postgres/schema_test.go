@@ -15,7 +15,7 @@ import (
 // makeFirst makes the schema of a store that of the first version.
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
-		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))
@@ -36,7 +36,7 @@ func TestMigrateFirstSchema(t *testing.T) {
 	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
 	}
-	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Running || got.Owner != "a" {
+	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Confirmed || got.Owner != "a" {
 		t.Errorf("job is %+v", got)
 	}
 }

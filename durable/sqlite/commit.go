@@ -15,6 +15,17 @@ func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 
 func (q *querier) commitAll(b durable.CommitRequest) (durable.CommitResult, error) {
 	a := durable.CommitResult{Now: now()}
+	for _, r := range b.Ended {
+		if _, err := q.exec("delete from executor_begun where job = ? and epoch = ?", r.ID[:], r.Epoch); err != nil {
+			return a, err
+		}
+	}
+	for _, r := range b.Begun {
+		if _, err := q.exec("insert into executor_begun (job, epoch, started) values (?, ?, ?) on conflict do nothing",
+			r.ID[:], r.Epoch, micros(r.Started)); err != nil {
+			return a, err
+		}
+	}
 	for _, c := range b.Confirms {
 		n, err := q.exec(confirmJob, micros(c.Occurrence), micros(a.Now), c.ID[:], c.Epoch)
 		if err != nil {
@@ -34,7 +45,7 @@ func (q *querier) commitAll(b durable.CommitRequest) (durable.CommitResult, erro
 
 // confirmJob is transition.Confirm as a statement. Reading the row, changing it in Go and writing it back is one
 // statement more for each confirm and outcome, and takes a third of the throughput.
-var confirmJob = sqlrow.SQL(`update executor_job set attempt = attempt + (state = {Claimed}), state = {Running},
+var confirmJob = sqlrow.SQL(`update executor_job set state = {Running},
 	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
 	where id = ?3 and epoch = ?4 and state in {Held}`)
 
@@ -46,7 +57,7 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	occurrence = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
 	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
-	lost = case when ?11 then 0 else lost end
+	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11
 	where id = ?9 and epoch = ?10 and state = {Running}`)
 
 // commit commits one outcome, and reports whether it is committed: now, or before.
@@ -85,9 +96,16 @@ const pruneLimit = 2000
 var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
 	(select rowid from executor_job where state = ? and state >= {Succeeded} and state <= {Canceled} and updated < ? limit ?) returning id`)
 
+// forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
+var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
+	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Running})`)
+
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
+		if _, err := q.exec(forgetBegun); err != nil {
+			return 0, err
+		}
 		t := now()
 		for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,
 			durable.Canceled: r.Dead} {

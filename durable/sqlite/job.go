@@ -12,7 +12,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-var selectJob = "select " + sqlrow.Columns + " from executor_job "
+var selectJob = "select " + sqlrow.Read + " from executor_job "
 
 var (
 	insertJob = "insert into executor_job (" + sqlrow.Columns + ") values (?" + strings.Repeat(", ?", len(sqlrow.Names)-1) + ")"
@@ -178,10 +178,7 @@ func listJobs(f durable.Filter, narrow bool) (statement string, args []any) {
 		where, args = append(where, "key >= ? and key < ?"), append(args, f.Prefix, sqlrow.Beyond(f.Prefix))
 	}
 	if len(f.States) > 0 {
-		where = append(where, "state in (?"+strings.Repeat(", ?", len(f.States)-1)+")")
-		for _, state := range f.States {
-			args = append(args, int64(state))
-		}
+		where = append(where, sqlrow.States(f.States))
 	}
 	if f.Limit == 0 {
 		f.Limit = 100

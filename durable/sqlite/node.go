@@ -147,9 +147,9 @@ var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join exe
 
 // claimJobs claims jobs of one kind and priority.
 var claimJobs = sqlrow.SQL(`update executor_job
-	set state = case when due <= ?1 then {Running} else {Claimed} end, attempt = attempt + (due <= ?1), owner = ?2, epoch = epoch + 1, updated = ?3
+	set state = case when due <= ?1 then {Running} else {Claimed} end, owner = ?2, epoch = epoch + 1, updated = ?3
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
-	returning ` + sqlrow.Columns)
+	returning ` + sqlrow.Unbegun)
 
 // Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {

@@ -75,6 +75,15 @@ var migrations = []string{
 
 	// What is pending for a running job has the name that it has in Go.
 	`alter table executor_job rename column wish to pending;`,
+
+	// Which runs have begun.
+	`create table executor_begun (
+		job blob not null,
+		epoch integer not null,
+		started integer not null,
+		primary key (job, epoch)
+	) without rowid;
+	alter table executor_job add column suspect integer not null default 0;`,
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

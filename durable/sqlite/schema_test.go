@@ -42,7 +42,7 @@ func TestMigrateFirstSchema(t *testing.T) {
 	}
 	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
 		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "delete from executor_schema where version >= 2",
-		"alter table executor_job drop column lost", "drop table executor_pause", "alter table executor_job rename column pending to wish")
+		"alter table executor_job drop column lost", "drop table executor_pause", "drop table executor_begun", "alter table executor_job drop column suspect", "alter table executor_job rename column pending to wish")
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestMigrateFirstSchema(t *testing.T) {
 			t.Errorf("answer is %+v: %v", p, err)
 		}
 	}
-	if got, err := store.Get(t.Context(), j.ID); err != nil || got.State != durable.Running || got.Owner != "a" {
+	if got, err := store.Get(t.Context(), j.ID); err != nil || got.State != durable.Confirmed || got.Owner != "a" {
 		t.Errorf("job is %+v: %v", got, err)
 	}
 }

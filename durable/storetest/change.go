@@ -203,8 +203,8 @@ func revive(b *bench) {
 	b.change(j.ID, durable.OpRevive, durable.Applied)
 	again := b.claim(node)
 	b.same(again, j)
-	if again[0].Attempt != 1 {
-		b.Errorf("it is in attempt %d", again[0].Attempt)
+	if again[0].Attempt != 0 {
+		b.Errorf("it has had %d attempts", again[0].Attempt)
 	}
 	b.change(j.ID, durable.OpRevive, durable.TooLate)
 }

@@ -9,21 +9,8 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// A confirmed job runs, in its first attempt.
+// A confirmed job may be begun. That is no attempt yet, also if the confirm is repeated since its answer was lost.
 func confirmRuns(b *bench) {
-	node := b.node("a")
-	b.add(30 * time.Second)
-	j := b.claimOne(node)
-	if !b.confirm(node, j) {
-		b.Fatal("refused")
-	}
-	if got := b.state(j.ID, durable.Running); got.Attempt != 1 || got.Epoch != j.Epoch {
-		b.Errorf("job is %+v", got)
-	}
-}
-
-// A confirm that is repeated, because its answer was lost, counts once.
-func confirmTwice(b *bench) {
 	node := b.node("a")
 	b.add(30 * time.Second)
 	j := b.claimOne(node)
@@ -32,8 +19,53 @@ func confirmTwice(b *bench) {
 			b.Fatal("refused")
 		}
 	}
-	if got := b.state(j.ID, durable.Running); got.Attempt != 1 {
-		b.Errorf("it is in attempt %d", got.Attempt)
+	if got := b.state(j.ID, durable.Confirmed); got.Attempt != 0 || got.Epoch != j.Epoch || !got.Started.IsZero() {
+		b.Errorf("job is %+v", got)
+	}
+}
+
+// A run that has begun is one attempt, also if that is noted twice, since an answer was lost. What it was for may still
+// be changed. It is forgotten when it is over.
+func beginCounts(b *bench) {
+	node := b.node("a")
+	b.add(-time.Second, key("key"), every("1h0m0s"))
+	j := b.begin(node, b.claimOne(node))
+	again := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Started.Add(time.Second)}
+	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Begun: []durable.Begin{again}}))
+	if got := b.get(j.ID); !reflect.DeepEqual(got, j) {
+		b.Errorf("job was\n%+v, is\n%+v", j, got)
+	}
+	if !b.confirmFor(node, j, j.Occurrence.Add(time.Hour)) {
+		b.Error("refused")
+	}
+	if got := b.state(j.ID, durable.Running); got.Attempt != 1 || !got.Occurrence.Equal(j.Occurrence.Add(time.Hour)) {
+		b.Errorf("job is %+v", got)
+	}
+	o := next(j, j.Due.Add(time.Millisecond))
+	o.Attempt = 1
+	b.settle(node, o)
+	if got := b.state(j.ID, durable.Waiting); got.Attempt != 1 || !got.Started.IsZero() {
+		b.Errorf("job is %+v", got)
+	}
+	k := b.claimOne(node)
+	if got := b.state(j.ID, durable.Confirmed); got.Attempt != 1 || k.Attempt != 1 {
+		b.Errorf("claimed again, the job is %+v", got)
+	}
+	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Ended: []durable.Ref{again.Ref}}))
+	b.begin(node, k)
+}
+
+// That a run has begun whose right is over counts no attempt of the run that has it now.
+func beginOldEpoch(b *bench) {
+	zombie, heir := b.node("a"), b.node("b")
+	b.add(-time.Second)
+	j := b.claimOne(zombie)
+	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
+	k := b.claimOne(heir)
+	late := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}
+	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: zombie, Begun: []durable.Begin{late}}))
+	if got := b.state(j.ID, durable.Confirmed); !reflect.DeepEqual(got, k) {
+		b.Errorf("job is %+v", got)
 	}
 }
 
@@ -70,7 +102,7 @@ func confirmOccurrence(b *bench) {
 			j.Occurrence = c.Occurrence
 		}
 		batch.Confirms = append(batch.Confirms, c)
-		j.State, j.Attempt = durable.Running, 1
+		j.State = durable.Confirmed
 	}
 	for range 2 { // the answer of the first may have been lost
 		s, err := b.store.Commit(b.Context(), batch)
@@ -194,7 +226,7 @@ func settleOldEpoch(b *bench) {
 	if b.settle(zombie, outcome(j))[0] {
 		b.Error("the zombie's outcome was committed")
 	}
-	b.state(j.ID, durable.Running)
+	b.state(j.ID, durable.Confirmed)
 	if !b.settle(heir, outcome(k))[0] {
 		b.Error("the heir's outcome was refused")
 	}

@@ -129,7 +129,7 @@ func globalLimitTogether(b *bench) {
 				// What the store has is never less than what was counted here.
 				if seen, err := b.store.List(b.Context(),
 					durable.Filter{Kind: "k", States: []durable.State{durable.Claimed,
-						durable.Running}}); err != nil || len(seen) > limit {
+						durable.Confirmed, durable.Running}}); err != nil || len(seen) > limit {
 					b.Errorf("the store has %d held jobs, of %d: %v", len(seen), limit, err)
 				}
 				held.Add(-ours)

@@ -161,14 +161,14 @@ func insertOver(b *bench) {
 	}
 }
 
-// New jobs that are near are the node's at once, up to its limit: running if they
-// are due, claimed if they will be.
+// New jobs that are near are the node's at once, up to its limit: confirmed if
+// they are due, claimed if they will be.
 func insertForNode(b *bench) {
 	place := durable.Placement{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
 	jobs := []durable.NewJob{job(0), job(2 * time.Minute),
 		job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
 	placed := must(b.store.Insert(b.Context(), jobs, place))
-	want := []durable.State{durable.Running, durable.Waiting, durable.Claimed, durable.Running, durable.Waiting}
+	want := []durable.State{durable.Confirmed, durable.Waiting, durable.Claimed, durable.Confirmed, durable.Waiting}
 	for i, p := range placed {
 		if p.ID != jobs[i].ID || p.State != want[i] || p.Held != want[i].Held() {
 			b.Errorf("job %d is %v, held %v; want %v", i, p.State, p.Held, want[i])
@@ -176,7 +176,7 @@ func insertForNode(b *bench) {
 		if p.Held && (p.Owner != "a" || p.Epoch != 1) {
 			b.Errorf("job %d belongs to %q with epoch %d", i, p.Owner, p.Epoch)
 		}
-		if running := p.State == durable.Running; running != (p.Attempt == 1) {
+		if p.Attempt != 0 {
 			b.Errorf("job %d is in attempt %d", i, p.Attempt)
 		}
 		if got := b.get(p.ID); !reflect.DeepEqual(got, p.Job) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,47 @@ func listPrefixes(b *bench) {
 		if !slices.Equal(got, want) {
 			b.Errorf("%q: got %q, want %q", p, got, want)
 		}
+	}
+}
+
+// What is confirmed and what runs are two states, in lists and counts.
+func listBegun(b *bench) {
+	node := b.node("a")
+	runs := b.running(node)
+	b.add(-time.Second)
+	waits := b.claimOne(node)
+	done := b.running(node)
+	b.settle(node, outcome(done))
+	counts := map[durable.State]int{}
+	for _, c := range must(b.store.Counts(b.Context())) {
+		counts[c.State] = c.Jobs
+	}
+	for _, test := range []struct {
+		states []durable.State
+		want   []durable.Job
+	}{
+		{[]durable.State{durable.Running}, []durable.Job{runs}},
+		{[]durable.State{durable.Confirmed}, []durable.Job{waits}},
+		{[]durable.State{durable.Running, durable.Confirmed, durable.Running}, []durable.Job{runs, waits}},
+		{[]durable.State{durable.Confirmed, durable.Succeeded}, []durable.Job{waits, done}},
+		{slices.Repeat([]durable.State{durable.Succeeded}, 70_000), []durable.Job{done}},
+		{[]durable.State{200}, nil},
+	} {
+		b.same(must(b.store.List(b.Context(), durable.Filter{States: test.states})), test.want...)
+	}
+	want := map[durable.State]int{durable.Running: 1, durable.Confirmed: 1, durable.Succeeded: 1}
+	if !maps.Equal(counts, want) {
+		b.Errorf("counts are %v", counts)
+	}
+}
+
+// A prune forgets no run that goes on.
+func pruneKeepsBegun(b *bench) {
+	node := b.node("a")
+	j := b.running(node)
+	must(b.store.Prune(b.Context(), durable.Retention{Succeeded: 1, Dead: 1, History: 1}))
+	if got := b.state(j.ID, durable.Running); got.Attempt != 1 {
+		b.Errorf("job is %+v", got)
 	}
 }
 

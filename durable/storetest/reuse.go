@@ -60,8 +60,8 @@ func reuseKeyOfLive(b *bench) {
 	}{
 		{durable.Waiting, reuse, func() { b.claimOne(node) }},
 		{durable.Claimed, reuse, func() { b.confirm(node, b.get(first.ID)) }},
-		{durable.Running, reuse, func() { b.change(first.ID, durable.OpPause, durable.Deferred) }},
-		{durable.Running, reuse, func() { b.settle(node, next(b.get(first.ID), first.Due.Add(time.Hour))) }},
+		{durable.Confirmed, reuse, func() { b.change(first.ID, durable.OpPause, durable.Deferred) }},
+		{durable.Confirmed, reuse, func() { b.settle(node, next(b.get(first.ID), first.Due.Add(time.Hour))) }},
 		{durable.Paused, reuse, func() { b.change(first.ID, durable.OpCancel, durable.Applied) }},
 		{durable.Canceled, func(*durable.NewJob) {}, func() {}},
 	} {

@@ -59,8 +59,9 @@ var tests = []struct {
 	{"ClaimObeysPriorityWithinGlobalLimit", globalLimitOrder},
 	{"ClaimsTogetherObeyGlobalLimits", globalLimitTogether},
 
-	{"ConfirmMakesItRun", confirmRuns},
-	{"ConfirmTwiceCountsOneAttempt", confirmTwice},
+	{"ConfirmCountsNoAttempt", confirmRuns},
+	{"BeginCountsOneAttempt", beginCounts},
+	{"BeginWithOldEpochCountsNothing", beginOldEpoch},
 	{"ConfirmAfterCancelIsRefused", confirmAfterCancel},
 	{"ConfirmStoresTheOccurrence", confirmOccurrence},
 	{"ConfirmWithOldEpochChangesNothing", confirmOldEpoch},
@@ -78,6 +79,7 @@ var tests = []struct {
 
 	{"BeatKeepsTheLease", beatKeeps},
 	{"BeatFreesWhatDeadNodesHold", beatFrees},
+	{"BeatCountsNoAttemptOfWhatNeverBegan", beatSpares},
 	{"BeatTellsTheDeadNode", beatTellsDead},
 	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
 	{"BeatBuriesAPeriodicJobThatKillsItsNodes", beatBuriesPeriodic},
@@ -112,12 +114,14 @@ var tests = []struct {
 	{"ListGivesPages", listPages},
 	{"ListFilters", listFilters},
 	{"ListTakesAnyPrefix", listPrefixes},
+	{"ListKnowsWhatHasBegun", listBegun},
 	{"KindsAreThoseThatWait", kindsWait},
 	{"CountsHaveEachJobOnce", countsAll},
 	{"PausedKindsAreThoseThatArePaused", pausedKinds},
 	{"PruneRemovesWhatIsOld", prune},
 	{"PruneCountsWhatItRemoves", pruneCounts},
 	{"PruneRemovesOldRuns", pruneHistory},
+	{"PruneKeepsWhatRuns", pruneKeepsBegun},
 }
 
 const lease = time.Hour
@@ -230,15 +234,28 @@ func (b *bench) claimOne(node string) durable.Job {
 	return jobs[0]
 }
 
-// running adds a job that is due and makes it the node's.
+// running adds a job that is due, which the node begins.
 func (b *bench) running(node string, change ...func(*durable.NewJob)) durable.Job {
 	b.Helper()
 	b.add(-time.Second, change...)
 	jobs := b.claim(node)
-	if len(jobs) != 1 || jobs[0].State != durable.Running {
-		b.Fatalf("claimed %+v, want one that runs", jobs)
+	if len(jobs) != 1 || jobs[0].State != durable.Confirmed {
+		b.Fatalf("claimed %+v, want one that is confirmed", jobs)
 	}
-	return jobs[0]
+	return b.begin(node, jobs[0])
+}
+
+// begin notes that the node has begun a job.
+func (b *bench) begin(node string, j durable.Job) durable.Job {
+	b.Helper()
+	started := must(b.store.Now(b.Context()))
+	begin := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: started}
+	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Begun: []durable.Begin{begin}}))
+	got := b.state(j.ID, durable.Running)
+	if !got.Started.Equal(started) || got.Attempt != j.Attempt+1 {
+		b.Fatalf("begun at %v, the job is %+v", started, got)
+	}
+	return got
 }
 
 // outcome returns the success of a run.

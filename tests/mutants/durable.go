@@ -44,13 +44,23 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "what is taken from a node keeps its epoch",
-		old: "	j.State, j.Owner = durable.Waiting, \"\"\n\tj.Epoch++\n",
-		new: "	j.State, j.Owner = durable.Waiting, \"\"\n",
+		old: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n\tj.Epoch++\n",
+		new: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "a confirm that is repeated is another attempt",
-		old: "		j.State = durable.Running\n\t\tj.Attempt++\n\t}\n\tif !c",
-		new: "		j.State = durable.Running\n\t}\n\tj.Attempt++\n\tif !c",
+		file: "durable/internal/transition/transition.go", what: "a confirm is an attempt",
+		old: "		j.State = durable.Confirmed\n\t}\n\tif !c",
+		new: "		j.State = durable.Confirmed\n\t}\n\tj.Attempt++\n\tif !c",
+	},
+	{
+		file: "durable/internal/transition/transition.go", what: "what a dead node has not begun is lost",
+		old: "	if j.State != durable.Running {\n\t\tRelease(j, now)",
+		new: "	if !j.State.Granted() {\n\t\tRelease(j, now)",
+	},
+	{
+		file: "durable/begun.go", what: "what may have killed its node is begun before that is noted",
+		old: "	if !r.job.Suspect {",
+		new: "	if r.job.Suspect = false; !r.job.Suspect {",
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",

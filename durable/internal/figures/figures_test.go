@@ -191,7 +191,8 @@ func BenchmarkThroughput(b *testing.B) {
 		b.ReportMetric(n/time.Since(begun).Seconds(), "run/s")
 		b.ReportMetric(0, "ns/op")
 		waiting, err := store.List(b.Context(),
-			durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Running}, Limit: 1})
+			durable.Filter{States: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed,
+				durable.Running}, Limit: 1})
 		if err != nil || len(waiting) > 0 {
 			b.Errorf("%d jobs are left: %v", len(waiting), err)
 		}

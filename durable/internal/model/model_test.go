@@ -169,6 +169,9 @@ func (m *model) batch() durable.CommitRequest {
 		if slices.ContainsFunc(b.Confirms, func(c durable.Confirm) bool { return c.ID == ref.ID }) {
 			continue
 		}
+		if j.State.Granted() && j.Epoch == ref.Epoch && m.IntN(2) == 0 {
+			b.Begun = append(b.Begun, durable.Begin{Ref: ref, Started: m.now()})
+		}
 		if m.IntN(4) == 0 {
 			b.Confirms = append(b.Confirms, durable.Confirm{Ref: ref, Occurrence: pick(m, time.Time{}, m.time())})
 			continue
@@ -301,7 +304,8 @@ func (m *model) call() {
 			return counts, err
 		})
 		f := durable.Filter{Kind: pick(m, "", "k"), Prefix: pick(m, "", "x"),
-			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead}), Limit: pick(m, 0, 2)}
+			States: pick(m, nil, []durable.State{durable.Waiting, durable.Dead},
+				[]durable.State{durable.Running}), Limit: pick(m, 0, 2)}
 		if ref, _ := m.ref(); m.IntN(2) == 0 {
 			f.After = ref.ID
 		}

@@ -1,10 +1,15 @@
 // Package sqlrow is what the SQL stores have in common: the columns of a job and a run, how they are written and read,
 // and the numbers in statements. Times are microseconds since 1970; a zero time is 0, and 1970 itself the microsecond
 // after it.
+//
+// What is Confirmed is Running in the row of its job, and so is what is Running, with an attempt less than it has: it
+// has a row in executor_begun, with its epoch. So a begin is noted without a change to the job's row, which would make
+// the transaction of its handler fail at REPEATABLE READ. Rows of other epochs mean nothing.
 package sqlrow
 
 import (
 	"database/sql"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,10 +22,11 @@ var columns = [...]struct{ name, empty string }{
 	{"id", ""}, {"key", "null"}, {"kind", "''"}, {"payload", "''"}, {"priority", "0"}, {"schedule", "''"}, {"missed", "''"},
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
-	{"result", "null"}, {"created", "0"}, {"updated", "0"},
+	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
 }
 
-// Names are the columns of a job, and Columns is their list in a statement.
+// Names are the columns of a job, and Columns is their list in a statement. Scan reads Read, of jobs in executor_job,
+// or Unbegun, of jobs that are not Running.
 var (
 	Names = func() (names []string) {
 		for _, c := range columns {
@@ -29,7 +35,12 @@ var (
 		return names
 	}()
 	Columns = strings.Join(Names, ", ")
+	Unbegun = Columns + ", 0"
+	Read    = SQL(Columns + ", case when state = {Running} then coalesce((" + started + "), 0) else 0 end")
 )
+
+// started selects when the handler of a job in executor_job was called.
+const started = `select b.started from executor_begun b where b.job = executor_job.id and b.epoch = executor_job.epoch`
 
 // Empty returns the columns of a row that is no job's, with that literal as its ID, for a statement whose answer has
 // more to say than the rows of the jobs.
@@ -38,7 +49,7 @@ func Empty(id string) string {
 	for _, c := range columns[1:] {
 		list += ", " + c.empty
 	}
-	return list
+	return list + ", 0"
 }
 
 // RunColumns are those of a run, in the order of RunValues and ScanRuns.
@@ -73,12 +84,19 @@ func Key(key string) any {
 
 // Values returns the columns of a job. The store decides how the ID is written.
 func Values(j *durable.Job, id any) []any {
+	state, attempt := j.State, j.Attempt
+	switch state {
+	case durable.Running:
+		attempt--
+	case durable.Confirmed:
+		state = durable.Running
+	}
 	return []any{
 		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed,
 		Micros(j.Anchor), Micros(j.Due),
-		Micros(j.Occurrence), Micros(j.NextDue), int64(j.State), int64(j.Pending), j.Epoch, j.Owner, int64(j.Attempt),
+		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, int64(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated),
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect,
 	}
 }
 
@@ -109,16 +127,16 @@ func bytesOf(b []byte) []byte {
 // A Scanner is a sql.Row or sql.Rows.
 type Scanner interface{ Scan(dest ...any) error }
 
-// Scan reads the columns of a job, and then those of more.
+// Scan reads a job, and then the columns of more.
 func Scan(s Scanner, more ...any) (durable.Job, error) {
 	var j durable.Job
 	var id []byte
 	var key sql.NullString
-	var anchor, due, occurrence, next, timeout, created, updated int64
+	var anchor, due, occurrence, next, timeout, created, updated, started int64
 	dest := append([]any{
 		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
 		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout,
-		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated,
+		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated, &j.Suspect, &started,
 	}, more...)
 	err := s.Scan(dest...)
 	if err != nil {
@@ -131,7 +149,37 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(anchor), Time(due), Time(occurrence), Time(next)
 	j.Created, j.Updated = Time(created), Time(updated)
 	j.Timeout = time.Duration(timeout) * time.Microsecond
+	switch {
+	case j.State != durable.Running:
+	case started == 0:
+		j.State = durable.Confirmed
+	default:
+		j.Attempt, j.Started = j.Attempt+1, Time(started)
+	}
 	return j, nil
+}
+
+// States returns the condition that a job in executor_job is in one of the states. It is short however many there are.
+func States(states []durable.State) string {
+	var wanted [256]bool
+	for _, s := range states {
+		wanted[s] = true
+	}
+	in := []string{"false"}
+	for s, ok := range wanted {
+		if ok && !durable.State(s).Granted() {
+			in = append(in, "state = "+strconv.Itoa(s))
+		}
+	}
+	switch begun, unbegun := wanted[durable.Running], wanted[durable.Confirmed]; {
+	case begun && unbegun:
+		in = append(in, SQL("state = {Running}"))
+	case begun:
+		in = append(in, SQL("state = {Running} and exists ("+started+")"))
+	case unbegun:
+		in = append(in, SQL("state = {Running} and not exists ("+started+")"))
+	}
+	return "(" + strings.Join(in, " or ") + ")"
 }
 
 // ID reads an ID as 16 bytes, or as text.
@@ -190,7 +238,8 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 }
 
 // CountJobs selects what ScanCounts reads.
-const CountJobs = "select kind, state, count(*), min(due) from executor_job group by kind, state"
+var CountJobs = SQL(`select kind, case when state = {Running} and not exists (` + started + `) then ` +
+	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from executor_job group by kind, shown`)
 
 // ScanCounts reads and closes rows of CountJobs.
 func ScanCounts(rows *sql.Rows, err error) ([]durable.Count, error) {

@@ -36,19 +36,23 @@ func first(n durable.NewJob, now time.Time) time.Time {
 func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
 	j.State = durable.Claimed
 	if !j.Due.After(now.Add(lead)) {
-		j.State = durable.Running
-		j.Attempt++
+		j.State = durable.Confirmed
 	}
 	j.Owner = node
 	j.Epoch++
 	j.Updated = now
 }
 
-// Confirm makes a job run that its node holds.
+// Begin notes that the handler of a confirmed job was called.
+func Begin(j *durable.Job, started time.Time) {
+	j.State, j.Started = durable.Running, started
+	j.Attempt++
+}
+
+// Confirm lets the node that holds a job begin it.
 func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
 	if j.State == durable.Claimed {
-		j.State = durable.Running
-		j.Attempt++
+		j.State = durable.Confirmed
 	}
 	if !c.Occurrence.IsZero() {
 		j.Occurrence = c.Occurrence
@@ -69,7 +73,7 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 		changed = true
 		due := first(n, now)
 		j.Schedule, j.Anchor = n.Schedule, due
-		if j.State == durable.Running {
+		if j.State.Granted() {
 			j.NextDue = due
 		} else {
 			j.Due, j.Occurrence, j.Attempt = due, due, 0
@@ -89,7 +93,7 @@ func Reuses(j *durable.Job, n durable.NewJob) bool { return n.ReuseKey && j.Stat
 
 // free takes a job away from its node.
 func free(j *durable.Job) {
-	j.State, j.Owner = durable.Waiting, ""
+	j.State, j.Owner, j.Started = durable.Waiting, "", time.Time{}
 	j.Epoch++
 }
 
@@ -112,7 +116,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 	switch c.Op {
 	case durable.OpCancel:
 		switch {
-		case j.State == durable.Running:
+		case j.State.Granted():
 			j.Pending = durable.PendingCancel
 		case j.State.Done():
 			return durable.TooLate
@@ -122,7 +126,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 	case durable.OpPause:
 		switch {
-		case j.State == durable.Running && j.Pending != durable.PendingCancel:
+		case j.State.Granted() && j.Pending != durable.PendingCancel:
 			j.Pending = durable.PendingPause
 		case j.State == durable.Waiting || j.State == durable.Claimed:
 			free(j)
@@ -132,7 +136,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 	case durable.OpResume:
 		switch {
-		case j.State == durable.Running && j.Pending == durable.PendingPause:
+		case j.State.Granted() && j.Pending == durable.PendingPause:
 			j.Pending = durable.PendingNone
 		case j.State == durable.Paused:
 			free(j)
@@ -141,15 +145,15 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 	case durable.OpReschedule:
 		switch {
-		case j.State == durable.Running && j.Schedule != once:
+		case j.State.Granted() && j.Schedule != once:
 			j.NextDue = c.Due
-		case j.State == durable.Running || j.State.Done():
+		case j.State.Granted() || j.State.Done():
 			return durable.TooLate
 		default:
 			due(j, c.Due, now)
 		}
 	case durable.OpRunNow:
-		if j.State == durable.Running || j.State.Done() {
+		if j.State.Granted() || j.State.Done() {
 			return durable.TooLate
 		}
 		due(j, now, now)
@@ -162,7 +166,7 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		j.State, j.Lost = durable.Waiting, 0
 	}
 	j.Updated = now
-	if before.State == durable.Running {
+	if before.State.Granted() {
 		return durable.Deferred
 	}
 	return durable.Applied
@@ -197,12 +201,12 @@ func ApplyPending(j *durable.Job) {
 	j.Pending = durable.PendingNone
 }
 
-// Commit applies the outcome of its run to a running job, and returns the line for the history.
+// Commit applies the outcome of its run to a job that is granted, and returns the line for the history.
 func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
 	if !o.Unrecorded {
 		j.Runs++
 		if o.Run.Verdict != durable.RunSkipped {
-			j.Lost = 0
+			j.Lost, j.Suspect = 0, false
 		}
 	}
 	run := Line(j, node, o.Run)
@@ -212,6 +216,7 @@ func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 		}
 	}
 	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
+	j.Started = time.Time{}
 	j.Error, j.Updated = o.Error, now
 	if o.Result != nil {
 		j.Result = o.Result
@@ -234,13 +239,13 @@ func Line(j *durable.Job, node string, run durable.Run) durable.Run {
 
 // Reap frees a job whose node is dead, and returns the line for the history, if the job was running.
 func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
+	j.Suspect = j.Suspect || j.State.Granted()
 	if j.State != durable.Running {
-		free(j)
-		j.Updated = now
+		Release(j, now)
 		return durable.Run{}, false
 	}
 	text := "durable: node " + j.Owner + " was lost"
-	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Updated, Finished: now,
+	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Started, Finished: now,
 		Verdict: durable.RunLost, Error: text}
 	j.Runs++
 	j.Lost++

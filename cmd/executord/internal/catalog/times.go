@@ -57,7 +57,7 @@ func (c *Catalog) Advance(ctx context.Context, name string, now time.Time) error
 		return nil
 	}
 	due := row.Due
-	if row.State == durable.Running { // its next time, then
+	if row.State.Granted() { // its next time, then
 		if due = row.NextDue; due.IsZero() {
 			due = times.Next(row.Occurrence)
 		}

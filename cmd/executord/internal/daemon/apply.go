@@ -6,7 +6,6 @@ import (
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
-	"github.com/executor-go/executor/durable"
 )
 
 // reload replaces the file.
@@ -75,7 +74,7 @@ func next(e catalog.Entry) time.Time {
 	if !e.NextDue.IsZero() {
 		return e.NextDue
 	}
-	if times := catalog.Times(e.Job); e.State == durable.Running && times != nil {
+	if times := catalog.Times(e.Job); e.State.Granted() && times != nil {
 		return times.Next(time.Now())
 	}
 	return e.Due
