@@ -1,24 +1,50 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
 )
+
+// log is the log of run.
+type log struct {
+	*slog.Logger
+	*logwriter.Writer
+}
 
 // newLog returns the log on w: text for people at a terminal, JSON for
 // programs, or what was chosen. lost is called once, when it cannot be written
-// any more.
-func newLog(w *os.File, format string, lost func(error)) *slog.Logger {
-	out := &logWriter{to: w, lost: lost}
-	if format == "text" || format == "auto" && term.IsTerminal(int(w.Fd())) {
-		return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: shortInText}))
+// any more: its pipe is broken, or its terminal is gone. A daemon whose jobs run unseen
+// is worse than none, so that is a reason to end; a full disk is not, since it may have
+// room again. The caller closes the log.
+func newLog(w *os.File, format string, lost func(error)) log {
+	if format == "auto" && term.IsTerminal(int(w.Fd())) {
+		format = "text"
 	}
-	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: secondsInJSON}))
+	out := logwriter.New(logwriter.Config{To: w, IsGone: isGone, Gone: lost, Gap: func(d logwriter.Dropped) []byte {
+		var line bytes.Buffer
+		reason := "the log was not read"
+		if d.Err != nil {
+			reason = cause(d.Err).Error()
+		}
+		slog.New(newHandler(&line, format)).Warn("lines of the log dropped", "count", d.Lines,
+			"first", d.First.Truncate(time.Millisecond), "last", d.Last.Truncate(time.Millisecond), "reason", reason)
+		return line.Bytes()
+	}})
+	return log{slog.New(newHandler(out, format)), out}
+}
+
+func newHandler(w io.Writer, format string) slog.Handler {
+	if format == "text" {
+		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
+	}
+	return slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: secondsInJSON})
 }
 
 // shortInText writes durations with four digits, or to the millisecond.
@@ -40,33 +66,4 @@ func secondsInJSON(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
 	}
 	return a
-}
-
-// logWriter notices that the log cannot be read any more: its pipe is broken,
-// or its terminal is gone. A daemon whose jobs run unseen is worse than none, so
-// that is a reason to end; a full disk is not, since it may have room again.
-//
-// Then a line may have been written in part. The next one begins a line of its
-// own, so that it is not lost, too. A slog.Handler has one Write at a time.
-type logWriter struct {
-	to   io.Writer
-	torn bool // the last line has no end
-	once sync.Once
-	lost func(error)
-}
-
-func (w *logWriter) Write(p []byte) (int, error) {
-	if w.torn {
-		if _, err := w.to.Write([]byte("\n")); err == nil {
-			w.torn = false
-		}
-	}
-	n, err := w.to.Write(p)
-	if n > 0 {
-		w.torn = n < len(p)
-	}
-	if err != nil && isGone(err) {
-		w.once.Do(func() { w.lost(err) })
-	}
-	return n, err
 }

@@ -4,11 +4,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -43,36 +45,115 @@ func TestLogLost(t *testing.T) {
 	}
 }
 
-// smallDisk takes so many bytes, until it has room again.
-type smallDisk struct {
-	strings.Builder
-	room int
+// unread is a log that nobody reads: a pipe that is full.
+func unread(t *testing.T, cmd *exec.Cmd) (read *os.File) {
+	t.Helper()
+	read, full, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	for {
+		if _, err := full.Write(make([]byte, 4<<10)); err != nil {
+			break // it takes no more
+		}
+	}
+	cmd.Stdout = full
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		read.Close()
+	})
+	return read
 }
 
-func (d *smallDisk) Write(p []byte) (int, error) {
-	n := min(len(p), d.room)
-	d.room -= n
-	d.Builder.Write(p[:n])
-	if n < len(p) {
-		return n, syscall.ENOSPC
+// A log that nobody reads stops no job: neither those that write nothing, nor those that write more than there is room
+// for.
+func TestLogUnreadStopsNoJob(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "written")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return n, nil
+	cmd := executord(t, "run", write(t, "tab", "OUT="+fifo+"\n@every 100ms head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo loud >$OUT\n"+
+		"@every 100ms echo quiet >$OUT\n"))
+	unread(t, cmd)
+	in, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	in.SetReadDeadline(time.Now().Add(patience))
+	runs := map[string]int{}
+	for lines := bufio.NewScanner(in); runs["loud"] < 3 || runs["quiet"] < 20; runs[lines.Text()]++ {
+		if !lines.Scan() {
+			t.Fatalf("%v; so far %v", lines.Err(), runs)
+		}
+	}
 }
 
-// A line that a full disk has cut does not spoil the next that is written.
-func TestLogLineAfterFullDisk(t *testing.T) {
-	disk := &smallDisk{room: 9}
-	log := &logWriter{to: disk, lost: func(err error) { t.Errorf("the log counts as lost: %v", err) }}
-	for _, line := range []string{"first\n", "second\n", "third\n"} {
-		log.Write([]byte(line))
+// The limits of the drain hold, whether the log is read or not: two signals end what ignores SIGTERM.
+func TestLogUnreadDrainLimits(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "up")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	disk.room = 1 // for the end of the second line, and no more
-	log.Write([]byte("fourth\n"))
-	disk.room = 100
-	log.Write([]byte("fifth\n"))
-	log.Write([]byte("sixth\n"))
-	if want := "first\nsec\nfifth\nsixth\n"; disk.String() != want {
-		t.Errorf("on the disk is %q, want %q", disk, want)
+	cmd := executord(t, "run", write(t, "tab", "UP="+fifo+"\n@reboot trap '' TERM; echo up >$UP; yes\n"),
+		"--drain-timeout", "100ms", "--kill-after", "100ms")
+	unread(t, cmd)
+	if _, err := os.ReadFile(fifo); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	began := time.Now()
+	cmd.Wait()
+	// The log is waited for once it has nothing more to say, and no longer than documented.
+	if took := time.Since(began); cmd.ProcessState.ExitCode() != exitInterrupted || took > 10*time.Second {
+		t.Errorf("exit code %d after %v, want %d", cmd.ProcessState.ExitCode(), took, exitInterrupted)
+	}
+	if left := leftProcesses(t); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+}
+
+// When the log is read again, a line says how many are missing.
+func TestLogSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "written")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := executord(t, "run", write(t, "tab", "# name: loud\n@reboot seq 100000; echo >"+fifo+"\n"), "--log", "json")
+	read := unread(t, cmd)
+	if _, err := os.ReadFile(fifo); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewScanner(read)
+	in.Buffer(nil, 1<<20) // the first line is behind what fills the pipe
+	written, missing := 0, 0
+	for in.Scan() {
+		var l line
+		if json.Unmarshal(bytes.TrimLeft(in.Bytes(), "\x00"), &l) != nil {
+			t.Fatalf("%q", in.Text())
+		}
+		if l.is("lines of the log dropped") {
+			missing += int(l["count"].(float64))
+			cmd.Process.Signal(syscall.SIGTERM)
+		} else if l["stream"] != nil {
+			written++
+		}
+	}
+	if in.Err() != nil {
+		t.Fatal(in.Err())
+	}
+	if cmd.Wait(); missing == 0 || written+missing != 100000 {
+		t.Errorf("%d lines and %d missing ones, want 100000", written, missing)
 	}
 }
 

@@ -139,15 +139,16 @@ func (o *runOptions) run() error {
 		lost.Store(true)
 		drain(fmt.Errorf("the log cannot be written: %w", err))
 	})
+	defer log.Close()
 	if zone := job.Misnamed(); zone != "" {
 		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
 	}
-	logExposed(log, otherWriters(o.file, o.store.name()))
+	logExposed(log.Logger, otherWriters(o.file, o.store.name()))
 	again := make(chan job.File)
-	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log, again, quit) })()
+	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
-	d, err := daemon.New(daemon.Config{File: file, Log: log, Grace: o.killAfter, Patience: o.drainTimeout,
-		Store: store, Again: again})
+	d, err := daemon.New(daemon.Config{File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
+		Patience: o.drainTimeout, Store: store, Again: again})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
@@ -168,8 +169,8 @@ func (o *runOptions) openStore() (store daemon.Store, err error) {
 	return store, err
 }
 
-// conclude logs the last line, and returns the error of run.
-func conclude(log *slog.Logger, sum daemon.Summary, logLost bool) error {
+// conclude logs the last line, closes the log, and returns the error of run.
+func conclude(log log, sum daemon.Summary, logLost bool) error {
 	code := exitOK
 	switch {
 	case sum.Interrupted > 0 || sum.Survivors > 0:
@@ -179,7 +180,10 @@ func conclude(log *slog.Logger, sum daemon.Summary, logLost bool) error {
 	}
 	log.Info("executord ended", "jobs", sum.Jobs, "runs", sum.Runs, "failed", sum.Failed,
 		"skipped", sum.Skipped, "missed", sum.Missed, "interrupted", sum.Interrupted, "exit", code)
+	left := log.Close()
 	switch {
+	case left.Lines > 0 && !logLost:
+		return &exitError{code, fmt.Sprintf("the log was not read, or could not be written: %d lines are lost", left.Lines)}
 	case code == exitOK:
 		return nil
 	case logLost:

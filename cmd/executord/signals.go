@@ -18,13 +18,11 @@ func isGone(err error) bool {
 }
 
 // lastResort is how long an orderly end may take after the third signal. Only
-// with a log whose reader has stopped reading does it take that long.
+// with a log that is not read, and is waited for, does it take that long.
 const lastResort = 2 * time.Second
 
 // watchSignals turns signals into the steps of the daemon's end: the first
-// drains, the second stops, the third kills. The goroutine it starts never
-// writes to the log: a reader that has stopped reading must not keep executord
-// from ending.
+// drains, the second stops, the third kills.
 func watchSignals() (ends daemon.Ends, drain context.CancelCauseFunc, release func()) {
 	var steps [3]context.CancelCauseFunc
 	for i, ctx := range []*context.Context{&ends.Drain, &ends.Stop, &ends.Kill} {

@@ -72,7 +72,7 @@ func (r *run) command(ctx context.Context) process.Result {
 			}
 			r.log.Info("run started", attrs...)
 		},
-		Output: r.output,
+		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, line, more) },
 	})
 }
 
@@ -153,9 +153,16 @@ func note(result process.Result) string {
 
 // output logs one line that the command wrote. The line itself is the message,
 // as what people look for in a log is what their programs say.
-func (r *run) output(stream process.Stream, line []byte, more bool) {
+func (r *run) output(ctx context.Context, stream process.Stream, line []byte, more bool) {
 	if r.tail != nil && stream == process.Stderr {
 		r.tail.add(line)
+	}
+	if admit := r.entry.daemon.Admit; admit != nil {
+		release, ok := admit(ctx, lineSize(line))
+		if !ok {
+			return
+		}
+		defer release()
 	}
 	attrs := []slog.Attr{slog.String("stream", string(stream))}
 	if more {
@@ -163,3 +170,7 @@ func (r *run) output(stream process.Stream, line []byte, more bool) {
 	}
 	r.log.LogAttrs(context.Background(), slog.LevelInfo, job.Printable(string(line)), attrs...)
 }
+
+// lineSize returns about how many bytes a line has in the log, at most: of a byte that is shown as an escape, \x1b, the
+// backslash may be escaped too.
+func lineSize(line []byte) int { return 5*len(line) + 512 }
