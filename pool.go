@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
@@ -52,6 +53,9 @@ type Config struct {
 	// Hooks are called around each task.
 	Hooks Hooks
 
+	// Observer, if not nil, watches the pool and measures some of its tasks.
+	Observer *Observer
+
 	// Logger gets what would otherwise be lost: panics, if there is no
 	// Hooks.OnPanic, and errors of fire-and-forget tasks, if there is no
 	// Hooks.AfterTask. The default, nil, is slog.Default at that moment.
@@ -91,13 +95,15 @@ type Pool struct {
 	owner task.Owner // what the pool is to its tasks
 	timer *timer     // of a ScheduledPool; nil in others
 
+	observed atomic.Pointer[observed] // nil without an Observer; written once, under the lock
+
 	// mu guards all that is in it. Stage, number of workers and queue change together
 	// under it, so that an accepted task always has a worker to run it, and nothing
 	// needs a second look. User code never runs under it. The only locks that are taken
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [56]byte
+	_  [48]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait
@@ -123,6 +129,7 @@ type poolState struct {
 
 	aside     int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
 	workers   int                 // goroutines that work and have not decided to leave
+	crew      list.List[*worker]  // these, the oldest first
 	active    int                 // workers that have a task
 	largest   int                 // most workers ever
 	hired     int                 // workers ever started, for their numbers
@@ -206,6 +213,7 @@ func New(c Config) (*Pool, error) {
 	p.mu.queue = q
 	p.mu.stream, _ = q.(*stream)
 	p.mu.gate.stream = p.mu.stream
+	p.watchedBy(c.Observer)
 	return p, nil
 }
 

@@ -174,6 +174,8 @@ func (e entry) typed() (typedTask, bool) {
 		return nil, false
 	case typedTask:
 		return r, true
+	case *mark:
+		return entry{r.Runnable}.typed()
 	}
 	return nil, false
 }
@@ -204,6 +206,9 @@ func (e entry) context() context.Context {
 func (e entry) submitted() Runnable {
 	if tt, ok := e.typed(); ok {
 		return tt.submitted()
+	}
+	if m, ok := e.run.(*mark); ok {
+		return m.Runnable
 	}
 	return e.run
 }
@@ -248,7 +253,7 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
 			return err
 		}
 	}
-	if p.mu.gate.open.Load() && p.mu.gate.push(e, t) {
+	if p.mu.gate.open.Load() && p.mu.gate.push(e, t, p.observed.Load()) {
 		p.afterQueued(ctx, e, t)
 		return nil
 	}
@@ -300,13 +305,13 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	}
 	if w := p.mu.idle.pop(); w != nil { // then the queue is empty
 		p.mu.gate.submitted++
-		p.handLocked(w, e)
+		p.wakeForLocked(w, e)
 		return nil, taken
 	}
 	if p.mu.workers < p.mu.eager() {
 		return p.hireForLocked(e), taken
 	}
-	if p.mu.queue.push(e) {
+	if p.mu.queue.push(p.markLocked(e)) {
 		p.mu.gate.submitted++
 		if p.mu.workers == 0 { // Core is 0, and a task that waits needs a worker
 			return p.hireLocked(), queued
@@ -317,6 +322,15 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 		return p.hireForLocked(e), taken
 	}
 	return nil, saturated
+}
+
+// markLocked returns what is to be queued for e.
+func (p *Pool) markLocked(e entry) entry {
+	if o := p.observed.Load(); o != nil {
+		o.refill()
+		e.run = o.toQueue(e.run)
+	}
+	return e
 }
 
 // afterQueued follows the admission to the queue: the end of the submitter's context

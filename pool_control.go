@@ -131,6 +131,26 @@ func (p *Pool) Purge() int {
 	return len(gone)
 }
 
+// watchedBy has o watch p, if o is not nil, p has no Observer yet, and it has not ended. It
+// returns the Observer that p has, or o if p has ended.
+func (p *Pool) watchedBy(o *Observer) *Observer {
+	if o == nil {
+		return nil
+	}
+	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch}
+	w.skip = w.stride()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before := p.observed.Load(); before != nil {
+		return before.observer
+	}
+	if p.mu.stage < StageTidying {
+		o.add(w)
+		p.observed.Store(w)
+	}
+	return o
+}
+
 // Waiting iterates over a snapshot of the tasks that wait in the queue, each as it was
 // submitted. The order is that of the queue in a pool that is first-in, first-out, and
 // none in particular otherwise.

@@ -45,10 +45,13 @@ type gate struct {
 type cacheLine [64]byte
 
 // push queues e if the gate is open.
-func (g *gate) push(e entry, t *task.Task) bool {
+func (g *gate) push(e entry, t *task.Task, o *observed) bool {
 	g.mu.Lock()
-	admitted := g.open.Load() && g.stream.pushTail(e, t)
-	if admitted {
+	admitted := g.open.Load()
+	if admitted && o != nil {
+		e.run = o.toQueue(e.run)
+	}
+	if admitted = admitted && g.stream.pushTail(e, t); admitted {
 		g.submitted++
 	}
 	g.mu.Unlock()

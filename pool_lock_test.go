@@ -23,7 +23,7 @@ func TestGateIsCheckedUnderItsLock(t *testing.T) {
 		g.open.Store(true)
 		g.mu.Lock()
 		admitted := make(chan bool)
-		go func() { admitted <- g.push(entry{Func(func(context.Context) error { return nil })}, nil) }()
+		go func() { admitted <- g.push(entry{Func(func(context.Context) error { return nil })}, nil, nil) }()
 		runtime.Gosched() // mostly, it waits for the lock by now
 		g.open.Store(false)
 		g.mu.Unlock()

@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"runtime/pprof"
 	"strconv"
+	"time"
 
+	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -59,6 +61,30 @@ func (p *Pool) run(w *worker) outcome {
 		return canceledTask
 	}
 	return failed
+}
+
+// runMeasured runs the task in the hands of w, and measures it unless its body is not called.
+func (p *Pool) runMeasured(w *worker) outcome {
+	o := w.measured
+	w.measured = nil
+	named := o.named(p.info(w, w.entry).Name)
+	began := p.elapsed()
+	wait := time.Duration(began - w.admitted)
+	if p.timer != nil {
+		t := w.entry.task()
+		wait = delay.Until(p.clock().Now().On(t.FollowsWallClock()), t.Due())
+	}
+	defer func() {
+		if w.phase < phaseCalled {
+			return
+		}
+		run := time.Duration(p.elapsed() - began)
+		o.all.record(wait, run)
+		if named != nil {
+			named.record(wait, run)
+		}
+	}()
+	return p.run(w)
 }
 
 // runTyped runs a task that has a state. If the context of its submission has ended, the
@@ -231,12 +257,12 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 // errorUnseen reports whether there is no future that would show an error, or it may
 // well be ignored.
 func (e entry) errorUnseen() bool {
-	t := e.task()
-	if t == nil {
+	tt, ok := e.typed()
+	if !ok {
 		return true
 	}
-	_, plain := e.run.(*taskRunnable)
-	return plain || t.Reported()
+	_, plain := tt.(*taskRunnable)
+	return plain || tt.taskCore().Reported()
 }
 
 // decorated reports whether a task of the user's own is around this one. If it
@@ -311,6 +337,7 @@ func (p *Pool) countPanic() {
 	p.mu.Lock()
 	p.mu.panics++
 	p.mu.Unlock()
+	p.observed.Load().note(EventPanicked)
 }
 
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {

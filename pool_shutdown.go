@@ -52,7 +52,8 @@ func (p *Pool) Stage() Stage {
 func (p *Pool) Shutdown() {
 	p.mu.Lock()
 	var dropped []entry
-	if p.mu.stage == StageRunning {
+	first := p.mu.stage == StageRunning
+	if first {
 		p.mu.stage = StageShutdown
 		if p.timer != nil {
 			dropped = p.timer.dropLocked()
@@ -61,6 +62,9 @@ func (p *Pool) Shutdown() {
 		p.retireLocked()
 	}
 	p.mu.Unlock()
+	if first {
+		p.observed.Load().note(EventShutdown)
+	}
 	defer p.tidy()
 	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
 }
@@ -91,6 +95,7 @@ func (p *Pool) ShutdownNow() []Dropped {
 	p.turnAwayLocked()
 	p.retireLocked()
 	p.mu.Unlock()
+	p.observed.Load().note(EventStop)
 
 	p.cancel(ErrShutdown)
 	defer p.tidy()
@@ -172,6 +177,10 @@ func (p *Pool) tidy() {
 		p.mu.Lock()
 		p.mu.stage = StageTerminated
 		p.mu.Unlock()
+		p.observed.Load().note(EventTerminated)
+		if o := p.observed.Load(); o != nil {
+			o.observer.remove(o)
+		}
 		close(p.terminated)
 	}()
 	p.callTerminated()

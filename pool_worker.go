@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -37,10 +38,17 @@ type worker struct {
 	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
 	labels context.Context // has the pprof labels; the worker's own
 
+	// The task in hand is to be measured, unless measured is nil. Like the entry.
+	measured *observed
+	admitted int64 // when the task was admitted; 0 in a scheduled pool
+
 	// The pool's lock guards what follows.
-	dismissed  bool  // it was parked and must leave
-	parked     bool  // it is in the idle list
-	since      int64 // when it became idle, 0 if it is not
+	member     list.Node[*worker] // of the pool's crew
+	tasks      int64              // runs that it was given
+	begun      int64              // when it got the task in hand, or was first seen with it; 0 for neither
+	dismissed  bool               // it was parked and must leave
+	parked     bool               // it is in the idle list
+	since      int64              // when it became idle, 0 if it is not
 	prev, next *worker
 
 	supply      *supply // of contexts for bodies; written by the worker, as the next two
@@ -122,36 +130,71 @@ func (p *Pool) hireLocked() *worker {
 	p.mu.workers++
 	p.mu.largest = max(p.mu.largest, p.mu.workers)
 	p.mu.hired++
-	return &worker{pool: p, number: p.mu.hired, wake: make(chan struct{}, 1)}
+	w := &worker{pool: p, number: p.mu.hired, wake: make(chan struct{}, 1)}
+	w.member.Value = w
+	p.mu.crew.PushBack(&w.member)
+	return w
 }
 
 // hireForLocked makes a worker whose first task is e.
 func (p *Pool) hireForLocked(e entry) *worker {
 	p.mu.gate.submitted++
-	p.mu.active++
 	w := p.hireLocked()
-	w.entry = e
+	p.handLocked(w, e)
 	return w
 }
 
-// handLocked hands e to a worker that was removed from the idle list.
-func (p *Pool) handLocked(w *worker, e entry) {
-	p.mu.active++
-	w.entry = e
+// wakeForLocked hands e to a worker that was removed from the idle list.
+func (p *Pool) wakeForLocked(w *worker, e entry) {
+	p.handLocked(w, e)
 	w.wake <- struct{}{}
+}
+
+// handLocked makes e, which was not queued, the task of w.
+func (p *Pool) handLocked(w *worker, e entry) {
+	p.assignLocked(w, e)
+	if o := p.observed.Load(); o != nil {
+		w.begun = p.elapsed()
+		if o.choose() {
+			w.measured, w.admitted = o, w.begun
+		}
+	}
+}
+
+// assignQueuedLocked makes e, which was queued, the task of w. It needs only the workers'
+// lock.
+func (p *Pool) assignQueuedLocked(w *worker, e entry) {
+	p.assignLocked(w, e)
+	if m, ok := e.run.(*mark); ok {
+		p.measureLocked(w)
+		w.entry.run, w.admitted = w.measured.fromQueue(m)
+	}
+}
+
+// measureLocked has w measure its new task. It needs only the workers' lock.
+func (p *Pool) measureLocked(w *worker) {
+	w.measured, w.begun = p.observed.Load(), p.elapsed()
+	w.admitted = w.begun
+}
+
+func (p *Pool) assignLocked(w *worker, e entry) {
+	p.mu.active++
+	w.entry, w.begun = e, 0
+	w.tasks++
 }
 
 // dismissLocked makes a parked worker leave. It no longer counts, so that of two
 // workers at least one stays for the tasks.
 func (p *Pool) dismissLocked(w *worker) {
 	p.mu.idle.remove(w)
-	p.countOutLocked()
+	p.countOutLocked(w)
 	w.dismissed = true
 	w.wake <- struct{}{}
 }
 
-func (p *Pool) countOutLocked() {
+func (p *Pool) countOutLocked(w *worker) {
 	p.mu.workers--
+	p.mu.crew.Remove(&w.member)
 	if p.mu.workers == 0 && p.timer != nil {
 		p.timer.disarmLocked()
 	}
@@ -168,6 +211,7 @@ func (p *Pool) start(ws []*worker) {
 func (p *Pool) work(w *worker) {
 	if w.labels == nil {
 		w.labels = workerLabels(p.name, w.number)
+		p.observed.Load().note(EventWorkerStarted)
 	}
 	returned := false
 	defer func() {
@@ -197,6 +241,9 @@ func (p *Pool) work(w *worker) {
 // take runs the task in hand.
 func (p *Pool) take(w *worker) outcome {
 	w.phase = phaseTaken
+	if w.measured != nil {
+		return p.runMeasured(w)
+	}
 	return p.run(w)
 }
 
@@ -241,8 +288,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		p.countLocked(w, out)
 		if p.mu.open {
 			if e, ok := p.mu.stream.popHead(); ok {
-				p.mu.active++
-				w.entry = e
+				p.assignQueuedLocked(w, e)
 				p.mu.lock.Unlock()
 				w.endContext()
 				return true
@@ -268,6 +314,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	}
 	if next == stepExit {
 		w.phase = phaseGone
+		p.observed.Load().note(EventWorkerLeft)
 		p.tidy()
 	}
 	return next == stepRun
@@ -324,12 +371,17 @@ const (
 // nextLocked finds a task for w, or parks it, or counts it out.
 func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 	if p.mu.stage == StageStop || p.mu.workers > p.mu.max && p.isSpareLocked() {
-		p.countOutLocked()
+		p.countOutLocked(w)
 		return stepExit, p.unblockLocked()
 	}
 	if e, ok := p.mu.queue.pop(); ok {
-		p.mu.active++
-		w.entry = e
+		p.assignQueuedLocked(w, e)
+		if o := p.observed.Load(); o != nil {
+			o.refill()
+			if p.timer != nil && o.choose() {
+				p.measureLocked(w)
+			}
+		}
 		var fresh []*worker
 		if p.mu.nBlocked > 0 {
 			fresh = p.unblockLocked()
@@ -341,7 +393,7 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		return stepRun, fresh
 	}
 	if p.mayLeaveLocked(0) {
-		p.countOutLocked()
+		p.countOutLocked(w)
 		return stepExit, p.unblockLocked()
 	}
 	if w.since == 0 { // else it looked at the queue in vain, and is still idle

@@ -163,6 +163,7 @@ func (p *Pool) countRejected() {
 func (p *Pool) countRejectedLocked() {
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
+	p.observed.Load().note(EventRejected)
 }
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
@@ -233,6 +234,7 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 		var ok bool
 		if evicted, ok = evict(p.mu.queue); ok {
 			p.mu.ended[rejectedTask]++
+			p.observed.Load().note(EventRejected)
 			w, verdict = p.admitLocked(e, e.task())
 		}
 	}

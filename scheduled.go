@@ -32,9 +32,10 @@ type ScheduledConfig struct {
 	// Abort.
 	Reject RejectPolicy
 
-	// Hooks and Logger are as in Config.
-	Hooks  Hooks
-	Logger *slog.Logger
+	// Hooks, Observer and Logger are as in Config.
+	Hooks    Hooks
+	Observer *Observer
+	Logger   *slog.Logger
 
 	// RetainCanceled leaves canceled tasks in the queue until they are due, or until
 	// Purge, for inspection. The default is that they leave at once.
@@ -148,6 +149,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	p.timer.policies[periodic] = c.Periodic.or(DropAtShutdown)
 	p.mu.queue = q
 	p.mu.retained = c.RetainCanceled
+	p.watchedBy(c.Observer)
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 

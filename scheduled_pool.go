@@ -105,7 +105,7 @@ func (tm *timer) dispatchLocked() {
 			break
 		}
 		tt.taskCore().SetPlace(task.Unplaced)
-		p.handLocked(p.mu.idle.pop(), entry{tt})
+		p.wakeForLocked(p.mu.idle.pop(), entry{tt})
 	}
 	if p.mu.stage != StageRunning && tm.queue.Len() == 0 {
 		p.retireLocked() // nothing will come any more

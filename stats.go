@@ -39,6 +39,10 @@ func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.statsLocked()
+}
+
+func (p *Pool) statsLocked() Stats {
 	return Stats{
 		Name:      p.name,
 		Stage:     p.mu.stage,

@@ -127,8 +127,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "pool_lock.go", what: "a gate that closed during the wait for its lock takes a task",
-		old:  "admitted := g.open.Load() && g.stream.pushTail(e, t)",
-		new:  "admitted := g.stream.pushTail(e, t)",
+		old:  "	admitted := g.open.Load()\n",
+		new:  "	admitted := true\n",
 		test: "TestGateIsCheckedUnderItsLock",
 	},
 	{
@@ -223,8 +223,8 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "pool_worker.go", what: "a worker that was handed a task is not woken",
-		old: "	w.entry = e\n\tw.wake <- struct{}{}",
-		new: "	w.entry = e",
+		old: "	p.handLocked(w, e)\n\tw.wake <- struct{}{}",
+		new: "	p.handLocked(w, e)",
 	},
 	{
 		file: "pool_worker.go", what: "the last worker leaves tasks behind",

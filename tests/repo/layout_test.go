@@ -48,7 +48,7 @@ var layers = []struct {
 	{"cron", nil},
 	{"histogram", nil},
 	{".", []string{
-		"queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
+		"histogram", "queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/alarm", "internal/heap", "internal/ring", "internal/spinlock",
 	}},
 	{"executortest", []string{".", "queue"}},

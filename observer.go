@@ -1,0 +1,319 @@
+package executor
+
+import (
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/histogram"
+)
+
+// An Observer knows the pools that were given to it, and measures some of their tasks: how
+// long they wait, how long they run, and how late they are. Package debug shows it as a
+// page. There is no default one, and a pool without one measures nothing.
+//
+// All methods may be called by any goroutine. It has no goroutine of its own, and need not
+// be closed. It holds a pool until that is terminated.
+type Observer struct {
+	config ObserverConfig
+
+	// mu is a leaf. It is not needed for a task that is measured.
+	mu     sync.Mutex
+	pools  []*observed // in the order of their numbers
+	last   int         // number of the pool that was added last
+	events []Event     // a ring; event n is at (n-1) % len
+	latest int64       // number of the latest event
+}
+
+// ObserverConfig says what an Observer is to measure. The zero ObserverConfig is that of
+// one that can be left on.
+type ObserverConfig struct {
+	// Every is how many tasks there are for one that is measured, on average: which one
+	// is random. From 1, for each task, to 1<<20; the default, 0, is 64, which costs less
+	// than can be measured. 1 costs about 200 ns for each task.
+	Every int
+
+	// Names is how many task names of a pool have figures of their own; the tasks of
+	// others are in Figures.OtherNames. It must not be negative. A name takes 8 KiB. The
+	// default, 0, is none.
+	Names int
+
+	// Events is how many events of all pools are kept, the latest ones. It must not be
+	// negative. An event costs about 100 ns, and there may be one for each task where
+	// workers come and go with tasks, as in PerTask, or all are rejected. The default, 0,
+	// is none.
+	Events int
+}
+
+const (
+	defaultEvery = 64
+	maxEvery     = 1 << 20
+)
+
+// NewObserver returns an Observer without pools, or an error that matches [ErrInvalid] and
+// says which field of c is out of its range. Give it to pools by Config.Observer, or give
+// pools to it by Watch.
+func NewObserver(c ObserverConfig) (*Observer, error) {
+	if c.Every == 0 {
+		c.Every = defaultEvery
+	}
+	switch {
+	case c.Every < 1 || c.Every > maxEvery:
+		return nil, invalid("ObserverConfig: Every is %d; it must be from 1 to %d, or 0 for %d",
+			c.Every, maxEvery, defaultEvery)
+	case c.Names < 0:
+		return nil, invalid("ObserverConfig: Names is %d; it must not be negative; 0 is none", c.Names)
+	case c.Events < 0:
+		return nil, invalid("ObserverConfig: Events is %d; it must not be negative; 0 is none", c.Events)
+	}
+	return &Observer{config: c, events: make([]Event, c.Events)}, nil
+}
+
+// add adds a pool. The pool's lock is held, so that the pool can't end meanwhile.
+func (o *Observer) add(w *observed) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last++
+	w.number = o.last
+	o.pools = append(o.pools, w)
+}
+
+// remove removes a pool that is terminated.
+func (o *Observer) remove(w *observed) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept := make([]*observed, 0, len(o.pools)) // a copy, since Pools may be iterating
+	for _, other := range o.pools {
+		if other != w {
+			kept = append(kept, other)
+		}
+	}
+	o.pools = kept
+}
+
+// EventKind is what has happened to a pool.
+type EventKind uint8
+
+const (
+	EventWorkerStarted EventKind = iota // a worker began
+	EventWorkerLeft                     // a worker left
+	EventRejected                       // a task was handed to the rejection policy, or evicted by it
+	EventPanicked                       // a body or a hook panicked
+	EventShutdown                       // the pool takes no more tasks, and runs those that wait
+	EventStop                           // the pool takes no more tasks, and runs none
+	EventTerminated                     // the pool has ended
+	numEventKinds
+)
+
+// String returns what has happened in a word or two, as "worker started", and the number
+// of any other value.
+func (k EventKind) String() string { return name(k, eventKindNames) }
+
+var eventKindNames = []string{"worker started", "worker left", "rejected", "panicked", "shutdown", "stop",
+	"terminated"}
+
+// MarshalText returns the text of String.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets k to the kind with that text. Another text is an error that matches
+// [ErrInvalid].
+func (k *EventKind) UnmarshalText(text []byte) error {
+	return setByName(k, "EventKind", eventKindNames, text)
+}
+
+// Event is something that has happened to a pool, once or several times in a second.
+type Event struct {
+	Number int64     // from 1, one more than that of the event before
+	Time   time.Time // when it happened, for the first time
+	Count  int64     // how often it happened within a second of Time; it may still grow in that second
+	Pool   int       // the number of the pool, see Observer.Pools
+	Name   string    // the name of the pool
+	Kind   EventKind
+}
+
+// Events returns the events after the one with the given number, 0 for all, oldest first,
+// and how many of these were lost because more than ObserverConfig.Events came after them.
+func (o *Observer) Events(after int64) (events []Event, lost int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first := max(after, 0) + 1
+	if kept := o.latest - int64(len(o.events)) + 1; kept > first {
+		lost, first = kept-first, kept
+	}
+	for n := first; n <= o.latest; n++ {
+		events = append(events, *o.event(n))
+	}
+	return events, lost
+}
+
+// event returns the place of event n. The caller holds the lock.
+func (o *Observer) event(n int64) *Event { return &o.events[(n-1)%int64(len(o.events))] }
+
+// note adds an event of the pool, if o is not nil and events are kept. The same that
+// happens again within a second is counted with the first one.
+func (o *observed) note(k EventKind) {
+	if o == nil || len(o.observer.events) == 0 {
+		return
+	}
+	now := time.Now()
+	all := o.observer
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if n := o.noted[k]; n > 0 && n > all.latest-int64(len(all.events)) {
+		if e := all.event(n); now.Sub(e.Time) < time.Second {
+			e.Count++
+			return
+		}
+	}
+	all.latest++
+	o.noted[k] = all.latest
+	*all.event(all.latest) = Event{
+		Number: all.latest, Time: now, Count: 1, Pool: o.number, Name: o.name, Kind: k,
+	}
+}
+
+// What follows is how a few of a pool's tasks are measured. A clock is read for these, and
+// when a worker is handed a task, which takes longer than that:
+//
+//	admission   to a worker    chosen: the worker is to measure it
+//	            to the queue   chosen: a mark with the time is queued in its place
+//	worker      takes a task   a mark: it is to measure the task of the mark
+//	            runs a task    to be measured: it reads the clock before and after
+//
+// In a scheduled pool a task is chosen when a worker takes it: it has its time with it.
+
+// observed is a pool with its Observer.
+type observed struct {
+	observer *Observer
+	pool     Executor // the *Pool
+	name     string
+	epoch    time.Time            // of the pool's times
+	number   int                  // of the pool
+	noted    [numEventKinds]int64 // numbers of the latest events; under the Observer's lock
+
+	all   figures
+	names nameFigures
+
+	_ [64]byte // processors write at the same time what is apart
+
+	// The gate's lock guards these, or the pool's while the gate is closed.
+	skip uint32 // tasks until one is chosen, that one included
+	free *mark  // marks to be used again
+
+	_ [64]byte
+
+	// The workers' lock guards these.
+	spent  *mark // marks that have left the queue
+	nSpent int
+}
+
+// figures are what is measured of some tasks.
+type figures struct {
+	wait histogram.Histogram // or the lateness, in a scheduled pool
+	run  histogram.Histogram
+}
+
+func (f *figures) record(wait, run time.Duration) {
+	f.wait.Record(wait)
+	f.run.Record(run)
+}
+
+// nameFigures are the figures by task name.
+type nameFigures struct {
+	mu     sync.Mutex // a leaf
+	byName map[string]*figures
+	others figures // of names beyond the limit
+}
+
+// mark is a chosen task in the queue. It is there in place of the task, and nowhere else.
+type mark struct {
+	Runnable
+	at   int64 // when the task was admitted
+	next *mark
+}
+
+// maxSpent is how many marks that have left the queue are kept to be used again.
+const maxSpent = 1024
+
+// stride returns after how many tasks the next one is chosen. It is random, so that it
+// does not follow a pattern of the tasks, and Every on average.
+func (o *observed) stride() uint32 { return 1 + rand.Uint32N(uint32(2*o.observer.config.Every-1)) }
+
+// elapsed is Pool.elapsed.
+func (o *observed) elapsed() int64 { return int64(time.Since(o.epoch)) }
+
+// choose counts a task and reports whether it is chosen. The caller holds the gate's lock.
+func (o *observed) choose() bool {
+	if o.skip--; o.skip > 0 {
+		return false
+	}
+	o.chosen()
+	return true
+}
+
+func (o *observed) chosen() { o.skip = o.stride() }
+
+// toQueue returns what is to be queued for r: a mark, if r is chosen. The caller holds the
+// gate's lock.
+func (o *observed) toQueue(r Runnable) Runnable {
+	if o.skip--; o.skip > 0 {
+		return r
+	}
+	return o.mark(r)
+}
+
+func (o *observed) mark(r Runnable) Runnable {
+	o.chosen()
+	m := o.free
+	if m == nil {
+		m = new(mark)
+	} else {
+		o.free = m.next
+	}
+	m.Runnable, m.at, m.next = r, o.elapsed(), nil
+	return m
+}
+
+// fromQueue returns the task of m, which has left the queue, and when it was admitted. The
+// caller holds the workers' lock.
+func (o *observed) fromQueue(m *mark) (task Runnable, admitted int64) {
+	task, admitted = m.Runnable, m.at
+	m.Runnable = nil
+	if o.nSpent < maxSpent {
+		m.next, o.spent = o.spent, m
+		o.nSpent++
+	}
+	return task, admitted
+}
+
+// refill passes marks on from the workers to the gate. The caller holds the pool's lock.
+func (o *observed) refill() {
+	if o.free == nil {
+		o.free, o.spent, o.nSpent = o.spent, nil, 0
+	}
+}
+
+// named returns the figures of the tasks with a name, nil if none are asked for.
+func (o *observed) named(name string) *figures {
+	most := o.observer.config.Names
+	if most == 0 {
+		return nil
+	}
+	n := &o.names
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f := n.byName[name]
+	switch {
+	case f != nil:
+	case len(n.byName) >= most:
+		f = &n.others
+	default:
+		f = new(figures)
+		if n.byName == nil {
+			n.byName = make(map[string]*figures)
+		}
+		n.byName[strings.Clone(name)] = f
+	}
+	return f
+}
