@@ -101,7 +101,8 @@
 // pause in between, [ScheduledPool.On] when a [Trigger] says. Package cron has triggers for
 // crontab times. Runs of one series never overlap. [Times] and [Until] limit it, [Jitter]
 // spreads it, [SkipMissed] skips missed runs, and a body ends it by returning [Stop]. [Due]
-// returns when a body was due.
+// returns when a body was due. A series is managed by its methods, as [Series.Pause],
+// [Series.RunNow] and [Series.Reschedule], and [ScheduledPool.Schedules] lists all.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.
@@ -128,7 +129,8 @@
 // a panic is reported to Hooks.OnPanic, or else logged with its stack; an error to
 // Hooks.AfterTask, or else logged. The worker lives on. Nothing is swallowed.
 //
-// In periodic work an error is recorded and the schedule goes on; a panic ends it.
+// In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
+// [ContinueAfterPanic] is given.
 // A body that calls [runtime.Goexit], as a failing test does, has failed with
 // [ErrGoexit], and its worker is replaced.
 //

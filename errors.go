@@ -46,6 +46,12 @@ var (
 	// ErrNotDone is returned by the accessors that do not wait, while there is no outcome.
 	ErrNotDone = errors.New("executor: task not done")
 
+	// ErrDone is returned where a task is done, so that nothing can be changed any more.
+	ErrDone = errors.New("executor: task done")
+
+	// ErrRunning is returned by [Series.RunNow] if a run is in progress.
+	ErrRunning = errors.New("executor: a run is in progress")
+
 	// ErrNilTask is returned, or is the outcome, where a task is nil. Nothing else has
 	// happened then.
 	ErrNilTask = errors.New("executor: nil task")

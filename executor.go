@@ -33,6 +33,15 @@ type Func func(ctx context.Context) error
 // Run calls f.
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
+// Callable adapts a function without a result to [Submit], [InvokeAll] and the other
+// functions that expect one. It returns nil for a nil fn.
+func Callable(fn func(context.Context) error) func(context.Context) (struct{}, error) {
+	if fn == nil {
+		return nil
+	}
+	return func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }
+}
+
 // State is where a task is in its life. It changes only along these arrows:
 //
 //	Pending -> Running             a worker, or the caller of Run, took it

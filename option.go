@@ -17,10 +17,9 @@ type options struct {
 	name     string
 	timeout  time.Duration
 	priority int64
-	jitter   time.Duration
-	times    int64
-	until    time.Time
-	skip     bool
+	jitter   time.Duration // of a task that runs once; that of a series is in its rules
+	series   seriesRules
+	mode     mode // of a series, at first
 
 	needs taskKind // the least kind of task for which all the options make sense
 	owner string   // the option that needs it
@@ -84,7 +83,7 @@ func Jitter(d time.Duration) Option {
 		if d <= 0 {
 			o.reject("Jitter(%v): must be positive; leave the option out for none", d)
 		}
-		o.jitter = d
+		o.jitter, o.series.jitter = d, d
 	}
 }
 
@@ -96,7 +95,7 @@ func Times(n int) Option {
 		if n < 1 {
 			o.reject("Times(%d): must be at least 1; leave the option out for no limit", n)
 		}
-		o.times = int64(n)
+		o.series.times = int64(n)
 	}
 }
 
@@ -109,18 +108,65 @@ func Until(t time.Time) Option {
 		if t.IsZero() {
 			o.reject("Until: zero time; leave the option out for no end")
 		}
-		o.until = t
+		o.series.until = t
 	}
 }
 
-// SkipMissed makes work at a fixed rate leave out the runs whose time has
-// passed when a run ends late, and go on with the next on the grid. The default
-// is to catch up, each missed run following the other. With a fixed delay or a
-// trigger nothing is missed, and it has no effect.
-func SkipMissed() Option {
+// SkipMissed leaves out the runs of a fixed rate or a trigger whose time passes while a run
+// is in progress, and goes on with the next one on the grid. That is the default for a
+// trigger; a fixed rate catches up, as with [CatchUp].
+func SkipMissed() Option { return missed(skipMissed) }
+
+// RunMissedOnce makes one run in place of all those of a fixed rate or a trigger whose time
+// passes while a run is in progress, as soon as that has ended. It is due at the last of
+// these times.
+func RunMissedOnce() Option { return missed(runOnce) }
+
+// CatchUp makes up for each run of a fixed rate or a trigger whose time passes while a run is
+// in progress, one after the other. That is the default for a fixed rate, as in the JDK; a
+// trigger skips, as with [SkipMissed].
+func CatchUp() Option { return missed(catchUp) }
+
+func missed(p missedPolicy) Option {
 	return func(o *options) {
-		o.need(periodic, "SkipMissed")
-		o.skip = true
+		o.need(periodic, p.option())
+		if m := o.series.missed; m != missedDefault && m != p {
+			o.reject("%s excludes %s; leave out one of them", p.option(), m.option())
+		}
+		o.series.missed = p
+	}
+}
+
+// StartWithin leaves out a run of a series that can't begin within d after it is due, d being
+// positive: since the workers are busy, the machine was suspended, or, with [CatchUp], the
+// run before it took too long. The series goes on with the next run. The default is that a
+// run may begin at any time.
+func StartWithin(d time.Duration) Option {
+	return func(o *options) {
+		o.need(periodic, "StartWithin")
+		if d <= 0 {
+			o.reject("StartWithin(%v): must be positive; leave the option out for no bound", d)
+		}
+		o.series.window = d
+	}
+}
+
+// StartPaused makes a series that does not run before [Series.Resume]; its grid begins at
+// once. The default is that it runs.
+func StartPaused() Option {
+	return func(o *options) {
+		o.need(periodic, "StartPaused")
+		o.mode = paused
+	}
+}
+
+// ContinueAfterPanic makes a series go on after a run that panicked, or called
+// [runtime.Goexit]: the run counts as failed, and is reported as always. The default is that
+// the series ends, as failed.
+func ContinueAfterPanic() Option {
+	return func(o *options) {
+		o.need(periodic, "ContinueAfterPanic")
+		o.series.onPanic = panicCounts
 	}
 }
 

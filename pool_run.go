@@ -88,24 +88,17 @@ func (p *Pool) runMeasured(w *worker) outcome {
 }
 
 // runTyped runs a task that has a state. If the context of its submission has ended, the
-// task is canceled, before its body or, for the sake of a series, after it.
+// task is canceled.
 func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 	t := tt.taskCore()
 	submitted := t.Context()
 	if submitted.Err() != nil {
 		tt.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
-	s := planOf(t).series
-	if s != nil && s.stale {
-		s.stale = false
-		p.restart(submitted, w, e, tt)
-		return outcomeOf(t)
+	if s := planOf(t).series; s != nil {
+		return p.runSeries(submitted, w, e, s)
 	}
-	runs := task.Once
-	if s != nil {
-		runs = task.Repeatedly
-	}
-	ctx, ok := t.Begin(runs)
+	ctx, ok := t.Begin(task.Once)
 	if !ok {
 		switch t.State() {
 		case task.Pending:
@@ -115,30 +108,8 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 		}
 		return outcomeOf(t)
 	}
-	if s != nil {
-		s.run.Add(1)
-	}
 	p.perform(ctx, w, e, t)
-	if submitted.Err() != nil {
-		tt.end(task.Canceled, canceled(task.ContextError(submitted)))
-	}
 	return outcomeOf(t)
-}
-
-// restart finds a new time for a series after the wall clock was set back. It
-// ends the series if there is none, or if the trigger does not tell.
-func (p *Pool) restart(ctx context.Context, w *worker, e entry, tt typedTask) {
-	more, last := false, goexit
-	defer func() {
-		if more {
-			return
-		}
-		tt.end(last.state(), last.err)
-		if last.err != nil {
-			p.report(ctx, p.info(w, e), last)
-		}
-	}()
-	more, last = planOf(tt.taskCore()).series.restart()
 }
 
 // perform calls the body of e, whose task is t, with the hooks around it. No panic

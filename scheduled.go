@@ -99,14 +99,6 @@ type ScheduledTask interface {
 	Next() time.Time
 }
 
-// Trigger has the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
-type Trigger interface {
-	// Next returns the first time later than t, or the zero Time if there is none. It must
-	// depend on t alone: it may be called for a time again, or for one that is skipped. It
-	// is called with no lock held, by one goroutine at a time for each task.
-	Next(t time.Time) time.Time
-}
-
 // A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a
 // fixed rate, with a fixed delay, or by a trigger. Tasks run in the order of
 // their times, those with the same time on the same clock in the order in which
@@ -238,7 +230,7 @@ func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilF
 func (p *ScheduledPool) AtFixedRate(
 	ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
-	return p.every(ctx, initial, &Series{cadence: fixedRate, period: period}, "AtFixedRate: period", fn, opts)
+	return p.every(ctx, initial, FixedRate(period), "AtFixedRate", fn, opts)
 }
 
 // WithFixedDelay is like AtFixedRate, but each run is due one delay after the end of the
@@ -246,19 +238,20 @@ func (p *ScheduledPool) AtFixedRate(
 func (p *ScheduledPool) WithFixedDelay(
 	ctx context.Context, initial, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
-	return p.every(ctx, initial, &Series{cadence: fixedDelay, period: delay}, "WithFixedDelay: delay", fn, opts)
+	return p.every(ctx, initial, FixedDelay(delay), "WithFixedDelay", fn, opts)
 }
 
 func (p *ScheduledPool) every(
-	ctx context.Context, initial time.Duration, s *Series, period string,
+	ctx context.Context, initial time.Duration, r Rhythm, where string,
 	fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	mustContext(ctx)
-	if s.period <= 0 {
-		return nil, invalid("%s is %v; it must be positive", period, s.period)
+	at, err := r.first(where, p.clock())
+	if err != nil {
+		return nil, err
 	}
-	s.base = p.fromNow(initial)
-	return p.repeat(ctx, s, fn, opts)
+	at.base = p.fromNow(initial)
+	return p.repeat(ctx, where, r, at, fn, opts)
 }
 
 // On submits fn to run at the wall-clock times that trigger returns, the first being the
@@ -275,60 +268,69 @@ func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
 	mustContext(ctx)
-	if trigger == nil {
-		return nil, invalid("On: nil Trigger")
+	r := OnTrigger(trigger)
+	at, err := r.first("On", p.clock())
+	if err != nil {
+		return nil, err
 	}
-	now := time.Now().Round(0)
-	first := trigger.Next(now)
-	if first.IsZero() {
-		return nil, invalid("On: the trigger %v gives no time after now", trigger)
-	}
-	if !first.After(now) {
-		return nil, invalid("On: the trigger %v gives %v after %v, which is not later", trigger, first, now)
-	}
-	s := &Series{cadence: triggered, trigger: trigger, base: max(delay.WallNanos(first), 1), location: first.Location()}
-	return p.repeat(ctx, s, fn, opts)
+	return p.repeat(ctx, "On", r, at, fn, opts)
 }
 
 func (p *ScheduledPool) repeat(
-	ctx context.Context, s *Series, fn func(context.Context) error, opts []Option,
+	ctx context.Context, where string, r Rhythm, at slot, fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	if fn == nil {
 		return nil, ErrNilTask
 	}
 	o, err := gather(periodic, opts)
+	if err == nil {
+		err = o.series.check(where, r)
+	}
 	if err != nil {
 		return nil, err
+	}
+	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
+	if s.isOver(at.base, r.onWall()) { // whatever the jitter
+		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.base, r.onWall()))
 	}
 	t := s.taskCore()
 	s.future.fn = Callable(fn)
 	t.Init()
 	t.MakeReported()
-	t.InitDue(delay.After(s.base, jitter(o.jitter)))
-	wall := s.cadence == triggered
-	if wall {
+	t.InitDue(delay.After(at.base, jitter(o.jitter)))
+	if r.onWall() {
 		t.FollowWallClock()
 	}
 	adopt(t, o)
 	s.plan.series = s
 	t.SetOptions().Plan = &s.plan
-	s.times, s.jitter, s.skip, s.until = o.times, o.jitter, o.skip, o.until
-	if s.isOver(p.clock(), s.base, wall) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.until, p.clock().Time(s.base, wall))
-	}
-	if err := p.schedule(ctx, t, entry{s}); err != nil {
+	p.attach(ctx, t, entry{s})
+	s.mu.Lock()
+	s.next = t.Due()
+	s.mu.Unlock()
+	due, _ := s.position()
+	t.SetDue(due)
+	p.timer.series.add(s)
+	if err := p.enter(ctx, entry{s}, t); err != nil {
+		p.timer.series.remove(s)
 		return nil, err
 	}
+	s.change(func() bool { return s.version > 0 || s.turn == turnCalled }) // on its way into the queue
 	return s, nil
 }
 
 // schedule submits a task whose time is set.
 func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry) error {
+	p.attach(ctx, t, e)
+	return p.enter(ctx, e, t)
+}
+
+// attach makes t, whose time is set, a task of p.
+func (p *ScheduledPool) attach(ctx context.Context, t *task.Task, e entry) {
 	t.AttachNew(&p.owner, ctx)
 	if p.decorate != nil {
 		p.decorateTask(t, e)
 	}
-	return p.enter(ctx, e, t)
 }
 
 // decorateTask has the user put a task around t. Decorate may make t known to others.

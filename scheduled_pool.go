@@ -30,6 +30,7 @@ type timer struct {
 	pool     *Pool
 	queue    *delay.Queue[typedTask]
 	policies [periodic + 1]AfterShutdown // by kind of task
+	series   registry
 
 	alarm *alarm.Alarm   // nil while there is no worker
 	spent []*alarm.Alarm // to be closed by tidy
@@ -91,8 +92,24 @@ func (tm *timer) requeueLocked(e entry) bool {
 		return false
 	}
 	t := e.task()
-	t.SetDue(planOf(t).series.next)
+	t.Move(planOf(t).series.position())
 	return tm.pool.mu.queue.push(e)
+}
+
+// repositionLocked moves a series that waits in the queue to the time that it has now.
+func (tm *timer) repositionLocked(s *Series) {
+	t := s.taskCore()
+	if t.Place() < 0 {
+		return // a worker has it, or it is about to enter the queue
+	}
+	q := tm.pool.mu.queue
+	q.remove(t)
+	t.Move(s.position())
+	q.push(entry{s}) // there is room
+	if tm.pool.mu.idle.top != nil && !tm.alarmCovers(t) {
+		tm.queue.Look()
+		tm.dispatchLocked()
+	}
 }
 
 // dispatchLocked hands tasks that were due at the last look at the clocks to idle
@@ -234,10 +251,9 @@ func placed(tts []typedTask, places []int32) {
 func stale(tt typedTask) bool {
 	t := tt.taskCore()
 	s := planOf(t).series
-	if s == nil {
+	if s == nil || !s.setBack() {
 		return false
 	}
-	s.stale = true
 	t.SetDue(1)
 	return true
 }

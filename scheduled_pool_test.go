@@ -21,25 +21,22 @@ type everyHour struct{}
 
 func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) }
 
-// attachedSeries returns a series at each full hour that a pool owns, whose present run was
-// due at base.
-func attachedSeries(base int64) *Series {
-	s := &Series{cadence: triggered, trigger: everyHour{}, location: time.UTC, base: base}
+// hourlySeries returns a series at each full hour, whose present slot is at base.
+func hourlySeries(base int64) *Series {
+	s := &Series{pool: Scheduled(1).Pool, rhythm: OnTrigger(everyHour{}), slot: slot{base: base}}
+	s.rhythm.location = time.UTC
 	s.taskCore().Init()
-	s.taskCore().FollowWallClock()
-	s.taskCore().AttachNew(&Scheduled(1).owner, context.Background())
 	return s
 }
 
-// A schedule that begins anew takes the first time after the present, though
-// it had already been due later than that.
-func TestRestartedSeries(t *testing.T) {
-	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
-	s := attachedSeries(future)
+// A schedule whose place is found anew takes the first time after the present, though it had
+// already been due later than that.
+func TestSeriesWallClockSetBackWhileQueued(t *testing.T) {
+	s := hourlySeries(delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour)))
 	before := time.Now()
-	more, err := s.restart()
-	if !more || err.err != nil {
-		t.Fatalf("restart gives %t, %v", more, err)
+	expectTrue(t, "setBack", s.setBack())
+	if more, err := s.advance(); !more || err.err != nil {
+		t.Fatalf("advance returns %t, %v", more, err)
 	}
 	next := time.Unix(0, s.next)
 	if first := (everyHour{}).Next(before); next.Before(first) || next.After(first.Add(2*time.Hour)) {
@@ -47,10 +44,30 @@ func TestRestartedSeries(t *testing.T) {
 	}
 }
 
+// A paused schedule keeps its place when the wall clock is set back, and finds it anew when it
+// is resumed.
+func TestSeriesWallClockSetBackWhilePaused(t *testing.T) {
+	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
+	s := hourlySeries(future + int64(time.Hour))
+	s.slot.from, s.mode = future, paused
+	expectTrue(t, "no setBack", !s.setBack())
+	expectTrue(t, "Resume", s.Resume())
+	if next := time.Unix(0, s.next); time.Until(next) > 2*time.Hour {
+		t.Errorf("next is %v", next)
+	}
+}
+
+func expectTrue(t *testing.T, what string, is bool) {
+	t.Helper()
+	if !is {
+		t.Errorf("%s: false", what)
+	}
+}
+
 // A schedule whose body was running while the clock was set back far also takes
 // the first time after the present: nobody found it in the queue to make it
 // begin anew.
-func TestWallClockSetBackDuringRun(t *testing.T) {
+func TestSeriesWallClockSetBackDuringRun(t *testing.T) {
 	for _, c := range []struct {
 		ahead time.Duration // of the time for which the run was due
 		anew  bool
@@ -60,9 +77,10 @@ func TestWallClockSetBackDuringRun(t *testing.T) {
 		{10 * 365 * 24 * time.Hour, true},
 	} {
 		base := time.Now().Add(c.ahead)
-		s := attachedSeries(delay.WallNanos(base))
+		s := hourlySeries(delay.WallNanos(base))
+		s.turn = turnInSlot
 		if more, err := s.advance(); !more || err.err != nil {
-			t.Fatalf("advance gives %t, %v", more, err)
+			t.Fatalf("advance returns %t, %v", more, err)
 		}
 		if next := time.Unix(0, s.next); next.Before(base) != c.anew {
 			t.Errorf("the clock was set back by %v: next is in %v", c.ahead, time.Until(next))
@@ -83,7 +101,7 @@ func (x *exitsLater) Next(t time.Time) time.Time {
 
 // A trigger that calls runtime.Goexit when it is asked anew, after the wall
 // clock was set back, ends its series as it does after a run.
-func TestWallClockSetBackTriggerExits(t *testing.T) {
+func TestSeriesWallClockSetBackTriggerExits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := NewScheduled(ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {

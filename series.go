@@ -2,50 +2,52 @@ package executor
 
 import (
 	"context"
-	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/task"
 )
 
-// A Series is periodic work of a [ScheduledPool]: the handle by which it is canceled,
-// and the outcome of the whole. It is done when there will be no further run: it fails
-// if a run panicked, it is canceled, or it succeeds because its runs were limited or
-// one of them returned [Stop].
+// A Series is periodic work of a [ScheduledPool]: the handle by which it is managed, and
+// the outcome of the whole. It is done when there will be no further run: it fails if a
+// run panicked, it is canceled, or it succeeds because its runs were limited or one of
+// them returned [Stop].
 //
-// All methods may be called by any goroutine. The zero Series is not usable.
+// [ScheduledPool.Schedules] lists all series of a pool. All methods may be called by any
+// goroutine, also by the work itself. The zero Series is not usable.
 type Series struct {
-	// Its runs never overlap:
-	//
-	//	worker   pop under the lock ─▶ run the body ─▶ conclude: ran finds next
-	//	            ▲                                        │
-	//	            └── requeueLocked: due = next, push ◀────┘ fetch, under the lock
-	//
-	// The task is in the queue or with one worker. So all but the counters belongs to the
-	// goroutine that has the task: the submitter, then one worker after the other. Each
-	// takes over under the pool's lock.
 	future Future[struct{}]
 	plan   plan
+	pool   *Pool
+	member list.Node[*Series] // of the registry of the pool
+	rules  seriesRules
 
-	cadence  cadence
-	period   time.Duration // of fixedRate and fixedDelay; positive
-	trigger  Trigger
-	location *time.Location // of the trigger's first time, and of those it is asked about
-	jitter   time.Duration
-	times    int64     // most runs, 0 for any number
-	until    time.Time // no run is due after it; zero for none
-	skip     bool      // leave out times that have passed
+	run     atomic.Int64              // the number of the present or latest run, from 1
+	offered atomic.Pointer[time.Time] // that the decoration is asked about; nil for none
 
-	stale bool // the wall clock was set back, and next is to be found anew; under the pool's lock while queued
+	// mu guards what follows. It is taken under the pool's lock or alone; only the task's
+	// lock is taken, and no user code is called, under it. See series_run.go for the states.
+	mu      sync.Mutex
+	turn    turn
+	mode    mode
+	rhythm  Rhythm
+	slot    slot
+	version int   // of rhythm and slot
+	next    int64 // when the run of the slot is due: with its jitter, as the decoration has it
+	record  record
+}
 
-	base int64 // when the present run was due, without jitter
-	next int64 // when the next run is due
+// record is what the runs of a series have been up to now.
+type record struct {
+	runs, failures, leftOut int64
 
-	run     atomic.Int64 // the number of the present or latest run, from 1
-	runs    atomic.Int64 // runs that have ended
-	lastErr atomic.Pointer[error]
+	since    time.Time // when the run in progress began; zero if there is none
+	started  time.Time // when the latest run that has ended began; zero if there is none
+	duration time.Duration
+	err      error
 }
 
 var (
@@ -57,7 +59,8 @@ var (
 // Name returns the name that [Named] set, or "".
 func (s *Series) Name() string { return s.future.Name() }
 
-// State reports where the series is in its life. Between two runs it is [Pending].
+// State reports where the series is in its life. Between two runs, and while it is paused,
+// it is [Pending].
 func (s *Series) State() State { return s.future.State() }
 
 // Done returns a channel that is closed when the series is done, the same one each time.
@@ -91,144 +94,101 @@ func (s *Series) Cancel() bool { return s.future.Cancel() }
 func (s *Series) Abandon() bool { return s.future.Abandon() }
 
 // Next returns the time at which the next run is due; during a run that is the time at
-// which this run was due. It is zero if the series is done, or was not accepted.
+// which this run was due, and [ScheduleInfo] has the one after it. It is zero if the
+// series is paused or done, or was not accepted.
 func (s *Series) Next() time.Time {
+	s.mu.Lock()
+	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.location
+	s.mu.Unlock()
+	if at := s.offered.Load(); at != nil {
+		return *at
+	}
 	next := nextOf(s.taskCore())
-	if s.location != nil && !next.IsZero() {
-		next = next.In(s.location)
+	switch {
+	case waits || next.IsZero():
+		return time.Time{}
+	case location != nil:
+		return next.In(location)
 	}
 	return next
 }
 
 // Delay returns the time that is left until the next run is due. It is negative for one
-// that is overdue, and zero if the series is done.
+// that is overdue, zero if the series is done, and more than a century if it is paused.
 func (s *Series) Delay() time.Duration { return delayOf(s.taskCore()) }
 
 // Runs returns the number of runs that have ended.
-func (s *Series) Runs() int64 { return s.runs.Load() }
+func (s *Series) Runs() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.record.runs
+}
 
-// LastError returns the error of the last run that returned one, nil if none did.
-// A run that succeeds does not clear it.
+// LastError returns the error of the last run that has ended, nil if it succeeded, and if
+// none has ended.
 func (s *Series) LastError() error {
-	if err := s.lastErr.Load(); err != nil {
-		return *err
-	}
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.record.err
 }
 
 // Run is for a decoration, see [ScheduledConfig].Decorate, which calls it to do a run.
 // Otherwise it does nothing: the pool alone runs a series.
 func (s *Series) Run(ctx context.Context) error { return s.future.Run(ctx) }
 
-// cadence says how a series finds its next time.
-type cadence uint8
-
-const (
-	fixedRate  cadence = iota // from the time that was due
-	fixedDelay                // from the end of the run
-	triggered                 // by a Trigger
-)
-
-// ran records the ending of a run, and finds the time of the next. If there is
-// none it returns the ending of the series.
-func (s *Series) ran(run ending) (more bool, last ending) {
-	n := s.runs.Add(1)
-	switch {
-	case run.err == nil:
-	case !run.abrupt && matches(run.err, Stop):
-		return false, ending{}
-	default:
-		s.lastErr.Store(&run.err)
-	}
-	if run.abrupt {
-		return false, run
-	}
-	if s.times > 0 && n >= s.times {
-		return false, ending{}
-	}
-	return s.advance()
+// registry has the series of a pool that are not done, in the order of their submission.
+// Its lock is taken with no other held.
+type registry struct {
+	mu  sync.Mutex
+	all list.List[*Series]
+	n   int
 }
 
-// advance finds the next time. It calls the user's Trigger, and is protected
-// from it.
-func (s *Series) advance() (more bool, last ending) {
-	defer func() {
-		if v := recover(); v != nil {
-			more, last = false, abrupt(v)
-		}
-	}()
-	t := s.taskCore()
-	clock := delay.Clock{Epoch: t.Owner().Epoch()}
-	now := clock.Now()
-	switch s.cadence {
-	case fixedRate:
-		s.base = delay.After(s.base, int64(s.period))
-		if late := delay.Until(now.Mono, s.base); s.skip && late > 0 {
-			missed := (int64(late) + int64(s.period) - 1) / int64(s.period)
-			s.base = delay.After(s.base, missed*int64(s.period))
-		}
-	case fixedDelay:
-		s.base = delay.After(now.Mono, int64(s.period))
-	case triggered:
-		from := s.base
-		if delay.Until(from, now.Wall) >= delay.StepBack {
-			from = now.Wall // the clock was set back while the task was not in the queue
-		}
-		at, err := s.following(from)
-		if err == nil && !at.IsZero() && delay.WallNanos(at) <= now.Wall {
-			at, err = s.following(now.Wall) // leave out what has passed
-		}
-		if err != nil || at.IsZero() {
-			return false, ending{err: err}
-		}
-		s.base = delay.WallNanos(at)
-	}
-	s.next = delay.After(s.base, jitter(s.jitter))
-	if s.isOver(clock, s.next, s.cadence == triggered) {
-		return false, ending{}
-	}
-	if d := s.plan.decoration.Load(); d != nil {
-		t.SetDue(s.next) // for the decoration's Next, which is likely to ask for it
-		s.next = clock.Reading(d.task.Next(), t.FollowsWallClock())
-	}
-	return true, ending{}
+// add adds s until it is done.
+func (r *registry) add(s *Series) {
+	s.member.Value = s
+	r.mu.Lock()
+	r.all.PushBack(&s.member)
+	r.n++
+	r.mu.Unlock()
+	s.future.core.OnDone(func() { r.remove(s) })
 }
 
-// following returns the trigger's time after from.
-func (s *Series) following(from int64) (time.Time, error) {
-	t := time.Unix(0, from).In(s.location)
-	at := s.trigger.Next(t)
-	if !at.IsZero() && !at.After(t) {
-		return at, invalid("Trigger %v: Next(%v) is %v, which is not later", s.trigger, t, at)
+// remove removes s, if it is there.
+func (r *registry) remove(s *Series) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.member.Value != nil {
+		s.member.Value = nil
+		r.all.Remove(&s.member)
+		r.n--
 	}
-	return at, nil
 }
 
-// restart finds the next time as if the present were the beginning.
-func (s *Series) restart() (more bool, last ending) {
-	s.base = time.Now().UnixNano()
-	return s.advance()
-}
-
-// isOver reports whether a run due then would come after the end.
-func (s *Series) isOver(c delay.Clock, due int64, wall bool) bool {
-	return !s.until.IsZero() && c.Time(due, wall).After(s.until)
-}
-
-// jitter returns a random delay below d.
-func jitter(d time.Duration) int64 {
-	if d <= 0 {
-		return 0
+func (r *registry) snapshot() []*Series {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Series, 0, r.n)
+	for m := r.all.First(); m != nil; m = m.Next() {
+		all = append(all, m.Value)
 	}
-	return rand.Int64N(int64(d))
+	return all
 }
+
+// clock returns the clock of the pool.
+func (s *Series) clock() delay.Clock { return s.pool.clock() }
 
 // The methods below are those of typedTask.
 
 func (s *Series) taskCore() *task.Task                    { return &s.future.core }
 func (s *Series) invoke(ctx context.Context) ending       { return s.future.invoke(ctx) }
-func (s *Series) fail(err error)                          { s.future.fail(err) }
+func (s *Series) end(st task.State, err error) bool       { return s.future.end(st, err) }
 func (s *Series) submitted() Runnable                     { return s }
 func (s *Series) detachBody() func(context.Context) error { return s.future.detachBody() }
 
-func (s *Series) end(st task.State, err error) bool { return s.future.end(st, err) }
+func (s *Series) fail(err error) {
+	s.mu.Lock()
+	s.record.since = time.Time{} // the body was not called
+	s.mu.Unlock()
+	s.future.fail(err)
+}

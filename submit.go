@@ -42,12 +42,3 @@ func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	}
 	return fs
 }
-
-// Callable adapts a function without a result to [Submit], [InvokeAll] and the other
-// functions that expect one. It returns nil for a nil fn.
-func Callable(fn func(context.Context) error) func(context.Context) (struct{}, error) {
-	if fn == nil {
-		return nil
-	}
-	return func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }
-}

@@ -57,7 +57,7 @@ func (w *word) unlock(bits uint32) { atomic.StoreUint32(&w.bits, bits) }
 const (
 	stateBits uint32 = 1<<3 - 1
 
-	wallClock   uint32 = 1 << (iota + 2) // due is on the wall clock; fixed before the task is shared, cleared by Detach
+	wallClock   uint32 = 1 << (iota + 2) // due is on the wall clock; changed by Move, cleared by Detach
 	promise                              // there is no body; fixed before the task is shared
 	hasOptions                           // cold.Options are set; fixed before the task is shared
 	attached                             // Attach or AttachNew was called, and not Detach

@@ -172,6 +172,17 @@ func (t *Task) Due() int64 { return t.due.Load() }
 // the owner's lock.
 func (t *Task) SetDue(due int64) { t.due.Store(due) }
 
+// Move sets when the task is due, and on which clock. The task is not in a queue; the
+// caller holds the owner's lock.
+func (t *Task) Move(due int64, wall bool) {
+	bits := t.word.lock() &^ wallClock
+	if wall {
+		bits |= wallClock
+	}
+	t.due.Store(due)
+	t.word.unlock(bits)
+}
+
 // InitDue is SetDue for a task that is not shared yet.
 func (t *Task) InitDue(due int64) { t.due.Store(due) }
 

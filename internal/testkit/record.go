@@ -64,6 +64,14 @@ func (d *Diary) Names() []string {
 	return names
 }
 
+// Notes waits until all other goroutines of the bubble are blocked, and returns all notes.
+func (d *Diary) Notes() []string {
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.notes)
+}
+
 // Check waits until all other goroutines of the bubble are blocked,
 // and compares all notes with want, each as "name@time".
 func (d *Diary) Check(t testing.TB, want ...string) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/internal/testkit/check"
 )
@@ -112,41 +111,6 @@ func TestMigratingGroup(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A schedule goes on after a panic that a future of the run's own has caught,
-// as docs/migrating.md says, and AfterTask gets its error.
-func TestMigratingPanicGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var errs []error
-		sched, err := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
-			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { errs = append(errs, err) },
-		}})
-		check.Equal(t, "NewScheduled", err, nil)
-		testkit.Closing(t, sched)
-		runs := 0
-		f := func(context.Context) error {
-			switch runs++; runs {
-			case 2:
-				panic("oops")
-			case 4:
-				return executor.Stop
-			}
-			return nil
-		}
-		beat, err := sched.On(t.Context(), cron.MustParse("@hourly"), func(ctx context.Context) error {
-			return executor.NewFuture(executor.Callable(f)).Run(ctx)
-		})
-		check.Equal(t, "On", err, nil)
-		<-beat.Done()
-		sched.Close() // after AfterTask
-		check.Equal(t, "Err", beat.Err(), nil)
-		check.Equal(t, "runs", beat.Runs(), 4)
-		var perr *executor.PanicError
-		if !errors.As(errs[1], &perr) || perr.Value != "oops" || len(perr.Stack) == 0 {
-			t.Errorf("AfterTask got %v", errs[1])
-		}
-	})
 }
 
 // The last of a burst of calls runs, and a run that has begun goes on, as

@@ -1,0 +1,136 @@
+package executor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/internal/delay"
+)
+
+// ScheduleInfo is a snapshot of a [Series].
+type ScheduleInfo struct {
+	Series *Series `json:"-"`
+	Name   string
+	Rhythm Rhythm // prints as "every 5m0s", say
+	State  State
+	Paused bool // by StartPaused or Pause, and not resumed
+
+	// Next is when the next run is due. During a run it is when the one after that would
+	// be due, if the run ended now; it is zero then for a fixed delay. It is zero if the
+	// series is paused, is done, or has no further time.
+	Next time.Time
+
+	Runs     int64 // runs that have ended
+	Failures int64 // those that returned an error other than Stop, or panicked
+	LeftOut  int64 // times that were missed and had no run; of a trigger at most 100,000 are counted at once
+
+	RunningSince time.Time     // when the run in progress began; zero if there is none
+	LastStart    time.Time     // when the latest run that has ended began; zero if there is none
+	LastDuration time.Duration // how long that took
+	LastError    error         // what it returned, a *PanicError or ErrGoexit; nil if it succeeded
+
+	at   slot  // of Next
+	left int64 // runs that are left of Times, that of Next included; negative for any number
+}
+
+// Schedules returns a snapshot of each [Series] that p has accepted and that is not done,
+// in the order of their next runs; those without one are the last. Each is a consistent
+// look at one series. They are not all of the same instant: workers go on meanwhile.
+//
+// The Trigger of a series whose run is in progress is asked for the next time.
+func (p *ScheduledPool) Schedules() []ScheduleInfo {
+	var infos []ScheduleInfo
+	for _, s := range p.timer.series.snapshot() {
+		if i := s.Info(); !i.State.Done() {
+			infos = append(infos, i)
+		}
+	}
+	slices.SortStableFunc(infos, func(a, b ScheduleInfo) int {
+		return cmp.Or(boolCompare(a.Next.IsZero(), b.Next.IsZero()), a.Next.Compare(b.Next))
+	})
+	return infos
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// Info returns a snapshot of the series. It calls the Trigger if a run is in progress.
+func (s *Series) Info() ScheduleInfo {
+	s.mu.Lock()
+	r := s.record
+	i := ScheduleInfo{
+		Series: s, Name: s.Name(), Rhythm: s.rhythm, State: s.State(), Paused: s.mode == paused,
+		Runs: r.runs, Failures: r.failures, LeftOut: r.leftOut,
+		RunningSince: r.since, LastStart: r.started, LastDuration: r.duration, LastError: r.err,
+		at: s.slot, left: -1,
+	}
+	turn, next := s.turn, s.next
+	s.mu.Unlock()
+	if n := s.rules.times; n > 0 {
+		if i.left = n - r.runs; !r.since.IsZero() {
+			i.left--
+		}
+	}
+	if i.Paused || i.State.Done() || i.left == 0 || !s.taskCore().BelongsTo(&s.pool.owner) {
+		return i
+	}
+	switch turn {
+	case turnWaits, turnCalled:
+		i.Next = i.Rhythm.time(s.clock(), next)
+	default:
+		if i.Rhythm.cadence != fixedDelay {
+			i.foresee(turn.event())
+		}
+	}
+	return i
+}
+
+// foresee sets Next to what it would be if a run in progress ended now. If the Trigger
+// panics, or fails, there is none.
+func (i *ScheduleInfo) foresee(e event) {
+	defer func() { recover() }()
+	s := i.Series
+	at, _, err := i.Rhythm.after(i.at, e, s.rules.tardiness, s.clock().Now())
+	if err != nil || at.over || s.isOver(at.base, i.Rhythm.onWall()) {
+		return
+	}
+	i.at, i.Next = at, i.Rhythm.time(s.clock(), at.base)
+}
+
+// NextN returns the next n times at which runs are due, or fewer if there are not so many,
+// as of a fixed delay, of which only the first is known. The first is Next; the others are
+// without the delay of [Jitter]. It calls the Trigger, if there is one.
+func (i ScheduleInfo) NextN(n int) []time.Time {
+	if i.Next.IsZero() || n < 1 {
+		return nil
+	}
+	if i.left >= 0 {
+		n = int(min(int64(n), i.left))
+	}
+	times := []time.Time{i.Next}
+	for at := i.at; len(times) < n && i.Rhythm.cadence != fixedDelay; {
+		var err error
+		if at, err = i.Rhythm.successor(at); err != nil || at.over || i.Series.isOver(at.base, i.Rhythm.onWall()) {
+			break
+		}
+		times = append(times, i.Rhythm.time(i.Series.clock(), at.base))
+	}
+	return times
+}
+
+// successor returns the slot after at if nothing is late.
+func (r Rhythm) successor(at slot) (slot, error) {
+	if r.cadence == fixedRate {
+		base := delay.After(at.base, int64(r.period))
+		return slot{base: base, over: base == delay.Never}, nil
+	}
+	return r.following(at.base)
+}
