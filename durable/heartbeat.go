@@ -20,8 +20,9 @@ func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 /
 // then.
 //
 // The node fences itself: once five sixths of the lease are over since it sent the last heartbeat that succeeded, it
-// cancels its handlers, and begins and claims nothing more until the store answers. The clock for this is the monotonic
-// one, which goes on while a process is stopped.
+// cancels its handlers, and begins and claims nothing more until the store answers. A node that is alone lets its
+// handlers go on: nobody is there who could begin them again. The clock for this is the monotonic one, which goes on
+// while a process is stopped.
 func (n *node) heartbeatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()
@@ -29,9 +30,10 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 	var aside sync.WaitGroup // what no heartbeat waits for
 	defer aside.Wait()
 	for {
-		pause := n.heartbeatInterval()
+		// An answer that took long leaves little of the lease.
+		pause := min(n.heartbeatInterval(), max(n.leaseLeft()/2, 0))
 		if outage.failed > 0 {
-			pause = min(pause, outage.delay())
+			pause = min(n.heartbeatInterval(), outage.delay())
 		}
 		if !sleep(ctx, pause) {
 			return
@@ -59,6 +61,9 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 			continue
 		}
 		n.hearPaused(asked.at, pulse.Paused)
+		n.mu.Lock()
+		n.mu.alone = pulse.Alone
+		n.mu.Unlock()
 		n.renew(asked.at)
 		fence.Reset(n.leaseLeft())
 		n.cancelRuns(pulse.Canceled)
@@ -139,18 +144,32 @@ func (n *node) fence() {
 		return // renewed just now
 	}
 	n.mu.Lock()
-	n.fenceLocked()
+	alone := n.mu.alone
+	if alone {
+		n.suspendLocked()
+	} else {
+		n.fenceLocked()
+	}
 	n.mu.Unlock()
 	// Last, since a log may be slow.
+	if alone {
+		n.jobs.log().Warn("durable: could not renew the lease in time; nothing is begun until the store answers", "node", n.name())
+		return
+	}
 	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 }
 
 // fenceLocked drops what has not begun and cancels the handlers of what has. That is one step: nothing would cancel
 // what began between the two.
 func (n *node) fenceLocked() {
+	n.suspendLocked()
+	n.cancelLocked(ErrLeaseLost)
+}
+
+// suspendLocked drops what has not begun, and has the node begin nothing until its lease is renewed.
+func (n *node) suspendLocked() {
 	n.mu.fenced = true
 	n.giveBackLocked(all)
-	n.cancelLocked(ErrLeaseLost)
 }
 
 // lose drops all that the node held: it is another's, or will be.

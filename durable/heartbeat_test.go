@@ -446,3 +446,75 @@ func TestNodeLogsDeadJobsAside(t *testing.T) {
 		}
 	})
 }
+
+// lonely is a store of a single node.
+type lonely struct{ *faulty }
+
+func (s lonely) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w durable.Watch) (durable.HeartbeatResult, error) {
+	p, err := s.faulty.Heartbeat(ctx, node, lease, w)
+	p.Alone = true
+	return p, err
+}
+
+// A node that is alone does not cancel its handlers when the store does not answer: nobody could begin them again. What
+// they have done is committed when the store is back. It begins nothing meanwhile.
+func TestNodeAloneKeepsHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, lonely{line})
+		var begun []time.Duration
+		zero := time.Now()
+		k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (int, error) {
+			begun = append(begun, time.Since(zero).Round(time.Second))
+			select {
+			case <-ctx.Done():
+			case <-time.After(d):
+			}
+			return 0, context.Cause(ctx)
+		})
+		start(t, jobs)
+		long := must(k.Schedule(t.Context(), 0, 2*time.Minute))
+		later := must(k.Schedule(t.Context(), 20*time.Second, 0))
+		time.Sleep(10 * time.Second)
+		line.down()
+		time.Sleep(time.Minute)
+		line.up()
+		for _, id := range []durable.ID{long, later} {
+			if _, err := k.Await(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(begun) != 2 || begun[0] != 0 || begun[1] < 70*time.Second {
+			t.Errorf("handlers were called at %v, want at 0 and after 70 s", begun)
+		}
+	})
+}
+
+// A heartbeat whose answer comes late, but within the lease, is followed by another one in time.
+func TestNodeLateHeartbeatIsFollowedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Lease = 6 * time.Second })
+		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (int, error) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Second):
+			}
+			return 0, context.Cause(ctx)
+		})
+		start(t, jobs)
+		synctest.Wait()
+		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
+		line.mu.Lock()
+		line.late = map[string]time.Duration{"heartbeat": 3 * time.Second}
+		line.mu.Unlock()
+		time.Sleep(4 * time.Second) // the first is under way
+		line.mu.Lock()
+		line.late = nil
+		line.mu.Unlock()
+		if _, err := k.Await(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -59,6 +59,7 @@ type node struct {
 
 		// Whether it may claim and begin. It holds nothing that waits while one of the first two is set. See budget.go.
 		fenced   bool // the lease may be over
+		alone    bool // as the last heartbeat has it; see fence
 		draining bool
 		empty    chan struct{} // closed when draining and held is empty
 		load

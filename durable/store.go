@@ -162,6 +162,7 @@ type Watch struct {
 type HeartbeatResult struct {
 	Now      time.Time
 	Alive    bool     // false: the node was declared dead, and holds nothing
+	Alone    bool     // no other node is there, and one that comes reaches the store no more than this one; see fence
 	Canceled []Ref    // jobs that this node runs, or may run, and that are to be canceled
 	Freed    int      // jobs of dead nodes that this heartbeat has freed
 	Dead     []ID     // those of them that are dead now

@@ -94,7 +94,7 @@ func TestActChangesRunningJobs(t *testing.T) {
 		q.signal(syscall.SIGTERM)
 		q.wait()
 		runs := asked(t, store, "runs", "long")
-		if len(runs) != 1 || runs[0]["outcome"] != "canceled" {
+		if len(runs) != 2 || runs[0]["outcome"] != "stopped" || runs[1]["outcome"] != "canceled" {
 			t.Errorf("runs: %v", runs)
 		}
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 )
@@ -195,6 +197,8 @@ func outcome(r durable.Run) string {
 		if strings.HasPrefix(r.Error, "timeout: ") {
 			return "timeout"
 		}
+	case durable.RunSnoozed:
+		return cmp.Or(daemon.CutOutcome(r.Error), r.Verdict.String())
 	}
 	return r.Verdict.String()
 }

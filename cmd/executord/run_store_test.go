@@ -472,8 +472,8 @@ func TestRunTakesOver(t *testing.T) {
 	})
 }
 
-// A run that is ended because its daemon is, is begun again by another one: the
-// same attempt, and nothing of it in the history.
+// A run that is ended because its daemon is, is begun again by another one, for the same time and as the same attempt.
+// Both are in the history.
 func TestRunReleasesInterruptedRun(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		flag := filepath.Join(t.TempDir(), "second")
@@ -492,15 +492,14 @@ func TestRunReleasesInterruptedRun(t *testing.T) {
 
 		q := startFile(t, file, "--store", store)
 		again := q.until("run started", "job", "long")
-		if again["run"] != run["run"] || again["attempt"] != nil {
+		if again["run"] != run["run"].(float64)+1 || again["due"] != run["due"] || again["attempt"] != nil {
 			t.Errorf("first %v, then %v", run, again)
 		}
 		q.until("run ended", "job", "long", "run", again["run"], "outcome", "ok")
 		q.end()
-		for _, r := range asked(t, store, "runs", "long") {
-			if r["outcome"] != "ok" {
-				t.Errorf("in the history: %v", r)
-			}
+		runs := asked(t, store, "runs", "long")
+		if first := runs[len(runs)-1]; first["outcome"] != "stopped" || first["run"] != run["run"] || runs[len(runs)-2]["outcome"] != "ok" {
+			t.Errorf("in the history: %v", runs)
 		}
 	})
 }
@@ -515,10 +514,62 @@ func TestRunReleasesDelayedRun(t *testing.T) {
 	p.until("run delayed", "job", "late", "reason", "jitter")
 	p.end()
 	p.want(0, "ran")
+	if runs := asked(t, store, "runs", "late"); len(runs) != 1 || runs[0]["outcome"] != "delayed" {
+		t.Errorf("in the history: %v", runs)
+	}
 	q := startFile(t, file, "--store", store)
-	q.until("run started", "job", "late", "attempt", 2)
+	q.until("run started", "job", "late", "run", 2)
 	q.until("ran")
 	q.end()
+}
+
+// A run that somebody asks for has no jitter.
+func TestRunNowHasNoJitter(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := startTOML(t, "[[job]]\nname = \"late\"\nschedule = \"@yearly\"\njitter = \"1000h\"\ncommand = \"echo ran\"\n", "--store", store)
+	p.until("job scheduled", "job", "late")
+	if _, stderr, code := output(t, "", "run-now", "late", "--store", store); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	p.until("ran", "job", "late")
+	p.want(0, "run delayed")
+	p.end()
+}
+
+// A file that does not answer for longer than the lease ends no run while there is one daemon: nobody else could begin
+// it again. The next times are run when the file answers again.
+func TestRunOutlastsStalledFile(t *testing.T) {
+	t.Parallel()
+	store := newStoreFile(t)
+	p := start(t, "# name: long\n@every 1s echo up; sleep 5; echo done\n", "--store", store, "--lease", "1s")
+	p.until("up", "job", "long")
+	time.Sleep(time.Second) // a heartbeat after the claim; there is nothing to see of it
+	db, err := sql.Open("sqlite", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "begin immediate"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("durable: could not renew the lease in time; nothing is begun until the store answers")
+	time.Sleep(500 * time.Millisecond)
+	if _, err := tx.ExecContext(t.Context(), "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("done", "job", "long", "run", 1)
+	p.until("run ended", "job", "long", "outcome", "ok")
+	p.until("up", "job", "long", "run", 2)
+	p.want(0, "run ended", "outcome", "lost")
+	p.signal(syscall.SIGTERM)
+	p.until("draining")
+	p.signal(syscall.SIGTERM)
+	p.wait()
 }
 
 // Daemons of two files, in one store, leave each other's jobs alone.

@@ -75,6 +75,11 @@ func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResul
 	if err != nil {
 		return p, err
 	}
+	others := 0
+	if err := q.row("select count(*) from executor_node where id <> ?", []any{node}, &others); err != nil {
+		return p, err
+	}
+	p.Alone = others == 0 // a file is of one machine: what keeps a node from it keeps others from it, too
 	if removed > 0 || !p.Alive {
 		orphans, err := sqlrow.ScanAll(q.query(selectOrphans))
 		if err != nil {

@@ -219,3 +219,25 @@ func TestDSNAfterChdir(t *testing.T) {
 		t.Errorf("it was %s and is %s", dsn, got)
 	}
 }
+
+// A node is alone as long as no other is there.
+func TestStoreReportsLoneNode(t *testing.T) {
+	s := open(t)
+	alone := func(want bool) {
+		t.Helper()
+		p, err := s.Heartbeat(t.Context(), "a", time.Minute, durable.Watch{})
+		if err != nil || p.Alone != want {
+			t.Errorf("alone is %t, want %t; error %v", p.Alone, want, err)
+		}
+	}
+	for _, node := range []string{"a", "b"} {
+		if _, err := s.Join(t.Context(), node, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		alone(node == "a")
+	}
+	if err := s.Leave(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	alone(true)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -15,9 +16,27 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// errJitter is the error of an attempt that never came to its command. It is not a permanent one: the occurrence is
-// tried again, soon and without jitter.
-var errJitter = errors.New("not started: executord ended while the jitter's time went by")
+// cut is the error of a run that this daemon has ended, or has not come to. The occurrence is run again, at once and by
+// any daemon; no attempt is counted, and the history has it.
+type cut struct{ text string }
+
+func (c *cut) Error() string { return c.text }
+
+// Unwrap returns what package durable knows that by.
+func (c *cut) Unwrap() error { return durable.Snooze(0) }
+
+// errJitter is the error of a run that never came to its command. The next one has no jitter.
+var errJitter = &cut{string(delayed) + ": executord ended while the jitter's time went by"}
+
+// CutOutcome returns the outcome of a run that was cut, by its error in the history.
+func CutOutcome(text string) string {
+	for _, o := range []outcome{stopped, lost, delayed} {
+		if strings.HasPrefix(text, string(o)+": ") {
+			return string(o)
+		}
+	}
+	return ""
+}
 
 // handled is a run of a job of the store.
 type handled struct {
@@ -73,7 +92,7 @@ func (r *handled) handle(ctx context.Context) error {
 	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
 		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due", "")
 	}
-	if r.job.Jitter > 0 && r.row.Attempt <= 1 {
+	if r.jitters() {
 		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
 			return err
 		}
@@ -82,6 +101,17 @@ func (r *handled) handle(ctx context.Context) error {
 	defer watch.stop() // after a panic, too
 	result, outcome := r.execute(ctx, func(o outcome) int { return watch.end(ctx, o) })
 	return r.verdict(result, outcome)
+}
+
+// jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
+// asked for it: then it is for a time that is none of its schedule.
+func (r *handled) jitters() bool {
+	if r.job.Jitter <= 0 || r.row.Attempt > 1 || r.row.Error == errJitter.text {
+		return false
+	}
+	times := catalog.Times(r.row)
+	before := r.row.Occurrence.Add(-time.Microsecond) // a store rounds up
+	return times == nil || !times.Next(before).After(r.row.Occurrence)
 }
 
 // delay waits, unless the daemon ends or the run is canceled meanwhile.
@@ -100,7 +130,7 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 }
 
 // verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
-// again before its next time; what was interrupted by this daemon is, by package durable.
+// again before its next time; what this daemon has cut is.
 func (r *handled) verdict(result process.Result, o outcome) error {
 	var text string
 	switch {
@@ -122,6 +152,9 @@ func (r *handled) verdict(result process.Result, o outcome) error {
 	}
 	if written := r.tail.String(); written != "" {
 		text += "\n" + written
+	}
+	if result.Err == nil && (o == stopped || o == lost) {
+		return &cut{text}
 	}
 	return durable.Permanent(errors.New(text))
 }

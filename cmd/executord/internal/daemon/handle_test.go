@@ -3,8 +3,10 @@ package daemon
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 	"github.com/executor-go/executor/durable"
 )
@@ -17,6 +19,41 @@ func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
 		r := &handled{run: run{tail: new(tail)}}
 		if got := r.verdict(result, outcomeOf(result)); got.Error() != "not started: the reason" {
 			t.Errorf("after %v: %v", cause, got)
+		}
+	}
+}
+
+// What this daemon has ended is run again, and stands in the history with its outcome; what it has not begun does not.
+func TestHandledVerdictOnWhatWasCut(t *testing.T) {
+	for cause, want := range map[error]string{executor.ErrShutdown: "stopped", durable.ErrLeaseLost: "lost"} {
+		result := process.Result{Stopped: true, Cause: cause, Code: -1, Signal: "SIGTERM"}
+		r := &handled{run: run{tail: new(tail)}}
+		r.tail.add([]byte("half of it"))
+		err := r.verdict(result, outcomeOf(result))
+		if got := CutOutcome(err.Error()); got != want || !errors.As(err, new(*cut)) || err.Error() != want+": it was ended while it ran\nhalf of it" {
+			t.Errorf("after %v: %v, outcome %q", cause, err, got)
+		}
+	}
+}
+
+// Only times of the schedule have a jitter: not one at which somebody asks for a run, nor one that was delayed before.
+func TestHandledJitters(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		row  durable.Job
+		want bool
+	}{
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon}, true},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon.Add(time.Second)}, false},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Attempt: 2}, false},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: errJitter.text}, false},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: "exit status 1"}, true},
+		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(3 * time.Minute)}, true},
+		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(2 * time.Minute)}, false},
+	} {
+		r := &handled{row: test.row, run: run{job: job.Job{Jitter: time.Hour}}}
+		if got := r.jitters(); got != test.want {
+			t.Errorf("%+v: %t", test.row, got)
 		}
 	}
 }

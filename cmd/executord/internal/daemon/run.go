@@ -87,6 +87,7 @@ const (
 	stopped    outcome = "stopped"  // executord ended and did not wait
 	canceled   outcome = "canceled" // by a command on the store
 	lost       outcome = "lost"     // the store did not answer, so that another daemon may run the job
+	delayed    outcome = "delayed"  // executord ended during the jitter; in the history only
 )
 
 // outcomeOf returns the outcome. What stopped the run may have come before the command was started, which then had no
