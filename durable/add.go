@@ -59,10 +59,10 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 		return ID{}, err
 	}
 	ids, err := k.jobs.insert(ctx, []NewJob{j})
-	if err != nil {
+	if ids == nil {
 		return ID{}, err
 	}
-	return ids[0], nil
+	return ids[0], err
 }
 
 // ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. They share the options, and so
@@ -111,7 +111,8 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	return placed[0].accepted(j)
 }
 
-// accepted returns the ID of j, or of the job that stands for it. The error is ErrKeyTaken if that can't.
+// accepted returns the ID of j, or of the job that stands for it. The error is ErrKeyTaken if that can't, and matches
+// ErrDead if that is a schedule that does not go on.
 func (p *InsertResult) accepted(j NewJob) (ID, error) {
 	if j.result != nil {
 		*j.result = *p
@@ -124,6 +125,9 @@ func (p *InsertResult) accepted(j NewJob) (ID, error) {
 		return ID{}, fmt.Errorf("%w: %q is of one that runs once", ErrKeyTaken, p.Key)
 	case j.Schedule == once:
 		return ID{}, fmt.Errorf("%w: %q is of one that is periodic", ErrKeyTaken, p.Key)
+	}
+	if p.State == Dead && j.Schedule != once {
+		return p.ID, &JobError{ID: p.ID, State: Dead, Text: p.Error}
 	}
 	return p.ID, nil
 }
@@ -149,7 +153,7 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	ids := make([]ID, len(placed))
 	for i := range placed {
 		if ids[i], err = placed[i].accepted(jobs[i]); err != nil {
-			return nil, err
+			return ids, err
 		}
 	}
 	return ids, nil

@@ -47,7 +47,7 @@ func (n *node) open() bool {
 
 // takesLocked reports whether the node takes jobs now. It takes none before what it may hold unknowingly is released.
 func (n *node) takesLocked() bool {
-	return !n.mu.fenced && !n.mu.draining && !n.mu.stalled && n.mu.releasesDue == 0
+	return !n.mu.fenced && !n.mu.draining && !n.mu.stalled && n.mu.solo == nil && n.mu.releasesDue == 0
 }
 
 // freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be
@@ -101,7 +101,8 @@ func (n *node) giveBackLate() {
 	}
 	now, waiting := n.clock.now(), 0
 	late := func(r *run) bool {
-		return (r.state == claimed || r.state == armed) && now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
+		return (r.state == claimed || r.state == armed) && r != n.mu.solo &&
+			now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
 	}
 	for _, r := range n.mu.held {
 		if late(r) {
@@ -121,6 +122,6 @@ func (n *node) giveBackLate() {
 			keep--
 			return false
 		}
-		return true
+		return r != n.mu.solo
 	})
 }

@@ -26,7 +26,8 @@ var (
 	// transaction must be rolled back.
 	ErrRefused = errors.New("durable: run is no longer this node's")
 
-	// ErrDead is matched by the error of Await for a job that failed for good.
+	// ErrDead is matched by the error of Await for a job that failed for good, and by that of registering a schedule
+	// that is dead: see Jobs.Revive.
 	ErrDead = errors.New("durable: job is dead")
 
 	// ErrRunning is returned by a second call of Run.

@@ -117,7 +117,8 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // AtFixedRate registers the one job that has the key. It runs first after initial, and then each period after that, on
 // any node. If the job is there, its payload and options become these; its times stay as they are unless the period is
 // another. A job that is over, since it was canceled, is dead or was ended by executor.Stop, does not begin again for
-// as long as it is kept, unless ReuseKey is given: Job.State shows it.
+// as long as it is kept, unless ReuseKey is given. If it is dead, since run after run was lost with its node, its ID is
+// returned with an error that matches ErrDead; the others show it in Job.State.
 //
 // A negative initial counts as none. The period is at least a microsecond, and cut to whole ones. A run never overlaps
 // the one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.

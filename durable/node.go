@@ -64,6 +64,7 @@ type node struct {
 		empty    chan struct{} // closed when draining and held is empty
 		load
 		begunRuns
+		solitude
 
 		// What the store may have for this node that the node does not know of. See release.go.
 		releasesDue  int       // events since the last release after which that may be so

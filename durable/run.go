@@ -155,6 +155,10 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		r.arm()
 		return nil
 	}
+	if !n.admitLocked(r) {
+		n.mu.Unlock()
+		return nil
+	}
 	r.beginLocked(cancel)
 	n.bodies.Add(1)
 	poll := n.mu.more && n.mu.inState[armed] <= n.mu.budget/2
@@ -208,6 +212,7 @@ func (r *run) commit(o Outcome) {
 	if r.state == begun {
 		r.moveLocked(committing)
 	}
+	r.n.endedLocked(r)
 	r.n.mu.Unlock()
 	r.n.committer.outcome(r, o)
 }

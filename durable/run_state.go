@@ -117,6 +117,7 @@ func (r *run) postponeLocked() {
 	r.job.Attempt--
 	r.cancel = nil
 	r.n.mu.begunLately--
+	r.n.endedLocked(r)
 }
 
 // dropLocked forgets a run. It does not change what the store has.
@@ -125,6 +126,7 @@ func (r *run) dropLocked() {
 		return
 	}
 	r.moveLocked(gone)
+	r.n.endedLocked(r)
 	if r.timer != nil {
 		r.timer.Stop()
 	}

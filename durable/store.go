@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"encoding/binary"
 	"time"
 )
 
@@ -301,10 +302,14 @@ type Retention struct {
 const MaxLost = 12
 
 // ReapDelay is how long a job whose node died in its nth attempt waits for the next: not at all after the first, then
-// ever longer, so that a job that kills its process does not kill them all, one after the other.
-func ReapDelay(attempt int) time.Duration {
+// ever longer, so that a job that kills its process does not kill them all, one after the other. It is 1 s to 64 s and
+// up to twice that. What it is within these follows from the ID and the epoch of the run that was lost: jobs that died
+// together do not begin together again, and all stores agree.
+func ReapDelay(lost Ref, attempt int) time.Duration {
 	if attempt < 2 {
 		return 0
 	}
-	return time.Second << min(attempt-2, 6)
+	least := time.Second << min(attempt-2, 6)
+	mixed := binary.BigEndian.Uint32(lost.ID[12:]) + uint32(lost.Epoch&0x3ff)*0x9E3779B1
+	return (least + least*time.Duration(mixed>>22)>>10).Truncate(time.Microsecond)
 }

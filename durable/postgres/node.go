@@ -85,8 +85,8 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 // selectToCancel selects what a node runs that is to be canceled.
 var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $1 and pending = {PendingCancel}")
 
-// reapJobs frees what nodes hold that are not there any more: transition.Reap in one statement, however much it is, as
-// it must be done well within the lease of the node that does it.
+// reapJobs, which has durable.ReapDelay in it, frees what nodes hold that are not there any more: transition.Reap in
+// one statement, however much it is, as it must be done well within the lease of the node that does it.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	held as materialized (
 		select j.id, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, j.attempt + (b.job is not null)::int as attempt
@@ -94,7 +94,8 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		where state in {Held} and not exists (select from executor_node where id = j.owner)
 		for update of j skip locked
 	), o as materialized (
-		select h.*, j.occurrence as run_occurrence,
+		select h.*, j.occurrence as run_occurrence, 1000000::bigint << least(greatest(h.attempt - 2, 0), 6) as least,
+			((('x' || right(h.id::text, 8))::bit(32)::bigint + (h.epoch & 1023) * 2654435761) & 4294967295) >> 22 as mixed,
 			begun = 1 and pending <> {PendingCancel} and case schedule when 'once' then h.attempt >= attempts else lost + 1 >= $1 end as dead
 		from held h join executor_job j on j.id = h.id
 	), u as (
@@ -103,7 +104,7 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 			due = case when o.dead then j.due when j.next_due <> 0 then j.next_due
 				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence)
 				when o.begun = 0 then j.due
-				when o.attempt < 2 then n.now else n.now + (1000000::bigint << least(o.attempt - 2, 6)) end,
+				when o.attempt < 2 then n.now else n.now + o.least + (o.least * o.mixed >> 10) end,
 			occurrence = case when not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + o.begun, lost = j.lost + o.begun,

@@ -148,7 +148,7 @@ func beatBuries(b *bench) {
 		if dead := slices.Equal(p.Dead, []durable.ID{id}); dead != (attempt == 3) {
 			b.Errorf("after attempt %d the dead are %v", attempt, p.Dead)
 		}
-		if want := j.Updated.Add(durable.ReapDelay(attempt)); attempt < 3 &&
+		if want := j.Updated.Add(durable.ReapDelay(durable.Ref{ID: id, Epoch: j.Epoch - 1}, attempt)); attempt < 3 &&
 			(j.State != durable.Waiting || !j.Due.Equal(want)) {
 			b.Errorf("after attempt %d it is %v, due %v, want %v", attempt, j.State, j.Due, want)
 		}
@@ -156,6 +156,39 @@ func beatBuries(b *bench) {
 	b.state(id, durable.Dead)
 	if runs := must(b.store.Runs(b.Context(), id, 0, 10)); len(runs) != 3 {
 		b.Errorf("history has %d runs, want 3", len(runs))
+	}
+}
+
+// Jobs that were lost together, twice, are not due together.
+func beatScatters(b *bench) {
+	alive := b.node("z")
+	var ids []durable.ID
+	for range 20 {
+		ids = append(ids, b.add(-time.Second).ID)
+	}
+	for _, node := range []string{"a", "b"} {
+		b.node(node)
+		r := durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Minute, Limit: 100, Kinds: kinds("k")}
+		r.Kinds[0].Max = 100
+		for _, j := range b.claimBy(r) {
+			b.begin(node, j)
+		}
+		b.die(node)
+		b.beat(alive, lease)
+	}
+	dues := make(map[time.Duration]int)
+	for _, id := range ids {
+		j := b.get(id)
+		wait := j.Due.Sub(j.Updated)
+		if wait < time.Second || wait > 2*time.Second {
+			b.Errorf("job is due after %v: %+v", wait, j)
+		}
+		dues[wait.Truncate(100*time.Millisecond)]++
+	}
+	for wait, n := range dues {
+		if n > 10 {
+			b.Errorf("%d of 20 jobs are due after %v", n, wait)
+		}
 	}
 }
 

@@ -83,6 +83,7 @@ var tests = []struct {
 	{"BeatTellsTheDeadNode", beatTellsDead},
 	{"BeatBuriesAJobThatKillsItsNodes", beatBuries},
 	{"BeatBuriesAPeriodicJobThatKillsItsNodes", beatBuriesPeriodic},
+	{"BeatKeepsTheLostApart", beatScatters},
 	{"BeatCancelsTheLostThatWasToBeCanceled", beatCancelsTheLost},
 	{"BeatTellsWhatIsToBeCanceled", beatTellsCanceled},
 	{"BeatDoesWhatWasWishedOfTheLost", beatFulfills},

@@ -58,6 +58,11 @@ var durableMutants = []mutant{
 		new: "	if !j.State.Granted() {\n\t\tRelease(j, now)",
 	},
 	{
+		file: "durable/solitude.go", what: "a job that may kill its node takes the next with it",
+		old: "	s.behind = append(s.behind, r)\n\treturn false\n",
+		new: "	return true\n",
+	},
+	{
 		file: "durable/begun.go", what: "what may have killed its node is begun before that is noted",
 		old: "	if !r.job.Suspect {",
 		new: "	if r.job.Suspect = false; !r.job.Suspect {",

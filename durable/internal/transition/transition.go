@@ -250,6 +250,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	j.Runs++
 	j.Lost++
 	run := Line(j, j.Owner, lost)
+	ref := durable.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)
 	j.Error, j.Updated = text, now
 	last := j.Lost >= durable.MaxLost
@@ -261,7 +262,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 		j.Pending, j.NextDue = durable.PendingNone, time.Time{}
 		return run, true
 	}
-	j.Due = now.Add(durable.ReapDelay(j.Attempt))
+	j.Due = now.Add(durable.ReapDelay(ref, j.Attempt))
 	ApplyPending(j)
 	return run, true
 }

@@ -165,8 +165,16 @@ func (c *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID
 	return register(false)
 }
 
-// register adds a job, or changes the one that has its key into it.
+// register adds a job, or changes the one that has its key into it. One that is dead stays so, which its state shows.
 func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
+	id, err := c.schedule(ctx, spec, j, opts...)
+	if errors.Is(err, durable.ErrDead) {
+		err = nil
+	}
+	return id, err
+}
+
+func (c *Catalog) schedule(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
 	key, opts := Key(c.Namespace, j.Name), append(opts, durable.OnMissed(durable.SkipOverlap()))
 	if every := j.Schedule.Every(); every > 0 {
 		return c.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
