@@ -543,3 +543,35 @@ func ExampleScheduledTask() {
 	// now
 	// 1 <nil>
 }
+
+// A share bounds some of a pool's tasks: mail is sent by at most two workers, and ten times
+// a second, while the other workers do other things. What waits holds no worker.
+func ExamplePool_Share() {
+	pool := executor.Fixed(8)
+	defer pool.Close()
+	mail, err := pool.Share(executor.ShareConfig{
+		Name:  "mail",
+		Limit: 2,
+		Rate:  executor.PerSecond(10, 5), // five at once, then one each 100 ms
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	var sent []*executor.Future[string]
+	for _, to := range []string{"ann", "bob", "eve"} {
+		sent = append(sent, executor.Submit(ctx, mail, func(context.Context) (string, error) {
+			return "sent to " + to, nil
+		}))
+	}
+	for _, f := range sent {
+		fmt.Println(f.Get(ctx))
+	}
+	mail.Close() // the share alone
+	fmt.Println(mail.Stats().Succeeded, pool.Stage())
+	// Output:
+	// sent to ann <nil>
+	// sent to bob <nil>
+	// sent to eve <nil>
+	// 3 running
+}

@@ -201,9 +201,9 @@ func runsOn(ctx context.Context, ex Executor) bool {
 	}
 	switch p := ex.(type) {
 	case *Pool:
-		return owner == &p.owner
+		return p.owns(owner)
 	case *ScheduledPool:
-		return owner == &p.owner
+		return p.owns(owner)
 	}
 	return false
 }

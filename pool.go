@@ -94,6 +94,7 @@ type Pool struct {
 
 	owner task.Owner // what the pool is to its tasks
 	timer *timer     // of a ScheduledPool; nil in others
+	loan  *loan      // of a share; nil in others
 
 	observed atomic.Pointer[observed] // nil without an Observer; written once, under the lock
 
@@ -103,7 +104,7 @@ type Pool struct {
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [48]byte
+	_  [40]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait
@@ -136,6 +137,7 @@ type poolState struct {
 	idle      idleList            // workers that are parked
 	blocked   list.List[*blocked] // submitters that wait for room, oldest first
 	nBlocked  int                 // length of blocked
+	shares    map[*Pool]struct{}  // that are not terminated
 	decisions []*decision         // of policies of the user's that have not returned
 	reaper    *time.Timer         // dismisses the worker that is idle for longest; nil before first use
 	reaping   bool                // reaper is set
@@ -151,6 +153,7 @@ type rules struct {
 	coreTimeout bool
 	reject      RejectPolicy
 	sheds       bool // the queue can lose its last task, as DropLowest needs it
+	lent        bool // the pool is a share, which has no workers to keep
 }
 
 // check returns an error if a rule is out of its range. where names the call that
@@ -170,6 +173,9 @@ func (r *rules) check(where string) error {
 	case r.coreTimeout && r.keepAlive == 0:
 		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; "+
 			"idle core workers would leave at once and come back for each task", where)
+	}
+	if r.lent && (r.core > 0 || r.keepAlive > 0 || r.coreTimeout) {
+		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
 	}
 	if r.reject == DropLowest && !r.sheds {
 		return invalid("%s: Reject is DropLowest, which needs the queue BoundedPrioritized(n); "+
@@ -197,7 +203,7 @@ func New(c Config) (*Pool, error) {
 		c.Reject = Abort
 	}
 	_, sheds := c.Queue.(boundedPrioritized)
-	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds}
+	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds, false}
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}

@@ -262,7 +262,7 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
 	policy := p.mu.reject
 	p.mu.Unlock()
 	if w != nil {
-		go p.work(w)
+		p.launch(w)
 	}
 	switch v {
 	case taken:
@@ -294,11 +294,14 @@ func (v verdict) reason() error {
 // admitLocked is the four steps. It counts the task exactly if it admits it. A
 // worker that it returns must be started by the caller, without the lock.
 func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
-	if p.mu.stage != StageRunning {
+	if p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || !e.isTurn()) {
 		return nil, tooLate
 	}
 	if p.timer != nil {
 		return p.timer.admitLocked(e, t)
+	}
+	if p.loan != nil {
+		return p.loan.admitLocked(e)
 	}
 	if p.mu.workers < p.mu.core && p.mu.growth == GrowWhenFull {
 		return p.hireForLocked(e), taken

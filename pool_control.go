@@ -46,7 +46,7 @@ func (p *Pool) forget(t *task.Task) {
 		p.setAsideLocked(t)
 	}
 	fresh := p.leftLocked(1, out)
-	over := p.emptyLocked() && p.mu.stage != StageRunning
+	over := p.emptyLocked() && p.mu.stage != StageRunning || p.loan != nil
 	p.mu.Unlock()
 	p.start(fresh)
 	if over {
@@ -69,7 +69,7 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	if out < numOutcomes {
 		p.mu.ended[out] += int64(n)
 	}
-	if p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {
+	if p.loan != nil || p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {
 		p.retireLocked()
 	}
 	return p.unblockLocked()
@@ -191,6 +191,9 @@ func (p *Pool) prestartLocked(n, limit int) []*worker {
 	if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {
 		return nil
 	}
+	if p.loan != nil {
+		return p.loan.askAllLocked()
+	}
 	var fresh []*worker
 	for ; n > 0 && p.mu.workers < limit; n-- {
 		fresh = append(fresh, p.hireLocked())
@@ -227,14 +230,16 @@ func (p *Pool) retune(where string, change func(*rules)) error {
 }
 
 // Resize makes p a pool of n workers, in one step: it changes Core and Max to n, by the
-// rules of SetCore and SetMax. In a scheduled pool it changes Core. It is an error if n is
-// less than 1. To change the limit of an elastic pool and leave its Core, use SetMax.
+// rules of SetCore and SetMax. In a scheduled pool it changes Core alone, in a share its
+// Limit. It is an error if n is less than 1. To change the limit of an elastic pool and leave its Core, use SetMax.
 func (p *Pool) Resize(n int) error {
 	if n < 1 {
 		return invalid("Resize(%d): must be at least 1", n)
 	}
 	return p.retune("Resize", func(r *rules) {
-		r.core = n
+		if p.loan == nil {
+			r.core = n
+		}
 		if p.timer == nil {
 			r.max = n
 		}

@@ -373,6 +373,7 @@ type poolModelTask struct {
 // poolProgram is a program of calls on a pool.
 type poolProgram struct {
 	program
+	share bool // the pool is a share, which has no workers to keep
 	pool  *executor.Pool
 	model *poolModel
 	tasks []*executor.Future[int]
@@ -401,11 +402,15 @@ func (p *poolProgram) step() {
 		}
 	case 12:
 		n := p.next(5)
-		expect(p.t, "SetCore", p.pool.SetCore(n) == nil, p.model.resize(n, p.model.max))
+		expect(p.t, "SetCore", p.pool.SetCore(n) == nil, !(p.share && n > 0) && p.model.resize(n, p.model.max))
 	case 13:
 		n := p.next(12)
 		if n >= 6 {
-			expect(p.t, "Resize", p.pool.Resize(n-6) == nil, p.model.resize(n-6, n-6))
+			core := n - 6
+			if p.share {
+				core = 0
+			}
+			expect(p.t, "Resize", p.pool.Resize(n-6) == nil, p.model.resize(core, n-6))
 			break
 		}
 		expect(p.t, "SetMax", p.pool.SetMax(n) == nil, p.model.resize(p.model.core, n))
@@ -484,19 +489,54 @@ func (p *poolProgram) compare() {
 func runPoolProgram(t *testing.T, code []byte) {
 	p := &poolProgram{program: newProgram(t, code), model: new(poolModel)}
 	m := p.model
-	c := executor.Config{}
 	m.core = p.next(3)
 	m.max = max(1, m.core) + p.next(3)
-	if m.kept = p.next(2) == 0; m.kept {
+	m.kept = p.next(2) == 0
+	queue := p.next(10)
+	m.elastic = queue >= 5
+	c := p.configure(queue % 5)
+	if m.kept {
 		c.KeepAlive = time.Hour
 	}
-	queue := p.next(10)
-	if m.elastic = queue >= 5; m.elastic {
+	if m.elastic {
 		c.Growth = executor.GrowWhenBusy
 	}
+	c.Core, c.Max = m.core, m.max
+	if m.room < 0 && !m.elastic {
+		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
+	}
+	p.pool = newPool(t, c)
+	expect(t, "SetMax", p.pool.SetMax(m.max), nil)
+	p.play(20, p.step, p.compare)
+}
+
+// runShareProgram is runPoolProgram for a share of a pool that always has a worker. Such a
+// share is like an elastic pool without workers to keep.
+func runShareProgram(t *testing.T, code []byte) {
+	p := &poolProgram{program: newProgram(t, code), model: new(poolModel), share: true}
+	m := p.model
+	m.max = 1 + p.next(4)
+	m.elastic = true
+	lender := []func() *executor.Pool{
+		executor.PerTask, executor.Cached, func() *executor.Pool { return executor.Fixed(20) },
+		func() *executor.Pool { return executor.Scheduled(20).Pool },
+	}[p.next(4)]()
+	defer lender.Close()
+	c := p.configure(p.next(5))
+	share, err := lender.Share(executor.ShareConfig{Limit: m.max, Queue: c.Queue, Reject: c.Reject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.pool = testkit.Closing(t, share)
+	p.play(20, p.step, p.compare)
+}
+
+// configure reads the queue and the policy.
+func (p *poolProgram) configure(queue int) (c executor.Config) {
+	m := p.model
 	m.policy = []executor.RejectPolicy{executor.Abort, executor.CallerRuns, executor.Discard,
 		executor.DiscardOldest}[p.next(4)]
-	switch queue % 5 {
+	switch queue {
 	case 0:
 		c.Queue, m.room = executor.Unbounded(), -1
 	case 1:
@@ -513,19 +553,17 @@ func runPoolProgram(t *testing.T, code []byte) {
 			m.policy = executor.DropLowest
 		}
 	}
-	c.Core, c.Max, c.Reject = m.core, m.max, m.policy
-	if m.room < 0 && !m.elastic {
-		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
-	}
-	p.pool = newPool(t, c)
-	expect(t, "SetMax", p.pool.SetMax(m.max), nil)
-	p.play(20, p.step, p.compare)
+	c.Reject = m.policy
+	return c
 }
 
 // Whatever the sequence of calls is, the pool's runs are those of a simple model, in the same order
 // and at the same times, and so are results, counters and the number of workers. EXECUTOR_SEED=n
 // repeats a failure.
 func TestPoolModel(t *testing.T) { playRandom(t, 400, 420, runPoolProgram) }
+
+// Whatever the sequence of calls is, a share behaves as a pool of its limit.
+func TestShareModel(t *testing.T) { playRandom(t, 400, 420, runShareProgram) }
 
 // FuzzPool is TestPoolModel for programs that the fuzzer finds.
 func FuzzPool(f *testing.F) {

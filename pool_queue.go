@@ -16,6 +16,9 @@ import (
 type Queue interface {
 	// backlog makes the queue of one pool, or says what is wrong with it.
 	backlog() (backlog, error)
+	// lane makes the queue of a share. Its limit is not that of the backlog: it is the
+	// room for tasks that have no turn.
+	lane() (q backlog, room int, err error)
 }
 
 // Unbounded is a first-in, first-out queue without a limit. A pool that has it grows beyond
@@ -70,6 +73,23 @@ func (n boundedPrioritized) backlog() (backlog, error) {
 		return nil, invalid("BoundedPrioritized(%d): must be at least 1; Handoff() is the queue without room", int(n))
 	}
 	return &shedding{*heap.NewMinMax[int64](entry.setPlace), min(int(n), maxQueued)}, nil
+}
+
+func (unbounded) lane() (backlog, int, error) { return &fifo{limit: maxQueued}, maxQueued, nil }
+func (handoff) lane() (backlog, int, error)   { return &fifo{limit: maxQueued}, 0, nil }
+func (q prioritized) lane() (backlog, int, error) {
+	b, err := q.backlog()
+	return b, maxQueued, err
+}
+
+func (n bounded) lane() (backlog, int, error) {
+	_, err := n.backlog()
+	return &fifo{limit: maxQueued}, int(n), err
+}
+
+func (n boundedPrioritized) lane() (backlog, int, error) {
+	_, err := n.backlog()
+	return &shedding{*heap.NewMinMax[int64](entry.setPlace), maxQueued}, int(n), err
 }
 
 // neverFull reports whether q has no limit but what memory can hold.

@@ -51,6 +51,9 @@ func outcomeOf(t *task.Task) outcome {
 func (p *Pool) run(w *worker) outcome {
 	e := w.entry
 	if tt, ok := e.typed(); ok {
+		if t, ok := tt.(*shareTurn); ok {
+			return p.runTurn(w, t)
+		}
 		return p.runTyped(w, e, tt)
 	}
 	end := p.perform(w.lend(), w, e, nil)

@@ -61,11 +61,15 @@ func (p *Pool) Shutdown() {
 		p.turnAwayLocked()
 		p.retireLocked()
 	}
+	shares := p.sharesLocked()
 	p.mu.Unlock()
 	if first {
 		p.observed.Load().note(EventShutdown)
 	}
 	defer p.tidy()
+	for _, s := range shares {
+		s.Shutdown()
+	}
 	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
 }
 
@@ -94,6 +98,7 @@ func (p *Pool) ShutdownNow() []Dropped {
 	}
 	p.turnAwayLocked()
 	p.retireLocked()
+	shares := p.sharesLocked()
 	p.mu.Unlock()
 	p.observed.Load().note(EventStop)
 
@@ -105,6 +110,9 @@ func (p *Pool) ShutdownNow() []Dropped {
 			dropped = append(dropped, d)
 		}
 	})
+	for _, s := range shares {
+		dropped = append(dropped, s.ShutdownNow()...)
+	}
 	return dropped
 }
 
@@ -155,7 +163,7 @@ func (p *Pool) Close() {
 func (p *Pool) tidy() {
 	p.mu.Lock()
 	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
-		p.mu.workers == 0 && p.emptyLocked()
+		p.mu.workers == 0 && p.emptyLocked() && len(p.mu.shares) == 0
 	if over {
 		p.mu.stage = StageTidying // so this is done once
 		if p.mu.reaper != nil {
@@ -166,7 +174,17 @@ func (p *Pool) tidy() {
 	if p.timer != nil {
 		spent, p.timer.spent = p.timer.spent, nil
 	}
+	var surplus []*shareTurn
+	if p.loan != nil {
+		surplus, p.loan.surplus = p.loan.surplus, nil
+		if over && p.loan.timer != nil {
+			p.loan.timer.Stop()
+		}
+	}
 	p.mu.Unlock()
+	if len(surplus) > 0 {
+		p.loan.withdraw(surplus)
+	}
 	for _, a := range spent {
 		a.Close()
 	}
@@ -182,6 +200,9 @@ func (p *Pool) tidy() {
 			o.observer.remove(o)
 		}
 		close(p.terminated)
+		if p.loan != nil {
+			p.loan.lender.returned(p)
+		}
 	}()
 	p.callTerminated()
 }

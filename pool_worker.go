@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"runtime/pprof"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
@@ -34,9 +35,10 @@ type worker struct {
 
 	lent uint8 // how many contexts the body has, 0 or 1; the worker's own
 
-	wake   chan struct{}   // has one token if entry or dismissed was set while it was parked
-	alarm  *alarm.Alarm    // that of a scheduled pool; set when it parks
-	labels context.Context // has the pprof labels; the worker's own
+	wake   chan struct{}             // has one token if entry or dismissed was set while it was parked
+	turn   atomic.Pointer[shareTurn] // that a share has asked for, else nil; set under its lock
+	alarm  *alarm.Alarm              // that of a scheduled pool; set when it parks
+	labels context.Context           // has the pprof labels; the worker's own
 
 	// The task in hand is to be measured, unless measured is nil. Like the entry.
 	measured *observed
@@ -203,7 +205,7 @@ func (p *Pool) countOutLocked(w *worker) {
 // start starts workers that were made under the lock.
 func (p *Pool) start(ws []*worker) {
 	for _, w := range ws {
-		go p.work(w)
+		p.launch(w)
 	}
 }
 
@@ -480,6 +482,10 @@ func (p *Pool) reap() {
 // those that have been idle for longest first, and sets the reaper for the
 // others. It is called whenever the rules have changed.
 func (p *Pool) retireLocked() {
+	if p.loan != nil {
+		p.loan.retractLocked()
+		return
+	}
 	now := p.elapsed()
 	for w := p.mu.idle.bottom; w != nil; w = p.mu.idle.bottom {
 		if !p.mayLeaveLocked(delay.Until(now, w.since)) {

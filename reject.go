@@ -240,7 +240,7 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 	}
 	p.mu.Unlock()
 	if w != nil {
-		go p.work(w)
+		p.launch(w)
 	}
 	defer evicted.end(task.Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
 	return p.settled(ctx, e, verdict)
@@ -274,7 +274,7 @@ func BlockFor(d time.Duration) RejectPolicy {
 type blocked struct {
 	entry   entry
 	waiting bool         // it is in the list
-	decided chan verdict // has room for the one that it gets
+	decided chan verdict // has room for the one that it gets; nil for a turn of a share
 }
 
 // block is the policy Block. The Done method of the context is called before e waits
@@ -297,7 +297,7 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 	}
 	p.mu.Unlock()
 	if w != nil {
-		go p.work(w)
+		p.launch(w)
 	}
 	if n == nil {
 		return p.settled(ctx, e, v)
@@ -344,10 +344,15 @@ func (p *Pool) unblockLocked() (fresh []*worker) {
 	return fresh
 }
 
-// turnAwayLocked refuses all submitters that wait.
+// turnAwayLocked refuses all submitters that wait. The turns of shares stay as long as
+// tasks still run.
 func (p *Pool) turnAwayLocked() {
-	for n := p.mu.blocked.First(); n != nil; n = p.mu.blocked.First() {
-		p.decideLocked(n, tooLate)
+	var next *list.Node[*blocked]
+	for n := p.mu.blocked.First(); n != nil; n = next {
+		next = n.Next()
+		if !n.Value.entry.isTurn() || p.mu.stage >= StageStop {
+			p.decideLocked(n, tooLate)
+		}
 	}
 }
 
@@ -355,5 +360,7 @@ func (p *Pool) decideLocked(n *list.Node[*blocked], v verdict) {
 	p.mu.blocked.Remove(n)
 	p.mu.nBlocked--
 	n.Value.waiting = false
-	n.Value.decided <- v
+	if n.Value.decided != nil {
+		n.Value.decided <- v
+	}
 }

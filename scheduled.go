@@ -127,7 +127,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{c.Core, math.MaxInt, GrowWhenFull, c.KeepAlive, c.AllowCoreTimeout, c.Reject, false}
+	r := rules{c.Core, math.MaxInt, GrowWhenFull, c.KeepAlive, c.AllowCoreTimeout, c.Reject, false, false}
 	if err := r.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,39 @@ func TestPoolPassesForPools(t *testing.T) {
 	}
 }
 
+// shareOf returns a share of a new pool, which is closed at the end of the test.
+func shareOf(t *testing.T, c executor.Config, s executor.ShareConfig) *executor.Pool {
+	t.Helper()
+	p := create(t, c)
+	t.Cleanup(p.Close)
+	share, err := p.Share(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return share
+}
+
+// The suites pass for shares.
+func TestSuitesPassForShares(t *testing.T) {
+	for name, c := range configs {
+		for _, s := range []executor.ShareConfig{
+			{},
+			{Limit: 3, Queue: executor.Prioritized()},
+			{Rate: executor.PerSecond(1e6, 100), Queue: executor.Bounded(64)},
+		} {
+			t.Run(name, func(t *testing.T) {
+				TestExecutor(t, func(t *testing.T) executor.Executor { return shareOf(t, c, s) })
+				TestFuture(t, func(t *testing.T) executor.Executor { return shareOf(t, c, s) })
+				TestPool(t, func(t *testing.T) Pool { return shareOf(t, c, s) })
+				TestHooks(t, func(t *testing.T, h executor.Hooks) Pool {
+					s.Hooks = h
+					return shareOf(t, c, s)
+				})
+			})
+		}
+	}
+}
+
 // The suite for pools passes for a pool that is too small, with every policy.
 func TestPoolPassesForPoolsThatReject(t *testing.T) {
 	for policy, reject := range policies {

@@ -84,7 +84,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "pool_admit.go", what: "a pool that is shut down takes tasks",
-		old:  "\tif p.mu.stage != StageRunning {\n\t\treturn nil, tooLate\n\t}\n",
+		old:  "\tif p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || !e.isTurn()) {\n\t\treturn nil, tooLate\n\t}\n",
 		new:  "",
 		test: "TestPoolShutdown$",
 	},
@@ -103,9 +103,27 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "pool_control.go", what: "the last worker stays although nothing waits any more",
-		old:  "\tif p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {\n\t\tp.retireLocked()\n\t}\n",
+		old:  "\tif p.loan != nil || p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {\n\t\tp.retireLocked()\n\t}\n",
 		new:  "",
 		test: "TestScheduledPoolContextLetsTerminate|TestScheduledPoolCoreTimeoutAfterCancelMany",
+	},
+	{
+		file: "share_turn.go", what: "a turn stays in the lending pool without a task for it",
+		old:  "\t\tif t.core.CompletePending(task.Canceled, nil, nil) {\n\t\t\tl.lender.unblock(t)\n\t\t}\n",
+		new:  "\t\t_ = t\n",
+		test: "TestShareCancelLeavesAtOnce",
+	},
+	{
+		file: "share_turn.go", what: "a share does not ask again for a turn that was dropped",
+		old:  "\t\tagain = l.askLocked()\n",
+		new:  "",
+		test: "TestShareOverPools",
+	},
+	{
+		file: "pool_shutdown.go", what: "a pool ends before its shares",
+		old:  " && len(p.mu.shares) == 0",
+		new:  "",
+		test: "TestShareShutdownOfPool$",
 	},
 	{
 		file: "pool_shutdown.go", what: "Shutdown leaves blocked submitters waiting",

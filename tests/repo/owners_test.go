@@ -10,12 +10,10 @@ import (
 // starts are the functions of the core that start a goroutine, by a go statement
 // or an AfterFunc, with its owner, which stops it and waits for it.
 var starts = map[string]string{
-	"executor.enter":           "the pool; a worker",
-	"executor.start":           "the pool; a worker",
+	"executor.launch":          "the pool; a worker",
+	"executor.setTimerLocked":  "the share; the rate's next token, stopped by tidy",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
 	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
-	"executor.replace":         "the pool; a worker",
-	"executor.blockUntil":      "the pool; a worker",
 	"ctxgroup.Add":             "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":          "the pool's context; stopped when the body has returned",
 	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",

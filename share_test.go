@@ -1,0 +1,576 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+)
+
+// newShare returns a share of pool that ends with the test.
+func newShare(t testing.TB, pool *executor.Pool, c executor.ShareConfig) *executor.Pool {
+	t.Helper()
+	share, err := pool.Share(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testkit.Closing(t, share)
+}
+
+// A share runs no more than Limit tasks at once, and those that wait hold no worker.
+func TestShareLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 4})
+		share := newShare(t, pool, executor.ShareConfig{Name: "mail", Limit: 2})
+		block := newBlocker(t)
+		block.Fill(t, share, 10)
+		s := waitStats(t, share)
+		expect(t, "active in the share", s.Active, 2)
+		expect(t, "queued in the share", s.Queued, 8)
+		expect(t, "active in the pool", waitStats(t, pool).Active, 2)
+		expect(t, "queued in the pool", checkStats(t, pool).Queued, 0)
+		other := newBlocker(t)
+		other.Fill(t, pool, 2)
+		expect(t, "started beside the share", int(other.Started.Load()), 2)
+		block.Release()
+		expect(t, "succeeded", waitStats(t, share).Succeeded, 10)
+		expect(t, "workers of the share", checkStats(t, share).Workers, 0)
+	})
+}
+
+// Tasks of a share begin at its rate, burst first, and hold no worker until then.
+func TestShareRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(10, 3)})
+		start := time.Now()
+		var began []time.Duration
+		for range 6 {
+			mustGo(t, share, func(context.Context) error { began = append(began, time.Since(start)); return nil })
+		}
+		ran := false
+		mustGo(t, pool, func(context.Context) error { ran = true; return nil })
+		synctest.Wait()
+		expect(t, "the pool's own task ran", ran, true)
+		expect(t, "queued in the pool", checkStats(t, pool).Queued, 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		want := []time.Duration{0, 0, 0, 100 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond}
+		if !slices.Equal(began, want) {
+			t.Errorf("tasks began at %v, want %v", began, want)
+		}
+	})
+}
+
+// However tasks, their length, and the pool's load vary, no more than the burst and the rate
+// allow begin in any interval, and a share with tasks is not behind its rate.
+func TestShareRateIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for seed := range uint64(30) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			pool := newPool(t, executor.Config{Core: 1 + r.IntN(4)})
+			burst := 1 + r.IntN(4)
+			share := newShare(t, pool, executor.ShareConfig{
+				Limit: 1 + r.IntN(4), Rate: executor.PerSecond(20, burst)})
+			var mu sync.Mutex
+			var began []time.Time
+			for range 60 {
+				length := time.Duration(r.IntN(100)) * time.Millisecond
+				mustGo(t, share, func(context.Context) error {
+					mu.Lock()
+					began = append(began, time.Now())
+					mu.Unlock()
+					time.Sleep(length)
+					return nil
+				})
+				if r.IntN(4) == 0 {
+					mustGo(t, pool, func(context.Context) error { time.Sleep(5 * length); return nil })
+				}
+				time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			expect(t, "began", len(began), 60)
+			for i := range began {
+				for j := i; j < len(began); j++ {
+					most := burst + int(began[j].Sub(began[i])/(50*time.Millisecond))
+					if j-i+1 > most {
+						t.Fatalf("seed %d: %d tasks began within %v", seed, j-i+1, began[j].Sub(began[i]))
+					}
+				}
+			}
+		}
+	})
+}
+
+// A rate below one in a day, and one without tasks for long, are exact.
+func TestShareRateSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(1.0/100_000, 1)})
+		time.Sleep(10_000 * time.Hour)
+		start := time.Now()
+		var began []time.Duration
+		for range 3 {
+			mustGo(t, share, func(context.Context) error { began = append(began, time.Since(start)); return nil })
+		}
+		time.Sleep(100 * time.Hour)
+		synctest.Wait()
+		if !slices.Equal(began, []time.Duration{0, 100_000 * time.Second, 200_000 * time.Second}) {
+			t.Errorf("tasks began at %v", began)
+		}
+	})
+}
+
+// A task that waits in a share leaves it at once when it is canceled or its context ends,
+// and so does its turn in the pool.
+func TestShareCancelLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		newBlocker(t).Fill(t, pool, 1)
+		share := newShare(t, pool, executor.ShareConfig{Limit: 2, Queue: executor.Bounded(1)})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		first := executor.Submit(ctx, share, executor.Callable(nop), executor.Named("first"))
+		second := executor.Submit(t.Context(), share, executor.Callable(nop))
+		third := executor.Submit(ctx, share, executor.Callable(nop))
+		expect(t, "queued", waitStats(t, share).Queued, 3)
+		expect(t, "turns", waitStats(t, pool).Queued, 2)
+		expectIs(t, "a task too many", share.Go(t.Context(), nop), executor.ErrSaturated)
+		cancel(errTask)
+		s := waitStats(t, share)
+		expect(t, "queued after", s.Queued, 1)
+		expect(t, "turns after", waitStats(t, pool).Queued, 1)
+		for _, f := range []*executor.Future[struct{}]{first, third} {
+			expectIs(t, "outcome", f.Err(), errTask)
+			expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
+		}
+		expect(t, "Cancel", second.Cancel(), true)
+		expect(t, "queued at last", waitStats(t, share).Queued, 0)
+		expect(t, "turns at last", waitStats(t, pool).Queued, 0)
+		share.Close() // although the pool's worker is busy
+	})
+}
+
+// A task of a share keeps its name and its hooks, of the share or else of the pool.
+func TestShareHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var seen []string
+		hooks := func(where string) executor.Hooks {
+			return executor.Hooks{
+				BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+					mu.Lock()
+					seen = append(seen, fmt.Sprintf("%s %s %s %d", where, info.Executor, info.Name, info.Worker))
+					mu.Unlock()
+					return ctx
+				},
+			}
+		}
+		pool := newPool(t, executor.Config{Name: "all", Core: 1, Hooks: hooks("pool")})
+		inherits := newShare(t, pool, executor.ShareConfig{Name: "mail"})
+		own := newShare(t, pool, executor.ShareConfig{Name: "own", Hooks: hooks("own")})
+		for _, ex := range []*executor.Pool{inherits, own, pool} {
+			mustGo(t, ex, nop, executor.Named("x"))
+			synctest.Wait()
+		}
+		if want := []string{"pool mail x 1", "own own x 1", "pool all x 1"}; !slices.Equal(seen, want) {
+			t.Errorf("hooks saw %q, want %q", seen, want)
+		}
+	})
+}
+
+// A panic, a Goexit and an error of a task are the share's, and the pool's workers go on.
+func TestShareAbruptTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		for range 3 {
+			for _, fn := range []func(context.Context) error{
+				func(context.Context) error { panic("oh") },
+				func(context.Context) error { runtime.Goexit(); return nil },
+				func(context.Context) error { return errTask },
+			} {
+				mustGo(t, share, fn)
+				f := executor.Submit(t.Context(), share, executor.Callable(fn))
+				synctest.Wait()
+				expect(t, "state", f.State(), executor.Failed)
+			}
+		}
+		expect(t, "failed in the share", waitStats(t, share).Failed, 18)
+		expect(t, "panics in the share", checkStats(t, share).Panics, 6)
+		s := waitStats(t, pool)
+		expect(t, "failed in the pool", s.Failed, 0)
+		expect(t, "succeeded in the pool", s.Succeeded, 18)
+		expect(t, "workers", s.Workers, 1)
+	})
+}
+
+// Over a pool of any kind, with any policy, all tasks of a share run, also if they have to
+// wait for room, and those of the pool are served too.
+func TestShareOverPools(t *testing.T) {
+	for name, c := range map[string]executor.Config{
+		"unbounded":    {Core: 2},
+		"elastic":      {Max: 3, Growth: executor.GrowWhenBusy},
+		"abort":        {Core: 1, Queue: executor.Bounded(1)},
+		"handoff":      {Core: 1, Queue: executor.Handoff()},
+		"block":        {Core: 1, Queue: executor.Handoff(), Reject: executor.Block},
+		"blockBounded": {Core: 1, Max: 2, Queue: executor.Bounded(1), Reject: executor.Block},
+		"oldest":       {Core: 1, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
+		"lowest":       {Core: 1, Queue: executor.BoundedPrioritized(2), Reject: executor.DropLowest},
+		"prioritized":  {Core: 1, Queue: executor.Prioritized()},
+		"caller":       {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, c)
+				shares := []*executor.Pool{
+					newShare(t, pool, executor.ShareConfig{Limit: 1}),
+					newShare(t, pool, executor.ShareConfig{Limit: 3}),
+					newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(100, 2)}),
+				}
+				work := func(context.Context) error { time.Sleep(time.Millisecond); return nil }
+				for range 20 {
+					for _, s := range shares {
+						mustGo(t, s, work)
+					}
+					pool.Go(t.Context(), work, executor.Priority(-1)) // may be rejected
+				}
+				pool.Close()
+				for i, s := range shares {
+					expect(t, fmt.Sprint("succeeded in share ", i), s.Stats().Succeeded, 20)
+				}
+				if s := checkStats(t, pool); c.Reject == executor.Block && s.Rejected > 0 {
+					t.Errorf("a pool with Block rejected tasks: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A shutdown of a share ends the share alone: tasks that wait run, or are returned.
+func TestShareShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		block := newBlocker(t)
+		block.Fill(t, share, 3)
+		share.Shutdown()
+		expectIs(t, "after Shutdown", share.Go(t.Context(), nop), executor.ErrShutdown)
+		block.Release()
+		<-share.Terminated()
+		expect(t, "succeeded", checkStats(t, share).Succeeded, 3)
+
+		now := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		var cause error
+		mustGo(t, now, func(ctx context.Context) error { <-ctx.Done(); cause = context.Cause(ctx); return nil })
+		waiting := executor.Submit(t.Context(), now, executor.Callable(nop))
+		synctest.Wait()
+		expect(t, "dropped", len(now.ShutdownNow()), 1)
+		<-now.Terminated()
+		expectIs(t, "cause", cause, executor.ErrShutdown)
+		expectIs(t, "what waited", waiting.Err(), executor.ErrShutdown)
+
+		expect(t, "stage of the pool", pool.Stage(), executor.StageRunning)
+		mustGo(t, pool, nop)
+		expect(t, "workers in the share", checkStats(t, now).Workers, 0)
+	})
+}
+
+// Shutdown of a pool shuts its shares down, and their shares, and lets what waits run, also
+// what waits for the rate.
+func TestShareShutdownOfPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(1, 1)})
+		inner := newShare(t, share, executor.ShareConfig{Limit: 1})
+		for range 5 {
+			mustGo(t, share, nop)
+			mustGo(t, inner, nop)
+		}
+		start := time.Now()
+		pool.Shutdown()
+		for _, p := range []*executor.Pool{pool, share, inner} {
+			expectIs(t, "after Shutdown", p.Go(t.Context(), nop), executor.ErrShutdown)
+		}
+		_, err := pool.Share(executor.ShareConfig{})
+		expectIs(t, "Share after Shutdown", err, executor.ErrShutdown)
+		<-pool.Terminated()
+		expect(t, "stage of the share", share.Stage(), executor.StageTerminated)
+		expect(t, "succeeded in the share", checkStats(t, share).Succeeded, 10)
+		expect(t, "succeeded in the inner", checkStats(t, inner).Succeeded, 5)
+		expect(t, "terminated after", time.Since(start), 9*time.Second)
+	})
+}
+
+// ShutdownNow of a pool returns what waits in its shares too.
+func TestShareShutdownNowOfPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		limited := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(0.001, 1)})
+		mustGo(t, share, func(ctx context.Context) error { <-ctx.Done(); return nil })
+		synctest.Wait()
+		var all []executor.Runnable
+		for range 3 {
+			for _, p := range []*executor.Pool{pool, share, limited} {
+				all = append(all, executor.Submit(t.Context(), p, executor.Callable(nop)))
+			}
+		}
+		dropped := pool.ShutdownNow()
+		expect(t, "dropped", len(dropped), 9)
+		for _, d := range dropped {
+			if !slices.Contains(all, d.Task()) {
+				t.Errorf("ShutdownNow returned %v", d.Task())
+			}
+		}
+		<-pool.Terminated()
+		<-share.Terminated()
+		<-limited.Terminated()
+		expect(t, "canceled in the share", checkStats(t, share).Canceled, 3)
+	})
+}
+
+// The values of ShareConfig are checked, and setters that make no sense for a share.
+func TestShareInvalid(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	for _, c := range []executor.ShareConfig{
+		{Limit: -1},
+		{Rate: executor.PerSecond(0, 1)},
+		{Rate: executor.PerSecond(-1, 1)},
+		{Rate: executor.PerSecond(math.NaN(), 1)},
+		{Rate: executor.PerSecond(math.Inf(1), 1)},
+		{Rate: executor.PerSecond(1, 0)},
+		{Rate: executor.PerSecond(1e-18, math.MaxInt)},
+		{Queue: executor.Bounded(0)},
+		{Queue: executor.BoundedPrioritized(0)},
+		{Reject: executor.DropLowest},
+		{Reject: executor.RejectFunc(nil)},
+	} {
+		share, err := pool.Share(c)
+		expectIs(t, fmt.Sprintf("Share(%+v)", c), err, executor.ErrInvalid)
+		expect(t, "share", share, nil)
+	}
+	share := newShare(t, pool, executor.ShareConfig{Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
+	for name, err := range map[string]error{
+		"SetCore":       share.SetCore(1),
+		"SetKeepAlive":  share.SetKeepAlive(time.Second),
+		"Resize(0)":     share.Resize(0),
+		"SetMax(0)":     share.SetMax(0),
+		"SetReject nil": share.SetReject(nil),
+	} {
+		expectIs(t, name, err, executor.ErrInvalid)
+	}
+}
+
+// The limit of a share can be changed while tasks wait.
+func TestShareResize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 8})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		block := newBlocker(t)
+		block.Fill(t, share, 10)
+		expect(t, "active", waitStats(t, share).Active, 1)
+		expect(t, "Resize", share.Resize(5), nil)
+		expect(t, "active", waitStats(t, share).Active, 5)
+		expect(t, "Resize", share.Resize(2), nil)
+		for range 4 {
+			block.ReleaseOne()
+		}
+		expect(t, "active", waitStats(t, share).Active, 2)
+		expect(t, "Max", share.Max(), 2)
+	})
+}
+
+// Turns and tasks take turns: a share with a long queue does not keep others waiting.
+func TestShareIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		var order []string
+		note := func(s string) func(context.Context) error {
+			return func(context.Context) error { order = append(order, s); return nil }
+		}
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		for range 4 {
+			mustGo(t, share, note("share"))
+		}
+		for range 3 {
+			mustGo(t, pool, note("pool"))
+		}
+		block.Release()
+		synctest.Wait()
+		want := []string{"share", "pool", "pool", "pool", "share", "share", "share"}
+		if !slices.Equal(order, want) {
+			t.Errorf("ran in the order %v, want %v", order, want)
+		}
+	})
+}
+
+// A group in a task of a share may use the pool, or the share, and needs no other worker.
+func TestShareGroupInside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		for _, ex := range []*executor.Pool{pool, share} {
+			f := executor.Submit(t.Context(), share, func(ctx context.Context) (int, error) {
+				all, err := executor.All(ctx, ex, value(1), value(2), value(3))
+				return len(all), err
+			})
+			n, err := f.Get(t.Context())
+			expect(t, "results", n, 3)
+			expect(t, "error", err, nil)
+		}
+	})
+}
+
+// While many goroutines submit to shares, cancel, resize and shut down, no task is lost or
+// runs twice, and the counters add up.
+func TestShareHistory(t *testing.T) {
+	for i, c := range []executor.Config{
+		{Core: 3},
+		{Max: 4, Queue: executor.Handoff(), KeepAlive: time.Microsecond, Reject: executor.Block},
+		{Core: 1, Max: 3, Queue: executor.Bounded(2), Reject: executor.DiscardOldest},
+	} {
+		for _, s := range []executor.ShareConfig{
+			{Limit: 2},
+			{Limit: 2, Queue: executor.Bounded(3), Reject: executor.Block},
+			{Limit: 3, Queue: executor.Handoff(), Rate: executor.PerSecond(100_000, 10)},
+			{Queue: executor.BoundedPrioritized(4), Reject: executor.DropLowest},
+		} {
+			for _, now := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d/%d/%v", i, s.Limit, now), func(t *testing.T) {
+					seed := rand.Uint64()
+					t.Logf("seed %d", seed)
+					shareHistory(t, c, s, now, seed)
+				})
+			}
+		}
+	}
+}
+
+func shareHistory(t *testing.T, c executor.Config, sc executor.ShareConfig, now bool, seed uint64) {
+	const submitters, tasks = 6, 200
+	pool := newPool(t, c)
+	share := newShare(t, pool, sc)
+	all := make([][]*record, submitters)
+	var work, meddle sync.WaitGroup
+	stop := make(chan struct{})
+	for s := range submitters {
+		work.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, uint64(s)))
+			for i := range tasks {
+				r := &record{id: s*tasks + i}
+				all[s] = append(all[s], r)
+				submitOne(t, share, r, rng)
+				if rng.IntN(4) == 0 {
+					pool.Go(context.Background(), nop)
+				}
+			}
+		})
+	}
+	meddle.Go(func() {
+		rng := rand.New(rand.NewPCG(seed, 1000))
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			checkStats(t, share)
+			checkStats(t, pool)
+			share.Resize(1 + rng.IntN(4))
+			for r := range share.Waiting() {
+				share.Remove(r)
+				break
+			}
+			runtime.Gosched()
+		}
+	})
+	if now {
+		for range rand.IntN(3000) {
+			runtime.Gosched()
+		}
+		pool.ShutdownNow()
+	}
+	work.Wait()
+	close(stop)
+	meddle.Wait()
+	pool.Shutdown()
+	if err := pool.AwaitTermination(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	<-share.Terminated()
+	s := checkStats(t, share)
+	expect(t, "submitted", s.Submitted <= submitters*tasks, true)
+	for _, rs := range all {
+		for _, r := range rs {
+			if n := r.runs.Load(); n > 1 || r.rejected && n > 0 {
+				t.Errorf("task %d, rejected %t, ran %d times", r.id, r.rejected, n)
+			}
+			if r.future != nil && !r.future.State().Done() {
+				t.Errorf("the future of task %d is %v", r.id, r.future)
+			}
+		}
+	}
+}
+
+// Shares that are shut down leave nothing behind in their pool.
+func TestShareLeavesNothing(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	var n atomic.Int64
+	inUse := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var before uint64
+	for i := range 3000 {
+		if i == 1000 {
+			before = inUse()
+		}
+		share, err := pool.Share(executor.ShareConfig{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustGo(t, share, func(context.Context) error { n.Add(1); return nil })
+		share.Close()
+	}
+	expect(t, "ran", n.Load(), 3000)
+	if after := inUse(); after > before+200<<10 {
+		t.Errorf("%d bytes more after 2000 shares", after-before)
+	}
+}
+
+// A share of a pool that runs nothing keeps no goroutine, and a submission that it
+// rejects changes nothing.
+func TestShareRejects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 2})
+		share := newShare(t, pool, executor.ShareConfig{Name: "two", Limit: 2, Queue: executor.Handoff()})
+		block := newBlocker(t)
+		block.Fill(t, share, 2)
+		err := share.Go(t.Context(), nop)
+		expectIs(t, "a third", err, executor.ErrSaturated)
+		var rejected *executor.RejectedError
+		if !errors.As(err, &rejected) || rejected.Executor != "two" {
+			t.Errorf("error %v", err)
+		}
+		block.Release()
+		synctest.Wait()
+		mustGo(t, share, nop)
+		expect(t, "rejected", waitStats(t, share).Rejected, 1)
+	})
+}
