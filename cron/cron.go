@@ -28,7 +28,7 @@
 //
 // In day-of-week, * and 1/2 end at Saturday, and a range may end with Sunday,
 // written as 7 or sun: 5-7, fri-sun. A step that selects only the first value,
-// as in */90, is an error.
+// as in */90, is an error, but for [ParseLenient].
 //
 // Instead of the five fields a spec may be one word:
 //
@@ -111,10 +111,19 @@ func Parse(spec string) (Schedule, error) { return ParseIn(spec, nil) }
 // ParseIn is [Parse] with the zone to use if the spec has no prefix of its own.
 // A nil loc means [time.Local].
 func ParseIn(spec string, loc *time.Location) (Schedule, error) {
-	if loc == nil {
-		loc = time.Local
+	return parser{spec: spec}.parse(loc)
+}
+
+// ParseLenient is [ParseIn] for specs that were written for a cron daemon. A step that selects only the first
+// value, as in "0 */24 * * *", is no error for it, as it is none for those: the schedule has that value alone, and
+// the notes say so, each as the error would have. A field that begins with a star is a starred one here, too.
+//
+// The text of such a schedule is for ParseLenient only: Parse and UnmarshalText return an error for it.
+func ParseLenient(spec string, loc *time.Location) (s Schedule, notes []*ParseError, err error) {
+	if s, err = (parser{spec, &notes}).parse(loc); err != nil {
+		return Schedule{}, nil, err
 	}
-	return parse(spec, loc)
+	return s, notes, nil
 }
 
 // MustParse is [Parse] for specs that are constants of the program. If the spec is

@@ -32,6 +32,8 @@ const (
 	writeTime  = `write five fields, such as "30 2 * * *", or a word, such as "@daily"`
 	want5      = ", want 5 (minute hour day-of-month month day-of-week)"
 	writeStars = `write "*" for a field that does not matter`
+	neither    = "seconds and years are not supported: without them it is "
+	random     = `a random value, "~", is not supported: write one of your own`
 	noSeconds  = "seconds are not supported: without them it is "
 	below1m    = "; for less than a minute use @every"
 	noYears    = "years and commands are not supported: without them it is "
@@ -83,11 +85,13 @@ func TestParseErrorParts(t *testing.T) {
 			`swap its ends, or write "11-12,1-2" to continue past the end`},
 		{"*/0 * * * *", "minute", "0", 3, "a step must be at least 1", ""},
 		{"*/90 * * * *", "minute", "*/90", 1, "the step is too long for 0 to 59 and selects only 0",
-			`write "0" if that is meant, or "@every 90m" for every 90 minutes of real time`},
+			`write "0" for a fixed time, or "@every 90m" for every 90 minutes of real time`},
 		{"0 */24 * * *", "hour", "*/24", 3, "the step is too long for 0 to 23 and selects only 0",
-			`write "0" if that is meant, or "@every 24h" for every 24 hours of real time`},
+			`write "0" for a fixed time, or "@every 24h" for every 24 hours of real time`},
+		{"0 0 1 */12 *", "month", "*/12", 7, "the step is too long for 1 to 12 and selects only 1",
+			`write "1" if that is meant`},
 		{"0 0 * * */7", "day-of-week", "*/7", 9, "the step is too long for 0 to 6 and selects only 0",
-			`write "0" if that is meant`},
+			"write the days that are meant"},
 		{"10-20/15 * * * *", "minute", "10-20/15", 1, "the step is too long for 10 to 20 and selects only 10",
 			`write "10" if that is meant, or "@every 15m" for every 15 minutes of real time`},
 		{"*/ * * * *", "minute", "*/", 1, badStep, writeStep},
@@ -120,7 +124,16 @@ func TestParseErrorParts(t *testing.T) {
 		{"daily", "", "", 0, "1 field" + want5, `did you mean "@daily"?`},
 		{"0 30 2 * * *", "", "", 0, "6 fields" + want5, noSeconds + `"30 2 * * *"` + below1m},
 		{"0 0 12 * * ?", "", "", 0, "6 fields" + want5, noSeconds + `"0 12 * * *"` + below1m},
-		{"0 30 2 * * * 2026", "", "", 0, "7 fields" + want5, noSeconds + `"30 2 * * *"` + below1m},
+		{"0 30 2 * * * 2026", "", "", 0, "7 fields" + want5, neither + `"30 2 * * *"` + below1m},
+		{"30 2 * * * *", "", "", 0, "6 fields" + want5, `seconds and years are not supported: ` +
+			`if the first field has seconds, write "2 * * * *"; if the last has years, "30 2 * * *"`},
+		{"*/10 * * * * *", "", "", 0, "6 fields" + want5, `seconds and years are not supported: ` +
+			`if the first field has seconds, use @every; if the last has years, write "*/10 * * * *"`},
+		{"*/10 * * * * ?", "", "", 0, "6 fields" + want5, "seconds are not supported" + below1m},
+		{"*/10 * * * * * *", "", "", 0, "7 fields" + want5, "seconds and years are not supported" + below1m},
+		{"~ * * * *", "minute", "~", 1, minutes, random},
+		{"0 5~9 * * *", "hour", "5~9", 3, hours, random},
+		{"0~59/20 * * * *", "minute", "0~59", 1, minutes, random},
 		{"30 2 * * * 2026", "", "", 0, "6 fields" + want5, noYears + `"30 2 * * *"`},
 		{"30 2 * * * /bin/true", "", "", 0, "6 fields" + want5, noYears + `"30 2 * * *"`},
 		{"0 9 * * mon to fri", "", "", 0, "7 fields" + want5, noYears + `"0 9 * * mon"`},
@@ -155,7 +168,7 @@ func TestParseErrorParts(t *testing.T) {
 		{"0 0 * * ∗", "character", "∗", 9, "is U+2217, not ASCII", "write a plain '*'"},
 		{"0 0 é * *", "character", "é", 5, "is U+00E9, not ASCII", "use plain ASCII"},
 		{"30 2 * * * 5", "", "", 0, "6 fields" + want5, noSeconds + `"2 * * * 5"` + below1m},
-		{"0 0 12 ? * MON-FRI *", "", "", 0, "7 fields" + want5, noSeconds + `"0 12 * * mon-fri"` + below1m},
+		{"0 0 12 ? * MON-FRI *", "", "", 0, "7 fields" + want5, neither + `"0 12 * * mon-fri"` + below1m},
 		{"x 1 2 3 4 5 6 7 8", "", "", 0, "9 fields" + want5, "seconds, years and commands are not supported"},
 		{"0 0 12 ? * 2", "", "", 0, "6 fields" + want5,
 			`seconds, years and "?" are Quartz's, which also counts Sunday as 1`},

@@ -66,9 +66,13 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 		case step == 0:
 			return 0, p.fail(f.name, where, "a step must be at least 1", "")
 		case step > 1 && step > high-low:
-			return 0, p.fail(f.name, item,
+			err := p.fail(f.name, item,
 				fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),
-				stepHint(f, low, step))
+				stepHint(f, body == "*", low, step))
+			if p.notes == nil {
+				return 0, err
+			}
+			*p.notes = append(*p.notes, err)
 		}
 	}
 	for v := low; v <= high; v += step {

@@ -61,44 +61,84 @@ func (p parser) countHint(parts []span) string {
 			return "a list has no blanks"
 		}
 	}
+	first, last := parts[:min(len(fields), len(parts))], parts[max(0, len(parts)-len(fields)):]
 	switch n := len(parts); {
 	case n == 1 && !strings.ContainsAny(parts[0].text, "*0123456789"):
 		return wordHint("@" + parts[0].text)
 	case n < len(fields):
 		return `write "*" for a field that does not matter`
-	case n == len(fields)+1 || n == len(fields)+2:
-		// Quartz has seconds first, optional years last, and question marks.
-		quartz := false
-		middle := slices.Clone(parts[1 : len(fields)+1])
-		for i := range middle {
-			if middle[i].text == "?" {
-				middle[i].text = "*"
-				quartz = true
-			}
-		}
-		if quartz && strings.ContainsAny(middle[4].text, "1234567") {
-			return `seconds, years and "?" are Quartz's, which also counts Sunday as 1`
-		}
-		if p.valid(middle) {
+	case n == len(fields)+1:
+		quartz, with := unquestioned(last)
+		bySeconds, byYears := p.isSecond(parts[0]) && p.valid(quartz), isYear(parts[n-1].text) && p.valid(first)
+		switch {
+		case with && strings.ContainsAny(quartz[4].text, "1234567"):
+			return quartzDays
+		case bySeconds && byYears: // some have seconds first, and others years last
+			return fmt.Sprintf("seconds and years are not supported: if the first field has seconds, write %s; if the last has years, %s",
+				short(joined(quartz)), short(joined(first)))
+		case bySeconds:
 			return fmt.Sprintf("seconds are not supported: without them it is %s; for less than a minute use @every",
-				short(joined(middle)))
+				short(joined(quartz)))
+		case p.valid(quartz) && byYears:
+			return fmt.Sprintf("seconds and years are not supported: if the first field has seconds, use @every; if the last has years, write %s",
+				short(joined(first)))
+		case p.valid(quartz) && (with || !p.valid(first)):
+			return "seconds are not supported; for less than a minute use @every"
+		}
+	case n == len(fields)+2 && isYear(parts[n-1].text):
+		quartz, with := unquestioned(parts[1 : len(fields)+1])
+		switch {
+		case with && strings.ContainsAny(quartz[4].text, "1234567"):
+			return quartzDays
+		case p.valid(quartz) && p.isSecond(parts[0]):
+			return fmt.Sprintf("seconds and years are not supported: without them it is %s; for less than a minute use @every",
+				short(joined(quartz)))
+		case p.valid(quartz):
+			return "seconds and years are not supported; for less than a minute use @every"
 		}
 	}
-	if p.valid(parts[:len(fields)]) {
-		return fmt.Sprintf("years and commands are not supported: without them it is %s",
-			short(joined(parts[:len(fields)])))
+	if p.valid(first) {
+		return fmt.Sprintf("years and commands are not supported: without them it is %s", short(joined(first)))
 	}
 	return "seconds, years and commands are not supported"
+}
+
+const quartzDays = `seconds, years and "?" are Quartz's, which also counts Sunday as 1`
+
+// unquestioned returns the parts with a star for each question mark, and whether there is one. Quartz has them.
+func unquestioned(parts []span) (stars []span, found bool) {
+	stars = slices.Clone(parts)
+	for i := range stars {
+		if stars[i].text == "?" {
+			stars[i].text, found = "*", true
+		}
+	}
+	return stars, found
+}
+
+// isSecond reports whether part is one second of a minute: without it, a schedule is as often due as before.
+func (p parser) isSecond(part span) bool {
+	n, ok := number(part.text)
+	return ok && n < 60
+}
+
+// isYear reports whether a last field may be one of years.
+func isYear(text string) bool {
+	return text == "*" || len(text) >= 4 && strings.Trim(text, "0123456789,-/*") == ""
 }
 
 // valid reports whether the parts are five valid fields.
 func (p parser) valid(parts []span) bool {
 	var s Schedule
+	p.notes = nil
 	return len(parts) == len(fields) && p.parseFields(&s, parts) == nil
 }
 
 // valueHint guesses what was meant by a text that is neither a number nor a name.
 func valueHint(f *field, text string) string {
+	if strings.Contains(text, "~") {
+		return `a random value, "~", is not supported: write one of your own`
+	}
 	switch text {
 	case "":
 		return ""
@@ -162,9 +202,17 @@ func rangeText(low, high int) string {
 	return fmt.Sprintf("%d-%d", low, high)
 }
 
-// stepHint returns how to write what a step longer than its range may have meant.
-func stepHint(f *field, low, step int) string {
+// stepHint returns how to write what a step longer than its range may have meant. Without a star, a schedule may follow
+// clock changes otherwise, and a day of the week would count beside a day of the month, and not with it.
+func stepHint(f *field, starred bool, low, step int) string {
 	hint := fmt.Sprintf(`write "%d" if that is meant`, low)
+	switch {
+	case !starred || f.name == "month":
+	case f.name == "minute" || f.name == "hour":
+		hint = fmt.Sprintf(`write "%d" for a fixed time`, low)
+	default:
+		return "write the days that are meant"
+	}
 	switch f.name {
 	case "minute":
 		hint += fmt.Sprintf(`, or "@every %dm" for every %d minutes of real time`, step, step)

@@ -31,7 +31,10 @@ type span struct {
 func (s span) part(from int, text string) span { return span{text, s.at + from} }
 
 // A parser holds the spec for its errors.
-type parser struct{ spec string }
+type parser struct {
+	spec  string
+	notes *[]*ParseError // of a lenient parser: what is allowed though hardly anybody means it
+}
 
 // fail returns the error for one part of the spec.
 func (p parser) fail(field string, where span, problem, hint string) *ParseError {
@@ -46,8 +49,11 @@ func (p parser) failWhole(problem, hint string) *ParseError {
 // prefix precedes the name of a zone.
 const prefix = "CRON_TZ="
 
-func parse(spec string, loc *time.Location) (Schedule, error) {
-	p := parser{spec}
+func (p parser) parse(loc *time.Location) (Schedule, error) {
+	spec := p.spec
+	if loc == nil {
+		loc = time.Local
+	}
 	if len(spec) > maxSpec {
 		return Schedule{}, p.failWhole(fmt.Sprintf("%d bytes are too long, the limit is %d", len(spec), maxSpec), "")
 	}
@@ -167,7 +173,7 @@ func (p parser) parseWord(s *Schedule, parts []span) error {
 		if len(parts) > 1 {
 			return p.fail("word", parts[1], "nothing may follow "+w.name, "remove it")
 		}
-		return parser{w.fields}.parseFields(s, split(w.fields))
+		return parser{spec: w.fields}.parseFields(s, split(w.fields))
 	}
 	return p.fail("word", word, "unknown word", wordHint(word.text))
 }

@@ -85,3 +85,40 @@ func TestMustParsePanics(t *testing.T) {
 	}()
 	cron.MustParse("0 25 * * *")
 }
+
+// What cron takes, and hardly anybody means, is a note for ParseLenient, with the times that cron has.
+func TestParseLenientStep(t *testing.T) {
+	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // a Sunday
+	for _, tt := range []struct {
+		spec  string
+		notes int
+		want  []string
+	}{
+		{"*/90 * * * *", 1, []string{"03-01 01:00", "03-01 02:00"}},
+		{"0 */24 * * *", 1, []string{"03-02 00:00", "03-03 00:00"}},
+		{"0 0 1 */12 *", 1, []string{"01-01 00:00"}},
+		{"0 5 1-7 * */7", 1, []string{"03-01 05:00", "04-05 05:00", "05-03 05:00"}}, // the first Sunday of each month
+		{"10-20/15 */30 * * *", 2, []string{"03-01 00:10", "03-02 00:10"}},
+		{"*/15 * * * *", 0, []string{"03-01 00:15"}},
+		{"@daily", 0, []string{"03-02 00:00"}},
+	} {
+		s, notes, err := cron.ParseLenient(tt.spec, time.UTC)
+		if err != nil || len(notes) != tt.notes {
+			t.Errorf("%q: %d notes, error %v", tt.spec, len(notes), err)
+			continue
+		}
+		at := from
+		for _, want := range tt.want {
+			if at = s.Next(at); at.Format("01-02 15:04") != want {
+				t.Errorf("%q: due at %v, want %s", tt.spec, at, want)
+			}
+		}
+		_, strict := cron.ParseIn(tt.spec, time.UTC)
+		if tt.notes > 0 && (strict == nil || strict.Error() != notes[0].Error()) {
+			t.Errorf("%q: note %v, and Parse has %v", tt.spec, notes[0], strict)
+		}
+	}
+	if _, notes, err := cron.ParseLenient("*/90 25 * * *", nil); err == nil || notes != nil {
+		t.Errorf("notes %v, error %v", notes, err)
+	}
+}

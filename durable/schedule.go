@@ -37,7 +37,7 @@ func parseTimetable(text string, named map[string]executor.Trigger) (timetable, 
 		}
 		return timetable{delay: d}, nil
 	case "cron":
-		s, err := cron.Parse(rest)
+		s, _, err := cron.ParseLenient(rest, nil)
 		if err != nil {
 			return timetable{}, invalid("schedule %q: %w", text, err)
 		}
@@ -62,7 +62,7 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 			}
 			text = "CRON_TZ=" + zone + " " + text
 		}
-		kept, err := cron.Parse(text)
+		kept, _, err := cron.ParseLenient(text, nil)
 		if err != nil {
 			return "", invalid("trigger %q can't be kept as text: %w", text, err)
 		}

@@ -39,6 +39,7 @@ perhaps not meant; they do not change the exit code.`),
 		if err != nil {
 			return err
 		}
+		noteMissing(&file)
 		if zone := job.Misnamed(); zone != "" {
 			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
 		}

@@ -62,7 +62,7 @@ func TestCheckNotesMisnamedZone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has its zone from elsewhere")
 	}
-	tab := write(t, "tab", "30 2 * * * x\n")
+	tab := write(t, "tab", "30 2 * * * true\n")
 	for zone, known := range map[string]bool{
 		"Europe/Berlin": true, ":Europe/Berlin": true, "": true, ":": true, "UTC": true, "Etc/UTC": true, "EST5EDT": true,
 		"Europe/Berln": false, "CET-1CEST,M3.5.0,M10.5.0/3": false, "/no/such/file": false,
@@ -95,18 +95,18 @@ func TestCheckNotesMisnamedZone(t *testing.T) {
 // The command line does what it says, and its exit codes are the documented.
 func TestMainRefusesCommandLine(t *testing.T) {
 	dir := t.TempDir()
-	os.WriteFile(filepath.Join(dir, "good"), []byte("MAILTO=me\n@daily x\n"), 0o644)
-	os.WriteFile(filepath.Join(dir, "good.TOML"), []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"), 0o644)
-	crontabText, tomlText := "@daily x\n", "[[job]]\nname='a'\nschedule='@daily'\ncommand='x'\n"
+	os.WriteFile(filepath.Join(dir, "good"), []byte("MAILTO=me\n@daily true\n"), 0o644)
+	os.WriteFile(filepath.Join(dir, "good.TOML"), []byte("[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\n"), 0o644)
+	crontabText, tomlText := "@daily true\n", "[[job]]\nname='a'\nschedule='@daily'\ncommand='true'\n"
 	tests := []struct {
 		args           string
 		stdin          string
 		code           int
 		stdout, stderr string // parts of what is written; "" means nothing
 	}{
-		{"check DIR/good", "", 0, "x    2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    hint: "},
+		{"check DIR/good", "", 0, "true  2     @daily", "good:1: note: MAILTO is ignored: no mail is sent\n    MAILTO=me\n    hint: "},
 		{"check DIR/good.TOML", "", 0, "a    1     @daily", ""},
-		{"check -", crontabText, 0, "x    1     @daily", ""},
+		{"check -", crontabText, 0, "true  1     @daily", ""},
 		{"check - --format toml", tomlText, 0, "a    1     @daily", ""},
 		{"check DIR/good.TOML --format crontab", "", 1, "", "good.TOML:1: this is neither a job nor a setting"},
 		{"check -", "@dayly x\n", 1, "", "stdin:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?\nexecutord: 1 mistake in stdin\n"},

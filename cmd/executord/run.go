@@ -73,6 +73,7 @@ type runOptions struct {
 	store        storeFlag
 	namespace    *string
 	lease        time.Duration
+	hadJobs      bool // the file that was read last
 }
 
 func newRunOptions(cmd *cobra.Command) *runOptions {
@@ -124,6 +125,8 @@ func (o *runOptions) run() error {
 	if err != nil {
 		return err
 	}
+	noteMissing(&file)
+	o.hadJobs = len(file.Jobs) > 0
 	hangups := catchHangups()
 	defer signal.Stop(hangups)
 	store, err := o.openStore()
@@ -211,6 +214,9 @@ func isDescriptor(name string) bool {
 	return dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")
 }
 
+// notReadAgain is in the log if a file is not to be used.
+const notReadAgain = "file not read again"
+
 // reload answers SIGHUP: it reads the file again, and sends it to the daemon. With a mistake in the file, all
 // stays as it is.
 func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan struct{}) {
@@ -220,16 +226,22 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 	}
 	file, err := parse(o.file, o.format.value, o.stored())
 	if err != nil {
-		const what = "file not read again"
 		var all job.Mistakes
 		if !errors.As(err, &all) {
-			log.Error(what, "reason", err.Error())
+			log.Error(notReadAgain, "reason", err.Error())
 		}
 		for _, m := range all {
-			log.Error(what, "line", m.Line, "reason", m.What, "hint", m.Hint)
+			log.Error(notReadAgain, "line", m.Line, "reason", m.What, "hint", m.Hint)
 		}
 		return
 	}
+	if len(file.Jobs) == 0 && o.hadJobs {
+		log.Error(notReadAgain, "reason", "the file has no jobs, and had some before",
+			"hint", "write them; to run none, start executord again")
+		return
+	}
+	o.hadJobs = len(file.Jobs) > 0
+	noteMissing(&file)
 	logExposed(log, otherWriters(o.file))
 	select {
 	case again <- file:

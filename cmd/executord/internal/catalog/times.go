@@ -19,7 +19,7 @@ func Times(row durable.Job) job.Trigger {
 			return job.Grid{Start: row.Anchor, Every: d}
 		}
 	case "cron":
-		if s, err := cron.Parse(rest); err == nil {
+		if s, _, err := cron.ParseLenient(rest, nil); err == nil {
 			return s
 		}
 	}

@@ -31,6 +31,7 @@ func Parse(file string, data []byte) (job.File, error) {
 		named:  make(map[string]int),
 	}
 	p.read(data)
+	p.noteUsers()
 	p.nameJobs()
 
 	f := job.File{Name: file}
@@ -94,7 +95,7 @@ func (p *parser) read(data []byte) {
 		p.report.Note(n, "put it above the job it names, or remove it", "the name %q names no job", p.pending)
 	}
 	if p.seen == 0 {
-		p.report.Mistake(1, "add a line such as: */5 * * * * /path/to/command", "the file has no jobs")
+		p.report.Note(1, "add a line such as: */5 * * * * /path/to/command", "the file has no jobs")
 	}
 }
 
@@ -131,7 +132,17 @@ func (p *parser) line(n int, text string) {
 
 // job reads a schedule and its command.
 func (p *parser) job(n int, text string) {
+	if quiet, ok := strings.CutPrefix(text, "-"); ok {
+		p.report.Note(n, "remove it", "the - before a schedule is for the log of some crons, and is ignored")
+		if text = strings.TrimLeft(quiet, blanks); text == "" {
+			text = "-"
+		}
+	}
 	fields, rest := splitSchedule(text)
+	for option := cronOption(rest); option != ""; option = cronOption(rest) {
+		p.report.Note(n, "remove it", "%s before the command is an option of some crons, and is ignored", option)
+		rest = strings.TrimLeft(rest[len(option):], blanks)
+	}
 	script, stdin, cut := splitPercent(rest)
 	if what, hint := misshapen(fields, script); what != "" {
 		p.report.Mistake(n, hint, "%s", what)
@@ -141,10 +152,17 @@ func (p *parser) job(n int, text string) {
 		p.report.Mistake(n, "write the command after the schedule", "there is no command")
 		return
 	}
-	schedule, err := job.ParseSchedule(strings.Join(fields, " "), p.zone)
+	schedule, loose, err := job.ParseSchedule(strings.Join(fields, " "), p.zone)
 	if err != nil {
 		p.report.Mistake(n, err.Hint, "%s", err.What)
 		return
+	}
+	for _, note := range loose {
+		p.report.Note(n, note.Hint, "%s", note.What)
+	}
+	if eitherDay(fields) {
+		p.report.Note(n, "begin one of the two with a star if both have to match, as in */1",
+			"it is due on the days of either field, %s or %s, as in cron", fields[2], fields[4])
 	}
 	for _, note := range warnings(script, cut) {
 		p.report.Note(n, note.hint, "%s", note.what)

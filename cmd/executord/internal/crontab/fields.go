@@ -25,6 +25,23 @@ func splitSchedule(text string) (fields []string, rest string) {
 	return fields, rest
 }
 
+// cronOption returns the option of cron that a command begins with: -n of Debian and cronie, and of OpenBSD -q and -s
+// too. No program has such a name.
+func cronOption(command string) string {
+	for _, option := range []string{"-n", "-q", "-s"} {
+		if rest, ok := strings.CutPrefix(command, option); ok && strings.Trim(rest[:min(1, len(rest))], blanks) == "" {
+			return option
+		}
+	}
+	return ""
+}
+
+// eitherDay reports whether a schedule is due on the days of either of two fields. Most who write it mean the days that
+// are in both.
+func eitherDay(fields []string) bool {
+	return len(fields) == 5 && fields[2][0] != '*' && fields[4][0] != '*'
+}
+
 // splitPercent cuts a command at its first % that has no backslash before it.
 // What follows is the command's standard input, in which every further % ends
 // a line. In both, \% is a percent sign; every other backslash stays.

@@ -144,7 +144,7 @@ func hasJob(value string) bool {
 		return false
 	}
 	fields, script := splitSchedule(more)
-	_, err := job.ParseSchedule(strings.Join(fields, " "), time.UTC)
+	_, _, err := job.ParseSchedule(strings.Join(fields, " "), time.UTC)
 	return err == nil && script != ""
 }
 

@@ -2,7 +2,6 @@ package crontab
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,33 +37,38 @@ func misshapen(fields []string, script string) (what, hint string) {
 	case given < 5:
 		return fmt.Sprintf("the schedule has only %s of its five fields", [...]string{1: "one", "two", "three", "four"}[given]), fieldsHint
 	}
-	if sixth := strings.FieldsFunc(script, isBlank); len(sixth) > 0 && isField(sixth[0]) {
-		return sixFields(append(fields[1:5:5], sixth[0]), sixth[0])
+	if words := strings.FieldsFunc(script, isBlank); len(words) > 0 && isField(words[0]) {
+		return tooMany(fields, words)
 	}
 	return "", ""
 }
 
-// sixFields guesses which of six fields is one too many. To remove the wrong one
-// would make another schedule.
-func sixFields(withoutFirst []string, sixth string) (what, hint string) {
-	what = "the schedule has six fields"
-	quartz := strings.ReplaceAll(strings.Join(withoutFirst, " "), "?", "*")
-	if _, err := job.ParseSchedule(quartz, time.UTC); err == nil {
-		return what + ": there are no seconds here", "remove the first field; for intervals of seconds write @every 10s"
+// tooMany says what is wrong with a schedule that has more than five fields.
+func tooMany(fields, words []string) (what, hint string) {
+	extra := 1
+	for extra < len(words) && isField(words[extra]) {
+		extra++
 	}
-	if year.MatchString(sixth) {
-		return what + ": there are no years here", "remove the last field, and let the command look at the year: the five are due every year"
+	all := append(slices.Clone(fields), words[:extra]...)
+	what = fmt.Sprintf("the schedule has %d fields, want 5", len(all))
+	if extra == 1 {
+		what = "the schedule has six fields, want 5"
 	}
-	return what, fieldsHint
+	_, _, err := job.ParseSchedule(strings.Join(all, " "), time.UTC)
+	if err == nil || err.Hint == "" {
+		return what, fieldsHint
+	}
+	return what, err.Hint
 }
-
-var year = regexp.MustCompile(`\b(19|20)\d\d\b`)
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' }
 
 // isProgram reports whether a word in the place of a time field is certainly
 // part of a command.
 func isProgram(word string) bool {
+	if word[0] == '~' && (len(word) == 1 || word[1] >= '0' && word[1] <= '9') {
+		return false // a random value, as some crons have it
+	}
 	return strings.IndexByte("/.~$\"'", word[0]) >= 0 || strings.ContainsAny(word, ".=") && strings.Trim(word, "0123456789.") != ""
 }
 
@@ -88,13 +92,6 @@ type warning struct{ what, hint string }
 // warnings returns what cron accepts and runs differently than was meant.
 func warnings(script string, cut bool) []warning {
 	var found []warning
-	words := strings.Fields(script)
-	if len(words) > 1 && slices.Contains(systemUsers, words[0]) {
-		found = append(found, warning{
-			fmt.Sprintf("%q looks like the user field of a system crontab; here it is the program to run", words[0]),
-			"remove it; jobs run as the user who runs executord",
-		})
-	}
 	if cut && looksCut(script) {
 		found = append(found, warning{
 			"the command ends at its %, and what follows is its standard input, as in cron",
@@ -109,10 +106,6 @@ func warnings(script string, cut bool) []warning {
 	}
 	return found
 }
-
-// systemUsers are names that stand in /etc/crontab and are no programs. The
-// machine's own users are not asked for: a file must read the same everywhere.
-var systemUsers = []string{"root", "nobody", "daemon", "www-data", "apache", "nginx", "http", "postgres", "mysql", "ubuntu", "ec2-user"}
 
 // looksCut reports whether a command seems to end too early: in the middle of
 // quotes or brackets, or in a date format.

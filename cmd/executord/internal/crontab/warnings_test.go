@@ -16,13 +16,13 @@ func TestParseMistakes(t *testing.T) {
 		{"fields alone", "* * * * *", "tab:1: there is no command\n    * * * * *\n    hint: write the command after the schedule"},
 		{"word alone", "@daily", "tab:1: there is no command\n    @daily\n    hint: write the command after the schedule"},
 		{"only input", "@daily %x", "tab:1: there is no command\n    @daily %x\n    hint: write the command after the schedule"},
-		{"seconds", "0 */5 * * * * x", "tab:1: the schedule has six fields: there are no seconds here\n    0 */5 * * * * x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
-		{"seconds and names", "0 0 12 * * MON-FRI x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * MON-FRI x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
-		{"Quartz", "0 0 12 * * ? x", "tab:1: the schedule has six fields: there are no seconds here\n    0 0 12 * * ? x\n    hint: remove the first field; for intervals of seconds write @every 10s"},
-		{"year", "0 0 1 1 * 2026 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026 x\n    hint: remove the last field, and let the command look at the year: the five are due every year"},
-		{"years", "0 0 1 1 * 2026-2028,2030 x", "tab:1: the schedule has six fields: there are no years here\n    0 0 1 1 * 2026-2028,2030 x\n    hint: remove the last field, and let the command look at the year: the five are due every year"},
-		{"six fields", "0 0 1 1 * 60 x", "tab:1: the schedule has six fields\n    0 0 1 1 * 60 x\n    hint: write minute, hour, day of month, month and day of week, then the command"},
-		{"six fields with a mistake", "0 61 1 1 * * x", "tab:1: the schedule has six fields\n    0 61 1 1 * * x\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"seconds", "0 */5 * * * * x", "tab:1: the schedule has six fields, want 5\n    0 */5 * * * * x\n    hint: seconds and years are not supported: if the first field has seconds, write \"*/5 * * * *\"; if the last has years, \"0 */5 * * *\""},
+		{"seconds and names", "0 0 12 * * MON-FRI x", "tab:1: the schedule has six fields, want 5\n    0 0 12 * * MON-FRI x\n    hint: seconds are not supported: without them it is \"0 12 * * mon-fri\"; for less than a minute use @every"},
+		{"Quartz", "0 0 12 * * ? x", "tab:1: the schedule has six fields, want 5\n    0 0 12 * * ? x\n    hint: seconds are not supported: without them it is \"0 12 * * *\"; for less than a minute use @every"},
+		{"year", "0 0 1 1 * 2026 x", "tab:1: the schedule has six fields, want 5\n    0 0 1 1 * 2026 x\n    hint: years and commands are not supported: without them it is \"0 0 1 1 *\""},
+		{"years", "0 0 1 1 * 2026-2028,2030 x", "tab:1: the schedule has six fields, want 5\n    0 0 1 1 * 2026-2028,2030 x\n    hint: years and commands are not supported: without them it is \"0 0 1 1 *\""},
+		{"six fields", "0 0 1 1 * 60 x", "tab:1: the schedule has six fields, want 5\n    0 0 1 1 * 60 x\n    hint: years and commands are not supported: without them it is \"0 0 1 1 *\""},
+		{"six fields with a mistake", "0 61 1 1 * * x", "tab:1: the schedule has six fields, want 5\n    0 61 1 1 * * x\n    hint: seconds, years and commands are not supported"},
 		{"no duration", "@every", "tab:1: @every has no duration\n    @every\n    hint: write a duration and the command, such as: @every 5m /path/to/command"},
 		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    hint: give it a unit, such as \"5s\" or \"5m\""},
 		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    hint: use 100ms or more, or let the command itself repeat its work"},
@@ -46,8 +46,12 @@ func TestParseMistakes(t *testing.T) {
 		{"TZ before a schedule", "TZ=Asia/Tokyo 0 5 * * * x\n@daily x", "tab:1: there is no time zone \"Asia/Tokyo 0 5 * * * x\"\n    TZ=Asia/Tokyo 0 5 * * * x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
 		{"TZ before the only schedule", "TZ=UTC @daily x", "tab:1: there is no time zone \"UTC @daily x\"\n    TZ=UTC @daily x\n    hint: put CRON_TZ= on a line of its own, above the jobs it is for"},
 		{"name twice", "# name: a\n@daily x\n# name: a\n@daily y", "tab:3: the name \"a\" is already used in line 1\n    # name: a\n    hint: choose another name for one of the two"},
-		{"empty file", "", "tab:1: the file has no jobs\n    hint: add a line such as: */5 * * * * /path/to/command"},
-		{"comments alone", "# a\n\n# b", "tab:1: the file has no jobs\n    # a\n    hint: add a line such as: */5 * * * * /path/to/command"},
+		{"seven fields", "0 30 3 * * * * x", "tab:1: the schedule has 7 fields, want 5\n    0 30 3 * * * * x\n    hint: seconds and years are not supported: without them it is \"30 3 * * *\"; for less than a minute use @every"},
+		{"years last", "30 3 * * * * x", "tab:1: the schedule has six fields, want 5\n    30 3 * * * * x\n    hint: seconds and years are not supported: if the first field has seconds, write \"3 * * * *\"; if the last has years, \"30 3 * * *\""},
+		{"random value", "0~30 ~ * * * x", "tab:1: minute \"0~30\": must be 0 to 59\n    0~30 ~ * * * x\n    hint: a random value, \"~\", is not supported: write one of your own"},
+		{"random value first", "~ 5 * * * x", "tab:1: minute \"~\": must be 0 to 59\n    ~ 5 * * * x\n    hint: a random value, \"~\", is not supported: write one of your own"},
+		{"program in HOME", "~/bin/x y", "tab:1: there is no schedule before the command\n    ~/bin/x y\n    hint: write minute, hour, day of month, month and day of week, then the command"},
+		{"a minus alone", "-", "tab:1: the schedule has only one of its five fields\n    -\n    hint: write minute, hour, day of month, month and day of week, then the command"},
 		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: choose a crontab, or save it as UTF-8"},
 		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    hint: save it as UTF-8"},
 		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    hint: choose a crontab"},
@@ -160,6 +164,15 @@ func TestParseNotes(t *testing.T) {
 		{"TZ=Europe/Berlin # 0 5 * * * c", "# does not begin a comment here: it is part of the value, as in cron"},
 		{"@daily date +%F", "the command ends at its %, and what follows is its standard input, as in cron"},
 		{`@daily echo "100%"`, "the command ends at its %, and what follows is its standard input, as in cron"},
+		{"*/60 * * * * x", `minute "*/60": the step is too long for 0 to 59 and selects only 0`},
+		{"0 */24 * * * x", `hour "*/24": the step is too long for 0 to 23 and selects only 0`},
+		{"0 5 1-7 * */7 x", `day-of-week "*/7": the step is too long for 0 to 6 and selects only 0`},
+		{"30 4 1,15 * 5 x", "it is due on the days of either field, 1,15 or 5, as in cron"},
+		{"30 4 */2 * 5 x", ""},
+		{"-*/5 * * * * x", "the - before a schedule is for the log of some crons, and is ignored"},
+		{"- 5 * * * * x", "the - before a schedule is for the log of some crons, and is ignored"},
+		{"@daily -n x", "-n before the command is an option of some crons, and is ignored"},
+		{"@daily -n -q x", "-n before the command is an option of some crons, and is ignored; -q before the command is an option of some crons, and is ignored"},
 		{"@daily root run-parts /etc/cron.daily", `"root" looks like the user field of a system crontab; here it is the program to run`},
 		{`@daily x \`, "the line ends with a backslash, but lines cannot be continued in a crontab"},
 		{"# name: two words", `"two words" names no job: it is no name`},
@@ -181,6 +194,26 @@ func TestParseNotes(t *testing.T) {
 		}
 		if s := strings.Join(got, "; "); s != test.want {
 			t.Errorf("%s\ngot  %q\nwant %q", test.text, s, test.want)
+		}
+	}
+}
+
+// The options that some crons have before a schedule or a command change neither.
+func TestParseOptionsChangeNothing(t *testing.T) {
+	f := parse(t, "-5 4 * * * -n x -n y\n- @hourly z\n")
+	for i, want := range []struct{ schedule, script string }{{"5 4 * * *", "x -n y"}, {"@hourly", "z"}} {
+		if got := f.Jobs[i]; got.Schedule.Text != want.schedule || got.Command.Script != want.script {
+			t.Errorf("%q %q, want %+v", got.Schedule.Text, got.Command.Script, want)
+		}
+	}
+}
+
+// A file without jobs is allowed, and noted.
+func TestParseNotesEmptyFile(t *testing.T) {
+	for text, shown := range map[string]string{"": "", "# a\n\n# b": "# a", "A=b\n": "A=b"} {
+		f := parse(t, text)
+		if len(f.Jobs) > 0 || len(f.Notes) != 1 || f.Notes[0].What != "the file has no jobs" || f.Notes[0].Text != shown {
+			t.Errorf("%q: %+v", text, f)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
 )
 
@@ -29,6 +30,16 @@ const StoreVariable = "EXECUTORD_STORE"
 // environment is where the configuration is, and its loss is what people trip
 // over most when they move a command to cron.
 func (r *run) environment() []string {
+	env := append(Environment(r.job.Command),
+		"EXECUTORD_JOB="+r.job.Name,
+		"EXECUTORD_RUN="+strconv.Itoa(r.number),
+		"EXECUTORD_DUE="+stamp(r.due),
+	)
+	return append(env, r.extra...)
+}
+
+// Environment returns the first three parts of the environment of a command's runs.
+func Environment(c job.Command) []string {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return process.IsVariable(variable, StoreVariable) // it may have a password, and jobs print their environment
 	})
@@ -42,16 +53,10 @@ func (r *run) environment() []string {
 			env = append(env, missing.name+"="+missing.value)
 		}
 	}
-	if shell := r.job.Command.Shell; shell != "" {
-		env = append(env, "SHELL="+shell)
+	if c.Shell != "" {
+		env = append(env, "SHELL="+c.Shell)
 	}
-	env = append(env, r.job.Command.Env...)
-	env = append(env,
-		"EXECUTORD_JOB="+r.job.Name,
-		"EXECUTORD_RUN="+strconv.Itoa(r.number),
-		"EXECUTORD_DUE="+stamp(r.due),
-	)
-	return append(env, r.extra...)
+	return append(env, c.Env...)
 }
 
 // self returns the user of the daemon. A container may run under a

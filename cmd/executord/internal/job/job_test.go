@@ -103,7 +103,7 @@ func TestMistakeShowsTextSafely(t *testing.T) {
 // The times of @every lie on a grid through the start, whenever one asks: also
 // before it, as when the clock was wrong at the start and was set back by years.
 func TestScheduleEveryKeepsGrid(t *testing.T) {
-	s, err := ParseSchedule("@every 10s", time.UTC)
+	s, _, err := ParseSchedule("@every 10s", time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestScheduleZone(t *testing.T) {
 		"0 9 * * *":                    "UTC",
 		"CRON_TZ=Asia/Tokyo 0 9 * * *": "Asia/Tokyo",
 	} {
-		s, err := ParseSchedule(text, time.UTC)
+		s, _, err := ParseSchedule(text, time.UTC)
 		if err != nil || s.Location().String() != want {
 			t.Errorf("%s: zone %v, error %v", text, s.Location(), err)
 		}
@@ -146,7 +146,7 @@ func TestScheduleZone(t *testing.T) {
 // @reboot is due at no time, in any case of its letters.
 func TestScheduleAtStart(t *testing.T) {
 	for _, text := range []string{"@reboot", "@Reboot"} {
-		s, err := ParseSchedule(text, time.UTC)
+		s, _, err := ParseSchedule(text, time.UTC)
 		if err != nil || !s.AtStart || s.From(time.Now()) != nil {
 			t.Errorf("%s: %+v, error %v", text, s, err)
 		}
@@ -176,7 +176,7 @@ func TestZoneName(t *testing.T) {
 		t.Setenv("TZ", test.tz)
 		time.Local = time.FixedZone("Local", 0)
 		*time.Local = *test.local
-		s, e := ParseSchedule("@daily", time.Local)
+		s, _, e := ParseSchedule("@daily", time.Local)
 		if e != nil {
 			t.Fatal(e)
 		}
@@ -184,7 +184,7 @@ func TestZoneName(t *testing.T) {
 			t.Errorf("TZ=%s: %s, want %s", test.tz, got, test.want)
 		}
 	}
-	s, _ := ParseSchedule("@daily", berlin)
+	s, _, _ := ParseSchedule("@daily", berlin)
 	if got := s.ZoneName(); got != "Europe/Berlin" {
 		t.Errorf("a zone that is named: %s", got)
 	}

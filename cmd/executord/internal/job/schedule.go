@@ -34,27 +34,31 @@ func (e *ScheduleError) Error() string { return e.What }
 
 // ParseSchedule reads a schedule: five fields, @hourly and its kin, @every
 // with a duration, or @reboot. Fields are read in the zone of a CRON_TZ=
-// prefix, or else in loc.
-func ParseSchedule(text string, loc *time.Location) (Schedule, *ScheduleError) {
-	s := Schedule{Text: text}
+// prefix, or else in loc. The notes say what is allowed and hardly meant.
+func ParseSchedule(text string, loc *time.Location) (s Schedule, notes []*ScheduleError, wrong *ScheduleError) {
+	s = Schedule{Text: text}
 	if strings.EqualFold(strings.TrimSpace(text), "@reboot") {
 		s.AtStart = true
-		return s, nil
+		return s, nil, nil
 	}
-	var err error
-	if s.times, err = cron.ParseIn(text, loc); err != nil {
-		return Schedule{}, explain(err)
+	times, loose, err := cron.ParseLenient(text, loc)
+	if err != nil {
+		return Schedule{}, nil, explain(err)
+	}
+	s.times = times
+	for _, note := range loose {
+		notes = append(notes, explain(note))
 	}
 	if strings.HasPrefix(s.times.String(), "@every") {
 		s.every = s.times.Next(time.Unix(0, 0)).Sub(time.Unix(0, 0))
 		if s.every < Shortest {
-			return Schedule{}, &ScheduleError{
+			return Schedule{}, nil, &ScheduleError{
 				What: fmt.Sprintf("@every %v is too short", s.every),
 				Hint: fmt.Sprintf("use %v or more, or let the command itself repeat its work", Shortest),
 			}
 		}
 	}
-	return s, nil
+	return s, notes, nil
 }
 
 // explain splits an error of package cron into what and hint.
@@ -90,7 +94,8 @@ func (s Schedule) Calendar(zone string) (cron.Schedule, error) {
 	if err != nil {
 		return cron.Schedule{}, err
 	}
-	return cron.ParseIn(s.Text, loc)
+	times, _, err := cron.ParseLenient(s.Text, loc)
+	return times, err
 }
 
 // ZoneName returns the name of the zone the schedule is read in. For the

@@ -72,16 +72,8 @@ func explain(err error, cmd *exec.Cmd) error {
 	if errors.As(err, &file) && file.Path == os.DevNull {
 		return err // a root file system without devices
 	}
-	if cmd.Dir != "" {
-		info, statErr := os.Stat(cmd.Dir)
-		switch {
-		case errors.Is(statErr, fs.ErrNotExist):
-			return fmt.Errorf("the directory %s does not exist", cmd.Dir)
-		case statErr != nil:
-			return fmt.Errorf("the directory cannot be entered: %w", statErr)
-		case !info.IsDir():
-			return fmt.Errorf("%s is no directory", cmd.Dir)
-		}
+	if err := missingDir(cmd.Dir); err != nil {
+		return err
 	}
 	program := cmd.Path
 	if !filepath.IsAbs(program) {

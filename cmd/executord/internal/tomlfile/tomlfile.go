@@ -80,7 +80,7 @@ func (d *decoder) file(root *node) []job.Job {
 	list := root.table["job"]
 	switch {
 	case list == nil || list.kind == array && len(list.items) == 0:
-		d.report.Mistake(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")
+		d.report.Note(1, `add a [[job]] with a name, a schedule and a command`, "the file has no jobs")
 		return nil
 	case list.kind == table && !list.closed:
 		d.report.Mistake(list.line, "write [[job]], with two brackets", "[job] is one table, but jobs are a list")
@@ -161,9 +161,12 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 
 	if value := t.table["schedule"]; value != nil {
 		if spec, ok := d.text("schedule", value, `schedule = "*/5 * * * *"`); ok {
-			var err *job.ScheduleError
-			if j.Schedule, err = job.ParseSchedule(spec, own.zone); err != nil {
+			schedule, notes, err := job.ParseSchedule(spec, own.zone)
+			if j.Schedule = schedule; err != nil {
 				d.report.Mistake(value.line, err.Hint, "%s", err.What)
+			}
+			for _, note := range notes {
+				d.report.Note(value.line, note.Hint, "%s", note.What)
 			}
 			if jitter := t.table["jitter"]; jitter != nil && j.Schedule.AtStart && j.Jitter > 0 {
 				d.report.Note(jitter.line, "remove it, or let the command wait", "a job for @reboot has no jitter: it starts at once")

@@ -115,7 +115,6 @@ func TestParseSpellings(t *testing.T) {
 // Each mistake says where, what and how to fix it.
 func TestParseMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "1: the file has no jobs | add a [[job]] with a name, a schedule and a command"},
 		{"nothing in a job", "[[job]]", `1: the job has no name | add one, such as: name = "backup"
 1: the job has no schedule | add one, such as: schedule = "30 2 * * *"
 1: the job has no command | add one, such as: command = "backup --all"`},
@@ -267,5 +266,19 @@ func TestLargeFilesStayInProportion(t *testing.T) {
 				t.Errorf("text of %d bytes, without %q: %.200s", len(text), test.want, text)
 			}
 		})
+	}
+}
+
+// A file without jobs is allowed, and noted, and so is a step that selects one value.
+func TestParseNotesLooseFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "the file has no jobs",
+		"timeout = '1h'\njob = []\n": "the file has no jobs",
+		"[[job]]\nname='a'\nschedule='0 */24 * * *'\ncommand='x'\n": `hour "*/24": the step is too long for 0 to 23 and selects only 0`,
+	} {
+		f, err := Parse("f", []byte(text))
+		if err != nil || len(f.Notes) != 1 || f.Notes[0].What != want || f.Notes[0].Hint == "" {
+			t.Errorf("%q: notes %v, error %v", text, f.Notes, err)
+		}
 	}
 }

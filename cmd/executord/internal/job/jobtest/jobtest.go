@@ -44,8 +44,8 @@ func checkMistakes(lines int, file job.File, err error) error {
 }
 
 func checkJobs(lines int, file job.File) error {
-	if len(file.Jobs) == 0 {
-		return errors.New("neither jobs nor mistakes")
+	if len(file.Jobs) == 0 && len(file.Notes) == 0 {
+		return errors.New("neither jobs nor mistakes nor notes")
 	}
 	var wrong []error
 	names := make(map[string]bool)

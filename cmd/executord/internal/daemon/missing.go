@@ -1,0 +1,52 @@
+package daemon
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/process"
+)
+
+// Missing returns what a command needs and does not find now: its directory, its program, or its shell and the program
+// that the script begins with.
+func Missing(c job.Command) error {
+	run := process.Command{Args: c.Args, Env: Environment(c), Dir: c.Dir}
+	if len(c.Args) > 0 {
+		return run.Missing()
+	}
+	for _, program := range []string{c.Shell, firstProgram(c.Script)} {
+		if program == "" {
+			continue
+		}
+		run.Args = []string{program}
+		if err := run.Missing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstProgram returns the program that a script begins with. It returns "" if that takes a shell to know: the word is
+// a keyword, or a part of the shell, or has a character that is special for one.
+func firstProgram(script string) string {
+	words := strings.Fields(script)
+	if len(words) == 0 {
+		return ""
+	}
+	word := words[0]
+	if strings.ContainsAny(word, "$`\"'\\*?[]{}()<>|&;~#!=") || slices.Contains(shellWords, word) {
+		return ""
+	}
+	if strings.Contains(word, "/") && !job.IsAbs(word) {
+		return "" // it may be a directory into which the shell goes first
+	}
+	return word
+}
+
+// shellWords are the keywords of shells and the commands that are built into them.
+var shellWords = strings.Fields(`. : alias bg bind break builtin caller case cd command compgen complete continue coproc
+	declare dirs disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts
+	hash help history if in jobs kill let local logout mapfile popd print printf pushd pwd read readarray readonly
+	return select set shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset
+	until wait whence while`)

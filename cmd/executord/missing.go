@@ -1,0 +1,25 @@
+package main
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// noteMissing adds notes on shells, directories and programs that are not there. They are no mistakes: the file may be
+// checked on another machine, and a program may come before the job is due.
+func noteMissing(file *job.File) {
+	if runtime.GOOS == "windows" {
+		return // there is no /bin/sh
+	}
+	for _, j := range file.Jobs {
+		if err := daemon.Missing(j.Command); err != nil {
+			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, or install what is missing"})
+		}
+	}
+	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int { return cmp.Compare(a.Line, b.Line) })
+}

@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What a job needs and is not there is noted by check, which is no mistake, and by run.
+func TestCheckNotesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ job, want string }{
+		{"shell = '/bin/nosuch'\ncommand = 'date'", "there is no program /bin/nosuch"},
+		{"dir = '/nosuch'\ncommand = 'date'", "the directory /nosuch does not exist"},
+		{"dir = '" + plain + "'\ncommand = 'date'", plain + " is no directory"},
+		{"command = ['nosuch', 'x']", `there is no program "nosuch" in PATH=`},
+		{"command = ['/nosuch/x']", "there is no program /nosuch/x"},
+		{"command = ['" + plain + "']", plain + " may not be executed: it has no execute permission"},
+		{"command = ['" + dir + "']", dir + " is a directory, not a program"},
+		{"command = '/nosuch/x && date'", "there is no program /nosuch/x"},
+		{"command = 'nosuch | date'", `there is no program "nosuch" in PATH=`},
+		{"command = 'date'\nenv = { PATH = '/nosuch' }", `there is no program "date" in PATH=/nosuch`},
+		{"command = 'if date; then date; fi'", ""},
+		{"command = 'A=b nosuch'", ""},
+		{"command = '$NOSUCH x'", ""},
+		{"command = 'cd bin && ./x'", ""},
+		{"command = './x'", ""},
+		{"command = '(nosuch)'", ""},
+	} {
+		file := fmt.Sprintf("[[job]]\nname = 'a'\nschedule = '@daily'\n%s\n", test.job)
+		_, stderr, code := output(t, "", "check", write(t, "jobs.toml", file))
+		want := "jobs.toml:1: note: a cannot run here and now: " + test.want
+		if code != exitOK || test.want == "" && stderr != "" || test.want != "" && !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %q", test.job, code, stderr)
+		}
+	}
+	p := start(t, "@daily /nosuch/x\n")
+	p.until("note on the file", "line", 1, "what", "x cannot run here and now: there is no program /nosuch/x")
+	p.end()
+}
+
+// A file without jobs is noted, and run: its jobs may come. A file that was read and has none any more changes nothing,
+// as one that is being written.
+func TestRunFileWithoutJobs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tab", "jobs.toml"} {
+		_, stderr, code := output(t, "", "check", write(t, name, "# none\n"))
+		if code != exitOK || !strings.Contains(stderr, name+":1: note: the file has no jobs") {
+			t.Errorf("%s: exit code %d, %q", name, code, stderr)
+		}
+	}
+	file := write(t, "tab", "# none\n")
+	p := startFile(t, file)
+	p.until("executord started", "jobs", 0)
+	rewrite := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(syscall.SIGHUP)
+	}
+	rewrite("@every 100ms echo up\n")
+	p.until("up")
+	rewrite("# none\n")
+	p.until("file not read again", "reason", "the file has no jobs, and had some before")
+	p.until("up")
+	p.end()
+}
