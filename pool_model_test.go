@@ -78,7 +78,9 @@ func (p *program) sameRuns(model []programRun, parallel bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if parallel {
-		order := func(a, b programRun) int { return cmp.Or(cmp.Compare(a.began, b.began), cmp.Compare(a.task, b.task)) }
+		order := func(a, b programRun) int {
+			return cmp.Or(cmp.Compare(a.began, b.began), cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number))
+		}
 		slices.SortFunc(p.log, order)
 		slices.SortFunc(model, order)
 	}

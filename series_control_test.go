@@ -34,6 +34,7 @@ func TestSeriesPauseKeepsGrid(t *testing.T) {
 		elapse(15 * time.Second)
 		expect(t, "Pause", s.Pause(), true)
 		expect(t, "Next", s.Next(), time.Time{})
+		expect(t, "Delay is long", s.Delay() > 100*365*24*time.Hour, true)
 		expect(t, "State", s.State(), executor.Pending)
 		expect(t, "queued", waitStats(t, p.Pool).Queued, 1)
 		elapse(30 * time.Second)
@@ -383,6 +384,36 @@ func TestSeriesRescheduleDuringRun(t *testing.T) {
 			expect(t, "last start", time.Since(s.Info().LastStart), 0)
 		})
 	}
+}
+
+// A rhythm that is set while a worker asks the old trigger for the next time stays, and so does a
+// pause.
+func TestSeriesRescheduleWhileTriggerIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := scheduled(t, 1), newDiary()
+		var s *executor.Series
+		asked := 0
+		s = mustRepeat(t)(p.On(t.Context(), testkit.TriggerFunc(func(at time.Time) time.Time {
+			switch asked++; asked {
+			case 2:
+				s.Reschedule(executor.FixedRate(10 * time.Second))
+			case 3:
+				t.Error("the old trigger is asked again")
+			}
+			return at.Add(time.Second)
+		}), d.Func("x")))
+		elapse(12 * time.Second)
+		d.Check(t, "x@1s", "x@11s")
+		asked = 0
+		s.Reschedule(executor.OnTrigger(testkit.TriggerFunc(func(at time.Time) time.Time {
+			if asked++; asked == 2 {
+				s.Pause()
+			}
+			return at.Add(time.Second)
+		})))
+		elapse(time.Minute)
+		d.Check(t, "x@1s", "x@11s", "x@13s")
+	})
 }
 
 // A paused series stays paused when it is rescheduled. It begins with the new rhythm.

@@ -210,6 +210,30 @@ var coreMutants = []mutant{
 		test: "TestScheduledPoolShutdownDuringRun",
 	},
 	{
+		file: "series_control.go", what: "a paused series keeps its place in the queue",
+		old:  "\t\t\ts.mode = paused\n\t\t}\n\t\treturn pauses\n",
+		new:  "\t\t\ts.mode = paused\n\t\t}\n\t\treturn false\n",
+		test: "TestSeriesPauseKeepsGrid",
+	},
+	{
+		file: "series_control.go", what: "a run in progress uses up the first time of a new rhythm",
+		old:  "\t\t\ts.turn = turnOutOfTurn\n\t\tcase turnStale",
+		new:  "\t\tcase turnStale",
+		test: "TestSeriesModel|TestSeriesRescheduleDuringRun",
+	},
+	{
+		file: "series_rhythm.go", what: "times that pass during a pause are missed",
+		old:  "\tcase e == pauseEnded:\n\t\treturn skipMissed\n",
+		new:  "",
+		test: "TestSeriesModel|TestSeriesResumeTrigger",
+	},
+	{
+		file: "series_run.go", what: "a time that was found by the old rhythm replaces that of the new",
+		old:  "\t\tif s.version == f.version {\n",
+		new:  "\t\tif s.version >= f.version {\n",
+		test: "TestSeriesRescheduleWhileTriggerIsAsked",
+	},
+	{
 		file: "pool_control.go", what: "room made by a cancellation is not given to who waits for it",
 		old: "	return p.unblockLocked()\n}\n\n// Remove takes",
 		new: "	return nil\n}\n\n// Remove takes",
