@@ -126,8 +126,9 @@
 //
 // A panic in a body becomes a [*PanicError], with its value and stack, in the future; so
 // do errors. Where nobody holds a future (Go, Execute of a plain Runnable, periodic work)
-// a panic is reported to Hooks.OnPanic, or else logged with its stack; an error to
-// Hooks.AfterTask, or else logged. The worker lives on. Nothing is swallowed.
+// a panic is logged with its stack, and an error is logged. So is the loss of a task that
+// was accepted and never ran, as when its context ended while it waited. Hooks.OnPanic,
+// AfterTask and Dropped are called besides. The worker lives on. Nothing is swallowed.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.

@@ -25,19 +25,101 @@ type Hooks struct {
 	// Cancel or Remove, say. The pool is terminated when it returns.
 	Terminated func()
 
+	// Dropped is called for each task that was accepted and never ran: it was canceled or
+	// completed by hand while it waited, its context ended, it was evicted or discarded by
+	// a policy, removed, or left over at a shutdown. err says why: it is the outcome of
+	// the task's future, as a *CanceledError or a *RejectedError, nil if Complete has set
+	// a value. ctx is the one that the task was submitted with. Dropped is called by the
+	// goroutine that took the task away, and should be quick. A panic in it is reported
+	// and changes nothing.
+	//
+	// With or without the hook, a task that has no future is logged then, unless it was
+	// returned by ShutdownNow or removed by Remove.
+	//
+	// A pool with this hook notes the time of each submission, for TaskInfo.Submitted;
+	// that costs two more allocations for most tasks.
+	Dropped func(ctx context.Context, info TaskInfo, err error)
+
 	// OnPanic is called for a panic that no future shows: in the body of Go or Execute, in
 	// periodic work, which it ends, in a hook, in a method of the submitter's context, and
-	// in what OnDone was given, if it is a worker that calls these. By default the panic
-	// is logged with its stack, by Config.Logger. A panic in OnPanic itself is logged.
+	// in what OnDone was given, if it is a worker that calls these. The panic is logged in
+	// any case, with its stack, by Config.Logger. A panic in OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
 }
 
 // TaskInfo is the run of a task that a hook is called for.
 type TaskInfo struct {
-	Executor string    // the pool's Config.Name
-	Worker   int       // the worker's number, from 1; 0 where it was none: under CallerRuns, and for Hooks.Terminated
-	Name     string    // the name given by Named, or ""
-	Task     Runnable  // the object that was submitted; nil for Hooks.Terminated
-	Due      time.Time // when the run was due; zero for a task without a schedule
-	Run      int64     // 1 for the first run of the task
+	Executor  string    // the pool's Config.Name
+	Worker    int       // the worker's number, from 1; 0 where it was none: under CallerRuns, Dropped, Terminated
+	Name      string    // the name given by Named, or ""
+	Task      Runnable  // the object that was submitted; nil for Hooks.Terminated
+	Submitted time.Time // when the task was submitted; zero unless there is a Hooks.Dropped
+	Due       time.Time // when the run was due; zero for a task without a schedule
+	Run       int64     // 1 for the first run of the task; 0 in Dropped
+}
+
+// JoinHooks returns hooks that call those of all, as for metrics and for traces: in order,
+// but AfterTask in the inverse order, so that the first to see a task is the last to leave
+// it. BeforeTask gets the context that the one before it has returned. A hook that panics
+// does not keep the others from being called, except that no BeforeTask is called after
+// one that panicked, and no AfterTask of that run.
+func JoinHooks(all ...Hooks) Hooks {
+	var to Hooks
+	for _, h := range all {
+		to = Hooks{
+			BeforeTask: joinBefore(to.BeforeTask, h.BeforeTask),
+			AfterTask:  joinAfter(h.AfterTask, to.AfterTask),
+			Terminated: joinTerminated(to.Terminated, h.Terminated),
+			Dropped:    joinAfter(to.Dropped, h.Dropped),
+			OnPanic:    joinAfter(to.OnPanic, h.OnPanic),
+		}
+	}
+	return to
+}
+
+func joinBefore(
+	first, second func(context.Context, TaskInfo) context.Context,
+) func(context.Context, TaskInfo) context.Context {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info TaskInfo) context.Context {
+		if derived := first(ctx, info); derived != nil {
+			ctx = derived
+		}
+		if derived := second(ctx, info); derived != nil {
+			ctx = derived
+		}
+		return ctx
+	}
+}
+
+// joinAfter joins two hooks that get an error, or a kind of error.
+func joinAfter[E error](first, second func(context.Context, TaskInfo, E)) func(context.Context, TaskInfo, E) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info TaskInfo, err E) {
+		defer second(ctx, info, err)
+		first(ctx, info, err)
+	}
+}
+
+func joinTerminated(first, second func()) func() {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func() {
+		defer second()
+		first()
+	}
 }

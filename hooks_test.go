@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime"
 	"runtime/pprof"
@@ -347,28 +348,81 @@ func TestPoolLogNoInterruption(t *testing.T) {
 	}
 }
 
-// An error is not logged if AfterTask gets it; for a task that its submitter ran AfterTask is not
-// called.
-func TestPoolLogNoErrorWithAfterTask(t *testing.T) {
+// An error that no future shows is logged once, whether there is an AfterTask or not, also for a task
+// that its submitter ran; a panic likewise, whether there is an OnPanic or not.
+func TestPoolLogWithHooks(t *testing.T) {
+	for _, body := range []func(context.Context) error{
+		func(context.Context) error { return errTask },
+		func(context.Context) error { panic(errTask) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			calls := 0
+			p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns,
+				Logger: slog.New(slog.NewTextHandler(&out, nil)),
+				Hooks: executor.Hooks{
+					AfterTask: func(context.Context, executor.TaskInfo, error) { calls++ },
+					OnPanic:   func(context.Context, executor.TaskInfo, *executor.PanicError) {},
+				},
+			})
+			mustGo(t, p, body)
+			waitStats(t, p)
+			expect(t, "calls by a worker", calls, 1)
+			expect(t, "lines", strings.Count(out.String(), "\n"), 1)
+			block := newBlocker(t)
+			block.Fill(t, p, 1)
+			mustGo(t, p, body)
+			expect(t, "calls by the submitter", calls, 1)
+			expect(t, "lines", strings.Count(out.String(), "\n"), 2)
+			block.Release()
+		})
+	}
+}
+
+// Stop is the end of a schedule. What runs once, and returns it, has failed, and that is logged.
+func TestPoolLogStopOfSingleRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		calls := 0
-		p := newPool(t, executor.Config{Max: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns,
-			Logger: slog.New(slog.NewTextHandler(&out, nil)),
-			Hooks:  executor.Hooks{AfterTask: func(context.Context, executor.TaskInfo, error) { calls++ }},
-		})
-		fail := func(context.Context) error { return errTask }
-		mustGo(t, p, fail)
+		stop := func(context.Context) error { return executor.Stop }
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		p.AtFixedRate(t.Context(), 0, time.Hour, stop)
 		waitStats(t, p)
-		expect(t, "calls by a worker", calls, 1)
-		expect(t, "logged", out.String(), "")
-		block := newBlocker(t)
-		block.Fill(t, p, 1)
-		mustGo(t, p, fail)
-		expect(t, "calls by the submitter", calls, 1)
-		if !strings.Contains(out.String(), errTask.Error()) {
-			t.Errorf("logged %q", out.String())
+		expect(t, "log of a schedule", out.String(), "")
+		mustGo(t, p.Pool, stop)
+		waitStats(t, p)
+		if !strings.Contains(out.String(), executor.Stop.Error()) {
+			t.Errorf("log of a single run: %q", out.String())
 		}
+		expect(t, "Failed", p.Stats().Failed, 1)
+	})
+}
+
+// panicking is a log handler that panics.
+type panicking struct{ slog.Handler }
+
+func (panicking) Handle(context.Context, slog.Record) error { panic("no disk") }
+
+// A log handler that panics does not end the process, whatever is logged.
+func TestPoolLogHandlerPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(panicking{slog.NewTextHandler(io.Discard, nil)})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: log})
+		for _, body := range []func(context.Context) error{
+			func(context.Context) error { return errTask },
+			func(context.Context) error { panic(errTask) },
+			func(context.Context) error { runtime.Goexit(); return nil },
+		} {
+			mustGo(t, p.Pool, body)
+			p.AtFixedRate(t.Context(), 0, time.Hour, body)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		block := newBlocker(t)
+		mustGo(t, p.Pool, block.Run)
+		p.Go(ctx, nop)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		expect(t, "Canceled", p.Stats().Canceled, 1)
 		block.Release()
 	})
 }

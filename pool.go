@@ -56,9 +56,11 @@ type Config struct {
 	// Observer, if not nil, watches the pool and measures some of its tasks.
 	Observer *Observer
 
-	// Logger gets what would otherwise be lost: panics, if there is no
-	// Hooks.OnPanic, and errors of fire-and-forget tasks, if there is no
-	// Hooks.AfterTask. The default, nil, is slog.Default at that moment.
+	// Logger gets what no future shows: panics, errors of tasks without a future and of
+	// periodic work, and the loss of tasks that were accepted and never ran. The default,
+	// nil, is slog.Default at that moment. To log nothing set a logger with
+	// slog.DiscardHandler. A handler that panics ends nothing: one line about it goes to
+	// the standard error.
 	Logger *slog.Logger
 }
 
@@ -104,7 +106,7 @@ type Pool struct {
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [40]byte
+	_  [32]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait
@@ -128,21 +130,22 @@ type poolState struct {
 	rules
 	queue backlog
 
-	aside     int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
-	workers   int                 // goroutines that work and have not decided to leave
-	crew      list.List[*worker]  // these, the oldest first
-	active    int                 // workers that have a task
-	largest   int                 // most workers ever
-	hired     int                 // workers ever started, for their numbers
-	idle      idleList            // workers that are parked
-	blocked   list.List[*blocked] // submitters that wait for room, oldest first
-	nBlocked  int                 // length of blocked
-	shares    map[*Pool]struct{}  // that are not terminated
-	decisions []*decision         // of policies of the user's that have not returned
-	reaper    *time.Timer         // dismisses the worker that is idle for longest; nil before first use
-	reaping   bool                // reaper is set
-	retained  bool                // canceled tasks stay in the queue until they are due
-	panics    int64
+	aside      int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
+	workers    int                 // goroutines that work and have not decided to leave
+	crew       list.List[*worker]  // these, the oldest first
+	active     int                 // workers that have a task
+	largest    int                 // most workers ever
+	hired      int                 // workers ever started, for their numbers
+	idle       idleList            // workers that are parked
+	blocked    list.List[*blocked] // submitters that wait for room, oldest first
+	nBlocked   int                 // length of blocked
+	shares     map[*Pool]struct{}  // that are not terminated
+	decisions  []*decision         // of policies of the user's that have not returned
+	rejections Rejections          // ended[rejectedTask] by reason
+	reaper     *time.Timer         // dismisses the worker that is idle for longest; nil before first use
+	reaping    bool                // reaper is set
+	retained   bool                // canceled tasks stay in the queue until they are due
+	panics     int64
 }
 
 // rules are the parts of the configuration that can change while a pool runs.

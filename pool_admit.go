@@ -29,9 +29,9 @@ import (
 // runs. With a rejection policy that waits, ctx bounds the wait.
 // context.Background costs nothing, another context two allocations.
 //
-// A panic in the body of a plain Runnable is reported to Hooks.OnPanic, and an
-// error that it returns to Hooks.AfterTask, or both to the log. A *Future
-// carries them itself. Execute panics if ctx is nil.
+// A panic in the body of a plain Runnable, an error that it returns, and that it never ran,
+// are logged; Hooks.OnPanic, AfterTask and Dropped are called besides. A *Future carries
+// them itself. Execute panics if ctx is nil.
 //
 // A *Future that is done, or was submitted before, is accepted too, as another task.
 // Its body still runs once, for whichever comes first; the others find nothing
@@ -121,6 +121,7 @@ type taskRunnable struct {
 func newTaskRunnable(r Runnable) *taskRunnable {
 	t := &taskRunnable{run: r}
 	t.core.Init()
+	t.core.MakeReported()
 	return t
 }
 
@@ -158,7 +159,7 @@ func (p *Pool) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
 	switch {
 	case ok && tt.taskCore().Attach(&p.owner, ctx, 0):
 		return entry{r}, tt.taskCore()
-	case !ok && task.IsBackground(ctx):
+	case !ok && task.IsBackground(ctx) && p.hooks.Dropped == nil:
 		return entry{r}, nil
 	}
 	c := newTaskRunnable(r)
@@ -252,6 +253,9 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
 			e.end(task.Canceled, canceled(err))
 			return err
 		}
+	}
+	if p.hooks.Dropped != nil {
+		t.SetSubmitted(p.elapsed())
 	}
 	if p.mu.gate.open.Load() && p.mu.gate.push(e, t, p.observed.Load()) {
 		p.afterQueued(ctx, e, t)
@@ -384,7 +388,7 @@ func contextEnded(tt typedTask, ctx context.Context) {
 func callUser[A any](p *Pool, e entry, question func() A) (answer A) {
 	returned := false
 	defer repanic(&returned, func(err error) {
-		p.countRejected()
+		p.countRejected(err)
 		e.end(task.Failed, err)
 	})
 	answer = question()

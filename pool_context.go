@@ -150,14 +150,12 @@ func (w *worker) takeBackLocked() { w.nextContext += w.lent }
 // endContext ends the context that was taken back, if there is one and it was looked at.
 func (w *worker) endContext() {
 	if w.lent != 0 {
-		w.lent = 0
-		if w.supply.looks.Load() != nil {
-			w.endLook()
-		}
+		w.endLent()
 	}
 }
 
-func (w *worker) endLook() {
+func (w *worker) endLent() {
+	w.lent = 0
 	if l := w.supply.look(w.nextContext - 1); l != nil {
 		l.cancel(ErrReturned)
 	}

@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"context"
 	"iter"
+	"log/slog"
 	"math"
 	"reflect"
 	"time"
@@ -34,10 +36,14 @@ func (p *Pool) forget(t *task.Task) {
 		p.mu.Unlock()
 		return
 	}
+	var gone entry
 	if place == task.Aside {
 		p.mu.aside--
 		t.SetPlace(task.Unplaced)
 	} else {
+		if done && p.mayReport(t) {
+			gone = p.mu.queue.at(t)
+		}
 		p.mu.queue.remove(t)
 	}
 	if done {
@@ -50,7 +56,10 @@ func (p *Pool) forget(t *task.Task) {
 	p.mu.Unlock()
 	p.start(fresh)
 	if over {
-		p.tidy()
+		defer p.tidy() // after Dropped
+	}
+	if gone.run != nil {
+		p.dropped(gone, nil)
 	}
 }
 
@@ -73,6 +82,67 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 		p.retireLocked()
 	}
 	return p.unblockLocked()
+}
+
+// dropped reports that the task of e was accepted and will never run, unless it has begun.
+// why is the reason of a task without a state; others have it in their outcome. It is
+// called once for each task, with no lock held:
+//
+//	canceled, or done by hand, in the queue    forget
+//	                           with a worker   runTyped
+//	evicted, discarded                         the policies, in reject.go
+//	removed                                    Remove, Purge
+//	left over at a shutdown                    ShutdownNow, dropAll
+func (p *Pool) dropped(e entry, why error) { p.reportDrop(e, why, true) }
+
+// takenAway is dropped for a task of which the caller of the pool gets to know: it is not
+// logged.
+func (p *Pool) takenAway(e entry, why error) { p.reportDrop(e, why, false) }
+
+func (p *Pool) reportDrop(e entry, why error, log bool) {
+	t := e.task()
+	if t != nil {
+		if t.Begun() || e.isTurn() {
+			return
+		}
+		why = errorOf(t)
+		log = log && t.Reported() && !e.periodic() && why != canceledByHand
+	}
+	if !log && p.hooks.Dropped == nil {
+		return
+	}
+	info := p.info(nil, e)
+	info.Run = 0
+	if log {
+		p.log(e.context(), slog.LevelWarn, "executor: task dropped", info.attrs(slog.Any("reason", why))...)
+	}
+	if p.hooks.Dropped != nil {
+		p.callDropped(e.context(), info, why)
+	}
+}
+
+func (p *Pool) callDropped(ctx context.Context, info TaskInfo, why error) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.report(ctx, info, abrupt(recover()))
+		}
+	}()
+	p.hooks.Dropped(ctx, info, why)
+	returned = true
+}
+
+// mayReport reports whether reportDrop has something to do for t.
+func (p *Pool) mayReport(t *task.Task) bool {
+	return (p.hooks.Dropped != nil || t.Reported()) && !t.Begun()
+}
+
+// dropAll cancels tasks that a shutdown has taken out of the queue.
+func (p *Pool) dropAll(es []entry) {
+	each(es, func(e entry) {
+		defer p.dropped(e, nil)
+		e.end(task.Canceled, canceled(ErrShutdown))
+	})
 }
 
 // Remove takes a task that waits out of the queue and reports whether it was there. task
@@ -111,8 +181,9 @@ func (p *Pool) Remove(r Runnable) bool {
 	fresh := p.leftLocked(1, canceledTask)
 	p.mu.Unlock()
 	p.start(fresh)
+	defer p.tidy()
 	found.end(task.Canceled, nil)
-	p.tidy()
+	p.takenAway(found, canceledByHand)
 	return true
 }
 
@@ -127,7 +198,8 @@ func (p *Pool) Purge() int {
 	fresh := p.leftLocked(len(gone), canceledTask)
 	p.mu.Unlock()
 	p.start(fresh)
-	p.tidy()
+	defer p.tidy()
+	each(gone, func(e entry) { p.dropped(e, nil) })
 	return len(gone)
 }
 

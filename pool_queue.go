@@ -107,6 +107,8 @@ type backlog interface {
 	push(e entry) bool
 	// pop removes the first entry, if it may run by now.
 	pop() (entry, bool)
+	// at returns the entry of a task that is placed.
+	at(t *task.Task) entry
 	// remove takes out the entry of a task that is placed.
 	remove(t *task.Task)
 	// removeFunc takes out all entries that match.
@@ -157,6 +159,8 @@ func (q *stream) popHead() (entry, bool) {
 // swap moves what was pushed at the tail to the head, if that is empty.
 func (q *stream) swap() { q.line.Swap() }
 
+func (q *stream) at(t *task.Task) entry { return q.line.At(t.Place()) }
+
 func (q *stream) remove(t *task.Task) {
 	q.line.Remove(t.Place())
 	t.SetPlace(task.Unplaced)
@@ -192,6 +196,8 @@ func (q *fifo) pop() (entry, bool) {
 	e.setPlace(task.Unplaced)
 	return e, ok
 }
+
+func (q *fifo) at(t *task.Task) entry { return q.ring.At(t.Place()) }
 
 func (q *fifo) remove(t *task.Task) {
 	q.ring.Remove(t.Place())
@@ -241,6 +247,8 @@ func (q *priorities) pop() (entry, bool) {
 	e.setPlace(task.Unplaced)
 	return e, ok
 }
+
+func (q *priorities) at(t *task.Task) entry { return q.heap.At(t.Place()) }
 
 func (q *priorities) remove(t *task.Task) {
 	q.heap.Remove(t.Place())
@@ -295,6 +303,8 @@ func (q *shedding) popLowest(e entry) (entry, bool) {
 	last.setPlace(task.Unplaced)
 	return last, ok
 }
+
+func (q *shedding) at(t *task.Task) entry { return q.heap.At(t.Place()) }
 
 func (q *shedding) remove(t *task.Task) {
 	q.heap.Remove(t.Place())

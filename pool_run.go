@@ -2,7 +2,9 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 	"runtime/pprof"
 	"strconv"
 	"time"
@@ -109,6 +111,7 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 		case task.Running:
 			return byHand
 		}
+		p.dropped(e, nil)
 		return outcomeOf(t)
 	}
 	p.perform(ctx, w, e, t)
@@ -212,11 +215,10 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	} else {
 		info = p.info(w, e)
 	}
+	p.reportBody(ctx, e, info, end)
 	if p.hooks.AfterTask == nil {
-		p.reportBody(ctx, e, info, end, logOnly)
 		return
 	}
-	p.reportBody(ctx, e, info, end, afterTask)
 	returned := false
 	defer func() {
 		if !returned {
@@ -231,12 +233,8 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 // errorUnseen reports whether there is no future that would show an error, or it may
 // well be ignored.
 func (e entry) errorUnseen() bool {
-	tt, ok := e.typed()
-	if !ok {
-		return true
-	}
-	_, plain := tt.(*taskRunnable)
-	return plain || tt.taskCore().Reported()
+	t := e.task()
+	return t == nil || t.Reported()
 }
 
 // decorated reports whether a task of the user's own is around this one. If it
@@ -246,18 +244,9 @@ func (e entry) decorated() bool {
 	return t != nil && planOf(t).decoration.Load() != nil
 }
 
-// audience says what learns of a body's error.
-type audience uint8
-
-const (
-	logOnly   audience = iota
-	afterTask          // AfterTask is called with it
-)
-
-// reportBody reports how a body ended, unless a future shows it, AfterTask is called
-// with it, or it is the expected end of a schedule or of a canceled body. A panic is
-// counted in any case.
-func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending, to audience) {
+// reportBody reports how a body ended, unless a future shows it, or it is the expected end
+// of a schedule or of a canceled body. A panic is counted in any case.
+func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end ending) {
 	perr := end.panicked()
 	switch {
 	case end.err == nil:
@@ -265,12 +254,18 @@ func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end endin
 		if perr != nil {
 			p.countPanic()
 		}
-	case perr == nil && (to == afterTask || matches(end.err, Stop)):
+	case perr == nil && e.periodic() && matches(end.err, Stop):
 	case perr == nil && p.interrupted(e) &&
 		(matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
 	default:
 		p.report(ctx, info, end)
 	}
+}
+
+// periodic reports whether e is periodic work.
+func (e entry) periodic() bool {
+	t := e.task()
+	return t != nil && planOf(t).series != nil
 }
 
 // interrupted reports whether the context of the body of e ended before the body
@@ -280,28 +275,24 @@ func (p *Pool) interrupted(e entry) bool {
 	return p.ctx.Err() != nil || e.context().Err() != nil || t != nil && t.State() == task.Canceled
 }
 
-// report reports a failure that neither a future nor AfterTask shows. A panic goes to
-// OnPanic or the log, an error to the log.
+// report reports a failure that no future shows: it is logged, and a panic goes to OnPanic
+// too.
 func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	perr := end.panicked()
 	if perr == nil {
-		p.log().LogAttrs(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
+		p.log(ctx, slog.LevelWarn, "executor: task failed", info.attrs(slog.Any("error", end.err))...)
 		return
 	}
 	p.countPanic()
+	p.logPanic(ctx, info, perr)
 	if p.hooks.OnPanic == nil {
-		p.logPanic(ctx, info, perr)
 		return
 	}
 	returned := false
 	defer func() {
-		if returned {
-			return
-		}
-		if second := abrupt(recover()).panicked(); second != nil {
+		if second := abrupt(recover()).panicked(); !returned && second != nil {
 			p.logPanic(ctx, info, second)
 		}
-		p.logPanic(ctx, info, perr)
 	}()
 	p.hooks.OnPanic(ctx, info, perr)
 	returned = true
@@ -315,15 +306,24 @@ func (p *Pool) countPanic() {
 }
 
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {
-	p.log().LogAttrs(ctx, slog.LevelError, "executor: task panicked",
+	p.log(ctx, slog.LevelError, "executor: task panicked",
 		info.attrs(slog.Any("panic", err.Value), slog.String("stack", string(err.Stack)))...)
 }
 
-func (p *Pool) log() *slog.Logger {
-	if p.logger != nil {
-		return p.logger
+// log writes a record. If the user's handler panics, one line goes to the standard error:
+// the goroutine may be a worker.
+func (p *Pool) log(ctx context.Context, level slog.Level, text string, attrs ...slog.Attr) {
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintf(os.Stderr, "executor: the log handler panicked: %q; lost: %s %q %q\n",
+				fmt.Sprint(v), level, text, fmt.Sprint(attrs))
+		}
+	}()
+	to := p.logger
+	if to == nil {
+		to = slog.Default()
 	}
-	return slog.Default()
+	to.LogAttrs(ctx, level, text, attrs...)
 }
 
 // info returns the argument of hooks; w is nil for a run by the submitter.
@@ -335,6 +335,11 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 	if t := e.task(); t != nil {
 		info.Name = t.Options().Name
 		info.Due = t.DueTime()
+		if p.hooks.Dropped != nil {
+			if at := t.Submitted(); at != 0 {
+				info.Submitted = p.epoch.Add(time.Duration(at))
+			}
+		}
 		if s := planOf(t).series; s != nil {
 			info.Run = s.run.Load()
 		}

@@ -70,7 +70,7 @@ func (p *Pool) Shutdown() {
 	for _, s := range shares {
 		s.Shutdown()
 	}
-	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
+	p.dropAll(dropped)
 }
 
 // ShutdownNow makes the pool take no more tasks, cancels the contexts of the bodies that
@@ -106,9 +106,13 @@ func (p *Pool) ShutdownNow() []Dropped {
 	defer p.tidy()
 	var dropped []Dropped
 	each(waiting, func(e entry) {
-		if d, ok := e.drop(); ok {
-			dropped = append(dropped, d)
+		d, ok := e.drop()
+		if !ok {
+			p.dropped(e, nil)
+			return
 		}
+		dropped = append(dropped, d)
+		p.takenAway(e, canceled(ErrShutdown))
 	})
 	for _, s := range shares {
 		dropped = append(dropped, s.ShutdownNow()...)

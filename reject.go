@@ -102,6 +102,7 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 // when that has returned, unless it was left to a policy of ours, which counts it.
 type decision struct {
 	task Runnable
+	why  error
 	left bool
 }
 
@@ -123,7 +124,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, e, why)
 	}
-	d := &decision{task: e.submitted()}
+	d := &decision{task: e.submitted(), why: why}
 	p.mu.Lock()
 	p.mu.decisions = append(p.mu.decisions, d)
 	if t := e.task(); t != nil {
@@ -132,6 +133,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	p.mu.Unlock()
 	decided := false
 	defer repanic(&decided, func(err error) {
+		d.why = err
 		p.decided(d)
 		e.end(task.Failed, err)
 	})
@@ -149,35 +151,62 @@ func (p *Pool) decided(d *decision) {
 	p.mu.Lock()
 	p.mu.decisions = slices.DeleteFunc(p.mu.decisions, func(of *decision) bool { return of == d })
 	if !d.left {
-		p.countRejectedLocked()
+		p.countRejectedLocked(d.why)
 	}
 	p.mu.Unlock()
 }
 
-func (p *Pool) countRejected() {
+func (p *Pool) countRejected(why error) {
 	p.mu.Lock()
-	p.countRejectedLocked()
+	p.countRejectedLocked(why)
 	p.mu.Unlock()
 }
 
-func (p *Pool) countRejectedLocked() {
+func (p *Pool) countRejectedLocked(why error) {
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
+	p.mu.rejections.count(why)
 	p.observed.Load().note(EventRejected)
+}
+
+// Rejections is the number of tasks that were rejected, by reason.
+type Rejections struct {
+	Saturated int64 // there was neither room nor a worker, also after the wait of BlockFor
+	Shutdown  int64 // the pool was shut down
+	Expired   int64 // the context ended while the submission waited for room
+	Evicted   int64 // they waited, and DiscardOldest or DropLowest took them for others
+	Panicked  int64 // the RejectFunc panicked, or a method of the context did
+}
+
+// count counts a task that was rejected with that error.
+func (r *Rejections) count(why error) {
+	_, panicked := why.(*PanicError)
+	switch {
+	case why == ErrSaturated:
+		r.Saturated++
+	case why == ErrShutdown:
+		r.Shutdown++
+	case panicked || why == ErrGoexit:
+		r.Panicked++
+	default:
+		r.Expired++
+	}
 }
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
 
 func (p *Pool) abort(_ context.Context, e entry, why error) error {
-	p.countRejected()
+	p.countRejected(why)
 	err := p.rejected(why)
 	e.end(task.Failed, err)
 	return err
 }
 
 func (p *Pool) discard(_ context.Context, e entry, why error) error {
-	p.countRejected()
-	e.end(task.Failed, p.rejected(why))
+	p.countRejected(why)
+	err := p.rejected(why)
+	defer p.dropped(e, err)
+	e.end(task.Failed, err)
 	return nil
 }
 
@@ -185,7 +214,7 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 	if p.Stage() != StageRunning {
 		return p.abort(ctx, e, ErrShutdown)
 	}
-	p.countRejected()
+	p.countRejected(why)
 	if t := e.task(); t == nil {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
@@ -208,7 +237,7 @@ func (p *Pool) beginHere(t *task.Task) (ctx context.Context, ok bool) {
 // runHere runs the body of e in the submitter's goroutine.
 func (p *Pool) runHere(ctx context.Context, e entry) {
 	if end := e.invoke(ctx); end.err != nil {
-		p.reportBody(ctx, e, p.info(nil, e), end, logOnly)
+		p.reportBody(ctx, e, p.info(nil, e), end)
 	}
 }
 
@@ -234,6 +263,7 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 		var ok bool
 		if evicted, ok = evict(p.mu.queue); ok {
 			p.mu.ended[rejectedTask]++
+			p.mu.rejections.Evicted++
 			p.observed.Load().note(EventRejected)
 			w, verdict = p.admitLocked(e, e.task())
 		}
@@ -242,8 +272,17 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 	if w != nil {
 		p.launch(w)
 	}
-	defer evicted.end(task.Failed, p.rejected(why)) // after e is looked after: its OnDone may not return
+	defer p.evict(evicted, why) // after e is looked after: its OnDone may not return
 	return p.settled(ctx, e, verdict)
+}
+
+// evict completes the task of e, which was taken out of the queue for another.
+func (p *Pool) evict(e entry, why error) {
+	if e.run != nil {
+		err := p.rejected(why)
+		defer p.dropped(e, err)
+		e.end(task.Failed, err)
+	}
 }
 
 // settled ends a submission after a second attempt.

@@ -141,6 +141,7 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 	expect(t, "Rejected", after.Rejected-before.Rejected, forms)
 	expect(t, "Submitted", after.Submitted-before.Submitted, forms)
 	after.Rejected, after.Submitted, after.Uptime = before.Rejected, before.Submitted, before.Uptime
+	after.Rejections = before.Rejections
 	expect(t, "all other counters", after, before)
 
 	block.Release()
@@ -723,6 +724,43 @@ func TestRejectFuncCounts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Rejections are counted by their reason.
+func TestRejectionsByReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := errors.New("ended")
+		panics := executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { panic("no") })
+		for name, test := range map[string]struct {
+			policy executor.RejectPolicy
+			do     func(*executor.Pool)
+			want   executor.Rejections
+		}{
+			"Abort":       {executor.Abort, nil, executor.Rejections{Saturated: 1}},
+			"Discard":     {executor.Discard, nil, executor.Rejections{Saturated: 1}},
+			"CallerRuns":  {executor.CallerRuns, nil, executor.Rejections{Saturated: 1}},
+			"BlockFor":    {executor.BlockFor(time.Second), nil, executor.Rejections{Saturated: 1}},
+			"Block":       {executor.Block, nil, executor.Rejections{Expired: 1}},
+			"oldest":      {executor.DiscardOldest, nil, executor.Rejections{Evicted: 1}},
+			"panic":       {panics, nil, executor.Rejections{Panicked: 1}},
+			"Shutdown":    {executor.CallerRuns, (*executor.Pool).Shutdown, executor.Rejections{Shutdown: 1}},
+			"RejectFunc":  {executor.RejectFunc(executor.Abort.Reject), nil, executor.Rejections{Saturated: 1}},
+			"ShutdownNow": {executor.Block, func(p *executor.Pool) { p.ShutdownNow() }, executor.Rejections{Shutdown: 1}},
+		} {
+			pool, block := testkit.BusyPool(t, test.policy)
+			block.Fill(t, pool, 1)
+			if test.do != nil {
+				test.do(pool)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Minute, func() { cancel(ended) })
+			testkit.Panics(func() error { return pool.Go(ctx, nop) })
+			s := checkStats(t, pool)
+			expect(t, name, s.Rejections, test.want)
+			expect(t, name, s.Rejected, 1)
+			block.Release()
+		}
+	})
 }
 
 // A policy of this package that is called by hand counts what it decides, and nothing goes below zero.

@@ -283,6 +283,8 @@ func unplace(tt typedTask, ok bool) (entry, bool) {
 	return entry{tt}, true
 }
 
+func (q delayBacklog) at(t *task.Task) entry { return entry{q.At(t.Place(), t.FollowsWallClock())} }
+
 func (q delayBacklog) remove(t *task.Task) {
 	q.Remove(t.Place(), t.FollowsWallClock())
 	t.SetPlace(task.Unplaced)
@@ -367,6 +369,6 @@ func (tm *timer) setPolicy(k taskKind, a AfterShutdown) error {
 	}
 	p.mu.Unlock()
 	defer p.tidy()
-	each(dropped, func(e entry) { e.end(task.Canceled, canceled(ErrShutdown)) })
+	p.dropAll(dropped)
 	return nil
 }

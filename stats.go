@@ -25,6 +25,8 @@ type Stats struct {
 	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
 	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
 
+	Rejections Rejections // Rejected by reason
+
 	Runs   int64         // bodies that have run, without those that Future.Run ran by hand
 	Panics int64         // panics of bodies and hooks
 	Uptime time.Duration // since the pool was made
@@ -57,8 +59,11 @@ func (p *Pool) statsLocked() Stats {
 		Failed:    p.mu.ended[failed],
 		Canceled:  p.mu.ended[canceledTask],
 		Rejected:  p.mu.ended[rejectedTask],
-		Runs:      p.mu.runs,
-		Panics:    p.mu.panics,
-		Uptime:    time.Since(p.epoch),
+
+		Rejections: p.mu.rejections,
+
+		Runs:   p.mu.runs,
+		Panics: p.mu.panics,
+		Uptime: time.Since(p.epoch),
 	}
 }

@@ -116,6 +116,9 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 // FirstOnWall returns the first time of day that an element waits for.
 func (q *Queue[E]) FirstOnWall() (due int64, ok bool) { return q.wall.Least() }
 
+// At returns the element at a place.
+func (q *Queue[E]) At(place int, wall bool) E { return q.heap(wall).At(place) }
+
 // Remove removes the element at a place.
 func (q *Queue[E]) Remove(place int, wall bool) { q.heap(wall).Remove(place) }
 

@@ -213,18 +213,8 @@ func (q *Queue[K, E]) Lane() int { return q.line.Len() }
 func (q *Queue[K, E]) RenumberIn(n int) { q.arrivals = maxArrivals - uint64(n) }
 
 // Take is Remove that returns the element.
-func (q *Queue[K, E]) Take(place int) (e E) {
-	switch {
-	case place&1 != 0:
-		e = q.line.Remove(place >> 1).elem
-		q.compactLane()
-		return e
-	case place&2 != 0:
-		b, index := q.locate(int(uint32(place) >> 2))
-		e = b.at(index).elem
-	default:
-		e = q.tree.elems[place>>2]
-	}
+func (q *Queue[K, E]) Take(place int) E {
+	e := q.At(place)
 	q.Remove(place)
 	return e
 }

@@ -89,6 +89,9 @@ func (h *MinMax[K, E]) greatest() int {
 	return 1
 }
 
+// At returns the element at place. It panics if there is none.
+func (h *MinMax[K, E]) At(place int) E { return h.items[place].elem }
+
 // Remove removes the element at place and returns it. It panics if there is none.
 func (h *MinMax[K, E]) Remove(place int) E {
 	e := h.items[place].elem

@@ -42,6 +42,9 @@ func minMaxProgram(t *testing.T, code []byte) {
 		case 6:
 			if len(model) > 0 {
 				i := arg % len(model)
+				if e := h.At(model[i].place); e != model[i] {
+					t.Fatalf("At(%d): %v, want %v", model[i].place, e, model[i])
+				}
 				if e := h.Remove(model[i].place); e != model[i] {
 					t.Fatalf("Remove(%d): %v, want %v", model[i].place, e, model[i])
 				}

@@ -93,6 +93,18 @@ func (q *Queue[K, E]) Pop() (key K, e E, ok bool) {
 	return key, e, true
 }
 
+// At returns the element at place, which there must be.
+func (q *Queue[K, E]) At(place int) E {
+	switch {
+	case place&1 != 0:
+		return q.line.At(place >> 1).elem
+	case place&2 != 0:
+		b, index := q.locate(int(uint32(place) >> 2))
+		return b.at(index).elem
+	}
+	return q.tree.elems[place>>2]
+}
+
 // Remove removes the element at place. It panics if there is no element at place.
 // The queue may keep up to 31 removed elements alive, see removeLazily.
 func (q *Queue[K, E]) Remove(place int) {

@@ -73,6 +73,9 @@ func (p *Pair[E]) Pop() (E, bool) {
 // Len returns the number of elements.
 func (p *Pair[E]) Len() int { return p.halves[0].ring.Len() + p.halves[1].ring.Len() }
 
+// At returns the element at place, in constant time. It panics if there is none.
+func (p *Pair[E]) At(place int) E { return p.halves[place&1].ring.At(place >> 1) }
+
 // Remove removes the element at place and returns it, in constant time. It panics if
 // there is no element at place.
 func (p *Pair[E]) Remove(place int) E {

@@ -119,6 +119,9 @@ func (m *pairModel) remove(i int) {
 	}
 	i %= len(m.list)
 	want := m.list[i]
+	if it := m.pair.At(want.place); it != want {
+		m.t.Fatalf("At is %v, want %v", it, want)
+	}
 	if it := m.pair.Remove(want.place); it != want {
 		m.t.Fatalf("removed %v, want %v", it, want)
 	}

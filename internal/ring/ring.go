@@ -89,6 +89,15 @@ func (r *Ring[E]) Pop() (e E, ok bool) {
 	return e, true
 }
 
+// At returns the element at place, in constant time. It panics if there is none.
+func (r *Ring[E]) At(place int) E {
+	c, i := r.find(place)
+	if c == nil {
+		panic(fmt.Sprintf("ring: no element at place %d", place))
+	}
+	return c.slots[i]
+}
+
 // Remove removes the element at place and returns it, in constant time. It panics if
 // there is no element at place.
 func (r *Ring[E]) Remove(place int) E {

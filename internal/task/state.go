@@ -341,10 +341,10 @@ func (t *Task) completeOutside(bits uint32, s State, err, cause error, publish f
 	}
 	owner := t.links.owner
 	t.word.unlock(t.complete(bits, s, err, &out))
+	defer out.run() // whatever a hook does
 	if owner != nil {
 		owner.forget(t) // before the waiters wake: they find it gone from the queue
 	}
-	out.run()
 	return true
 }
 

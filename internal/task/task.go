@@ -112,6 +112,7 @@ type cold struct {
 	run    context.Context         // the body's context, once it was asked for
 	cancel context.CancelCauseFunc // ends run
 	cause  error                   // ended the body's context before it was asked for
+	since  int64                   // when the task was submitted; see SetSubmitted
 	left   chan struct{}           // made by Join, closed when the body has returned
 	onDone callbacks
 }
@@ -185,6 +186,23 @@ func (t *Task) Move(due int64, wall bool) {
 
 // InitDue is SetDue for a task that is not shared yet.
 func (t *Task) InitDue(due int64) { t.due.Store(due) }
+
+// SetSubmitted records when the task was submitted, in nanoseconds since the owner's epoch.
+func (t *Task) SetSubmitted(at int64) {
+	bits := t.word.lock()
+	t.cold().since = at
+	t.word.unlock(bits)
+}
+
+// Submitted returns what SetSubmitted has recorded, 0 if there is nothing.
+func (t *Task) Submitted() (at int64) {
+	bits := t.word.lock()
+	if c := t.links.cold; c != nil {
+		at = c.since
+	}
+	t.word.unlock(bits)
+	return at
+}
 
 // Schedule returns when the task is due, on which clock, and which owner keeps that clock.
 // The owner is nil if the task is done or has no time.

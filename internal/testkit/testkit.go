@@ -51,6 +51,10 @@ func CheckStats(t testing.TB, pool interface{ Stats() executor.Stats }) executor
 	if sum := int64(s.Queued) + int64(s.Active) + s.Succeeded + s.Failed + s.Canceled + s.Rejected; s.Submitted != sum {
 		t.Errorf("Submitted is %d, its parts add up to %d: %+v", s.Submitted, sum, s)
 	}
+	r := s.Rejections
+	if sum := r.Saturated + r.Shutdown + r.Expired + r.Evicted + r.Panicked; s.Rejected != sum {
+		t.Errorf("Rejected is %d, its parts add up to %d: %+v", s.Rejected, sum, s)
+	}
 	if s.Workers != s.Active+s.Idle || s.Active < 0 || s.Idle < 0 || s.Workers > s.Largest || s.Blocked < 0 ||
 		s.Queued < 0 {
 		t.Errorf("Workers, Active, Idle and Largest do not fit: %+v", s)
