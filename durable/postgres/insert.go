@@ -164,8 +164,16 @@ func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []dura
 			placed[i], err = amendOne(ctx, tx, n)
 		}
 	}
+	if err == nil && slices.ContainsFunc(placed, func(p durable.InsertResult) bool { return !p.Changed }) {
+		err = tx.exec(ctx, follow)
+	}
 	return err
 }
+
+// follow makes the transaction wait at its end until what it has found is as safe as what it writes. A job may be there
+// that is not on the standby yet, as the call that added it has given up waiting for that; without it, the call that is
+// made again would write nothing, and wait for nothing. It locks no row, which would keep the job from being claimed.
+const follow = "select pg_catalog.pg_logical_emit_message(true, 'executor', '')"
 
 // amendOne treats a job that was there already, or adds it if it no longer is. It returns the zero InsertResult if it
 // is there again.
