@@ -3,8 +3,10 @@ package durable
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 
@@ -99,7 +101,39 @@ func (j *Jobs) logOf(job *Job) *slog.Logger {
 
 func (j *Jobs) log() *slog.Logger {
 	if j.cfg.Logger != nil {
-		return j.cfg.Logger
+		return slog.New(guarded{j.cfg.Logger.Handler()})
 	}
-	return slog.Default()
+	return slog.New(guarded{slog.Default().Handler()})
+}
+
+// guarded is a handler of the program's that may panic: that ends nothing here, and is a line on the standard error.
+type guarded struct{ handler slog.Handler }
+
+func (g guarded) Enabled(ctx context.Context, l slog.Level) (ok bool) {
+	defer guard("")
+	return g.handler.Enabled(ctx, l)
+}
+
+func (g guarded) Handle(ctx context.Context, r slog.Record) error {
+	defer guard(r.Message)
+	return g.handler.Handle(ctx, r)
+}
+
+func (g guarded) WithAttrs(attrs []slog.Attr) (h slog.Handler) {
+	h = g // if that panics
+	defer guard("")
+	return guarded{g.handler.WithAttrs(attrs)}
+}
+
+func (g guarded) WithGroup(name string) (h slog.Handler) {
+	h = g
+	defer guard("")
+	return guarded{g.handler.WithGroup(name)}
+}
+
+// guard is deferred around a call of the program's logger.
+func guard(line string) {
+	if v := recover(); v != nil {
+		fmt.Fprintf(os.Stderr, "durable: the logger panicked: %v; the line was %q\n", v, line)
+	}
 }

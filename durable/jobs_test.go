@@ -63,3 +63,35 @@ func TestLogNamesJobsByKey(t *testing.T) {
 		}
 	})
 }
+
+// A logger that panics ends nothing: neither the node, whose store fails, nor a handler's run.
+func TestLoggerThatPanicsEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		line := newFaulty(memory.New())
+		jobs := newJobs(t, line, func(c *durable.Config) { c.Logger = slog.New(angry{}) })
+		k := durable.Handle(jobs, "k", func(_ context.Context, fail bool) (int, error) {
+			if fail {
+				panic("boom")
+			}
+			return 1, nil
+		})
+		start(t, jobs)
+		time.Sleep(time.Second)
+		line.down()
+		time.Sleep(10 * time.Second)
+		line.up()
+		time.Sleep(10 * time.Second)
+		if _, err := k.Await(t.Context(), must(k.Schedule(t.Context(), 0, true, durable.Attempts(1)))); !errors.Is(err, durable.ErrDead) {
+			t.Error(err)
+		}
+		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, false))))
+	})
+}
+
+// angry is a handler of slog of which each method panics.
+type angry struct{}
+
+func (angry) Enabled(context.Context, slog.Level) bool  { return true }
+func (angry) Handle(context.Context, slog.Record) error { panic("no log") }
+func (angry) WithAttrs([]slog.Attr) slog.Handler        { panic("no attributes") }
+func (angry) WithGroup(string) slog.Handler             { panic("no group") }
