@@ -1,6 +1,9 @@
 package durable
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // A catchUpCursor is how far a node has gone along a trigger, for a job that catches up: from the time that its latest
 // run here is for, to the last that was due then. The next run goes on from there. Beginning anew, a job with n runs to
@@ -12,8 +15,10 @@ type catchUpCursor struct {
 }
 
 // latest returns the first of the latest most times that the trigger has up to now, but none before t, which is one of
-// them.
-func (w *catchUpCursor) latest(most int, t, now time.Time, next func(time.Time) time.Time) time.Time {
+// them. The error is ctx's cause if that ends first.
+func (w *catchUpCursor) latest(ctx context.Context, most int, t, now time.Time, tt timetable) (time.Time, error) {
+	steps := 0
+	next := func(t time.Time) time.Time { return tt.next(time.Time{}, t, now) }
 	switch {
 	case w.n > 0 && t.Equal(w.from):
 	case w.n > 1 && t.Equal(next(w.from)):
@@ -25,13 +30,56 @@ func (w *catchUpCursor) latest(most int, t, now time.Time, next func(time.Time) 
 		w.from = next(w.from)
 	}
 	for n := next(w.to); n.After(w.to) && !n.After(now); n = next(n) {
+		if steps++; steps%1000 == 0 && ctx.Err() != nil {
+			return t, context.Cause(ctx)
+		}
+		if steps == maxWalk {
+			w.leap(ctx, most, now, tt)
+			n = w.to
+			continue
+		}
 		if w.to = n; w.n < most {
 			w.n++
 		} else {
 			w.from = next(w.from)
 		}
 	}
-	return w.from
+	return w.from, nil
+}
+
+// leap moves the cursor on, to a time from which it is not far to now: too many were missed to ask the trigger for one
+// after the other. It leaps as latestOfTrigger does, and then as far back as the policy reaches: by a distance that is
+// always the same or, as on a calendar, to ever earlier times, until there are enough in between. It does not move if
+// that is as far as going on, or ctx has ended.
+func (w *catchUpCursor) leap(ctx context.Context, most int, now time.Time, tt timetable) {
+	last := tt.latestOfTrigger(w.to, now)
+	next := func(t time.Time) time.Time { return tt.next(time.Time{}, t, now) }
+	distance := next(w.to).Sub(w.to)
+	if time.Duration(most) >= last.Sub(w.to)/distance {
+		return
+	}
+	// count returns how many of the times from one on there are up to the last, but no more than one too many.
+	count := func(from time.Time) (n int) {
+		for n = 1; from.Before(last) && n <= most; n++ {
+			if from = next(from); n%1000 == 0 && ctx.Err() != nil {
+				return 0
+			}
+		}
+		return n
+	}
+	first := last.Add(-time.Duration(most-1) * distance)
+	if next(first.Add(-distance)).Equal(first) && count(first) == most {
+		*w = catchUpCursor{first, last, most}
+		return
+	}
+	for back := max(distance, time.Second); last.Sub(w.to)/2 > back; back *= 2 {
+		from := next(last.Add(-back))
+		if n := count(from); n >= most {
+			// Between from and last there are enough; from there on it goes step by step.
+			*w = catchUpCursor{from, from, 1}
+			return
+		}
+	}
 }
 
 // takeCursor returns the cursor of a job, and leaves it to the caller.

@@ -99,3 +99,59 @@ func TestCatchUpWithSmallerMaximum(t *testing.T) {
 		}
 	})
 }
+
+// A job that has missed more than can be counted, as it was moved to the year 1, runs for the latest times that its
+// policy allows, and the node ends in time.
+func TestCatchUpLeaps(t *testing.T) {
+	for spec, step := range map[string]time.Duration{"@every 1s": time.Second, "CRON_TZ=UTC * * * * *": time.Minute} {
+		t.Run(spec, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := &trigger{next: cron.MustParse(spec).Next}
+				jobs, k, d := newNode(t, memory.New(), func(c *durable.Config) {
+					c.Triggers = map[string]executor.Trigger{"t": asked}
+				})
+				id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(durable.CatchUp(3))))
+				must(jobs.Reschedule(t.Context(), id, time.Date(1, 2, 1, 0, 0, 0, 0, time.UTC)))
+				time.Sleep(step / 2)
+				now := time.Now().UTC()
+				stop := start(t, jobs)
+				synctest.Wait()
+				stop()
+				if calls := asked.calls.Load(); d.count() != 3 || calls > 100_000 {
+					t.Fatalf("%d runs, for which the trigger was asked %d times", d.count(), calls)
+				}
+				for i, j := range d.all() {
+					if want := now.Add(-step / 2).Add(time.Duration(i-2) * step); !j.Occurrence.Equal(want) {
+						t.Errorf("run %d is for %v, want %v", i, j.Occurrence, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A node that has much to count, since its policy allows it, ends when its handlers are to be canceled; the job waits
+// as if it had not been tried.
+func TestCatchUpIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &trigger{next: func(t time.Time) time.Time {
+			time.Sleep(time.Millisecond)
+			return t.Add(time.Second)
+		}}
+		jobs, k, d := newNode(t, memory.New(), func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"slow": slow}
+		})
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), "", durable.OnMissed(durable.CatchUp(1<<40))))
+		must(jobs.Reschedule(t.Context(), id, time.Date(1, 2, 1, 0, 0, 0, 0, time.UTC)))
+		stop := start(t, jobs)
+		time.Sleep(time.Second)
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took > 45*time.Second { // Config.Drain is 30 s
+			t.Errorf("it took %v", took)
+		}
+		if j := must(jobs.Get(t.Context(), id)); d.count() != 0 || j.State != durable.Waiting || j.Attempt != 0 {
+			t.Errorf("after %d runs the job is %+v", d.count(), j)
+		}
+	})
+}

@@ -81,7 +81,8 @@ func TestLoggerThatPanicsEndsNothing(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		line.up()
 		time.Sleep(10 * time.Second)
-		if _, err := k.Await(t.Context(), must(k.Schedule(t.Context(), 0, true, durable.Attempts(1)))); !errors.Is(err, durable.ErrDead) {
+		id := must(k.Schedule(t.Context(), 0, true, durable.Attempts(1)))
+		if _, err := k.Await(t.Context(), id); !errors.Is(err, durable.ErrDead) {
 			t.Error(err)
 		}
 		must(k.Await(t.Context(), must(k.Schedule(t.Context(), 0, false))))

@@ -111,7 +111,7 @@ func (tt timetable) passed(anchor, after, before time.Time) (n int, next time.Ti
 	}
 	if tt.rate > 0 {
 		steps := (before.Sub(next)-1)/tt.rate + 1
-		return int(min(steps, maxLeftOut)), next.Add(steps * tt.rate)
+		return int(min(steps, maxLeftOut)), onGrid(next, before.Add(-1), tt.rate)
 	}
 	for n < maxLeftOut && next.Before(before) {
 		n++

@@ -61,7 +61,10 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	cutShort := r.job.Suspect || r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
 		w := r.n.takeCursor(r.job.ID)
-		t, ok := tt.occurrence(p, r.job.Anchor, r.job.Occurrence, started.at, &w)
+		t, ok, err := tt.occurrence(ctx, p, r.job.Anchor, r.job.Occurrence, started.at, &w)
+		if err != nil {
+			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
+		}
 		r.n.keepCursor(r.job.ID, w)
 		t = ceilMicros(t)
 		switch {
@@ -76,9 +79,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	}
 	switch err := r.called(ctx, started); {
 	case errors.Is(err, errEarly):
-		o := r.untried(RunFailed, started, err, 0)
-		o.Unrecorded = true
-		return &o, time.Time{}, nil
+		return new(r.cutShort(started, err)), time.Time{}, nil
 	case err != nil:
 		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
 	}
@@ -191,10 +192,7 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	case errors.As(err, &snooze):
 		return r.untried(RunSnoozed, started, err, snooze.d)
 	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
-		// Cut short by this node, not by the job: as if it had not been tried.
-		o := r.untried(RunFailed, started, err, 0)
-		o.Unrecorded = true
-		return o
+		return r.cutShort(started, err)
 	case errors.As(err, &permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(RunFailed, started, err)
 		r.failed(r.job.Attempt, o)
@@ -230,6 +228,13 @@ func (r *run) untried(v Verdict, started start, err error, wait time.Duration) O
 	return o
 }
 
+// cutShort returns the outcome of a run that was cut short by this node, not by the job: as if it had not been tried.
+func (r *run) cutShort(started start, err error) Outcome {
+	o := r.untried(RunFailed, started, err, 0)
+	o.Unrecorded = true
+	return o
+}
+
 // failed logs that an occurrence, or a job that has but one, has no attempt left.
 func (r *run) failed(attempt int, o Outcome) {
 	if r.completed.Load() { // whether that was committed, the database will say
@@ -243,6 +248,7 @@ func (r *run) failed(attempt int, o Outcome) {
 // follow makes the job wait for its next occurrence, or ends it if its schedule has none.
 func (r *run) follow(tt timetable, o Outcome) Outcome {
 	var next time.Time
+	r.last = new(o)
 	if r.during != nil {
 		next = r.during().next
 	} else {
@@ -254,6 +260,19 @@ func (r *run) follow(tt timetable, o Outcome) Outcome {
 	}
 	next = ceilMicros(next)
 	o.Due, o.Occurrence, o.Attempt = next, next, 0
+	return o
+}
+
+// withoutNext returns the outcome of a run of which a trigger has panicked, or called runtime.Goexit. If that was after
+// the handler, what came of the run stays as it is, and is not tried again. The job is dead, as its next time is not
+// known, with the trigger's error.
+func (r *run) withoutNext(ctx context.Context, err error) Outcome {
+	if r.last == nil {
+		return r.conclude(ctx, timetable{}, nil, err, r.n.clock.start())
+	}
+	o := *r.last
+	o.State, o.Error = Dead, clean("durable: the trigger of the schedule "+r.job.Schedule+" failed: "+err.Error())
+	r.n.jobs.logOf(&r.job).Error("durable: a trigger failed; the job is dead, since its next time is not known", "error", err)
 	return o
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -563,4 +564,56 @@ func TestSnoozeOfCanceledJob(t *testing.T) {
 			t.Errorf("history is %+v", runs)
 		}
 	})
+}
+
+// A trigger that panics, or calls runtime.Goexit, when it is asked for the time after a run that has succeeded, makes
+// the job dead: the run is in the history as it was, and is not made again, and the job has the trigger's error. If it
+// does so before the run, that is an attempt that failed.
+func TestTriggerThatPanics(t *testing.T) {
+	for name, fails := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+		for _, before := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, before), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var log logLines
+					var broken atomic.Bool
+					tr := &trigger{next: func(t time.Time) time.Time {
+						if broken.Load() {
+							fails()
+						}
+						return t.Add(time.Hour)
+					}}
+					jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+						c.Triggers, c.Logger = map[string]executor.Trigger{"t": tr}, log.logger()
+					})
+					runs := 0
+					k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+						runs++
+						broken.Store(true)
+						return "done", nil
+					})
+					id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.Attempts(2)))
+					start(t, jobs)
+					broken.Store(before)
+					time.Sleep(24 * time.Hour)
+					history := must(jobs.History(t.Context(), id, 0, 10))
+					j := must(jobs.Get(t.Context(), id))
+					want := map[string]string{"panic": "boom", "Goexit": "Goexit"}[name]
+					if j.State != durable.Dead || !strings.Contains(j.Error, want) || log.count(want) == 0 {
+						t.Errorf("job is %+v", j)
+					}
+					if before {
+						if runs != 1 || len(history) != 2 || history[1].Verdict != durable.RunFailed {
+							t.Errorf("%d runs: %+v", runs, history)
+						}
+					} else if runs != 1 || len(history) != 1 || history[0].Verdict != durable.RunSucceeded ||
+						string(j.Result) != `"done"` {
+						t.Errorf("%d runs: %+v, %+v", runs, history, j)
+					}
+					if name == "panic" && log.count("perform_test.go") == 0 {
+						t.Errorf("the log has no stack: %s", &log.buf)
+					}
+				})
+			})
+		}
+	}
 }

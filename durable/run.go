@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,8 @@ type run struct {
 	// LeftOutBefore and LeftOutDuring.
 	before func() LeftOut
 	during func() overlap
+	// last is the outcome of the run while its trigger is asked for the next time; nil before.
+	last *Outcome
 
 	// These are guarded by n.mu.
 	state        runState
@@ -178,7 +181,11 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 			return
 		}
 		if o == nil { // a trigger panicked, or called runtime.Goexit
-			o = new(r.conclude(ctx, timetable{}, nil, executor.ErrGoexit, n.clock.start()))
+			err = executor.ErrGoexit
+			if v := recover(); v != nil {
+				err = &executor.PanicError{Value: v, Stack: debug.Stack()}
+			}
+			o = new(r.withoutNext(ctx, err))
 		}
 		r.commit(*o)
 	}()

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -101,8 +102,7 @@ func (tt timetable) next(anchor, t, end time.Time) time.Time {
 		if t.Before(anchor) {
 			return anchor
 		}
-		steps := t.Sub(anchor)/tt.rate + 1
-		return anchor.Add(steps * tt.rate)
+		return onGrid(anchor, t, tt.rate)
 	case tt.delay > 0:
 		return end.Add(tt.delay)
 	case tt.trigger != nil:
@@ -113,6 +113,16 @@ func (tt timetable) next(anchor, t, end time.Time) time.Time {
 		return ceilMicros(n)
 	}
 	return time.Time{}
+}
+
+// onGrid returns the first time after t that is some distances after anchor, which is not after t. A Duration holds 292
+// years.
+func onGrid(anchor, t time.Time, distance time.Duration) time.Time {
+	const far = time.Duration(1 << 62)
+	for t.Sub(anchor) >= far {
+		anchor = anchor.Add(max(far/distance, 1) * distance)
+	}
+	return anchor.Add((t.Sub(anchor)/distance + 1) * distance)
 }
 
 // latest returns the last time on the schedule that is not after now. t is one of its times that is not after now.
@@ -154,7 +164,7 @@ func (tt timetable) latestOfTrigger(t, now time.Time) time.Time {
 		return t
 	}
 	distance := n.Sub(t)
-	last := t.Add(now.Sub(t) / distance * distance)
+	last := onGrid(t, now, distance).Add(-distance)
 	if n, _ := next(last.Add(-distance)); n.Equal(last) {
 		if _, more := next(last); !more {
 			return last
@@ -230,27 +240,27 @@ func parsePolicy(text string) (policy, error) {
 }
 
 // occurrence returns the occurrence that a run which begins now is for, if the schedule has t. It reports false if
-// there is none to run: then the one returned is the last to be left out. w is the job's cursor.
-func (tt timetable) occurrence(p policy, anchor, t, now time.Time, w *catchUpCursor) (time.Time, bool) {
-	if t.After(now) || tt.delay > 0 {
-		return t, true
-	}
-	if tt.rate == 0 && tt.trigger == nil {
-		return t, true
+// there is none to run: then the one returned is the last to be left out. w is the job's cursor. The error is ctx's
+// cause, if that ends before the trigger was asked for all that there is to catch up with.
+func (tt timetable) occurrence(ctx context.Context, p policy, anchor, t, now time.Time,
+	w *catchUpCursor) (o time.Time, ok bool, err error) {
+	if t.After(now) || !tt.known() || tt.delay > 0 {
+		return t, true, nil
 	}
 	if p.max > 0 && tt.trigger != nil {
-		return w.latest(p.max, t, now, func(t time.Time) time.Time { return tt.next(anchor, t, now) }), true
+		o, err = w.latest(ctx, p.max, t, now, tt)
+		return o, true, err
 	}
 	last := tt.latest(anchor, t, now)
 	switch {
 	case p.skip:
-		return last, now.Sub(last) <= p.grace
+		return last, now.Sub(last) <= p.grace, nil
 	case p.max == 0:
-		return last, true
+		return last, true, nil
 	case last.Sub(t)/tt.rate < time.Duration(p.max):
-		return t, true // max periods may be more than a Duration can hold
+		return t, true, nil // max periods may be more than a Duration can hold
 	}
-	return last.Add(-time.Duration(p.max-1) * tt.rate), true
+	return last.Add(-time.Duration(p.max-1) * tt.rate), true, nil
 }
 
 // A NamedTrigger is a trigger that every node has in its Config.Triggers under the same name. It is for triggers that

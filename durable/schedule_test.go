@@ -373,3 +373,28 @@ func TestScheduleInLocalZone(t *testing.T) {
 		})
 	}
 }
+
+// A schedule goes on 400 years after its first time, which is more than a Duration holds.
+func TestFixedRateGoesOnForCenturies(t *testing.T) {
+	for _, missed := range []durable.Missed{durable.Coalesce(), durable.SkipOverlap(), durable.CatchUp(2)} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			jobs, k, d := newNode(t, store)
+			id := must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.OnMissed(missed)))
+			n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "rate 1h0m0.5s", Payload: []byte(`""`),
+				Missed: must(jobs.Get(t.Context(), id)).Missed, Attempts: 1,
+				Due: time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}
+			must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
+			now := must(store.Now(t.Context()))
+			start(t, jobs)
+			synctest.Wait()
+			j := must(jobs.Get(t.Context(), id))
+			if left := j.Due.Sub(now); d.count() == 0 || left <= 0 || left > time.Hour {
+				t.Errorf("after %d runs the job is %+v at %v", d.count(), j, now)
+			}
+			if last := d.all()[d.count()-1].Occurrence; now.Sub(last) < 0 || now.Sub(last) > time.Hour {
+				t.Errorf("the last run was for %v at %v", last, now)
+			}
+		})
+	}
+}
