@@ -71,7 +71,7 @@ type Config struct {
 // A task is admitted in four steps, as one atomic act:
 //
 //  1. below Core workers: a new worker takes it
-//  2. else it goes to an idle worker, or into the queue if there is room
+//  2. else it is queued if there is room, and an idle worker is woken for it
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
@@ -137,6 +137,7 @@ type poolState struct {
 	largest    int                 // most workers ever
 	hired      int                 // workers ever started, for their numbers
 	idle       idleList            // workers that are parked
+	waking     *worker             // was woken to look at the queue, and has not done so yet; else nil
 	blocked    list.List[*blocked] // submitters that wait for room, oldest first
 	nBlocked   int                 // length of blocked
 	shares     map[*Pool]struct{}  // that are not terminated

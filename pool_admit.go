@@ -310,19 +310,32 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.mu.workers < p.mu.core && p.mu.growth == GrowWhenFull {
 		return p.hireForLocked(e), taken
 	}
-	if w := p.mu.idle.pop(); w != nil { // then the queue is empty
-		p.mu.gate.submitted++
-		p.wakeForLocked(w, e)
-		return nil, taken
+	if p.mu.workers < p.mu.eager() && p.mu.workers-p.mu.active <= p.mu.queue.len() {
+		return p.hireForLocked(e), taken // every worker that is free has a task to come
 	}
-	if p.mu.workers < p.mu.eager() {
-		return p.hireForLocked(e), taken
+	if p.mu.idle.top != nil && p.mu.waking == nil && submittedWithContext(t) {
+		// The queue is empty, and in it the task's context would have to be watched.
+		p.mu.gate.submitted++
+		p.handLocked(p.wakeLocked(), e)
+		return nil, taken
 	}
 	if p.mu.queue.push(p.markLocked(e)) {
 		p.mu.gate.submitted++
 		if p.mu.workers == 0 { // Core is 0, and a task that waits needs a worker
 			return p.hireLocked(), queued
 		}
+		p.dispatchLocked()
+		return nil, queued
+	}
+	if w := p.freeLocked(); w != nil {
+		p.mu.gate.submitted++
+		first, ok := p.mu.queue.pop()
+		if !ok {
+			p.handLocked(w, e)
+			return nil, taken
+		}
+		p.mu.queue.push(p.markLocked(e))
+		p.assignQueuedLocked(w, first)
 		return nil, queued
 	}
 	if p.mu.workers < p.mu.max {

@@ -9,9 +9,10 @@ import (
 
 // This file holds the pool's lock and its only fast path, the gate.
 //
-// While all workers are busy a new task can only wait. Its submitter then needs
-// just the tail of the queue, and a worker that takes its next task just the
-// head. So an unbounded queue has two ends, and the pool's lock two parts:
+// While all workers are busy a new task can only wait, and also while one is on its way
+// to the queue, since that one will wake the others. Its submitter then needs just the
+// tail of the queue, and a worker that takes its next task just the head. So an unbounded
+// queue has two ends, and the pool's lock two parts:
 //
 //	submit     gate closed   take the workers' lock; admit by the four steps
 //	           gate open     take the gate's lock; push at the tail
@@ -25,14 +26,14 @@ import (
 // The workers' lock is always taken first. The last row is poolState.Lock, which
 // guards everything in poolState. It changes nothing but the shape of the queue.
 //
-// Invariant: while the gate is open every worker is busy, and none may be added or
-// leave, so a task that is pushed could not have been handed to one. Unlock decides
-// anew whether that holds; nothing else moves the gate.
+// Invariant: while the gate is open a submitter has no worker to wake or to hire: each
+// is busy, or idle while another is on its way to the queue. Unlock decides anew whether
+// that holds; nothing else moves the gate.
 //
 // Without the gate, submitters and workers spend half of their time waiting for
-// each other (docs/design/decisions/0020-gate-of-the-unbounded-queue.md).
+// each other (docs/design/decisions/0034-one-lock-one-gate.md).
 
-// gate is the entrance to the queue of a pool whose workers are all busy.
+// gate is the entrance to the queue of a pool that has no worker to wake for a task.
 type gate struct {
 	mu        spinlock.Mutex
 	open      atomic.Bool // written under both locks
@@ -76,7 +77,7 @@ func (s *poolState) takeGate() {
 // Unlock releases the pool's lock, and opens or closes the gate.
 func (s *poolState) Unlock() {
 	was := s.open
-	s.open = s.stream != nil && s.idle.top == nil && s.stage == StageRunning &&
+	s.open = s.stream != nil && s.stage == StageRunning && (s.idle.top == nil || s.waking != nil) &&
 		s.workers > 0 && s.workers >= s.eager() && s.workers <= s.max
 	if s.open != was {
 		s.gate.open.Store(s.open)

@@ -2,12 +2,10 @@ package executor
 
 import (
 	"context"
-	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
-	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -35,7 +33,7 @@ type worker struct {
 
 	lent uint8 // how many contexts the body has, 0 or 1; the worker's own
 
-	wake   chan struct{}             // has one token if entry or dismissed was set while it was parked
+	wake   chan struct{}             // has one token once it was removed from the idle list
 	turn   atomic.Pointer[shareTurn] // that a share has asked for, else nil; set under its lock
 	alarm  *alarm.Alarm              // that of a scheduled pool; set when it parks
 	labels context.Context           // has the pprof labels; the worker's own
@@ -48,7 +46,7 @@ type worker struct {
 	member     list.Node[*worker] // of the pool's crew
 	tasks      int64              // runs that it was given
 	begun      int64              // when it got the task in hand, or was first seen with it; 0 for neither
-	dismissed  bool               // it was parked and must leave
+	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
 	since      int64              // when it became idle, 0 if it is not
 	prev, next *worker
@@ -78,53 +76,6 @@ const (
 	phaseGone           // the worker is counted out
 )
 
-// idleList has the parked workers, in the order in which they became idle. The last one
-// is used first, so that the others can time out.
-type idleList struct{ top, bottom *worker }
-
-// push adds w above those that were idle before it: it may have looked at the queue in
-// vain meanwhile.
-func (l *idleList) push(w *worker) {
-	w.parked = true
-	w.prev = l.top
-	for w.prev != nil && w.prev.since > w.since {
-		w.next, w.prev = w.prev, w.prev.prev
-	}
-	if w.prev != nil {
-		w.prev.next = w
-	} else {
-		l.bottom = w
-	}
-	if w.next != nil {
-		w.next.prev = w
-	} else {
-		l.top = w
-	}
-}
-
-// pop removes the worker that became idle last, nil if there is none.
-func (l *idleList) pop() *worker {
-	w := l.top
-	if w != nil {
-		l.remove(w)
-	}
-	return w
-}
-
-func (l *idleList) remove(w *worker) {
-	if w.prev != nil {
-		w.prev.next = w.next
-	} else {
-		l.bottom = w.next
-	}
-	if w.next != nil {
-		w.next.prev = w.prev
-	} else {
-		l.top = w.prev
-	}
-	w.prev, w.next, w.parked = nil, nil, false
-}
-
 // hireLocked makes a worker, which the caller starts. The pool owns its goroutine: it
 // is counted from here on, leaves when it is dismissed or by the pool's stage, and
 // termination waits for it.
@@ -144,12 +95,6 @@ func (p *Pool) hireForLocked(e entry) *worker {
 	w := p.hireLocked()
 	p.handLocked(w, e)
 	return w
-}
-
-// wakeForLocked hands e to a worker that was removed from the idle list.
-func (p *Pool) wakeForLocked(w *worker, e entry) {
-	p.handLocked(w, e)
-	w.wake <- struct{}{}
 }
 
 // handLocked makes e, which was not queued, the task of w.
@@ -183,15 +128,6 @@ func (p *Pool) assignLocked(w *worker, e entry) {
 	p.mu.active++
 	w.entry, w.begun = e, 0
 	w.tasks++
-}
-
-// dismissLocked makes a parked worker leave. It no longer counts, so that of two
-// workers at least one stays for the tasks.
-func (p *Pool) dismissLocked(w *worker) {
-	p.mu.idle.remove(w)
-	p.countOutLocked(w)
-	w.dismissed = true
-	w.wake <- struct{}{}
 }
 
 func (p *Pool) countOutLocked(w *worker) {
@@ -311,8 +247,12 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	p.mu.Unlock()
 	w.endContext()
 	p.start(fresh)
-	for next == stepPark {
-		next = p.park(w)
+	for next == stepPark || next == stepLook {
+		if next == stepPark {
+			next = p.park(w)
+		} else {
+			next = p.awake(w)
+		}
 	}
 	if next == stepExit {
 		w.phase = phaseGone
@@ -367,6 +307,7 @@ type step uint8
 const (
 	stepRun  step = iota // it has a task
 	stepPark             // it is in the idle list
+	stepLook             // it is out of it, to look at the queue
 	stepExit             // it is counted out
 )
 
@@ -374,6 +315,7 @@ const (
 func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 	if p.mu.stage == StageStop || p.mu.workers > p.mu.max && p.isSpareLocked() {
 		p.countOutLocked(w)
+		p.dispatchLocked()
 		return stepExit, p.unblockLocked()
 	}
 	if e, ok := p.mu.queue.pop(); ok {
@@ -388,14 +330,15 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 		if p.mu.nBlocked > 0 {
 			fresh = p.unblockLocked()
 		}
+		p.dispatchLocked()
 		if p.timer != nil {
-			p.timer.dispatchLocked()
 			fresh = append(fresh, p.timer.ensureListenerLocked()...)
 		}
 		return stepRun, fresh
 	}
 	if p.mayLeaveLocked(0) {
 		p.countOutLocked(w)
+		p.dispatchLocked()
 		return stepExit, p.unblockLocked()
 	}
 	if w.since == 0 { // else it looked at the queue in vain, and is still idle
@@ -434,67 +377,4 @@ func (p *Pool) mayLeaveLocked(idle time.Duration) bool {
 // no other worker would run.
 func (p *Pool) isSpareLocked() bool {
 	return p.mu.workers > 1 || p.mu.queue.len() == 0
-}
-
-// park waits until w is handed a task or dismissed or, in a scheduled pool,
-// until a task is due.
-func (p *Pool) park(w *worker) step {
-	pprof.SetGoroutineLabels(w.labels) // else a profile shows it at its last task
-	if p.timer != nil {
-		return p.timer.park(w)
-	}
-	<-w.wake
-	return w.woken()
-}
-
-// woken returns what a worker is to do that has received its token.
-func (w *worker) woken() step {
-	if w.dismissed {
-		return stepExit
-	}
-	return stepRun
-}
-
-// setReaperLocked sets the timer that dismisses idle workers.
-func (p *Pool) setReaperLocked() {
-	if p.mu.reaping || !p.aboveCoreLocked() || p.mu.idle.bottom == nil {
-		return
-	}
-	p.mu.reaping = true
-	d := delay.Until(delay.After(p.mu.idle.bottom.since, int64(p.mu.keepAlive)), p.elapsed())
-	if p.mu.reaper == nil {
-		p.mu.reaper = time.AfterFunc(d, p.reap)
-	} else {
-		p.mu.reaper.Reset(d)
-	}
-}
-
-// reap is the reaper's function, called in a goroutine of its own.
-func (p *Pool) reap() {
-	p.mu.Lock()
-	p.mu.reaping = false
-	p.retireLocked()
-	p.mu.Unlock()
-	p.tidy()
-}
-
-// retireLocked dismisses the idle workers that the present rules do not keep,
-// those that have been idle for longest first, and sets the reaper for the
-// others. It is called whenever the rules have changed.
-func (p *Pool) retireLocked() {
-	if p.loan != nil {
-		p.loan.retractLocked()
-		return
-	}
-	now := p.elapsed()
-	for w := p.mu.idle.bottom; w != nil; w = p.mu.idle.bottom {
-		if !p.mayLeaveLocked(delay.Until(now, w.since)) {
-			break
-		}
-		p.dismissLocked(w)
-	}
-	p.mu.reaping = false
-	if p.isSpareLocked() && (p.timer == nil || !p.timer.onlyListenerLocked()) {
-		p.setReaperLocked()
-	}
 }

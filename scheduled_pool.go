@@ -122,7 +122,9 @@ func (tm *timer) dispatchLocked() {
 			break
 		}
 		tt.taskCore().SetPlace(task.Unplaced)
-		p.wakeForLocked(p.mu.idle.pop(), entry{tt})
+		w := p.mu.idle.pop()
+		p.handLocked(w, entry{tt})
+		w.wakeTo(stepRun)
 	}
 	if p.mu.stage != StageRunning && tm.queue.Len() == 0 {
 		p.retireLocked() // nothing will come any more
@@ -187,7 +189,7 @@ func (tm *timer) disarmLocked() {
 func (tm *timer) park(w *worker) step {
 	p := tm.pool
 	if !w.alarm.Wait(w.wake) {
-		return w.woken()
+		return w.then
 	}
 	p.mu.Lock()
 	tm.set = 0
@@ -200,7 +202,7 @@ func (tm *timer) park(w *worker) step {
 		p.mu.Unlock()
 		p.start(fresh)
 		<-w.wake
-		return w.woken()
+		return w.then
 	}
 	p.mu.idle.remove(w)
 	next, fresh := p.nextLocked(w)

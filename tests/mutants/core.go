@@ -89,9 +89,9 @@ var coreMutants = []mutant{
 		test: "TestPoolShutdown$",
 	},
 	{
-		file: "pool_admit.go", what: "a task is queued although a worker is idle",
-		old:  "if w := p.mu.idle.pop(); w != nil { // then",
-		new:  "if w := p.mu.idle.top; w != nil && w.dismissed { // then",
+		file: "pool_admit.go", what: "a task is queued, and no idle worker is woken",
+		old:  "\t\tp.dispatchLocked()\n\t\treturn nil, queued",
+		new:  "\t\treturn nil, queued",
 		test: "TestPoolWorkersLastIdleWorksFirst",
 	},
 	{
@@ -133,14 +133,19 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "pool_lock.go", what: "the gate stays open while a worker is idle",
-		old:  "s.idle.top == nil && ",
+		old:  " && (s.idle.top == nil || s.waking != nil)",
 		new:  "",
 		test: "TestTaskContextEndsWithFunction|TestPoolWorkers",
 	},
 	{
+		file: "pool_worker.go", what: "a worker that finds a task does not wake the next",
+		old: "\t\tp.dispatchLocked()\n\t\tif p.timer != nil {",
+		new: "\t\tif p.timer != nil {",
+	},
+	{
 		file: "pool_lock.go", what: "the gate stays open after a shutdown",
-		old:  " && s.stage == StageRunning &&",
-		new:  " &&",
+		old:  " && s.stage == StageRunning && (",
+		new:  " && (",
 		test: "TestPoolShutdown$|TestPoolShutdownNow$|TestRejectPolicyInEachPhase",
 	},
 	{
@@ -264,9 +269,9 @@ var coreMutants = []mutant{
 		new: "	m.entrance.Unlock()",
 	},
 	{
-		file: "pool_worker.go", what: "a worker that was handed a task is not woken",
-		old: "	p.handLocked(w, e)\n\tw.wake <- struct{}{}",
-		new: "	p.handLocked(w, e)",
+		file: "pool_idle.go", what: "a worker that was handed a task is not woken",
+		old: "	w.then = s\n\tw.wake <- struct{}{}\n",
+		new: "	w.then = s\n",
 	},
 	{
 		file: "pool_worker.go", what: "the last worker leaves tasks behind",
