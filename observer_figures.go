@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/histogram"
@@ -41,9 +43,22 @@ func (o *Observer) Pools() iter.Seq2[int, *Pool] {
 	}
 }
 
+// Schedules returns the periodic work of the pool with that number, see [ScheduledPool.Schedules];
+// nil if o has no such pool, or that is no scheduled pool. It may call Triggers.
+func (o *Observer) Schedules(number int) []ScheduleInfo {
+	for n, p := range o.Pools() {
+		if n == number && p.timer != nil {
+			return (&ScheduledPool{Pool: p}).Schedules()
+		}
+	}
+	return nil
+}
+
 // Figures is one look at a pool and at what was measured of its tasks.
 type Figures struct {
 	Stats
+
+	Scheduled bool // it is a scheduled pool
 
 	Core     int // Config.Core, as it is now
 	Max      int // the most workers; -1 for no limit
@@ -72,8 +87,8 @@ type NameFigures struct {
 func (p *Pool) Figures() Figures {
 	p.mu.Lock()
 	f := Figures{
-		Stats: p.statsLocked(), Core: p.mu.core,
-		Max: p.mu.max, Capacity: -1,
+		Stats: p.statsLocked(), Scheduled: p.timer != nil,
+		Core: p.mu.core, Max: p.mu.max, Capacity: -1,
 	}
 	if f.Max == math.MaxInt {
 		f.Max = -1
@@ -83,7 +98,7 @@ func (p *Pool) Figures() Figures {
 	}
 	p.mu.Unlock()
 	if w := p.observed.Load(); w != nil {
-		w.fill(&f, p.timer != nil)
+		w.fill(&f)
 	}
 	return f
 }
@@ -109,12 +124,13 @@ type WorkerInfo struct {
 // have had one task since the first at least: those with the same number of Tasks.
 func (p *Pool) Workers() []WorkerInfo {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	now := p.elapsed()
 	all := make([]WorkerInfo, 0, p.mu.workers)
 	for n := p.mu.crew.First(); n != nil; n = n.Next() {
 		all = append(all, p.look(n.Value, now))
 	}
+	p.mu.Unlock()
+	slices.SortFunc(all, func(a, b WorkerInfo) int { return cmp.Compare(a.Number, b.Number) })
 	return all
 }
 
@@ -137,9 +153,9 @@ func (p *Pool) look(w *worker, now int64) WorkerInfo {
 }
 
 // fill fills in what was measured.
-func (o *observed) fill(f *Figures, timed bool) {
+func (o *observed) fill(f *Figures) {
 	f.Every = o.observer.config.Every
-	all := o.all.snapshot(timed)
+	all := o.all.snapshot(f.Scheduled)
 	f.Wait, f.Late, f.Run = all.Wait, all.Late, all.Run
 	if o.observer.config.Names == 0 {
 		return
@@ -147,10 +163,10 @@ func (o *observed) fill(f *Figures, timed bool) {
 	o.names.mu.Lock()
 	byName := maps.Clone(o.names.byName)
 	o.names.mu.Unlock()
-	f.OtherNames = o.names.others.snapshot(timed)
+	f.OtherNames = o.names.others.snapshot(f.Scheduled)
 	f.Names = make(map[string]NameFigures, len(byName))
 	for name, figures := range byName {
-		f.Names[name] = figures.snapshot(timed)
+		f.Names[name] = figures.snapshot(f.Scheduled)
 	}
 }
 

@@ -51,6 +51,8 @@ var layers = []struct {
 		"histogram", "queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/alarm", "internal/heap", "internal/ring", "internal/spinlock",
 	}},
+	{"debug", []string{".", "histogram"}},
+	{"examples/observed", []string{".", "cron", "debug"}},
 	{"executortest", []string{".", "queue"}},
 	{"internal/testkit/check", nil},
 	{"internal/testkit", []string{".", "internal/testkit/check"}},

@@ -16,6 +16,7 @@ var starts = map[string]string{
 	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
 	"ctxgroup.Add":             "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":          "the pool's context; stopped when the body has returned",
+	"main.run":                 "the example's context; stops the server",
 	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",
 	"pgserver.Restart":         "the server; waits for its process, and is waited for by Kill",
 }

@@ -1,0 +1,87 @@
+// Keeps the page up to date by server-sent events, which bring what is in <main>. Elements that
+// are there stay, so that selection, focus and what is open are not lost.
+'use strict'
+{
+  const main = document.getElementById('main')
+  const live = document.getElementById('live')
+  const button = document.getElementById('pause')
+  let source = null
+  let paused = false
+
+  const attributes = (to, from) => {
+    for (const { name } of [...to.attributes]) {
+      if (!from.hasAttribute(name) && name !== 'open') to.removeAttribute(name)
+    }
+    for (const { name, value } of from.attributes) {
+      if (to.getAttribute(name) !== value) to.setAttribute(name, value)
+    }
+  }
+  const alike = (a, b) => a.nodeName === b.nodeName && (a.id || '') === (b.id || '')
+
+  // children makes those of to equal to those of from.
+  const children = (to, from) => {
+    let at = to.firstChild
+    for (const wanted of [...from.childNodes]) {
+      let found = at
+      while (found && !alike(found, wanted)) found = wanted.id ? found.nextSibling : null
+      if (!found) {
+        to.insertBefore(document.importNode(wanted, true), at)
+        continue
+      }
+      while (at !== found) {
+        const next = at.nextSibling
+        at.remove()
+        at = next
+      }
+      if (found.nodeType === Node.ELEMENT_NODE) {
+        attributes(found, wanted)
+        children(found, wanted)
+      } else if (found.nodeValue !== wanted.nodeValue) {
+        found.nodeValue = wanted.nodeValue
+      }
+      at = found.nextSibling
+    }
+    while (at) {
+      const next = at.nextSibling
+      at.remove()
+      at = next
+    }
+  }
+
+  const status = text => { if (live.textContent !== text) live.textContent = text }
+
+  const open = () => {
+    if (source || paused || document.hidden) return
+    source = new EventSource(document.body.dataset.events)
+    source.addEventListener('main', e => {
+      const parsed = new DOMParser().parseFromString('<main>' + JSON.parse(e.data) + '</main>', 'text/html')
+      children(main, parsed.querySelector('main'))
+      status('live')
+    })
+    source.addEventListener('gone', e => {
+      close()
+      paused = true
+      button.hidden = true
+      status(JSON.parse(e.data))
+    })
+    source.onerror = () => status('not connected')
+  }
+  const close = () => {
+    if (source) source.close()
+    source = null
+  }
+
+  button.hidden = false
+  button.onclick = () => {
+    paused = !paused
+    button.textContent = paused ? 'Go on' : 'Pause'
+    if (paused) {
+      close()
+      status('paused')
+    } else {
+      open()
+    }
+  }
+  document.addEventListener('visibilitychange', () => document.hidden ? close() : open())
+  open()
+}

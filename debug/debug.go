@@ -1,0 +1,139 @@
+// Package debug shows the pools of an [executor.Observer]: as a page for people, live, as JSON,
+// and as text for Prometheus.
+//
+//	observer, err := executor.NewObserver(executor.ObserverConfig{Names: 20, Events: 200})
+//	…
+//	pool, err := executor.New(executor.Config{Name: "mail", Observer: observer})
+//	…
+//	http.Handle("/debug/executors/", debug.Handler(observer))
+//
+// Importing the package registers nothing, unlike net/http/pprof. The handler only looks: no
+// request changes anything. It may be mounted at any path that ends in a slash, with
+// [http.StripPrefix] or without:
+//
+//	…/              all pools, and what needs attention
+//	…/pool?id=3     a pool: its workers, histograms, task names and events
+//	…/json          the same as JSON; see [Report]
+//	…/metrics       counters, sizes and histograms in the text format of Prometheus
+//	…/events        the pages' live updates, as server-sent events
+//
+// # Access
+//
+// By default it answers requests of this machine only: the peer's address and the host that is
+// asked for must both be loopback, or the connection a Unix socket. Other hosts are named by
+// [Hosts]. Requests of other sites, as a script in a browser might make them, are refused.
+//
+// The names of pools and tasks are shown to all who may look. Errors, arguments and results are
+// not shown.
+//
+// # Cost
+//
+// There is no goroutine. A pool is looked at when a request asks for it, and at most once in a
+// second, however many pages are open. History has gaps where nobody looked.
+package debug
+
+import (
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// Option changes what [Handler] does.
+type Option func(*handler)
+
+// Hosts allows requests for these hosts, as "ops.example.org" or "10.0.0.5:8080", from any
+// address, in addition to those of this machine. Without a port a name stands for every port.
+// Whoever can reach the server can then look, so this is for servers behind a firewall, or for
+// handlers that are wrapped in one that authenticates.
+func Hosts(names ...string) Option {
+	return func(h *handler) {
+		for _, name := range names {
+			h.hosts[strings.ToLower(name)] = true
+		}
+	}
+}
+
+// Handler returns a handler that shows the pools of o. It panics if o is nil.
+func Handler(o *executor.Observer, opts ...Option) http.Handler {
+	if o == nil {
+		panic("debug: Handler of a nil Observer")
+	}
+	h := &handler{
+		observer: o,
+		hosts:    make(map[string]bool),
+		history:  make(map[int]*history),
+		ending:   make(map[*http.Server]chan struct{}),
+	}
+	for _, opt := range opts {
+		opt(h)
+	}
+	return h
+}
+
+type handler struct {
+	observer *executor.Observer
+	hosts    map[string]bool // in lower case
+
+	mu      sync.Mutex
+	latest  *look
+	history map[int]*history // by the number of the pool
+	ending  map[*http.Server]chan struct{}
+	streams int
+}
+
+// ServeHTTP answers a request by the last element of its path.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	if status, reason := h.refuse(r); status != 0 {
+		if status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", "GET, HEAD")
+		}
+		http.Error(w, "debug: "+reason, status)
+		return
+	}
+	last := path.Base(r.URL.Path)
+	if strings.HasSuffix(r.URL.Path, "/") || r.URL.Path == "" {
+		last = "."
+	}
+	switch last {
+	case ".":
+		h.servePage(w, r, view{})
+	case "pool", "schedules":
+		v, err := viewOf(last, r.URL.Query())
+		if err != nil {
+			http.Error(w, "debug: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		h.servePage(w, r, v)
+	case "events":
+		h.serveEvents(w, r)
+	case "json":
+		h.serveJSON(w, r)
+	case "metrics":
+		h.serveMetrics(w, r)
+	default:
+		if !serveAsset(w, r, last) {
+			http.Error(w, "debug: no such page; there are: pool, schedules, json, metrics", http.StatusNotFound)
+		}
+	}
+}
+
+// secure sets what a browser is to know of every answer.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
+		"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+const (
+	freshness = 900 * time.Millisecond // a look is as good as a new one for so long
+	rowLimit  = 50                     // rows of a table
+)

@@ -1,0 +1,146 @@
+package debug
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/histogram"
+)
+
+// Report is what …/json answers. Durations are in seconds.
+type Report struct {
+	At     time.Time        `json:"at"`
+	Pools  []PoolReport     `json:"pools"`
+	Events []executor.Event `json:"events"` // the latest first
+	Lost   int64            `json:"lost"`   // events that are not kept any more
+}
+
+// PoolReport is a pool of a [Report].
+type PoolReport struct {
+	Number    int            `json:"number"` // in the Observer, from 1
+	Name      string         `json:"name"`
+	Scheduled bool           `json:"scheduled"`
+	Stage     executor.Stage `json:"stage"`
+	Uptime    float64        `json:"uptime"`
+
+	Core     int `json:"core"`
+	Max      int `json:"max"`      // -1: no limit
+	Capacity int `json:"capacity"` // -1: no limit
+	Workers  int `json:"workers"`
+	Active   int `json:"active"`
+	Idle     int `json:"idle"`
+	Largest  int `json:"largest"`
+	Queued   int `json:"queued"`
+	Blocked  int `json:"blocked"`
+
+	Submitted int64 `json:"submitted"`
+	Succeeded int64 `json:"succeeded"`
+	Failed    int64 `json:"failed"`
+	Canceled  int64 `json:"canceled"`
+	Rejected  int64 `json:"rejected"`
+	Runs      int64 `json:"runs"`
+	Panics    int64 `json:"panics"`
+
+	Every     int                 `json:"every"` // one task of how many is measured
+	Measured                      // of all tasks
+	Names     map[string]Measured `json:"names,omitempty"`
+	Others    *Measured           `json:"others,omitempty"` // of tasks with further names
+	Crew      []WorkerReport      `json:"crew"`
+	Schedules []ScheduleReport    `json:"schedules,omitempty"`
+}
+
+// Measured is what was measured of some tasks, see [executor.Figures].
+type Measured struct {
+	Wait *Durations `json:"wait,omitempty"`
+	Late *Durations `json:"late,omitempty"`
+	Run  *Durations `json:"run,omitempty"`
+}
+
+// Durations are a histogram, see [histogram.Snapshot], with some quantiles in seconds.
+type Durations struct {
+	Count   uint64   `json:"count"`
+	Sum     float64  `json:"sum"`
+	P50     float64  `json:"p50"`
+	P90     float64  `json:"p90"`
+	P99     float64  `json:"p99"`
+	Most    float64  `json:"most"`
+	Zero    uint64   `json:"zero,omitempty"`
+	Offset  int      `json:"offset"`
+	Buckets []uint64 `json:"buckets,omitempty"`
+}
+
+// WorkerReport is a worker, see [executor.WorkerInfo].
+type WorkerReport struct {
+	Number int        `json:"number"`
+	Active bool       `json:"active"`
+	Task   string     `json:"task,omitempty"`
+	Tasks  int64      `json:"tasks"`
+	Since  *time.Time `json:"since,omitempty"`
+	Due    *time.Time `json:"due,omitempty"`
+}
+
+func (h *handler) serveJSON(w http.ResponseWriter, r *http.Request) {
+	data, err := json.Marshal(newReport(h.looked()))
+	if err != nil {
+		http.Error(w, "debug: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(append(data, '\n'))
+}
+
+func newReport(l *look) Report {
+	report := Report{At: l.at, Pools: []PoolReport{}, Events: l.events, Lost: l.lost}
+	if report.Events == nil {
+		report.Events = []executor.Event{}
+	}
+	for i := range l.pools {
+		p := &l.pools[i]
+		v := PoolReport{
+			Number: p.number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Uptime: p.Uptime.Seconds(),
+			Core: p.Core, Max: p.Max, Capacity: p.Capacity,
+			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
+			Queued: p.Queued, Blocked: p.Blocked,
+			Submitted: p.Submitted, Succeeded: p.Succeeded, Failed: p.Failed, Canceled: p.Canceled,
+			Rejected: p.Rejected, Runs: p.Runs, Panics: p.Panics,
+			Every: p.Every, Measured: reported(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}),
+			Crew: []WorkerReport{}, Schedules: p.scheduleReports(),
+		}
+		if p.Names != nil {
+			v.Names = make(map[string]Measured)
+			for name, f := range p.Names {
+				v.Names[name] = reported(f)
+			}
+			others := reported(p.OtherNames)
+			v.Others = &others
+		}
+		for _, w := range p.workers {
+			v.Crew = append(v.Crew, WorkerReport{w.Number, w.Active, w.Task, w.Tasks, set(w.Since), set(w.Due)})
+		}
+		report.Pools = append(report.Pools, v)
+	}
+	return report
+}
+
+// set returns t, nil if it is zero.
+func set(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func reported(f executor.NameFigures) Measured {
+	return Measured{durations(f.Wait), durations(f.Late), durations(f.Run)}
+}
+
+// durations returns s for a report, nil if it is empty.
+func durations(s histogram.Snapshot) *Durations {
+	if s.Count == 0 {
+		return nil
+	}
+	at := func(q float64) float64 { return s.Quantile(q).Seconds() }
+	return &Durations{s.Count, s.Sum, at(0.5), at(0.9), at(0.99), at(1), s.Zero, s.Offset, s.Buckets}
+}

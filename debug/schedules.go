@@ -1,0 +1,190 @@
+package debug
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor"
+)
+
+// schedulesPage is the page of all schedules.
+type schedulesPage struct {
+	Span   string // of the timeline
+	Height int
+	Lanes  []lane
+	Ticks  []tick
+	Rows   []scheduleRow
+	More   int // schedules that are not shown
+}
+
+// lane is a line of the timeline, with a mark for each time.
+type lane struct {
+	Name, Path string
+	Y          int // of the name
+}
+
+type scheduleRow struct {
+	Number       int    // of the pool
+	Title        string // of the pool
+	Name, Rhythm string
+	Next, Last   string
+	Bad          bool // the last run has failed
+	Runs, Failed string
+	LeftOut      string
+}
+
+const (
+	namesWidth = 120
+	lanesWidth = 600
+	laneHeight = 14
+	marksLimit = 120 // of a lane
+)
+
+// spans are the lengths that a timeline may have. It has the first in which most schedules
+// have a time.
+var spans = []struct {
+	time.Duration
+	name string
+}{
+	{time.Minute, "minute"}, {10 * time.Minute, "10 minutes"}, {time.Hour, "hour"}, {6 * time.Hour, "6 hours"},
+	{24 * time.Hour, "day"}, {7 * 24 * time.Hour, "week"},
+}
+
+type poolSchedule struct {
+	pool *poolLook
+	executor.ScheduleInfo
+}
+
+// newSchedulesPage returns the page of all schedules: the next due first.
+func newSchedulesPage(l *look) *schedulesPage {
+	var all []poolSchedule
+	for i := range l.pools {
+		for _, s := range l.pools[i].schedules {
+			all = append(all, poolSchedule{&l.pools[i], s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b poolSchedule) int {
+		if a.Next.IsZero() || b.Next.IsZero() {
+			return b2i(a.Next.IsZero()) - b2i(b.Next.IsZero())
+		}
+		return a.Next.Compare(b.Next)
+	})
+	v := &schedulesPage{}
+	if len(all) > rowLimit {
+		v.More = len(all) - rowLimit
+		all = all[:rowLimit]
+	}
+	span := spans[len(spans)-1]
+	for _, s := range slices.Backward(spans) {
+		within := 0
+		for _, p := range all {
+			if !p.Next.IsZero() && p.Next.Sub(l.at) <= s.Duration/2 {
+				within++
+			}
+		}
+		if within*10 < len(all)*8 {
+			break
+		}
+		span = s
+	}
+	v.Span = span.name
+	v.Height = 18 + laneHeight*len(all)
+	format := "15:04:05"
+	if span.Duration > time.Hour {
+		format = "Mon 15:04"
+	}
+	for i := range 5 {
+		at := l.at.Add(span.Duration * time.Duration(i) / 5)
+		v.Ticks = append(v.Ticks, tick{namesWidth + i*lanesWidth/5, at.Format(format)})
+	}
+	for i, s := range all {
+		v.Rows = append(v.Rows, s.row(l.at))
+		v.Lanes = append(v.Lanes, s.lane(l.at, span.Duration, 18+laneHeight*i))
+	}
+	return v
+}
+
+func (s *poolSchedule) row(now time.Time) scheduleRow {
+	row := scheduleRow{
+		Number: s.pool.number, Title: title(s.pool.Name, s.pool.number),
+		Name: task(s.Name), Rhythm: printable(s.Rhythm.String(), 80),
+		Next: "–", Last: "–",
+		Runs: count(s.Runs), Failed: count(s.Failures), LeftOut: count(s.LeftOut),
+	}
+	switch {
+	case s.Paused:
+		row.Next = "paused"
+	case !s.RunningSince.IsZero():
+		row.Next = "running for " + age(now.Sub(s.RunningSince))
+	case !s.Next.IsZero():
+		row.Next = "in " + age(s.Next.Sub(now))
+		if late := now.Sub(s.Next); late > 0 {
+			row.Next = short(late) + " overdue"
+		}
+	}
+	if !s.LastStart.IsZero() {
+		row.Last = fmt.Sprintf("%s, took %s", s.LastStart.Format("15:04:05"), short(s.LastDuration))
+		if s.LastError != nil {
+			row.Bad = true
+			row.Last += ", failed"
+		}
+	}
+	return row
+}
+
+// lane returns the times of a schedule in a span from now.
+func (s *poolSchedule) lane(now time.Time, span time.Duration, y int) lane {
+	var path strings.Builder
+	before := -2
+	for _, at := range s.until(now.Add(span)) {
+		d := max(at.Sub(now), 0)
+		if x := namesWidth + int(float64(d)/float64(span)*lanesWidth); x > before+1 { // else it could not be seen
+			fmt.Fprintf(&path, "M%d %dv%d", x, y, laneHeight-4)
+			before = x
+		}
+	}
+	name := s.Name
+	if name == "" {
+		name = s.Rhythm.String()
+	}
+	return lane{printable(name, 18), path.String(), y + laneHeight - 5}
+}
+
+// until returns the next times up to end. It asks for few times first, since a Trigger may take
+// long for times that are far away.
+func (s *poolSchedule) until(end time.Time) []time.Time {
+	for n := 1; ; n = min(4*n, marksLimit) {
+		times := s.NextN(n)
+		i, _ := slices.BinarySearchFunc(times, end, time.Time.Compare)
+		if i < len(times) || len(times) < n || n == marksLimit {
+			return times[:i]
+		}
+	}
+}
+
+// ScheduleReport is periodic work, see [executor.ScheduleInfo].
+type ScheduleReport struct {
+	Name         string     `json:"name"`
+	Rhythm       string     `json:"rhythm"`
+	Paused       bool       `json:"paused"`
+	Next         *time.Time `json:"next,omitempty"`
+	RunningSince *time.Time `json:"runningSince,omitempty"`
+	LastStart    *time.Time `json:"lastStart,omitempty"`
+	LastDuration float64    `json:"lastDuration"` // in seconds
+	LastFailed   bool       `json:"lastFailed"`
+	Runs         int64      `json:"runs"`
+	Failures     int64      `json:"failures"`
+	LeftOut      int64      `json:"leftOut"`
+}
+
+func (p *poolLook) scheduleReports() (rs []ScheduleReport) {
+	for _, s := range p.schedules {
+		rs = append(rs, ScheduleReport{
+			s.Name, s.Rhythm.String(), s.Paused, set(s.Next), set(s.RunningSince), set(s.LastStart),
+			s.LastDuration.Seconds(), s.LastError != nil, s.Runs, s.Failures, s.LeftOut,
+		})
+	}
+	return rs
+}
