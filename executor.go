@@ -18,6 +18,10 @@ type Executor interface {
 	// unless the task is canceled, its ctx ends, or the executor drops it by a
 	// policy that says so. ctx bounds the wait for admission, if there is one,
 	// and is the parent of the context that Run gets.
+	//
+	// An executor of your own that passes tasks on to a pool hides their futures from
+	// it if it puts something around them: pass on the task itself, and let
+	// Hooks.Around or a RejectFunc do what you add.
 	Execute(ctx context.Context, task Runnable) error
 }
 

@@ -20,6 +20,18 @@ type Hooks struct {
 	// changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
+	// Around is called by the worker, between BeforeTask and AfterTask, instead of each
+	// body, and calls run, which calls the body. It is for what must surround a body, as a
+	// lock, pprof.Do, or a call of another library: the task keeps its future, its name and
+	// its place in the queue, and can be canceled, which an Executor of your own around the
+	// pool takes from it. run is called once, in any goroutine, with ctx or a context
+	// derived from it; it returns the outcome of the body, a panic as a *PanicError. When
+	// run returns, the future is complete, so what Around returns does not matter then. If
+	// Around does not call run, the task fails, with the error that Around returns if there
+	// is one. A run is over when both have returned. A panic in Around is reported; if it
+	// comes before run it fails the task.
+	Around func(ctx context.Context, info TaskInfo, run func(context.Context) error) error
+
 	// Terminated is called once, when the last task has ended and no worker is left: by
 	// the goroutine that ended or removed the last one, a worker or a caller of Shutdown,
 	// Cancel or Remove, say. The pool is terminated when it returns.
@@ -60,15 +72,17 @@ type TaskInfo struct {
 
 // JoinHooks returns hooks that call those of all, as for metrics and for traces: in order,
 // but AfterTask in the inverse order, so that the first to see a task is the last to leave
-// it. BeforeTask gets the context that the one before it has returned. A hook that panics
-// does not keep the others from being called, except that no BeforeTask is called after
-// one that panicked, and no AfterTask of that run.
+// it; Around of the first calls that of the second. BeforeTask gets the context that the
+// one before it has returned. A hook that panics does not keep the others from being
+// called, except that no BeforeTask is called after one that panicked, and no AfterTask of
+// that run.
 func JoinHooks(all ...Hooks) Hooks {
 	var to Hooks
 	for _, h := range all {
 		to = Hooks{
 			BeforeTask: joinBefore(to.BeforeTask, h.BeforeTask),
 			AfterTask:  joinAfter(h.AfterTask, to.AfterTask),
+			Around:     joinAround(to.Around, h.Around),
 			Terminated: joinTerminated(to.Terminated, h.Terminated),
 			Dropped:    joinAfter(to.Dropped, h.Dropped),
 			OnPanic:    joinAfter(to.OnPanic, h.OnPanic),
@@ -110,6 +124,21 @@ func joinAfter[E error](first, second func(context.Context, TaskInfo, E)) func(c
 		first(ctx, info, err)
 	}
 }
+
+func joinAround(outer, inner around) around {
+	switch {
+	case outer == nil:
+		return inner
+	case inner == nil:
+		return outer
+	}
+	return func(ctx context.Context, info TaskInfo, run func(context.Context) error) error {
+		return outer(ctx, info, func(ctx context.Context) error { return inner(ctx, info, run) })
+	}
+}
+
+// around is the type of Hooks.Around.
+type around = func(ctx context.Context, info TaskInfo, run func(context.Context) error) error
 
 func joinTerminated(first, second func()) func() {
 	switch {

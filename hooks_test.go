@@ -11,6 +11,7 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -572,4 +573,147 @@ func TestPoolLabelsSetByTask(t *testing.T) {
 		newBlocker(t).Fill(t, pool, 1)
 		expectLabels(t, "the next task", atWork, `{"executor":"p", "worker":"1"}`)
 	})
+}
+
+// Around surrounds each body, of every kind, and the task keeps its name, its future and its place: it
+// leaves the queue when its context ends, and ShutdownNow returns it.
+func TestHooksAround(t *testing.T) {
+	eachForm(t, func(t *testing.T, submit func(context.Context, *executor.Pool, func(context.Context) error) error) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+				return context.WithValue(ctx, contextKey{}, "before")
+			},
+			Around: func(ctx context.Context, info executor.TaskInfo, run func(context.Context) error) error {
+				log.Add("in with %v", ctx.Value(contextKey{}))
+				err := run(context.WithValue(ctx, contextKey{}, "around"))
+				log.Add("out %v, again %v", err, run(ctx) != nil)
+				return nil
+			},
+			AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { log.Add("after %v", err) },
+		}})
+		for _, exit := range []error{nil, errTask} {
+			submit(t.Context(), pool, func(ctx context.Context) error {
+				log.Add("body with %v", ctx.Value(contextKey{}))
+				return exit
+			})
+			log.Check(t, "in with before", "body with around", fmt.Sprint("out ", exit, ", again true"),
+				fmt.Sprint("after ", exit))
+		}
+		s := waitStats(t, pool)
+		expect(t, "Runs", s.Runs, 2)
+		expect(t, "Succeeded", s.Succeeded, 1)
+		expect(t, "Failed", s.Failed, 1)
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		submit(ctx, pool, nop)
+		submit(t.Context(), pool, nop)
+		cancel()
+		synctest.Wait()
+		expect(t, "Canceled", pool.Stats().Canceled, 1)
+		expect(t, "returned", len(pool.ShutdownNow()), 1)
+	})
+}
+
+// A panic of a body inside Around is an error for Around, and is reported once if no future shows it.
+func TestHooksAroundPanicOfBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var panics int
+		var seen []error
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+			Hooks: executor.Hooks{
+				Around: func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error {
+					err := run(ctx)
+					seen = append(seen, err)
+					return err
+				},
+				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { panics++ },
+			},
+		})
+		mustGo(t, pool, func(context.Context) error { panic(errTask) })
+		waitStats(t, pool)
+		expect(t, "reported", panics, 1)
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { panic(errTask) })
+		_, err := f.Get(t.Context())
+		expectIs(t, "outcome", err, errTask)
+		s := waitStats(t, pool)
+		expect(t, "reported", panics, 1)
+		expect(t, "Panics", s.Panics, 2)
+		expect(t, "Runs", s.Runs, 2)
+		for _, err := range seen {
+			expectIs(t, "in Around", err, errTask)
+		}
+		expect(t, "calls", len(seen), 2)
+	})
+}
+
+// A task whose Around does not call run fails, with the error of Around or one that says so, and does
+// not count as a run; a panic in Around is reported once, and fails the task unless it has run.
+func TestHooksAroundFails(t *testing.T) {
+	type run = func(context.Context) error
+	for name, test := range map[string]struct {
+		around func(context.Context, executor.TaskInfo, run) error
+		state  executor.State
+		err    error
+		runs   int64
+		panics int32
+	}{
+		"returns": {
+			func(context.Context, executor.TaskInfo, run) error { return nil }, executor.Failed, nil, 0, 0,
+		},
+		"fails": {
+			func(context.Context, executor.TaskInfo, run) error { return errTask }, executor.Failed, errTask, 0, 0,
+		},
+		"panics": {
+			func(context.Context, executor.TaskInfo, run) error { panic(errTask) }, executor.Failed, errTask, 0, 1,
+		},
+		"panics late": {func(ctx context.Context, _ executor.TaskInfo, r run) error {
+			r(ctx)
+			panic(errTask)
+		}, executor.Succeeded, nil, 1, 1},
+		"another goroutine": {func(ctx context.Context, _ executor.TaskInfo, r run) error {
+			begun := make(chan struct{})
+			go r(context.WithValue(ctx, contextKey{}, begun))
+			<-begun
+			return errTask
+		}, executor.Succeeded, nil, 1, 0},
+	} {
+		for _, plain := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, "/", plain), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var panics atomic.Int32
+					pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
+						Hooks: executor.Hooks{
+							Around:  test.around,
+							OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { panics.Add(1) },
+						},
+					})
+					body := func(ctx context.Context) error {
+						if begun, ok := ctx.Value(contextKey{}).(chan struct{}); ok {
+							close(begun)
+							time.Sleep(time.Second)
+						}
+						return nil
+					}
+					if plain {
+						mustGo(t, pool, body)
+					} else {
+						f := executor.Submit(t.Context(), pool, executor.Callable(body))
+						_, err := f.Get(t.Context())
+						expect(t, "State", f.State(), test.state)
+						expect(t, "has an error", err != nil, test.state == executor.Failed)
+						if test.err != nil {
+							expectIs(t, "error", err, test.err)
+						}
+					}
+					pool.Close()
+					s := checkStats(t, pool)
+					expect(t, "Runs", s.Runs, test.runs)
+					expect(t, "panics", panics.Load(), test.panics)
+					expect(t, "Succeeded", s.Succeeded == 1, test.state == executor.Succeeded)
+				})
+			})
+		}
+	}
 }

@@ -83,7 +83,7 @@ type Pool struct {
 	name   string
 	frozen bool // made by Single or SingleScheduled: it cannot be retuned
 	hooks  Hooks
-	hooked bool // there is a BeforeTask or an AfterTask
+	hooked bool // there is a BeforeTask, an AfterTask or an Around
 	logger *slog.Logger
 	epoch  time.Time // one nanosecond before the pool was made, so that 0 is no time
 
@@ -106,7 +106,7 @@ type Pool struct {
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [32]byte
+	_  [24]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait
@@ -254,7 +254,7 @@ func newPool(c Config, r rules) *Pool {
 	p := &Pool{
 		name:       c.Name,
 		hooks:      c.Hooks,
-		hooked:     c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil,
+		hooked:     c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil || c.Hooks.Around != nil,
 		logger:     c.Logger,
 		epoch:      time.Now().Add(-1),
 		terminated: make(chan struct{}),

@@ -2,11 +2,13 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"runtime/pprof"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
@@ -141,15 +143,22 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (e
 	}
 	w.phase = phaseCalled
 	end = goexit // unless the body returns
+	caught := t != nil
 	defer func() {
-		if end.abrupt && t == nil { // a task catches what comes out of its body itself
+		if end.abrupt && !caught { // a task catches what comes out of its body itself
 			end = abrupt(recover())
 		}
 		if p.hooked || end.err != nil {
 			p.after(ctx, w, e, early, end)
 		}
 	}()
-	if f, ok := e.run.(Func); ok { // by far the most frequent: two calls less are felt
+	if p.hooks.Around != nil {
+		var called bool
+		end, called = p.around(ctx, *early, e)
+		if caught = true; !called {
+			w.phase = phaseTaken
+		}
+	} else if f, ok := e.run.(Func); ok { // by far the most frequent: two calls less are felt
 		err := f(ctx)
 		if end = (ending{}); err != nil {
 			end = returned(ctx, err)
@@ -182,6 +191,58 @@ func (e entry) invoke(ctx context.Context) (end ending) {
 	end = e.call(ctx)
 	returned = true
 	return end
+}
+
+// aroundRun is a run that Hooks.Around is to make.
+type aroundRun struct {
+	e     entry
+	taken atomic.Bool   // run was called, or is too late
+	over  chan struct{} // closed when run has returned
+	end   ending        // of the body; read once over is closed
+}
+
+func (r *aroundRun) run(ctx context.Context) error {
+	mustContext(ctx)
+	if r.taken.Swap(true) {
+		return errRunOnce
+	}
+	defer close(r.over)
+	r.end = goexit // unless the body returns
+	r.end = r.e.invoke(ctx)
+	return r.end.err
+}
+
+var (
+	errRunOnce  = errors.New("executor: Hooks.Around called run twice, or after it had returned")
+	errNoAround = errors.New("executor: Hooks.Around returned without having called run")
+)
+
+// around calls the Around hook. It returns the ending of the body, and whether that was
+// called.
+func (p *Pool) around(ctx context.Context, info TaskInfo, e entry) (end ending, called bool) {
+	r := &aroundRun{e: e, over: make(chan struct{})}
+	var hook ending
+	returned := false
+	defer func() {
+		if !returned {
+			hook = abrupt(recover())
+		}
+		if called = r.taken.Swap(true); called {
+			<-r.over
+			end = r.end
+		} else if end = hook; end.err == nil {
+			end.err = errNoAround
+		}
+		if hook.abrupt && (!e.errorUnseen() || called) && !(end.abrupt && end.err == ErrGoexit) {
+			p.report(ctx, info, hook)
+		}
+		if tt, ok := e.typed(); ok && !called {
+			tt.fail(end.err)
+		}
+	}()
+	hook.err = p.hooks.Around(ctx, info, r.run)
+	returned = true
+	return end, called
 }
 
 // before calls the BeforeTask hook. If that does not return, the task has

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 
+	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -10,6 +11,9 @@ import (
 // future fails with that error at once. ctx is as for [Pool.Execute]: it bounds the wait
 // for admission, and is the parent of the context that fn gets. A nil fn returns a future
 // that failed with [ErrNilTask]; a nil ctx panics.
+//
+// If ex is not of this package, and does not run fn before ctx ends, Submit cancels the
+// future then. It can't know that such an executor has dropped fn for another reason.
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	f := NewFuture(fn, opts...)
 	submit(ctx, ex, f)
@@ -25,12 +29,29 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
 		f.core.AttachNew(&p.owner, ctx) // f is not shared yet
 		err = p.enter(ctx, entry{f}, &f.core)
-	} else {
-		err = ex.Execute(ctx, f)
+	} else if err = ex.Execute(ctx, f); err == nil {
+		watchForeign(ctx, f)
 	}
 	if err != nil {
 		f.end(task.Failed, err) // unless ex has completed it
 	}
+}
+
+// foreign are the futures that wait in executors which are not ours.
+var foreign = ctxgroup.Set[typedTask]{Ended: contextEnded}
+
+// watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
+// does that itself. An executor of the user's may never call Run of a task whose context
+// has ended.
+func watchForeign(ctx context.Context, tt typedTask) {
+	t := tt.taskCore()
+	done := ctx.Done()
+	if done == nil || t.State() != task.Pending || t.Owner() != nil {
+		return
+	}
+	m := foreign.NewMember(tt, ctx)
+	foreign.Add(m, done)
+	t.OnDone(m.Remove)
 }
 
 // SubmitAll is [Submit] for several functions, one after the other, and returns their

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -84,6 +85,37 @@ var futureChecks = []check[executor.Executor]{
 			cancel()
 		}
 		expectOutcome(t, "the task", f, executor.Succeeded, 1, nil)
+	}},
+
+	{"ContextEnds", func(t testing.TB, make func() executor.Executor) {
+		ex := make()
+		free, release := once()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var fs []*executor.Future[int]
+		var submitters sync.WaitGroup
+		var mu sync.Mutex
+		for range burst { // as many as have to wait in most executors
+			submitters.Go(func() {
+				f := executor.Submit(ctx, ex, func(context.Context) (int, error) { <-free; return 1, nil })
+				mu.Lock()
+				fs = append(fs, f)
+				mu.Unlock()
+			})
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		mu.Lock()
+		for _, f := range fs {
+			if f.State() == executor.Pending {
+				t.Error("a future is pending after the end of its context")
+				break
+			}
+		}
+		mu.Unlock()
+		release()
+		submitters.Wait()
 	}},
 
 	{"Cancel", func(t testing.TB, make func() executor.Executor) {

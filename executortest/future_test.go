@@ -30,3 +30,20 @@ func TestFutureFindsLostWorkers(t *testing.T) {
 		return m
 	}, "Outcomes")
 }
+
+// traced is an executor that puts something around each task of a pool, which no longer sees
+// the future.
+type traced struct{ *executor.Pool }
+
+func (t traced) Execute(ctx context.Context, task executor.Runnable) error {
+	return t.Go(ctx, func(ctx context.Context) error { return task.Run(ctx) })
+}
+
+// Futures over an executor that hides them from the pool below pass the suite.
+func TestFutureOverDecorator(t *testing.T) {
+	TestFuture(t, func(t *testing.T) executor.Executor {
+		pool := executor.Fixed(4)
+		t.Cleanup(pool.Close)
+		return traced{pool}
+	})
+}
