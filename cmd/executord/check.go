@@ -35,7 +35,7 @@ perhaps not meant; they do not change the exit code.`),
 		if err := store.checkNamed(); err != nil {
 			return err
 		}
-		file, err := load(args[0], format.value, store.name() != "")
+		file, read, err := load(args[0], format.value, store.name() != "")
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ perhaps not meant; they do not change the exit code.`),
 		if zone := job.Misnamed(); zone != "" {
 			fmt.Fprintf(os.Stderr, "note: %s\n    TZ=%s\n    hint: %s\n", misnamedZone, job.Printable(zone), job.ZoneHint)
 		}
-		printExposed(os.Stderr, otherWriters(args[0], store.name()))
+		printExposed(os.Stderr, otherWriters(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
 		printTimes(cmd.OutOrStdout(), file.Jobs, time.Now())
 		return nil

@@ -3,40 +3,53 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // exposed says why users other than executord's own and root decide which commands are
-// run, as they may write to the job file or the store. It is a warning and no mistake, as it
-// is in cron: in a container, a file may be mounted whose owner is none of its users.
-// The directory is not looked at: that of a volume may be written by all as a rule.
+// run, as they may write to the job file or the store, or to the directory of one. It is a
+// warning and no mistake, as it is in cron: in a container, a file may be mounted whose owner
+// is none of its users.
 type exposed struct{ name, mode, reason, hint string }
 
-// otherWriters looks at files, those that are not there and databases left out.
-func otherWriters(names ...string) []exposed {
-	var found []exposed
-	for _, name := range names {
-		if name == "" || name == "-" || strings.Contains(name, "://") {
-			continue
-		}
-		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if reason, hint := writers(info); reason != "" {
-			commands := make([]string, len(hint))
-			for i, args := range hint {
-				commands[i] = job.QuoteArgs(append(args, name))
-			}
-			found = append(found, exposed{job.Printable(name), info.Mode().String(), reason,
-				job.Printable(strings.Join(commands, " && "))})
-		}
+// otherWriters looks at the job file that was read, and at a store in a file that is there.
+func otherWriters(read readFile, store string) (found []exposed) {
+	if read.info != nil && read.info.Mode().IsRegular() {
+		found = lookAt(read.name, read.info, false)
+	}
+	if store == "" || strings.Contains(store, "://") {
+		return found
+	}
+	if info, err := os.Stat(store); err == nil && info.Mode().IsRegular() {
+		found = append(found, lookAt(store, info, true)...)
 	}
 	return found
+}
+
+// lookAt looks at a file or, if nobody else may write to that, at its directory. Anew says that files which somebody
+// puts beside it matter.
+func lookAt(name string, info fs.FileInfo, anew bool) []exposed {
+	if reason, hint := writers(info); reason != "" {
+		commands := make([]string, len(hint))
+		for i, args := range hint {
+			commands[i] = job.QuoteArgs(append(args, name))
+		}
+		return []exposed{{job.Printable(name), info.Mode().String(), reason, job.Printable(strings.Join(commands, " && "))}}
+	}
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(dir); err == nil {
+		if reason := writersTo(info, anew); reason != "" {
+			return []exposed{{job.Printable(dir), info.Mode().String(), reason,
+				"keep " + job.Printable(name) + " in a directory that only its user may write to"}}
+		}
+	}
+	return nil
 }
 
 const exposedWhat = "others can choose the commands that are run"

@@ -110,3 +110,32 @@ func TestExposedToOwnerAndGroup(t *testing.T) {
 		}
 	}
 }
+
+// A directory in which others may replace the file, or put another one beside a store, is noted.
+func TestExposedByDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tab, store := filepath.Join(dir, "tab"), filepath.Join(dir, "jobs.db")
+	for _, name := range []string{tab, store} {
+		if err := os.WriteFile(name, []byte("# name: a\n@daily true\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mode, want := range map[os.FileMode][2]bool{
+		0o755: {false, false}, 0o777: {true, true}, 0o777 | os.ModeSticky: {false, true},
+	} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, fail, code := output(t, "", "check", tab, "--store", store)
+		for i, name := range []string{tab, store} {
+			hint := "all users may write to the directory\n    " + (os.ModeDir | mode).String() + " " + dir +
+				"\n    hint: keep " + name + " in a directory that only its user may write to\n"
+			if code != exitOK || strings.Contains(fail, hint) != want[i] {
+				t.Errorf("%v: %s: exit code %d, stderr %q", mode, name, code, fail)
+			}
+		}
+	}
+}

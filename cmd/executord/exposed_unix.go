@@ -18,23 +18,52 @@ import (
 // The user's own group is taken for that of the user alone, and group 0 for that of
 // root: many systems give each user a group, and some containers any user group 0.
 func writers(info fs.FileInfo) (reason string, hint [][]string) {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return "", nil
-	}
-	const byGroup, byAll = 0o020, 0o002
+	owner, mode := others(info)
 	var reasons []string
-	if uid := os.Geteuid(); stat.Uid != 0 && int(stat.Uid) != uid {
-		reasons = append(reasons, fmt.Sprintf("it belongs to user %d", stat.Uid))
-		hint = append(hint, []string{"chown", strconv.Itoa(uid)})
+	if owner != "" {
+		reasons, hint = append(reasons, "it "+owner), append(hint, []string{"chown", strconv.Itoa(os.Geteuid())})
 	}
-	switch mode := info.Mode().Perm(); {
-	case mode&byAll != 0:
-		reasons = append(reasons, "all users may write to it")
-		hint = append(hint, []string{"chmod", "go-w"})
-	case mode&byGroup != 0 && stat.Gid != 0 && int(stat.Gid) != os.Getegid():
-		reasons = append(reasons, fmt.Sprintf("group %d may write to it", stat.Gid))
-		hint = append(hint, []string{"chmod", "g-w"})
+	if mode != "" {
+		reasons = append(reasons, mode+" may write to it")
+		if mode != allUsers {
+			hint = append(hint, []string{"chmod", "g-w"})
+		} else {
+			hint = append(hint, []string{"chmod", "go-w"})
+		}
 	}
 	return strings.Join(reasons, ", and "), hint
+}
+
+// writersTo returns which users may replace a file of a directory or, if anew is true, put another one beside it, which
+// a sticky directory allows.
+func writersTo(dir fs.FileInfo, anew bool) (reason string) {
+	owner, mode := others(dir)
+	switch {
+	case owner != "":
+		return "the directory " + owner
+	case mode != "" && (anew || dir.Mode()&fs.ModeSticky == 0):
+		return mode + " may write to the directory"
+	}
+	return ""
+}
+
+const allUsers = "all users"
+
+// others returns which users have rights to a file besides its own and root: as its owner, and by its mode.
+func others(info fs.FileInfo) (owner, mode string) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", ""
+	}
+	const byGroup, byAll = 0o020, 0o002
+	if uid := os.Geteuid(); stat.Uid != 0 && int(stat.Uid) != uid {
+		owner = fmt.Sprintf("belongs to user %d", stat.Uid)
+	}
+	switch bits := info.Mode().Perm(); {
+	case bits&byAll != 0:
+		mode = allUsers
+	case bits&byGroup != 0 && stat.Gid != 0 && int(stat.Gid) != os.Getegid():
+		mode = fmt.Sprintf("group %d", stat.Gid)
+	}
+	return owner, mode
 }

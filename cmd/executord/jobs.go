@@ -39,7 +39,7 @@ States
 		Example: strings.Trim(`
   executord jobs --store jobs.db
   executord jobs --store jobs.db backup
-  executord jobs --store postgres://app@db/app --json`, "\n"),
+  executord jobs --store 'postgres://app@db/app?sslmode=verify-full' --json`, "\n"),
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "list the jobs of this namespace only")

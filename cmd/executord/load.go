@@ -46,14 +46,14 @@ func newFormat(cmd *cobra.Command) *choice {
 // load reads a job file for run and check alike. On mistakes it prints all of
 // them, and what else there is to say about the file. With a store, more is a
 // mistake.
-func load(name, format string, stored bool) (job.File, error) {
-	file, err := parse(name, format, stored)
+func load(name, format string, stored bool) (job.File, readFile, error) {
+	file, read, err := parse(name, format, stored, false)
 	var all job.Mistakes
 	switch {
 	case err == nil:
-		return file, nil
+		return file, read, nil
 	case !errors.As(err, &all):
-		return job.File{}, &exitError{exitMistake, err.Error()}
+		return job.File{}, read, &exitError{exitMistake, err.Error()}
 	}
 	fmt.Fprintln(os.Stderr, err)
 	printNotes(os.Stderr, file.Notes)
@@ -61,15 +61,23 @@ func load(name, format string, stored bool) (job.File, error) {
 	if len(all) > 1 {
 		count = fmt.Sprintf("%d mistakes", len(all))
 	}
-	return job.File{}, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
+	return job.File{}, read, &exitError{exitMistake, fmt.Sprintf("%s in %s", count, file.Name)}
 }
 
-// parse reads a job file. With mistakes, the error is a job.Mistakes, and of the
-// file there are the name and the notes.
-func parse(name, format string, stored bool) (job.File, error) {
-	shown, data, err := read(name)
+// readFile is a file that was read. Its info is that of what was read, and not of
+// what has its name by now; it is nil for standard input.
+type readFile struct {
+	name string
+	info fs.FileInfo
+}
+
+// parse reads a job file, for the first time or again. With mistakes, the error is a
+// job.Mistakes, and of the file there are the name and the notes.
+func parse(name, format string, stored, again bool) (job.File, readFile, error) {
+	shown, data, info, err := read(name, again)
+	from := readFile{name, info}
 	if err != nil {
-		return job.File{Name: shown}, err
+		return job.File{Name: shown}, from, err
 	}
 	parse := crontab.Parse
 	if format == "toml" || format == "auto" && strings.EqualFold(filepath.Ext(name), ".toml") {
@@ -78,37 +86,49 @@ func parse(name, format string, stored bool) (job.File, error) {
 	file, err := parse(shown, data)
 	file.Name = shown
 	if err != nil {
-		return file, err
+		return file, from, err
 	}
 	if stored {
 		if found := catalog.Check(file); len(found) > 0 {
-			return file, found
+			return file, from, found
 		}
 	}
-	return file, nil
+	return file, from, nil
 }
 
-// read returns the bytes of a file, or of standard input for -, and how the
-// file is called in messages.
-func read(name string) (shown string, data []byte, err error) {
+// read returns the bytes of a file, or of standard input for -, how the file is
+// called in messages, and what it is. To open a pipe waits for a writer, for which
+// there is time at the start only: again says that a file was read before, and a pipe
+// that is in its place by now is an error.
+func read(name string, again bool) (shown string, data []byte, info fs.FileInfo, err error) {
 	in := os.Stdin
 	shown = shownName(name)
 	if name != "-" {
-		if in, err = os.Open(name); err != nil {
+		flag := os.O_RDONLY
+		if again {
+			flag |= nonblock
+		}
+		if in, err = os.OpenFile(name, flag, 0); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
-				return name, nil, fmt.Errorf("there is no file %s", name)
+				return name, nil, nil, fmt.Errorf("there is no file %s", name)
 			}
-			return name, nil, err
+			return name, nil, nil, err
 		}
 		defer in.Close()
+		if info, err = in.Stat(); err != nil {
+			return name, nil, nil, err
+		}
 		// Windows opens a directory, and calls it an incorrect function to read it.
-		if info, err := in.Stat(); err == nil && info.IsDir() {
-			return name, nil, fmt.Errorf("%s is a directory, not a job file", name)
+		if info.IsDir() {
+			return name, nil, info, fmt.Errorf("%s is a directory, not a job file", name)
+		}
+		if again && !info.Mode().IsRegular() {
+			return name, nil, info, fmt.Errorf("%s is no regular file any more", name)
 		}
 	}
 	// One byte more than is allowed, so that the reader sees that it is more.
 	data, err = io.ReadAll(io.LimitReader(in, job.MaxFileSize+1))
-	return shown, data, err
+	return shown, data, info, err
 }
 
 // shownName returns the name of a job file in messages.

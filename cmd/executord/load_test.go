@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,5 +52,20 @@ func TestLoadNameInEachForm(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitOK {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// A pipe that has taken the place of the file is not read again, and does not keep executord from its end.
+func TestReadDeclinesPipe(t *testing.T) {
+	t.Parallel()
+	file := write(t, "tab", "@every 100ms true\n")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := read(file, true); err == nil || !strings.Contains(err.Error(), " is no regular file any more") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -139,7 +139,7 @@ func TestManualExamplesAreValid(t *testing.T) {
 		t.Errorf("examples: %q", examples)
 	}
 	for _, example := range examples {
-		file, err := load(example, "auto", false)
+		file, _, err := load(example, "auto", false)
 		if err != nil || len(file.Notes) > 0 || len(file.Jobs) < 3 {
 			t.Errorf("%s: %d jobs, notes %v, error %v", example, len(file.Jobs), file.Notes, err)
 		}
@@ -201,7 +201,7 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 func TestManualExamplesRunSoon(t *testing.T) {
 	needManual(t)
 	for _, example := range []string{"../../examples/jobs.crontab", "../../examples/jobs.toml"} {
-		file, err := load(example, "auto", false)
+		file, _, err := load(example, "auto", false)
 		if err != nil {
 			t.Fatal(err)
 		}

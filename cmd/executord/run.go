@@ -121,7 +121,7 @@ func (o *runOptions) stored() bool { return o.store.name() != "" }
 
 // run runs the jobs until a signal ends the daemon.
 func (o *runOptions) run() error {
-	file, err := load(o.file, o.format.value, o.stored())
+	file, read, err := load(o.file, o.format.value, o.stored())
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (o *runOptions) run() error {
 	if zone := job.Misnamed(); zone != "" {
 		log.Warn("TZ ignored", "TZ", zone, "reason", misnamedZone, "hint", job.ZoneHint)
 	}
-	logExposed(log.Logger, otherWriters(o.file, o.store.name()))
+	logExposed(log.Logger, otherWriters(read, o.store.name()))
 	again := make(chan job.File)
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
@@ -224,7 +224,7 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 		log.Warn("SIGHUP ignored", "reason", shownName(o.file)+" is read once; to read it again, start executord again")
 		return
 	}
-	file, err := parse(o.file, o.format.value, o.stored())
+	file, read, err := parse(o.file, o.format.value, o.stored(), true)
 	if err != nil {
 		var all job.Mistakes
 		if !errors.As(err, &all) {
@@ -242,7 +242,7 @@ func (o *runOptions) reload(log *slog.Logger, again chan<- job.File, quit <-chan
 	}
 	o.hadJobs = len(file.Jobs) > 0
 	noteMissing(&file)
-	logExposed(log, otherWriters(o.file))
+	logExposed(log, otherWriters(read, ""))
 	select {
 	case again <- file:
 	case <-quit:

@@ -18,7 +18,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
@@ -146,6 +145,9 @@ func lookAtFile(name string, create bool) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("the store %s is neither a file nor a directory", name) // to open a pipe takes until somebody writes to it
 	}
+	if err := checkBeside(name, info); err != nil {
+		return err
+	}
 	head, err := readHead(name)
 	switch {
 	case err != nil:
@@ -175,10 +177,17 @@ func lookAtFile(name string, create bool) error {
 }
 
 // makeFile makes an empty file that only its user may read: commands and their
-// variables are in it, and a user who can write to it can have commands run.
+// variables are in it, and a user who can write to it can have commands run. It
+// follows no link, which may be another user's. Another daemon may make the file
+// at the same time.
 func makeFile(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
+	case errors.Is(err, fs.ErrExist):
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			return fmt.Errorf("the store %s cannot be created: it is a link to a file that is not there", name)
+		}
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the store %s cannot be created: %s", name, notMade(name))
 	case err != nil:
@@ -192,9 +201,6 @@ func notMade(name string) string {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); err != nil {
 		return "there is no directory " + dir
-	}
-	if _, err := os.Readlink(name); err == nil {
-		return "it is a link to a file in a directory that is not there"
 	}
 	return "the directory " + dir + " takes no new files"
 }
@@ -225,72 +231,6 @@ func isStore(driver, dsn, query string) (bool, error) {
 	n := 0
 	err = db.QueryRowContext(ctx, query).Scan(&n)
 	return n > 0, err
-}
-
-// databaseWait is how long a daemon waits at its start for a server that does not
-// answer. A test shortens it.
-var databaseWait = 30 * time.Second
-
-// openDatabase opens a store in PostgreSQL.
-func openDatabase(name string, create bool) (durable.Store, string, error) {
-	u, err := url.Parse(name)
-	if err != nil || torn(name) {
-		// What is wrong is not shown: it may be a part of the password.
-		what := "a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40"
-		if err != nil && strings.Contains(err.Error(), "invalid port") {
-			what = "the port must be a number; if what is in its place belongs to the password, " + what
-		}
-		return nil, "", errors.New("the store's URL cannot be read: " + what)
-	}
-	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
-	hide := func(err error) error {
-		return errors.New(strings.ReplaceAll(explainStore(shown, err).Error(), name, shown))
-	}
-	if !create {
-		ready, err := isStore("pgx", inTurn(u), "select count(*) from pg_catalog.pg_class where oid = to_regclass('executor_schema')")
-		if err != nil {
-			return nil, "", hide(err)
-		}
-		if !ready {
-			return nil, "", fmt.Errorf("%s is no store: no daemon has used that database, or it was in another schema", shown)
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), databaseWait)
-	defer cancel()
-	store, err := postgres.OpenContext(ctx, name)
-	if err != nil {
-		return nil, "", hide(err)
-	}
-	return store, shown, nil
-}
-
-// torn reports whether a URL has an @ where none belongs: before it is then, as a rule,
-// a password that is not written as one is in a URL, and a part of which stands for a
-// server or a database, which are shown.
-func torn(name string) bool {
-	_, rest, _ := strings.Cut(name, "://")
-	rest, query, _ := strings.Cut(rest, "?")
-	end := strings.IndexAny(rest, "/#")
-	if end < 0 {
-		end = len(rest)
-	}
-	for part := range strings.SplitSeq(query, "&") {
-		if key, _, _ := strings.Cut(part, "="); strings.Contains(key, "@") {
-			return true
-		}
-	}
-	return strings.Count(rest[:end], "@") > 1 || strings.Contains(rest[end:], "@")
-}
-
-// inTurn returns a database's name by which a server that does not answer leaves time
-// for the others that are named after it.
-func inTurn(u *url.URL) string {
-	named := *u
-	if q := u.Query(); strings.Contains(u.Host, ",") && !q.Has("connect_timeout") {
-		q.Set("connect_timeout", "1")
-		named.RawQuery = q.Encode()
-	}
-	return named.String()
 }
 
 // explainStore returns why a store cannot be opened, or does not do what it is asked.

@@ -80,7 +80,7 @@ func TestStoreMustExist(t *testing.T) {
 		{jobs, dir + "/a=b c.db", "there is no store %s: check the name"},
 		{jobs, "./a=b c.db", "there is no store %s: check the name"},
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
-		{run, dangling, "the store %s cannot be created: it is a link to a file in a directory that is not there"},
+		{run, dangling, "the store %s cannot be created: it is a link to a file that is not there"},
 	} {
 		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)

@@ -38,8 +38,9 @@ const hurry = 3 * time.Second
 
 // share divides the time for a connection among the servers of a dsn that names several, and leaves one part for the
 // use of the connection. The driver has no limit by itself: a server that is off the net would use all of the time,
-// each time, and the next be tried when no caller waits any more.
+// each time, and the next be tried when no caller waits any more. It is called before each connection.
 func share(ctx context.Context, config *pgx.ConnConfig) error {
+	refresh(config)
 	servers := 1
 	host, port := config.Host, config.Port
 	for _, f := range config.Fallbacks { // one with TLS and one without may follow each other
@@ -57,6 +58,14 @@ func share(ctx context.Context, config *pgx.ConnConfig) error {
 	}
 	config.ConnectTimeout = max(left/time.Duration(servers+1), time.Millisecond)
 	return nil
+}
+
+// refresh reads the password again if it is in a file or in the environment, where it may have been changed since the
+// store was opened.
+func refresh(config *pgx.ConnConfig) {
+	if now, err := pgx.ParseConfig(config.ConnString()); err == nil {
+		config.Password = now.Password
+	}
 }
 
 // prepare makes a new connection ready for use. Behind a pooler nothing is set: it would hold for another program's

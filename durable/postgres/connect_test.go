@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -413,5 +415,30 @@ func TestExplainPooler(t *testing.T) {
 		if !strings.Contains(err.Error(), "add default_query_exec_mode=exec") {
 			t.Error(err)
 		}
+	}
+}
+
+// A password that is changed in its file is used for the next connection.
+func TestConnectReadsPasswordAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "passfile")
+	rotate := func(password string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("db.internal:5432:x:me:"+password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate("old")
+	t.Setenv("PGPASSFILE", file)
+	config := must(pgx.ParseConfig("postgres://me@db.internal/x"))
+	for _, password := range []string{"old", "new"} {
+		rotate(password)
+		next := config.Copy() // as for each connection
+		if err := postgres.Share(t.Context(), next); err != nil || next.Password != password {
+			t.Errorf("password %q, error %v; want %q", next.Password, err, password)
+		}
+	}
+	config = must(pgx.ParseConfig("postgres://me:mine@db.internal/x"))
+	if err := postgres.Share(t.Context(), config); err != nil || config.Password != "mine" {
+		t.Errorf("password %q of the dsn, error %v", config.Password, err)
 	}
 }

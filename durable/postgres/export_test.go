@@ -45,3 +45,6 @@ func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, a
 		return fn(func(statement string, args ...any) error { return tx.exec(ctx, statement, args...) })
 	})
 }
+
+// Share is what is done before each connection.
+var Share = share
