@@ -99,10 +99,11 @@
 // day, and [ScheduledPool.After] for a function without a result. Again and again, as a
 // [Series]: [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
 // pause in between, [ScheduledPool.On] when a [Trigger] says. Package cron has triggers for
-// crontab times. Runs of one series never overlap. [Times] and [Until] limit it, [Jitter]
-// spreads it, [SkipMissed] skips missed runs, and a body ends it by returning [Stop]. [Due]
-// returns when a body was due. A series is managed by its methods, as [Series.Pause],
-// [Series.RunNow] and [Series.Reschedule], and [ScheduledPool.Schedules] lists all.
+// crontab times. Runs of one series do not overlap, unless [Overlap] is given. [Times] and
+// [Until] limit it, [Jitter] spreads it, [SkipMissed] skips missed runs, and a body ends it
+// by returning [Stop]. [Due] returns when a body was due. A series is managed by its
+// methods, as [Series.Pause], [Series.RunNow] and [Series.Reschedule], and
+// [ScheduledPool.Schedules] lists all.
 //
 // Delays and rates are kept on the monotonic clock; At and On follow the wall
 // clock, also when it is set or the machine sleeps, within 30 seconds.

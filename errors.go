@@ -171,6 +171,9 @@ func (e ending) state() task.State {
 	return task.Failed
 }
 
+// isStop reports whether a run of a series has ended this.
+func (e ending) isStop() bool { return !e.abrupt && e.err != nil && matches(e.err, Stop) }
+
 // panicked returns the panic that it ended by, nil if it did not.
 func (e ending) panicked() *PanicError {
 	if !e.abrupt {

@@ -137,6 +137,21 @@ func missed(p missedPolicy) Option {
 	}
 }
 
+// Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins
+// though the one before is in progress. A time that comes while there are n is missed; see
+// [SkipMissed], [RunMissedOnce] and [CatchUp]. Each run then is a task of its own in
+// [Stats]. It does not apply to a fixed delay, which counts from the end of a run, nor in a
+// pool with [ScheduledConfig].Decorate. The default is 1: no two runs overlap.
+func Overlap(n int) Option {
+	return func(o *options) {
+		o.need(periodic, "Overlap")
+		if n < 1 {
+			o.reject("Overlap(%d): must be at least 1, which lets no two runs overlap", n)
+		}
+		o.series.overlap = n
+	}
+}
+
 // StartWithin leaves out a run of a series that can't begin within d after it is due, d being
 // positive: since the workers are busy, the machine was suspended, or, with [CatchUp], the
 // run before it took too long. The series goes on with the next run. The default is that a

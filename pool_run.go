@@ -404,6 +404,9 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 		if s := planOf(t).series; s != nil {
 			info.Run = s.run.Load()
 		}
+		if r := planOf(t).run; r != nil {
+			info.Run = r.number
+		}
 	}
 	if u, ok := info.Task.(Dropped); ok && info.Name == "" {
 		info.Name = u.name

@@ -55,50 +55,6 @@ type ScheduledConfig struct {
 	Decorate func(ScheduledTask) ScheduledTask
 }
 
-// AfterShutdown says what becomes of a task that waits when its pool is shut
-// down. A task that is due by then runs in any case, unless it is periodic.
-type AfterShutdown uint8
-
-const (
-	DefaultAfterShutdown AfterShutdown = iota // as the field that it is given to says
-	KeepAfterShutdown                         // it stays, and the pool ends after it
-	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
-)
-
-// String returns "default", "keep" or "drop", and the number of any other value.
-func (a AfterShutdown) String() string { return name(a, afterShutdownNames) }
-
-var afterShutdownNames = []string{"default", "keep", "drop"}
-
-// MarshalText returns the text of String.
-func (a AfterShutdown) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-// UnmarshalText sets a to the value with that name. Another text is an error that matches
-// [ErrInvalid].
-func (a *AfterShutdown) UnmarshalText(text []byte) error {
-	return setByName(a, "AfterShutdown", afterShutdownNames, text)
-}
-
-// or returns a, or d if a is the default.
-func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
-	if a == DefaultAfterShutdown {
-		return d
-	}
-	return a
-}
-
-// ScheduledTask is a task of a scheduled pool as a decoration sees it. A decoration
-// implements it too, as a rule by embedding the one it is given.
-type ScheduledTask interface {
-	// Run does one run. A decoration calls it exactly once in its own Run. If it does
-	// that in another goroutine and does not wait, the worker does: a run is over
-	// when both have returned.
-	Runnable
-	// Next returns the time of the next run. It is called whenever the task enters the
-	// queue, and decides both when the task runs and in which order.
-	Next() time.Time
-}
-
 // A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a
 // fixed rate, with a fixed delay, or by a trigger. Tasks run in the order of
 // their times, those with the same time on the same clock in the order in which
@@ -217,9 +173,9 @@ func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilF
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and
-// again: each run is due one period after the one before was due. A run never
-// overlaps the one before; runs that come late follow each other until they
-// have caught up, unless [SkipMissed] is given.
+// again: each run is due one period after the one before was due. A run does not
+// overlap with the one before, unless [Overlap] is given; runs that come late follow
+// each other until they have caught up, unless [SkipMissed] is given.
 //
 // An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
 // [Stop] ends it without an error, a panic fails it and is reported, and the end of
@@ -286,6 +242,9 @@ func (p *ScheduledPool) repeat(
 	if err == nil {
 		err = o.series.check(where, r)
 	}
+	if err == nil && o.series.overlap > 1 && p.decorate != nil {
+		err = invalid("%s: Overlap does not apply in a pool with Decorate; leave one of them out", where)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -347,4 +306,37 @@ func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 	planOf(t).decoration.Store(&decoration{task: d})
 	next := callUser(p.Pool, e, d.Next)
 	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
+}
+
+// SetDelayed changes ScheduledConfig.Delayed. If the pool is shut down already,
+// DropAtShutdown takes effect at once.
+func (p *ScheduledPool) SetDelayed(a AfterShutdown) error {
+	return p.timer.setPolicy(delayed, a.or(KeepAfterShutdown))
+}
+
+// SetPeriodic changes ScheduledConfig.Periodic. If the pool is shut down
+// already, DropAtShutdown takes effect at once.
+func (p *ScheduledPool) SetPeriodic(a AfterShutdown) error {
+	return p.timer.setPolicy(periodic, a.or(DropAtShutdown))
+}
+
+// Delayed returns ScheduledConfig.Delayed as it is now.
+func (p *ScheduledPool) Delayed() AfterShutdown { return p.timer.policy(delayed) }
+
+// Periodic returns ScheduledConfig.Periodic as it is now.
+func (p *ScheduledPool) Periodic() AfterShutdown { return p.timer.policy(periodic) }
+
+// SetRetainCanceled changes ScheduledConfig.RetainCanceled, for tasks that are
+// canceled from now on.
+func (p *ScheduledPool) SetRetainCanceled(retain bool) {
+	p.mu.Lock()
+	p.mu.retained = retain
+	p.mu.Unlock()
+}
+
+// RetainCanceled returns ScheduledConfig.RetainCanceled as it is now.
+func (p *ScheduledPool) RetainCanceled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.retained
 }

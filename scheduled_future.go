@@ -100,10 +100,23 @@ func delayOf(t *task.Task) time.Duration {
 // plan is what a scheduled pool keeps with a task that is not simply due once.
 type plan struct {
 	series     *Series                    // of periodic work, else nil
+	run        *seriesRun                 // a run that is a task of its own, else nil
 	decoration atomic.Pointer[decoration] // the user's task around this one, else nil
 }
 
 var noPlan plan
+
+// ScheduledTask is a task of a scheduled pool as a decoration sees it. A decoration
+// implements it too, as a rule by embedding the one it is given.
+type ScheduledTask interface {
+	// Run does one run. A decoration calls it exactly once in its own Run. If it does
+	// that in another goroutine and does not wait, the worker does: a run is over
+	// when both have returned.
+	Runnable
+	// Next returns the time of the next run. It is called whenever the task enters the
+	// queue, and decides both when the task runs and in which order.
+	Next() time.Time
+}
 
 // decoration is a task of the user's around one of ours.
 type decoration struct {

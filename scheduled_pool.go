@@ -318,37 +318,36 @@ func (q delayBacklog) all() iter.Seq[entry] {
 	}
 }
 
-// SetDelayed changes ScheduledConfig.Delayed. If the pool is shut down already,
-// DropAtShutdown takes effect at once.
-func (p *ScheduledPool) SetDelayed(a AfterShutdown) error {
-	return p.timer.setPolicy(delayed, a.or(KeepAfterShutdown))
+// AfterShutdown says what becomes of a task that waits when its pool is shut
+// down. A task that is due by then runs in any case, unless it is periodic.
+type AfterShutdown uint8
+
+const (
+	DefaultAfterShutdown AfterShutdown = iota // as the field that it is given to says
+	KeepAfterShutdown                         // it stays, and the pool ends after it
+	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
+)
+
+// String returns "default", "keep" or "drop", and the number of any other value.
+func (a AfterShutdown) String() string { return name(a, afterShutdownNames) }
+
+var afterShutdownNames = []string{"default", "keep", "drop"}
+
+// MarshalText returns the text of String.
+func (a AfterShutdown) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText sets a to the value with that name. Another text is an error that matches
+// [ErrInvalid].
+func (a *AfterShutdown) UnmarshalText(text []byte) error {
+	return setByName(a, "AfterShutdown", afterShutdownNames, text)
 }
 
-// SetPeriodic changes ScheduledConfig.Periodic. If the pool is shut down
-// already, DropAtShutdown takes effect at once.
-func (p *ScheduledPool) SetPeriodic(a AfterShutdown) error {
-	return p.timer.setPolicy(periodic, a.or(DropAtShutdown))
-}
-
-// Delayed returns ScheduledConfig.Delayed as it is now.
-func (p *ScheduledPool) Delayed() AfterShutdown { return p.timer.policy(delayed) }
-
-// Periodic returns ScheduledConfig.Periodic as it is now.
-func (p *ScheduledPool) Periodic() AfterShutdown { return p.timer.policy(periodic) }
-
-// SetRetainCanceled changes ScheduledConfig.RetainCanceled, for tasks that are
-// canceled from now on.
-func (p *ScheduledPool) SetRetainCanceled(retain bool) {
-	p.mu.Lock()
-	p.mu.retained = retain
-	p.mu.Unlock()
-}
-
-// RetainCanceled returns ScheduledConfig.RetainCanceled as it is now.
-func (p *ScheduledPool) RetainCanceled() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.retained
+// or returns a, or d if a is the default.
+func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
+	if a == DefaultAfterShutdown {
+		return d
+	}
+	return a
 }
 
 func (tm *timer) policy(k taskKind) AfterShutdown {

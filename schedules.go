@@ -25,7 +25,8 @@ type ScheduleInfo struct {
 	Failures int64 // those that returned an error other than Stop, or panicked
 	LeftOut  int64 // times that were missed and had no run; of a trigger at most 100,000 are counted at once
 
-	RunningSince time.Time     // when the run in progress began; zero if there is none
+	Running      int           // runs in progress; more than one only with Overlap
+	RunningSince time.Time     // when the run in progress, or the oldest, began; zero if there is none
 	LastStart    time.Time     // when the latest run that has ended began; zero if there is none
 	LastDuration time.Duration // how long that took
 	LastError    error         // what it returned, a *PanicError or ErrGoexit; nil if it succeeded
@@ -67,30 +68,45 @@ func (s *Series) Info() ScheduleInfo {
 	s.mu.Lock()
 	r := s.record
 	i := ScheduleInfo{
-		Series: s, Name: s.Name(), Rhythm: s.rhythm, State: s.State(), Paused: s.mode == paused,
+		Series: s, Name: s.Name(), Rhythm: s.rhythm, State: s.future.State(), Paused: s.mode == paused,
 		Runs: r.runs, Failures: r.failures, LeftOut: r.leftOut,
 		RunningSince: r.since, LastStart: r.started, LastDuration: r.duration, LastError: r.err,
 		at: s.slot, left: -1,
 	}
-	turn, next := s.turn, s.next
+	if !r.since.IsZero() {
+		i.Running = 1
+	}
+	i.countInProgressLocked()
+	turn, next, full := s.turn, s.next, s.isFullLocked()
 	s.mu.Unlock()
 	if n := s.rules.times; n > 0 {
-		if i.left = n - r.runs; !r.since.IsZero() {
-			i.left--
-		}
+		i.left = n - r.runs - int64(i.Running)
 	}
-	if i.Paused || i.State.Done() || i.left == 0 || !s.taskCore().BelongsTo(&s.pool.owner) {
+	if i.Paused || i.State.Done() || i.left == 0 || i.at.over || !s.taskCore().BelongsTo(&s.pool.owner) {
 		return i
 	}
-	switch turn {
-	case turnWaits, turnCalled:
+	switch {
+	case full:
+		i.foresee(slotKept)
+	case turn == turnWaits || turn == turnCalled:
 		i.Next = i.Rhythm.time(s.clock(), next)
-	default:
-		if i.Rhythm.cadence != fixedDelay {
-			i.foresee(turn.event())
-		}
+	case i.Rhythm.cadence != fixedDelay:
+		i.foresee(turn.event())
 	}
 	return i
+}
+
+// countInProgressLocked adds the runs of a series with the option Overlap.
+func (i *ScheduleInfo) countInProgressLocked() {
+	for _, r := range i.Series.inProgress {
+		i.Running++
+		if !r.since.IsZero() && (i.RunningSince.IsZero() || r.since.Before(i.RunningSince)) {
+			i.RunningSince = r.since
+		}
+	}
+	if i.Running > 0 && i.State == Pending {
+		i.State = Running
+	}
 }
 
 // foresee sets Next to what it would be if a run in progress ended now. If the Trigger

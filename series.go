@@ -38,6 +38,8 @@ type Series struct {
 	version int   // of rhythm and slot
 	next    int64 // when the run of the slot is due: with its jitter, as the decoration has it
 	record  record
+
+	inProgress []*seriesRun // with the option Overlap, else empty
 }
 
 // record is what the runs of a series have been up to now.
@@ -61,7 +63,13 @@ func (s *Series) Name() string { return s.future.Name() }
 
 // State reports where the series is in its life. Between two runs, and while it is paused,
 // it is [Pending].
-func (s *Series) State() State { return s.future.State() }
+func (s *Series) State() State {
+	st := s.future.State()
+	if s.rules.overlap > 1 && st == Pending && len(s.overlapping()) > 0 {
+		return Running
+	}
+	return st
+}
 
 // Done returns a channel that is closed when the series is done, the same one each time.
 func (s *Series) Done() <-chan struct{} { return s.future.Done() }
@@ -77,9 +85,17 @@ func (s *Series) Wait(ctx context.Context) error {
 	return err
 }
 
-// Join waits until the series is done and a run in progress has returned, like
+// Join waits until the series is done and its runs in progress have returned, like
 // [Future.Join].
-func (s *Series) Join(ctx context.Context) error { return s.future.Join(ctx) }
+func (s *Series) Join(ctx context.Context) error {
+	err := s.future.Join(ctx)
+	for _, r := range s.overlapping() {
+		if err == nil {
+			err = r.core.Join(ctx)
+		}
+	}
+	return err
+}
 
 // OnDone arranges for fn to be called once the series is done, like [Future.OnDone].
 func (s *Series) OnDone(fn func()) { s.future.OnDone(fn) }
@@ -87,7 +103,15 @@ func (s *Series) OnDone(fn func()) { s.future.OnDone(fn) }
 // Cancel completes the series as canceled: there is no further run, and the context of
 // one in progress ends with the cause [ErrCanceled]. It reports false, and does nothing,
 // if the series is done.
-func (s *Series) Cancel() bool { return s.future.Cancel() }
+func (s *Series) Cancel() bool {
+	did := s.future.Cancel()
+	if did {
+		for _, r := range s.overlapping() {
+			r.core.Cancel(nil, ErrCanceled, nil)
+		}
+	}
+	return did
+}
 
 // Abandon is Cancel without the end of the context: a run in progress continues
 // undisturbed.

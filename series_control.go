@@ -62,15 +62,17 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 		case s.mode == active || s.isOutLocked():
 			r = notPaused
 			return false
+		case s.slot.over: // the last runs are in progress
 		case s.turn == turnInSlot || s.turn == turnStale: // the worker will find the next slot
 		case s.version != f.version:
 			r = changed
 			return false
 		case err != nil || f.slot.over:
-			if waits {
+			if waits && len(s.inProgress) == 0 {
 				r = noTimeLeft
 				return false
 			}
+			s.slot.over = err == nil
 		default:
 			s.take(f)
 		}
@@ -81,17 +83,18 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 }
 
 // RunNow makes a run due at once, besides those of the rhythm, whose next time stays as it
-// is. It is one run as any other: it counts for [Times], and does not overlap with others;
-// a fixed delay begins anew at its end. A series that is paused runs once and stays paused.
+// is. It is one run as any other: it counts for [Times], and does not overlap with others
+// unless [Overlap] is given; a fixed delay begins anew at its end. A series that is paused
+// runs once and stays paused.
 //
 // RunNow returns nil if a run is due now that has not begun, [ErrRunning] if a run is in
-// progress, and [ErrDone] if the series is done; it then does nothing.
+// progress, or as many as may be, and [ErrDone] if the series is done; it then does nothing.
 func (s *Series) RunNow() (err error) {
 	s.change(func() bool {
 		switch {
 		case s.isOutLocked():
 			err = ErrDone
-		case s.turn == turnInSlot || s.turn == turnOutOfTurn:
+		case s.turn == turnInSlot || s.turn == turnOutOfTurn || s.isFullLocked() || s.isUsedUpLocked() || s.slot.over:
 			err = ErrRunning
 		case s.turn == turnCalled || s.isDueLocked():
 		default:
@@ -138,12 +141,6 @@ func (s *Series) Reschedule(r Rhythm) error {
 		return true
 	})
 	return err
-}
-
-// isOutLocked reports whether the pool will not run the series any more: it is done, or
-// was refused and given to another executor.
-func (s *Series) isOutLocked() bool {
-	return s.State().Done() || !s.taskCore().BelongsTo(&s.pool.owner)
 }
 
 // isDueLocked reports whether a run of the rhythm is due.

@@ -60,8 +60,8 @@ func (r Rhythm) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type Trigger interface {
 	// Next returns the first time later than t, or the zero Time if there is none. It must
 	// depend on t alone: it may be called for a time again, or for one that is skipped. It
-	// is called with no lock held: by workers, by one at a time for each task, and by the
-	// callers of methods of a [Series] and of its [ScheduleInfo].
+	// is called with no lock held, by workers and by the callers of methods of a [Series]
+	// and of its [ScheduleInfo]; it may be called by several of them at once.
 	Next(t time.Time) time.Time
 }
 
@@ -143,6 +143,7 @@ const (
 type seriesRules struct {
 	tardiness
 	jitter  time.Duration
+	overlap int       // most runs at the same time; 0 or 1 for no two
 	times   int64     // most runs, 0 for any number
 	until   time.Time // no run is due after it; zero for none
 	onPanic onPanic
@@ -194,10 +195,14 @@ func (d tardiness) policy(r Rhythm, e event) missedPolicy {
 func (d tardiness) tooLate(late time.Duration) bool { return d.window > 0 && late > d.window }
 
 // check returns an error if a rule has no effect with the rhythm r. where names the call.
-func (d tardiness) check(where string, r Rhythm) error {
-	if d.missed != missedDefault && r.cadence == fixedDelay {
+func (u seriesRules) check(where string, r Rhythm) error {
+	switch {
+	case r.cadence != fixedDelay:
+	case u.missed != missedDefault:
 		return invalid("%s: %s has no effect on a fixed delay, of which no time is missed; leave it out",
-			where, d.missed.option())
+			where, u.missed.option())
+	case u.overlap > 1:
+		return invalid("%s: Overlap has no effect on a fixed delay, which counts from the end of a run; leave it out", where)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // This file runs a series. Its task is in the queue or with one worker, so runs never
-// overlap:
+// overlap, unless they are tasks of their own (series_overlap.go):
 //
 //	worker   pop under the lock ─▶ begin ─▶ run the body ─▶ conclude: ran finds the next slot
 //	            ▲                    │                            │
@@ -48,6 +48,10 @@ func (p *Pool) runSeries(submitted context.Context, w *worker, e entry, s *Serie
 		p.moveOn(submitted, w, e, s)
 		return outcomeOf(t)
 	}
+	if s.rules.overlap > 1 {
+		p.split(submitted, w, e, s)
+		return outcomeOf(t)
+	}
 	ctx, ok := t.Begin(task.Repeatedly)
 	if !ok {
 		return outcomeOf(t)
@@ -77,6 +81,8 @@ func (s *Series) begin() seriesStep {
 	switch {
 	case s.turn == turnStale:
 		return stepMove
+	case s.isFullLocked() || s.isUsedUpLocked() || s.slot.over:
+		return stepRest
 	case s.turn == turnCalled:
 		s.turn = turnOutOfTurn
 	case s.mode == paused:
@@ -88,7 +94,9 @@ func (s *Series) begin() seriesStep {
 	default:
 		s.turn = turnInSlot
 	}
-	s.record.since = now
+	if s.rules.overlap <= 1 { // else the run is a task of its own
+		s.record.since = now
+	}
 	return stepBegin
 }
 
@@ -111,19 +119,10 @@ func (p *Pool) moveOn(ctx context.Context, w *worker, e entry, s *Series) {
 // ran records the ending of a run, and finds the time of the next. If there is
 // none it returns the ending of the series.
 func (s *Series) ran(run ending) (more bool, last ending) {
-	stopped := !run.abrupt && run.err != nil && matches(run.err, Stop)
-	now := time.Now()
 	s.mu.Lock()
-	r := &s.record
-	r.runs++
-	r.started, r.duration, r.since = r.since, now.Sub(r.since), time.Time{}
-	if r.err = run.err; stopped {
-		r.err = nil
-	}
-	if r.err != nil {
-		r.failures++
-	}
-	runs := r.runs
+	stopped := s.record.add(s.record.since, run)
+	s.record.since = time.Time{}
+	runs := s.record.runs
 	s.mu.Unlock()
 	switch {
 	case stopped:
@@ -134,6 +133,19 @@ func (s *Series) ran(run ending) (more bool, last ending) {
 		return false, ending{}
 	}
 	return s.advance()
+}
+
+// add records a run that has ended, and reports whether it returned Stop.
+func (r *record) add(began time.Time, run ending) (stopped bool) {
+	r.runs++
+	r.started, r.duration, r.err = began, time.Since(began), run.err
+	if stopped = run.isStop(); stopped {
+		r.err = nil
+	}
+	if r.err != nil {
+		r.failures++
+	}
+	return stopped
 }
 
 // advance finds the next slot, and when it is due. It calls the user's Trigger, and is
@@ -149,11 +161,15 @@ func (s *Series) advance() (more bool, last ending) {
 		why := s.turn.event()
 		s.mu.Unlock()
 		f, err := s.find(why, s.clock().Now())
-		if err != nil || f.slot.over {
+		if err != nil {
 			return false, ending{err: err}
 		}
 		s.mu.Lock()
 		if s.version == f.version {
+			if f.slot.over && len(s.inProgress) == 0 {
+				s.mu.Unlock()
+				return false, ending{}
+			}
 			if s.turn != turnCalled { // while it was stale
 				s.turn = turnWaits
 			}
@@ -188,11 +204,16 @@ type finding struct {
 // decoration. The slot is over if there is none.
 func (s *Series) find(why event, now delay.Instant) (finding, error) {
 	s.mu.Lock()
-	f, rhythm, at := finding{version: s.version}, s.rhythm, s.slot
+	f, rhythm, at := finding{version: s.version, next: s.next}, s.rhythm, s.slot
+	usedUp := s.isUsedUpLocked()
 	s.mu.Unlock()
+	if usedUp {
+		f.slot.over = true
+		return f, nil
+	}
 	var err error
 	f.slot, f.leftOut, err = rhythm.after(at, why, s.rules.tardiness, now)
-	if err == nil && !f.slot.over {
+	if err == nil && !f.slot.over && f.slot != at {
 		f.next, f.slot.over = s.due(f.slot, rhythm)
 	}
 	return f, err
@@ -238,7 +259,7 @@ func (s *Series) position() (due int64, wall bool) {
 		return 1, wall
 	case s.turn == turnCalled:
 		return s.clock().Now().On(wall), wall
-	case s.mode == paused:
+	case s.mode == paused || s.slot.over || s.isFullLocked() || s.isUsedUpLocked():
 		return delay.Never, wall
 	}
 	return s.next, wall
@@ -256,6 +277,12 @@ func (s *Series) change(f func() (moves bool)) {
 		p.timer.repositionLocked(s)
 	}
 	p.mu.Unlock()
+}
+
+// isOutLocked reports whether the pool will not run the series any more: it is done, or
+// was refused and given to another executor.
+func (s *Series) isOutLocked() bool {
+	return s.future.State().Done() || !s.taskCore().BelongsTo(&s.pool.owner)
 }
 
 // setBack says that the wall clock was set back by much, and reports whether a worker is
