@@ -575,3 +575,28 @@ func ExamplePool_Share() {
 	// sent to eve <nil>
 	// 3 running
 }
+
+// One request at a time for each host, eight in all, in the order of submission. Any number
+// of hosts; those without requests take no memory.
+func ExampleNewKeyed() {
+	pool := executor.Fixed(8)
+	defer pool.Close()
+	hosts := executor.NewKeyed[string](pool, 1)
+
+	ctx := context.Background()
+	var pages []*executor.Future[string]
+	for _, url := range []string{"a.example/1", "a.example/2", "b.example/1"} {
+		host, _, _ := strings.Cut(url, "/")
+		pages = append(pages, executor.Submit(ctx, hosts.For(host), func(context.Context) (string, error) {
+			return "page " + url, nil // not while another of the host runs
+		}))
+	}
+	for _, f := range pages {
+		page, err := f.Get(ctx)
+		fmt.Println(page, err)
+	}
+	// Output:
+	// page a.example/1 <nil>
+	// page a.example/2 <nil>
+	// page b.example/1 <nil>
+}

@@ -40,30 +40,47 @@ import (
 // A type of your own that embeds a *Future is declined, with an error that matches
 // [ErrInvalid]: it would be taken for that Future, and its own Run never called.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
-	if f, ok := task.(Func); task == nil || ok && f == nil {
-		return ErrNilTask
-	}
-	if tt, ok := task.(typedTask); ok && tt.submitted() != task {
-		return invalid("task %T embeds a Future, for which it would be taken; "+
-			"submit the Future itself, or have it in a field with a name", task)
+	if err := checkRunnable(task); err != nil {
+		return err
 	}
 	return p.submit(ctx, task)
+}
+
+// checkRunnable returns an error for what is no task.
+func checkRunnable(r Runnable) error {
+	if f, ok := r.(Func); r == nil || ok && f == nil {
+		return ErrNilTask
+	}
+	if tt, ok := r.(typedTask); ok && tt.submitted() != r {
+		return invalid("task %T embeds a Future, for which it would be taken; "+
+			"submit the Future itself, or have it in a field with a name", r)
+	}
+	return nil
 }
 
 // Go submits fn to be run once and forgotten; it is Execute for a function.
 // Options name it, bound its time, or set its priority.
 func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
-	if fn == nil {
-		return ErrNilTask
-	}
-	if len(opts) == 0 {
-		return p.submit(ctx, Func(fn))
-	}
-	r := newTaskRunnable(Func(fn))
-	if err := configure(&r.core, opts); err != nil {
+	r, err := fireAndForget(fn, opts)
+	if err != nil {
 		return err
 	}
 	return p.submit(ctx, r)
+}
+
+// fireAndForget returns the task of Go.
+func fireAndForget(fn func(context.Context) error, opts []Option) (Runnable, error) {
+	if fn == nil {
+		return nil, ErrNilTask
+	}
+	if len(opts) == 0 {
+		return Func(fn), nil
+	}
+	r := newTaskRunnable(Func(fn))
+	if err := configure(&r.core, opts); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // submit admits a task that runs once, as soon as it can.
@@ -176,6 +193,8 @@ func (e entry) typed() (typedTask, bool) {
 	case typedTask:
 		return r, true
 	case *mark:
+		return entry{r.Runnable}.typed()
+	case *keyedTask:
 		return entry{r.Runnable}.typed()
 	}
 	return nil, false
@@ -361,7 +380,8 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	case t.State().Done():
 		p.forget(t)
 	case submittedWithContext(t):
-		p.watchContext(ctx, e.run.(typedTask))
+		tt, _ := e.typed()
+		p.watchContext(ctx, tt)
 	}
 }
 

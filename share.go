@@ -75,11 +75,19 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.share(c, q, room)
+	s, err := p.newShare(c, q, room)
+	if err != nil {
+		return nil, err
+	}
+	if !p.lend(s) {
+		return nil, p.rejected(ErrShutdown)
+	}
+	return s, nil
 }
 
-// share returns a share over a queue, which has room for so many tasks without a turn.
-func (p *Pool) share(c ShareConfig, q backlog, room int) (*Pool, error) {
+// newShare returns a share over a queue, which has room for so many tasks without a turn.
+// It is not known to p yet.
+func (p *Pool) newShare(c ShareConfig, q backlog, room int) (*Pool, error) {
 	if c.Name == "" {
 		c.Name = p.name
 	}
@@ -103,21 +111,26 @@ func (p *Pool) share(c ShareConfig, q backlog, room int) (*Pool, error) {
 	}
 	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	s.mu.queue = q
-	if o := p.observed.Load(); o != nil {
+	s.loan = &loan{share: s, lender: p, room: room, rate: bucket{Rate: c.Rate}}
+	s.loan.lanes, _ = q.(*lanes)
+	return s, nil
+}
+
+// lend makes s known to p, and reports false if p is shut down.
+func (p *Pool) lend(s *Pool) bool {
+	p.mu.Lock()
+	running := p.mu.stage == StageRunning
+	if running {
+		if p.mu.shares == nil {
+			p.mu.shares = make(map[*Pool]struct{})
+		}
+		p.mu.shares[s] = struct{}{}
+	}
+	p.mu.Unlock()
+	if o := p.observed.Load(); running && o != nil {
 		s.watchedBy(o.observer)
 	}
-	s.loan = &loan{share: s, lender: p, room: room, rate: bucket{Rate: c.Rate}}
-
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.mu.stage != StageRunning {
-		return nil, p.rejected(ErrShutdown)
-	}
-	if p.mu.shares == nil {
-		p.mu.shares = make(map[*Pool]struct{})
-	}
-	p.mu.shares[s] = struct{}{}
-	return s, nil
+	return running
 }
 
 // size returns how many tasks p runs at the same time, at most.

@@ -34,6 +34,7 @@ type loan struct {
 	share, lender *Pool // fixed
 	room          int   // of the queue, for tasks without a turn; fixed
 
+	lanes   *lanes       // the queue, if it is by key; else nil
 	rate    bucket       // of tasks that begin
 	timer   *time.Timer  // for the next token; nil before first use
 	ticking bool         // timer is set
@@ -88,7 +89,12 @@ func (p *Pool) launch(w *worker) {
 }
 
 // readyLocked returns how many tasks may begin, but for limit and rate.
-func (l *loan) readyLocked() int { return l.share.mu.queue.len() }
+func (l *loan) readyLocked() int {
+	if l.lanes != nil {
+		return l.lanes.nReady
+	}
+	return l.share.mu.queue.len()
+}
 
 // mayAskLocked reports whether limit and rate allow one more turn than was asked for.
 func (l *loan) mayAskLocked(now int64, asked int) bool {
@@ -247,6 +253,9 @@ func (l *loan) endTurn(w *worker, out outcome) {
 	p := l.share
 	w.endContextNow()
 	p.mu.Lock()
+	if l.lanes != nil {
+		l.lanes.release(w.entry)
+	}
 	if out <= noTask {
 		p.countLocked(w, out)
 	} else {
