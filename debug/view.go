@@ -262,14 +262,14 @@ func (p *poolLook) page(now time.Time) *poolPage {
 func (p *poolLook) facts() []fact {
 	limit := func(n int) string {
 		if n < 0 {
-			return "no limit"
+			return "none"
 		}
 		return count(n)
 	}
 	fs := []fact{
-		{"Workers", fmt.Sprintf("%d, %d active", p.Workers, p.Active),
-			fmt.Sprintf("core %d, most %s, largest %d", p.Core, limit(p.Max), p.Largest)},
-		{"Waiting", count(p.Queued), "room for " + limit(p.Capacity)},
+		{"Active workers", fmt.Sprintf("%s of %s", count(p.Active), count(p.Workers)),
+			fmt.Sprintf("core %d, limit %s, largest %d", p.Core, limit(p.Max), p.Largest)},
+		{"Waiting", count(p.Queued), "limit " + limit(p.Capacity)},
 		{"Blocked submitters", count(p.Blocked), ""},
 		{"Succeeded", count(p.Succeeded), ""},
 		{"Failed", count(p.Failed), fmt.Sprintf("panics %s", count(p.Panics))},
