@@ -54,8 +54,10 @@ func writeMetrics(b *bytes.Buffer, l *look) {
 		add(float64(p.Failed), "executor_task_outcome", "failed")
 		add(float64(p.Canceled), "executor_task_outcome", "canceled")
 	})
-	m.counter("task_rejected", "Tasks that were rejected or evicted.", func(p *poolLook, add addSample) {
-		add(float64(p.Rejected))
+	m.counter("task_rejected", "Tasks that were rejected or evicted, by reason.", func(p *poolLook, add addSample) {
+		for _, r := range reasons(p.Rejections) {
+			add(float64(r.n), "error_type", r.name)
+		}
 	})
 	m.counter("task_runs", "Bodies that have run.", func(p *poolLook, add addSample) { add(float64(p.Runs)) })
 	m.counter("task_panics", "Panics of bodies and hooks.", func(p *poolLook, add addSample) { add(float64(p.Panics)) })
@@ -68,6 +70,19 @@ func writeMetrics(b *bytes.Buffer, l *look) {
 	m.histogram("task_run_duration", "From the begin of a run to its end.",
 		func(f executor.NameFigures) histogram.Snapshot { return f.Run },
 		func(p *poolLook) bool { return true })
+}
+
+// reason is how many tasks were rejected for one reason.
+type reason struct {
+	name string
+	n    int64
+}
+
+func reasons(r executor.Rejections) []reason {
+	return []reason{
+		{"saturated", r.Saturated}, {"shutdown", r.Shutdown}, {"expired", r.Expired}, {"evicted", r.Evicted},
+		{"panicked", r.Panicked},
+	}
 }
 
 // metrics writes metrics of a look.

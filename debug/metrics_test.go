@@ -152,6 +152,8 @@ func TestNumbersAgree(t *testing.T) {
 			{"succeeded", got.Succeeded, j.Succeeded, `task_completed_total{` + labels + `,executor_task_outcome="succeeded"}`},
 			{"failed", got.Failed, j.Failed, `task_completed_total{` + labels + `,executor_task_outcome="failed"}`},
 			{"canceled", got.Canceled, j.Canceled, `task_completed_total{` + labels + `,executor_task_outcome="canceled"}`},
+			{"saturated", got.Rejections.Saturated, j.Rejections["saturated"],
+				`task_rejected_total{` + labels + `,error_type="saturated"}`},
 			{"runs", got.Runs, j.Runs, `task_runs_total{` + labels + `}`},
 			{"panics", got.Panics, j.Panics, `task_panics_total{` + labels + `}`},
 		} {

@@ -11,10 +11,10 @@ import (
 
 // Report is what …/json answers. Durations are in seconds.
 type Report struct {
-	At     time.Time        `json:"at"`
-	Pools  []PoolReport     `json:"pools"`
-	Events []executor.Event `json:"events"` // the latest first
-	Lost   int64            `json:"lost"`   // events that are not kept any more
+	At     time.Time     `json:"at"`
+	Pools  []PoolReport  `json:"pools"`
+	Events []EventReport `json:"events"` // the latest first
+	Lost   int64         `json:"lost"`   // events that are not kept any more
 }
 
 // PoolReport is a pool of a [Report].
@@ -40,8 +40,11 @@ type PoolReport struct {
 	Failed    int64 `json:"failed"`
 	Canceled  int64 `json:"canceled"`
 	Rejected  int64 `json:"rejected"`
-	Runs      int64 `json:"runs"`
-	Panics    int64 `json:"panics"`
+
+	Rejections map[string]int64 `json:"rejections"` // Rejected by reason: saturated, shutdown, expired, evicted, panicked
+
+	Runs   int64 `json:"runs"`
+	Panics int64 `json:"panics"`
 
 	Every     int                 `json:"every"` // one task of how many is measured
 	Measured                      // of all tasks
@@ -49,6 +52,16 @@ type PoolReport struct {
 	Others    *Measured           `json:"others,omitempty"` // of tasks with further names
 	Crew      []WorkerReport      `json:"crew"`
 	Schedules []ScheduleReport    `json:"schedules,omitempty"`
+}
+
+// EventReport is an event, see [executor.Event].
+type EventReport struct {
+	Number int64              `json:"number"`
+	Time   time.Time          `json:"time"`
+	Count  int64              `json:"count"`
+	Pool   int                `json:"pool"` // the number
+	Name   string             `json:"name"` // of the pool
+	Kind   executor.EventKind `json:"kind"`
 }
 
 // Measured is what was measured of some tasks, see [executor.Figures].
@@ -92,9 +105,9 @@ func (h *handler) serveJSON(w http.ResponseWriter, r *http.Request) {
 }
 
 func newReport(l *look) Report {
-	report := Report{At: l.at, Pools: []PoolReport{}, Events: l.events, Lost: l.lost}
-	if report.Events == nil {
-		report.Events = []executor.Event{}
+	report := Report{At: l.at, Pools: []PoolReport{}, Events: []EventReport{}, Lost: l.lost}
+	for _, e := range l.events {
+		report.Events = append(report.Events, EventReport(e))
 	}
 	for i := range l.pools {
 		p := &l.pools[i]
@@ -104,9 +117,12 @@ func newReport(l *look) Report {
 			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
 			Queued: p.Queued, Blocked: p.Blocked,
 			Submitted: p.Submitted, Succeeded: p.Succeeded, Failed: p.Failed, Canceled: p.Canceled,
-			Rejected: p.Rejected, Runs: p.Runs, Panics: p.Panics,
+			Rejected: p.Rejected, Rejections: make(map[string]int64), Runs: p.Runs, Panics: p.Panics,
 			Every: p.Every, Measured: reported(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}),
 			Crew: []WorkerReport{}, Schedules: p.scheduleReports(),
+		}
+		for _, r := range reasons(p.Rejections) {
+			v.Rejections[r.name] = r.n
 		}
 		if p.Names != nil {
 			v.Names = make(map[string]Measured)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -266,7 +267,13 @@ func (p *poolLook) facts() []fact {
 		}
 		return count(n)
 	}
-	fs := []fact{
+	var why []string
+	for _, r := range reasons(p.Rejections) {
+		if r.n > 0 {
+			why = append(why, r.name+" "+count(r.n))
+		}
+	}
+	return []fact{
 		{"Active workers", fmt.Sprintf("%s of %s", count(p.Active), count(p.Workers)),
 			fmt.Sprintf("core %d, limit %s, largest %d", p.Core, limit(p.Max), p.Largest)},
 		{"Waiting", count(p.Queued), "limit " + limit(p.Capacity)},
@@ -274,11 +281,10 @@ func (p *poolLook) facts() []fact {
 		{"Succeeded", count(p.Succeeded), ""},
 		{"Failed", count(p.Failed), fmt.Sprintf("panics %s", count(p.Panics))},
 		{"Canceled", count(p.Canceled), ""},
-		{"Rejected", count(p.Rejected), ""},
+		{"Rejected", count(p.Rejected), strings.Join(why, ", ")},
 		{"Runs", count(p.Runs), perSecond(p.recent.rate) + " in a second"},
 		{"Up", age(p.Uptime), ""},
 	}
-	return fs
 }
 
 func measured(name string, s histogram.Snapshot, every int) measure {

@@ -1,0 +1,29 @@
+package debug_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/debug"
+)
+
+// 100 pools of 8 workers are looked at, and the overview is made.
+func BenchmarkOverview(b *testing.B) {
+	o := newObserver(b, executor.ObserverConfig{Every: 1, Names: 10, Events: 100})
+	for i := range 100 {
+		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8})
+		for j := range 100 {
+			p.Go(context.Background(), func(ctx context.Context) error {
+				if j >= 90 {
+					<-ctx.Done()
+				}
+				return nil
+			}, executor.Named(fmt.Sprint("task ", j%20)))
+		}
+	}
+	for b.Loop() {
+		get(b, debug.Handler(o), "/") // one that has not looked yet
+	}
+}
