@@ -82,14 +82,9 @@ func (c *lentContext) Done() <-chan struct{} { return c.look().Done() }
 
 func (c *lentContext) Err() error { return c.look().Err() }
 
-// Value returns that of the pool's context. Package context finds the canceler of a
-// parent, and its cause, by a key of type *int.
-func (c *lentContext) Value(key any) any {
-	if _, ok := key.(*int); ok {
-		return c.look().Value(key)
-	}
-	return c.supply().w.pool.ctx.Value(key)
-}
+// Value returns that of the context behind c: package context finds the canceler of a
+// parent, and its cause, by a value.
+func (c *lentContext) Value(key any) any { return c.look().Value(key) }
 
 func (c *lentContext) String() string { return "executor.taskContext" }
 
