@@ -600,3 +600,16 @@ func ExampleNewKeyed() {
 	// page a.example/2 <nil>
 	// page b.example/1 <nil>
 }
+
+// A preset with a name, hooks and a logger: a function changes its Config.
+func ExampleCached() {
+	pool := executor.Cached(func(c *executor.Config) {
+		c.Name = "mail"
+		c.Hooks.AfterTask = func(_ context.Context, info executor.TaskInfo, err error) {
+			fmt.Println(info.Executor, info.Name, err)
+		}
+	})
+	pool.Go(context.Background(), func(context.Context) error { return nil }, executor.Named("welcome"))
+	pool.Close()
+	// Output: mail welcome <nil>
+}

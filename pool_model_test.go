@@ -520,7 +520,8 @@ func runShareProgram(t *testing.T, code []byte) {
 	m.max = 1 + p.next(4)
 	m.elastic = true
 	lender := []func() *executor.Pool{
-		executor.PerTask, executor.Cached, func() *executor.Pool { return executor.Fixed(20) },
+		func() *executor.Pool { return executor.PerTask() }, func() *executor.Pool { return executor.Cached() },
+		func() *executor.Pool { return executor.Fixed(20) },
 		func() *executor.Pool { return executor.Scheduled(20).Pool },
 	}[p.next(4)]()
 	defer lender.Close()

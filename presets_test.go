@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -248,4 +249,75 @@ func TestPresetPerTaskInvoke(t *testing.T) {
 		_, err = executor.InvokeAny(t.Context(), pool, after(time.Second, 1, nil))
 		expectIs(t, "InvokeAny after Close", err, executor.ErrShutdown)
 	})
+}
+
+// The functions that a preset takes change its Config, in order.
+func TestPresetsWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		with := func(c *executor.Config) {
+			c.Name = "x"
+			c.Hooks.BeforeTask = func(ctx context.Context, info executor.TaskInfo) context.Context {
+				names = append(names, info.Executor)
+				return ctx
+			}
+		}
+		rename := func(c *executor.Config) { c.Name += "y" }
+		for _, pool := range []*executor.Pool{
+			executor.Fixed(2, with, rename), executor.Cached(with, rename), executor.Single(with, rename),
+			executor.PerTask(with, rename),
+		} {
+			mustGo(t, pool, nop)
+			pool.Close()
+		}
+		scheduled := func(c *executor.ScheduledConfig) { c.Name = "xy" }
+		expect(t, "Scheduled", executor.Scheduled(1, scheduled).Name(), "xy")
+		expect(t, "SingleScheduled", executor.SingleScheduled(scheduled).Name(), "xy")
+		if want := []string{"xy", "xy", "xy", "xy"}; !slices.Equal(names, want) {
+			t.Errorf("hooks saw the names %q", names)
+		}
+	})
+}
+
+// Cached and PerTask are what their documentation says.
+func TestPresetsAreConfigs(t *testing.T) {
+	for name, c := range map[string]struct {
+		pool      *executor.Pool
+		keepAlive time.Duration
+	}{
+		"Cached":  {executor.Cached(), time.Minute},
+		"PerTask": {executor.PerTask(), 0},
+	} {
+		expect(t, name+": Core", c.pool.Core(), 0)
+		expect(t, name+": Max", c.pool.Max(), math.MaxInt)
+		expect(t, name+": KeepAlive", c.pool.KeepAlive(), c.keepAlive)
+		c.pool.Close()
+	}
+	limited := executor.Cached(func(c *executor.Config) {
+		c.Max, c.Queue, c.Growth = 16, executor.Unbounded(), executor.GrowWhenBusy
+	})
+	expect(t, "Max", limited.Max(), 16)
+	limited.Close()
+}
+
+// A change that makes no sense panics.
+func TestPresetsWithInvalid(t *testing.T) {
+	for name, make := range map[string]func(){
+		"Fixed":   func() { executor.Fixed(1, func(c *executor.Config) { c.Core = -1 }) },
+		"Cached":  func() { executor.Cached(func(c *executor.Config) { c.Queue = executor.Unbounded() }) },
+		"Single":  func() { executor.Single(func(c *executor.Config) { c.Core = 2 }) },
+		"PerTask": func() { executor.PerTask(func(c *executor.Config) { c.KeepAlive = -1 }) },
+		"SingleScheduled": func() {
+			executor.SingleScheduled(func(c *executor.ScheduledConfig) { c.Core = 2 })
+		},
+	} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.HasPrefix(text, "executor: ") {
+					t.Errorf("%s: panic %q", name, text)
+				}
+			}()
+			make()
+		}()
+	}
 }

@@ -19,7 +19,7 @@ var presets = []struct {
 	name string
 	pool func(n int) *executor.Pool
 }{
-	{"Fixed", executor.Fixed},
+	{"Fixed", func(n int) *executor.Pool { return executor.Fixed(n) }},
 	{"Single", func(int) *executor.Pool { return executor.Single() }},
 	{"Cached", func(int) *executor.Pool { return executor.Cached() }},
 	{"PerTask", func(int) *executor.Pool { return executor.PerTask() }},
