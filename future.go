@@ -130,10 +130,9 @@ func (f *Future[T]) Join(ctx context.Context) error { return f.core.Join(ctx) }
 // fn must not wait for another future: the goroutine may have many to complete, one
 // after the other, as after the end of their context or a ShutdownNow.
 //
-// A future that fn completes calls its own functions before fn returns. So the stack
-// grows with the length of a chain of futures, each of which completes the next: a
-// million fit into Go's largest stack, several millions may not. For longer chains have
-// a pool complete the next one.
+// A future that fn completes calls its own functions before fn returns. Where thousands
+// of futures complete one another in this way, the rest of the chain is called by another
+// goroutine.
 func (f *Future[T]) OnDone(fn func()) {
 	if fn == nil {
 		panic("executor: Future.OnDone: nil function")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -605,4 +606,69 @@ func TestFutureStateOfEqualErrors(t *testing.T) {
 			t.Errorf("%v, %v", f.State(), g.State())
 		}
 	})
+}
+
+// A chain of futures, each of which completes the next in OnDone, may have any length: the stack does
+// not grow with it.
+func TestFutureOnDoneChain(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
+	const length = 200_000
+	ended := make(chan struct{})
+	left := length
+	var next func()
+	next = func() {
+		if left--; left == 0 {
+			close(ended)
+			return
+		}
+		f := executor.NewPromise[int]()
+		f.OnDone(next)
+		f.Complete(1)
+	}
+	next()
+	<-ended
+}
+
+// A function of OnDone that panics when the context of its future ends does not end the process: the
+// panic is reported, and the other functions and futures follow.
+func TestFutureOnDonePanicsAtContextEnd(t *testing.T) {
+	for name, over := range map[string]func(*executor.Pool) executor.Executor{
+		"pool":           func(p *executor.Pool) executor.Executor { return p },
+		"other executor": func(p *executor.Pool) executor.Executor { return hiding{p} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				panics, calls := 0, 0
+				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { panics++ },
+				}})
+				block := newBlocker(t)
+				block.Fill(t, pool, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				var fs []*executor.Future[int]
+				for range 3 {
+					f := executor.Submit(ctx, over(pool), value(1))
+					f.OnDone(func() { panic(errTask) })
+					f.OnDone(func() { calls++ })
+					fs = append(fs, f)
+				}
+				cancel()
+				synctest.Wait()
+				for _, f := range fs {
+					expect(t, "State", f.State(), executor.Canceled)
+				}
+				expect(t, "calls of the others", calls, 3)
+				if name == "pool" {
+					expect(t, "reported", panics, 3)
+				}
+			})
+		})
+	}
+}
+
+// hiding is an executor whose pool does not see the futures.
+type hiding struct{ pool *executor.Pool }
+
+func (h hiding) Execute(ctx context.Context, task executor.Runnable) error {
+	return h.pool.Go(ctx, func(ctx context.Context) error { return task.Run(ctx) })
 }

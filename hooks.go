@@ -54,8 +54,8 @@ type Hooks struct {
 
 	// OnPanic is called for a panic that no future shows: in the body of Go or Execute, in
 	// periodic work, which it ends, in a hook, in a method of the submitter's context, and
-	// in what OnDone was given, if it is a worker that calls these. The panic is logged in
-	// any case, with its stack, by Config.Logger. A panic in OnPanic itself is logged.
+	// in what OnDone was given, if a worker calls these, or because a context has ended.
+	// The panic is logged in any case, with its stack, by Config.Logger. A panic in OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
 }
 

@@ -258,8 +258,8 @@ func newPool(c Config, r rules) *Pool {
 		logger:     c.Logger,
 		epoch:      time.Now().Add(-1),
 		terminated: make(chan struct{}),
-		contexts:   ctxgroup.Set[typedTask]{Ended: contextEnded},
 	}
+	p.contexts.Ended = p.contextEnded
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = p.owner.Init(p.forget, ctx, p.epoch), cancel
 	p.mu.rules = r

@@ -405,6 +405,17 @@ func (p *Pool) watchContext(ctx context.Context, tt typedTask) {
 	returned = true
 }
 
+// contextEnded cancels a task whose context has ended, in the goroutine of the context. A
+// panic of the user's, as of what OnDone was given, is reported.
+func (p *Pool) contextEnded(tt typedTask, ctx context.Context) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.report(context.Background(), p.info(nil, entry{tt}), abrupt(v))
+		}
+	}()
+	contextEnded(tt, ctx)
+}
+
 // contextEnded cancels a task whose context has ended. If a method of ctx panics, the
 // panic is the cause.
 func contextEnded(tt typedTask, ctx context.Context) {

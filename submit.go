@@ -38,7 +38,14 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 }
 
 // foreign are the futures that wait in executors which are not ours.
-var foreign = ctxgroup.Set[typedTask]{Ended: contextEnded}
+var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
+	defer func() {
+		if v := recover(); v != nil {
+			logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
+		}
+	}()
+	contextEnded(tt, ctx)
+}}
 
 // watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
 // does that itself. An executor of the user's may never call Run of a task whose context

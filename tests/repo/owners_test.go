@@ -14,6 +14,7 @@ var starts = map[string]string{
 	"executor.setTimerLocked":  "the share; the rate's next token, stopped by tidy",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
 	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
+	"task.callAll":             "the future; ends when the functions of OnDone have returned",
 	"ctxgroup.Add":             "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":          "the pool's context; stopped when the body has returned",
 	"main.run":                 "the example's context; stops the server",
