@@ -143,8 +143,9 @@
 //	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
 //	Workers   = Active + Idle
 //
-// Config.Name is the pprof label "executor" of the pool's workers, which also
-// bear the labels of the context that their task was submitted with. [Hooks] are
+// Config.Name is the pprof label "executor" of the pool's workers, and [Named] sets the
+// label "task" while the task runs. They also bear the labels of the context that the task
+// was submitted with. [Hooks] are
 // called before and after each run and at the end of the pool.
 //
 // # Guarantees

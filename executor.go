@@ -103,24 +103,32 @@ type Awaitable interface {
 }
 
 // Dropped is a task that was waiting when ShutdownNow shut its pool down. It is a
-// Runnable and can be submitted to another executor. It keeps the body and the name of
-// the task, not its other options, its time, or its future: that is canceled, with the
-// cause [ErrShutdown]. For periodic work it is one more run of the body.
+// Runnable and can be submitted to another executor. It keeps the body of the task, its
+// name, its timeout and its priority, but neither its time nor its future: that is canceled,
+// with the cause [ErrShutdown]. For periodic work it is one more run of the body.
 type Dropped struct {
-	task Runnable
-	body func(context.Context) error
-	name string
+	task    Runnable
+	body    func(context.Context) error
+	options task.Options
 }
 
-// Run runs the body of the task.
-func (d Dropped) Run(ctx context.Context) error { return d.body(ctx) }
+// Run runs the body of the task, for as long as its [Timeout] says. The zero Dropped does
+// nothing.
+func (d Dropped) Run(ctx context.Context) error {
+	if d.body == nil {
+		return nil
+	}
+	ctx, cancel := task.Limit(ctx, d.options.Timeout)
+	defer cancel()
+	return d.body(ctx)
+}
 
 // Task returns the object that was submitted: a *Future, a *ScheduledFuture, or the
 // Runnable that Execute or Go was called with.
 func (d Dropped) Task() Runnable { return d.task }
 
 // Name returns the name of the task that [Named] set, or "".
-func (d Dropped) Name() string { return d.name }
+func (d Dropped) Name() string { return d.options.Name }
 
 // name returns the name of a constant, or the number of any other value.
 func name[N ~uint8](n N, names []string) string {

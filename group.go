@@ -48,6 +48,7 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 // not after the group has failed; functions that wait then never run. It must not be
 // called once Wait has returned.
 func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
+	g.mustBeMade()
 	t := &groupTask{group: g, fn: fn}
 	body := t.run
 	if fn == nil {
@@ -64,12 +65,19 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 // first error of one of them, nil if all have succeeded. It waits for no context: end
 // that of the group, and the functions that heed it return.
 func (g *Group) Wait() error {
+	g.mustBeMade()
 	for f := g.waiting.next(); f != nil; f = g.waiting.next() {
 		f.Run(g.ctx)
 	}
 	g.tasks.Wait()
 	g.cancel(nil)
 	return g.err
+}
+
+func (g *Group) mustBeMade() {
+	if g.ex == nil {
+		panic("executor: this Group was not made by NewGroup; the zero value is not usable")
+	}
 }
 
 // All calls the functions on ex, waits for all of them, and returns their results in

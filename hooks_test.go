@@ -544,6 +544,31 @@ func TestPoolLabelsOfTask(t *testing.T) {
 	})
 }
 
+// A task that has a name has it as a label, with those of the worker and of its context; the next task
+// does not have it.
+func TestPoolLabelsOfName(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		run := func(ctx context.Context, want string, opts ...executor.Option) {
+			t.Helper()
+			block := newBlocker(t)
+			if err := pool.Go(ctx, block.Run, opts...); err != nil {
+				t.Fatal(err)
+			}
+			expectLabels(t, "at work", atWork, want)
+			block.Release()
+			expectLabels(t, "idle", atRest, `{"executor":"p", "worker":"1"}`)
+		}
+		for range 2 {
+			run(t.Context(), `{"executor":"p", "task":"mail", "worker":"1"}`, executor.Named("mail"))
+		}
+		run(t.Context(), `{"executor":"p", "worker":"1"}`, executor.Priority(1))
+		pprof.Do(t.Context(), pprof.Labels("user", "ann"), func(ctx context.Context) {
+			run(ctx, `{"executor":"p", "task":"bill", "user":"ann", "worker":"1"}`, executor.Named("bill"))
+		})
+	})
+}
+
 // In a pool without a name a worker has no labels, not even those of the goroutine that started it,
 // and a task has those of its submitter's context.
 func TestPoolLabelsWithoutName(t *testing.T) {

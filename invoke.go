@@ -294,6 +294,7 @@ func NewCompletionService[T any](ex Executor) *CompletionService[T] {
 func (s *CompletionService[T]) Submit(
 	ctx context.Context, fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
+	s.mustBeMade()
 	f := NewFuture(fn, opts...)
 	f.OnDone(func() { s.done.Offer(f) })
 	submit(ctx, s.ex, f)
@@ -303,11 +304,24 @@ func (s *CompletionService[T]) Submit(
 // Take waits for the next future that is done. If ctx ends first, the error matches that of
 // ctx and its cause.
 func (s *CompletionService[T]) Take(ctx context.Context) (*Future[T], error) {
+	s.mustBeMade()
 	return s.done.Take(ctx)
 }
 
 // Poll returns the next future that is done, if there is one.
-func (s *CompletionService[T]) Poll() (*Future[T], bool) { return s.done.Poll() }
+func (s *CompletionService[T]) Poll() (*Future[T], bool) {
+	s.mustBeMade()
+	return s.done.Poll()
+}
 
 // Len returns the number of futures that are done and were not taken.
-func (s *CompletionService[T]) Len() int { return s.done.Len() }
+func (s *CompletionService[T]) Len() int {
+	s.mustBeMade()
+	return s.done.Len()
+}
+
+func (s *CompletionService[T]) mustBeMade() {
+	if s.done == nil {
+		panic("executor: this CompletionService was not made by NewCompletionService; the zero value is not usable")
+	}
+}

@@ -67,6 +67,7 @@ func (p *Pool) keyed(n int) *Pool {
 // submitKeyed is submit for a task of a key.
 func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
+	p.mustBeMade()
 	e, t := p.newEntry(ctx, r)
 	if t == nil { // it needs a place
 		c := newTaskRunnable(e.run)
@@ -83,10 +84,11 @@ type keyExecutor struct {
 }
 
 func (x *keyExecutor) Execute(ctx context.Context, task Runnable) error {
-	if err := checkRunnable(task); err != nil {
+	r, err := runnable(task)
+	if err != nil {
 		return err
 	}
-	return x.pool.submitKeyed(ctx, task, x.key)
+	return x.pool.submitKeyed(ctx, r, x.key)
 }
 
 func (x *keyExecutor) String() string { return fmt.Sprintf("executor: key %v of %v", x.key, x.pool) }

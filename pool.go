@@ -266,8 +266,18 @@ func newPool(c Config, r rules) *Pool {
 	return p
 }
 
+// mustBeMade panics for a zero Pool, and for a zero ScheduledPool, which has none.
+func (p *Pool) mustBeMade() {
+	if p == nil || p.terminated == nil {
+		panic("executor: this pool was not made by New, NewScheduled or a preset; the zero value is not usable")
+	}
+}
+
 // Name returns Config.Name.
-func (p *Pool) Name() string { return p.name }
+func (p *Pool) Name() string {
+	p.mustBeMade()
+	return p.name
+}
 
 // elapsed returns the nanoseconds since the pool was made, from 1.
 func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }

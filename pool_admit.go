@@ -40,22 +40,29 @@ import (
 // A type of your own that embeds a *Future is declined, with an error that matches
 // [ErrInvalid]: it would be taken for that Future, and its own Run never called.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
-	if err := checkRunnable(task); err != nil {
+	r, err := runnable(task)
+	if err != nil {
 		return err
 	}
-	return p.submit(ctx, task)
+	return p.submit(ctx, r)
 }
 
-// checkRunnable returns an error for what is no task.
-func checkRunnable(r Runnable) error {
+// runnable returns what is to be submitted for r, or an error if r is no task.
+func runnable(r Runnable) (Runnable, error) {
+	switch r := r.(type) {
+	case Dropped:
+		return r.again(), nil
+	case *taskRunnable: // of Go, as a RejectFunc gets it
+		return r, nil
+	}
 	if f, ok := r.(Func); r == nil || ok && f == nil {
-		return ErrNilTask
+		return nil, ErrNilTask
 	}
 	if tt, ok := r.(typedTask); ok && tt.submitted() != r {
-		return invalid("task %T embeds a Future, for which it would be taken; "+
+		return nil, invalid("task %T embeds a Future, for which it would be taken; "+
 			"submit the Future itself, or have it in a field with a name", r)
 	}
-	return nil
+	return r, nil
 }
 
 // Go submits fn to be run once and forgotten; it is Execute for a function.
@@ -86,6 +93,7 @@ func fireAndForget(fn func(context.Context) error, opts []Option) (Runnable, err
 // submit admits a task that runs once, as soon as it can.
 func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)
+	p.mustBeMade()
 	e, t := p.newEntry(ctx, r)
 	return p.enter(ctx, e, t)
 }
@@ -129,7 +137,7 @@ type typedTask interface {
 
 // taskRunnable is a plain Runnable with a task, where one is needed: to name it, to bound
 // its time, to cancel it when its context ends, or to place it in a delay queue. It is
-// never visible outside.
+// visible outside only as what a RejectFunc gets of a task of Go with options.
 type taskRunnable struct {
 	core task.Task
 	run  Runnable
@@ -142,10 +150,17 @@ func newTaskRunnable(r Runnable) *taskRunnable {
 	return t
 }
 
-func (r *taskRunnable) taskCore() *task.Task          { return &r.core }
-func (r *taskRunnable) Run(ctx context.Context) error { return r.run.Run(ctx) }
-func (r *taskRunnable) fail(err error)                { r.core.FinishUncalled(err, nil) }
-func (r *taskRunnable) submitted() Runnable           { return r.run }
+func (r *taskRunnable) taskCore() *task.Task { return &r.core }
+
+// Run is called by what a RejectFunc has given the task to.
+func (r *taskRunnable) Run(ctx context.Context) error {
+	ctx, cancel := task.Limit(ctx, r.core.Options().Timeout)
+	defer cancel()
+	return r.run.Run(ctx)
+}
+
+func (r *taskRunnable) fail(err error)      { r.core.FinishUncalled(err, nil) }
+func (r *taskRunnable) submitted() Runnable { return r.run }
 
 func (r *taskRunnable) end(s task.State, err error) bool {
 	return r.core.CompletePending(s, err, nil)
@@ -161,7 +176,11 @@ func (r *taskRunnable) invoke(ctx context.Context) (end ending) {
 		}
 		r.core.Finish(end.state(), end.err, nil)
 	}()
-	end = returned(ctx, r.run.Run(ctx))
+	body := r.run.Run
+	if d, ok := r.run.(Dropped); ok {
+		body = d.body // its timeout is in ctx
+	}
+	end = returned(ctx, body(ctx))
 	back = true
 	return end
 }
@@ -280,6 +299,7 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
 		p.afterQueued(ctx, e, t)
 		return nil
 	}
+	p.mustBeMade()
 	p.mu.Lock()
 	w, v := p.admitLocked(e, t)
 	policy := p.mu.reject

@@ -152,6 +152,7 @@ func (p *Pool) dropAll(es []entry) {
 // once, by looking at all that wait. The task counts as canceled, and its future is
 // canceled with the cause [ErrCanceled]. One that a call of Run has begun does not wait.
 func (p *Pool) Remove(r Runnable) bool {
+	p.mustBeMade()
 	if r == nil || !reflect.ValueOf(r).Comparable() {
 		return false // == would panic
 	}
@@ -190,6 +191,7 @@ func (p *Pool) Remove(r Runnable) bool {
 // Purge takes all canceled tasks out of the queue and returns their number. There are none
 // unless the pool retains them.
 func (p *Pool) Purge() int {
+	p.mustBeMade()
 	p.mu.Lock()
 	gone := p.mu.queue.removeFunc(func(e entry) bool {
 		t := e.task()
@@ -228,6 +230,7 @@ func (p *Pool) watchedBy(o *Observer) *Observer {
 // none in particular otherwise.
 func (p *Pool) Waiting() iter.Seq[Runnable] {
 	return func(yield func(Runnable) bool) {
+		p.mustBeMade()
 		p.mu.Lock()
 		all := make([]Runnable, 0, p.mu.queue.len())
 		for e := range p.mu.queue.all() {
@@ -251,6 +254,7 @@ func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
 func (p *Pool) PrestartAll() int { return p.prestart(math.MaxInt) }
 
 func (p *Pool) prestart(n int) int {
+	p.mustBeMade()
 	p.mu.Lock()
 	fresh := p.prestartLocked(n, p.mu.core)
 	p.mu.Unlock()
@@ -275,6 +279,7 @@ func (p *Pool) prestartLocked(n, limit int) []*worker {
 
 // retune changes the rules if the result is valid, and lets it take effect.
 func (p *Pool) retune(where string, change func(*rules)) error {
+	p.mustBeMade()
 	if p.frozen {
 		return invalid("%s: a pool made by Single or SingleScheduled cannot be retuned; "+
 			"make it by New or NewScheduled", where)
@@ -370,6 +375,7 @@ func (p *Pool) AllowCoreTimeout() bool { return p.rules().coreTimeout }
 func (p *Pool) RejectPolicy() RejectPolicy { return p.rules().reject }
 
 func (p *Pool) rules() rules {
+	p.mustBeMade()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.rules

@@ -124,8 +124,8 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 // of these gets out of it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (end ending) {
 	labels := w.labels // a profile must not show it at its last task, nor at the work of the goroutine that started it
-	if t != nil && t.HasContext() {
-		labels = w.labelsWith(t.Context())
+	if t != nil {
+		labels = w.labelsOf(t)
 	}
 	pprof.SetGoroutineLabels(labels)
 	var early *TaskInfo
@@ -415,9 +415,6 @@ func (p *Pool) info(w *worker, e entry) TaskInfo {
 			info.Run = r.number
 		}
 	}
-	if u, ok := info.Task.(Dropped); ok && info.Name == "" {
-		info.Name = u.name
-	}
 	return info
 }
 
@@ -433,18 +430,34 @@ func (i TaskInfo) attrs(more ...slog.Attr) []slog.Attr {
 	return append(as, more...)
 }
 
-// labelsWith returns a context with the labels of w and of ctx, with which a task was
-// submitted.
-func (w *worker) labelsWith(ctx context.Context) context.Context {
+// labelsOf returns a context with the labels of w, the name of the task, and those of the
+// context that it was submitted with.
+func (w *worker) labelsOf(t *task.Task) context.Context {
+	labels := w.labels
+	if name := t.Options().Name; name != "" {
+		if w.named != name {
+			w.named, w.namedLabels = name, pprof.WithLabels(w.labels, pprof.Labels("task", name))
+		}
+		labels = w.namedLabels
+	}
+	if t.HasContext() {
+		labels = labelsWith(labels, t.Context())
+	}
+	return labels
+}
+
+// labelsWith returns a context with the labels of both, those of the first where both have
+// one.
+func labelsWith(labels, ctx context.Context) context.Context {
 	own := false
 	pprof.ForLabels(ctx, func(string, string) bool {
 		own = true
 		return false
 	})
 	if !own {
-		return w.labels
+		return labels
 	}
-	pprof.ForLabels(w.labels, func(k, v string) bool {
+	pprof.ForLabels(labels, func(k, v string) bool {
 		ctx = pprof.WithLabels(ctx, pprof.Labels(k, v))
 		return true
 	})

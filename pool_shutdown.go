@@ -41,6 +41,7 @@ func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", 
 
 // Stage reports where the pool is in its life.
 func (p *Pool) Stage() Stage {
+	p.mustBeMade()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.stage
@@ -50,6 +51,7 @@ func (p *Pool) Stage() Stage {
 // pool the policies say which. It does not wait, and does nothing if the pool is shut down
 // already.
 func (p *Pool) Shutdown() {
+	p.mustBeMade()
 	p.mu.Lock()
 	var dropped []entry
 	first := p.mu.stage == StageRunning
@@ -78,6 +80,7 @@ func (p *Pool) Shutdown() {
 // futures are canceled with that cause. It does not wait for the bodies. Called again, it
 // returns nothing.
 func (p *Pool) ShutdownNow() []Dropped {
+	p.mustBeMade()
 	p.mu.Lock()
 	if p.mu.stage >= StageStop {
 		p.mu.Unlock()
@@ -137,8 +140,21 @@ func (e entry) drop() (Dropped, bool) {
 		tt.end(task.Canceled, canceled(over))
 		return Dropped{}, false
 	}
-	d := Dropped{task: tt.submitted(), body: tt.detachBody(), name: t.Options().Name}
+	d := Dropped{task: tt.submitted(), body: tt.detachBody(), options: *t.Options()}
+	d.options.Plan = nil
 	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
+}
+
+// again returns a task that runs d, with its options.
+func (d Dropped) again() Runnable {
+	if d.body == nil {
+		return Func(d.Run)
+	}
+	r := newTaskRunnable(d)
+	if o := d.options; o.Name != "" || o.Timeout > 0 || o.Priority != 0 {
+		*r.core.SetOptions() = o
+	}
+	return r
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have
@@ -146,11 +162,15 @@ func (e entry) drop() (Dropped, bool) {
 // Hooks.Terminated have returned. It returns nil then, whatever the state of ctx, and
 // ctx's error if ctx ends first. A task that calls it on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
+	p.mustBeMade()
 	return task.Await(ctx, p.terminated)
 }
 
 // Terminated returns a channel that is closed when the pool is terminated.
-func (p *Pool) Terminated() <-chan struct{} { return p.terminated }
+func (p *Pool) Terminated() <-chan struct{} {
+	p.mustBeMade()
+	return p.terminated
+}
 
 // Close shuts the pool down and waits until it is terminated, for as long as the tasks
 // take that it has accepted; AwaitTermination waits with a bound. In a scheduled pool that

@@ -38,6 +38,9 @@ type worker struct {
 	alarm  *alarm.Alarm              // that of a scheduled pool; set when it parks
 	labels context.Context           // has the pprof labels; the worker's own
 
+	named       string          // the task's name in namedLabels; the worker's own, as that
+	namedLabels context.Context // labels with that name; nil before first use
+
 	// The task in hand is to be measured, unless measured is nil. Like the entry.
 	measured *observed
 	admitted int64 // when the task was admitted; 0 in a scheduled pool

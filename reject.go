@@ -17,8 +17,9 @@ import (
 // The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
 // [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
 type RejectPolicy interface {
-	// Reject gets the task as it was submitted, with its context but without the
-	// options of Go, and the pool. If it returns an error, the submission fails
+	// Reject gets the task as it was submitted, with its context, and the pool. A task
+	// of Go that has options is a Runnable that keeps them: its timeout wherever it runs,
+	// its name and priority in a pool. If it returns an error, the submission fails
 	// with it and so does the task's future. If it returns nil, it has dealt with
 	// the task: by running it, or giving it to some other executor, or completing
 	// it. If it panics, so does the submission, and the future fails with a
@@ -29,9 +30,9 @@ type RejectPolicy interface {
 // RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of
 // this package, by its Reject, for the pool that it was given; the task is counted once,
 // as that policy decides. To another pool, or to this one anew, it submits the task by
-// Execute, and this pool counts it as rejected. Either way the context that it passes on becomes the parent of the
-// task's: one that ends when the function returns ends the task as well. To bound the wait
-// alone there is [BlockFor]. No pool takes a nil function.
+// Execute, and this pool counts it as rejected. Either way the context that it passes on
+// becomes the parent of the task's: one that ends when the function returns ends the task
+// as well. To bound the wait alone there is [BlockFor]. No pool takes a nil function.
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
@@ -125,6 +126,10 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 		return own.refuse(p, ctx, e, why)
 	}
 	d := &decision{task: e.submitted(), why: why}
+	tt, _ := e.typed()
+	if r, ok := tt.(*taskRunnable); ok && r.core.HasOptions() {
+		d.task = r // which keeps the options
+	}
 	p.mu.Lock()
 	p.mu.decisions = append(p.mu.decisions, d)
 	if t := e.task(); t != nil {

@@ -145,7 +145,10 @@ func At[T any](
 }
 
 // fromNow returns the time after a delay, on the monotonic clock.
-func (p *ScheduledPool) fromNow(d time.Duration) int64 { return delay.After(p.elapsed(), int64(d)) }
+func (p *ScheduledPool) fromNow(d time.Duration) int64 {
+	p.mustBeMade()
+	return delay.After(p.elapsed(), int64(d))
+}
 
 // once submits the entry of t, whose time is set, to run once at that time or, by a
 // jitter, later. If it returns an error, that is the outcome of t.
@@ -201,6 +204,7 @@ func (p *ScheduledPool) every(
 	ctx context.Context, initial time.Duration, r Rhythm, where string,
 	fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
+	p.mustBeMade()
 	mustContext(ctx)
 	at, err := r.first(where, p.clock())
 	if err != nil {
@@ -286,6 +290,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry) err
 
 // attach makes t, whose time is set, a task of p.
 func (p *ScheduledPool) attach(ctx context.Context, t *task.Task, e entry) {
+	p.mustBeMade()
 	t.AttachNew(&p.owner, ctx)
 	if p.decorate != nil {
 		p.decorateTask(t, e)
@@ -311,24 +316,33 @@ func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 // SetDelayed changes ScheduledConfig.Delayed. If the pool is shut down already,
 // DropAtShutdown takes effect at once.
 func (p *ScheduledPool) SetDelayed(a AfterShutdown) error {
+	p.mustBeMade()
 	return p.timer.setPolicy(delayed, a.or(KeepAfterShutdown))
 }
 
 // SetPeriodic changes ScheduledConfig.Periodic. If the pool is shut down
 // already, DropAtShutdown takes effect at once.
 func (p *ScheduledPool) SetPeriodic(a AfterShutdown) error {
+	p.mustBeMade()
 	return p.timer.setPolicy(periodic, a.or(DropAtShutdown))
 }
 
 // Delayed returns ScheduledConfig.Delayed as it is now.
-func (p *ScheduledPool) Delayed() AfterShutdown { return p.timer.policy(delayed) }
+func (p *ScheduledPool) Delayed() AfterShutdown {
+	p.mustBeMade()
+	return p.timer.policy(delayed)
+}
 
 // Periodic returns ScheduledConfig.Periodic as it is now.
-func (p *ScheduledPool) Periodic() AfterShutdown { return p.timer.policy(periodic) }
+func (p *ScheduledPool) Periodic() AfterShutdown {
+	p.mustBeMade()
+	return p.timer.policy(periodic)
+}
 
 // SetRetainCanceled changes ScheduledConfig.RetainCanceled, for tasks that are
 // canceled from now on.
 func (p *ScheduledPool) SetRetainCanceled(retain bool) {
+	p.mustBeMade()
 	p.mu.Lock()
 	p.mu.retained = retain
 	p.mu.Unlock()
@@ -336,6 +350,7 @@ func (p *ScheduledPool) SetRetainCanceled(retain bool) {
 
 // RetainCanceled returns ScheduledConfig.RetainCanceled as it is now.
 func (p *ScheduledPool) RetainCanceled() bool {
+	p.mustBeMade()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.retained

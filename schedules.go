@@ -41,6 +41,7 @@ type ScheduleInfo struct {
 //
 // The Trigger of a series whose run is in progress is asked for the next time.
 func (p *ScheduledPool) Schedules() []ScheduleInfo {
+	p.mustBeMade()
 	var infos []ScheduleInfo
 	for _, s := range p.timer.series.snapshot() {
 		if i := s.Info(); !i.State.Done() {

@@ -39,6 +39,7 @@ func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
 // Stats returns a snapshot of the pool's counters.
 func (p *Pool) Stats() Stats {
+	p.mustBeMade()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.statsLocked()

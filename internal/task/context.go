@@ -84,11 +84,20 @@ func (t *Task) derive(o *Owner) (context.Context, context.CancelCauseFunc) {
 	if timeout <= 0 {
 		return ctx, cancel
 	}
-	limited, stop := context.WithTimeoutCause(ctx, timeout, &timeoutError{timeout})
+	limited, stop := Limit(ctx, timeout)
 	return limited, func(cause error) {
 		cancel(cause)
 		stop()
 	}
+}
+
+// Limit returns ctx with a timeout, with an error that matches ErrTimeout as the cause; 0 is
+// none.
+func Limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, timeout, &timeoutError{timeout})
 }
 
 // WithCancel returns a context with the values and the deadline of parent, which ends

@@ -11,10 +11,14 @@ import (
 // atomic operations. A mutex beside the bits would take three, and eight bytes more.
 //
 // A goroutine that finds the lock taken tries again and yields in between. It is held
-// for some tens of nanoseconds.
+// for some tens of nanoseconds. The zero word is that of a task that Init has not made: it
+// looks as if it were locked, so that nothing else has to be tested.
 type word struct{ bits uint32 }
 
-const locked uint32 = 1 << 31
+const (
+	free uint32 = 1 << 31 // the lock is not taken
+	made uint32 = 1 << 30 // always set
+)
 
 // load returns the bits. It needs no lock.
 func (w *word) load() uint32 { return atomic.LoadUint32(&w.bits) }
@@ -24,7 +28,7 @@ func (w *word) init(bits uint32) { w.bits = bits }
 
 // lock takes the lock and returns the bits.
 func (w *word) lock() (bits uint32) {
-	if bits = w.load() &^ locked; atomic.CompareAndSwapUint32(&w.bits, bits, bits|locked) {
+	if bits = w.load() | free; atomic.CompareAndSwapUint32(&w.bits, bits, bits&^free) {
 		return bits
 	}
 	return w.lockSlow()
@@ -32,8 +36,11 @@ func (w *word) lock() (bits uint32) {
 
 func (w *word) lockSlow() (bits uint32) {
 	for tries := 1; ; tries++ {
-		bits = w.load() &^ locked
-		if atomic.CompareAndSwapUint32(&w.bits, bits, bits|locked) {
+		bits = w.load() | free
+		if bits == free {
+			panic("executor: this Future was not made by NewFuture, NewPromise or a submission; the zero Future is not usable")
+		}
+		if atomic.CompareAndSwapUint32(&w.bits, bits, bits&^free) {
 			return bits
 		}
 		if tries >= 3 {
@@ -78,7 +85,7 @@ func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
 func (t *Task) State() State { return State(t.word.load() & stateBits) }
 
 // MakePromise marks a new task as one without a body, which never begins.
-func (t *Task) MakePromise() { t.word.init(promise) }
+func (t *Task) MakePromise() { t.word.init(t.word.load() | promise) }
 
 // FollowWallClock makes the due time of a new task one of the wall clock.
 func (t *Task) FollowWallClock() { t.word.init(t.word.load() | wallClock) }
@@ -316,7 +323,7 @@ func (t *Task) Cancel(err, cause error, publish func()) bool {
 // then decides. If it reports true, the caller has the body for itself.
 func (t *Task) TryCancel() bool {
 	bits := t.word.load()
-	if bits&(stateBits|locked|hasWaiters|unshared) != unshared || !t.word.swap(bits, bits|uint32(Canceled)) {
+	if bits&(stateBits|free|hasWaiters|unshared) != free|unshared || !t.word.swap(bits, bits|uint32(Canceled)) {
 		return false
 	}
 	t.links.owner.forget(t) // the owner took it, so it is not detached any more

@@ -11,6 +11,7 @@ import (
 func TestWordExcludes(t *testing.T) {
 	const goroutines, turns = 8, 2_000
 	var w word
+	w.init(free | made)
 	var guarded uint32 // the race detector watches it
 	var wg sync.WaitGroup
 	for range goroutines {
@@ -23,7 +24,7 @@ func TestWordExcludes(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if bits := w.lock(); bits != goroutines*turns || guarded != bits {
+	if bits := w.lock() &^ (free | made); bits != goroutines*turns || guarded != bits {
 		t.Errorf("%d in the word, %d beside it, want %d", bits, guarded, goroutines*turns)
 	}
 }
@@ -32,11 +33,11 @@ func TestWordExcludes(t *testing.T) {
 // waits for it gets the bits that are left there, and not those it came by.
 func TestWordWaits(t *testing.T) {
 	var w word
-	w.init(1)
+	w.init(free | made | 1)
 	got := make(chan uint32)
 	old := w.lock()
-	if old != 1 || w.load()&^locked != 1 {
-		t.Errorf("%d locked, %d read, want 1", old, w.load()&^locked)
+	if old != free|made|1 || w.load() != made|1 {
+		t.Errorf("%d locked, %d read, want 1", old, w.load())
 	}
 	go func() {
 		bits := w.lock()
@@ -51,8 +52,8 @@ func TestWordWaits(t *testing.T) {
 		t.Fatalf("%d locked while the lock was held", bits)
 	default:
 	}
-	w.unlock(2)
-	if bits := <-got; bits != 2 {
+	w.unlock(free | made | 2)
+	if bits := <-got; bits != free|made|2 {
 		t.Errorf("%d locked, want 2", bits)
 	}
 }

@@ -58,7 +58,10 @@ type Task struct {
 }
 
 // Init makes the zero Task a pending task. It is called once, before any other method.
-func (t *Task) Init() { t.place, t.links = Unplaced, &unlinked }
+func (t *Task) Init() {
+	t.word.init(free | made)
+	t.place, t.links = Unplaced, &unlinked
+}
 
 // Options distinguish a task from the simplest one. They do not change once the task
 // is shared.

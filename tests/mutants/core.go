@@ -30,8 +30,8 @@ var coreMutants = []mutant{
 	{
 		file: "internal/task/state.go", what: "a cancellation breaks the lock of a task",
 		race: true,
-		old:  "(stateBits|locked|hasWaiters|unshared)",
-		new:  "(stateBits|hasWaiters|unshared)",
+		old:  "(stateBits|free|hasWaiters|unshared) != free|unshared",
+		new:  "(stateBits|hasWaiters|unshared) != unshared",
 		by:   ".", test: "TestFutureRace|TestFutureCancel|TestPoolCancel",
 	},
 	{
