@@ -114,7 +114,11 @@ func (p *Pool) reportDrop(e entry, why error, log bool) {
 	info := p.info(nil, e)
 	info.Run = 0
 	if log {
-		p.log(e.context(), slog.LevelWarn, "executor: task dropped", info.attrs(slog.Any("reason", why))...)
+		attrs := info.attrs(slog.Any("reason", why))
+		if !info.Submitted.IsZero() {
+			attrs = append(attrs, slog.Duration("age", time.Since(info.Submitted)))
+		}
+		p.log(e.context(), slog.LevelWarn, "executor: task dropped", attrs...)
 	}
 	if p.hooks.Dropped != nil {
 		p.callDropped(e.context(), info, why)

@@ -2,6 +2,7 @@ package executortest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,7 +15,8 @@ import (
 )
 
 // TestHooks tests that a [Pool] calls its hooks: BeforeTask and AfterTask once around
-// each run, OnPanic for each panic that is not the outcome of a future, and Terminated
+// each run, Around in place of the body, Dropped for each task that is accepted and never
+// runs, OnPanic for each panic that is not the outcome of a future, and Terminated
 // at the end. make is called for each subtest, with the hooks to install, and returns a
 // new pool. The suite shuts the pools down.
 func TestHooks(t *testing.T, make func(*testing.T, executor.Hooks) Pool) {
@@ -116,6 +118,62 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 		f.Cancel()
 		p.Execute(context.Background(), f)
 		d.expect(t)
+	}},
+
+	// A task that is accepted, and whose context ends while others keep it from running,
+	// calls Dropped, and no other hook.
+	{"DroppedWithoutRun", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		var ran, dropped atomic.Int32
+		p := newPool(t, func() Pool {
+			return make()(executor.Hooks{
+				AfterTask: func(context.Context, executor.TaskInfo, error) { ran.Add(1) },
+				Dropped: func(_ context.Context, info executor.TaskInfo, err error) {
+					if !errors.Is(err, context.Canceled) {
+						t.Errorf("Dropped got %v, want an error that matches that of the context", err)
+					}
+					dropped.Add(1)
+				},
+			})
+		})
+		free, release := once()
+		ctx, cancel := context.WithCancel(context.Background())
+		var submitters sync.WaitGroup
+		var accepted atomic.Int32
+		for range burst {
+			submitters.Go(func() {
+				if p.Execute(ctx, executor.Func(func(context.Context) error { <-free; return nil })) == nil {
+					accepted.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		release()
+		submitters.Wait()
+		synctest.Wait()
+		if ran.Load()+dropped.Load() != accepted.Load() {
+			t.Errorf("of %d accepted tasks %d ran and %d were dropped", accepted.Load(), ran.Load(), dropped.Load())
+		}
+	}},
+
+	{"Around", func(t testing.TB, make func() func(executor.Hooks) Pool) {
+		d := new(diary)
+		p := newPool(t, func() Pool {
+			return make()(executor.Hooks{
+				Around: func(ctx context.Context, _ executor.TaskInfo, run func(context.Context) error) error {
+					d.note("in")
+					err := run(ctx)
+					d.note("out: %v", err)
+					return err
+				},
+			})
+		})
+		execute(t, p, func(context.Context) error { d.note("body"); return errBody })
+		d.expect(t, "in", "body", fmt.Sprint("out: ", errBody))
+		f := submit(context.Background(), p, func(context.Context) (int, error) { d.note("body"); return 1, nil })
+		d.expect(t, "in", "body", "out: <nil>")
+		expectOutcome(t, "the future", f, executor.Succeeded, 1, nil)
 	}},
 
 	{"BeforeTaskContext", func(t testing.TB, make func() func(executor.Hooks) Pool) {

@@ -76,3 +76,9 @@ func TestHooksFindsEarlyTermination(t *testing.T) {
 		}
 	}), "TerminatedBeforeTermination")
 }
+
+// A pool that does not call Dropped, and one that does not call Around, are found.
+func TestHooksFindsMissingHook(t *testing.T) {
+	findExactly(t, hookChecks, hooksWith(func(h *executor.Hooks) { h.Dropped = nil }), "DroppedWithoutRun")
+	findExactly(t, hookChecks, hooksWith(func(h *executor.Hooks) { h.Around = nil }), "Around")
+}
