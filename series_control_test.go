@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -391,22 +392,23 @@ func TestSeriesRescheduleDuringRun(t *testing.T) {
 func TestSeriesRescheduleWhileTriggerIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		var s *executor.Series
-		asked := 0
-		s = mustRepeat(t)(p.On(t.Context(), testkit.TriggerFunc(func(at time.Time) time.Time {
-			switch asked++; asked {
+		var self atomic.Pointer[executor.Series]
+		var asked atomic.Int32
+		s := mustRepeat(t)(p.On(t.Context(), testkit.TriggerFunc(func(at time.Time) time.Time {
+			switch asked.Add(1) {
 			case 2:
-				s.Reschedule(executor.FixedRate(10 * time.Second))
+				self.Load().Reschedule(executor.FixedRate(10 * time.Second))
 			case 3:
 				t.Error("the old trigger is asked again")
 			}
 			return at.Add(time.Second)
 		}), d.Func("x")))
+		self.Store(s)
 		elapse(12 * time.Second)
 		d.Check(t, "x@1s", "x@11s")
-		asked = 0
+		asked.Store(0)
 		s.Reschedule(executor.OnTrigger(testkit.TriggerFunc(func(at time.Time) time.Time {
-			if asked++; asked == 2 {
+			if asked.Add(1) == 2 {
 				s.Pause()
 			}
 			return at.Add(time.Second)

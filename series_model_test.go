@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ const (
 	skips
 )
 
-// modelSeries is what a series with a worker of its own has to do. Times are since the beginning.
+// modelSeries is what a series has to do for whose runs there are always workers. Times are since the beginning.
 type modelSeries struct {
 	number int
 	kind   scheduleKind
@@ -33,20 +34,41 @@ type modelSeries struct {
 	endAt  int64         // the run that ends in the way of exit
 	exit   exit
 	goesOn bool // after a panic
+	most   int  // runs at the same time
 
 	slot    time.Duration // when the next run is due by the rhythm, or the present one was
 	paused  bool
 	called  bool
 	callAt  time.Duration
-	running bool
-	inSlot  bool          // the run in progress is that of the slot
-	since   time.Duration // when it began
+	begun   int64
+	running []modelRun    // in progress, in the order in which they began
+	inSlot  bool          // the run in progress, if only one may be, is that of the slot
 	free    time.Duration // since when a run may begin
 
 	state                   executor.State
 	runs, failures, leftOut int64
 	log                     *[]programRun
 }
+
+type modelRun struct {
+	number int64
+	since  time.Duration
+}
+
+// takes returns how long a run takes. No two runs that overlap end at the same time, and none
+// does when another is due: their order would be left to chance.
+func (m *modelSeries) takes(run int64) time.Duration {
+	if m.most == 1 {
+		return m.work
+	}
+	return m.work + 300*time.Microsecond + time.Duration(run)
+}
+
+// ends returns when the oldest run in progress ends.
+func (m *modelSeries) ends() time.Duration { return m.running[0].since + m.takes(m.running[0].number) }
+
+func (m *modelSeries) full() bool   { return len(m.running) >= m.most }
+func (m *modelSeries) usedUp() bool { return m.times > 0 && m.begun == m.times }
 
 // after returns the time after t by the rhythm.
 func (m *modelSeries) after(t time.Duration) time.Duration {
@@ -101,77 +123,92 @@ func (m *modelSeries) keep(now time.Duration) {
 // advance plays what happens up to now.
 func (m *modelSeries) advance(now time.Duration) {
 	for {
-		switch {
-		case m.running && m.since+m.work <= now:
-			m.finish(m.since + m.work)
-		case m.running || m.state.Done():
+		begins := m.slot
+		if begins = max(begins, m.free); m.called {
+			begins = m.callAt
+		}
+		waits := !m.full() && !m.usedUp() && !m.state.Done() && (m.called || !m.paused) && begins <= now
+		switch ends := len(m.running) > 0 && m.ends() <= now; {
+		case ends && (!waits || m.ends() <= begins):
+			m.finish(m.ends())
+		case !waits:
 			return
 		case m.called:
 			m.called = false
 			m.begin(m.callAt, m.callAt, false)
-		case m.paused || m.slot > now:
-			return
+		case m.tooLate(m.slot, begins):
+			m.leftOut++
+			m.use(begins)
 		default:
-			at := max(m.slot, m.free)
-			if m.tooLate(m.slot, at) {
-				m.leftOut++
-				m.use(at)
-				continue
-			}
-			m.begin(at, m.slot, true)
+			m.begin(begins, m.slot, true)
 		}
 	}
 }
 
 func (m *modelSeries) begin(now, due time.Duration, inSlot bool) {
-	m.running, m.inSlot, m.since, m.state = true, inSlot, now, executor.Running
-	*m.log = append(*m.log, programRun{m.number, now, due, m.runs + 1})
+	m.begun++
+	m.running = append(m.running, modelRun{m.begun, now})
+	m.state = executor.Running
+	*m.log = append(*m.log, programRun{m.number, now, due, m.begun})
+	m.free = now
+	if m.inSlot = inSlot; m.most > 1 {
+		m.move(now)
+	}
+}
+
+// move finds the next slot: when a run has ended or, if runs may overlap, when one has begun.
+func (m *modelSeries) move(now time.Duration) {
+	switch {
+	case m.most > 1 && m.usedUp():
+	case m.inSlot:
+		m.use(now)
+	default:
+		m.keep(now)
+	}
 }
 
 func (m *modelSeries) finish(now time.Duration) {
-	m.running = false
+	wasFull, run := m.full(), m.running[0]
+	m.running = slices.Clone(m.running[1:])
 	m.runs++
 	how := endsWell
-	if m.runs == m.endAt {
+	if run.number == m.endAt {
 		how = m.exit
 	}
 	if how == endsWithError || how == endsWithPanic {
 		m.failures++
 	}
-	m.free = now
-	switch {
-	case m.state.Done(): // canceled during the run
-		return
-	case how == endsWithDone:
-		m.state = executor.Succeeded
-		return
-	case how == endsWithPanic && !m.goesOn:
-		m.state = executor.Failed
-		return
-	case m.runs == m.times:
-		m.state = executor.Succeeded
+	if m.free = now; m.state.Done() { // canceled during the run
 		return
 	}
-	m.state = executor.Pending
-	if m.inSlot {
-		m.use(now)
-	} else {
-		m.keep(now)
+	switch {
+	case how == endsWithDone:
+		m.state = executor.Succeeded
+	case how == endsWithPanic && !m.goesOn:
+		m.state = executor.Failed
+	case m.usedUp() && len(m.running) == 0:
+		m.state = executor.Succeeded
+	case m.most == 1:
+		m.state = executor.Pending
+		m.move(now)
+	default:
+		if len(m.running) == 0 {
+			m.state = executor.Pending
+		}
+		if wasFull && !m.usedUp() {
+			m.keep(now)
+		}
 	}
 }
 
 // next is what Info shows as the time of the next run.
 func (m *modelSeries) next(now time.Duration) (at time.Duration, ok bool) {
-	left := m.times - m.runs
-	if m.running {
-		left--
-	}
 	switch {
-	case m.paused || m.state.Done() || m.times > 0 && left == 0 || m.running && m.kind == delayKind:
+	case m.paused || m.state.Done() || m.usedUp() || m.full() && m.kind == delayKind:
 		return 0, false
-	case m.running:
+	case m.full():
 		ended := *m
-		if ended.inSlot {
+		if ended.inSlot && m.most == 1 {
 			ended.use(now)
 		} else {
 			ended.keep(now)
@@ -193,7 +230,7 @@ func (m *modelSeries) resume(now time.Duration) bool {
 	}
 	m.paused = false
 	switch {
-	case m.running && m.inSlot:
+	case m.most == 1 && m.full() && m.inSlot, m.most > 1 && m.usedUp():
 	case m.kind == delayKind:
 		m.slot = max(m.slot, now)
 	default:
@@ -207,7 +244,7 @@ func (m *modelSeries) runNow(now time.Duration) error {
 	switch {
 	case m.state.Done():
 		return executor.ErrDone
-	case m.running:
+	case m.full() || m.usedUp():
 		return executor.ErrRunning
 	}
 	m.called, m.callAt = true, now
@@ -216,7 +253,7 @@ func (m *modelSeries) runNow(now time.Duration) error {
 
 func (m *modelSeries) reschedule(now time.Duration, kind scheduleKind, period time.Duration) error {
 	switch {
-	case kind == delayKind && m.rule != byRhythm:
+	case kind == delayKind && (m.rule != byRhythm || m.most > 1):
 		return executor.ErrInvalid
 	case m.state.Done():
 		return executor.ErrDone
@@ -298,7 +335,8 @@ func (p *seriesProgram) kind() scheduleKind {
 func (p *seriesProgram) submit() {
 	m := &modelSeries{
 		number: len(p.models), kind: p.kind(), period: p.ms(5) + time.Millisecond, work: p.ms(8),
-		rule: missedRule(p.next(4)), endAt: int64(1 + p.next(6)), exit: exit(max(0, p.next(12)-8)), log: &p.runs,
+		most: max(1, p.next(5)-1), rule: missedRule(p.next(4)),
+		endAt: int64(1 + p.next(6)), exit: exit(max(0, p.next(12)-8)), log: &p.runs,
 	}
 	opts := []executor.Option{
 		executor.CatchUp(), executor.RunMissedOnce(), executor.SkipMissed(), executor.ContinueAfterPanic(),
@@ -306,7 +344,10 @@ func (p *seriesProgram) submit() {
 	}
 	var chosen []executor.Option
 	if m.kind == delayKind {
-		m.rule = byRhythm
+		m.rule, m.most = byRhythm, 1
+	}
+	if m.most > 1 {
+		chosen = append(chosen, executor.Overlap(m.most))
 	}
 	if m.rule != byRhythm {
 		chosen = append(chosen, opts[m.rule-catchesUp])
@@ -325,11 +366,10 @@ func (p *seriesProgram) submit() {
 		chosen = append(chosen, executor.Times(int(m.times)))
 	}
 	m.slot = m.after(p.now())
-	run := int64(0)
 	body := func(ctx context.Context) error {
-		run++
+		run := ctx.Value(contextKey{}).(int64)
 		p.note(programRun{task: m.number, due: executor.Due(ctx).Sub(p.begin), number: run})
-		time.Sleep(m.work)
+		time.Sleep(m.takes(run))
 		if run != m.endAt {
 			return nil
 		}
@@ -379,7 +419,7 @@ func (p *seriesProgram) compare() {
 			!m.state.Done() && (got.Paused != m.paused || got.LeftOut != m.leftOut) {
 			p.t.Fatalf("after %v series %d is %+v, in the model %+v", now, i, got, m)
 		}
-		if m.running != !got.RunningSince.IsZero() || m.running && got.RunningSince.Sub(p.begin) != m.since {
+		if got.Running != len(m.running) || got.Running > 0 && got.RunningSince.Sub(p.begin) != m.running[0].since {
 			p.t.Fatalf("after %v series %d runs since %v, in the model %+v", now, i, got.RunningSince, m)
 		}
 		if next, ok := m.next(now); ok != !got.Next.IsZero() || ok && got.Next.Sub(p.begin) != next {
@@ -392,7 +432,10 @@ func (p *seriesProgram) compare() {
 
 func runSeries(t *testing.T, code []byte) {
 	p := &seriesProgram{program: newProgram(t, code)}
-	p.pool = newScheduled(t, executor.ScheduledConfig{Core: 6, Hooks: executor.Hooks{
+	p.pool = newScheduled(t, executor.ScheduledConfig{Core: 24, Hooks: executor.Hooks{
+		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+			return context.WithValue(ctx, contextKey{}, info.Run)
+		},
 		OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 	}})
 	p.play(40, p.step, p.compare)

@@ -138,7 +138,7 @@ func (s *Series) makeRoom(full bool) (more bool, last ending) {
 	}()
 	for {
 		s.mu.Lock()
-		over, none := s.slot.over, len(s.inProgress) == 0
+		over, none := s.slot.over || s.isUsedUpLocked(), len(s.inProgress) == 0
 		s.mu.Unlock()
 		if over || !full {
 			return !over || !none, ending{}
