@@ -47,6 +47,11 @@ func (j *Jobs) Revive(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpRevive})
 }
 
+// Delete removes a job and its history. TooLate means that it is running, or about to: Cancel it first.
+func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
+	return j.change(ctx, id, Change{Op: OpDelete})
+}
+
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	mustContext(ctx)
 	n := j.node()

@@ -272,6 +272,7 @@ const (
 	OpReschedule    // the next occurrence is at Due
 	OpRunNow        // due at once; a schedule goes on afterwards
 	OpRevive        // a dead or canceled job is due at once, with all its attempts
+	OpDelete        // it is removed, with its history, unless it is Confirmed or Running
 )
 
 // A Change is a user's request for one job.

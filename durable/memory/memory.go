@@ -265,7 +265,20 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 	if j == nil {
 		return durable.NotFound, nil
 	}
-	return transition.Change(j, c, s.nowLocked()), nil
+	answer := transition.Change(j, c, s.nowLocked())
+	if c.Op == durable.OpDelete && answer == durable.Applied {
+		s.removeLocked(j)
+	}
+	return answer, nil
+}
+
+// removeLocked removes a job and its history, and returns how many lines that had.
+func (s *Store) removeLocked(j *durable.Job) (lines int) {
+	lines = len(s.mu.runs[j.ID])
+	delete(s.mu.jobs, j.ID)
+	delete(s.mu.keys, j.Key)
+	delete(s.mu.runs, j.ID)
+	return lines
 }
 
 // Get returns a job.
@@ -374,16 +387,13 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, n := s.nowLocked(), 0
-	for id, j := range s.mu.jobs {
+	for _, j := range s.mu.jobs {
 		keep := r.Dead
 		if j.State == durable.Succeeded {
 			keep = r.Succeeded
 		}
 		if j.State.Done() && keep > 0 && j.Updated.Before(now.Add(-keep)) {
-			delete(s.mu.jobs, id)
-			delete(s.mu.keys, j.Key)
-			n += 1 + len(s.mu.runs[id])
-			delete(s.mu.runs, id)
+			n += 1 + s.removeLocked(j)
 		}
 	}
 	for id, lines := range s.mu.runs {

@@ -75,7 +75,7 @@ func claimJobs(pick, turned, busy, lost string) string {
 		), ` + pick + `, u as (
 			update executor_job j set
 				state = case when j.due <= n.now + $3 then {Running} else {Claimed} end,
-				owner = $1, epoch = j.epoch + 1, updated = n.now
+				owner = $1, epoch = least(j.epoch + 1, {Most}), updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
 		)` + turned + ` select ` + sqlrow.Unbegun + `, n.now, false, false, false from u, n

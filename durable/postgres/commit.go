@@ -156,7 +156,7 @@ func commitRuns(more, from, lock string) string {
 			occurrence = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
-			runs = j.runs + o.recorded::int, updated = n.now,
+			runs = least(j.runs + o.recorded::int, {Most}), updated = n.now,
 			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end,
 			suspect = j.suspect and not (o.recorded and o.verdict <> {RunSkipped})
 		` + from + `
@@ -164,7 +164,7 @@ func commitRuns(more, from, lock string) string {
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
 		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error from u
-		where recorded and $16::bigint > 0
+		where recorded and $16::bigint > 0 on conflict do nothing
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
 	) select u.ord, n.now from n left join u on true`)
@@ -185,10 +185,11 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		recorded              = make([]bool, n)
 	)
 	for i, o := range b.Outcomes {
-		ids[i], epochs[i], states[i], attempts[i] = uuid(o.ID), o.Epoch, int16(o.State), int32(o.Attempt)
+		ids[i], epochs[i], states[i] = uuid(o.ID), o.Epoch, int16(o.State)
+		attempts[i] = int32(sqlrow.Attempt(o.Attempt))
 		dues[i], occurrences[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence)
 		errs[i], results[i], recorded[i] = o.Error, o.Result, !o.Unrecorded
-		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(o.Run.Attempt)
+		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(sqlrow.Attempt(o.Run.Attempt))
 		verdicts[i] = int16(o.Run.Verdict)
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}

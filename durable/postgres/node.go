@@ -89,7 +89,7 @@ var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $
 // one statement, however much it is, as it must be done well within the lease of the node that does it.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	held as materialized (
-		select j.id, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, j.attempt + (b.job is not null)::int as attempt
+		select j.id, j.epoch, j.owner, b.started, (b.job is not null)::int as begun, least(j.attempt, {MostSmall} - 1) + (b.job is not null)::int as attempt
 		from executor_job j left join executor_begun b on b.job = j.id and b.epoch = j.epoch
 		where state in {Held} and not exists (select from executor_node where id = j.owner)
 		for update of j skip locked
@@ -107,7 +107,8 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 				when o.attempt < 2 then n.now else n.now + o.least + (o.least * o.mixed >> 10) end,
 			occurrence = case when not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
-			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, runs = j.runs + o.begun, lost = j.lost + o.begun,
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
+			runs = least(j.runs + o.begun, {Most}), lost = least(j.lost + o.begun, {MostSmall}),
 			suspect = j.suspect or j.state = {Running}, updated = n.now,
 			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end
 		from o, n where j.id = o.id
@@ -115,6 +116,7 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
 		select id, runs, run_occurrence, attempt, epoch, owner, started, now, {RunLost}, error from u where begun = 1
+		on conflict do nothing
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
 
 // bury leaves a tombstone for each node of which something could not be freed, since another transaction has its row:
@@ -202,7 +204,7 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 				when j.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
 			attempt = case when j.next_due <> 0 then 0 else j.attempt end,
-			pending = {PendingNone}, next_due = 0, owner = '', epoch = j.epoch + 1, updated = n.now
+			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}), updated = n.now
 		from o, n where j.id = o.id
 		returning j.id
 	) select count(*) from u`)

@@ -27,6 +27,9 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 		if answer = transition.Change(j, c, now); answer == durable.TooLate {
 			return nil
 		}
+		if c.Op == durable.OpDelete {
+			return tx.exec(ctx, `with runs as (delete from executor_run where job = $1) delete from executor_job where id = $1`, uuid(id))
+		}
 		return put(ctx, tx, j, now)
 	})
 	return answer, err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,6 +13,8 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
+
+var low, high = strconv.Itoa(int(durable.Low)), strconv.Itoa(int(durable.High))
 
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
@@ -88,14 +91,22 @@ var migrations = []string{
 	// What is pending for a running job has the name that it has in Go.
 	`alter table executor_job rename column wish to pending;`,
 
-	// Which runs have begun.
+	// Which runs have begun. And a row that can't be read is no longer accepted: one would stop the claims of all.
+	// Those that are there are set aside; the others need not be looked at again.
 	`create table executor_begun (
 		job uuid not null,
 		epoch bigint not null,
 		started bigint not null,
 		primary key (job, epoch)
 	);
-	alter table executor_job add column suspect boolean not null default false;`,
+	alter table executor_job add column suspect boolean not null default false;
+	update executor_job set state = {Dead}, pending = {PendingNone}, owner = '', updated = ` + clock + `,
+		priority = least(greatest(priority, ` + low + `), ` + high + `), epoch = least(greatest(epoch, 0), {Most}),
+		runs = least(greatest(runs, 0), {Most}), attempt = least(greatest(attempt, 0), {MostSmall}),
+		attempts = least(greatest(attempts, 0), {MostSmall}), lost = least(greatest(lost, 0), {MostSmall}),
+		error = '` + sqlrow.Unsound + `'
+	where not ` + sqlrow.Sound + `;
+	alter table executor_job add constraint executor_job_sound check ` + sqlrow.Sound + ` not valid;`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

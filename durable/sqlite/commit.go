@@ -56,7 +56,7 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	due = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
 	occurrence = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
-	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = runs + ?7, updated = ?8,
+	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11
 	where id = ?9 and epoch = ?10 and state = {Running}`)
 
@@ -67,7 +67,7 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 		recorded = 0
 	}
 	ran := !o.Unrecorded && o.Run.Verdict != durable.RunSkipped
-	n, err := q.exec(commitJob, int64(o.State), micros(o.Due), micros(o.Occurrence), int64(o.Attempt), o.Error,
+	n, err := q.exec(commitJob, int64(o.State), micros(o.Due), micros(o.Occurrence), sqlrow.Attempt(o.Attempt), o.Error,
 		o.Result, recorded, now, o.ID[:], o.Epoch, ran)
 	if err == nil && n == 0 {
 		// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
@@ -79,8 +79,8 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 		return err == nil, err
 	}
 	r := &o.Run
-	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ?",
-		micros(r.Occurrence), int64(r.Attempt), b.Node, micros(r.Started), micros(r.Finished),
+	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ? on conflict do nothing",
+		micros(r.Occurrence), sqlrow.Attempt(r.Attempt), b.Node, micros(r.Started), micros(r.Finished),
 		int64(r.Verdict), r.Error, o.ID[:])
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)

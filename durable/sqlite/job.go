@@ -36,7 +36,7 @@ func (q *querier) put(j *durable.Job) error {
 }
 
 func (q *querier) addRun(r *durable.Run) error {
-	_, err := q.exec("insert into executor_run ("+sqlrow.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", sqlrow.RunValues(r, r.Job[:])...)
+	_, err := q.exec("insert into executor_run ("+sqlrow.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing", sqlrow.RunValues(r, r.Job[:])...)
 	return err
 }
 
@@ -121,6 +121,13 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (du
 		answer := transition.Change(j, c, now())
 		if answer == durable.TooLate {
 			return answer, nil
+		}
+		if c.Op == durable.OpDelete {
+			_, err := q.exec("delete from executor_run where job = ?", id[:])
+			if err == nil {
+				_, err = q.exec("delete from executor_job where id = ?", id[:])
+			}
+			return answer, err
 		}
 		return answer, q.put(j)
 	})

@@ -152,7 +152,7 @@ var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join exe
 
 // claimJobs claims jobs of one kind and priority.
 var claimJobs = sqlrow.SQL(`update executor_job
-	set state = case when due <= ?1 then {Running} else {Claimed} end, owner = ?2, epoch = epoch + 1, updated = ?3
+	set state = case when due <= ?1 then {Running} else {Claimed} end, owner = ?2, epoch = min(epoch + 1, {Most}), updated = ?3
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
 	returning ` + sqlrow.Unbegun)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -76,14 +77,95 @@ var migrations = []string{
 	// What is pending for a running job has the name that it has in Go.
 	`alter table executor_job rename column wish to pending;`,
 
-	// Which runs have begun.
+	// Which runs have begun. And a row that can't be read is no longer accepted: one would stop the claims of all.
+	// Those that are there are set aside.
 	`create table executor_begun (
 		job blob not null,
 		epoch integer not null,
 		started integer not null,
 		primary key (job, epoch)
 	) without rowid;
-	alter table executor_job add column suspect integer not null default 0;`,
+	create table executor_job_6 (
+		id blob primary key not null check (length(id) = 16),
+		key text unique,
+		kind text not null,
+		payload blob not null,
+		priority integer not null,
+		schedule text not null,
+		missed text not null,
+		anchor integer not null,
+		due integer not null,
+		occurrence integer not null,
+		next_due integer not null,
+		state integer not null,
+		pending integer not null,
+		epoch integer not null,
+		owner text not null,
+		attempt integer not null,
+		attempts integer not null,
+		timeout integer not null,
+		runs integer not null,
+		lost integer not null default 0,
+		error text not null,
+		result blob,
+		created integer not null,
+		updated integer not null,
+		suspect integer not null default 0,
+		check ` + sqlrow.Sound + `
+	) strict;
+	` + copyJobs() + `;
+	drop table executor_job;
+	alter table executor_job_6 rename to executor_job;
+	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
+	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
+	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};`,
+}
+
+// copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each
+// column has the nearest value that it may have; so has each that is of another type, as SQLite took any.
+func copyJobs() string {
+	number := func(name string, least, most int64) string {
+		return fmt.Sprintf("case typeof(%[1]s) when 'integer' then min(max(%[1]s, %d), %d) else %[2]d end", name, least, most)
+	}
+	text := func(name string) string { return "cast(coalesce(" + name + ", '') as text)" }
+	const wide = 1 << 62
+	columns := []struct{ name, value string }{
+		{"id", "case when typeof(id) = 'blob' and length(id) = 16 then id else randomblob(16) end"},
+		{"key", "case typeof(key) when 'text' then key end"}, {"kind", text("kind")}, {"payload", "cast(coalesce(payload, '') as blob)"},
+		{"priority", number("priority", int64(durable.Low), int64(durable.High))},
+		{"schedule", text("schedule")}, {"missed", text("missed")},
+		{"anchor", number("anchor", -wide, wide)}, {"due", number("due", -wide, wide)},
+		{"occurrence", number("occurrence", -wide, wide)}, {"next_due", number("next_due", -wide, wide)},
+		{"state", number("state", 0, int64(durable.Paused))}, {"pending", number("pending", 0, int64(durable.PendingPause))},
+		{"epoch", number("epoch", 0, sqlrow.Most)}, {"owner", text("owner")},
+		{"attempt", number("attempt", 0, sqlrow.MostSmall)}, {"attempts", number("attempts", 0, sqlrow.MostSmall)},
+		{"timeout", number("timeout", 0, wide/1000)}, {"runs", number("runs", 0, sqlrow.Most)},
+		{"lost", number("lost", 0, sqlrow.MostSmall)}, {"error", text("error")}, {"result", "cast(result as blob)"},
+		{"created", number("created", -wide, wide)}, {"updated", number("updated", -wide, wide)},
+	}
+	var names, values, same []string
+	for _, c := range columns {
+		names, values = append(names, c.name), append(values, c.value+" as "+c.name)
+		if c.name != "payload" && c.name != "result" { // they are read in whatever type
+			same = append(same, c.name+" is "+c.value)
+		}
+	}
+	list := strings.Join(names, ", ")
+	sound := "(" + strings.Join(same, " and ") + " and " + sqlrow.Sound + ")"
+	replace := map[string]string{
+		"state":   "case when sound then state else {Dead} end",
+		"pending": "case when sound then pending else {PendingNone} end",
+		"updated": "case when sound then updated else cast(strftime('%s', 'now') as integer) * 1000000 end",
+		"owner":   "case when sound then owner else '' end",
+		"error":   "case when sound then error else '" + sqlrow.Unsound + "' end",
+	}
+	for i, name := range names {
+		if r, ok := replace[name]; ok {
+			names[i] = r
+		}
+	}
+	return "insert into executor_job_6 (" + list + ") select " + strings.Join(names, ", ") + " from (select " +
+		strings.Join(values, ", ") + ", " + sound + " as sound from executor_job)"
 }
 
 // migrate brings the schema up to date, under the lock of a writer.

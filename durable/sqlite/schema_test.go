@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/sqlite"
 )
 
@@ -40,9 +39,9 @@ func TestMigrateFirstSchema(t *testing.T) {
 	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, store, "alter table executor_node drop column lease", "drop index executor_job_owner",
-		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "delete from executor_schema where version >= 2",
-		"alter table executor_job drop column lost", "drop table executor_pause", "drop table executor_begun", "alter table executor_job drop column suspect", "alter table executor_job rename column pending to wish")
+	if err := store.Downgrade(1); err != nil {
+		t.Fatal(err)
+	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

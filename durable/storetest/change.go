@@ -228,3 +228,32 @@ func rescheduleMovesOccurrence(b *bench) {
 		}
 	}
 }
+
+// A job that is deleted is gone with its history, and its key is free; one that is confirmed or runs stays.
+func deletes(b *bench) {
+	node := b.node("a")
+	runs := b.running(node, key("runs"), every("1h0m0s"))
+	b.change(runs.ID, durable.OpDelete, durable.TooLate)
+	b.add(-time.Second)
+	confirmed := b.claimOne(node)
+	b.change(confirmed.ID, durable.OpDelete, durable.TooLate)
+	b.add(30 * time.Second)
+	claimed := b.claimOne(node)
+	b.settle(node, next(runs, runs.Due.Add(time.Hour)))
+	canceled := b.add(0)
+	b.change(canceled.ID, durable.OpCancel, durable.Applied)
+	for _, id := range []durable.ID{claimed.ID, runs.ID, canceled.ID} {
+		b.change(id, durable.OpDelete, durable.Applied)
+		b.change(id, durable.OpDelete, durable.NotFound)
+		if lines := must(b.store.Runs(b.Context(), id, 0, 10)); len(lines) > 0 {
+			b.Errorf("history is %+v", lines)
+		}
+	}
+	if b.confirm(node, claimed) {
+		b.Error("a job that is gone was confirmed")
+	}
+	if again := b.insert(job(0, key("runs"), every("1h0m0s")), durable.Placement{}); !again.Changed {
+		b.Errorf("the key is not free: %+v", again)
+	}
+	b.same(must(b.store.List(b.Context(), durable.Filter{})), confirmed, b.get(must(b.store.Find(b.Context(), "runs")).ID))
+}

@@ -109,6 +109,7 @@ var tests = []struct {
 	{"RescheduleDuringTheLastRunAddsOne", rescheduleLast},
 	{"RunNowMakesItDue", runNow},
 	{"ReviveBringsTheDeadBack", revive},
+	{"DeleteRemovesWhatDoesNotRun", deletes},
 
 	{"NowIsBetweenOtherAnswers", nowBetween},
 	{"GetAndFindKnowNothingUnknown", getUnknown},

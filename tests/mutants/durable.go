@@ -39,12 +39,12 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "a claim gives no new epoch",
-		old: "	j.Owner = node\n\tj.Epoch++\n",
+		old: "	j.Owner = node\n\tup(&j.Epoch, most)\n",
 		new: "	j.Owner = node\n",
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "what is taken from a node keeps its epoch",
-		old: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n\tj.Epoch++\n",
+		old: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n\tup(&j.Epoch, most)\n",
 		new: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n",
 	},
 	{

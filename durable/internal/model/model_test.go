@@ -265,7 +265,7 @@ func (m *model) call() {
 		ref, _ := m.ref()
 		waits := pick(m, durable.OpCancel, durable.OpPause, durable.OpReschedule) // for the end of a run
 		c := durable.Change{Op: pick(m, waits, waits, durable.OpResume, durable.OpReschedule, durable.OpRunNow,
-			durable.OpRevive), Due: m.time()}
+			durable.OpRevive, durable.OpDelete), Due: m.time()}
 		m.compare(fmt.Sprintf("change %v %+v", ref.ID, c), func(s durable.Store) (any, error) { return s.Change(ctx, ref.ID, c) })
 	case n < 97:
 		kind, pause := pick(m, kinds...), m.IntN(2) == 0
@@ -368,6 +368,7 @@ func (m *model) beat(node string, lease time.Duration) {
 		if p.Freed > 0 {
 			p.Due = false // those just freed may not count
 		}
+		p.Alone = false // which a file alone can say
 		slices.Sort(p.Paused)
 		slices.SortFunc(p.Dead, func(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) })
 		slices.SortFunc(p.Canceled, func(a, b durable.Ref) int { return bytes.Compare(a.ID[:], b.ID[:]) })

@@ -31,11 +31,28 @@ var numbers = func() *strings.Replacer {
 	for name, v := range map[string]durable.Verdict{"RunSkipped": durable.RunSkipped, "RunLost": durable.RunLost} {
 		add(name, uint8(v))
 	}
+	add("Most", int64(Most))
+	add("MostSmall", int64(MostSmall))
 	add("Held", uint8(durable.Claimed), uint8(durable.Running))
 	add("Over", uint8(durable.Succeeded), uint8(durable.Dead), uint8(durable.Canceled))
 	pairs = append(pairs, "{Priorities}", fmt.Sprintf("array[%d, %d, %d]::smallint[]", durable.High, durable.Normal, durable.Low))
 	return strings.NewReplacer(pairs...)
 }()
+
+// Most and MostSmall are the greatest numbers that the databases take for what only goes up: they go no further.
+const (
+	Most      = 1 << 62 // of epochs and runs
+	MostSmall = 1 << 30 // of attempts and lost runs
+)
+
+// Sound is the condition that a row of executor_job is one that can be read and changed. The databases check it.
+var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {PendingNone} and {PendingPause}
+	and priority between ` + fmt.Sprint(durable.Low, " and ", durable.High) + ` and (owner <> '') = (state in {Held})
+	and epoch between 0 and {Most} and runs between 0 and {Most}
+	and attempt between 0 and {MostSmall} and attempts between 0 and {MostSmall} and lost between 0 and {MostSmall})`)
+
+// Unsound is the error of a job whose row was not sound when the store was brought up to date.
+const Unsound = "durable: the row of the job could not be read; it was set aside"
 
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
 // what is pending or of a verdict, as {Running}. {Held} and {Over} are lists of states, for "state in {Held}", and

@@ -60,18 +60,21 @@ func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	if us := t.UnixMicro(); us != 0 {
+	if us := min(max(t.UnixMicro(), earliest), latest); us != 0 {
 		return us
 	}
 	return 1 // later, as nothing is to be early
 }
+
+// Times are in the years 1 to 9999, as texts of them are. What a row has beyond these is read as the nearest.
+const earliest, latest = -62135596800_000_000 + 1, 253402300799_999_999
 
 // Time is the inverse of Micros.
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
 	}
-	return time.UnixMicro(us).UTC()
+	return time.UnixMicro(min(max(us, earliest), latest)).UTC()
 }
 
 // Key returns a key as its column has it, in which no key is null.
@@ -94,7 +97,7 @@ func Values(j *durable.Job, id any) []any {
 	return []any{
 		id, Key(j.Key), j.Kind, bytesOf(j.Payload), int64(j.Priority), j.Schedule, j.Missed,
 		Micros(j.Anchor), Micros(j.Due),
-		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, int64(attempt),
+		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
 		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect,
 	}
@@ -207,9 +210,12 @@ func ScanAll(rows *sql.Rows, err error) ([]durable.Job, error) {
 	return jobs, rows.Err()
 }
 
+// Attempt returns a number of attempts as its column has it.
+func Attempt(n int) int64 { return min(max(int64(n), 0), MostSmall) }
+
 // RunValues returns the columns of a run.
 func RunValues(r *durable.Run, id any) []any {
-	return []any{id, r.Seq, Micros(r.Occurrence), int64(r.Attempt), r.Epoch, r.Node, Micros(r.Started),
+	return []any{id, r.Seq, Micros(r.Occurrence), Attempt(r.Attempt), r.Epoch, r.Node, Micros(r.Started),
 		Micros(r.Finished), int64(r.Verdict), r.Error}
 }
 

@@ -11,6 +11,12 @@ import (
 // once is Job.Schedule of a job that is not periodic.
 const once = "once"
 
+// most and mostSmall are sqlrow.Most and sqlrow.MostSmall.
+const most, mostSmall = 1 << 62, 1 << 30
+
+// up adds one to a number, but goes no further than to most.
+func up[N int | int64](n *N, most N) { *n = min(*n+1, most) }
+
 // New returns the row of a new job. It belongs to p.Node, if that is near enough and alive is set.
 func New(n durable.NewJob, p durable.Placement, alive bool, now time.Time) durable.Job {
 	due := first(n, now)
@@ -39,14 +45,14 @@ func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
 		j.State = durable.Confirmed
 	}
 	j.Owner = node
-	j.Epoch++
+	up(&j.Epoch, most)
 	j.Updated = now
 }
 
 // Begin notes that the handler of a confirmed job was called.
 func Begin(j *durable.Job, started time.Time) {
 	j.State, j.Started = durable.Running, started
-	j.Attempt++
+	up(&j.Attempt, mostSmall)
 }
 
 // Confirm lets the node that holds a job begin it.
@@ -94,7 +100,7 @@ func Reuses(j *durable.Job, n durable.NewJob) bool { return n.ReuseKey && j.Stat
 // free takes a job away from its node.
 func free(j *durable.Job) {
 	j.State, j.Owner, j.Started = durable.Waiting, "", time.Time{}
-	j.Epoch++
+	up(&j.Epoch, most)
 }
 
 // Release takes back a job that its node has not begun.
@@ -158,6 +164,11 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		}
 		due(j, now, now)
 		j.State = durable.Waiting
+	case durable.OpDelete:
+		if j.State.Granted() {
+			return durable.TooLate
+		}
+		free(j) // the store removes it
 	case durable.OpRevive:
 		if j.State != durable.Dead && j.State != durable.Canceled {
 			return durable.TooLate
@@ -204,7 +215,7 @@ func ApplyPending(j *durable.Job) {
 // Commit applies the outcome of its run to a job that is granted, and returns the line for the history.
 func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
 	if !o.Unrecorded {
-		j.Runs++
+		up(&j.Runs, most)
 		if o.Run.Verdict != durable.RunSkipped {
 			j.Lost, j.Suspect = 0, false
 		}
@@ -247,8 +258,8 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	text := "durable: node " + j.Owner + " was lost"
 	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Started, Finished: now,
 		Verdict: durable.RunLost, Error: text}
-	j.Runs++
-	j.Lost++
+	up(&j.Runs, most)
+	up(&j.Lost, mostSmall)
 	run := Line(j, j.Owner, lost)
 	ref := durable.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)

@@ -1,0 +1,65 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/poisontest"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// makeFifth makes the schema of a store that of the fifth version, the last that took any number.
+func makeFifth(t *testing.T, store *postgres.Store) {
+	t.Helper()
+	must(store.DB().Exec(`alter table executor_job drop constraint executor_job_sound;
+		alter table executor_job drop column suspect; drop table executor_begun;
+		update executor_schema set version = 5`))
+}
+
+// A row that is not as ours are is declined by the database, or does no harm; one that an older store has is set aside
+// when that is brought up to date. See package poisontest.
+func TestPoisonedRows(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		for i, c := range append(poisontest.Cases(), poisontest.Case{Column: "payload", Value: `'\x00'`}) {
+			if testing.Short() && i%7 > 0 {
+				continue
+			}
+			for _, held := range []bool{false, true} {
+				t.Run(poisontest.Name(c, old, held), func(t *testing.T) {
+					t.Parallel()
+					dsn := dsn(t)
+					store := open(t, dsn)
+					waits, runs := poisontest.Fill(t, store)
+					id := waits
+					if held {
+						id = runs
+					}
+					if old {
+						makeFifth(t, store)
+					}
+					_, err := store.DB().Exec("update executor_job set "+c.String()+" where id = $1", id.String())
+					if declined := err != nil; declined != (c.Declined && !old) && !(held && c.Column == "owner") {
+						t.Fatalf("the database answers: %v", err)
+					}
+					if old {
+						store = open(t, dsn)
+					}
+					poisontest.Judge(t, store, id)
+				})
+			}
+		}
+	}
+}
+
+// A history that is newer than the job, as after a part of the tables was restored, stops neither the outcome of a run
+// nor the release of what a dead node held.
+func TestHistoryNewerThanJobs(t *testing.T) {
+	store := open(t, dsn(t))
+	_, runs := poisontest.Fill(t, store)
+	must(store.DB().Exec(`insert into executor_run (job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error)
+		select id, 1, 0, 1, 1, 'x', 0, 0, 0, '' from executor_job`))
+	j := must(store.Get(t.Context(), runs))
+	must(store.Commit(t.Context(), durable.CommitRequest{Node: "dead",
+		Begun: []durable.Begin{{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}}}))
+	poisontest.Judge(t, store, durable.ID{})
+}
