@@ -32,12 +32,29 @@ func Key(key string) Option {
 }
 
 // ReuseKey lets the job take its key from an earlier one that is over: that succeeded, is dead or was canceled. The
-// earlier job, of any kind, is kept without a key from then on. So work that is asked for many times while it waits or
-// runs is done once, and can be asked for again after that; and a schedule that has ended, or was canceled, begins anew
-// when it is registered. A job without a key is an error.
+// earlier job, of any kind, is kept without a key from then on. So work that is asked for many times while it waits is
+// done once, and can be asked for again after that; and a schedule that has ended, or was canceled, begins anew when it
+// is registered.
+//
+// If the earlier job runs, or may begin at any moment, and runs once, it runs again after that, with the payload and
+// options of this call, when this job would be due: the run in progress may have seen too little. More such calls until
+// then are one. It is over, for Await, after the last run. A job without a key is an error.
 func ReuseKey() Option {
 	return func(j *NewJob) error {
 		j.ReuseKey = true
+		return nil
+	}
+}
+
+// Replace is ReuseKey, and makes a job with the key that waits or is paused take on the payload, the options and the
+// time of this one: the latest call counts. So a job that is added with a delay each time something changes runs once
+// it has not changed for that long. A periodic job does not take it, since registering it again does that by itself.
+func Replace() Option {
+	return func(j *NewJob) error {
+		if j.Schedule != once {
+			return invalid("Replace: a periodic job takes on another payload and schedule by itself; leave the option out")
+		}
+		j.ReuseKey, j.Replace = true, true
 		return nil
 	}
 }

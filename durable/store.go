@@ -110,6 +110,9 @@ type NewJob struct {
 	Key string
 	// ReuseKey makes a job that is over lose the key to this one.
 	ReuseKey bool
+	// Replace makes a job with the key that waits, or is paused, take on what this one has, its time, too. One that is
+	// granted takes it on for another run after this one, as it does with ReuseKey.
+	Replace  bool
 	Kind     string
 	Payload  []byte
 	Priority Priority
@@ -137,9 +140,9 @@ type Placement struct {
 // An InsertResult is what became of a new job.
 type InsertResult struct {
 	// Job is the job as it is now. Its ID is another one if the key was taken by
-	// an earlier job of this kind. That one is left alone if it is not periodic.
-	// If it is, payload, priority, limits and policies become the new ones, and a
-	// schedule that differs begins anew: at once, or after the run in progress.
+	// an earlier job of this kind. That one is left alone if it is not periodic, except for what ReuseKey and Replace
+	// ask for. If it is, payload, priority, limits and policies become the new ones, and a schedule that differs begins
+	// anew: at once, or after the run in progress.
 	Job
 	// Changed reports that this call has added the job, or changed the properties of the one that is there. A call that
 	// is repeated, since the answer of the first was lost, does not report it again.

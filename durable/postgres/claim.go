@@ -11,7 +11,7 @@ import (
 const lookJobs = `
 			select id, due from executor_job
 			where state = {Waiting} and kind = k.kind and priority = k.priority
-				and due <= (select now + $2 from n) and exists (select from node)
+				and due <= (select now + $2 from n) and due >= (array[k.high, k.normal, k.low])[{High} - k.priority + 1] and exists (select from node)
 			order by due limit k.most for update skip locked
 		`
 
@@ -25,16 +25,17 @@ const lookJobs = `
 // That makes it one statement, which a node that is stopped can't leave half done.
 var (
 	claimBounded = claimJobs(`asked as (
-			select * from unnest($5::text[], $6::bigint[], $7::bigint[]) with ordinality as a (kind, most, global, ord)
+			select * from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+				with ordinality as a (kind, most, high, normal, low, global, ord)
 		), mine as materialized (
 			select kind, turn from executor_limit where kind in (select kind from asked where global > 0) for update skip locked
 		), free as materialized (
-			select a.kind, a.ord, case when a.global = 0 then a.most else least(a.most, a.global - (
+			select a.kind, a.ord, a.high, a.normal, a.low, case when a.global = 0 then a.most else least(a.most, a.global - (
 				select count(*) from executor_node m join executor_job h on h.owner = m.id where h.state in {Held} and h.kind = a.kind)) end as most
 			from asked a where a.global = 0
 				or exists (select from mine join executor_limit seen on seen.kind = mine.kind and seen.turn = mine.turn where mine.kind = a.kind)
 		), looks as materialized (
-			select p.priority, f.kind, f.most, f.ord from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
+			select p.priority, f.kind, f.most, f.high, f.normal, f.low, f.ord from free f, pg_catalog.unnest({Priorities}) as p (priority) where f.most > 0
 		), plenty as materialized (
 			select j.id, j.due, k.priority, k.ord
 			from (select * from looks where most >= $4 order by priority desc, ord offset 0) k cross join lateral (`+lookJobs+`) j
@@ -56,8 +57,8 @@ var (
 	claimPlenty = claimJobs(`pick as materialized (
 			select j.id
 			from (
-				select p.priority, k.kind, k.most, k.ord
-				from unnest($5::text[], $6::bigint[]) with ordinality as k (kind, most, ord), pg_catalog.unnest({Priorities}) as p (priority)
+				select p.priority, k.kind, k.most, k.high, k.normal, k.low, k.ord
+				from unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) with ordinality as k (kind, most, high, normal, low, ord), pg_catalog.unnest({Priorities}) as p (priority)
 				order by p.priority desc, k.ord offset 0
 			) k cross join lateral (`+lookJobs+`) j
 			limit $4
@@ -78,9 +79,9 @@ func claimJobs(pick, turned, busy, lost string) string {
 				owner = $1, epoch = least(j.epoch + 1, {Most}), updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
-		)` + turned + ` select ` + sqlrow.Unbegun + `, n.now, false, false, false from u, n
+		)` + turned + ` select ` + sqlrow.Unbegun + `, n.now, false, false, false, 0::bigint from u, n
 		union all
-		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4 from n`)
+		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4, case when exists (select from node) then ` + clock + ` - n.now else -1 end from n`)
 }
 
 // Claim makes waiting jobs those of a node.
@@ -97,7 +98,9 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			}
 		}
 	}
-	statement, args := claimPlenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most}
+	high, normal, low := s.floors.of(kinds)
+	statement, args := claimPlenty, []any{r.Node, r.Ahead.Microseconds(), r.Lead.Microseconds(), r.Limit, kinds, most,
+		high, normal, low}
 	if bounded {
 		statement, args = claimBounded, append(args, global)
 	}
@@ -106,10 +109,11 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 		return c, err
 	}
 	defer rows.Close()
+	took := int64(-1)
 	for rows.Next() {
 		var now int64
 		var busy, lost, more bool
-		j, err := sqlrow.Scan(rows, &now, &busy, &lost, &more)
+		j, err := sqlrow.Scan(rows, &now, &busy, &lost, &more, &took)
 		if err != nil {
 			return c, err
 		}
@@ -122,7 +126,14 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 			s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
 		}
 	}
-	return c, rows.Err()
+	if err := rows.Err(); err != nil {
+		return c, err
+	}
+	s.floors.heard(c.Now.UnixMicro())
+	if took >= 0 { // the node is alive
+		s.floors.claimed(r, high, normal, low, c, c.Now.UnixMicro(), took)
+	}
+	return c, nil
 }
 
 // lockable makes sure that the kind has a row in executor_limit. The store remembers that, until a claim finds that the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -13,9 +14,9 @@ import (
 
 // Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	a, err := commitAll(ctx, standard{s.db}, b, patient)
+	a, err := s.commitAll(ctx, standard{s.db}, b, patient)
 	if code(err) == lockNotAvailable {
-		a, err = commitAll(ctx, standard{s.db}, b, picky)
+		a, err = s.commitAll(ctx, standard{s.db}, b, picky)
 	}
 	return a, err
 }
@@ -46,7 +47,8 @@ const (
 	lockNotAvailable = "55P03"
 )
 
-func commitAll(ctx context.Context, q querier, b durable.CommitRequest, with statements) (durable.CommitResult, error) {
+func (s *Store) commitAll(ctx context.Context, q querier, b durable.CommitRequest,
+	with statements) (durable.CommitResult, error) {
 	var a durable.CommitResult
 	now := int64(0)
 	err := begin(ctx, q, b)
@@ -59,8 +61,12 @@ func commitAll(ctx context.Context, q querier, b durable.CommitRequest, with sta
 		}
 	}
 	if len(b.Outcomes) > 0 {
-		if err = commit(ctx, q, with.commit, b, &a, &now); err != nil {
+		early := int64(0)
+		if early, err = commit(ctx, q, with.commit, b, &a, &now); err != nil {
 			return a, err
+		}
+		if early != 0 {
+			s.floors.lower(time.UnixMicro(early))
 		}
 	}
 	a.Now = sqlrow.Time(now)
@@ -98,7 +104,7 @@ func confirmRuns(more, from, lock string) string {
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
 		returning j_.ord
-	) select u.ord, n.now from n left join u on true`)
+	) select u.ord, n.now, 0::bigint from n left join u on true`)
 }
 
 func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult,
@@ -109,7 +115,7 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, sqlrow.Micros(c.Occurrence)
 	}
 	var err error
-	if a.Confirmed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, occurrences)); err != nil {
+	if a.Confirmed, err = answers(n, now, new(int64))(q.query(ctx, statement, ids, epochs, occurrences)); err != nil {
 		return err
 	}
 	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
@@ -119,8 +125,9 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 	})
 }
 
-// answers reads rows of a place, counted from 1, and the time.
-func answers(n int, now *int64) func(rows, error) ([]bool, error) {
+// answers reads rows of a place, counted from 1, the time, and when a job is due again if that has passed, of which the
+// first goes to early.
+func answers(n int, now, early *int64) func(rows, error) ([]bool, error) {
 	return func(found rows, err error) ([]bool, error) {
 		if err != nil {
 			return nil, err
@@ -129,8 +136,12 @@ func answers(n int, now *int64) func(rows, error) ([]bool, error) {
 		yes := make([]bool, n)
 		for found.Next() {
 			var ord sql.NullInt64
-			if err := found.Scan(&ord, now); err != nil {
+			var due int64
+			if err := found.Scan(&ord, now, &due); err != nil {
 				return nil, err
+			}
+			if due != 0 && (*early == 0 || due < *early) {
+				*early = due
 			}
 			if ord.Valid {
 				yes[ord.Int64-1] = true
@@ -149,30 +160,31 @@ func commitRuns(more, from, lock string) string {
 		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
-			state = case when o.state = {Dead} and j.pending = {PendingCancel} then {Canceled}
+			state = case when j.schedule = 'once' and j.next_due <> 0 then case j.pending when {PendingPause} then {Paused} else {Waiting} end
+				when o.state = {Dead} and j.pending = {PendingCancel} then {Canceled}
 				when o.state <> {Waiting} and (o.due <> 0 or j.next_due = 0) then o.state
 				when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
-			due = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
-			occurrence = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then j.next_due else o.occurrence end,
-			attempt = case when (o.state = {Waiting} or o.due = 0) and j.next_due <> 0 then 0 else o.attempt end,
+			due = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
+			occurrence = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then j.next_due else o.occurrence end,
+			attempt = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
 			runs = least(j.runs + o.recorded::int, {Most}), updated = n.now,
 			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end,
 			suspect = j.suspect and not (o.recorded and o.verdict <> {RunSkipped})
 		` + from + `
-		returning j.runs, o.*
+		returning j.runs, case when j.state = {Waiting} and j.due < n.now then j.due end as early, o.*
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
 		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error from u
 		where recorded and $16::bigint > 0 on conflict do nothing
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
-	) select u.ord, n.now from n left join u on true`)
+	) select u.ord, n.now, coalesce(u.early, 0) from n left join u on true`)
 }
 
 // commit commits outcomes.
 func commit(ctx context.Context, q querier, statement string, b durable.CommitRequest, a *durable.CommitResult,
-	now *int64) error {
+	now *int64) (early int64, err error) {
 	n := len(b.Outcomes)
 	var (
 		ids                                                = make([]pgtype.UUID, n)
@@ -193,14 +205,14 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		verdicts[i] = int16(o.Run.Verdict)
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
-	var err error
-	a.Committed, err = answers(n, now)(q.query(ctx, statement, ids, epochs, states, dues, occurrences, attempts, errs,
+	a.Committed, err = answers(n, now, &early)(q.query(ctx, statement, ids, epochs, states, dues, occurrences,
+		attempts, errs,
 		results, recorded,
 		runs, runAttempts, started, finished, verdicts, b.Node, b.History))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return unknown(ctx, q, ids, epochs, a.Committed, func(i int, state durable.State) {
+	return early, unknown(ctx, q, ids, epochs, a.Committed, func(i int, state durable.State) {
 		if state == durable.Running {
 			a.Locked = append(a.Locked, b.Outcomes[i].Ref)
 		} else {

@@ -48,3 +48,11 @@ func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, a
 
 // Share is what is done before each connection.
 var Share = share
+
+// ClaimPlenty is the statement of a claim.
+var ClaimPlenty = claimPlenty
+
+// Floors returns those of the next look for jobs of a kind.
+func (s *Store) Floors(kind string) (high, normal, low []int64) {
+	return s.floors.of([]string{kind})
+}

@@ -39,7 +39,7 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 		on conflict do nothing
 		returning id, due, state
 	), notified as materialized (
-		select ` + notify + ` from n where exists (select from ins where state = {Waiting} and due <= n.now + $16)
+		select case when $18::boolean then ` + notifyEarly + ` else ` + notify + ` end from n where exists (select from ins where state = {Waiting} and due <= n.now + $16)
 	)
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 
@@ -54,6 +54,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		placed, missing, err = add(ctx, s.queue, jobs, durable.Placement{}, false)
 	}
 	if err != nil || missing == 0 {
+		s.lowerTo(placed)
 		return placed, err
 	}
 	var amended []durable.InsertResult
@@ -61,7 +62,17 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		amended = slices.Clone(placed) // it may have to begin again
 		return amend(ctx, tx, jobs, amended)
 	})
+	s.lowerTo(amended)
 	return amended, err
+}
+
+// lowerTo lowers the floors to the jobs that were due already.
+func (s *Store) lowerTo(placed []durable.InsertResult) {
+	for i := range placed {
+		if p := &placed[i]; p.State == durable.Waiting && p.Due.Before(p.Now) {
+			s.floors.lower(p.Due)
+		}
+	}
 }
 
 // add is insert for jobs that may reuse a key, which takes a statement of its own: in one with the insert the key would
@@ -69,7 +80,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Placement,
 	hurry bool) (placed []durable.InsertResult, missing int, err error) {
 	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
-		return insert(ctx, standard{db}, jobs, p, hurry)
+		return insert(ctx, standard{db}, jobs, p, hurry, false)
 	}
 	err = inTx(ctx, db, func(tx querier) error {
 		if hurry {
@@ -80,7 +91,7 @@ func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Place
 		if err := freeKeys(ctx, tx, jobs); err != nil {
 			return err
 		}
-		placed, missing, err = insert(ctx, tx, jobs, p, hurry)
+		placed, missing, err = insert(ctx, tx, jobs, p, hurry, false)
 		return err
 	})
 	return placed, missing, err
@@ -106,9 +117,9 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
-// insert adds the jobs that are not there, and returns how many were.
+// insert adds the jobs that are not there, and returns how many were. If tx is set, the commit may be late.
 func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
-	hurry bool) ([]durable.InsertResult, int, error) {
+	hurry, tx bool) ([]durable.InsertResult, int, error) {
 	n := len(jobs)
 	var (
 		ids                            = make([]pgtype.UUID, n)
@@ -128,7 +139,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		dues[i], delays[i], timeouts[i] = sqlrow.Micros(j.Due), j.Delay.Microseconds(), j.Timeout.Microseconds()
 	}
 	rows, err := q.query(ctx, insertJobs, p.Node, p.Ahead.Microseconds(), p.Lead.Microseconds(), p.Limit,
-		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry)
+		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry, tx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -182,17 +193,17 @@ func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.Insert
 	if err != nil {
 		return durable.InsertResult{}, err
 	}
-	// What runs once is not amended: its row is not locked, or its outcome would wait until the caller's transaction
-	// ends.
+	// What runs once is mostly not amended: its row is not locked, or its outcome would wait until the caller's
+	// transaction ends.
 	look := lock
-	if n.Schedule == "once" {
+	if n.Schedule == "once" && !n.ReuseKey && !n.Replace {
 		look = get
 	}
 	changed := false
 	there, err := look(ctx, tx, "id = $1", uuid(n.ID))
 	if err == nil && there == nil {
 		if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
-			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Placement{}, false)
+			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Placement{}, false, true)
 			if err != nil {
 				return durable.InsertResult{}, err
 			}

@@ -14,6 +14,9 @@ const (
 	channel = "executor_durable"
 	schema  = "(select relnamespace::regnamespace::text from pg_catalog.pg_class where oid = 'executor_job'::regclass)"
 	notify  = "pg_notify('" + channel + "', " + schema + ")"
+	// early is behind the name if a job may be due that was due before: see floors.
+	early       = " early"
+	notifyEarly = "pg_notify('" + channel + "', " + schema + " || '" + early + "')"
 )
 
 // A session that listens and has heard nothing for as long as silence sends a query, and must get an answer within
@@ -33,13 +36,17 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	wake() // for what was missed
+	s.floors.reset() // for what was missed
+	wake()
 	for {
-		heard, err := hear(ctx, conn, ours)
+		heard, err := hear(ctx, conn)
 		if err != nil {
 			return err
 		}
-		if heard {
+		if heard == ours+early {
+			s.floors.reset()
+		}
+		if heard == ours || heard == ours+early {
 			wake()
 		}
 	}
@@ -67,22 +74,21 @@ func (s *Store) session(ctx context.Context) (conn *pgx.Conn, ours string, err e
 	return conn, ours, nil
 }
 
-// hear waits for a notification, and reports whether it is for our schema, or until there was silence and the server
-// has answered.
-func hear(ctx context.Context, conn *pgx.Conn, ours string) (heard bool, err error) {
+// hear waits for a notification, and returns what it says, or until there was silence and the server has answered.
+func hear(ctx context.Context, conn *pgx.Conn) (heard string, err error) {
 	quiet, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
 	n, err := conn.WaitForNotification(quiet)
 	if err == nil {
-		return n.Payload == ours, nil
+		return n.Payload, nil
 	}
 	if ctx.Err() != nil || quiet.Err() == nil || conn.IsClosed() {
-		return false, err
+		return "", err
 	}
 	asked, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	if err := conn.Ping(asked); err != nil { // what is notified meanwhile is kept for the next time
-		return false, err
+		return "", err
 	}
-	return false, leave(ctx, conn)
+	return "", leave(ctx, conn)
 }

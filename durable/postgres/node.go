@@ -40,9 +40,9 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 		not exists (select from me where late) and exists (select from executor_node where id <> $1 and lease_until < n.now),
 		exists (select from executor_job where state in {Held} and owner = $1 and pending = {PendingCancel}),
 		exists (select from executor_pause),
-		exists (select from pg_catalog.unnest($3::text[]) as k (kind), pg_catalog.unnest({Priorities}) as p (priority), lateral (
+		exists (select from unnest($3::text[], $5::bigint[], $6::bigint[], $7::bigint[]) as k (kind, high, normal, low), pg_catalog.unnest({Priorities}) as p (priority), lateral (
 			select from executor_job where state = {Waiting} and kind = k.kind and priority = p.priority
-				and due <= (select now + $4 from n) order by due limit 1) j)
+				and due <= (select now + $4 from n) and due >= (array[k.high, k.normal, k.low])[{High} - p.priority + 1] order by due limit 1) j)
 	from n`)
 
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
@@ -52,17 +52,20 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	var p durable.HeartbeatResult
 	var now int64
 	var dead, wanted, paused bool
-	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds,
-		w.Ahead.Microseconds()).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
+	high, normal, low := s.floors.of(w.Kinds)
+	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds(),
+		high, normal, low).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
 	if err != nil {
 		return p, err
 	}
+	s.floors.heard(now)
 	p.Now = sqlrow.Time(now)
 	if dead || !p.Alive {
 		err = inTx(ctx, s.db, func(tx querier) (err error) {
 			p.Freed, p.Dead, err = reap(ctx, tx, node)
 			return err
 		})
+		s.floors.reset()
 		if err != nil {
 			return p, err
 		}
@@ -96,11 +99,11 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	), o as materialized (
 		select h.*, j.occurrence as run_occurrence, 1000000::bigint << least(greatest(h.attempt - 2, 0), 6) as least,
 			((('x' || right(h.id::text, 8))::bit(32)::bigint + (h.epoch & 1023) * 2654435761) & 4294967295) >> 22 as mixed,
-			begun = 1 and pending <> {PendingCancel} and case schedule when 'once' then h.attempt >= attempts else lost + 1 >= $1 end as dead
+			begun = 1 and pending <> {PendingCancel} and case schedule when 'once' then h.attempt >= attempts and next_due = 0 else lost + 1 >= $1 end as dead
 		from held h join executor_job j on j.id = h.id
 	), u as (
 		update executor_job j set
-			state = case when o.dead then {Dead} when j.pending = {PendingCancel} then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
+			state = case when o.dead then {Dead} when j.pending = {PendingCancel} and not (j.schedule = 'once' and j.next_due <> 0) then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
 			due = case when o.dead then j.due when j.next_due <> 0 then j.next_due
 				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence)
 				when o.begun = 0 then j.due
@@ -155,7 +158,7 @@ func reap(ctx context.Context, tx querier, node string) (freed int, dead []durab
 
 // notifyNodes wakes the nodes when tx is committed.
 func notifyNodes(ctx context.Context, q querier) error {
-	return q.exec(ctx, "select "+notify)
+	return q.exec(ctx, "select "+notifyEarly)
 }
 
 // Leave removes a node.
@@ -166,6 +169,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 			return err
 		}
 		left, err := release(ctx, tx, node, nil)
+		s.floors.reset()
 		if err == nil && left {
 			err = tx.exec(ctx, bury)
 		}
@@ -190,6 +194,7 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 		left, err = release(ctx, tx, node, keep)
 		return err
 	})
+	s.floors.reset()
 	return left || later, err
 }
 
@@ -199,7 +204,8 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 		select id from executor_job where state in {Held} and owner = $1 and not (id = any($2::uuid[])) for update skip locked
 	), u as (
 		update executor_job j set
-			state = case j.pending when {PendingCancel} then {Canceled} when {PendingPause} then {Paused} else {Waiting} end,
+			state = case when j.pending = {PendingCancel} and not (j.schedule = 'once' and j.next_due <> 0) then {Canceled}
+				when j.pending = {PendingPause} then {Paused} else {Waiting} end,
 			due = case when j.next_due <> 0 then j.next_due
 				when j.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
 			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,

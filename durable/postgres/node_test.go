@@ -121,7 +121,7 @@ func TestHeartbeatUsesIndex(t *testing.T) {
 	must(store.DB().Exec("analyze executor_job"))
 	must(store.Join(t.Context(), "a", time.Hour))
 	rows := must(store.DB().Query("explain (analyze, timing off) "+postgres.Heartbeat, "a", time.Hour.Microseconds(),
-		[]string{"k", "other"}, time.Minute.Microseconds()))
+		[]string{"k", "other"}, time.Minute.Microseconds(), []int64{0, 0}, []int64{0, 0}, []int64{0, 0}))
 	plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
 	if !strings.Contains(plan, "using executor_job_due") || strings.Contains(plan, "Seq Scan on executor_job ") {
 		t.Errorf("the plan is\n%s", plan)

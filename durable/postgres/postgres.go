@@ -41,6 +41,7 @@ type Store struct {
 	queue  *sql.DB  // for users' calls that have to wait for another transaction
 	users  *sql.DB  // what DB returns
 	limits sync.Map // the kinds that have a row in executor_limit
+	floors floors
 	pruned struct { // the last run of the history that was looked at
 		sync.Mutex
 		job durable.ID

@@ -32,6 +32,7 @@ func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (an
 		}
 		return put(ctx, tx, j, now)
 	})
+	s.floors.reset()
 	return answer, err
 }
 

@@ -145,10 +145,11 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 	if err := freeKeys(ctx, q, jobs); err != nil {
 		return nil, foreign(err)
 	}
-	placed, missing, err := insert(ctx, q, jobs, durable.Placement{}, false)
+	placed, missing, err := insert(ctx, q, jobs, durable.Placement{}, false, true)
 	if err == nil && missing > 0 {
 		err = amend(ctx, q, jobs, placed)
 	}
+	s.lowerTo(placed)
 	return placed, foreign(err)
 }
 
@@ -158,5 +159,5 @@ func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitR
 	if err != nil {
 		return durable.CommitResult{}, err
 	}
-	return commitAll(ctx, q, b, picky)
+	return s.commitAll(ctx, q, b, picky)
 }

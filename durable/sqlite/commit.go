@@ -51,11 +51,12 @@ var confirmJob = sqlrow.SQL(`update executor_job set state = {Running},
 
 // commitJob ends a run: transition.Commit as a statement.
 var commitJob = sqlrow.SQL(`update executor_job set
-	state = case when ?1 = {Dead} and pending = {PendingCancel} then {Canceled} when ?1 <> {Waiting} and (?2 <> 0 or next_due = 0) then ?1
+	state = case when schedule = 'once' and next_due <> 0 then case pending when {PendingPause} then {Paused} else {Waiting} end
+		when ?1 = {Dead} and pending = {PendingCancel} then {Canceled} when ?1 <> {Waiting} and (?2 <> 0 or next_due = 0) then ?1
 		when pending = {PendingCancel} then {Canceled} when pending = {PendingPause} then {Paused} else {Waiting} end,
-	due = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
-	occurrence = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then next_due else ?3 end,
-	attempt = case when (?1 = {Waiting} or ?2 = 0) and next_due <> 0 then 0 else ?4 end,
+	due = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then next_due when ?2 = 0 then due else ?2 end,
+	occurrence = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then next_due else ?3 end,
+	attempt = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then 0 else ?4 end,
 	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11
 	where id = ?9 and epoch = ?10 and state = {Running}`)

@@ -60,8 +60,8 @@ func reuseKeyOfLive(b *bench) {
 	}{
 		{durable.Waiting, reuse, func() { b.claimOne(node) }},
 		{durable.Claimed, reuse, func() { b.confirm(node, b.get(first.ID)) }},
-		{durable.Confirmed, reuse, func() { b.change(first.ID, durable.OpPause, durable.Deferred) }},
-		{durable.Confirmed, reuse, func() { b.settle(node, next(b.get(first.ID), first.Due.Add(time.Hour))) }},
+		{durable.Confirmed, func(*durable.NewJob) {}, func() { b.change(first.ID, durable.OpPause, durable.Deferred) }},
+		{durable.Confirmed, func(*durable.NewJob) {}, func() { b.settle(node, next(b.get(first.ID), first.Due.Add(time.Hour))) }},
 		{durable.Paused, reuse, func() { b.change(first.ID, durable.OpCancel, durable.Applied) }},
 		{durable.Canceled, func(*durable.NewJob) {}, func() {}},
 	} {
@@ -117,5 +117,125 @@ func reuseKeyTogether(b *bench) {
 			}
 		}
 		b.settle(node, outcome(b.claimOne(node)))
+	}
+}
+
+func payload(text string) func(*durable.NewJob) {
+	return func(j *durable.NewJob) { j.Payload = []byte(text) }
+}
+
+// A job that runs, and is asked for again with its key, runs again after that, once for all that ask meanwhile: however
+// its run ends. What was asked for before it was canceled is canceled, too.
+func reuseDuringRun(b *bench) {
+	cancel := func(id durable.ID) { b.change(id, durable.OpCancel, durable.Deferred) }
+	ends := func(s durable.State) func(string, durable.Job) {
+		return func(node string, j durable.Job) {
+			o := outcome(j)
+			o.State = s
+			b.settle(node, o)
+		}
+	}
+	for name, test := range map[string]struct {
+		before, after func(id durable.ID) // it is asked for again
+		end           func(node string, j durable.Job)
+		want          durable.State
+	}{
+		"succeeded":            {nil, nil, ends(durable.Succeeded), durable.Waiting},
+		"dead":                 {nil, nil, ends(durable.Dead), durable.Waiting},
+		"retried":              {nil, nil, ends(durable.Waiting), durable.Waiting},
+		"canceled before":      {cancel, nil, ends(durable.Canceled), durable.Waiting},
+		"canceled before, ran": {cancel, nil, ends(durable.Succeeded), durable.Waiting},
+		"canceled after":       {nil, cancel, ends(durable.Canceled), durable.Canceled},
+		"paused": {nil, func(id durable.ID) { b.change(id, durable.OpPause, durable.Deferred) }, ends(durable.Succeeded),
+			durable.Paused},
+		"lost": {nil, nil, func(node string, j durable.Job) {
+			b.die(node)
+			b.beat(b.node("heir of "+node), lease)
+		}, durable.Waiting},
+		"lost when canceled": {cancel, nil, func(node string, j durable.Job) {
+			b.die(node)
+			b.beat(b.node("heir of "+node), lease)
+		}, durable.Waiting},
+		"given back": {cancel, nil, func(node string, j durable.Job) {
+			b.ok(errOf(b.store.Release(b.Context(), node, nil)))
+		}, durable.Waiting},
+	} {
+		node := b.node(name)
+		j := b.running(node, key(name), func(j *durable.NewJob) { j.Attempts = 1 })
+		if test.before != nil {
+			test.before(j.ID)
+		}
+		first := b.insert(job(-time.Second, key(name), reuse, payload("2")), durable.Placement{})
+		again := b.insert(job(-time.Hour, key(name), reuse, payload("3")), durable.Placement{})
+		if first.ID != j.ID || again.ID != j.ID || !first.Changed || again.Changed || first.State != durable.Running {
+			b.Errorf("%s: asked for again it is %+v, and then %+v", name, first, again)
+		}
+		if test.after != nil {
+			test.after(j.ID)
+		}
+		test.end(node, b.get(j.ID))
+		got := b.state(j.ID, test.want)
+		if !got.NextDue.IsZero() || got.Pending != durable.PendingNone || string(got.Payload) != "2" {
+			b.Errorf("%s: job is %+v", name, got)
+		}
+		if test.want == durable.Canceled {
+			continue
+		}
+		if !got.Due.Equal(first.NextDue) || !got.Occurrence.Equal(first.NextDue) || got.Attempt != 0 {
+			b.Errorf("%s: job is %+v, and should be due at %v", name, got, first.NextDue)
+		}
+		b.change(j.ID, durable.OpCancel, durable.Applied)
+	}
+}
+
+// A job that waits, or is paused, takes on what one has that replaces it, its time, too, and a node that has claimed it
+// cannot confirm what it knew. One that runs does so for its next run, and the latest counts.
+func replaces(b *bench) {
+	node := b.node("a")
+	replace := func(j *durable.NewJob) { j.ReuseKey, j.Replace = true, true }
+	j := b.add(time.Hour, key("key"))
+	put := func(delay time.Duration, text string) durable.InsertResult {
+		b.Helper()
+		p := b.insert(job(delay, key("key"), replace, payload(text), func(j *durable.NewJob) {
+			j.Priority, j.Attempts, j.Timeout = durable.High, 7, time.Minute
+		}), durable.Placement{})
+		if p.ID != j.ID || !p.Changed || string(p.Payload) != text || p.Priority != durable.High || p.Attempts != 7 ||
+			p.Timeout != time.Minute {
+			b.Errorf("job is %+v", p)
+		}
+		if got := b.get(j.ID); !reflect.DeepEqual(got, p.Job) {
+			b.Errorf("Insert gave\n%+v, Get\n%+v", p.Job, got)
+		}
+		return p
+	}
+	if p := put(30*time.Second, "2"); p.State != durable.Waiting || !p.Due.Equal(p.Now.Add(30*time.Second)) ||
+		!p.Occurrence.Equal(p.Due) {
+		b.Errorf("job is %+v", p)
+	}
+	old := b.claimOne(node)
+	if p := put(20*time.Second, "3"); p.State != durable.Waiting || p.Owner != "" {
+		b.Errorf("job is %+v", p)
+	}
+	if b.confirm(node, old) {
+		b.Error("the old claim was confirmed")
+	}
+	b.change(j.ID, durable.OpPause, durable.Applied)
+	if p := put(0, "4"); p.State != durable.Paused {
+		b.Errorf("job is %+v", p)
+	}
+	b.change(j.ID, durable.OpResume, durable.Applied)
+	run := b.begin(node, b.claimOne(node))
+	for i, delay := range []time.Duration{time.Hour, time.Minute} {
+		if p := put(delay, fmt.Sprint(5+i)); p.State != durable.Running || !p.NextDue.Equal(p.Now.Add(delay)) {
+			b.Errorf("job is %+v", p)
+		}
+	}
+	b.settle(node, outcome(run))
+	if got := b.state(j.ID, durable.Waiting); string(got.Payload) != "6" {
+		b.Errorf("job is %+v", got)
+	}
+	if p := b.insert(job(0, key("key"), replace, func(j *durable.NewJob) { j.Kind = "other" }),
+		durable.Placement{}); !p.KindTaken || p.Changed {
+		b.Errorf("one of another kind was replaced: %+v", p)
 	}
 }

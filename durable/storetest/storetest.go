@@ -43,6 +43,8 @@ var tests = []struct {
 	{"InsertForDeadNodeWaits", insertForDeadNode},
 	{"InsertReusesTheKeyOfAJobThatIsOver", reuseKeyOfDone},
 	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
+	{"InsertDuringARunAsksForAnother", reuseDuringRun},
+	{"InsertReplacesWhatWaits", replaces},
 	{"InsertTwiceReusesAKeyOnce", reuseKeyTwice},
 	{"InsertsTogetherReuseAKeyOnce", reuseKeyTogether},
 

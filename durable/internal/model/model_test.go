@@ -132,6 +132,8 @@ func (m *model) newJob() durable.NewJob {
 		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
 		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute), ReuseKey: m.IntN(3) == 0,
 	}
+	j.Replace = j.Schedule == "once" && m.IntN(3) == 0
+	j.ReuseKey = j.ReuseKey || j.Replace
 	if m.IntN(2) == 0 {
 		j.Due = m.time()
 	} else {

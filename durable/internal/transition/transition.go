@@ -69,6 +69,9 @@ func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
 // Amend makes the properties of the job that has a key those of a new one with the same key, and reports whether
 // anything has changed.
 func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
+	if j.Schedule == once && n.Schedule == once && j.Kind == n.Kind {
+		return again(j, n, now)
+	}
 	if j.Schedule == once || n.Schedule == once || j.Kind != n.Kind {
 		return false
 	}
@@ -92,6 +95,29 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 		j.Updated = now
 	}
 	return changed
+}
+
+// again makes a job that runs once take on what a new one with its key has: at once, if that is to replace it; or for a
+// run after the one in progress. It reports whether anything has changed.
+func again(j *durable.Job, n durable.NewJob, now time.Time) bool {
+	granted := j.State.Granted()
+	if j.State.Done() || !n.Replace && (!n.ReuseKey || !granted || !j.NextDue.IsZero()) {
+		return false
+	}
+	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
+	j.Timeout = n.Timeout.Truncate(time.Microsecond)
+	t := first(n, now)
+	if granted {
+		j.NextDue = t
+	} else {
+		due(j, t, now)
+		if j.State != durable.Paused {
+			j.State = durable.Waiting
+		}
+		j.Occurrence = t // it is a job of its own
+	}
+	j.Updated = now
+	return true
 }
 
 // Reuses reports whether a new job may take the key of the one that has it.
@@ -124,6 +150,9 @@ func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
 		switch {
 		case j.State.Granted():
 			j.Pending = durable.PendingCancel
+			if j.Schedule == once {
+				j.NextDue = time.Time{} // what is asked for from now on is not meant
+			}
 		case j.State.Done():
 			return durable.TooLate
 		default:
@@ -201,6 +230,9 @@ func due(j *durable.Job, t, now time.Time) {
 // ApplyPending carries out what is pending for a job that is to wait, as its run has ended.
 func ApplyPending(j *durable.Job) {
 	if !j.NextDue.IsZero() {
+		if j.Schedule == once && j.Pending == durable.PendingCancel {
+			j.Pending = durable.PendingNone // it was of the run that is over
+		}
 		j.Due, j.Occurrence, j.Attempt, j.NextDue = j.NextDue, j.NextDue, 0, time.Time{}
 	}
 	switch j.Pending {
@@ -221,6 +253,9 @@ func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 		}
 	}
 	run := Line(j, node, o.Run)
+	if j.Schedule == once && !j.NextDue.IsZero() { // it was asked for again meanwhile
+		o.State = durable.Waiting
+	}
 	if o.Due.IsZero() { // nothing follows
 		if o.Due = j.Due; !j.NextDue.IsZero() {
 			o.State = durable.Waiting
@@ -266,7 +301,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	j.Error, j.Updated = text, now
 	last := j.Lost >= durable.MaxLost
 	if j.Schedule == once {
-		last = j.Attempt >= j.Attempts
+		last = j.Attempt >= j.Attempts && j.NextDue.IsZero()
 	}
 	if last && j.Pending != durable.PendingCancel {
 		j.State = durable.Dead

@@ -1,0 +1,80 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// After each call with ReuseKey a run begins, however the calls and the runs cross; those of the same key never
+// overlap.
+func TestReuseKeyDropsNoWish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var begun []time.Time
+		runs := 0
+		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
+			if runs++; runs > 1 {
+				t.Error("two run at once")
+			}
+			begun = append(begun, time.Now())
+			time.Sleep(70 * time.Millisecond)
+			runs--
+			return "", nil
+		})
+		start(t, jobs)
+		synctest.Wait()
+		var asked []time.Time
+		var last durable.ID
+		for i := range 500 {
+			last = must(k.Schedule(t.Context(), 0, "", durable.Key("key"), durable.ReuseKey()))
+			asked = append(asked, time.Now())
+			time.Sleep(time.Duration(i*7919%101) * time.Millisecond)
+		}
+		must(k.Await(t.Context(), last))
+		for _, at := range asked {
+			if !slices.ContainsFunc(begun, func(b time.Time) bool { return !b.Before(at) }) {
+				t.Fatalf("no run began after the call at %v", at)
+			}
+		}
+		if len(begun) < 50 || len(begun) > 400 {
+			t.Errorf("%d runs for %d calls", len(begun), len(asked))
+		}
+	})
+}
+
+// A job that is replaced again and again runs once it has not been for as long as its delay, with the last payload.
+func TestReplaceDebounces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		var payloads []int
+		var ran time.Time
+		k := durable.Handle(jobs, "k", func(_ context.Context, n int) (int, error) {
+			payloads, ran = append(payloads, n), time.Now()
+			return n, nil
+		})
+		start(t, jobs)
+		synctest.Wait()
+		var last time.Time
+		var id durable.ID
+		for i := range 20 {
+			id = must(k.Schedule(t.Context(), time.Second, i, durable.Key("key"), durable.Replace()))
+			last = time.Now()
+			time.Sleep(900 * time.Millisecond)
+		}
+		if got := must(k.Await(t.Context(), id)); got != 19 || len(payloads) != 1 || ran.Sub(last) != time.Second {
+			t.Errorf("it has run with %v, %v after the last call", payloads, ran.Sub(last))
+		}
+		if _, err := k.AtFixedRate(t.Context(), "other", 0, time.Hour, 0, durable.Replace()); !errors.Is(err,
+			executor.ErrInvalid) {
+			t.Errorf("a periodic job takes it: %v", err)
+		}
+	})
+}
