@@ -53,10 +53,40 @@ func (n *node) takesLocked() bool {
 // freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be
 // negative.
 func (n *node) freeLocked(later bool) int {
+	room := n.mu.budget - n.mu.inState[armed]
 	if later {
-		return maxHeld - n.mu.inState[claimed] - n.mu.inState[confirming]
+		room = maxHeld - n.mu.inState[claimed] - n.mu.inState[confirming]
 	}
-	return n.mu.budget - n.mu.inState[armed]
+	return min(room, n.mu.payloads.room())
+}
+
+// maxPayloads is how many bytes of payloads a node holds, more or less: it learns how large they are when it has them.
+const maxPayloads = 64 << 20
+
+// payloads are those of the runs that the node holds. It is guarded by n.mu.
+type payloads struct {
+	held int // bytes
+	mean int // bytes of one, as of the latest claims
+}
+
+// room returns how many more jobs there is room for: at least one, if the node holds nothing.
+func (p *payloads) room() int {
+	if p.held == 0 {
+		return max(maxPayloads/max(p.mean, 1), 1)
+	}
+	return (maxPayloads - p.held) / max(p.mean, 1)
+}
+
+// learn takes in what a claim has had.
+func (p *payloads) learn(jobs []Job) {
+	if len(jobs) == 0 {
+		return
+	}
+	bytes := 0
+	for i := range jobs {
+		bytes += len(jobs[i].Payload)
+	}
+	p.mean = max(bytes/len(jobs), p.mean/4)
 }
 
 // claimedLocked notes whether the store has more of what was asked for in a claim of what is due.

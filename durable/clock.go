@@ -103,6 +103,19 @@ func (c *storeClock) samplesLocked() []bounds {
 	return c.mu.samples[:min(c.mu.n, len(c.mu.samples))]
 }
 
+// trip returns how long the quickest of the latest answers took, 0 if there was none.
+func (c *storeClock) trip() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	quickest := time.Duration(0)
+	for i, s := range c.samplesLocked() {
+		if d := s.high - s.low; i == 0 || d < quickest {
+			quickest = d
+		}
+	}
+	return quickest
+}
+
 // known reports whether the store has answered.
 func (c *storeClock) known() bool {
 	c.mu.Lock()

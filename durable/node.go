@@ -12,7 +12,7 @@ import (
 	executor "github.com/executor-go/executor"
 )
 
-// confirmLead is how long before its time a claim is confirmed: the time of a few commits.
+// confirmLead is how long before its time a claim is confirmed at least: the time of a few commits. See node.lead.
 const confirmLead = 25 * time.Millisecond
 
 // maxHeld is the most jobs that a node claims ahead.
@@ -65,6 +65,7 @@ type node struct {
 		load
 		begunRuns
 		solitude
+		payloads payloads
 
 		// What the store may have for this node that the node does not know of. See release.go.
 		releasesDue  int       // events since the last release after which that may be so
@@ -77,6 +78,7 @@ type node struct {
 		pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
 
 		cursors map[ID]catchUpCursor // of jobs that catch up
+		failing map[string]failing   // sorts of calls, see Healthy
 		unread  map[string]bool      // errors by which a job was left to other nodes, and that the log has
 	}
 }
@@ -102,6 +104,8 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)
 	n.mu.cursors = make(map[ID]catchUpCursor)
+	n.mu.failing = make(map[string]failing)
+	n.mu.payloads.mean = maxPayloads / 256
 	n.mu.unread = make(map[string]bool)
 	return n
 }
@@ -203,5 +207,11 @@ func (n *node) name() string {
 // ahead is how far a claim looks ahead: to the next poll and a little beyond.
 func (n *node) ahead() time.Duration {
 	p := n.jobs.cfg.Poll
-	return p + p/4 + confirmLead
+	return p + p/4 + n.lead()
+}
+
+// lead is how long before its time a claim is confirmed: on a line that is slow, the time of the group commit that is
+// under way, of the one that confirms, and half as much again, up to a second.
+func (n *node) lead() time.Duration {
+	return min(max(confirmLead, n.clock.trip()*5/2), max(time.Second, confirmLead))
 }

@@ -20,13 +20,13 @@ func (n *node) beginInsert(jobs []NewJob) Placement {
 	if slices.ContainsFunc(jobs, func(j NewJob) bool { return n.mu.paused[j.Kind] }) {
 		return Placement{}
 	}
-	free := n.freeLocked(n.clock.until(jobs[0].Due) > confirmLead || jobs[0].Due.IsZero() &&
-		jobs[0].Delay > confirmLead)
+	lead := n.lead()
+	free := n.freeLocked(n.clock.until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead)
 	if free <= 0 || !n.takesLocked() {
 		return Placement{}
 	}
 	n.mu.inserting[&jobs[0]] = jobs
-	return Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
+	return Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: lead, Limit: free}
 }
 
 // endInsert takes what the insert has placed on this node.

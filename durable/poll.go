@@ -99,6 +99,7 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	again = claims.More && slices.ContainsFunc(claims.Jobs, func(j Job) bool { return j.State == Claimed })
 	n.mu.Lock()
 	n.claimedLocked(claims.More && !again)
+	n.mu.payloads.learn(claims.Jobs)
 	n.mu.Unlock()
 	n.gained.Add(int64(len(claims.Jobs)))
 	n.hold(req.Node, claims.Jobs)
@@ -123,7 +124,11 @@ func (n *node) request(later bool) (ClaimRequest, bool) {
 		return ClaimRequest{}, false
 	}
 	free := n.freeLocked(later)
-	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: confirmLead, Limit: free}
+	if free <= 0 {
+		n.mu.more = true // there may be room when some have begun
+		return ClaimRequest{}, false
+	}
+	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue

@@ -77,10 +77,10 @@ func (r *run) arm() {
 	}
 	switch {
 	case r.state == claimed:
-		r.timer = time.AfterFunc(left-confirmLead, func() { r.confirm(turn) })
-	case left > confirmLead:
+		r.timer = time.AfterFunc(left-n.lead(), func() { r.confirm(turn) })
+	case left > n.lead():
 		// The store's clock was put back. A task in the pool would keep a shutdown of that waiting.
-		r.timer = time.AfterFunc(left-confirmLead, r.arm)
+		r.timer = time.AfterFunc(left-n.lead(), r.arm)
 	default:
 		n.mu.Unlock()
 		r.fire(turn, left)

@@ -77,6 +77,7 @@ func (r *run) enterLocked() {
 	r.n.mu.held[r.job.ID] = r
 	r.n.mu.inState[r.state]++
 	r.n.mu.perKind[r.job.Kind]++
+	r.n.mu.payloads.held += len(r.job.Payload)
 }
 
 // confirmLocked notes that the store is being asked to confirm the run. It reports false if turn is over.
@@ -131,6 +132,7 @@ func (r *run) dropLocked() {
 		r.timer.Stop()
 	}
 	n := r.n
+	n.mu.payloads.held -= len(r.job.Payload)
 	if n.mu.perKind[r.job.Kind]--; n.mu.perKind[r.job.Kind] == 0 {
 		delete(n.mu.perKind, r.job.Kind)
 	}

@@ -256,7 +256,7 @@ func TestStoreRefusesNewerOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if _, err := db.Exec("update executor_schema set version = 1000"); err != nil {
+		if _, err := db.Exec("update executor_schema set version = 1000, oldest = 1000"); err != nil {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"jobs"}, {"run", write(t, "tab", "@daily true\n")}, {"run-now", "true"}} {

@@ -12,7 +12,7 @@ import (
 func makeFifth(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	must(store.DB().Exec(`alter table executor_job drop constraint executor_job_sound;
-		alter table executor_job drop column suspect; drop table executor_begun;
+		alter table executor_job drop column suspect; drop table executor_begun; alter table executor_schema drop column oldest;
 		update executor_schema set version = 5`))
 }
 

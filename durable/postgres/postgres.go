@@ -66,14 +66,47 @@ type Store struct {
 // Behind a pooler that has a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec to
 // the dsn. The store does not listen to notifications then, as they do not pass it: jobs that another node adds may
 // begin up to Config.Poll late; or, if that is more than six tenths of Config.Lease, up to three tenths of it.
-func Open(dsn string) (*Store, error) {
+func Open(dsn string, opts ...Option) (*Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
-	return OpenContext(ctx, dsn)
+	return OpenContext(ctx, dsn, opts...)
 }
 
+// An Option changes how a database is opened.
+type Option func(*settings) error
+
+type settings struct{ node, calls, queue int }
+
+// MaxConns bounds the connections that the store opens, besides the one that listens and those of DB, which has a bound
+// of its own: SetMaxOpenConns. They are divided between the node, calls of the program, and those of them that wait for
+// another transaction. n must be at least 4; the default is 30. Of few connections each call may have to wait for one.
+// Connections that were idle for a minute are closed.
+func MaxConns(n int) Option {
+	return func(s *settings) error {
+		if n < 4 {
+			return fmt.Errorf("%w: %d connections: there must be at least 4", executor.ErrInvalid, n)
+		}
+		s.queue = max(min(n/4, 10), 1)
+		s.calls = max(min((n-s.queue)/2, 10), 1)
+		s.node = min(n-s.queue-s.calls, 10)
+		return nil
+	}
+}
+
+// connIdle is how long a connection is kept that is not used.
+const connIdle = time.Minute
+
 // OpenContext is [Open] with a bound of the caller's: it waits until ctx ends.
-func OpenContext(ctx context.Context, dsn string) (*Store, error) {
+func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
+	set := settings{10, 10, 10}
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("durable/postgres: %w: nil Option", executor.ErrInvalid)
+		}
+		if err := opt(&set); err != nil {
+			return nil, fmt.Errorf("durable/postgres: %w", err)
+		}
+	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
@@ -99,11 +132,14 @@ func OpenContext(ctx context.Context, dsn string) (*Store, error) {
 		queue:  database(own),
 		users:  database(callers),
 	}
-	s.db.SetMaxOpenConns(10)
-	s.db.SetMaxIdleConns(10)
-	s.calls.SetMaxOpenConns(10)
-	s.calls.SetMaxIdleConns(10)
-	s.queue.SetMaxOpenConns(10)
+	s.db.SetMaxOpenConns(set.node)
+	s.db.SetMaxIdleConns(set.node)
+	s.calls.SetMaxOpenConns(set.calls)
+	s.calls.SetMaxIdleConns(set.calls)
+	s.queue.SetMaxOpenConns(set.queue)
+	for _, db := range []*sql.DB{s.db, s.calls, s.queue, s.users} {
+		db.SetConnMaxIdleTime(connIdle)
+	}
 	if err := s.ready(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
@@ -128,7 +164,7 @@ func (s *Store) ready(ctx context.Context) error {
 	}
 	// A second client of a pooler gets the server connection of the first, which has
 	// this statement prepared: a dsn that forbids that is found here, not at the first job.
-	if _, err := schemaVersion(ctx, s.queue); err != nil {
+	if _, _, err := schemaVersion(ctx, s.queue); err != nil {
 		return err
 	}
 	return s.checkCommits(ctx)

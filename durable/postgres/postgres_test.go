@@ -117,7 +117,7 @@ func TestOpenDeclinesBadNames(t *testing.T) {
 // A database of a newer program is left alone.
 func TestOpenDeclinesNewerSchema(t *testing.T) {
 	dsn := dsn(t)
-	if _, err := open(t, dsn).DB().Exec("update executor_schema set version = 1000"); err != nil {
+	if _, err := open(t, dsn).DB().Exec("update executor_schema set version = 1000, oldest = 1000"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := postgres.Open(dsn); !errors.Is(err, durable.ErrNewerSchema) || !strings.Contains(err.Error(), "1000") {

@@ -16,6 +16,11 @@ import (
 
 var low, high = strconv.Itoa(int(durable.Low)), strconv.Itoa(int(durable.High))
 
+// oldest is the version that a program must know to use the tables as the last migration leaves them. Say so with each
+// migration: one that does no harm to the programs before leaves it as it is, so that they start again after a
+// roll-back, and beside newer ones.
+const oldest = 6
+
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
 //
@@ -106,7 +111,8 @@ var migrations = []string{
 		attempts = least(greatest(attempts, 0), {MostSmall}), lost = least(greatest(lost, 0), {MostSmall}),
 		error = '` + sqlrow.Unsound + `'
 	where not ` + sqlrow.Sound + `;
-	alter table executor_job add constraint executor_job_sound check ` + sqlrow.Sound + ` not valid;`,
+	alter table executor_job add constraint executor_job_sound check ` + sqlrow.Sound + ` not valid;
+	alter table executor_schema add column oldest integer;`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table
@@ -117,12 +123,12 @@ const schemaMade = `select exists (select from pg_catalog.pg_class c join pg_cat
 // migrate brings the schema up to date. Programs that do so at the same time wait for each other, at the one row of
 // executor_schema. Where there is nothing to do the right to read that is enough.
 func migrate(ctx context.Context, db *sql.DB) error {
-	version, err := schemaVersion(ctx, db)
+	version, oldest, err := schemaVersion(ctx, db)
 	if err != nil {
 		return err
 	}
 	if version >= len(migrations) {
-		return known(version)
+		return known(version, oldest)
 	}
 	// Two that create a table at the same moment may fail, "if not exists" or not.
 	for range 5 {
@@ -166,41 +172,44 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	if _, err := tx.ExecContext(ctx, migrationPatience); err != nil {
 		return err
 	}
-	version := 0
-	if err := tx.QueryRowContext(ctx, "select version from executor_schema where id = 1 for update").Scan(&version); err != nil {
+	version, least := 0, 0
+	if err := tx.QueryRowContext(ctx, "select "+versions+" from executor_schema s where id = 1 for update").Scan(&version, &least); err != nil {
 		return err
 	}
 	if version >= len(migrations) {
-		return known(version)
+		return known(version, least)
 	}
 	for ; version < len(migrations); version++ {
 		if _, err := tx.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
 			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "update executor_schema set version = $1 where id = 1", version); err != nil {
+	if _, err := tx.ExecContext(ctx, "update executor_schema set version = $1, oldest = $2 where id = 1", version, oldest); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// schemaVersion returns the version of the schema, 0 if there is none. It reads it in a transaction, though it need
+// versions are those of the schema, and of the oldest program that may use it; older schemas have no such column.
+const versions = "version, coalesce((to_jsonb(s) ->> 'oldest')::integer, version)"
+
+// schemaVersion returns the versions of the schema, 0 if there is none. It reads it in a transaction, though it need
 // not: a pooler that knows none is to fail here, and not at the first job.
-func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer tx.Rollback()
 	made := false
 	if err := tx.QueryRowContext(ctx, schemaMade).Scan(&made); err != nil || !made {
-		return 0, err
+		return 0, 0, err
 	}
-	err = tx.QueryRowContext(ctx, "select version from executor_schema where id = 1").Scan(&version)
+	err = tx.QueryRowContext(ctx, "select "+versions+" from executor_schema s where id = 1").Scan(&version, &oldest)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return version, err
+	return version, oldest, err
 }
 
 // explain adds to an error of the server what the role lacks, and how to grant it.
@@ -222,10 +231,11 @@ func explain(err error, role string) error {
 	return err
 }
 
-// known returns an error if a newer program has made the schema.
-func known(version int) error {
-	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
+// known returns an error if a newer program has made the schema, of which this one can't use the tables.
+func known(version, oldest int) error {
+	if version > len(migrations) && oldest > len(migrations) {
+		return fmt.Errorf("%w: its schema has version %d, which a program must know %d to use, and this one knows %d; use a newer one",
+			durable.ErrNewerSchema, version, oldest, len(migrations))
 	}
 	return nil
 }

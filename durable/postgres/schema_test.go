@@ -2,7 +2,10 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
+	executor "github.com/executor-go/executor"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +18,7 @@ import (
 // makeFirst makes the schema of a store that of the first version.
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
-		"alter table executor_job drop constraint executor_job_sound", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"alter table executor_job drop constraint executor_job_sound", "alter table executor_schema drop column oldest", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "drop table executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))
@@ -56,7 +59,7 @@ func TestOpenWithoutRightToMakeTables(t *testing.T) {
 	}
 	app := open(t, strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1))
 	claimed(t, app, "a", 1, 0)
-	must(owner.DB().Exec("update executor_schema set version = 1000"))
+	must(owner.DB().Exec("update executor_schema set version = 1000, oldest = 1000"))
 	if _, err := postgres.Open(strings.Replace(dsn, "//"+config.User+"@", "//"+role+"@", 1)); !errors.Is(err,
 		durable.ErrNewerSchema) {
 		t.Errorf("with a newer schema: %v", err)
@@ -118,5 +121,59 @@ func TestOpenNamesMissingRights(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), step.want) {
 			t.Errorf("%q: %v", step.statement, err)
 		}
+	}
+}
+
+// A program uses the tables that a newer one has made if these say that they may be used by programs of its version,
+// and leaves their version alone.
+func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {
+	dsn := dsn(t)
+	store := open(t, dsn)
+	for oldest, want := range map[int]error{6: nil, 1000: durable.ErrNewerSchema} {
+		must(store.DB().Exec("update executor_schema set version = 1000, oldest = $1", oldest))
+		newer, err := postgres.Open(dsn)
+		if !errors.Is(err, want) {
+			t.Errorf("oldest %d: %v", oldest, err)
+		}
+		if err == nil {
+			claimed(t, newer, "a", 1, 0)
+			must(0, newer.Close())
+		}
+		version := 0
+		if must(0, store.DB().QueryRow("select version from executor_schema").Scan(&version)); version != 1000 {
+			t.Errorf("the version is %d", version)
+		}
+	}
+}
+
+// MaxConns bounds what a store opens.
+func TestMaxConns(t *testing.T) {
+	dsn := dsn(t)
+	if _, err := postgres.Open(dsn, postgres.MaxConns(3)); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("three: %v", err)
+	}
+	dsn += "&application_name=few"
+	store, err := postgres.Open(dsn, postgres.MaxConns(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	must(store.Join(t.Context(), "a", time.Hour))
+	var calls sync.WaitGroup
+	for i := range 50 {
+		calls.Go(func() {
+			key := fmt.Sprint("key", i%5)
+			for range 5 {
+				must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Key: key, Kind: "k", Schedule: "once",
+					Attempts: 1}}, durable.Placement{}))
+				must(store.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{}))
+			}
+		})
+	}
+	calls.Wait()
+	var n int
+	must(0, open(t, dsn).DB().QueryRow("select count(*) from pg_stat_activity where application_name = 'few'").Scan(&n))
+	if n > 5+3 { // with those of the store that asks
+		t.Errorf("there are %d connections", n)
 	}
 }

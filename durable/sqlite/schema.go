@@ -10,6 +10,11 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
+// oldest is the version that a program must know to use the tables as the last migration leaves them. Say so with each
+// migration: one that does no harm to the programs before leaves it as it is, so that they start again after a
+// roll-back, and beside newer ones.
+const oldest = 6
+
 // migrations lead from each version of the schema to the next; the first is from nothing to version 1. One that was
 // released is never changed.
 var migrations = []string{
@@ -118,7 +123,8 @@ var migrations = []string{
 	alter table executor_job_6 rename to executor_job;
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
-	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};`,
+	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};
+	alter table executor_schema add column oldest integer;`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each
@@ -190,14 +196,27 @@ func migrate(ctx context.Context, conn *sql.Conn) (err error) {
 		return err
 	}
 	if version > len(migrations) {
-		return fmt.Errorf("%w: its schema has version %d, and this program knows %d; use a newer one", durable.ErrNewerSchema, version, len(migrations))
+		least := 0
+		const read = "select coalesce(oldest, version) from executor_schema order by version desc limit 1"
+		if err := conn.QueryRowContext(ctx, read).Scan(&least); err != nil {
+			return err
+		}
+		if least > len(migrations) {
+			return fmt.Errorf("%w: its schema has version %d, which a program must know %d to use, and this one knows %d; use a newer one",
+				durable.ErrNewerSchema, version, least, len(migrations))
+		}
 	}
 	for ; version < len(migrations); version++ {
 		if _, err := conn.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
 			return fmt.Errorf("migration to schema version %d: %w", version+1, err)
 		}
-		if _, err := conn.ExecContext(ctx, "insert into executor_schema values (?)", version+1); err != nil {
+		if _, err := conn.ExecContext(ctx, "insert into executor_schema (version) values (?)", version+1); err != nil {
 			return err
+		}
+		if version+1 == len(migrations) {
+			if _, err := conn.ExecContext(ctx, "update executor_schema set oldest = ?", oldest); err != nil {
+				return err
+			}
 		}
 	}
 	_, err = conn.ExecContext(ctx, "commit")

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -81,3 +82,26 @@ func TestHeartbeatCutsLeaseAfterClockWasPutBack(t *testing.T) {
 }
 
 var _ durable.TxStore = (*sqlite.Store)(nil)
+
+// A program uses a file that a newer one has made if that says that it may be used by programs of its version.
+func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	execute(t, store, "insert into executor_schema (version, oldest) values (1000, 6)")
+	newer, err := sqlite.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer newer.Close()
+	if _, err := newer.Join(t.Context(), "a", time.Hour); err != nil {
+		t.Error(err)
+	}
+	execute(t, store, "update executor_schema set oldest = 1000")
+	if _, err := sqlite.Open(path); !errors.Is(err, durable.ErrNewerSchema) {
+		t.Error(err)
+	}
+}

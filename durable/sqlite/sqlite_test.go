@@ -101,7 +101,7 @@ func TestOpenDeclinesNewerSchema(t *testing.T) {
 	}
 	db, err := sql.Open("sqlite", store.DSN())
 	if err == nil {
-		_, err = db.Exec("insert into executor_schema values (1000)")
+		_, err = db.Exec("insert into executor_schema (version) values (1000)")
 	}
 	if err := errors.Join(err, db.Close(), store.Close()); err != nil {
 		t.Fatal(err)
