@@ -613,3 +613,31 @@ func ExampleCached() {
 	pool.Close()
 	// Output: mail welcome <nil>
 }
+
+// A request that is made again when it fails, up to five times, after 10, 20, 40 ms and so
+// on. No worker waits, and one future stands for all attempts.
+func ExampleRetry() {
+	pool := executor.Fixed(4)
+	defer pool.Close()
+	ctx := context.Background()
+
+	calls := 0
+	page := executor.Submit(ctx, pool, func(context.Context) (string, error) {
+		if calls++; calls < 3 {
+			return "", errors.New("503 service unavailable")
+		}
+		return "hello", nil
+	}, executor.Retry(5, executor.Backoff(10*time.Millisecond, time.Second)))
+	fmt.Println(page.Get(ctx))
+	fmt.Println(calls, "calls")
+
+	gone := executor.Submit(ctx, pool, func(context.Context) (string, error) {
+		return "", executor.Permanent(errors.New("404 not found"))
+	}, executor.Retry(5, executor.Backoff(10*time.Millisecond, time.Second)))
+	_, err := gone.Get(ctx)
+	fmt.Println(err)
+	// Output:
+	// hello <nil>
+	// 3 calls
+	// 404 not found
+}

@@ -34,10 +34,19 @@ func NewKeyed[K comparable](pool *Pool, n int) *Keyed[K] {
 // interface with a slice in it, panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
 	mustHash(key)
-	r, err := fireAndForget(fn, opts)
-	if err != nil {
-		return err
+	if fn == nil {
+		return ErrNilTask
 	}
+	o, err := gather(oneRun, opts)
+	switch {
+	case err != nil:
+		return err
+	case o.retry.attempts > 0:
+		mustContext(ctx)
+		return k.pool.goRetrying(ctx, &keyExecutor{k.pool, key}, fn, o)
+	}
+	r := newTaskRunnable(Func(fn))
+	adopt(&r.core, o)
 	return k.pool.submitKeyed(ctx, r, key)
 }
 

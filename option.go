@@ -20,6 +20,7 @@ type options struct {
 	jitter   time.Duration // of a task that runs once; that of a series is in its rules
 	series   seriesRules
 	mode     mode // of a series, at first
+	retry    retryRule
 
 	needs taskKind // the least kind of task for which all the options make sense
 	owner string   // the option that needs it
@@ -186,6 +187,15 @@ func ContinueAfterPanic() Option {
 	}
 }
 
+// retryRule is the option Retry; zero without it.
+type retryRule struct {
+	attempts int
+	backoff  func(int) time.Duration
+}
+
+// errRetry is the error of Retry for a task that it does not apply to.
+func errRetry() error { return invalid("Retry does not apply to this task; it is for Submit and Go") }
+
 // gather evaluates the options for a task of the kind k.
 func gather(k taskKind, opts []Option) (*options, error) {
 	if len(opts) == 0 {
@@ -197,6 +207,9 @@ func gather(k taskKind, opts []Option) (*options, error) {
 			return o, invalid("nil Option")
 		}
 		opt(o)
+	}
+	if o.err == nil && k > oneRun && o.retry.attempts > 0 {
+		o.err = errRetry()
 	}
 	if o.err == nil && o.needs > k {
 		o.reject("%s does not apply to a task that runs %s; it is for %sAtFixedRate, WithFixedDelay and On",
@@ -212,6 +225,9 @@ var noOptions options
 // is not shared yet.
 func configure(t *task.Task, opts []Option) error {
 	o, err := gather(oneRun, opts)
+	if err == nil && o.retry.attempts > 0 {
+		err = errRetry()
+	}
 	if err != nil {
 		return err
 	}

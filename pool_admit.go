@@ -65,31 +65,6 @@ func runnable(r Runnable) (Runnable, error) {
 	return r, nil
 }
 
-// Go submits fn to be run once and forgotten; it is Execute for a function.
-// Options name it, bound its time, or set its priority.
-func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
-	r, err := fireAndForget(fn, opts)
-	if err != nil {
-		return err
-	}
-	return p.submit(ctx, r)
-}
-
-// fireAndForget returns the task of Go.
-func fireAndForget(fn func(context.Context) error, opts []Option) (Runnable, error) {
-	if fn == nil {
-		return nil, ErrNilTask
-	}
-	if len(opts) == 0 {
-		return Func(fn), nil
-	}
-	r := newTaskRunnable(Func(fn))
-	if err := configure(&r.core, opts); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
 // submit admits a task that runs once, as soon as it can.
 func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	mustContext(ctx)

@@ -15,17 +15,24 @@ import (
 // If ex is not of this package, and does not run fn before ctx ends, Submit cancels the
 // future then. It can't know that such an executor has dropped fn for another reason.
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
+	if len(opts) > 0 {
+		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
+			mustContext(ctx)
+			f, _ := submitRetrying(ctx, ex, fn, o)
+			return f
+		}
+	}
 	f := NewFuture(fn, opts...)
 	submit(ctx, ex, f)
 	return f
 }
 
-func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
+// submit submits f, and returns the error of its admission.
+func submit[T any](ctx context.Context, ex Executor, f *Future[T]) (err error) {
 	mustContext(ctx)
 	if f.core.State().Done() {
-		return // fn is nil, or an option out of its range
+		return nil // fn is nil, or an option out of its range
 	}
-	var err error
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
 		f.core.AttachNew(&p.owner, ctx) // f is not shared yet
 		err = p.enter(ctx, entry{f}, &f.core)
@@ -35,6 +42,29 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) {
 	if err != nil {
 		f.end(task.Failed, err) // unless ex has completed it
 	}
+	return err
+}
+
+// Go submits fn to be run once and forgotten; it is Execute for a function.
+// Options name it, bound its time, or set its priority.
+func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	if len(opts) == 0 {
+		return p.submit(ctx, Func(fn))
+	}
+	o, err := gather(oneRun, opts)
+	switch {
+	case err != nil:
+		return err
+	case o.retry.attempts > 0:
+		mustContext(ctx)
+		return p.goRetrying(ctx, p, fn, o)
+	}
+	r := newTaskRunnable(Func(fn))
+	adopt(&r.core, o)
+	return p.submit(ctx, r)
 }
 
 // foreign are the futures that wait in executors which are not ours.

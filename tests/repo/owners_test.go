@@ -10,6 +10,7 @@ import (
 // starts are the functions of the core that start a goroutine, by a go statement
 // or an AfterFunc, with its owner, which stops it and waits for it.
 var starts = map[string]string{
+	"executor.wait":            "the future; the next attempt and the end of the context, stopped when it is done",
 	"executor.launch":          "the pool; a worker",
 	"executor.setTimerLocked":  "the share; the rate's next token, stopped by tidy",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
