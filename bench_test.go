@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,4 +43,22 @@ func BenchmarkScheduleCancel(b *testing.B) {
 		executor.Schedule(ctx, p, time.Hour, f).Cancel()
 	}
 	p.Close()
+}
+
+// The cost of a task that does nothing, where one in so many is measured.
+func BenchmarkObserved(b *testing.B) {
+	for _, every := range []int{0, 64, 1} {
+		b.Run("every="+strconv.Itoa(every), func(b *testing.B) {
+			p := executor.Fixed(2)
+			if every > 0 {
+				newObserver(b, executor.ObserverConfig{Every: every}).Watch(p)
+			}
+			ctx := context.Background()
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Go(ctx, nop)
+			}
+			p.Close()
+		})
+	}
 }

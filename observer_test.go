@@ -1,12 +1,14 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"runtime"
+	"runtime/trace"
 	"strings"
 	"sync"
 	"testing"
@@ -451,6 +453,28 @@ func TestObserverAllocatesNothing(t *testing.T) {
 			if n := allocs(every, queue); n > plain+10 { // of 100 tasks; chunks of the queue vary
 				t.Errorf("%s: 100 tasks allocate %v objects where one of %d is measured, else %v", name, n, every, plain)
 			}
+		}
+	}
+}
+
+// An execution trace has a region for each run, with the name of the task.
+func TestPoolTraceRegions(t *testing.T) {
+	if trace.IsEnabled() {
+		t.Skip("there is a trace already")
+	}
+	p := newPool(t, executor.Config{Core: 1})
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Fatal(err)
+	}
+	f := executor.Submit(t.Context(), p, value(1), executor.Named("a name in the trace"))
+	f.Get(t.Context())
+	mustGo(t, p, func(context.Context) error { runtime.Goexit(); return nil })
+	p.Close()
+	trace.Stop()
+	for _, name := range []string{"a name in the trace", "executor task"} {
+		if !bytes.Contains(b.Bytes(), []byte(name)) {
+			t.Errorf("the trace has no region %q", name)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func (o *options) reject(format string, args ...any) {
 	}
 }
 
-// Named names a task: in hooks, logs and Dropped, and as the pprof label "task". The
-// default is "".
+// Named names a task: in hooks, logs, execution traces, an Observer and Dropped, and as the
+// pprof label "task". The default is "".
 func Named(name string) Option {
 	return func(o *options) { o.name = name }
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"runtime/trace"
 	"sync/atomic"
 	"time"
 
@@ -182,10 +183,22 @@ func (p *Pool) work(w *worker) {
 // take runs the task in hand.
 func (p *Pool) take(w *worker) outcome {
 	w.phase = phaseTaken
+	if trace.IsEnabled() {
+		defer p.traceRegion(w).End()
+	}
 	if w.measured != nil {
 		return p.runMeasured(w)
 	}
 	return p.run(w)
+}
+
+// traceRegion begins a region of an execution trace, with the name of the task in the hands of w.
+func (p *Pool) traceRegion(w *worker) *trace.Region {
+	name := p.info(w, w.entry).Name
+	if name == "" {
+		name = "executor task"
+	}
+	return trace.StartRegion(w.entry.context(), name)
 }
 
 // taskLost fails the task of e, which w had in hand when its goroutine ended, unless it

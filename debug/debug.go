@@ -15,6 +15,7 @@
 //	…/pool?id=3     a pool: its workers, histograms, task names and events
 //	…/json          the same as JSON; see [Report]
 //	…/metrics       counters, sizes and histograms in the text format of Prometheus
+//	…/trace         an execution trace of the last seconds, with [Recorder]
 //	…/events        the pages' live updates, as server-sent events
 //
 // # Access
@@ -35,8 +36,10 @@ package debug
 import (
 	"net/http"
 	"path"
+	"runtime/trace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -55,6 +58,14 @@ func Hosts(names ...string) Option {
 			h.hosts[strings.ToLower(name)] = true
 		}
 	}
+}
+
+// Recorder adds …/trace, which answers with what r has recorded of the last seconds, for go tool
+// trace; the runs of tasks are regions in it. The caller starts r. Recordings have stacks and the
+// names of functions. One request at a time is answered, since a recording can have tens of
+// megabytes and takes the program's time.
+func Recorder(r *trace.FlightRecorder) Option {
+	return func(h *handler) { h.recorder = r }
 }
 
 // Handler returns a handler that shows the pools of o. It panics if o is nil.
@@ -77,6 +88,8 @@ func Handler(o *executor.Observer, opts ...Option) http.Handler {
 type handler struct {
 	observer *executor.Observer
 	hosts    map[string]bool // in lower case
+	recorder *trace.FlightRecorder
+	tracing  atomic.Bool // a recording is being written
 
 	mu      sync.Mutex
 	latest  *look
@@ -115,6 +128,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveJSON(w, r)
 	case "metrics":
 		h.serveMetrics(w, r)
+	case "trace":
+		h.serveTrace(w, r)
 	default:
 		if !serveAsset(w, r, last) {
 			http.Error(w, "debug: no such page; there are: pool, schedules, json, metrics", http.StatusNotFound)
