@@ -67,6 +67,7 @@ type TaskInfo struct {
 	Task      Runnable  // the object that was submitted; nil for Hooks.Terminated
 	Submitted time.Time // when the task was submitted; zero unless there is a Hooks.Dropped
 	Due       time.Time // when the run was due; zero for a task without a schedule
+	Begun     time.Time // when the worker began the run; zero unless there is a BeforeTask, Around or AfterTask
 	Run       int64     // 1 for the first run of the task; 0 in Dropped
 }
 

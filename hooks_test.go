@@ -75,8 +75,8 @@ func TestHooksInfo(t *testing.T) {
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("f"))
 		waitStats(t, pool)
 		want := []executor.TaskInfo{
-			{Executor: "info", Worker: 1, Task: s, Run: 1},
-			{Executor: "info", Worker: 1, Task: f, Name: "f", Run: 1},
+			{Executor: "info", Worker: 1, Task: s, Begun: time.Now(), Run: 1},
+			{Executor: "info", Worker: 1, Task: f, Name: "f", Begun: time.Now(), Run: 1},
 		}
 		if !slices.Equal(before, want) || !slices.Equal(after, want) {
 			t.Errorf("before %+v, after %+v, want %+v", before, after, want)
@@ -741,4 +741,39 @@ func TestHooksAroundFails(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TaskInfo has when a task was submitted, when it was due and when it began: a hook measures how
+// long tasks wait, how late they are and how long they take.
+func TestHooksMeasure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waits, lates, takes []time.Duration
+		hooks := executor.Hooks{
+			AfterTask: func(_ context.Context, i executor.TaskInfo, _ error) {
+				waits = append(waits, i.Begun.Sub(i.Submitted))
+				takes = append(takes, time.Since(i.Begun))
+				if !i.Due.IsZero() {
+					lates = append(lates, i.Begun.Sub(i.Due))
+				}
+			},
+			Dropped: func(context.Context, executor.TaskInfo, error) {},
+		}
+		second := func(context.Context) error { time.Sleep(time.Second); return nil }
+		p := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+		for range 3 {
+			mustGo(t, p, second)
+		}
+		elapse(time.Minute)
+		expect(t, "waits", fmt.Sprint(waits), "[0s 1s 2s]")
+		expect(t, "takes", fmt.Sprint(takes), "[1s 1s 1s]")
+
+		waits, lates, takes = nil, nil, nil
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
+		executor.Schedule(t.Context(), s, time.Second, executor.Callable(second))
+		s.AtFixedRate(t.Context(), 1500*time.Millisecond, time.Hour, second, executor.Times(1))
+		elapse(time.Minute)
+		expect(t, "waits", fmt.Sprint(waits), "[1s 2s]")
+		expect(t, "lateness", fmt.Sprint(lates), "[0s 500ms]")
+		expect(t, "takes", fmt.Sprint(takes), "[1s 1s]")
+	})
 }

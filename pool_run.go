@@ -131,6 +131,9 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (e
 	var early *TaskInfo
 	if p.hooked || t != nil && t.HasOptions() {
 		info := p.info(w, e) // before the run, which may set the time of the next
+		if p.hooked {
+			info.Begun = time.Now()
+		}
 		early = &info
 	}
 	if p.hooks.BeforeTask != nil {
@@ -323,10 +326,10 @@ func (p *Pool) reportBody(ctx context.Context, e entry, info TaskInfo, end endin
 	}
 }
 
-// periodic reports whether e is periodic work.
+// periodic reports whether e is periodic work, or a run of it.
 func (e entry) periodic() bool {
 	t := e.task()
-	return t != nil && planOf(t).series != nil
+	return t != nil && (planOf(t).series != nil || planOf(t).run != nil)
 }
 
 // interrupted reports whether the context of the body of e ended before the body

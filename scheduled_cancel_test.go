@@ -704,7 +704,8 @@ func TestScheduledPoolTaskInfo(t *testing.T) {
 					Due: begin.Add(time.Second + time.Duration(run)*time.Minute),
 				}
 				expect(t, "due", info.Due.Sub(begin), want.Due.Sub(begin))
-				info.Due = want.Due
+				expect(t, "begun", info.Begun.Sub(begin), want.Due.Sub(begin))
+				info.Due, want.Begun = want.Due, info.Begun
 				expect(t, "info", info, want)
 			}
 		})

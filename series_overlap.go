@@ -45,6 +45,7 @@ func (p *Pool) split(submitted context.Context, w *worker, e entry, s *Series) {
 		if hired != nil {
 			p.start([]*worker{hired})
 		}
+		s.taskCore().MarkBegun()
 		if v != queued {
 			r.end(task.Canceled, canceled(ErrShutdown))
 			s.remove(r)

@@ -1,9 +1,11 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -153,6 +155,28 @@ func TestSeriesOverlapStop(t *testing.T) {
 		d.Check(t, "x@1s", "x@2s")
 		expect(t, "failures", s.Info().Failures, 0)
 		expect(t, "succeeded", waitStats(t, p).Succeeded, 3)
+	})
+}
+
+// Stop is not logged as a failure, and a series that has run is not reported as dropped.
+func TestSeriesOverlapReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		dropped := 0
+		p := newScheduled(t, executor.ScheduledConfig{
+			Core: 2, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Hooks: executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) { dropped++ }},
+		})
+		stops := func(context.Context) error { return executor.Stop }
+		mustRepeat(t)(p.AtFixedRate(t.Context(), 0, time.Second, stops, executor.Overlap(2))).Wait(t.Context())
+		ran := mustRepeat(t)(p.AtFixedRate(t.Context(), 0, time.Second, nop, executor.Overlap(2)))
+		elapse(time.Minute)
+		ran.Cancel()
+		expect(t, "dropped after runs", dropped, 0)
+		mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Second, nop, executor.Overlap(2))).Cancel()
+		synctest.Wait()
+		expect(t, "dropped without a run", dropped, 1)
+		expect(t, "log", log.String(), "")
 	})
 }
 

@@ -97,6 +97,9 @@ func (t *Task) FollowsWallClock() bool { return t.has(wallClock) }
 // the outcome.
 func (t *Task) MakeReported() { t.word.init(t.word.load() | reported) }
 
+// MarkBegun says that the body was called, for an owner that calls it without Begin.
+func (t *Task) MarkBegun() { t.word.unlock(t.word.lock() | begun) }
+
 // Reported reports whether MakeReported was called.
 func (t *Task) Reported() bool { return t.has(reported) }
 
