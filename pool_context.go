@@ -115,26 +115,15 @@ func (c *lentContext) look() *look {
 
 // lend returns the context of the next body.
 func (w *worker) lend() context.Context {
-	if w.nextContext == w.contexts {
-		w.resupply()
-	}
 	w.lent = 1
 	return w.supply.context(w.nextContext)
 }
 
 // resupply makes more contexts.
 func (w *worker) resupply() {
-	var s *supply
-	var n int
-	if w.supply == nil {
-		w.first.w = w
-		s, n = &w.first.supply, len(w.first.contexts)
-	} else {
-		later := &laterSupply{supply: supply{w: w}}
-		s, n = &later.supply, len(later.contexts)
-	}
+	later := &laterSupply{supply: supply{w: w}}
 	w.pool.mu.lock.Lock()
-	w.supply, w.nextContext, w.contexts = s, 0, uint8(n)
+	w.supply, w.nextContext, w.contexts = &later.supply, 0, uint8(len(later.contexts))
 	w.pool.mu.lock.Unlock()
 }
 
@@ -151,7 +140,11 @@ func (w *worker) endContext() {
 
 func (w *worker) endLent() {
 	w.lent = 0
-	if l := w.supply.look(w.nextContext - 1); l != nil {
+	l := w.supply.look(w.nextContext - 1)
+	if w.nextContext == w.contexts {
+		w.resupply()
+	}
+	if l != nil {
 		l.cancel(ErrReturned)
 	}
 }

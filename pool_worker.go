@@ -25,40 +25,42 @@ import (
 // worker is one goroutine of a pool, or several, one after the other: a task that calls
 // runtime.Goexit ends a goroutine, and another continues as the same worker.
 type worker struct {
-	pool   *Pool
-	number int
-	entry  entry // the task in hand; under the pool's lock, unless the phase is that of a task
+	pool  *Pool
+	entry entry // the task in hand; under the pool's lock, unless the phase is that of a task
 
 	// phase is how far the worker is with the task in hand. It is the worker's own.
 	phase phase
 
-	lent uint8 // how many contexts the body has, 0 or 1; the worker's own
+	lent        uint8   // how many contexts the body has, 0 or 1; the worker's own
+	nextContext uint8   // the place in supply of the first that is not over; written under the pool's lock
+	contexts    uint8   // how many the supply has; likewise
+	supply      *supply // of contexts for bodies; likewise
 
-	wake   chan struct{}             // has one token once it was removed from the idle list
-	turn   atomic.Pointer[shareTurn] // that a share has asked for, else nil; set under its lock
-	alarm  *alarm.Alarm              // that of a scheduled pool; set when it parks
-	labels context.Context           // has the pprof labels; the worker's own
-
-	named       string          // the task's name in namedLabels; the worker's own, as that
-	namedLabels context.Context // labels with that name; nil before first use
+	labels context.Context // has the pprof labels; the worker's own
 
 	// The task in hand is to be measured, unless measured is nil. Like the entry.
 	measured *observed
 	admitted int64 // when the task was admitted; 0 in a scheduled pool
 
-	// The pool's lock guards what follows.
-	member     list.Node[*worker] // of the pool's crew
-	tasks      int64              // runs that it was given
-	begun      int64              // when it got the task in hand, or was first seen with it; 0 for neither
+	// What is above and the next three are for each task. The pool's lock guards these.
+	since int64 // when it became idle, 0 if it is not
+	begun int64 // when it got the task in hand, or was first seen with it; 0 for neither
+	tasks int64 // runs that it was given
+
 	then       step               // what it is to do when it wakes
 	parked     bool               // it is in the idle list
-	since      int64              // when it became idle, 0 if it is not
+	member     list.Node[*worker] // of the pool's crew
 	prev, next *worker
 
-	supply      *supply // of contexts for bodies; written by the worker, as the next two
-	nextContext uint8   // the place of the first that is not over
-	contexts    uint8   // how many the supply has
-	first       firstSupply
+	number int
+	wake   chan struct{}             // has one token once it was removed from the idle list
+	turn   atomic.Pointer[shareTurn] // that a share has asked for, else nil; set under its lock
+	alarm  *alarm.Alarm              // that of a scheduled pool; set when it parks
+
+	named       string          // the task's name in namedLabels; the worker's own, as that
+	namedLabels context.Context // labels with that name; nil before first use
+
+	first firstSupply
 }
 
 // phase is how far a worker is with a task:
@@ -89,6 +91,7 @@ func (p *Pool) hireLocked() *worker {
 	p.mu.hired++
 	w := &worker{pool: p, number: p.mu.hired, wake: make(chan struct{}, 1)}
 	w.member.Value = w
+	w.first.w, w.supply, w.contexts = w, &w.first.supply, uint8(len(w.first.contexts))
 	p.mu.crew.PushBack(&w.member)
 	return w
 }
