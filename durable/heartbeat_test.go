@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -463,10 +464,13 @@ func TestNodeAloneKeepsHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs := newJobs(t, lonely{line})
+		var mu sync.Mutex
 		var begun []time.Duration
 		zero := time.Now()
 		k := durable.Handle(jobs, "k", func(ctx context.Context, d time.Duration) (int, error) {
+			mu.Lock()
 			begun = append(begun, time.Since(zero).Round(time.Second))
+			mu.Unlock()
 			select {
 			case <-ctx.Done():
 			case <-time.After(d):
@@ -485,6 +489,8 @@ func TestNodeAloneKeepsHandlers(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if len(begun) != 2 || begun[0] != 0 || begun[1] < 70*time.Second {
 			t.Errorf("handlers were called at %v, want at 0 and after 70 s", begun)
 		}
