@@ -246,6 +246,6 @@ func printJSON[T any](w io.Writer, list []T) error {
 			return &exitError{exitMistake, err.Error()}
 		}
 	}
-	io.WriteString(w, lines.String())
+	w.Write(job.PrintableJSON([]byte(lines.String())))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/logwriter"
 )
 
@@ -44,7 +45,18 @@ func newHandler(w io.Writer, format string) slog.Handler {
 	if format == "text" {
 		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
 	}
-	return slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: secondsInJSON})
+	return slog.NewJSONHandler(printable{w}, &slog.HandlerOptions{ReplaceAttr: secondsInJSON})
+}
+
+// printable writes lines of JSON without characters that could disturb a terminal. Names of files and errors of the
+// system have them; lines of commands have been made printable before.
+type printable struct{ to io.Writer }
+
+func (p printable) Write(line []byte) (int, error) {
+	if _, err := p.to.Write(job.PrintableJSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // shortInText writes durations with four digits, or to the millisecond.

@@ -19,12 +19,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
 // The exit codes. They are documented: do not change their meaning.
@@ -73,24 +70,6 @@ func execute(args []string) int {
 	}
 	return code
 }
-
-// presentable returns the text of an error as all may see it. Much in it is as it was
-// typed: names, which may disturb the terminal, and the URL of a store, with its
-// password, where something else was expected.
-func presentable(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = job.Printable(urlRest.ReplaceAllStringFunc(line, func(rest string) string {
-			return secret.ReplaceAllString(rest, "${1}${3}xxxxx${2}")
-		}))
-	}
-	return strings.Join(lines, "\n")
-}
-
-var (
-	urlRest = regexp.MustCompile(`:/+\S+`) // what follows the scheme
-	secret  = regexp.MustCompile(`^(:/+[^:@/]*:).*(@)|([?&](?:ssl)?password=)[^&"]*`)
-)
 
 // answerWriter is standard output, for all commands but run. It keeps the first
 // error, for execute.

@@ -73,6 +73,7 @@ type runOptions struct {
 	store        storeFlag
 	namespace    *string
 	lease        time.Duration
+	maxOutput    int
 	hadJobs      bool // the file that was read last
 }
 
@@ -82,6 +83,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.Var(o.log, "log", "how the log is written; auto is text on a terminal and json elsewhere")
 	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
 	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
+	flags.IntVar(&o.maxOutput, "max-output", 64, "how many MiB of the log the lines of one run may take; 0 means no limit")
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
 	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")
@@ -93,6 +95,9 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 func (o *runOptions) validate() error {
 	if o.drainTimeout < 0 || o.killAfter < 0 {
 		return fmt.Errorf("--drain-timeout and --kill-after cannot be negative")
+	}
+	if o.maxOutput < 0 || o.maxOutput > 1<<20 {
+		return fmt.Errorf("--max-output %d: it must be 0 to %d", o.maxOutput, 1<<20)
 	}
 	if err := o.store.checkNamed(); err != nil {
 		return err
@@ -151,7 +156,7 @@ func (o *runOptions) run() error {
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
 	d, err := daemon.New(daemon.Config{File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
-		Patience: o.drainTimeout, Store: store, Again: again})
+		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -312,4 +313,45 @@ func TestRunLogsTimesInZoneOfJob(t *testing.T) {
 	}
 	p.signal(syscall.SIGTERM)
 	p.wait()
+}
+
+// A run that writes more than it may is logged up to there. Its other lines are counted, and it goes on.
+func TestRunMaxOutput(t *testing.T) {
+	t.Parallel()
+	p := start(t, "# name: loud\n@reboot seq 20000; echo done\n# name: quiet\n@reboot echo heard\n", "--max-output", "1")
+	end := p.until("run ended", "job", "loud", "outcome", "ok")
+	p.after(0, "heard")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	logged := 0
+	for _, l := range p.log {
+		if l["job"] == "loud" && l["stream"] != nil {
+			logged++
+		}
+	}
+	p.want(1, "the rest is not logged", "job", "loud")
+	if unlogged, _ := end["unlogged"].(float64); logged+int(unlogged) != 20001 || logged < 5000 || logged > 15000 {
+		t.Errorf("%d lines are logged, and %v are not, want 20001", logged, end["unlogged"])
+	}
+}
+
+// A command has the three standard streams, and none of the files that executord was started with.
+func TestRunInheritsNoFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is for Linux")
+	}
+	t.Parallel()
+	secret, err := os.Open("/etc/passwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	cmd := executord(t, "run", write(t, "tab", "# name: list\n@reboot for f in /proc/$$/fd/*; do readlink $f; done; echo end\n"))
+	cmd.ExtraFiles = append(cmd.ExtraFiles, secret)
+	p := startCommand(t, cmd)
+	p.until("end")
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	p.want(0, "/etc/passwd")
+	p.want(1, "/dev/null")
 }

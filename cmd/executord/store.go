@@ -106,13 +106,11 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 	return store, name, err
 }
 
-// isAlmostURL reports whether a name is a URL of which the begin is missing or
-// mistyped, such as postgres:/me:secret@host/database, and may have a password in
-// it, be it as a parameter. As the name of a file, it would be shown.
+// isAlmostURL reports whether a name is the name of a database of which the begin is
+// missing or mistyped, such as postgres:/me:secret@host/database, with what may be a
+// password in it. As the name of a file, it would be shown.
 func isAlmostURL(name string) bool {
-	_, rest, _ := strings.Cut(name, ":")
-	secret := strings.Contains(rest, "@") || strings.Contains(name, "password=")
-	return secret && name[0] != '.' && !job.IsAbs(name)
+	return withoutSecrets(name) != name && name[0] != '.' && !job.IsAbs(name)
 }
 
 // openFile opens a store in a file.

@@ -42,6 +42,9 @@ type Config struct {
 	// Patience is how long a drain waits for the runs in progress, before it ends them. Zero means no limit.
 	Patience time.Duration
 
+	// MaxOutput is how many bytes of the log the lines of one run may take, about. Zero means no limit.
+	MaxOutput int64
+
 	// Store is where the jobs are while the daemon runs.
 	Store Store
 
@@ -174,6 +177,7 @@ func (h withoutFailures) WithGroup(name string) slog.Handler {
 // It takes charge of all child processes of the program, so there can be one
 // Run in a program, and nothing else that starts processes.
 func (d *Daemon) Run(ends Ends) (Summary, error) {
+	process.CloseOnExec()
 	defer d.supervisor.Adopt()()
 	if err := d.start(ends.Stop); err != nil {
 		d.pool.Close()

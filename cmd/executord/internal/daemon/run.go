@@ -3,7 +3,9 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -22,6 +24,9 @@ type run struct {
 	node   string   // the name of the daemon in a store that daemons share
 	extra  []string // variables besides those that all runs have
 	tail   *tail    // of stderr, for the history; may be nil
+
+	written  atomic.Int64 // bytes of the log that its lines have taken
+	unlogged atomic.Int64 // lines beyond MaxOutput
 }
 
 // execute runs the command and accounts for it: one line at the start, one at the end, and the output between them. ctx
@@ -132,6 +137,9 @@ func (r *run) report(result process.Result, outcome outcome, skips int) {
 	if note := note(result); note != "" {
 		attrs = append(attrs, slog.String("note", note))
 	}
+	if n := r.unlogged.Load(); n > 0 {
+		attrs = append(attrs, slog.Int64("unlogged", n))
+	}
 	r.log.LogAttrs(context.Background(), level, "run ended", attrs...)
 }
 
@@ -158,6 +166,9 @@ func (r *run) output(ctx context.Context, stream process.Stream, line []byte, mo
 	if r.tail != nil && stream == process.Stderr {
 		r.tail.add(line)
 	}
+	if !r.mayLog(line) {
+		return
+	}
 	if admit := r.entry.daemon.Admit; admit != nil {
 		release, ok := admit(ctx, lineSize(line))
 		if !ok {
@@ -170,6 +181,22 @@ func (r *run) output(ctx context.Context, stream process.Stream, line []byte, mo
 		attrs = append(attrs, slog.Bool("more", true))
 	}
 	r.log.LogAttrs(context.Background(), slog.LevelInfo, job.Printable(string(line)), attrs...)
+}
+
+// lineRest is about what a line takes in the log besides its text.
+const lineRest = 100
+
+// mayLog reports whether there is room for a line of the run, or counts it. The first without room is noted at once.
+func (r *run) mayLog(line []byte) bool {
+	most := r.entry.daemon.MaxOutput
+	if most <= 0 || r.written.Add(int64(len(line)+lineRest)) <= most {
+		return true
+	}
+	if r.unlogged.Add(1) == 1 {
+		r.log.Warn("the rest is not logged", "reason", fmt.Sprintf("the run has written %d MiB to the log", most>>20), "hint",
+			"write less, or to a file, or set --max-output")
+	}
+	return false
 }
 
 // lineSize returns about how many bytes a line has in the log, at most: of a byte that is shown as an escape, \x1b, the

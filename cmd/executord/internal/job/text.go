@@ -1,9 +1,12 @@
 package job
 
 import (
+	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -12,17 +15,51 @@ import (
 // UTF-8) written as an escape. Text without such characters comes back unchanged,
 // backslashes too: it is for reading, not for parsing back.
 func Printable(s string) string {
-	return escape(s, func(r rune) bool {
-		// French has blanks in its numbers that do not break, Japanese has wide ones;
-		// Persian words and many emoji have joiners in them.
-		const nonJoiner, joiner = '\u200c', '\u200d'
-		return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) || r == nonJoiner || r == joiner
-	})
+	return escape(s, harmless)
+}
+
+// harmless reports whether a character may be shown.
+func harmless(r rune) bool {
+	// French has blanks in its numbers that do not break, Japanese has wide ones;
+	// Persian words and many emoji have joiners in them.
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return unicode.IsPrint(r) && !isInvisible(r) || unicode.Is(unicode.Zs, r) || r == nonJoiner || r == joiner
+}
+
+// isInvisible reports whether a letter or mark is one that nothing is shown for, as the fillers of Hangul and the
+// selectors of variants are. The two selectors that choose between a text and an emoji are common.
+func isInvisible(r rune) bool {
+	const asText, asEmoji = '\ufe0e', '\ufe0f'
+	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		unicode.Is(unicode.Variation_Selector, r) && r != asText && r != asEmoji
 }
 
 // visible is Printable for text in which something is wrong, that may be a blank
 // which is not the common one, or what has no width: they are escapes, too.
-func visible(s string) string { return escape(s, unicode.IsPrint) }
+func visible(s string) string {
+	return escape(s, func(r rune) bool { return unicode.IsPrint(r) && !isInvisible(r) })
+}
+
+// PrintableJSON returns JSON with the same characters as escapes of JSON: it says the same as before.
+func PrintableJSON(b []byte) []byte {
+	harm := func(r rune) bool { return r >= utf8.RuneSelf-1 && !harmless(r) }
+	if bytes.IndexFunc(b, harm) < 0 {
+		return b
+	}
+	var safe []byte
+	for _, r := range string(b) {
+		switch {
+		case !harm(r):
+			safe = utf8.AppendRune(safe, r)
+		case r < 0x10000:
+			safe = fmt.Appendf(safe, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			safe = fmt.Appendf(safe, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return safe
+}
 
 // escape returns s with all characters as escapes that are not to be shown.
 func escape(s string, shown func(rune) bool) string {
@@ -46,7 +83,7 @@ func escape(s string, shown func(rune) bool) string {
 		case r == '\t' || shown(r):
 			b.WriteRune(r)
 		default:
-			q := strconv.QuoteRune(r)
+			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
 		}
 		i += size

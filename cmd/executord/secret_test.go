@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile are forms in which somebody may name a database, most of them wrong, with a password at %s.
+var hostile = []string{
+	"postgres://me:%s@127.0.0.1:1/db", "postgresql://me:%s@127.0.0.1:1/db?sslmode=disable", "postgres://me:%s@127.0.0.1:1,127.0.0.1:2/db",
+	"postgres://127.0.0.1:1/db?user=me&password=%s", "postgres://me@127.0.0.1:1/db?sslpassword=%s&password=%s", "postgres:///db?password=%s&host=/nosuch",
+	"postgres:/me:%s@h/db", "postgres:me:%s@h/db", "postgres//me:%s@h/db", "//me:%s@h/db", "/me:%s@h/db", "/srv/me:%s@h/db", "./me:%s@h/db",
+	"me:%s@h/db", "me:%s@h", "http://me:%s@h/db", "mysql://me:%s@tcp(h)/db", "POSTGRES://me:%s@h/db", "jdbc:postgresql://h/db?user=me&password=%s",
+	"postgres://me:a@%s@h/db", "postgres://me:a/%s@h/db", "postgres://me:a?%s@h/db", "postgres://me:a#%s@h/db", "postgres://me:%%zz%s@h/db",
+	"postgres://me:a:%s@h:1/db", "postgres://me:a %s@h/db", "postgres://me:%s@h:port/db", "postgres://me:%s@[::1/db", "postgres://me:%s@",
+	"host=h password=%s dbname=x", "host=h password = %s", "host=h password='%s'", "host=h password='a %s' user=me", "password=%s", "PASSWORD=%s",
+	"PGPASSWORD=%s", "passwd=%s", "user=me;password=%s", "file:x?password=%s", "jobs.db?password=%s", "\"postgres://me:%s@h/db\"",
+	" postgres://me:%s@h/db", "postgres://me:%s@h/db\n", "\x1b[2Jpostgres://me:%s@h/db",
+}
+
+// No output has a password in it that was on the command line, wherever that was and in whatever form.
+func TestHostileCommandLinesHideSecret(t *testing.T) {
+	t.Parallel()
+	tab := write(t, "tab", "# name: a\n@daily true\n")
+	const secret = "hunter2"
+	places := [][]string{
+		{"%s"}, {"check", "%s"}, {"run", "%s"}, {"run", tab, "%s"}, {"run", tab, "--store", "%s"}, {"run", tab, "--store=%s"},
+		{"run", tab, "--namespace", "%s"}, {"run", tab, "--lease", "%s"}, {"run", tab, "--log", "%s"}, {"run", tab, "--%s"},
+		{"jobs", "--store", "%s"}, {"jobs", "--store", "nosuch.db", "%s"}, {"jobs", "--namespace", "%s"}, {"runs", "-n", "%s"},
+		{"cancel", "%s"}, {"cancel", "a", "--store", "%s"}, {"help", "%s"}, {"version", "%s"}, {"check", tab, "--format", "%s"},
+	}
+	if testing.Short() {
+		places = [][]string{{"check", "%s"}, {"run", tab, "--store", "%s"}, {"cancel", "%s"}}
+	}
+	for _, form := range hostile {
+		name := strings.ReplaceAll(strings.ReplaceAll(form, "%s", secret), "%%", "%")
+		for _, place := range places {
+			args := make([]string, len(place))
+			for i, arg := range place {
+				args[i] = strings.ReplaceAll(arg, "%s", name)
+			}
+			stdout, stderr, code := ended(t, args...)
+			if code == exitOK || strings.Contains(stdout+stderr, secret) || strings.Contains(stderr, "panic:") {
+				t.Errorf("%q: exit code %d, %q %q", args, code, stdout, stderr)
+			}
+			harmless(t, fmt.Sprintf("%q", args), strings.ReplaceAll(stderr, "\t", "")) // the driver's
+		}
+	}
+}
+
+// ended runs the program in a directory without files to its end.
+func ended(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := executord(t, args...)
+	cmd.Dir = t.TempDir()
+	var out, fail strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &fail
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), fail.String(), cmd.ProcessState.ExitCode()
+}
+
+// What is no password stays as it is.
+func TestWithoutSecretsKeepsTheRest(t *testing.T) {
+	for _, text := range []string{
+		"there is no file jobs.crontab", "tab:3: minute \"61\": not allowed here", "the store postgres://me@h:5432/db: no",
+		"the store's URL cannot be read: a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40",
+		"executord: at 12:30 to me@example.org", "postgres://me@h:1/x?a=b: cannot parse: `postgres://me@h:1/x`",
+	} {
+		if got := withoutSecrets(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"postgres://me:pw@h/db no":      "postgres://me:xxxxx@h/db no",
+		"postgres://me:p@w@h/db":        "postgres://me:xxxxx@h/db",
+		"/srv/me:pw@h":                  "/srv/me:xxxxx@h",
+		"host=h password='p w' user=me": "host=h password=xxxxx user=me",
+		"a?password=pw&b=c":             "a?password=xxxxx&b=c",
+	} {
+		if got := withoutSecrets(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
