@@ -69,7 +69,13 @@ tidy: ## make go.mod and go.sum of all modules say what the code needs
 
 .PHONY: vulns
 vulns: ## look for known vulnerabilities in the dependencies
-	scripts/vulnerabilities
+	scripts/vulnerabilities -required
+
+DIST ?=
+
+.PHONY: dist
+dist: ## build executord for release into dist/, with checksums, licenses and a bill of materials: DIST="linux/amd64 ..."
+	go run ./tests/dist $(DIST)
 
 .PHONY: run-example
 run-example: ## run executord on the example crontab, until interrupted

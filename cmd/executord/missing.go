@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -15,7 +16,14 @@ func noteMissing(file *job.File) {
 	if runtime.GOOS == "windows" {
 		return // there is no /bin/sh
 	}
+	noted := make(map[int]bool) // lines whose user field is taken for the program
+	for _, n := range file.Notes {
+		noted[n.Line] = noted[n.Line] || strings.Contains(n.What, "user field")
+	}
 	for _, j := range file.Jobs {
+		if noted[j.Line] {
+			continue
+		}
 		if err := daemon.Missing(j.Command); err != nil {
 			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
 				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, or install what is missing"})

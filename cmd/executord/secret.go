@@ -29,7 +29,7 @@ func withoutSecrets(line string) string {
 
 var (
 	// parameter is one of a URL, a pair of the key=value form, or a variable.
-	parameter = regexp.MustCompile(`(?i)(pass(?:word|wd|phrase)?\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'?|"[^"]*"?|[^&"'\s]+)`)
+	parameter = regexp.MustCompile(`(?i)(pass(?:word|wd|phrase)?\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'?|"[^"]*"?|[^&"'\s]*[^&"'\s:])`)
 
 	// userOfURL is what is before the last @ of a URL, which may have blanks in it, and userOfHost that of a URL whose
 	// begin is missing.

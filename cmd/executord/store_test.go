@@ -82,7 +82,7 @@ func TestStoreMustExist(t *testing.T) {
 		{run, "host=/tmp password=" + password, "the store looks like the key=value form of a database's name: write it as a URL"},
 		{run, dangling, "the store %s cannot be created: it is a link to a file that is not there"},
 	} {
-		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", test.store), "%%", "%")
+		want := "executord: " + strings.ReplaceAll(strings.ReplaceAll(test.want, "%s", withoutSecrets(test.store)), "%%", "%")
 		_, stderr, code := output(t, "", append(test.args, "--store", test.store)...)
 		if code != exitMistake || !strings.HasPrefix(stderr, want) || strings.Contains(stderr, password) {
 			t.Errorf("%q on %s: exit code %d, %q; want %q", test.args, test.store, code, stderr, want)

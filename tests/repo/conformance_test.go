@@ -37,6 +37,32 @@ func TestConformanceNamesExist(t *testing.T) {
 	}
 }
 
+// Every promise of the model of threats has a test, and every test that it names is there.
+func TestThreatsHaveTests(t *testing.T) {
+	functions, _ := testNames(t)
+	_, promises, found := strings.Cut(read(t, "docs/design/threats.md"), "## What is promised")
+	promises, _, _ = strings.Cut(promises, "\n## ")
+	rows := 0
+	for line := range strings.SplitSeq(promises, "\n") {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise ") {
+			continue
+		}
+		rows++
+		names := namesIn(line)
+		if len(names) == 0 {
+			t.Errorf("a promise without a test: %s", line)
+		}
+		for _, name := range names {
+			if !functions[name] {
+				t.Errorf("there is no test %s; name the one that took its place: %s", name, line)
+			}
+		}
+	}
+	if !found || rows < 15 {
+		t.Errorf("found only %d promises: is the page read right?", rows)
+	}
+}
+
 // The names are found where the tables have them, and nowhere else.
 func TestConformanceNamesAreRead(t *testing.T) {
 	for line, want := range map[string]string{

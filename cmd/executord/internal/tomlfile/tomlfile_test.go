@@ -155,6 +155,8 @@ func TestParseMistakes(t *testing.T) {
 		{"half a header", "[[job]\nname='a'\nschedule='@daily'\ncommand='x'", "1: expected ']]' to close array table name | write a table as [env], and every job as [[job]]"},
 		{"open list", "[[job]]\nname='a'\nschedule='@daily'\ncommand=['x',\n'y'\n[[job]]\nname='b'\nschedule='@daily'\ncommand='x'", "6: expected ',' or ']' after array value (in the value that begins in line 4) | put a comma between values, and close the list with ]"},
 		{"open text", "[[job]]\nname='a'\nschedule='@daily'\ncommand='''x\ny", "5: multiline literal string not terminated by ''' (in the value that begins in line 4) | close it with the same three quotes"},
+		{"many parts", strings.Repeat("a.", 100) + "a = 1\n" + least, "1: a key has more than 100 parts | remove it: no key has more than two\n" +
+			`1: there is no key "a" | remove it; known are job, timezone, timeout, jitter, shell, dir, env`},
 		{"crontab line", "* * * * * x\n" + least, "1: invalid character at start of key: U+002A '*' | begin a comment with #, and write everything else as key = \"text\""},
 		{"bytes that are no text", "# \xff\n" + least, "1: invalid UTF-8 character in comment | save the file as UTF-8"},
 	}

@@ -25,6 +25,9 @@ type node struct {
 // hundred here.
 const maxItems = 10_000
 
+// maxParts bounds a dotted key: each part takes two bytes in the file, and is a table here.
+const maxParts = 100
+
 type kind string
 
 // Kinds are named as messages name them.
@@ -66,6 +69,10 @@ func (r *reader) keysOf(n *unstable.Node) []key {
 	var keys []key
 	for it := n.Key(); it.Next(); {
 		k := it.Node()
+		if len(keys) == maxParts {
+			r.report.Mistake(keys[0].line, "remove it: no key has more than two", "a key has more than %d parts", maxParts)
+			break
+		}
 		keys = append(keys, key{string(k.Data), r.line(k.Raw)})
 	}
 	return keys
