@@ -574,3 +574,27 @@ func TestShareRejects(t *testing.T) {
 		expect(t, "rejected", waitStats(t, share).Rejected, 1)
 	})
 }
+
+// Submitters that wait for the rate, over a queue without room, are admitted at its pace.
+func TestShareRateWithBlock(t *testing.T) {
+	for _, q := range []executor.Queue{executor.Handoff(), executor.Bounded(1)} {
+		for burst := 1; burst <= 3; burst++ {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 4})
+				share := newShare(t, pool, executor.ShareConfig{
+					Limit: 3, Rate: executor.PerSecond(1, burst), Queue: q, Reject: executor.Block})
+				start := time.Now()
+				var submitters sync.WaitGroup
+				for range 10 {
+					submitters.Go(func() {
+						expect(t, "Go", share.Go(t.Context(), nop), nil)
+					})
+				}
+				submitters.Wait()
+				share.Close()
+				expect(t, "succeeded", checkStats(t, share).Succeeded, 10)
+				expect(t, "time taken", time.Since(start), seconds(10-burst))
+			})
+		}
+	}
+}

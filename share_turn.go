@@ -115,7 +115,15 @@ func (l *loan) admitLocked(e entry) (*worker, verdict) {
 	p := l.share
 	asked := p.mu.workers - p.mu.active
 	without := p.mu.queue.len() - asked
-	if without >= l.room && !l.mayAskLocked(l.now(), asked) || !p.mu.queue.push(p.markLocked(e)) {
+	if without >= l.room {
+		if now := l.now(); !l.mayAskLocked(now, asked) {
+			if !l.rate.has(now, asked) {
+				l.setTimerLocked(now, asked) // submitters that block have nothing else to wait for
+			}
+			return nil, saturated
+		}
+	}
+	if !p.mu.queue.push(p.markLocked(e)) {
 		return nil, saturated
 	}
 	p.mu.gate.submitted++
@@ -222,11 +230,16 @@ func (l *loan) takeTurn(t *shareTurn) {
 	}
 	p.assignQueuedLocked(w, e)
 	var next *worker
+	var fresh []*worker
 	if l.rate.interval > 0 {
 		l.rate.take(l.now())
 		next = l.askLocked() // or sets the timer
+		if p.mu.nBlocked > 0 {
+			fresh = p.unblockLocked() // likewise
+		}
 	}
 	p.mu.Unlock()
+	p.start(fresh)
 	if next != nil {
 		p.launch(next)
 	}
