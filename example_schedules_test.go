@@ -128,3 +128,43 @@ func ExampleContinueAfterPanic() {
 	// run 1 of count panicked: assignment to entry in nil map
 	// <nil> 3 1
 }
+
+// With Overlap a run begins though others are in progress, up to three of them here.
+func ExampleOverlap() {
+	pool := executor.Scheduled(4)
+	defer pool.Close()
+	together := make(chan bool)
+	s, err := pool.AtFixedRate(context.Background(), 0, time.Millisecond, func(context.Context) error {
+		<-together // all three get here, since none waits for the end of another
+		return nil
+	}, executor.Overlap(3), executor.Times(3))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 3 {
+		together <- true
+	}
+	fmt.Println(s.Wait(context.Background()), s.Runs())
+	// Output:
+	// <nil> 3
+}
+
+// With StartPaused a series waits for Resume, as until a program is ready, or for RunNow.
+func ExampleStartPaused() {
+	pool := executor.Scheduled(1)
+	defer pool.Close()
+	s, err := pool.AtFixedRate(context.Background(), 0, time.Millisecond, func(context.Context) error {
+		return nil
+	}, executor.StartPaused(), executor.Times(2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("paused:", s.Info().Paused, s.State())
+	s.Resume()
+	fmt.Println(s.Wait(context.Background()), s.Runs())
+	// Output:
+	// paused: true pending
+	// <nil> 2
+}
