@@ -215,13 +215,13 @@ var coreMutants = []mutant{
 		test: "TestScheduledPoolShutdownDuringRun",
 	},
 	{
-		file: "series_control.go", what: "a paused series keeps its place in the queue",
+		file: "series.go", what: "a paused series keeps its place in the queue",
 		old:  "\t\t\ts.mode = paused\n\t\t}\n\t\treturn pauses\n",
 		new:  "\t\t\ts.mode = paused\n\t\t}\n\t\treturn false\n",
 		test: "TestSeriesPauseKeepsGrid",
 	},
 	{
-		file: "series_control.go", what: "a run in progress uses up the first time of a new rhythm",
+		file: "series.go", what: "a run in progress uses up the first time of a new rhythm",
 		old:  "\t\t\ts.turn = turnOutOfTurn\n\t\tcase turnStale",
 		new:  "\t\tcase turnStale",
 		test: "TestSeriesModel|TestSeriesRescheduleDuringRun",
