@@ -20,6 +20,10 @@ const tick = time.Second
 
 var errBody = errors.New("body failed")
 
+// errInterrupted is what the JDK's InterruptedException is: an error of the body. The error of
+// its context would say that the pool has canceled it.
+var errInterrupted = errors.New("body interrupted")
+
 // run is one run of a program on our executors.
 type run struct {
 	*Program
@@ -252,7 +256,7 @@ func (r *run) body(s Step) func(context.Context) error {
 		case <-t.C:
 		case <-interrupted:
 			r.note("interrupted %d", s.Task)
-			return ctx.Err()
+			return errInterrupted
 		}
 		r.note("end %d", s.Task)
 		switch s.Body {
