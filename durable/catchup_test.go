@@ -141,8 +141,8 @@ func TestCatchUpIsInterrupted(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New(), func(c *durable.Config) {
 			c.Triggers = map[string]executor.Trigger{"slow": slow}
 		})
-		id := must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), "", durable.OnMissed(durable.CatchUp(1<<40))))
-		must(jobs.Reschedule(t.Context(), id, time.Date(1, 2, 1, 0, 0, 0, 0, time.UTC)))
+		id := must(k.On(t.Context(), "key", durable.NamedTrigger("slow"), "", durable.OnMissed(durable.CatchUp(1<<30))))
+		must(jobs.Reschedule(t.Context(), id, time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC)))
 		stop := start(t, jobs)
 		time.Sleep(time.Second)
 		begun := time.Now()
