@@ -276,6 +276,17 @@ func (o *observed) mark(r Runnable) Runnable {
 	return m
 }
 
+// notQueued takes back what toQueue has done for r, which found no room: the same task is
+// chosen on its next way.
+func (o *observed) notQueued(r Runnable) {
+	o.skip++
+	if m, ok := r.(*mark); ok {
+		o.skip = 1
+		m.Runnable = nil
+		m.next, o.free = o.free, m
+	}
+}
+
 // fromQueue returns the task of m, which has left the queue, and when it was admitted. The
 // caller holds the workers' lock.
 func (o *observed) fromQueue(m *mark) (task Runnable, admitted int64) {

@@ -457,6 +457,25 @@ func TestObserverAllocatesNothing(t *testing.T) {
 	}
 }
 
+// A task that finds no room in the queue, and goes to an idle worker, costs no mark.
+func TestObserverAllocatesNothingInHandOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		allocs := func(o *executor.Observer) float64 {
+			p := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Observer: o})
+			return testing.AllocsPerRun(10, func() {
+				for range 100 {
+					mustGo(t, p, nop)
+					synctest.Wait()
+				}
+			})
+		}
+		plain, observed := allocs(nil), allocs(newObserver(t, executor.ObserverConfig{Every: 1}))
+		if observed > plain+10 {
+			t.Errorf("100 tasks allocate %v objects where each is measured, else %v", observed, plain)
+		}
+	})
+}
+
 // An execution trace has a region for each run, with the name of the task.
 func TestPoolTraceRegions(t *testing.T) {
 	if trace.IsEnabled() {

@@ -333,7 +333,7 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 		p.handLocked(p.wakeLocked(), e)
 		return nil, taken
 	}
-	if p.mu.queue.push(p.markLocked(e)) {
+	if p.queueLocked(e) {
 		p.mu.gate.submitted++
 		if p.mu.workers == 0 { // Core is 0, and a task that waits needs a worker
 			return p.hireLocked(), queued
@@ -348,7 +348,7 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 			p.handLocked(w, e)
 			return nil, taken
 		}
-		p.mu.queue.push(p.markLocked(e))
+		p.queueLocked(e)
 		p.assignQueuedLocked(w, first)
 		return nil, queued
 	}
@@ -358,13 +358,20 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	return nil, saturated
 }
 
-// markLocked returns what is to be queued for e.
-func (p *Pool) markLocked(e entry) entry {
-	if o := p.observed.Load(); o != nil {
-		o.refill()
-		e.run = o.toQueue(e.run)
+// queueLocked queues e, with a mark if it is to be measured, and reports whether there was
+// room.
+func (p *Pool) queueLocked(e entry) bool {
+	o := p.observed.Load()
+	if o == nil {
+		return p.mu.queue.push(e)
 	}
-	return e
+	o.refill()
+	e.run = o.toQueue(e.run)
+	queued := p.mu.queue.push(e)
+	if !queued {
+		o.notQueued(e.run)
+	}
+	return queued
 }
 
 // afterQueued follows the admission to the queue: the end of the submitter's context

@@ -123,7 +123,7 @@ func (l *loan) admitLocked(e entry) (*worker, verdict) {
 			return nil, saturated
 		}
 	}
-	if !p.mu.queue.push(p.markLocked(e)) {
+	if !p.queueLocked(e) {
 		return nil, saturated
 	}
 	p.mu.gate.submitted++
