@@ -33,21 +33,7 @@ func NewKeyed[K comparable](pool *Pool, n int) *Keyed[K] {
 // matches [ErrRejected] if the Keyed is shut down. A key that cannot be compared, as an
 // interface with a slice in it, panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
-	mustHash(key)
-	if fn == nil {
-		return ErrNilTask
-	}
-	o, err := gather(oneRun, opts)
-	switch {
-	case err != nil:
-		return err
-	case o.retry.attempts > 0:
-		mustContext(ctx)
-		return k.pool.goRetrying(ctx, &keyExecutor{k.pool, key}, fn, o)
-	}
-	r := newTaskRunnable(Func(fn))
-	adopt(&r.core, o)
-	return k.pool.submitKeyed(ctx, r, key)
+	return k.pool.goOn(ctx, k.For(key), fn, opts)
 }
 
 // For returns the Executor of a key, for [Submit], [NewGroup] and others:

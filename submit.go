@@ -48,11 +48,16 @@ func submit[T any](ctx context.Context, ex Executor, f *Future[T]) (err error) {
 // Go submits fn to be run once and forgotten; it is Execute for a function.
 // Options name it, bound its time, or set its priority.
 func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
+	if fn != nil && len(opts) == 0 {
+		return p.submit(ctx, Func(fn))
+	}
+	return p.goOn(ctx, p, fn, opts)
+}
+
+// goOn is Go on ex: p, or one of its keys.
+func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) error, opts []Option) error {
 	if fn == nil {
 		return ErrNilTask
-	}
-	if len(opts) == 0 {
-		return p.submit(ctx, Func(fn))
 	}
 	o, err := gather(oneRun, opts)
 	switch {
@@ -60,11 +65,11 @@ func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...O
 		return err
 	case o.retry.attempts > 0:
 		mustContext(ctx)
-		return p.goRetrying(ctx, p, fn, o)
+		return p.goRetrying(ctx, ex, fn, o)
 	}
 	r := newTaskRunnable(Func(fn))
 	adopt(&r.core, o)
-	return p.submit(ctx, r)
+	return ex.Execute(ctx, r)
 }
 
 // foreign are the futures that wait in executors which are not ours.
