@@ -128,7 +128,7 @@ func (w *worker) resupply() {
 }
 
 // takeBackLocked takes back the context of a body that has returned, if it had one. It
-// needs only the workers' lock. Whoever looks at the context from now on ends it.
+// needs only the workers' lock. A look at the context from now on ends it.
 func (w *worker) takeBackLocked() { w.nextContext += w.lent }
 
 // endContext ends the context that was taken back, if there is one and it was looked at.

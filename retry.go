@@ -57,8 +57,8 @@ func Backoff(first, most time.Duration) func(n int) time.Duration {
 	}
 }
 
-// Permanent marks err as one that no further attempt of [Retry] would mend. The future
-// fails with err, without the mark. Without Retry the mark has no effect. It returns nil for nil.
+// Permanent marks err as one that another attempt of [Retry] would not change. The future
+// fails with err, without the mark. Without Retry the mark has no effect. A nil err is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil

@@ -50,7 +50,7 @@ type Option func(*handler)
 
 // Hosts allows requests for these hosts, as "ops.example.org" or "10.0.0.5:8080", from any
 // address, in addition to those of this machine. Without a port a name stands for every port.
-// Whoever can reach the server can then look, so this is for servers behind a firewall, or for
+// Everyone who can reach the server can then look, so this is for servers behind a firewall, or for
 // handlers that are wrapped in one that authenticates.
 func Hosts(names ...string) Option {
 	return func(h *handler) {

@@ -119,7 +119,7 @@ func TestBlockingCloseWakesWaiters(t *testing.T) {
 	}
 }
 
-// Whoever waits for an element that is not due is woken once that is taken by another, or
+// A taker that waits for an element which is not due is woken once that is taken by another, or
 // removed.
 func TestBlockingClosedWaitsWhileThereAreElements(t *testing.T) {
 	for name, remove := range map[string]func(*queue.Blocking[int]){

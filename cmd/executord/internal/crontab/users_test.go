@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The user field of a system crontab is noted, whoever the user is, and no program is taken for one.
+// The user field of a system crontab is noted for every user, and no program is taken for one.
 func TestParseNotesUserField(t *testing.T) {
 	for _, test := range []struct {
 		name, text string

@@ -26,7 +26,7 @@ func (c Command) Missing() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no program %s", program)
 	case err != nil:
-		return nil // whoever may not look at it may be another user than who runs it
+		return nil // executord may lack a right that the user of the job has
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory, not a program", program)
 	case info.Mode()&0o111 == 0:
