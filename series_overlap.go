@@ -86,8 +86,13 @@ func (s *Series) newRun(ctx context.Context) *seriesRun {
 // remove removes r from the runs in progress.
 func (s *Series) remove(r *seriesRun) {
 	s.mu.Lock()
-	s.inProgress = slices.DeleteFunc(s.inProgress, func(other *seriesRun) bool { return other == r })
+	s.removeLocked(r)
 	s.mu.Unlock()
+}
+
+// removeLocked is remove. The caller holds the lock of the series.
+func (s *Series) removeLocked(r *seriesRun) {
+	s.inProgress = slices.DeleteFunc(s.inProgress, func(other *seriesRun) bool { return other == r })
 }
 
 // overlapping returns the runs in progress of a series with the option Overlap.
@@ -110,9 +115,9 @@ func (s *Series) isUsedUpLocked() bool {
 func (s *Series) leave(r *seriesRun, run ending) {
 	s.mu.Lock()
 	stopped := s.record.add(r.since, run)
-	full := s.isFullLocked()
+	full := s.isFullLocked() // in one step with the removal: the series then waits for this room
+	s.removeLocked(r)
 	s.mu.Unlock()
-	s.remove(r)
 	switch {
 	case stopped:
 		s.end(task.Succeeded, nil)
