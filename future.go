@@ -194,15 +194,14 @@ func (f *Future[T]) Run(ctx context.Context) error {
 		b.end = f.runBody(ctx, f.conclude)
 		return b.end.err
 	}
-	owner := f.core.Owner()
-	if owner != nil && planOf(&f.core).series != nil {
+	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
 	}
 	ctx, ok := beginByHand(&f.core, ctx, task.Once)
 	if !ok {
 		return nil
 	}
-	if owner != nil {
+	if owner := f.core.Owner(); owner != nil { // no pool takes it from here on
 		owner.Forget(&f.core)       // it need not wait any more
 		defer owner.Forget(&f.core) // has it counted
 	}
