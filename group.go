@@ -57,8 +57,8 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	f := NewFuture(body, opts...)
 	g.tasks.Add(1)
 	f.OnDone(func() { t.done(f.Err()) })
-	g.waiting.add(f)
-	submit(g.ctx, g.ex, f)
+	g.waiting.add(f) // from here on Wait may run it
+	submitShared(g.ctx, g.ex, f)
 }
 
 // Wait waits until all functions have returned, or will never run, and returns the

@@ -211,6 +211,29 @@ func TestAll(t *testing.T) {
 	})
 }
 
+// A task of the pool may wait, and run what waits, while other tasks add functions.
+func TestGroupGoWhileWaiting(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 4})
+	for range 50 {
+		var ran atomic.Int64
+		f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			g := executor.NewGroup(ctx, pool)
+			for range 3 {
+				g.Go(func(context.Context) error {
+					for range 20 {
+						g.Go(func(context.Context) error { ran.Add(1); return nil })
+					}
+					return nil
+				})
+			}
+			return 0, g.Wait()
+		})
+		if _, err := f.Get(t.Context()); err != nil || ran.Load() != 60 {
+			t.Fatalf("%d functions have run, and the group ends with %v", ran.Load(), err)
+		}
+	}
+}
+
 // However the ends of tasks and that of their context meet, Wait returns when the last
 // body has returned, and no sooner.
 func TestGroupStress(t *testing.T) {

@@ -139,7 +139,7 @@ func (r *retrying[T]) attempt() error {
 	r.current = a
 	r.mu.Unlock()
 	a.OnDone(func() { r.judge(a) })
-	return submit(r.ctx, r.ex, a)
+	return submitShared(r.ctx, r.ex, a)
 }
 
 // body is that of each attempt.

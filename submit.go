@@ -27,22 +27,33 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 	return f
 }
 
-// submit submits f, and returns the error of its admission.
-func submit[T any](ctx context.Context, ex Executor, f *Future[T]) (err error) {
+// submit submits f, which nobody else knows yet, and returns the error of its admission.
+func submit[T any](ctx context.Context, ex Executor, f *Future[T]) error {
+	p, ok := ex.(*Pool)
+	if !ok || p.timer != nil || f.core.State().Done() {
+		return submitShared(ctx, ex, f)
+	}
 	mustContext(ctx)
-	if f.core.State().Done() {
-		return nil // fn is nil, or an option out of its range
-	}
-	if p, ok := ex.(*Pool); ok && p.timer == nil {
-		f.core.AttachNew(&p.owner, ctx) // f is not shared yet
-		err = p.enter(ctx, entry{f}, &f.core)
-	} else if err = ex.Execute(ctx, f); err == nil {
-		watchForeign(ctx, f)
-	}
+	f.core.AttachNew(&p.owner, ctx)
+	err := p.enter(ctx, entry{f}, &f.core)
 	if err != nil {
-		f.end(task.Failed, err) // unless ex has completed it
+		f.end(task.Failed, err) // unless p has completed it
 	}
 	return err
+}
+
+// submitShared is submit for a future that others may know.
+func submitShared[T any](ctx context.Context, ex Executor, f *Future[T]) error {
+	mustContext(ctx)
+	if f.core.State().Done() {
+		return nil // fn is nil, an option out of its range, or it was canceled
+	}
+	if err := ex.Execute(ctx, f); err != nil {
+		f.end(task.Failed, err) // unless ex has completed it
+		return err
+	}
+	watchForeign(ctx, f)
+	return nil
 }
 
 // Go submits fn to be run once and forgotten; it is Execute for a function.
