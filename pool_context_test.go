@@ -146,6 +146,7 @@ func TestPoolContextIsOfOneTask(t *testing.T) {
 			expect(t, "Err", ctx.Err(), nil)
 			return nil
 		})
+		pool.Close()
 	})
 }
 
