@@ -65,7 +65,7 @@ func TestNodeHoldsLimitedPayloads(t *testing.T) {
 		jobs := newJobs(t, store)
 		k := durable.Handle(jobs, "k", new(diary).handler)
 		big := strings.Repeat("x", durable.MaxPayload-2)
-		payloads := make([]string, 600)
+		payloads := make([]string, 300)
 		for i := range payloads {
 			payloads[i] = big
 		}

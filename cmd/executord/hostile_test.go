@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // hostileFiles are job files that are meant to do harm: what is larger, deeper, longer or more than any other, or is no
@@ -81,7 +83,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Fatalf("%d files", len(files))
 	}
 	for name, text := range files {
-		if testing.Short() && len(name)%4 != 0 {
+		if check.Brief() && len(name)%4 != 0 {
 			continue
 		}
 		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
@@ -105,7 +107,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s: %d bytes of what is wrong", name, fail.Len())
 		}
 		took := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
-		if took > mostMemory && !raceEnabled {
+		if took > mostMemory && !check.Race {
 			t.Errorf("%s: it took %d MB", name, took>>20)
 		}
 		harmless(t, name, strings.ReplaceAll(fail.String(), "\t", ""))

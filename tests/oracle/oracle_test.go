@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 var (
@@ -31,7 +33,7 @@ func TestProgramSameAsJDK(t *testing.T) {
 	switch {
 	case *only:
 		n = 1
-	case n == 0 && os.Getenv("CI") != "" && !raceEnabled:
+	case n == 0 && os.Getenv("CI") != "" && !check.Race:
 		n = 2000
 	case n == 0:
 		n = 200

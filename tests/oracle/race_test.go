@@ -1,5 +1,0 @@
-//go:build race
-
-package oracle
-
-const raceEnabled = true
