@@ -3,8 +3,11 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -400,4 +403,575 @@ func TestFutureForkJoinFails(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Cancel and Abandon.
+
+var cancels = map[string]func(*executor.Future[int]) bool{
+	"Cancel":  (*executor.Future[int]).Cancel,
+	"Abandon": (*executor.Future[int]).Abandon,
+}
+
+// A pending task that is canceled or abandoned never runs (testCancelBeforeRun,
+// testCancelBeforeRun2, testRunAndResetAfterCancel).
+func TestFutureCancelBeforeRun(t *testing.T) {
+	for name, cancel := range cancels {
+		body, runs, release := testkit.Stuck(1, nil)
+		release()
+		f := executor.NewFuture(body)
+		if !cancel(f) {
+			t.Errorf("%s: false for a pending task", name)
+		}
+		for range 3 {
+			if err := f.Run(t.Context()); err != nil {
+				t.Errorf("%s: Run: %v", name, err)
+			}
+			if f.RunAndReset(t.Context()) {
+				t.Errorf("%s: RunAndReset: true", name)
+			}
+		}
+		if *runs != 0 {
+			t.Errorf("%s: the task function ran", name)
+		}
+		futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+	}
+}
+
+// Cancel and Abandon of a task that is done return false and change nothing (testCancelAfterRun,
+// testCancelAfterRun2).
+func TestFutureCancelAfterRun(t *testing.T) {
+	for name, cancel := range cancels {
+		f := executor.NewFuture(value(1))
+		f.Run(t.Context())
+		if cancel(f) {
+			t.Errorf("%s: true for a task that is done", name)
+		}
+		futureIs(t, f, executor.Succeeded, 1, nil)
+	}
+}
+
+// Cancel completes a running task at once and ends its context with the cause ErrCanceled; the
+// later outcome of the task function is discarded (testCancelInterrupt,
+// testCancelInterrupt_taskFails, SubmitTest WithCancelTrue).
+func TestFutureCancelEndsContext(t *testing.T) {
+	for name, end := range map[string]func() (int, error){
+		"returns": func() (int, error) { return 1, nil },
+		"fails":   func() (int, error) { return 0, errTask },
+		"panics":  func() (int, error) { panic("late") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var err, cause error
+				f := executor.NewFuture(func(ctx context.Context) (int, error) {
+					<-ctx.Done()
+					err, cause = ctx.Err(), context.Cause(ctx)
+					time.Sleep(time.Minute)
+					return end()
+				})
+				go f.Run(t.Context())
+				synctest.Wait()
+				if !f.Cancel() {
+					t.Error("Cancel: false")
+				}
+				futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+				f.Join(t.Context())
+				futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+				if err != context.Canceled || cause != executor.ErrCanceled {
+					t.Errorf("the task function saw %v, cause %v", err, cause)
+				}
+			})
+		})
+	}
+}
+
+// Abandon completes a running task at once and does not end its context (testCancelNoInterrupt,
+// SubmitTest WithCancelFalse).
+func TestFutureAbandonLeavesContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var disturbed error
+		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+			time.Sleep(time.Hour)
+			disturbed = ctx.Err()
+			return 1, nil
+		})
+		go f.Run(t.Context())
+		synctest.Wait()
+		if !f.Abandon() {
+			t.Error("Abandon: false")
+		}
+		if f.Cancel() {
+			t.Error("Cancel after Abandon: true")
+		}
+		futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+		start := time.Now()
+		if err := f.Join(t.Context()); err != nil || time.Since(start) != time.Hour {
+			t.Errorf("Join: %v after %v", err, time.Since(start))
+		}
+		if disturbed != nil {
+			t.Errorf("the task's context ended: %v", disturbed)
+		}
+		futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+	})
+}
+
+// A task function that uses its context for the first time after Cancel finds it ended; after
+// Abandon it does not.
+func TestFutureCancelBeforeFirstUseOfContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, cancel := range cancels {
+			gate := make(chan struct{})
+			var err, cause error
+			f := executor.NewFuture(func(ctx context.Context) (int, error) {
+				<-gate
+				err, cause = ctx.Err(), context.Cause(ctx)
+				return 0, nil
+			})
+			go f.Run(t.Context())
+			synctest.Wait()
+			cancel(f)
+			close(gate)
+			f.Join(t.Context())
+			if canceled := name == "Cancel"; canceled != (err == context.Canceled) ||
+				canceled != (cause == executor.ErrCanceled) {
+				t.Errorf("%s: the task function saw %v, cause %v", name, err, cause)
+			}
+		}
+	})
+}
+
+// A task function may cancel its own task.
+func TestFutureCancelByOwnFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f *executor.Future[int]
+		var ok bool
+		var cause error
+		f = executor.NewFuture(func(ctx context.Context) (int, error) {
+			ok = f.Cancel()
+			cause = context.Cause(ctx)
+			return 1, nil
+		})
+		f.Run(t.Context())
+		if !ok || cause != executor.ErrCanceled {
+			t.Errorf("Cancel: %v, cause %v", ok, cause)
+		}
+		futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+	})
+}
+
+// The holder of a contended lock completes although all tasks that wait for the lock are canceled,
+// and these end as canceled (FutureTask/CancelledFutureLoops, JDK-4486658).
+func TestFutureCancelOfLockWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 16
+		p := newPool(t, executor.Config{Core: n})
+		lock := make(chan struct{}, 1)
+		body := func(ctx context.Context) (int, error) {
+			select {
+			case lock <- struct{}{}:
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+			time.Sleep(time.Second)
+			<-lock
+			return 1, nil
+		}
+		fs := make([]*executor.Future[int], n)
+		for i := range fs {
+			fs[i] = executor.Submit(t.Context(), p, body)
+			synctest.Wait()
+		}
+		for _, f := range fs[1:] {
+			if !f.Cancel() {
+				t.Error("Cancel: false")
+			}
+		}
+		if v, err := fs[0].Get(t.Context()); v != 1 || err != nil {
+			t.Errorf("the holder: %d, %v", v, err)
+		}
+		for _, f := range fs[1:] {
+			futureIs(t, f, executor.Canceled, 0, executor.ErrCanceled)
+			f.Join(t.Context())
+		}
+		synctest.Wait() // a task is counted after its task function has returned
+		if s := p.Stats(); s.Succeeded != 1 || s.Canceled != n-1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A task in a queue whose context cannot end is canceled on a short path. OnDone, Done, Get and
+// Join still learn of it.
+func TestFutureCancelWakesWaiters(t *testing.T) {
+	for what, wait := range map[string]func(f *executor.Future[int], done func()){
+		"OnDone": func(f *executor.Future[int], done func()) { f.OnDone(done) },
+		"Done":   func(f *executor.Future[int], done func()) { c := f.Done(); go func() { <-c; done() }() },
+		"Get":    func(f *executor.Future[int], done func()) { go func() { f.Get(context.Background()); done() }() },
+		"Join":   func(f *executor.Future[int], done func()) { go func() { f.Join(context.Background()); done() }() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(t, executor.Config{Core: 1})
+			newBlocker(t).Fill(t, p, 1)
+			f := executor.Submit(context.Background(), p, func(context.Context) (int, error) { return 1, nil })
+			called := 0
+			wait(f, func() { called++ })
+			synctest.Wait()
+			expect(t, what+" before", called, 0)
+			f.Cancel()
+			synctest.Wait()
+			expect(t, what+" after", called, 1)
+		})
+	}
+}
+
+// Join.
+
+// After Cancel Get returns at once, Join when the task function has returned.
+func TestFutureJoinWaitsForFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		f := executor.NewFuture(func(context.Context) (int, error) {
+			time.Sleep(time.Hour) // it ignores its context
+			return 0, nil
+		})
+		go f.Run(t.Context())
+		time.Sleep(time.Minute)
+		f.Cancel()
+		if _, err := f.Get(t.Context()); !errors.Is(err, executor.ErrCanceled) || time.Since(start) != time.Minute {
+			t.Errorf("Get: %v at %v", err, time.Since(start))
+		}
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := f.Join(limited); err != context.DeadlineExceeded || time.Since(start) != 2*time.Minute {
+			t.Errorf("bounded Join: %v at %v", err, time.Since(start))
+		}
+		for range 2 { // the task function has returned before the second call
+			if err := f.Join(t.Context()); err != nil || time.Since(start) != time.Hour {
+				t.Errorf("Join: %v at %v", err, time.Since(start))
+			}
+		}
+	})
+}
+
+// Any number of goroutines can call Join, before and after the task is done.
+func TestFutureJoinByMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body, _, release := testkit.Stuck(1, nil)
+		f := executor.NewFuture(body)
+		joined := make(chan error, 10)
+		join := func() { joined <- f.Join(t.Context()) }
+		for range 5 {
+			go join()
+		}
+		go f.Run(t.Context())
+		synctest.Wait()
+		f.Cancel()
+		for range 5 {
+			go join()
+		}
+		synctest.Wait()
+		if len(joined) != 0 {
+			t.Errorf("%d joined while the task function ran", len(joined))
+		}
+		release()
+		synctest.Wait()
+		if len(joined) != 10 {
+			t.Errorf("%d of 10 joined", len(joined))
+		}
+	})
+}
+
+// Join returns nil whatever the outcome is: it reports only that the task function has returned.
+func TestFutureJoinReturnsNil(t *testing.T) {
+	for name, f := range map[string]*executor.Future[int]{
+		"value": executor.NewFuture(value(1)),
+		"error": executor.NewFuture(testkit.Fail(errTask)),
+		"panic": executor.NewFuture(func(context.Context) (int, error) { panic("x") }),
+	} {
+		f.Run(t.Context())
+		if err := f.Join(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f := executor.NewPromise[int]()
+	f.Cancel()
+	if err := f.Join(t.Context()); err != nil {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// OnDone.
+
+// OnDone callbacks run once, in the order of registration, in the goroutine that completes the
+// task, and find the outcome set (testIsDone: the done hook, FutureTask/Customized, JDK-6464365).
+func TestFutureOnDone(t *testing.T) {
+	for name, c := range map[string]struct {
+		complete func(context.Context, *executor.Future[int])
+		want     executor.State
+	}{
+		"Run":         {func(ctx context.Context, f *executor.Future[int]) { f.Run(ctx) }, executor.Succeeded},
+		"RunAndReset": {func(ctx context.Context, f *executor.Future[int]) { f.Cancel(); f.RunAndReset(ctx) }, executor.Canceled},
+		"Complete":    {func(_ context.Context, f *executor.Future[int]) { f.Complete(1) }, executor.Succeeded},
+		"Fail":        {func(_ context.Context, f *executor.Future[int]) { f.Fail(errTask) }, executor.Failed},
+		"Cancel":      {func(_ context.Context, f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
+		"Abandon":     {func(_ context.Context, f *executor.Future[int]) { f.Abandon() }, executor.Canceled},
+		"rejection": {func(ctx context.Context, f *executor.Future[int]) {
+			p := executor.Fixed(1)
+			p.Close()
+			p.Execute(ctx, f)
+		}, executor.Failed},
+	} {
+		f := executor.NewFuture(value(1))
+		var order []int // unguarded: all in this goroutine
+		for i := range 3 {
+			f.OnDone(func() {
+				order = append(order, i)
+				if f.State() != c.want {
+					t.Errorf("%s: the callback saw %v", name, f.State())
+				}
+				if err := f.Err(); err == executor.ErrNotDone {
+					t.Errorf("%s: the callback saw no outcome", name)
+				}
+				select {
+				case <-f.Done():
+				default:
+					t.Errorf("%s: the callback saw an open Done channel", name)
+				}
+			})
+		}
+		if len(order) != 0 {
+			t.Errorf("%s: a callback was called before the task was done", name)
+		}
+		c.complete(t.Context(), f)
+		for _, again := range operations {
+			again(t.Context(), f)
+		}
+		if len(order) != 3 || order[0] != 0 || order[1] != 1 || order[2] != 2 {
+			t.Errorf("%s: the callbacks ran as %v", name, order)
+		}
+	}
+}
+
+// OnDone of a task that is done calls the function at once.
+func TestFutureOnDoneWhenDone(t *testing.T) {
+	f := executor.NewPromise[int]()
+	f.Complete(1)
+	called := false
+	f.OnDone(func() { called = true })
+	if !called {
+		t.Error("the callback was not called")
+	}
+}
+
+// OnDone panics if the function is nil, and not later the goroutine that completes the task.
+func TestFutureOnDoneNil(t *testing.T) {
+	f := executor.NewPromise[int]()
+	func() {
+		defer func() {
+			if v := recover(); v != "executor: Future.OnDone: nil function" {
+				t.Errorf("OnDone(nil) panics with %v", v)
+			}
+		}()
+		f.OnDone(nil)
+	}()
+	if !f.Complete(1) {
+		t.Error("the promise is not completed")
+	}
+}
+
+// A callback may use the future and register further callbacks: no lock is held.
+func TestFutureOnDoneMayUseFuture(t *testing.T) {
+	f := executor.NewPromise[int]()
+	called := 0
+	f.OnDone(func() {
+		f.Cancel()
+		f.Complete(2)
+		f.OnDone(func() { called++ })
+		if v, _ := f.Get(t.Context()); v != 1 {
+			t.Errorf("Get: %d", v)
+		}
+		called++
+	})
+	f.Complete(1)
+	if called != 2 {
+		t.Errorf("called %d times", called)
+	}
+}
+
+// Callbacks run in the order of registration, even if loops over Completed registered between them
+// and were left.
+func TestFutureOnDoneOrderBesideCompleted(t *testing.T) {
+	late, done := executor.NewPromise[int](), executor.NewPromise[int]()
+	done.Complete(1)
+	var called []int
+	leave := make([]func(), 7)
+	for i := range leave {
+		next, stop := iter.Pull(executor.Completed(done, late))
+		next()
+		leave[i] = stop
+		if i%2 == 1 {
+			late.OnDone(func() { called = append(called, i) })
+		}
+	}
+	for _, i := range []int{3, 0, 6, 5, 1, 4, 2} { // in the middle, at both ends, side by side
+		leave[i]()
+	}
+	late.OnDone(func() { called = append(called, 7) })
+	late.Complete(1)
+	if want := []int{1, 3, 5, 7}; !slices.Equal(called, want) {
+		t.Errorf("called were %v, want %v", called, want)
+	}
+}
+
+// If a callback panics, the panic continues in the goroutine that completes the task, and the
+// outcome stands (JDK-6415572, testCancelInterrupt_ThrowsSecurityException).
+func TestFutureOnDonePanics(t *testing.T) {
+	for name, c := range map[string]struct {
+		complete func(*executor.Future[int])
+		want     executor.State
+	}{
+		"Run":    {func(f *executor.Future[int]) { f.Run(t.Context()) }, executor.Succeeded},
+		"Cancel": {func(f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
+	} {
+		f := executor.NewFuture(value(1))
+		f.OnDone(func() { panic(errTask) })
+		func() {
+			defer func() {
+				if r := recover(); r != errTask {
+					t.Errorf("%s: panicked with %v", name, r)
+				}
+			}()
+			c.complete(f)
+		}()
+		if f.State() != c.want {
+			t.Errorf("%s: %v", name, f.State())
+		}
+	}
+}
+
+// A callback that panics or calls Goexit does not keep the others from being called, in their
+// order.
+func TestFutureOnDoneContinuesAfterPanic(t *testing.T) {
+	for way, complete := range map[string]func(f *executor.Future[int]){
+		"Run":      func(f *executor.Future[int]) { f.Run(context.Background()) },
+		"Cancel":   func(f *executor.Future[int]) { f.Cancel() },
+		"Complete": func(f *executor.Future[int]) { f.Complete(1) },
+	} {
+		for end, leave := range map[string]func(){"panics": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+			t.Run(fmt.Sprint(way, " ", end), func(t *testing.T) {
+				f := executor.NewFuture(value(1))
+				var called []int
+				for i := range 5 {
+					f.OnDone(func() {
+						called = append(called, i)
+						if i%2 == 0 {
+							leave()
+						}
+					})
+				}
+				ended := make(chan any)
+				go func() {
+					defer func() { ended <- recover() }()
+					complete(f)
+				}()
+				if v := <-ended; v == nil != (end == "Goexit") {
+					t.Errorf("recovered %v", v)
+				}
+				if !slices.Equal(called, []int{0, 1, 2, 3, 4}) {
+					t.Errorf("called: %v", called)
+				}
+			})
+		}
+	}
+}
+
+// A loop over Completed gets a future of which another callback called Goexit.
+func TestFutureOnDoneGoexitLeavesCompleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.NewFuture(value(1))
+		f.OnDone(runtime.Goexit)
+		p.Execute(t.Context(), executor.Func(func(context.Context) error {
+			synctest.Wait() // until Completed waits
+			return nil
+		}))
+		p.Execute(t.Context(), f)
+		n := 0
+		for range executor.Completed(f) {
+			n++
+		}
+		if n != 1 {
+			t.Errorf("%d futures", n)
+		}
+	})
+}
+
+// A shutdown cancels all waiting tasks even if a callback of one of them calls Goexit.
+func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
+	for name, shutdown := range map[string]func(p *executor.ScheduledPool){
+		"ShutdownNow": func(p *executor.ScheduledPool) { p.ShutdownNow() },
+		"Shutdown":    func(p *executor.ScheduledPool) { p.Shutdown() },
+		"SetDelayed": func(p *executor.ScheduledPool) {
+			p.SetDelayed(executor.KeepAfterShutdown)
+			p.Shutdown()
+			p.SetDelayed(executor.DropAtShutdown)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+				var fs []*executor.ScheduledFuture[int]
+				for range 3 {
+					f := executor.Schedule(t.Context(), p, time.Hour, value(1))
+					f.OnDone(runtime.Goexit)
+					fs = append(fs, f)
+				}
+				go shutdown(p)
+				synctest.Wait()
+				for i, f := range fs {
+					if f.State() != executor.Canceled {
+						t.Errorf("task %d is %v", i, f.State())
+					}
+				}
+			})
+		})
+	}
+}
+
+// If a callback of a task that DiscardOldest drops ends the submitter's goroutine, the new task is
+// still canceled with its context.
+func TestFutureOnDoneGoexitOfDiscardedTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.DiscardOldest})
+		release := make(chan struct{})
+		mustGo(t, p, func(context.Context) error { <-release; return nil })
+		oldest := executor.Submit(t.Context(), p, value(1))
+		oldest.OnDone(runtime.Goexit)
+		ctx, cancel := context.WithCancel(t.Context())
+		f := executor.NewFuture(value(2))
+		go p.Execute(ctx, f)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if s := f.State(); s != executor.Canceled {
+			t.Errorf("it is %v", s)
+		}
+		close(release)
+	})
+}
+
+// A pool does not terminate before the callbacks that its workers call have returned.
+func TestFutureOnDoneHoldsTermination(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), p, testkit.After(time.Second, 1))
+		returned := false
+		f.OnDone(func() {
+			time.Sleep(time.Minute)
+			returned = true
+		})
+		p.Close()
+		if !returned {
+			t.Error("Close has returned before")
+		}
+	})
 }

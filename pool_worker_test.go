@@ -1,12 +1,19 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/internal/testkit/check"
 )
 
@@ -335,5 +342,634 @@ func TestPoolGrowsWhenMaxIsRaised(t *testing.T) {
 		s := waitStats(t, pool)
 		expect(t, "active", s.Active, 4)
 		expect(t, "workers", s.Workers, 4)
+	})
+}
+
+// Panics and Goexit of task functions and hooks.
+
+// Whatever a BeforeTask hook and a task function do, each task counts once, a hook that did not
+// return prevents the task function and AfterTask, AfterTask gets the end of the function, each
+// panic is reported once, and the pool has all its workers afterwards. This is ThrowingTasks
+// (JDK-6450200, JDK-6450205, JDK-6450207, JDK-6450211).
+func TestPoolRunExits(t *testing.T) {
+	for _, before := range testkit.Exits {
+		for _, body := range testkit.Exits {
+			t.Run(before.Name+", then "+body.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { survives(t, before.Leave, body.Leave) })
+			})
+		}
+	}
+}
+
+func survives(t *testing.T, before, body func() error) {
+	type calls struct{ before, body, after, panics, terminated int }
+	var got calls
+	lives := testkit.Returns(before)
+	pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+		BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+			got.before++
+			before()
+			return ctx
+		},
+		AfterTask:  func(context.Context, executor.TaskInfo, error) { got.after++ },
+		OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) { got.panics++ },
+		Terminated: func() { got.terminated++ },
+	}})
+	mustGo(t, pool, func(context.Context) error { got.body++; return body() })
+	s := waitStats(t, pool)
+
+	want := calls{before: 1}
+	if lives {
+		want.body, want.after = 1, 1
+	}
+	if testkit.Panics(before) || lives && testkit.Panics(body) {
+		want.panics = 1
+	}
+	expect(t, "calls", got, want)
+	expect(t, "Completed", s.Ended(), 1)
+	succeeds := lives && testkit.Returns(body) && body() == nil
+	expect(t, "Succeeded", s.Succeeded == 1, succeeds)
+	expect(t, "Panics", s.Panics, int64(want.panics))
+	expect(t, "idle workers", s.Idle, 1)
+	pool.Close()
+	expect(t, "terminated", got.terminated, 1)
+}
+
+// A BeforeTask hook that does not return fails the future of its task.
+func TestPoolRunBeforeTaskFails(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+					BeforeTask: func(ctx context.Context, _ executor.TaskInfo) context.Context {
+						how.Leave()
+						return ctx
+					},
+				}})
+				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { t.Error("ran"); return 1, nil })
+				_, err := f.Get(t.Context())
+				var perr *executor.PanicError
+				if errors.As(err, &perr) != testkit.Panics(how.Leave) || !testkit.Panics(how.Leave) &&
+					err != executor.ErrGoexit {
+					t.Errorf("Get: %v", err)
+				}
+				expect(t, "Failed", waitStats(t, pool).Failed, 1)
+			})
+		})
+	}
+}
+
+// Runs counts task functions that started, and not a task whose BeforeTask hook did not return.
+func TestPoolRunCountsFunctions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
+				if info.Name == "bad" {
+					panic("before")
+				}
+				return ctx
+			},
+		}})
+		mustGo(t, pool, func(context.Context) error { return nil })
+		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("bad"))
+		s := waitStats(t, pool)
+		expect(t, "Runs", s.Runs, 1)
+		expect(t, "Completed", s.Ended(), 2)
+	})
+}
+
+// A panic of a task with a future is the outcome and is not reported, but counted.
+func TestPoolRunPanicOfFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		pool := newPool(t, executor.Config{Core: 1, Hooks: log.Hooks()})
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { panic("x") }, executor.Named("f"))
+		_, err := f.Get(t.Context())
+		var perr *executor.PanicError
+		if !errors.As(err, &perr) || perr.Value != "x" || !strings.Contains(string(perr.Stack), "TestPoolRunPanicOfFuture") {
+			t.Errorf("Get: %v", err)
+		}
+		log.Check(t, "before f", "after f: panic x")
+		s := waitStats(t, pool)
+		expect(t, "Failed", s.Failed, 1)
+		expect(t, "Panics", s.Panics, 1)
+	})
+}
+
+// A panic of AfterTask is reported and changes nothing.
+func TestPoolRunAfterTaskPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log testkit.Trace
+		hooks := log.Hooks()
+		hooks.AfterTask = func(context.Context, executor.TaskInfo, error) { panic("after") }
+		pool := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+		mustGo(t, pool, func(context.Context) error { return nil }, executor.Named("a"))
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil }, executor.Named("b"))
+		s := waitStats(t, pool)
+		expect(t, "Err", f.Err(), nil)
+		expect(t, "Succeeded", s.Succeeded, 2)
+		expect(t, "Panics", s.Panics, 2)
+		log.Check(t, "before a", "panic a: after", "before b", "panic b: after")
+	})
+}
+
+// A Goexit of AfterTask loses no task and no worker, and changes no outcome.
+func TestPoolRunAfterTaskGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			AfterTask: func(context.Context, executor.TaskInfo, error) { runtime.Goexit() },
+		}})
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 1, nil })
+		mustGo(t, pool, func(context.Context) error { return nil })
+		mustGo(t, pool, func(context.Context) error { return errors.New("mine") })
+		s := waitStats(t, pool)
+		expect(t, "Err", f.Err(), nil)
+		expect(t, "Succeeded", s.Succeeded, 2)
+		expect(t, "Failed", s.Failed, 1)
+		expect(t, "Runs", s.Runs, 3)
+		expect(t, "idle", s.Idle, 1)
+	})
+}
+
+// If OnPanic panics or calls Goexit the panic it was called with is logged, and the worker
+// continues.
+func TestPoolRunOnPanicFails(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		t.Run(how.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				pool := newPool(t,
+					executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil)), Hooks: executor.Hooks{
+						OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { how.Leave() },
+					}})
+				mustGo(t, pool, func(context.Context) error { panic("the first one") })
+				mustGo(t, pool, func(context.Context) error { return nil })
+				s := waitStats(t, pool)
+				expect(t, "Failed", s.Failed, 1)
+				expect(t, "Succeeded", s.Succeeded, 1)
+				if !strings.Contains(out.String(), "the first one") {
+					t.Errorf("logged: %s", out.String())
+				}
+			})
+		})
+	}
+}
+
+// If Terminated panics or calls Goexit the pool is terminated nevertheless, with the right
+// counters, whichever goroutine called the hook.
+func TestPoolRunTerminatedFails(t *testing.T) {
+	for _, how := range testkit.Exits[2:] {
+		for _, busy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, busy=%v", how.Name, busy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := newPool(t, executor.Config{Core: 1,
+						Hooks: executor.Hooks{Terminated: func() { how.Leave() }}})
+					block := newBlocker(t)
+					if busy {
+						block.Fill(t, pool, 1)
+					}
+					go pool.Shutdown() // Goexit may end it
+					waitStats(t, pool)
+					block.Release()
+					if err := pool.AwaitTermination(context.Background()); err != nil {
+						t.Error(err)
+					}
+					s := waitStats(t, pool)
+					expect(t, "Workers", s.Workers, 0)
+					expect(t, "Active", s.Active, 0)
+					expect(t, "Failed", s.Failed, 0)
+				})
+			})
+		}
+	}
+}
+
+// A worker that ends in its first task frees its place: the next task has a worker, and the pool
+// can terminate (FlakyThreadFactory, as far as a goroutine can fail).
+func TestPoolRunGoexitOfFirstTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 10})
+		for range 8 {
+			mustGo(t, pool, func(context.Context) error { runtime.Goexit(); return nil })
+		}
+		s := waitStats(t, pool)
+		expect(t, "Workers", s.Workers, 8)
+		expect(t, "Failed", s.Failed, 8)
+		block := newBlocker(t)
+		block.Fill(t, pool, 10)
+		expect(t, "started", block.Started.Load(), 10)
+		block.Release()
+		pool.Close()
+	})
+}
+
+// After a Goexit in the last task a pool that is shut down terminates.
+func TestPoolRunGoexitDuringShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		fs := executor.SubmitAll(t.Context(), pool, func(ctx context.Context) (int, error) {
+			block.Run(ctx)
+			runtime.Goexit()
+			return 0, nil
+		}, block.Value)
+		waitStats(t, pool)
+		pool.Shutdown()
+		block.Release()
+		if err := pool.AwaitTermination(context.Background()); err != nil {
+			t.Error(err)
+		}
+		expectIs(t, "first", fs[0].Err(), executor.ErrGoexit)
+		expect(t, "second", fs[1].Err(), nil)
+	})
+}
+
+// Contexts and callbacks that panic or call Goexit.
+
+// sloppy is a context whose Value panics if the key is no string.
+type sloppy struct{ context.Context }
+
+func (s sloppy) Value(key any) any { return s.Context.Value(key.(string)) }
+
+// quitter is a context whose Value calls Goexit if the key is no string. Once armed, so does Err.
+type quitter struct {
+	context.Context
+	armed *bool
+}
+
+func (q quitter) Value(key any) any {
+	if _, ok := key.(string); !ok {
+		runtime.Goexit()
+	}
+	return q.Context.Value(key)
+}
+
+func (q quitter) Err() error {
+	if *q.armed {
+		runtime.Goexit()
+	}
+	return q.Context.Err()
+}
+
+// A submitter's context that calls Goexit in a worker, in whichever method, fails its task, and no
+// task that has run.
+func TestPoolRunContextGoexit(t *testing.T) {
+	for _, byErr := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			armed := false
+			ctx := quitter{context.Background(), &armed}
+			pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+			s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+			begin := make(chan struct{})
+			for _, p := range []*executor.Pool{pool, s.Pool} {
+				p.Go(context.Background(), func(context.Context) error { <-begin; return nil })
+			}
+			f := executor.Submit(ctx, pool, value(1))
+			g := executor.Submit(ctx, pool, value(1), executor.Timeout(time.Second))
+			pool.Go(ctx, func(context.Context) error { return nil })
+			pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("x"))
+			once := executor.Schedule(ctx, s, time.Second, value(1))
+			beat, err := s.AtFixedRate(ctx, 0, time.Second, func(context.Context) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			armed = byErr
+			close(begin)
+			time.Sleep(5 * time.Second)
+			waitStats(t, pool)
+			waitStats(t, s.Pool)
+			for i, f := range []executor.Awaitable{f, g, once, beat} {
+				if !errors.Is(f.Err(), executor.ErrGoexit) {
+					t.Errorf("by Err %v: future %d is %v: %v", byErr, i, f.State(), f.Err())
+				}
+			}
+			for i, stats := range []executor.Stats{checkStats(t, pool), checkStats(t, s)} {
+				if stats.Failed != []int64{4, 2}[i] || stats.Succeeded != 1 || stats.Active != 0 {
+					t.Errorf("by Err %v: %+v", byErr, stats)
+				}
+			}
+		})
+	}
+}
+
+// A submitter's context that panics in a worker fails its task, and the panic is reported. The
+// worker continues.
+func TestPoolRunContextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reports := 0
+		hooks := executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ }}
+		ctx := sloppy{context.Background()}
+		check := func(submitted int, pool interface{ Stats() executor.Stats }, futures ...executor.Awaitable) {
+			t.Helper()
+			for i, f := range futures {
+				var perr *executor.PanicError
+				if !errors.As(f.Err(), &perr) {
+					t.Errorf("future %d: %v", i, f.Err())
+				}
+			}
+			s := checkStats(t, pool)
+			if s.Failed != int64(submitted) || s.Active != 0 || s.Panics != s.Failed || reports != submitted {
+				t.Errorf("OnPanic was called %d times, %+v", reports, s)
+			}
+		}
+
+		pool := newPool(t, executor.Config{Core: 1, Hooks: hooks})
+		f := executor.Submit(ctx, pool, value(1))
+		g := executor.Submit(ctx, pool, value(1), executor.Timeout(time.Second))
+		pool.Go(ctx, func(context.Context) error { return nil })
+		pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("x"))
+		waitStats(t, pool)
+		check(4, pool, f, g)
+
+		reports = 0
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
+		once := executor.Schedule(ctx, s, time.Second, value(1))
+		beat, err := s.AtFixedRate(ctx, 0, time.Second, func(context.Context) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		waitStats(t, s.Pool)
+		check(2, s, once, beat)
+	})
+}
+
+// A panic of an OnDone callback does not change the outcome and the counters.
+func TestPoolRunOnDonePanicKeepsOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.DiscardHandler)})
+		f := executor.Schedule(context.Background(), s, time.Second, value(1))
+		f.OnDone(func() { panic("boom") })
+		time.Sleep(2 * time.Second)
+		expect(t, "Runs", waitStats(t, s.Pool).Runs, 1)
+	})
+}
+
+// A panic of an OnDone callback in a worker is reported, and the outcome stands.
+func TestPoolRunOnDonePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reports := 0
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
+		}})
+		f := executor.NewFuture(value(1))
+		f.OnDone(func() { panic("boom") })
+		pool.Execute(t.Context(), f)
+		waitStats(t, pool)
+		if v, err := f.Result(); v != 1 || err != nil || reports != 1 {
+			t.Errorf("%d, %v, OnPanic was called %d times", v, err, reports)
+		}
+		if s := pool.Stats(); s.Succeeded != 1 || s.Runs != 1 || s.Workers != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A task that a worker has been handed runs even if an OnDone callback ends the worker's goroutine
+// before.
+func TestPoolRunOnDoneGoexitBetweenTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		gate, begun := make(chan struct{}), make(chan struct{})
+		f, err := p.AtFixedRate(context.Background(), 0, time.Second,
+			func(context.Context) error { close(begun); <-gate; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-begun
+		f.OnDone(runtime.Goexit)
+		ran := false
+		next := executor.Submit(context.Background(), p,
+			func(context.Context) (int, error) { ran = true; return 1, nil })
+		p.Shutdown() // drops the series after its run, keeps the task
+		close(gate)
+		next.Get(context.Background())
+		expect(t, "ran", ran, true)
+	})
+}
+
+// The worker continues even if what is called because of a panic panics or calls Goexit itself.
+func TestPoolRunReportOfPanicFails(t *testing.T) {
+	boom := func() { panic("boom") }
+	for name, test := range map[string]struct {
+		ctx     context.Context
+		onDone  func()
+		onPanic func()
+		reports int
+	}{
+		"OnPanic does not return":                 {context.Background(), boom, runtime.Goexit, 1},
+		"OnDone panics after the context":         {sloppy{context.Background()}, boom, func() {}, 2},
+		"OnDone panics, and OnPanic":              {sloppy{context.Background()}, boom, boom, 2},
+		"OnDone does not return":                  {sloppy{context.Background()}, runtime.Goexit, func() {}, 1},
+		"neither OnDone nor OnPanic does, either": {sloppy{context.Background()}, runtime.Goexit, runtime.Goexit, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				reports := 0
+				pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+					OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {
+						reports++
+						test.onPanic()
+					},
+				}})
+				f := executor.NewFuture(value(1))
+				f.OnDone(test.onDone)
+				pool.Execute(test.ctx, f)
+				g := executor.Submit(t.Context(), pool, value(1))
+				waitStats(t, pool)
+				if !f.State().Done() || g.State() != executor.Succeeded || reports != test.reports {
+					t.Errorf("%v, then %v; OnPanic was called %d times", f.State(), g.State(), reports)
+				}
+				if s := checkStats(t, pool); s.Ended() != 2 || s.Workers != 1 {
+					t.Errorf("%+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A worker continues if a callback panics when it ends a periodic task after a shutdown.
+func TestPoolRunOnDonePanicsAfterShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reports := 0
+		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
+		}})
+		f, err := s.AtFixedRate(t.Context(), time.Second, time.Second,
+			func(context.Context) error { s.Shutdown(); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.OnDone(func() { panic("boom") })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if f.State() != executor.Canceled || reports != 1 || s.Stage() != executor.StageTerminated {
+			t.Errorf("%v, OnPanic was called %d times, %v", f.State(), reports, s.Stage())
+		}
+	})
+}
+
+// A goroutine that calls Run itself gets the panic of the context, and the future is done.
+func TestPoolRunContextPanicsInCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
+		release := make(chan struct{})
+		mustGo(t, pool, func(context.Context) error { <-release; return nil })
+		ctx := sloppy{context.Background()}
+		for name, run := range map[string]func(f *executor.Future[int]){
+			"CallerRuns":  func(f *executor.Future[int]) { pool.Execute(ctx, f) },
+			"Run":         func(f *executor.Future[int]) { f.Run(ctx) },
+			"RunAndReset": func(f *executor.Future[int]) { f.RunAndReset(ctx) },
+		} {
+			f := executor.NewFuture(value(1), executor.Timeout(time.Second))
+			func() {
+				defer func() {
+					var perr *executor.PanicError
+					if v := recover(); v == nil || !errors.As(f.Err(), &perr) || perr.Value != v {
+						t.Errorf("%s: recovered %v; the future has %v", name, v, f.Err())
+					}
+				}()
+				run(f)
+			}()
+		}
+		close(release)
+		checkStats(t, pool)
+	})
+}
+
+// touchy is a context of which one method panics once it is touched.
+type touchy struct {
+	context.Context
+	touched string
+	closed  chan struct{}
+}
+
+func (c *touchy) Done() <-chan struct{} { c.touch("Done"); return c.closed }
+
+func (c *touchy) Err() error { c.touch("Err"); return nil }
+
+func (c *touchy) touch(method string) {
+	if c.touched == method {
+		panic(method)
+	}
+}
+
+// A submitter whose context panics while Block waits gets the panic; the task does not run, and its
+// future is done.
+func TestPoolSubmitContextPanicsInBlock(t *testing.T) {
+	for _, method := range []string{"Done", "Err", "neither"} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
+				block := newBlocker(t)
+				block.Fill(t, pool, 1)
+				mustGo(t, pool, func(context.Context) error { return nil })
+
+				ctx, ran := &touchy{Context: context.Background(), closed: make(chan struct{})}, false
+				if method == "Done" {
+					ctx.touched = method
+				}
+				f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+				var err error
+				left := make(chan any)
+				go func() {
+					defer func() { left <- recover() }()
+					err = pool.Execute(ctx, f)
+				}()
+				synctest.Wait()
+				ctx.touched = method
+				close(ctx.closed)
+				v := <-left
+				block.Release()
+				synctest.Wait()
+
+				var perr *executor.PanicError
+				switch {
+				case method == "neither":
+					if !errors.Is(err, executor.ErrRejected) {
+						t.Errorf("err = %v", err)
+					}
+				case v != method || !errors.As(f.Err(), &perr) || perr.Value != v:
+					t.Errorf("recovered %v; the future has %v", v, f.Err())
+				}
+				s := checkStats(t, pool)
+				if ran || f.State() != executor.Failed || s.Blocked != 0 || s.Rejected != 1 {
+					t.Errorf("ran %t, %v, %+v", ran, f.State(), s)
+				}
+			})
+		})
+	}
+}
+
+// A submitter whose context panics or calls Goexit before the task is accepted gets the panic; the
+// future is done.
+func TestPoolSubmitContextPanics(t *testing.T) {
+	for _, exits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 1})
+			s := newScheduled(t, executor.ScheduledConfig{Core: 1})
+			var ctx context.Context = &touchy{Context: context.Background(), touched: "Err"}
+			if exits {
+				ctx = quitter{context.Background(), &exits}
+			}
+			for _, p := range []*executor.Pool{pool, s.Pool} {
+				f := executor.NewFuture(value(1))
+				left := make(chan any)
+				go func() {
+					defer func() { left <- recover() }()
+					p.Execute(ctx, f)
+				}()
+				v := <-left
+				var perr *executor.PanicError
+				switch {
+				case exits && (v != nil || f.Err() != executor.ErrGoexit),
+					!exits && (v != "Err" || !errors.As(f.Err(), &perr) || perr.Value != v):
+					t.Errorf("recovered %v; the future has %v", v, f.Err())
+				}
+				if s := checkStats(t, p); s.Rejected != 1 {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+}
+
+// picky is a context whose Value panics if package context asks for its canceler.
+type picky struct{ context.Context }
+
+func (p picky) Value(key any) any {
+	if _, ok := key.(*int); ok {
+		panic("canceler")
+	}
+	return p.Context.Value(key)
+}
+
+// A submitter whose context panics when the task is in the queue gets the panic, and the task
+// leaves the queue.
+func TestPoolSubmitContextPanicsInQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		parent, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ran := false
+		f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+		func() {
+			defer func() {
+				var perr *executor.PanicError
+				if v := recover(); v != "canceler" || f.State() != executor.Canceled || !errors.As(f.Err(), &perr) ||
+					perr.Value != v {
+					t.Errorf("recovered %v; the future has %v", v, f.Err())
+				}
+			}()
+			pool.Execute(picky{parent}, f)
+		}()
+		expect(t, "Queued", pool.Stats().Queued, 0)
+		block.Release()
+		waitStats(t, pool)
+		if s := checkStats(t, pool); ran || s.Canceled != 1 {
+			t.Errorf("ran %t, %+v", ran, s)
+		}
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -709,5 +711,263 @@ func TestScheduledPoolTaskInfo(t *testing.T) {
 				expect(t, "info", info, want)
 			}
 		})
+	}
+}
+
+// A panic of a decoration before the task function fails the task and is reported; one after it is
+// reported and does not change the outcome.
+func TestDecorateRunPanics(t *testing.T) {
+	for _, c := range []struct {
+		what           string
+		run            func(context.Context, executor.ScheduledTask) error
+		once, periodic executor.State
+		runs           int64
+	}{
+		{"before", func(context.Context, executor.ScheduledTask) error { panic("bad") }, executor.Failed, executor.Failed, 1},
+		{"after", func(ctx context.Context, inner executor.ScheduledTask) error {
+			inner.Run(ctx)
+			panic("bad")
+		}, executor.Succeeded, executor.Succeeded, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			reports := int64(0)
+			p, _ := decorating(t, executor.ScheduledConfig{Hooks: executor.Hooks{
+				OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) {
+					reports++
+					expect(t, "value", err.Value, any("bad"))
+				},
+			}}, testkit.Decoration{RunFunc: c.run})
+			f := executor.Schedule(t.Context(), p, time.Second, nopValue)
+			g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop, executor.Times(3))
+			elapse(time.Minute)
+			expect(t, c.what+": state of the one-shot", f.State(), c.once)
+			expect(t, c.what+": state of the periodic task", g.State(), c.periodic)
+			expect(t, c.what+": runs of the periodic task", g.Runs(), c.runs)
+			expect(t, c.what+": calls of OnPanic", reports, 1+c.runs)
+			expect(t, c.what+": panics counted", p.Stats().Panics, 1+c.runs)
+			expect(t, c.what+": workers", p.Stats().Workers, 1)
+		})
+	}
+}
+
+// Goexit of a decoration fails the task, and the worker is replaced.
+func TestDecorateRunGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error {
+				runtime.Goexit()
+				return nil
+			}})
+		f := executor.Schedule(t.Context(), p, time.Second, nopValue)
+		g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
+		elapse(time.Minute)
+		expectIs(t, "outcome", f.Err(), executor.ErrGoexit)
+		expectIs(t, "outcome", g.Err(), executor.ErrGoexit)
+		expect(t, "workers", waitStats(t, p).Workers, 1)
+	})
+}
+
+// returningEarly makes a pool whose decorations run the task in another goroutine, and call leave
+// as soon as the task has begun.
+func returningEarly(t *testing.T, hooks executor.Hooks,
+	leave func()) (p *executor.ScheduledPool, begun chan<- struct{}) {
+	c := make(chan struct{})
+	p, _ = decorating(t, executor.ScheduledConfig{Hooks: hooks}, testkit.Decoration{
+		RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
+			go inner.Run(ctx)
+			<-c
+			leave()
+			return nil
+		},
+	})
+	return p, c
+}
+
+// A run is over when the task function has returned, even if the decoration has returned before:
+// the next run does not begin, the pool counts the task as active, and work continues.
+func TestDecorateRunReturnsEarly(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"returns": func() {},
+		"panics":  func() { panic("boom") },
+		"Goexit":  runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, begun := returningEarly(t, executor.Hooks{}, leave)
+				d := newDiary()
+				periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
+					d.Note("begin")
+					begun <- struct{}{}
+					time.Sleep(3 * time.Second)
+					d.Note("end")
+					return nil
+				}, executor.Times(2))
+				once := executor.Schedule(t.Context(), p, time.Hour, func(context.Context) (int, error) {
+					begun <- struct{}{}
+					time.Sleep(time.Second)
+					return 42, nil
+				})
+				elapse(time.Second)
+				expect(t, "active during the first run", checkStats(t, p).Active, 1)
+				elapse(2 * time.Hour)
+				d.Check(t, "begin@0s", "end@3s", "begin@3s", "end@6s")
+				testkit.StateIs(t, "the periodic task", periodic, executor.Succeeded)
+				v, err := once.Result()
+				expect(t, "value", v, 42)
+				expect(t, "error", err, nil)
+				expect(t, "succeeded", checkStats(t, p).Succeeded, 2)
+			})
+		})
+	}
+}
+
+// The end of such a task function is reported like any other, even if it does not return.
+func TestDecorateRunReturnsEarlyFailure(t *testing.T) {
+	for want, end := range map[error]func() error{
+		errTask:            func() error { panic(errTask) },
+		executor.ErrGoexit: func() error { runtime.Goexit(); return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var reports error
+			p, begun := returningEarly(t, executor.Hooks{
+				AfterTask: func(_ context.Context, _ executor.TaskInfo, err error) { reports = err },
+			}, func() {})
+			periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
+				begun <- struct{}{}
+				time.Sleep(time.Second)
+				return end()
+			})
+			elapse(time.Minute)
+			expectIs(t, "outcome", periodic.Err(), want)
+			expectIs(t, "AfterTask", reports, want)
+		})
+	}
+}
+
+// Removal and cancellation.
+
+// Remove finds a decorated task by its decoration and by its future; Waiting returns the future.
+func TestDecorateRemove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
+		fs := testkit.FarTasks(t, p, 4)
+		expect(t, "Remove by decoration", p.Remove((*all)[2]), true)
+		expect(t, "Remove again", p.Remove((*all)[2]), false)
+		expect(t, "Remove by future", p.Remove(fs[1]), true)
+		expect(t, "Remove by its decoration", p.Remove((*all)[1]), false)
+		expect(t, "states", fs[2].State(), executor.Canceled)
+		waiting := slices.Collect(p.Waiting())
+		expect(t, "waiting", len(waiting), 2)
+		expect(t, "a future waits", slices.Contains(waiting, executor.Runnable(fs[0])), true)
+		for _, u := range p.ShutdownNow() {
+			expect(t, "a future is returned", u.Task() == fs[0] || u.Task() == fs[3], true)
+		}
+	})
+}
+
+// A decorated task is canceled through its future, and leaves the queue.
+func TestDecorateCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
+		fs := testkit.FarTasks(t, p, 3)
+		fs[1].Cancel()
+		expect(t, "queued", p.Stats().Queued, 2)
+		elapse(24 * time.Hour)
+		expect(t, "runs of the canceled task", (*all)[1].Runs, 0)
+	})
+}
+
+// Decorate while the task is submitted.
+
+// If Decorate, or Next of the decoration, panics during the submission, the submitter gets the
+// panic, and the task is rejected and has failed with it.
+func TestDecoratePanics(t *testing.T) {
+	bad := map[string]func(){"panic": func() { panic("bad") }, "Goexit": runtime.Goexit}
+	for _, in := range []string{"Decorate", "Next"} {
+		for how, leave := range bad {
+			t.Run(in+" "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var shown *executor.ScheduledFuture[struct{}]
+					p := newScheduled(t, executor.ScheduledConfig{Core: 1,
+						Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+							shown = task.(*executor.ScheduledFuture[struct{}])
+							if in == "Decorate" {
+								leave()
+							}
+							return &testkit.Decoration{ScheduledTask: task,
+								NextFunc: func(time.Time) time.Time { leave(); return time.Time{} }}
+						}})
+					got := make(chan any)
+					go func() {
+						defer func() { got <- recover() }()
+						executor.Schedule(t.Context(), p, time.Second, nopValue)
+					}()
+					v := <-got
+					var perr *executor.PanicError
+					if how == "Goexit" {
+						expect(t, "recovered", v, nil)
+						expectIs(t, "outcome", shown.Err(), executor.ErrGoexit)
+					} else if expect(t, "recovered", v, any("bad")); !errors.As(shown.Err(), &perr) || perr.Value != v {
+						t.Errorf("outcome %v", shown.Err())
+					}
+					expect(t, "Rejected", checkStats(t, p.Pool).Rejected, 1)
+				})
+			})
+		}
+	}
+}
+
+// Next of a task may be called from when Decorate was called, as by a page that lists what is
+// scheduled.
+func TestDecorateNextDuringSubmit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		due := time.Now().Add(time.Hour)
+		listed := make(chan struct{})
+		p := newScheduled(t,
+			executor.ScheduledConfig{Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+				go func() { // while slowNext sleeps
+					defer close(listed)
+					task.Next()
+				}()
+				return &slowNext{task, due}
+			}})
+		f := executor.Schedule(context.Background(), p, time.Second, nopValue)
+		<-listed
+		expect(t, "Next", f.Next(), due)
+	})
+}
+
+// slowNext is a decoration whose Next takes some time.
+type slowNext struct {
+	executor.ScheduledTask
+	due time.Time
+}
+
+func (d *slowNext) Next() time.Time {
+	time.Sleep(time.Millisecond)
+	return d.due
+}
+
+// A task may be canceled from when Decorate was called, even while its pool rejects it.
+func TestDecorateCancelDuringSubmit(t *testing.T) {
+	var canceling sync.WaitGroup
+	p := newScheduled(t, executor.ScheduledConfig{Core: 1,
+		Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
+			begun := make(chan struct{})
+			canceling.Go(func() {
+				close(begun)
+				task.(*executor.ScheduledFuture[struct{}]).Cancel()
+			})
+			<-begun
+			return nil
+		},
+		Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
+	p.Shutdown()
+	for range 5000 {
+		f := executor.Schedule(context.Background(), p, time.Hour, nopValue)
+		canceling.Wait()
+		if !errors.Is(f.Err(), executor.ErrCanceled) {
+			t.Fatalf("outcome: %v", f.Err())
+		}
 	}
 }

@@ -726,3 +726,185 @@ func TestScheduledFutureNextDuringRun(t *testing.T) {
 		})
 	}
 }
+
+// decorating makes a pool that decorates its tasks with copies of like, and collects them.
+func decorating(t *testing.T, c executor.ScheduledConfig,
+	like testkit.Decoration) (p *executor.ScheduledPool, all *[]*testkit.Decoration) {
+	all = new([]*testkit.Decoration)
+	c.Core = 1
+	c.Decorate = func(inner executor.ScheduledTask) executor.ScheduledTask {
+		w := like
+		w.ScheduledTask = inner
+		*all = append(*all, &w)
+		return &w
+	}
+	return newScheduled(t, c), all
+}
+
+// Each task of Schedule, At, AtFixedRate, WithFixedDelay and On is decorated once, those of
+// Execute, Go and Submit are not; the futures have the outcomes.
+func TestDecorateEachTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
+		ctx := t.Context()
+		fs := []executor.Awaitable{
+			executor.Schedule(ctx, p, time.Second, func(context.Context) (int, error) { return 42, nil }),
+			executor.At(ctx, p, time.Now().Add(time.Second), nopValue),
+		}
+		rate, _ := p.AtFixedRate(ctx, 0, time.Second, nop, executor.Times(3))
+		delay, _ := p.WithFixedDelay(ctx, 0, time.Second, nop, executor.Times(3))
+		on, _ := p.On(ctx, testkit.Hourly, nop, executor.Times(3))
+		fs = append(fs, rate, delay, on)
+		p.Go(ctx, nop)
+		p.Execute(ctx, executor.Func(nop))
+		executor.Submit(ctx, p, nopValue)
+		expect(t, "decorated tasks", len(*all), 5)
+		elapse(24 * time.Hour)
+		for i, want := range []int{1, 1, 3, 3, 3} {
+			expect(t, "decorated runs", (*all)[i].Runs, want)
+			expect(t, "outcome", fs[i].Err(), nil)
+		}
+		v, _ := fs[0].(*executor.ScheduledFuture[int]).Result()
+		expect(t, "value", v, 42)
+	})
+}
+
+// A decoration stays with its task for all runs (JDK-6560953).
+func TestDecorateAllRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, all := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{})
+		end := func(f **executor.Series) func(context.Context) error {
+			return func(context.Context) error {
+				if (*f).Runs() == 99 {
+					return executor.Stop
+				}
+				return nil
+			}
+		}
+		var rate, delay *executor.Series
+		release := testkit.Occupy(t, p)
+		rate, _ = p.AtFixedRate(t.Context(), 0, 1, end(&rate))
+		delay, _ = p.WithFixedDelay(t.Context(), 0, 1, end(&delay))
+		release()
+		rate.Wait(t.Context())
+		delay.Wait(t.Context())
+		expect(t, "decorated runs at a fixed rate", (*all)[0].Runs, 100)
+		expect(t, "decorated runs with a fixed delay", (*all)[1].Runs, 100)
+	})
+}
+
+// A Decorate function that returns nil, or the task itself, leaves the task undecorated.
+func TestDecorateNil(t *testing.T) {
+	for _, decline := range []func(executor.ScheduledTask) executor.ScheduledTask{
+		func(executor.ScheduledTask) executor.ScheduledTask { return nil },
+		func(inner executor.ScheduledTask) executor.ScheduledTask { return inner },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: decline}), newDiary()
+			p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(2))
+			elapse(time.Minute)
+			d.Check(t, "x@0s", "x@1s")
+		})
+	}
+}
+
+// Next of a decoration.
+
+// Next of a decoration determines when the task runs, and in which order.
+func TestDecorateNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := decorating(t, executor.ScheduledConfig{}, testkit.Decoration{
+			NextFunc: func(inner time.Time) time.Time {
+				return inner.Add(250 * time.Millisecond).Truncate(time.Second / 2)
+			},
+		})
+		d := newDiary()
+		f := executor.Schedule(t.Context(), p, 400*time.Millisecond, d.Value("a"))
+		executor.Schedule(t.Context(), p, 300*time.Millisecond, d.Value("b")) // at the same time now, but later submitted
+		executor.At(t.Context(), p, time.Now().Add(800*time.Millisecond), d.Value("c"))
+		p.AtFixedRate(t.Context(), 1600*time.Millisecond, 700*time.Millisecond, d.Func("d"), executor.Times(2))
+		expect(t, "Next", f.Next().Sub(d.Begin), 500*time.Millisecond)
+		elapse(time.Minute)
+		d.Check(t, "a@500ms", "b@500ms", "c@1s", "d@1.5s", "d@2.5s")
+	})
+}
+
+// A task whose decoration returns the zero time or a time long ago runs at once; one in the distant
+// future does not.
+func TestDecorateNextExtremes(t *testing.T) {
+	for _, c := range []struct {
+		next time.Time
+		runs int
+	}{
+		{time.Time{}, 2},
+		{time.Unix(0, 0), 2},
+		{time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, _ := decorating(t, executor.ScheduledConfig{},
+				testkit.Decoration{NextFunc: func(time.Time) time.Time { return c.next }})
+			d := newDiary()
+			executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
+			executor.At(t.Context(), p, time.Now().Add(time.Hour), d.Value("x"))
+			elapse(time.Minute)
+			expect(t, "runs", len(d.Names()), c.runs)
+		})
+	}
+}
+
+// A panic of Next when the task is queued again ends the schedule as a failure, and is reported.
+func TestDecorateNextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reports, calls := 0, 0
+		p, _ := decorating(t, executor.ScheduledConfig{Hooks: executor.Hooks{
+			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
+		}}, testkit.Decoration{NextFunc: func(next time.Time) time.Time {
+			if calls++; calls > 1 {
+				panic("bad")
+			}
+			return next
+		}})
+		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, nop)
+		elapse(time.Minute)
+		expect(t, "state", f.State(), executor.Failed)
+		expect(t, "calls of OnPanic", reports, 1)
+	})
+}
+
+// Run of a decoration.
+
+// Run of a decoration gets the error of the task function, and what it returns instead does not
+// change the future.
+func TestDecorateRunError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner, outer := errors.New("inner"), errors.New("outer")
+		var seen error
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(ctx context.Context, inner executor.ScheduledTask) error {
+				seen = inner.Run(ctx)
+				return outer
+			}})
+		f := executor.Schedule(t.Context(), p, 0, func(context.Context) (int, error) { return 0, inner })
+		_, err := f.Get(t.Context())
+		synctest.Wait()
+		expect(t, "the outcome", err, inner)
+		expect(t, "what the decoration saw", seen, inner)
+	})
+}
+
+// A decoration that does not call Run of its task fails a one-shot; for periodic work it is an
+// error, and the schedule continues.
+func TestDecorateRunMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := decorating(t, executor.ScheduledConfig{},
+			testkit.Decoration{RunFunc: func(context.Context, executor.ScheduledTask) error { return nil }})
+		d := newDiary()
+		f := executor.Schedule(t.Context(), p, time.Second, d.Value("x"))
+		g, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"), executor.Times(3))
+		elapse(time.Minute)
+		d.Check(t)
+		expect(t, "state of the one-shot", f.State(), executor.Failed)
+		expect(t, "state of the periodic task", g.State(), executor.Succeeded)
+		expect(t, "the error is recorded", g.LastError() != nil, true)
+	})
+}
