@@ -96,7 +96,7 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
-	store, err := transact(k.jobs.store, tx)
+	store, err := k.jobs.transact(tx)
 	if err != nil {
 		return ID{}, err
 	}
@@ -104,11 +104,17 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	if err != nil {
 		return ID{}, err
 	}
-	placed, err := store.InsertTx(ctx, tx, []NewJob{j})
-	if err != nil {
-		return ID{}, fmt.Errorf("durable: schedule: %w", err)
-	}
-	return placed[0].accepted(j)
+	jobs := []NewJob{j}
+	var id ID
+	err = k.jobs.adding(ctx, jobs, func(ctx context.Context) error {
+		placed, err := store.InsertTx(ctx, tx, jobs)
+		if err != nil {
+			return fmt.Errorf("durable: schedule: %w", err)
+		}
+		id, err = placed[0].accepted(jobs[0])
+		return err
+	})
+	return id, err
 }
 
 // accepted returns the ID of j, or of the job that stands for it. The error is ErrKeyTaken if that can't, and matches
@@ -136,6 +142,16 @@ func (p *InsertResult) accepted(j NewJob) (ID, error) {
 // another call of the store.
 func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	mustContext(ctx)
+	var ids []ID
+	err := j.adding(ctx, jobs, func(ctx context.Context) (err error) {
+		ids, err = j.put(ctx, jobs)
+		return err
+	})
+	return ids, err
+}
+
+// put calls the store for insert.
+func (j *Jobs) put(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	node := j.node()
 	var place Placement
 	var asked question

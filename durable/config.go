@@ -55,6 +55,9 @@ type Config struct {
 	// keeps none.
 	History int
 
+	// Hooks are called around what Jobs do. The default is none.
+	Hooks Hooks
+
 	// Logger gets a line for outages and recoveries, dead jobs, panics, lost leases, kinds that are paused, and jobs
 	// without a handler. The default, nil, is slog.Default.
 	Logger *slog.Logger

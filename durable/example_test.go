@@ -248,6 +248,45 @@ func ExampleCurrent() {
 	// the same key: true
 }
 
+// Hooks add to each job which request it is for, and log how it ended.
+func ExampleHooks() {
+	type requestKey struct{}
+	jobs, err := durable.New(durable.Config{Store: memory.New(), Hooks: durable.Hooks{
+		Adding: func(ctx context.Context, jobs []durable.NewJob, add func(context.Context) error) error {
+			if id, ok := ctx.Value(requestKey{}).(string); ok {
+				for i := range jobs {
+					jobs[i].Meta = map[string]string{"request": id}
+				}
+			}
+			return add(ctx)
+		},
+		Around: func(ctx context.Context, job durable.Job, run func(context.Context) error) error {
+			err := run(ctx)
+			fmt.Println(job.Kind, "for request", job.Meta["request"], "ended:", err)
+			return err
+		},
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mail := durable.Handle(jobs, "mail", func(context.Context, string) (int, error) {
+		return 0, durable.Permanent(errors.New("no such mailbox"))
+	})
+
+	ctx, stop := context.WithCancel(context.WithValue(context.Background(), requestKey{}, "17"))
+	ended := make(chan error, 1)
+	go func() { ended <- jobs.Run(ctx) }()
+	id, err := mail.Schedule(ctx, 0, "you")
+	if err != nil {
+		log.Fatal(err)
+	}
+	mail.Await(ctx, id)
+	stop()
+	<-ended
+	// Output:
+	// mail for request 17 ended: no such mailbox
+}
+
 // What there is of each kind, for a dashboard.
 func ExampleJobs_Counts() {
 	jobs, err := durable.New(durable.Config{Store: memory.New()})

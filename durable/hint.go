@@ -55,7 +55,7 @@ func (h *hints) pollLocked() {
 
 // listenLoop passes the store's hints on, if the store has any.
 func (n *node) listenLoop(ctx context.Context) {
-	store, ok := n.jobs.store.(Listener)
+	store, ok := n.jobs.cfg.Store.(Listener)
 	if !ok {
 		return
 	}

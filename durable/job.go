@@ -95,6 +95,9 @@ type Job struct {
 	Payload  []byte   `json:"payload,omitempty"`
 	Priority Priority `json:"priority"`
 
+	// Meta is what WithMeta or a hook has added, nil if there is none. It must not be changed.
+	Meta map[string]string `json:"meta,omitempty"`
+
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
 	Missed   string `json:"missed,omitempty"` // coalesce, skip 1m0s, skip overlap, catchup 10
 	// Anchor is the first time of a fixed rate, from which the others are counted.

@@ -17,7 +17,7 @@ import (
 // is a node that runs those it has handlers for. All methods may be called by any goroutine.
 type Jobs struct {
 	cfg   Config
-	store Store
+	store Store // Config.Store, or what times the calls of it
 
 	// mu is a leaf lock.
 	mu struct {
@@ -37,6 +37,9 @@ func New(c Config) (*Jobs, error) {
 	}
 	c.setDefaults()
 	j := &Jobs{cfg: c, store: c.Store}
+	if c.Hooks.Call != nil {
+		j.store = timed{c.Store, j}
+	}
 	j.mu.kinds = make(map[string]*kind)
 	j.mu.waiters = make(map[ID]*list.List)
 	return j, nil

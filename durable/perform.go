@@ -92,9 +92,12 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	if p.skipOverlap && tt.known() && tt.delay == 0 {
 		r.during = sync.OnceValue(func() overlap { return r.leftOutDuring(ctx, tt, started) })
 	}
-	result, err := r.call(context.WithValue(ctx, currentKey{}, current{r, started}), func() {
-		exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started))
-	})
+	var result []byte
+	err = r.n.jobs.around(context.WithValue(ctx, currentKey{}, current{r, started}), r.job,
+		func(handlers context.Context) (err error) {
+			result, err = r.call(handlers, func() { exited(r.conclude(ctx, tt, nil, executor.ErrGoexit, started)) })
+			return err
+		})
 	o = new(r.conclude(ctx, tt, result, err, started))
 	if o.Run.Verdict == RunSucceeded || o.Run.Verdict == RunSnoozed {
 		err = nil

@@ -236,6 +236,7 @@ func (r *run) committed(o *Outcome, ok bool) {
 	r.overLocked()
 	n.mu.Unlock()
 	n.jobs.notify(r.job.ID)
+	r.settled(o, ok || r.completed.Load())
 	if r.kind.limit > 0 || r.kind.global > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {
 		n.wake() // there is room for another one, or the next occurrence is near
 	}

@@ -123,9 +123,14 @@ type NewJob struct {
 	Delay    time.Duration
 	Attempts int
 	Timeout  time.Duration
+	// Meta is kept with the job, up to MaxMeta bytes as JSON; see WithMeta.
+	Meta map[string]string
 
 	result *InsertResult // what WithResult fills, for this program only
 }
+
+// Periodic reports whether the job has more than one occurrence.
+func (j *NewJob) Periodic() bool { return j.Schedule != once }
 
 // A Placement asks for new jobs to be claimed by a node at once. With the zero Placement they wait for any node, as
 // they do if the node named is not alive.

@@ -18,13 +18,16 @@ type Tx interface {
 }
 
 // transact returns the store if it can work in transactions, and tx is one.
-func transact(s Store, tx Tx) (TxStore, error) {
-	store, ok := s.(TxStore)
+func (j *Jobs) transact(tx Tx) (TxStore, error) {
+	store, ok := j.cfg.Store.(TxStore)
 	if !ok {
-		return nil, invalid("store %T has no transactions", s)
+		return nil, invalid("store %T has no transactions", j.cfg.Store)
 	}
 	if tx == nil || tx == Tx((*sql.Tx)(nil)) {
 		return nil, invalid("transaction: it must not be nil")
+	}
+	if j.cfg.Hooks.Call != nil {
+		return timedTx{store, j}, nil
 	}
 	return store, nil
 }
@@ -47,7 +50,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	if !ok {
 		return invalid("context: it must be that of a handler")
 	}
-	store, err := transact(c.n.jobs.store, tx)
+	store, err := c.n.jobs.transact(tx)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func makeFifth(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	must(store.DB().Exec(`alter table executor_job drop constraint executor_job_sound;
-		alter table executor_job drop column suspect; drop table executor_begun; alter table executor_schema drop column oldest;
+		alter table executor_job drop column suspect; alter table executor_job drop column meta; drop table executor_begun; alter table executor_schema drop column oldest;
 		update executor_schema set version = 5`))
 }
 
@@ -22,7 +22,7 @@ func makeFifth(t *testing.T, store *postgres.Store) {
 func TestPoisonedRows(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		for i, c := range append(poisontest.Cases(), poisontest.Case{Column: "payload", Value: `'\x00'`}) {
-			if check.Brief() && i%7 > 0 {
+			if check.Brief() && i%7 > 0 || old && c.Column == "meta" { // which came later
 				continue
 			}
 			for _, held := range []bool{false, true} {

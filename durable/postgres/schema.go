@@ -113,6 +113,9 @@ var migrations = []string{
 	where not ` + sqlrow.Sound + `;
 	alter table executor_job add constraint executor_job_sound check ` + sqlrow.Sound + ` not valid;
 	alter table executor_schema add column oldest integer;`,
+
+	// What callers and hooks have added to a job. Programs that do not know of it leave it as it is.
+	`alter table executor_job add column meta text not null default '';`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

@@ -23,7 +23,7 @@ func TestPoisonedRows(t *testing.T) {
 	}
 	for _, old := range []bool{false, true} {
 		for i, c := range append(poisontest.Cases(), types...) {
-			if check.Brief() && i%7 > 0 {
+			if check.Brief() && i%7 > 0 || old && c.Column == "meta" { // which came later
 				continue
 			}
 			for _, held := range []bool{false, true} {

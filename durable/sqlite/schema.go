@@ -125,6 +125,9 @@ var migrations = []string{
 	create index executor_job_owner on executor_job (owner, kind) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state >= {Succeeded} and state <= {Canceled};
 	alter table executor_schema add column oldest integer;`,
+
+	// What callers and hooks have added to a job. Programs that do not know of it leave it as it is.
+	`alter table executor_job add column meta text not null default '';`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

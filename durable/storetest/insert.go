@@ -13,12 +13,14 @@ func insertKeepsEveryField(b *bench) {
 	n := durable.NewJob{
 		ID: durable.NewID(), Key: "schlüssel 'x' \"y\" %_\\", Kind: "kind", Payload: []byte("\x00\xff{}"), Priority: durable.Low,
 		Schedule: "rate 1m0s", Missed: "skip 2s", Due: due, Attempts: 7, Timeout: 90 * time.Second,
+		Meta: map[string]string{"traceparent": "00-1", "schlüssel \"\x00": "'<&>\n"},
 	}
 	p := b.insert(n, durable.Placement{})
 	want := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed,
 		Anchor: due, Due: due, Occurrence: due, Attempts: 7, Timeout: n.Timeout, Created: p.Now, Updated: p.Now,
+		Meta: n.Meta,
 	}
 	for where, got := range map[string]durable.Job{"Insert": p.Job, "Get": b.get(n.ID), "Find": must(b.store.Find(b.Context(), n.Key))} {
 		if !reflect.DeepEqual(got, want) {
@@ -190,5 +192,47 @@ func insertForDeadNode(b *bench) {
 	p := b.insert(job(0), durable.Placement{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
 	if p.Held || p.State != durable.Waiting || p.Owner != "" {
 		b.Errorf("job is %+v", p)
+	}
+}
+
+// A node that claims a job, or gets it at once, has its Meta; and so has what a run leaves.
+func insertKeepsMeta(b *bench) {
+	node, meta := b.node("a"), map[string]string{"a": "1"}
+	with := func(j *durable.NewJob) { j.Meta = meta }
+	placed := b.insert(job(0, with), durable.Placement{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1})
+	j := b.running(node, with)
+	b.settle(node, outcome(j))
+	b.add(0, func(j *durable.NewJob) { j.Meta = map[string]string{} })
+	for where, got := range map[string]map[string]string{"placed": placed.Meta, "begun": j.Meta, "over": b.get(j.ID).Meta} {
+		if !reflect.DeepEqual(got, meta) {
+			b.Errorf("%s: meta is %v", where, got)
+		}
+	}
+	if got := b.claimOne(node).Meta; got != nil {
+		b.Errorf("without meta: %v", got)
+	}
+}
+
+// A periodic job that is registered with another Meta has not changed. If something else has, it takes on both; so does
+// a job that is replaced.
+func insertOtherMeta(b *bench) {
+	with := func(meta string) func(*durable.NewJob) {
+		return func(j *durable.NewJob) { j.Meta = map[string]string{"a": meta} }
+	}
+	first := b.add(time.Hour, key("key"), every("1m0s"), with("1"))
+	if p := b.insert(job(time.Hour, key("key"), every("1m0s"), with("2")), durable.Placement{}); p.Changed {
+		b.Errorf("other meta is a change: %+v", p.Job)
+	}
+	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
+		b.Errorf("job was\n%+v, is\n%+v", first, got)
+	}
+	b.add(time.Hour, key("key"), every("2m0s"), with("3"))
+	if got := b.get(first.ID).Meta["a"]; got != "3" {
+		b.Errorf("after another schedule the meta is %q", got)
+	}
+	replaced := b.add(time.Hour, key("once"), with("1"))
+	b.add(time.Hour, key("once"), with("2"), func(j *durable.NewJob) { j.ReuseKey, j.Replace = true, true })
+	if got := b.get(replaced.ID).Meta["a"]; got != "2" {
+		b.Errorf("after a replacement the meta is %q", got)
 	}
 }

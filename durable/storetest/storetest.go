@@ -41,6 +41,8 @@ var tests = []struct {
 	{"InsertOfWhatIsOverKeepsItNoLonger", insertOver},
 	{"InsertGivesNearJobsToTheNode", insertForNode},
 	{"InsertForDeadNodeWaits", insertForDeadNode},
+	{"InsertKeepsMetaToTheClaim", insertKeepsMeta},
+	{"InsertOfOtherMetaIsNoChange", insertOtherMeta},
 	{"InsertReusesTheKeyOfAJobThatIsOver", reuseKeyOfDone},
 	{"InsertReusesNoKeyOfAJobThatIsNotOver", reuseKeyOfLive},
 	{"InsertDuringARunAsksForAnother", reuseDuringRun},

@@ -36,7 +36,7 @@ func Cases() []Case {
 	add(false, "4611686018427387904", "epoch", "runs")
 	add(false, "9223372036854775807 -9223372036854775807 -1 0", "due", "anchor", "occurrence", "next_due", "created",
 		"updated", "timeout")
-	add(false, "'' 'nonsense'", "schedule", "missed", "error")
+	add(false, "'' 'nonsense'", "schedule", "missed", "error", "meta")
 	add(false, "''", "key", "kind")
 	add(true, "'nobody'", "owner")
 	return cases

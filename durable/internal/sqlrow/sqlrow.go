@@ -9,6 +9,7 @@ package sqlrow
 
 import (
 	"database/sql"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
+	{"meta", "''"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan reads Read, of jobs in executor_job,
@@ -77,6 +79,18 @@ func Time(us int64) time.Time {
 	return time.UnixMicro(min(max(us, earliest), latest)).UTC()
 }
 
+// Meta returns the Meta of a job as its column has it.
+func Meta(meta map[string]string) string {
+	if len(meta) == 0 {
+		return ""
+	}
+	data, err := json.Marshal(meta)
+	if err != nil {
+		return "" // texts have none
+	}
+	return string(data)
+}
+
 // Key returns a key as its column has it, in which no key is null.
 func Key(key string) any {
 	if key == "" {
@@ -99,7 +113,7 @@ func Values(j *durable.Job, id any) []any {
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect,
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta),
 	}
 }
 
@@ -135,11 +149,12 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 	var j durable.Job
 	var id []byte
 	var key sql.NullString
+	var meta string
 	var anchor, due, occurrence, next, timeout, created, updated, started int64
 	dest := append([]any{
 		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
 		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout,
-		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated, &j.Suspect, &started,
+		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated, &j.Suspect, &meta, &started,
 	}, more...)
 	err := s.Scan(dest...)
 	if err != nil {
@@ -149,6 +164,9 @@ func Scan(s Scanner, more ...any) (durable.Job, error) {
 		return j, err
 	}
 	j.Key = key.String
+	if meta != "" && json.Unmarshal([]byte(meta), &j.Meta) != nil {
+		j.Meta = nil // of a row that was changed by hand; the job runs without it
+	}
 	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(anchor), Time(due), Time(occurrence), Time(next)
 	j.Created, j.Updated = Time(created), Time(updated)
 	j.Timeout = time.Duration(timeout) * time.Microsecond

@@ -3,6 +3,7 @@
 package transition
 
 import (
+	"maps"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -24,11 +25,20 @@ func New(n durable.NewJob, p durable.Placement, alive bool, now time.Time) durab
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
 		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
+		Meta: meta(n),
 	}
 	if alive && p.Node != "" && !due.After(now.Add(p.Ahead)) {
 		Claim(&j, p.Node, p.Lead, now)
 	}
 	return j
+}
+
+// meta returns a copy of the Meta of a new job, nil if there is none.
+func meta(n durable.NewJob) map[string]string {
+	if len(n.Meta) == 0 {
+		return nil
+	}
+	return maps.Clone(n.Meta)
 }
 
 func first(n durable.NewJob, now time.Time) time.Time {
@@ -88,6 +98,9 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 			j.Due, j.Occurrence, j.Attempt = due, due, 0
 		}
 	}
+	if changed {
+		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
+	}
 	if changed && j.State == durable.Claimed {
 		free(j) // the node has a copy of what it was
 	}
@@ -105,7 +118,7 @@ func again(j *durable.Job, n durable.NewJob, now time.Time) bool {
 		return false
 	}
 	j.Payload, j.Priority, j.Attempts = n.Payload, n.Priority, n.Attempts
-	j.Timeout = n.Timeout.Truncate(time.Microsecond)
+	j.Timeout, j.Meta = n.Timeout.Truncate(time.Microsecond), meta(n)
 	t := first(n, now)
 	if granted {
 		j.NextDue = t

@@ -1,0 +1,211 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// Hooks are functions that Jobs call around their work, as for metrics and traces. Each may be nil, and costs nothing
+// then. They are called with no lock held, by several goroutines at once. A hook that panics ends nothing: the log has
+// a line, and the work is done as without it. JoinHooks makes one of several.
+type Hooks struct {
+	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
+	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
+	// of the jobs, and nothing else of them. What Adding returns is the error of the caller's. If it does not call add,
+	// nothing is added, and a nil error becomes one that says so.
+	//
+	// ctx is the caller's. add is called once, by the goroutine of Adding, with ctx, for which nil stands, or with one
+	// derived from it.
+	Adding func(ctx context.Context, jobs []NewJob, add func(context.Context) error) error
+
+	// Around is called in place of each call of a handler, by the worker, and calls run, which calls the handler. The
+	// job and ctx are those of the handler: Current, Progress and Output work in it. run returns the handler's error, a
+	// *PanicError if it panicked; if the handler calls runtime.Goexit, run does not return. What Around returns is the
+	// error of the run, which may be another one, or Permanent or Snooze. If it does not call run, the handler is not
+	// called, and a nil error becomes one that says so.
+	//
+	// run is called once, by the goroutine of Around, with ctx, for which nil stands, or with one derived from it.
+	Around func(ctx context.Context, job Job, run func(context.Context) error) error
+
+	// Settled is called once the store has answered to the outcome of a run. job is as it was when the run began, and o
+	// is what became of it: o.State is that of the job, and o.Run is complete, except that its Seq is 0 if the history
+	// does not have it. committed is false if the store refused the outcome, because the run was no longer this node's.
+	// The next outcomes wait until Settled returns: it must be quick.
+	Settled func(job Job, o Outcome, committed bool)
+
+	// Call is called after each call of the store, with what the call is named, how long it took, and its error. The
+	// names are those of the methods of Store and TxStore, as "claim", "heartbeat", "commit" and "insert_tx". The call
+	// of Listen, which lasts as long as the node, is left out. Call must be quick, too.
+	Call func(op string, took time.Duration, err error)
+}
+
+// JoinHooks returns hooks that call those of all, as for metrics and for traces. Adding and Around of the first call
+// those of the second; Settled and Call are called in order. Where one panics, Settled and Call of the others are
+// called all the same.
+func JoinHooks(all ...Hooks) Hooks {
+	var to Hooks
+	for _, h := range all {
+		to = Hooks{
+			Adding:  joinAdding(to.Adding, h.Adding),
+			Around:  joinAround(to.Around, h.Around),
+			Settled: joinSettled(to.Settled, h.Settled),
+			Call:    joinCall(to.Call, h.Call),
+		}
+	}
+	return to
+}
+
+func joinAdding(
+	outer, inner func(context.Context, []NewJob, func(context.Context) error) error,
+) func(context.Context, []NewJob, func(context.Context) error) error {
+	switch {
+	case outer == nil:
+		return inner
+	case inner == nil:
+		return outer
+	}
+	return func(ctx context.Context, jobs []NewJob, add func(context.Context) error) error {
+		return outer(ctx, jobs, func(derived context.Context) error { return inner(or(derived, ctx), jobs, add) })
+	}
+}
+
+func joinAround(
+	outer, inner func(context.Context, Job, func(context.Context) error) error,
+) func(context.Context, Job, func(context.Context) error) error {
+	switch {
+	case outer == nil:
+		return inner
+	case inner == nil:
+		return outer
+	}
+	return func(ctx context.Context, job Job, run func(context.Context) error) error {
+		return outer(ctx, job, func(derived context.Context) error { return inner(or(derived, ctx), job, run) })
+	}
+}
+
+func joinSettled(first, second func(Job, Outcome, bool)) func(Job, Outcome, bool) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(job Job, o Outcome, committed bool) {
+		defer second(job, o, committed)
+		first(job, o, committed)
+	}
+}
+
+func joinCall(first, second func(string, time.Duration, error)) func(string, time.Duration, error) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(op string, took time.Duration, err error) {
+		defer second(op, took, err)
+		first(op, took, err)
+	}
+}
+
+// or returns ctx, or the other one if that is nil.
+func or(ctx, other context.Context) context.Context {
+	if ctx == nil {
+		return other
+	}
+	return ctx
+}
+
+// adding has the hook add jobs, if there is one. add is called once, when the jobs are complete.
+func (j *Jobs) adding(ctx context.Context, jobs []NewJob, add func(context.Context) error) error {
+	checked := func(ctx context.Context) error {
+		for i := range jobs {
+			if err := checkMeta(jobs[i].Meta); err != nil {
+				return err
+			}
+		}
+		return add(ctx)
+	}
+	hook := j.cfg.Hooks.Adding
+	if hook == nil {
+		return checked(ctx)
+	}
+	shown := slices.Clone(jobs)
+	for i := range shown {
+		shown[i].Meta, shown[i].result = maps.Clone(jobs[i].Meta), nil
+	}
+	return j.surround(ctx, "Adding", func(add func(context.Context) error) error { return hook(ctx, shown, add) },
+		func(ctx context.Context) error {
+			for i := range jobs {
+				jobs[i].Meta = maps.Clone(shown[i].Meta)
+			}
+			return checked(ctx)
+		})
+}
+
+// around has the hook call a handler, if there is one.
+func (j *Jobs) around(ctx context.Context, job Job, run func(context.Context) error) error {
+	hook := j.cfg.Hooks.Around
+	if hook == nil {
+		return run(ctx)
+	}
+	return j.surround(ctx, "Around", func(run func(context.Context) error) error { return hook(ctx, job, run) }, run)
+}
+
+// surround calls a hook that calls do. It calls do itself if the hook panics before that.
+func (j *Jobs) surround(ctx context.Context, name string, hook func(do func(context.Context) error) error,
+	do func(context.Context) error) (err error) {
+	var called, returned bool
+	var result error
+	func() {
+		defer j.guardHook(name)
+		err = hook(func(derived context.Context) error {
+			if called {
+				return errors.New("durable: Hooks." + name + " called its function twice; call it once")
+			}
+			called = true
+			result = do(or(derived, ctx))
+			return result
+		})
+		returned = true
+	}()
+	switch {
+	case !called && !returned:
+		return do(ctx)
+	case !returned:
+		return result
+	case !called && err == nil:
+		return errors.New("durable: Hooks." + name + " returned without an error, and without a call of its function; call it, or return an error")
+	}
+	return sound(err)
+}
+
+// settled calls the hook, if there is one, for an outcome that the store has answered for.
+func (r *run) settled(o *Outcome, committed bool) {
+	hook := r.n.jobs.cfg.Hooks.Settled
+	if hook == nil {
+		return
+	}
+	shown := *o
+	shown.Run.Job, shown.Run.Epoch, shown.Run.Node = r.job.ID, r.job.Epoch, r.job.Owner
+	if !o.Unrecorded && r.n.jobs.cfg.History > 0 {
+		shown.Run.Seq = r.job.Runs + 1
+	}
+	defer r.n.jobs.guardHook("Settled")
+	hook(r.job, shown, committed)
+}
+
+// guardHook is deferred around a call of a hook.
+func (j *Jobs) guardHook(name string) {
+	if v := recover(); v != nil {
+		j.log().Error("durable: a hook panicked", "hook", name, "panic", &executor.PanicError{Value: v, Stack: debug.Stack()},
+			"hint", "the work went on without it; fix the hook")
+	}
+}

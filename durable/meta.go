@@ -1,0 +1,45 @@
+package durable
+
+import (
+	"encoding/json"
+	"maps"
+	"unicode/utf8"
+)
+
+// MaxMeta is the most bytes of the Meta of a job as JSON.
+const MaxMeta = 2 << 10
+
+// WithMeta adds to the Meta of the job, as tags, or what identifies a request: texts of UTF-8 under names that are not
+// empty, up to MaxMeta bytes as JSON in all. Job.Meta has it, also in the handler. That of a periodic job is not
+// compared when it is registered again: it becomes the new one if something else is new.
+func WithMeta(meta map[string]string) Option {
+	return func(j *NewJob) error {
+		all := make(map[string]string, len(j.Meta)+len(meta))
+		maps.Copy(all, j.Meta)
+		maps.Copy(all, meta)
+		j.Meta = all
+		return checkMeta(all)
+	}
+}
+
+// checkMeta returns what is wrong with the Meta of a job.
+func checkMeta(meta map[string]string) error {
+	if len(meta) == 0 {
+		return nil
+	}
+	for name, value := range meta {
+		switch {
+		case name == "":
+			return invalid("meta: a name must not be empty; its value is %.40q", value)
+		case !utf8.ValidString(name):
+			return invalid("meta %.40q: the name must be valid UTF-8", name)
+		case !utf8.ValidString(value):
+			return invalid("meta %.40q: the value must be valid UTF-8, and is %.40q", name, value)
+		}
+	}
+	data, err := json.Marshal(meta)
+	if err == nil && len(data) > MaxMeta {
+		err = invalid("meta: it has %d bytes as JSON, and must have no more than %d; put what is larger into the payload", len(data), MaxMeta)
+	}
+	return err
+}

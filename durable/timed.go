@@ -1,0 +1,130 @@
+package durable
+
+import (
+	"context"
+	"time"
+)
+
+// timed is a store of which each call is reported to Hooks.Call.
+type timed struct {
+	Store
+	jobs *Jobs
+}
+
+// timedTx is the same for calls in a transaction.
+type timedTx struct {
+	TxStore
+	jobs *Jobs
+}
+
+// calledStore reports a call of the store that has ended.
+func (j *Jobs) calledStore(op string, begun time.Time, err *error) {
+	defer j.guardHook("Call")
+	j.cfg.Hooks.Call(op, time.Since(begun), *err)
+}
+
+func (t timed) Now(ctx context.Context) (now time.Time, err error) {
+	defer t.jobs.calledStore("now", time.Now(), &err)
+	return t.Store.Now(ctx)
+}
+
+func (t timed) Insert(ctx context.Context, jobs []NewJob, p Placement) (placed []InsertResult, err error) {
+	defer t.jobs.calledStore("insert", time.Now(), &err)
+	return t.Store.Insert(ctx, jobs, p)
+}
+
+func (t timed) Join(ctx context.Context, node string, lease time.Duration) (now time.Time, err error) {
+	defer t.jobs.calledStore("join", time.Now(), &err)
+	return t.Store.Join(ctx, node, lease)
+}
+
+func (t timed) Heartbeat(ctx context.Context, node string, lease time.Duration,
+	w Watch) (r HeartbeatResult, err error) {
+	defer t.jobs.calledStore("heartbeat", time.Now(), &err)
+	return t.Store.Heartbeat(ctx, node, lease, w)
+}
+
+func (t timed) Leave(ctx context.Context, node string) (err error) {
+	defer t.jobs.calledStore("leave", time.Now(), &err)
+	return t.Store.Leave(ctx, node)
+}
+
+func (t timed) Claim(ctx context.Context, r ClaimRequest) (c ClaimResult, err error) {
+	defer t.jobs.calledStore("claim", time.Now(), &err)
+	return t.Store.Claim(ctx, r)
+}
+
+func (t timed) Release(ctx context.Context, node string, keep []ID) (left bool, err error) {
+	defer t.jobs.calledStore("release", time.Now(), &err)
+	return t.Store.Release(ctx, node, keep)
+}
+
+func (t timed) Commit(ctx context.Context, b CommitRequest) (c CommitResult, err error) {
+	defer t.jobs.calledStore("commit", time.Now(), &err)
+	return t.Store.Commit(ctx, b)
+}
+
+func (t timed) Change(ctx context.Context, id ID, c Change) (a Answer, err error) {
+	defer t.jobs.calledStore("change", time.Now(), &err)
+	return t.Store.Change(ctx, id, c)
+}
+
+func (t timed) Get(ctx context.Context, id ID) (job Job, err error) {
+	defer t.jobs.calledStore("get", time.Now(), &err)
+	return t.Store.Get(ctx, id)
+}
+
+func (t timed) Find(ctx context.Context, key string) (job Job, err error) {
+	defer t.jobs.calledStore("find", time.Now(), &err)
+	return t.Store.Find(ctx, key)
+}
+
+func (t timed) List(ctx context.Context, f Filter) (jobs []Job, err error) {
+	defer t.jobs.calledStore("list", time.Now(), &err)
+	return t.Store.List(ctx, f)
+}
+
+func (t timed) Runs(ctx context.Context, id ID, before int64, limit int) (runs []Run, err error) {
+	defer t.jobs.calledStore("runs", time.Now(), &err)
+	return t.Store.Runs(ctx, id, before, limit)
+}
+
+func (t timed) Kinds(ctx context.Context) (kinds []string, err error) {
+	defer t.jobs.calledStore("kinds", time.Now(), &err)
+	return t.Store.Kinds(ctx)
+}
+
+func (t timed) Counts(ctx context.Context) (counts []Count, err error) {
+	defer t.jobs.calledStore("counts", time.Now(), &err)
+	return t.Store.Counts(ctx)
+}
+
+func (t timed) PauseKind(ctx context.Context, kind string, pause bool) (err error) {
+	defer t.jobs.calledStore("pause_kind", time.Now(), &err)
+	return t.Store.PauseKind(ctx, kind, pause)
+}
+
+func (t timed) PausedKinds(ctx context.Context) (kinds []string, err error) {
+	defer t.jobs.calledStore("paused_kinds", time.Now(), &err)
+	return t.Store.PausedKinds(ctx)
+}
+
+func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) {
+	defer t.jobs.calledStore("prune", time.Now(), &err)
+	return t.Store.Prune(ctx, r)
+}
+
+func (t timedTx) GetTx(ctx context.Context, tx Tx, id ID) (job Job, err error) {
+	defer t.jobs.calledStore("get_tx", time.Now(), &err)
+	return t.TxStore.GetTx(ctx, tx, id)
+}
+
+func (t timedTx) InsertTx(ctx context.Context, tx Tx, jobs []NewJob) (placed []InsertResult, err error) {
+	defer t.jobs.calledStore("insert_tx", time.Now(), &err)
+	return t.TxStore.InsertTx(ctx, tx, jobs)
+}
+
+func (t timedTx) CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (c CommitResult, err error) {
+	defer t.jobs.calledStore("complete_tx", time.Now(), &err)
+	return t.TxStore.CompleteTx(ctx, tx, b)
+}
