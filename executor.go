@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,4 +147,33 @@ func setByName[N ~uint8](n *N, kind string, names []string, text []byte) error {
 	}
 	*n = N(i)
 	return nil
+}
+
+// describe describes a task in one line: its name, its state, and why it failed or was
+// canceled. err is its outcome.
+func describe(what string, t *task.Task, err error) string {
+	s := State(t.State())
+	return fmt.Sprintf("%s: %v%s", titled(what, t.Options().Name), s, because(s, err))
+}
+
+// because returns the reason of a state that needs one, in one line.
+func because(s State, err error) string {
+	if s != Failed && s != Canceled {
+		return ""
+	}
+	if c, ok := err.(*CanceledError); ok && s == Canceled {
+		if err = c.Cause; err == ErrCanceled {
+			return ""
+		}
+	}
+	line, _, _ := strings.Cut(task.Reason(err), "\n")
+	return ": " + line
+}
+
+// titled returns what something is, with its name if it has one.
+func titled(what, name string) string {
+	if name == "" {
+		return what
+	}
+	return what + " " + strconv.Quote(name)
 }

@@ -295,6 +295,11 @@ func planOf(t *task.Task) *plan {
 	return &noPlan
 }
 
+// String describes the future in one line, for logs: its name, its state, and why it
+// failed or was canceled, as `future "mail": failed: no route to host`. The form may
+// change.
+func (f *Future[T]) String() string { return describe("future", &f.core, errorOf(&f.core)) }
+
 // The methods below are those of typedTask.
 
 func (f *Future[T]) taskCore() *task.Task { return &f.core }

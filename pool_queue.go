@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/executor-go/executor/internal/heap"
+	"github.com/executor-go/executor/internal/lanes"
 	"github.com/executor-go/executor/internal/ring"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -318,3 +319,67 @@ func (q *shedding) removeFunc(match func(entry) bool) []entry {
 func (q *shedding) drain() []entry       { return removed(q.heap.Drain()...) }
 func (q *shedding) len() int             { return q.heap.Len() }
 func (q *shedding) all() iter.Seq[entry] { return q.heap.All() }
+
+// keyedBacklog is the backlog of a share whose tasks have keys.
+type keyedBacklog struct{ *lanes.Queue[entry] }
+
+func newKeyedBacklog(limit int) keyedBacklog {
+	return keyedBacklog{lanes.New(limit, entry.setPlace)}
+}
+
+// keyedTask is a task with its key, as it is queued.
+type keyedTask struct {
+	Runnable
+	item lanes.Item[entry]
+}
+
+// keyed returns the keyedTask of e, nil if there is none.
+func (e entry) keyed() *keyedTask {
+	switch r := e.run.(type) {
+	case *keyedTask:
+		return r
+	case *mark:
+		return entry{r.Runnable}.keyed()
+	}
+	return nil
+}
+
+func (q keyedBacklog) push(e entry) bool {
+	if q.Len() >= maxQueued {
+		return false
+	}
+	k := e.keyed()
+	if k == nil {
+		k = new(keyedTask) // without a key
+	}
+	q.Push(&k.item, e)
+	return true
+}
+
+func (q keyedBacklog) pop() (entry, bool) {
+	e, ok := q.Pop()
+	e.setPlace(task.Unplaced)
+	return e, ok
+}
+
+// release follows the end of a task that was popped.
+func (q keyedBacklog) release(e entry) {
+	if k := e.keyed(); k != nil {
+		q.Release(&k.item)
+	}
+}
+
+func (q keyedBacklog) at(t *task.Task) entry { return q.At(t.Place()) }
+
+func (q keyedBacklog) remove(t *task.Task) {
+	q.Remove(t.Place())
+	t.SetPlace(task.Unplaced)
+}
+
+func (q keyedBacklog) removeFunc(match func(entry) bool) []entry {
+	return removed(q.RemoveFunc(match)...)
+}
+
+func (q keyedBacklog) drain() []entry       { return removed(q.Drain()...) }
+func (q keyedBacklog) len() int             { return q.Len() }
+func (q keyedBacklog) all() iter.Seq[entry] { return q.All() }

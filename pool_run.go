@@ -60,7 +60,7 @@ func (p *Pool) run(w *worker) outcome {
 		}
 		return p.runTyped(w, e, tt)
 	}
-	end := p.perform(w.lend(), w, e, nil)
+	end := p.perform(w.contexts.Lend(), w, e, nil)
 	switch {
 	case end.err == nil:
 		return succeeded
@@ -289,7 +289,7 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 			p.report(ctx, info, abrupt(recover()))
 		}
 	}()
-	w.endContextNow()
+	w.contexts.EndNow()
 	p.hooks.AfterTask(ctx, info, end.err)
 	returned = true
 }

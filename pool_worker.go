@@ -31,10 +31,7 @@ type worker struct {
 	// phase is how far the worker is with the task in hand. It is the worker's own.
 	phase phase
 
-	lent        uint8   // how many contexts the body has, 0 or 1; the worker's own
-	nextContext uint8   // the place in supply of the first that is not over; written under the pool's lock
-	contexts    uint8   // how many the supply has; likewise
-	supply      *supply // of contexts for bodies; likewise
+	contexts task.Lender // for bodies whose task has no state; its lock is the workers'
 
 	labels context.Context // has the pprof labels; the worker's own
 
@@ -59,8 +56,6 @@ type worker struct {
 
 	named       string          // the task's name in namedLabels; the worker's own, as that
 	namedLabels context.Context // labels with that name; nil before first use
-
-	first firstSupply
 }
 
 // phase is how far a worker is with a task:
@@ -91,7 +86,7 @@ func (p *Pool) hireLocked() *worker {
 	p.mu.hired++
 	w := &worker{pool: p, number: p.mu.hired, wake: make(chan struct{}, 1)}
 	w.member.Value = w
-	w.first.w, w.supply, w.contexts = w, &w.first.supply, uint8(len(w.first.contexts))
+	w.contexts.Init(&p.owner, &p.mu.lock)
 	p.mu.crew.PushBack(&w.member)
 	return w
 }
@@ -247,7 +242,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 			if e, ok := p.mu.stream.popHead(); ok {
 				p.assignQueuedLocked(w, e)
 				p.mu.lock.Unlock()
-				w.endContext()
+				w.contexts.End()
 				return true
 			}
 			p.mu.takeGate() // the head is empty
@@ -264,7 +259,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	}
 	next, fresh := p.nextLocked(w)
 	p.mu.Unlock()
-	w.endContext()
+	w.contexts.End()
 	p.start(fresh)
 	for next == stepPark || next == stepLook {
 		if next == stepPark {
@@ -293,7 +288,7 @@ func (p *Pool) countLocked(w *worker, out outcome) {
 	if out < numOutcomes {
 		p.mu.ended[out]++
 	}
-	w.takeBackLocked()
+	w.contexts.TakeBackLocked()
 	w.entry, w.since, w.phase = entry{}, 0, phaseNone
 }
 

@@ -101,6 +101,29 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
+// Scheduled returns a scheduled pool of n workers: [NewScheduled] with
+// ScheduledConfig{Core: n}, after it was changed by the functions with. It panics if n is
+// negative, for 0 see ScheduledConfig.Core, or the ScheduledConfig is invalid.
+func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
+	c := ScheduledConfig{Core: atLeast(0, "Scheduled", n)}
+	for _, change := range with {
+		change(&c)
+	}
+	return must(NewScheduled(c))
+}
+
+// SingleScheduled returns a scheduled pool of one worker: tasks never overlap. It cannot
+// be retuned, but for its policies, as by SetDelayed. Otherwise it is Scheduled(1). It
+// panics if the functions with make it one of several workers.
+func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
+	p := Scheduled(1, with...)
+	if p.Core() > 1 {
+		panic(invalid("SingleScheduled: Core is %d; it must not be more than 1", p.Core()).Error())
+	}
+	p.frozen = true
+	return p
+}
+
 // Schedule submits fn to run once, after delay; a negative delay counts as none. The
 // future fails if p does not take the task. ctx is as for [Pool.Execute]: a task that
 // waits when ctx ends is canceled.

@@ -80,6 +80,17 @@ func (f *ScheduledFuture[T]) Next() time.Time { return nextOf(&f.core) }
 // one that is overdue, and zero for one that is done.
 func (f *ScheduledFuture[T]) Delay() time.Duration { return delayOf(&f.core) }
 
+// String is like that of [Future], and says when a task that waits is due.
+func (f *ScheduledFuture[T]) String() string { return f.Future.String() + due(f.State(), f.Next()) }
+
+// due says when a task that waits is due.
+func due(s State, next time.Time) string {
+	if s != Pending || next.IsZero() {
+		return ""
+	}
+	return next.Format(", due 2006-01-02T15:04:05.000Z07:00")
+}
+
 // nextOf returns the time at which t is due, zero if it is done or was not accepted.
 func nextOf(t *task.Task) time.Time {
 	if _, _, owner := t.Schedule(); owner == nil {

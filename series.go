@@ -160,6 +160,12 @@ func (s *Series) LastError() error {
 // Otherwise it does nothing: the pool alone runs a series.
 func (s *Series) Run(ctx context.Context) error { return s.future.Run(ctx) }
 
+// String is like that of [ScheduledFuture], as `series "tidy": pending, due ...`.
+func (s *Series) String() string {
+	t := s.taskCore()
+	return describe("series", t, errorOf(t)) + due(s.State(), s.Next())
+}
+
 // registry has the series of a pool that are not done, in the order of their submission.
 // Its lock is taken with no other held.
 type registry struct {

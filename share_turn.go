@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/executor-go/executor/internal/bucket"
 	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -34,13 +35,14 @@ type loan struct {
 	share, lender *Pool // fixed
 	room          int   // of the queue, for tasks without a turn; fixed
 
-	lanes   *lanes       // the queue, if it is by key; else nil
-	rate    bucket       // of tasks that begin
-	timer   *time.Timer  // for the next token; nil before first use
-	ticking bool         // timer is set
-	ended   bool         // the lender takes no turns any more
-	free    *worker      // the workers without a turn, linked by next
-	surplus []*shareTurn // to be withdrawn by tidy
+	keys    keyedBacklog  // the queue, if it is by key
+	keyed   bool          // it is; fixed
+	rate    bucket.Bucket // of tasks that begin
+	timer   *time.Timer   // for the next token; nil before first use
+	ticking bool          // timer is set
+	ended   bool          // the lender takes no turns any more
+	free    *worker       // the workers without a turn, linked by next
+	surplus []*shareTurn  // to be withdrawn by tidy
 }
 
 // shareTurn is a task of the lender: the next task of the share.
@@ -90,20 +92,20 @@ func (p *Pool) launch(w *worker) {
 
 // readyLocked returns how many tasks may begin, but for limit and rate.
 func (l *loan) readyLocked() int {
-	if l.lanes != nil {
-		return l.lanes.nReady
+	if l.keyed {
+		return l.keys.Ready()
 	}
 	return l.share.mu.queue.len()
 }
 
 // mayAskLocked reports whether limit and rate allow one more turn than was asked for.
 func (l *loan) mayAskLocked(now int64, asked int) bool {
-	return l.share.mu.workers < l.share.mu.max && l.rate.has(now, asked)
+	return l.share.mu.workers < l.share.mu.max && l.rate.Has(now, asked)
 }
 
 // now returns the time on the share's clock, if it is needed.
 func (l *loan) now() int64 {
-	if l.rate.interval == 0 {
+	if !l.rate.Bounded() {
 		return 0
 	}
 	return l.share.elapsed()
@@ -117,7 +119,7 @@ func (l *loan) admitLocked(e entry) (*worker, verdict) {
 	without := p.mu.queue.len() - asked
 	if without >= l.room {
 		if now := l.now(); !l.mayAskLocked(now, asked) {
-			if !l.rate.has(now, asked) {
+			if !l.rate.Has(now, asked) {
 				l.setTimerLocked(now, asked) // submitters that block have nothing else to wait for
 			}
 			return nil, saturated
@@ -138,7 +140,7 @@ func (l *loan) askLocked() *worker {
 	if asked >= l.readyLocked() || p.mu.workers >= p.mu.max || l.ended {
 		return nil
 	}
-	if now := l.now(); !l.rate.has(now, asked) {
+	if now := l.now(); !l.rate.Has(now, asked) {
 		l.setTimerLocked(now, asked)
 		return nil
 	}
@@ -231,8 +233,8 @@ func (l *loan) takeTurn(t *shareTurn) {
 	p.assignQueuedLocked(w, e)
 	var next *worker
 	var fresh []*worker
-	if l.rate.interval > 0 {
-		l.rate.take(l.now())
+	if l.rate.Bounded() {
+		l.rate.Take(l.now())
 		next = l.askLocked() // or sets the timer
 		if p.mu.nBlocked > 0 {
 			fresh = p.unblockLocked() // likewise
@@ -264,10 +266,10 @@ func (l *loan) takeTurn(t *shareTurn) {
 // endTurn counts the task that w has run, and asks for the next turn.
 func (l *loan) endTurn(w *worker, out outcome) {
 	p := l.share
-	w.endContextNow()
+	w.contexts.EndNow()
 	p.mu.Lock()
-	if l.lanes != nil {
-		l.lanes.release(w.entry)
+	if l.keyed {
+		l.keys.release(w.entry)
 	}
 	if out <= noTask {
 		p.countLocked(w, out)
@@ -375,7 +377,7 @@ func (p *Pool) returned(s *Pool) {
 // setTimerLocked sets the timer of the rate for the instant from which there are more than
 // asked tokens.
 func (l *loan) setTimerLocked(now int64, asked int) {
-	at := l.rate.next(asked)
+	at := l.rate.Next(asked)
 	if l.ticking || at == math.MaxInt64 {
 		return // the turns that were asked for take what is there, and then ask again
 	}

@@ -1,6 +1,18 @@
 package executor
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/histogram"
+)
+
+// This file is the look at pools, alone and by their Observer. No other file needs it.
 
 // Stats is one consistent look at a pool. In each,
 //
@@ -67,4 +79,177 @@ func (p *Pool) statsLocked() Stats {
 		Panics: p.mu.panics,
 		Uptime: time.Since(p.epoch),
 	}
+}
+
+// String describes the pool in one line, for logs: its name, its stage, its workers and
+// its tasks, as `pool "mail": running, 3 of 4 workers active, 12 queued, 250 ended`.
+// The form may change; [Pool.Stats] returns the same as numbers.
+func (p *Pool) String() string {
+	s := p.Stats()
+	return fmt.Sprintf("%s: %v, %d of %d workers active, %d queued, %d ended",
+		titled("pool", s.Name), s.Stage, s.Active, s.Workers, s.Queued, s.Ended())
+}
+
+// Watch adds p to the pools of o and measures the tasks that are submitted from now on. It
+// is for pools of the presets; others have it by Config.Observer. A ScheduledPool has its
+// Pool in a field. It does nothing for a pool that o watches already, or that is
+// terminated. It panics if p is nil, or another Observer watches it.
+func (o *Observer) Watch(p *Pool) {
+	if p == nil {
+		panic("executor: Observer.Watch of a nil Pool")
+	}
+	if other := p.watchedBy(o); other != o {
+		panic(fmt.Sprintf("executor: Observer.Watch: another Observer watches %s; a pool has one",
+			titled("pool", p.name)))
+	}
+}
+
+// Pools iterates over the pools that are watched and not terminated, in the order in which
+// they were added. Each has a number, from 1, that no other pool of o has or had.
+func (o *Observer) Pools() iter.Seq2[int, *Pool] {
+	return func(yield func(int, *Pool) bool) {
+		o.mu.Lock()
+		all := o.pools[:len(o.pools):len(o.pools)]
+		o.mu.Unlock()
+		for _, w := range all {
+			if !yield(w.number, w.pool.(*Pool)) {
+				return
+			}
+		}
+	}
+}
+
+// Schedules returns the periodic work of the pool with that number, see [ScheduledPool.Schedules];
+// nil if o has no such pool, or that is no scheduled pool. It may call Triggers.
+func (o *Observer) Schedules(number int) []ScheduleInfo {
+	for n, p := range o.Pools() {
+		if n == number && p.timer != nil {
+			return (&ScheduledPool{Pool: p}).Schedules()
+		}
+	}
+	return nil
+}
+
+// Figures is one look at a pool and at what was measured of its tasks.
+type Figures struct {
+	Stats
+
+	Scheduled bool // it is a scheduled pool
+
+	Core     int // Config.Core, as it is now
+	Max      int // the most workers; -1 for no limit
+	Capacity int // the most tasks that may wait; -1 for no limit
+
+	// Every is one task of how many that is measured, see ObserverConfig; 0 for a pool
+	// without an Observer. Each measured one stands for so many.
+	Every int
+
+	Wait histogram.Snapshot // from the admission to the begin of a run; empty for a scheduled pool
+	Late histogram.Snapshot // from the time when a run was due to its begin; only of a scheduled pool
+	Run  histogram.Snapshot // from the begin of a run to its end, with the hooks
+
+	Names      map[string]NameFigures // by task name, "" for tasks without one; nil if not asked for
+	OtherNames NameFigures            // of the tasks with further names
+}
+
+// NameFigures are those of the tasks with one name.
+type NameFigures struct {
+	Wait, Late, Run histogram.Snapshot // as in Figures
+}
+
+// Figures returns the pool's counters and, if an Observer watches it, what was measured
+// so far. It takes some microseconds for the pool, and as long for each name; the pool's
+// lock is held as long as for Stats. The histograms are read after the counters.
+func (p *Pool) Figures() Figures {
+	p.mu.Lock()
+	f := Figures{
+		Stats: p.statsLocked(), Scheduled: p.timer != nil,
+		Core: p.mu.core, Max: p.mu.max, Capacity: -1,
+	}
+	if f.Max == math.MaxInt {
+		f.Max = -1
+	}
+	if q, ok := p.mu.queue.(*fifo); ok {
+		f.Capacity = q.limit
+	}
+	p.mu.Unlock()
+	if w := p.observed.Load(); w != nil {
+		w.fill(&f)
+	}
+	return f
+}
+
+// WorkerInfo is one look at a worker.
+type WorkerInfo struct {
+	Number int   // from 1; no other worker of the pool has or had it
+	Tasks  int64 // runs that it was given so far, the present one included
+
+	Active bool   // it has a task
+	Task   string // the name of that, "" for one without
+
+	// Since is when it became idle, or got its task. With a task that is not measured and
+	// came from the queue, or in a pool without an Observer, it is when the first call of
+	// Workers saw it there: the worker has had it for longer. It is zero for a worker
+	// that is about to look for a task.
+	Since time.Time
+
+	Due time.Time // when the run was due; zero for a task without a schedule
+}
+
+// Workers returns the workers of p, by number. Of two calls, the second shows which workers
+// have had one task since the first at least: those with the same number of Tasks.
+func (p *Pool) Workers() []WorkerInfo {
+	p.mu.Lock()
+	now := p.elapsed()
+	all := make([]WorkerInfo, 0, p.mu.workers)
+	for n := p.mu.crew.First(); n != nil; n = n.Next() {
+		all = append(all, p.look(n.Value, now))
+	}
+	p.mu.Unlock()
+	slices.SortFunc(all, func(a, b WorkerInfo) int { return cmp.Compare(a.Number, b.Number) })
+	return all
+}
+
+// look returns what w does. The caller holds the lock.
+func (p *Pool) look(w *worker, now int64) WorkerInfo {
+	i := WorkerInfo{Number: w.number, Tasks: w.tasks, Active: w.entry.run != nil}
+	since := w.since
+	if i.Active {
+		if w.begun == 0 {
+			w.begun = now
+		}
+		since = w.begun
+		info := p.info(w, w.entry)
+		i.Task, i.Due = info.Name, info.Due
+	}
+	if since != 0 {
+		i.Since = p.epoch.Add(time.Duration(since))
+	}
+	return i
+}
+
+// fill fills in what was measured.
+func (o *observed) fill(f *Figures) {
+	f.Every = o.observer.config.Every
+	all := o.all.snapshot(f.Scheduled)
+	f.Wait, f.Late, f.Run = all.Wait, all.Late, all.Run
+	if o.observer.config.Names == 0 {
+		return
+	}
+	o.names.mu.Lock()
+	byName := maps.Clone(o.names.byName)
+	o.names.mu.Unlock()
+	f.OtherNames = o.names.others.snapshot(f.Scheduled)
+	f.Names = make(map[string]NameFigures, len(byName))
+	for name, figures := range byName {
+		f.Names[name] = figures.snapshot(f.Scheduled)
+	}
+}
+
+func (f *figures) snapshot(timed bool) NameFigures {
+	n := NameFigures{Wait: f.wait.Snapshot(), Run: f.run.Snapshot()}
+	if timed {
+		n.Wait, n.Late = histogram.Snapshot{}, n.Wait
+	}
+	return n
 }

@@ -249,9 +249,10 @@ var coreMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "pool_context.go", what: "the context of a function that has returned does not end",
-		old: "func (w *worker) takeBackLocked() { w.nextContext += w.lent }",
-		new: "func (w *worker) takeBackLocked() {}",
+		file: "internal/task/lent.go", what: "the context of a function that has returned does not end",
+		old: "func (l *Lender) TakeBackLocked() { l.next += l.lent }",
+		new: "func (l *Lender) TakeBackLocked() {}",
+		by:  ".", test: "TestPoolContext",
 	},
 	{
 		file: "pool_shutdown.go", what: "termination does not wait for workers",

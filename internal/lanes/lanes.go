@@ -1,0 +1,212 @@
+// Package lanes is a queue by key: elements with a key are in order, and at most so many of
+// them are out at a time; keys take turns.
+//
+//	Push ─▶ lane of the key ─▶ Pop, if fewer than limit of the key are out ─▶ Release
+//
+// It is a plain structure. It takes no locks.
+package lanes
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/executor-go/executor/internal/list"
+)
+
+// Queue is a queue of elements E by key. Lanes with an element that may leave are in a list,
+// and take turns. A lane is there as long as it has an element that waits or is out. It is
+// made by New.
+type Queue[E any] struct {
+	limit    int // elements of a key that are out at once
+	moved    func(E, int)
+	byKey    map[any]*lane[E]
+	most     int                 // keys in byKey since it was made
+	open     list.List[*lane[E]] // with an element that may leave
+	ready    int                 // elements that may leave
+	byPlace  []*Item[E]          // all that wait
+	arrivals uint64
+}
+
+// lane has the elements of a key.
+type lane[E any] struct {
+	key      any // nil and not in byKey for an element without a key
+	out      int
+	waiting  int
+	ready    int // elements that may leave
+	line     list.List[*Item[E]]
+	inOpen   bool
+	openNode list.Node[*lane[E]]
+}
+
+// Item is an element with its key and its place. It belongs to the user of the queue. The
+// zero Item has no key.
+type Item[E any] struct {
+	key     any
+	keyed   bool
+	lane    *lane[E]
+	value   E
+	arrival uint64
+	place   int // in byPlace
+	node    list.Node[*Item[E]]
+}
+
+// SetKey gives i, which was not pushed yet, a key, which must be hashable.
+func (i *Item[E]) SetKey(key any) { i.key, i.keyed = key, true }
+
+// New returns a queue from which at most limit elements of a key are out at a time. moved is
+// called with the place of an element whenever it has a new one.
+func New[E any](limit int, moved func(e E, place int)) *Queue[E] {
+	return &Queue[E]{limit: limit, moved: moved, byKey: make(map[any]*lane[E])}
+}
+
+// Push adds value, with the key of i, in which the queue keeps it.
+func (q *Queue[E]) Push(i *Item[E], value E) {
+	i.value, i.arrival, i.node.Value = value, q.arrivals, i
+	q.arrivals++
+	l := q.laneOf(i)
+	i.lane = l
+	l.line.PushBack(&i.node)
+	q.change(l, 1, 0)
+	q.byPlace = append(q.byPlace, nil)
+	q.setPlace(i, len(q.byPlace)-1)
+}
+
+// setPlace puts an item in a place of byPlace.
+func (q *Queue[E]) setPlace(i *Item[E], place int) {
+	q.byPlace[place] = i
+	i.place = place
+	q.moved(i.value, place)
+}
+
+// laneOf returns the lane of an item, a new one if there is none.
+func (q *Queue[E]) laneOf(i *Item[E]) *lane[E] {
+	if i.keyed {
+		if l := q.byKey[i.key]; l != nil {
+			return l
+		}
+	}
+	l := &lane[E]{key: i.key}
+	l.openNode.Value = l
+	if i.keyed && i.key == i.key { // else it is a NaN, which no map would find again
+		q.byKey[i.key] = l
+		q.most = max(q.most, len(q.byKey))
+	}
+	return l
+}
+
+// change adds to the numbers of elements of l, and has what depends on them follow.
+func (q *Queue[E]) change(l *lane[E], waiting, out int) {
+	l.waiting += waiting
+	l.out += out
+	before := l.ready
+	l.ready = max(0, min(l.waiting, q.limit-l.out))
+	q.ready += l.ready - before
+	switch {
+	case l.ready > 0 && !l.inOpen:
+		l.inOpen = true
+		q.open.PushBack(&l.openNode)
+	case l.ready == 0 && l.inOpen:
+		l.inOpen = false
+		q.open.Remove(&l.openNode)
+	}
+	if l.waiting+l.out == 0 && q.byKey[l.key] == l {
+		delete(q.byKey, l.key)
+		q.shrink()
+	}
+}
+
+// shrink makes the map anew when it was much longer: a map does not release memory.
+func (q *Queue[E]) shrink() {
+	if q.most < 64 || len(q.byKey) > q.most/8 {
+		return
+	}
+	byKey := make(map[any]*lane[E], len(q.byKey))
+	for key, l := range q.byKey {
+		byKey[key] = l
+	}
+	q.byKey, q.most = byKey, len(byKey)
+}
+
+// Pop removes the first element whose key lets it leave, and reports whether there was one.
+// An element with a key is out until Release.
+func (q *Queue[E]) Pop() (value E, ok bool) {
+	n := q.open.First()
+	if n == nil {
+		return value, false
+	}
+	l := n.Value
+	i := l.line.First().Value
+	out := 1
+	if !i.keyed {
+		out = 0
+	}
+	value = q.take(i, out)
+	if l.inOpen { // it is another's turn
+		q.open.Remove(n)
+		q.open.PushBack(n)
+	}
+	return value, true
+}
+
+// take takes an item out of the queue.
+func (q *Queue[E]) take(i *Item[E], out int) (value E) {
+	last := len(q.byPlace) - 1
+	q.setPlace(q.byPlace[last], i.place)
+	q.byPlace[last] = nil
+	q.byPlace = q.byPlace[:last]
+	if cap(q.byPlace) > 64 && last < cap(q.byPlace)/4 {
+		q.byPlace = append(make([]*Item[E], 0, 2*last), q.byPlace...)
+	}
+	i.lane.line.Remove(&i.node)
+	q.change(i.lane, -1, out)
+	return i.value
+}
+
+// Release follows the end of an element with a key that was popped.
+func (q *Queue[E]) Release(i *Item[E]) { q.change(i.lane, 0, -1) }
+
+// At returns the element in a place.
+func (q *Queue[E]) At(place int) E { return q.byPlace[place].value }
+
+// Remove removes the element in a place.
+func (q *Queue[E]) Remove(place int) { q.take(q.byPlace[place], 0) }
+
+// RemoveFunc removes all elements that match, and returns them in the order of their arrival.
+func (q *Queue[E]) RemoveFunc(match func(E) bool) []E {
+	var found []*Item[E]
+	for _, i := range q.byPlace {
+		if match(i.value) {
+			found = append(found, i)
+		}
+	}
+	return q.takeAll(found)
+}
+
+// Drain removes all elements, and returns them in the order of their arrival.
+func (q *Queue[E]) Drain() []E { return q.takeAll(slices.Clone(q.byPlace)) }
+
+func (q *Queue[E]) takeAll(items []*Item[E]) []E {
+	slices.SortFunc(items, func(a, b *Item[E]) int { return int(int64(a.arrival - b.arrival)) })
+	var all []E
+	for _, i := range items {
+		all = append(all, q.take(i, 0))
+	}
+	return all
+}
+
+// Len returns the number of elements that wait.
+func (q *Queue[E]) Len() int { return len(q.byPlace) }
+
+// Ready returns the number of elements that may leave.
+func (q *Queue[E]) Ready() int { return q.ready }
+
+// All iterates over the elements that wait, in no order.
+func (q *Queue[E]) All() iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for _, i := range q.byPlace {
+			if !yield(i.value) {
+				return
+			}
+		}
+	}
+}
