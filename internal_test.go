@@ -14,6 +14,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/executor-go/executor/internal/rhythm"
+
 	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
 )
@@ -113,8 +115,8 @@ func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(
 
 // hourlySeries returns a series at each full hour, whose present slot is at base.
 func hourlySeries(base int64) *Series {
-	s := &Series{pool: Scheduled(1).Pool, rhythm: OnTrigger(everyHour{}), slot: slot{base: base}}
-	s.rhythm.location = time.UTC
+	s := &Series{pool: Scheduled(1).Pool, rhythm: OnTrigger(everyHour{}).in, slot: rhythm.Slot{Base: base}}
+	s.rhythm.Location = time.UTC
 	s.taskCore().Init()
 	return s
 }
@@ -139,7 +141,7 @@ func TestSeriesWallClockSetBackWhileQueued(t *testing.T) {
 func TestSeriesWallClockSetBackWhilePaused(t *testing.T) {
 	future := delay.WallNanos(time.Now().Add(10 * 365 * 24 * time.Hour))
 	s := hourlySeries(future + int64(time.Hour))
-	s.slot.from, s.mode = future, paused
+	s.slot.From, s.mode = future, paused
 	expectTrue(t, "no setBack", !s.setBack())
 	expectTrue(t, "Resume", s.Resume())
 	if next := time.Unix(0, s.next); time.Until(next) > 2*time.Hour {

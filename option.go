@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -117,25 +118,25 @@ func Until(t time.Time) Option {
 // SkipMissed leaves out the runs of a fixed rate or a trigger whose time passes while a run
 // is in progress, and goes on with the next one on the grid. That is the default for a
 // trigger; a fixed rate catches up, as with [CatchUp].
-func SkipMissed() Option { return missed(skipMissed) }
+func SkipMissed() Option { return missed(rhythm.Skip) }
 
 // RunMissedOnce makes one run in place of all those of a fixed rate or a trigger whose time
 // passes while a run is in progress, as soon as that has ended. It is due at the last of
 // these times.
-func RunMissedOnce() Option { return missed(runOnce) }
+func RunMissedOnce() Option { return missed(rhythm.RunOnce) }
 
 // CatchUp makes up for each run of a fixed rate or a trigger whose time passes while a run is
 // in progress, one after the other. That is the default for a fixed rate, as in the JDK; a
 // trigger skips, as with [SkipMissed].
-func CatchUp() Option { return missed(catchUp) }
+func CatchUp() Option { return missed(rhythm.CatchUp) }
 
-func missed(p missedPolicy) Option {
+func missed(p rhythm.Missed) Option {
 	return func(o *options) {
-		o.need(periodic, p.option())
-		if m := o.series.missed; m != missedDefault && m != p {
-			o.reject("%s excludes %s; leave out one of them", p.option(), m.option())
+		o.need(periodic, missedOption(p))
+		if m := o.series.Missed; m != rhythm.Default && m != p {
+			o.reject("%s excludes %s; leave out one of them", missedOption(p), missedOption(m))
 		}
-		o.series.missed = p
+		o.series.Missed = p
 	}
 }
 
@@ -164,7 +165,7 @@ func StartWithin(d time.Duration) Option {
 		if d <= 0 {
 			o.reject("StartWithin(%v): must be positive; leave the option out for no bound", d)
 		}
-		o.series.window = d
+		o.series.Window = d
 	}
 }
 
@@ -185,6 +186,52 @@ func ContinueAfterPanic() Option {
 		o.need(periodic, "ContinueAfterPanic")
 		o.series.onPanic = panicCounts
 	}
+}
+
+// seriesRules are what the options of a series say. They do not change.
+type seriesRules struct {
+	rhythm.Tardiness
+	jitter  time.Duration
+	overlap int       // most runs at the same time; 0 or 1 for no two
+	times   int64     // most runs, 0 for any number
+	until   time.Time // no run is due after it; zero for none
+	onPanic onPanic
+}
+
+// onPanic says what a panic does to a series.
+type onPanic uint8
+
+const (
+	panicEnds onPanic = iota
+	panicCounts
+)
+
+// mode says whether a series has runs of itself.
+//
+//	active ⇄ paused   Pause, Resume
+type mode uint8
+
+const (
+	active mode = iota
+	paused
+)
+
+// missedOption returns the name of the option for p.
+func missedOption(p rhythm.Missed) string {
+	return [...]string{"", rhythm.CatchUp: "CatchUp", rhythm.RunOnce: "RunMissedOnce", rhythm.Skip: "SkipMissed"}[p]
+}
+
+// check returns an error if a rule has no effect with the rhythm r. where names the call.
+func (u seriesRules) check(where string, r rhythm.Rhythm) error {
+	switch {
+	case r.Kind != rhythm.FixedDelay:
+	case u.Missed != rhythm.Default:
+		return invalid("%s: %s has no effect on a fixed delay, of which no time is missed; leave it out",
+			where, missedOption(u.Missed))
+	case u.overlap > 1:
+		return invalid("%s: Overlap has no effect on a fixed delay, which counts from the end of a run; leave it out", where)
+	}
+	return nil
 }
 
 // retryRule is the option Retry; zero without it.

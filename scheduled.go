@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -193,7 +194,7 @@ func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilF
 			return err
 		}
 		adopt(t, o)
-		t.InitDue(delay.After(t.Due(), jitter(o.jitter)))
+		t.InitDue(delay.After(t.Due(), rhythm.Jitter(o.jitter)))
 	}
 	return p.schedule(ctx, t, e)
 }
@@ -233,7 +234,7 @@ func (p *ScheduledPool) every(
 	if err != nil {
 		return nil, err
 	}
-	at.base = p.fromNow(initial)
+	at.Base = p.fromNow(initial)
 	return p.repeat(ctx, where, r, at, fn, opts)
 }
 
@@ -260,14 +261,14 @@ func (p *ScheduledPool) On(
 }
 
 func (p *ScheduledPool) repeat(
-	ctx context.Context, where string, r Rhythm, at slot, fn func(context.Context) error, opts []Option,
+	ctx context.Context, where string, r Rhythm, at rhythm.Slot, fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	if fn == nil {
 		return nil, ErrNilTask
 	}
 	o, err := gather(periodic, opts)
 	if err == nil {
-		err = o.series.check(where, r)
+		err = o.series.check(where, r.in)
 	}
 	if err == nil && o.series.overlap > 1 && p.decorate != nil {
 		err = invalid("%s: Overlap does not apply in a pool with Decorate; leave one of them out", where)
@@ -275,16 +276,16 @@ func (p *ScheduledPool) repeat(
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
-	if s.isOver(at.base, r.onWall()) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.base, r.onWall()))
+	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r.in, slot: at}
+	if s.isOver(at.Base, r.in.OnWall()) { // whatever the jitter
+		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.Base, r.in.OnWall()))
 	}
 	t := s.taskCore()
 	s.future.fn = Callable(fn)
 	t.Init()
 	t.MakeReported()
-	t.InitDue(delay.After(at.base, jitter(o.jitter)))
-	if r.onWall() {
+	t.InitDue(delay.After(at.Base, rhythm.Jitter(o.jitter)))
+	if r.in.OnWall() {
 		t.FollowWallClock()
 	}
 	adopt(t, o)

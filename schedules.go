@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/rhythm"
 )
 
 // ScheduleInfo is a snapshot of a [Series].
@@ -31,8 +31,8 @@ type ScheduleInfo struct {
 	LastDuration time.Duration // how long that took
 	LastError    error         // what it returned, a *PanicError or ErrGoexit; nil if it succeeded
 
-	at   slot  // of Next
-	left int64 // runs that are left of Times, that of Next included; negative for any number
+	at   rhythm.Slot // of Next
+	left int64       // runs that are left of Times, that of Next included; negative for any number
 }
 
 // Schedules returns a snapshot of each [Series] that p has accepted and that is not done,
@@ -69,7 +69,7 @@ func (s *Series) Info() ScheduleInfo {
 	s.mu.Lock()
 	r := s.record
 	i := ScheduleInfo{
-		Series: s, Name: s.Name(), Rhythm: s.rhythm, State: s.future.State(), Paused: s.mode == paused,
+		Series: s, Name: s.Name(), Rhythm: Rhythm{s.rhythm}, State: s.future.State(), Paused: s.mode == paused,
 		Runs: r.runs, Failures: r.failures, LeftOut: r.leftOut,
 		RunningSince: r.since, LastStart: r.started, LastDuration: r.duration, LastError: r.err,
 		at: s.slot, left: -1,
@@ -83,15 +83,15 @@ func (s *Series) Info() ScheduleInfo {
 	if n := s.rules.times; n > 0 {
 		i.left = n - r.runs - int64(i.Running)
 	}
-	if i.Paused || i.State.Done() || i.left == 0 || i.at.over || !s.taskCore().BelongsTo(&s.pool.owner) {
+	if i.Paused || i.State.Done() || i.left == 0 || i.at.Over || !s.taskCore().BelongsTo(&s.pool.owner) {
 		return i
 	}
 	switch {
 	case full:
-		i.foresee(slotKept)
+		i.foresee(rhythm.SlotKept)
 	case turn == turnWaits || turn == turnCalled:
-		i.Next = i.Rhythm.time(s.clock(), next)
-	case i.Rhythm.cadence != fixedDelay:
+		i.Next = i.Rhythm.in.Time(s.clock(), next)
+	case i.Rhythm.in.Kind != rhythm.FixedDelay:
 		i.foresee(turn.event())
 	}
 	return i
@@ -112,14 +112,14 @@ func (i *ScheduleInfo) countInProgressLocked() {
 
 // foresee sets Next to what it would be if a run in progress ended now. If the Trigger
 // panics, or fails, there is none.
-func (i *ScheduleInfo) foresee(e event) {
+func (i *ScheduleInfo) foresee(e rhythm.Event) {
 	defer func() { recover() }()
 	s := i.Series
-	at, _, err := i.Rhythm.after(i.at, e, s.rules.tardiness, s.clock().Now())
-	if err != nil || at.over || s.isOver(at.base, i.Rhythm.onWall()) {
+	at, _, err := i.Rhythm.in.After(i.at, e, s.rules.Tardiness, s.clock().Now())
+	if err != nil || at.Over || s.isOver(at.Base, i.Rhythm.in.OnWall()) {
 		return
 	}
-	i.at, i.Next = at, i.Rhythm.time(s.clock(), at.base)
+	i.at, i.Next = at, i.Rhythm.in.Time(s.clock(), at.Base)
 }
 
 // NextN returns the next n times at which runs are due, or fewer if there are not so many,
@@ -133,21 +133,13 @@ func (i ScheduleInfo) NextN(n int) []time.Time {
 		n = int(min(int64(n), i.left))
 	}
 	times := []time.Time{i.Next}
-	for at := i.at; len(times) < n && i.Rhythm.cadence != fixedDelay; {
+	for at := i.at; len(times) < n && i.Rhythm.in.Kind != rhythm.FixedDelay; {
 		var err error
-		if at, err = i.Rhythm.successor(at); err != nil || at.over || i.Series.isOver(at.base, i.Rhythm.onWall()) {
+		if at, err = i.Rhythm.in.Successor(at); err != nil || at.Over ||
+			i.Series.isOver(at.Base, i.Rhythm.in.OnWall()) {
 			break
 		}
-		times = append(times, i.Rhythm.time(i.Series.clock(), at.base))
+		times = append(times, i.Rhythm.in.Time(i.Series.clock(), at.Base))
 	}
 	return times
-}
-
-// successor returns the slot after at if nothing is late.
-func (r Rhythm) successor(at slot) (slot, error) {
-	if r.cadence == fixedRate {
-		base := delay.After(at.base, int64(r.period))
-		return slot{base: base, over: base == delay.Never}, nil
-	}
-	return r.following(at.base)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/list"
+	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -33,8 +34,8 @@ type Series struct {
 	mu      sync.Mutex
 	turn    turn
 	mode    mode
-	rhythm  Rhythm
-	slot    slot
+	rhythm  rhythm.Rhythm
+	slot    rhythm.Slot
 	version int   // of rhythm and slot
 	next    int64 // when the run of the slot is due: with its jitter, as the decoration has it
 	record  record
@@ -122,7 +123,7 @@ func (s *Series) Abandon() bool { return s.future.Abandon() }
 // series is paused or done, or was not accepted.
 func (s *Series) Next() time.Time {
 	s.mu.Lock()
-	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.location
+	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.Location
 	s.mu.Unlock()
 	if at := s.offered.Load(); at != nil {
 		return *at
@@ -164,6 +165,64 @@ func (s *Series) Run(ctx context.Context) error { return s.future.Run(ctx) }
 func (s *Series) String() string {
 	t := s.taskCore()
 	return describe("series", t, errorOf(t)) + due(s.State(), s.Next())
+}
+
+// add records a run that has ended, and reports whether it returned Stop.
+func (r *record) add(began time.Time, run ending) (stopped bool) {
+	r.runs++
+	r.started, r.duration, r.err = began, time.Since(began), run.err
+	if stopped = run.isStop(); stopped {
+		r.err = nil
+	}
+	if r.err != nil {
+		r.failures++
+	}
+	return stopped
+}
+
+// Rhythm says when the runs of a [Series] are due. It is made by [FixedRate], [FixedDelay]
+// or [OnTrigger], for [Series.Reschedule].
+type Rhythm struct{ in rhythm.Rhythm }
+
+// FixedRate is the rhythm of [ScheduledPool.AtFixedRate].
+func FixedRate(period time.Duration) Rhythm {
+	return Rhythm{rhythm.Rhythm{Kind: rhythm.FixedRate, Period: period}}
+}
+
+// FixedDelay is the rhythm of [ScheduledPool.WithFixedDelay].
+func FixedDelay(delay time.Duration) Rhythm {
+	return Rhythm{rhythm.Rhythm{Kind: rhythm.FixedDelay, Period: delay}}
+}
+
+// OnTrigger is the rhythm of [ScheduledPool.On].
+func OnTrigger(trigger Trigger) Rhythm {
+	return Rhythm{rhythm.Rhythm{Kind: rhythm.Triggered, Trigger: trigger}}
+}
+
+// String says the rhythm in words: "every 5m0s", "5m0s after each run", or the text of the
+// trigger, which is its type unless it has a String method. That of the zero Rhythm is
+// "none".
+func (r Rhythm) String() string { return r.in.String() }
+
+// MarshalText returns the text of String.
+func (r Rhythm) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// first returns the first slot of a rhythm that begins now. where names the call.
+func (r *Rhythm) first(where string, c delay.Clock) (rhythm.Slot, error) {
+	at, err := r.in.First(c)
+	if err != nil {
+		err = invalid("%s: %v", where, err)
+	}
+	return at, err
+}
+
+// Trigger has the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
+type Trigger interface {
+	// Next returns the first time later than t, or the zero Time if there is none. It must
+	// depend on t alone: it may be called for a time again, or for one that is skipped. It
+	// is called with no lock held, by workers and by the callers of methods of a [Series]
+	// and of its [ScheduleInfo]; it may be called by several of them at once.
+	Next(t time.Time) time.Time
 }
 
 // registry has the series of a pool that are not done, in the order of their submission.
@@ -254,7 +313,7 @@ func (s *Series) Pause() (pauses bool) {
 // Resume calls the Trigger, if there is one, and panics if that does.
 func (s *Series) Resume() bool {
 	for {
-		f, err := s.find(pauseEnded, s.clock().Now())
+		f, err := s.find(rhythm.PauseEnded, s.clock().Now())
 		switch s.tryResume(f, err) {
 		case resumed:
 			return true
@@ -285,17 +344,17 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 		case s.mode == active || s.isOutLocked():
 			r = notPaused
 			return false
-		case s.slot.over: // the last runs are in progress
+		case s.slot.Over: // the last runs are in progress
 		case s.turn == turnInSlot || s.turn == turnStale: // the worker will find the next slot
 		case s.version != f.version:
 			r = changed
 			return false
-		case err != nil || f.slot.over:
+		case err != nil || f.slot.Over:
 			if waits && len(s.inProgress) == 0 {
 				r = noTimeLeft
 				return false
 			}
-			s.slot.over = err == nil
+			s.slot.Over = err == nil
 		default:
 			s.take(f)
 		}
@@ -317,7 +376,7 @@ func (s *Series) RunNow() (err error) {
 		switch {
 		case s.isOutLocked():
 			err = ErrDone
-		case s.turn == turnInSlot || s.turn == turnOutOfTurn || s.isFullLocked() || s.isUsedUpLocked() || s.slot.over:
+		case s.turn == turnInSlot || s.turn == turnOutOfTurn || s.isFullLocked() || s.isUsedUpLocked() || s.slot.Over:
 			err = ErrRunning
 		case s.turn == turnCalled || s.isDueLocked():
 		default:
@@ -338,15 +397,15 @@ func (s *Series) Reschedule(r Rhythm) error {
 	const where = "Reschedule"
 	at, err := r.first(where, s.clock())
 	if err == nil {
-		err = s.rules.check(where, r)
+		err = s.rules.check(where, r.in)
 	}
 	if err != nil {
 		return err
 	}
-	next, over := s.due(at, r)
+	next, over := s.due(at, r.in)
 	if over {
 		return invalid("%s: the first run would be at %v, after Until(%v)",
-			where, s.clock().Time(at.base, r.onWall()), s.rules.until)
+			where, s.clock().Time(at.Base, r.in.OnWall()), s.rules.until)
 	}
 	s.change(func() bool {
 		if s.isOutLocked() {
@@ -359,7 +418,7 @@ func (s *Series) Reschedule(r Rhythm) error {
 		case turnStale:
 			s.turn = turnWaits
 		}
-		s.rhythm = r
+		s.rhythm = r.in
 		s.take(finding{slot: at, next: next})
 		return true
 	})
@@ -368,5 +427,5 @@ func (s *Series) Reschedule(r Rhythm) error {
 
 // isDueLocked reports whether a run of the rhythm is due.
 func (s *Series) isDueLocked() bool {
-	return s.turn == turnWaits && s.mode == active && s.next <= s.clock().Now().On(s.rhythm.onWall())
+	return s.turn == turnWaits && s.mode == active && s.next <= s.clock().Now().On(s.rhythm.OnWall())
 }

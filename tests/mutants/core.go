@@ -227,10 +227,10 @@ var coreMutants = []mutant{
 		test: "TestSeriesModel|TestSeriesRescheduleDuringRun",
 	},
 	{
-		file: "series_rhythm.go", what: "times that pass during a pause are missed",
-		old:  "\tcase e == pauseEnded:\n\t\treturn skipMissed\n",
-		new:  "",
-		test: "TestSeriesModel|TestSeriesResumeTrigger",
+		file: "internal/rhythm/rhythm.go", what: "times that pass during a pause are missed",
+		old: "\tcase e == PauseEnded:\n\t\treturn Skip\n",
+		new: "",
+		by:  ".", test: "TestSeriesModel|TestSeriesResumeTrigger",
 	},
 	{
 		file: "series_run.go", what: "a time that was found by the old rhythm replaces that of the new",

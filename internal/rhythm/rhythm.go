@@ -1,0 +1,274 @@
+// Package rhythm finds the times of periodic work: at a fixed rate, with a fixed delay, or by
+// a trigger.
+//
+// It is arithmetic on readings of a clock. It takes no locks, and calls nothing of the user's
+// but the Trigger.
+package rhythm
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/executor-go/executor/internal/delay"
+)
+
+// Kind says how a rhythm finds its next time.
+type Kind uint8
+
+const (
+	None       Kind = iota // of the zero Rhythm
+	FixedRate              // from the time that was due
+	FixedDelay             // from the end of the run
+	Triggered              // by a Trigger
+)
+
+// Rhythm says when runs are due.
+type Rhythm struct {
+	Kind     Kind
+	Period   time.Duration // of FixedRate and FixedDelay
+	Trigger  Trigger
+	Location *time.Location // of the trigger's first time, and of those it is asked about
+}
+
+// Trigger has the times of a schedule. Next returns the first time later than t, or the zero
+// Time if there is none.
+type Trigger interface {
+	Next(t time.Time) time.Time
+}
+
+// String says the rhythm in words.
+func (r Rhythm) String() string {
+	switch r.Kind {
+	case FixedRate:
+		return fmt.Sprintf("every %v", r.Period)
+	case FixedDelay:
+		return fmt.Sprintf("%v after each run", r.Period)
+	case Triggered:
+		if s, ok := r.Trigger.(fmt.Stringer); ok {
+			return s.String()
+		}
+		return fmt.Sprintf("%T", r.Trigger)
+	}
+	return "none"
+}
+
+// OnWall reports whether the times are those of the wall clock.
+func (r Rhythm) OnWall() bool { return r.Kind == Triggered }
+
+// Time returns a reading of the clock of r.
+func (r Rhythm) Time(c delay.Clock, ns int64) time.Time {
+	t := c.Time(ns, r.OnWall())
+	if r.Location != nil {
+		t = t.In(r.Location)
+	}
+	return t
+}
+
+// Slot is the place of a series in its rhythm.
+type Slot struct {
+	Base int64 // when a run is due, without its jitter
+	From int64 // the time after which the trigger was asked for Base
+	Over bool  // there is no further time
+}
+
+// First returns the first slot of a rhythm that begins now. The error says what is wrong
+// with the rhythm.
+func (r *Rhythm) First(c delay.Clock) (Slot, error) {
+	switch r.Kind {
+	case FixedRate:
+		if r.Period <= 0 {
+			return Slot{}, fmt.Errorf("period is %v; it must be positive", r.Period)
+		}
+	case FixedDelay:
+		if r.Period <= 0 {
+			return Slot{}, fmt.Errorf("delay is %v; it must be positive", r.Period)
+		}
+	case Triggered:
+		return r.firstOfTrigger()
+	default:
+		return Slot{}, errors.New("zero Rhythm; use FixedRate, FixedDelay or OnTrigger")
+	}
+	return Slot{Base: delay.After(c.Now().Mono, int64(r.Period))}, nil
+}
+
+func (r *Rhythm) firstOfTrigger() (Slot, error) {
+	if r.Trigger == nil {
+		return Slot{}, errors.New("nil Trigger")
+	}
+	now := time.Now().Round(0)
+	at := r.Trigger.Next(now)
+	if at.IsZero() {
+		return Slot{}, fmt.Errorf("the trigger %v has no time after now", r.Trigger)
+	}
+	if !at.After(now) {
+		return Slot{}, fmt.Errorf("the trigger %v returned %v after %v, which is not later", r.Trigger, at, now)
+	}
+	r.Location = at.Location()
+	return Slot{From: delay.WallNanos(now), Base: max(delay.WallNanos(at), 1)}, nil
+}
+
+// Event is what has made a new slot necessary.
+type Event uint8
+
+const (
+	SlotUsed     Event = iota // the run of the slot has been made, or is left out
+	SlotKept                  // something else has taken time; the slot may have passed
+	PauseEnded                // likewise, but the times that have passed are not missed
+	ClockSetBack              // the wall clock has been set back by much
+)
+
+// Missed says what becomes of times that pass while a run is due or in progress.
+type Missed uint8
+
+const (
+	Default Missed = iota // as the rhythm has it
+	CatchUp               // a run for each
+	RunOnce               // one run for all
+	Skip                  // no run
+)
+
+// Tardiness says what becomes of times that have passed.
+type Tardiness struct {
+	Missed Missed
+	Window time.Duration // of a run that may still begin; 0 for any
+}
+
+// policy returns what becomes of the times of r that have passed when e has happened.
+func (d Tardiness) policy(r Rhythm, e Event) Missed {
+	switch {
+	case e == PauseEnded:
+		return Skip
+	case d.Missed != Default:
+		return d.Missed
+	case r.Kind == Triggered:
+		return Skip
+	}
+	return CatchUp
+}
+
+// TooLate reports whether a run that was due so long ago is not to begin.
+func (d Tardiness) TooLate(late time.Duration) bool { return d.Window > 0 && late > d.Window }
+
+// maxLeftOut bounds how many times of a trigger are asked for to count those that are left
+// out at once.
+const maxLeftOut = 100_000
+
+// After returns the slot that follows at, and how many times are left out before it. It
+// calls the Trigger, and returns an error if that has not returned a later time.
+func (r Rhythm) After(at Slot, e Event, d Tardiness, now delay.Instant) (next Slot, leftOut int64, err error) {
+	switch r.Kind {
+	case FixedRate:
+		next, leftOut = r.afterOnGrid(at, e, d, now.Mono)
+	case FixedDelay:
+		next = Slot{Base: delay.After(now.Mono, int64(r.Period))}
+		if e == PauseEnded {
+			next.Base = max(at.Base, now.Mono)
+		}
+	case Triggered:
+		next, leftOut, err = r.afterTrigger(at, e, d, now.Wall)
+	}
+	if e == PauseEnded {
+		leftOut = 0
+	}
+	return next, leftOut, err
+}
+
+func (r Rhythm) afterOnGrid(at Slot, e Event, d Tardiness, now int64) (next Slot, leftOut int64) {
+	base, period := at.Base, int64(r.Period)
+	if e == SlotUsed {
+		base = delay.After(base, period)
+	}
+	late := delay.Until(now, base)
+	if late <= 0 {
+		return Slot{Base: base}, 0
+	}
+	switch p := d.policy(r, e); {
+	case p == Skip:
+		leftOut = ceilDiv(int64(late), period)
+	case p == RunOnce:
+		leftOut = int64(late) / period
+	case d.TooLate(late):
+		leftOut = ceilDiv(int64(late-d.Window), period)
+	}
+	return Slot{Base: delay.After(base, leftOut*period)}, leftOut
+}
+
+func ceilDiv(a, b int64) int64 { return (a-1)/b + 1 }
+
+func (r Rhythm) afterTrigger(at Slot, e Event, d Tardiness, now int64) (next Slot, leftOut int64, err error) {
+	from := at.Base
+	if e == SlotKept || e == PauseEnded {
+		from = at.From // finds Base again
+	}
+	if e == ClockSetBack || delay.Until(from, now) >= delay.StepBack {
+		from = now // the clock was set back while the task was not in the queue
+	}
+	policy := d.policy(r, e)
+	next, err = r.following(from)
+	for err == nil && !next.Over && next.Base <= now {
+		if policy == CatchUp && !d.TooLate(delay.Until(now, next.Base)) {
+			break
+		}
+		var later Slot
+		if later, err = r.following(next.Base); err != nil {
+			break
+		}
+		if policy == RunOnce && (later.Over || later.Base > now) {
+			break // next is the last of those that have passed
+		}
+		if leftOut++; leftOut == maxLeftOut {
+			next, err = r.jump(policy, d, next, now)
+			break
+		}
+		next = later
+	}
+	return next, leftOut, err
+}
+
+// jump returns the slot after at that is to be used, where too many times have passed for
+// them to be counted.
+func (r Rhythm) jump(policy Missed, d Tardiness, at Slot, now int64) (Slot, error) {
+	switch policy {
+	case RunOnce:
+		return Slot{Base: now, From: at.From}, nil
+	case CatchUp:
+		return r.following(now - int64(d.Window) - 1)
+	}
+	return r.following(now)
+}
+
+// following returns the slot of the trigger's first time after from.
+func (r Rhythm) following(from int64) (Slot, error) {
+	t := time.Unix(0, from).In(r.Location)
+	at := r.Trigger.Next(t)
+	if at.IsZero() {
+		return Slot{Over: true}, nil
+	}
+	if !at.After(t) {
+		return Slot{}, fmt.Errorf("Trigger %v: Next(%v) is %v, which is not later", r.Trigger, t, at)
+	}
+	return Slot{Base: max(delay.WallNanos(at), 1), From: from}, nil
+}
+
+// Successor returns the slot after at if nothing is late. It calls the Trigger. That of a
+// fixed delay is not known.
+func (r Rhythm) Successor(at Slot) (Slot, error) {
+	switch r.Kind {
+	case FixedRate:
+		base := delay.After(at.Base, int64(r.Period))
+		return Slot{Base: base, Over: base == delay.Never}, nil
+	case Triggered:
+		return r.following(at.Base)
+	}
+	return Slot{Over: true}, nil
+}
+
+// Jitter returns a random delay below d.
+func Jitter(d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return rand.Int64N(int64(d))
+}
