@@ -96,9 +96,12 @@ func late(p workload.Params, open OpenPeriodic) workload.Result {
 	if p.Busy {
 		stopLoad = saturate()
 	}
+	time.Sleep(time.Until(start))
+	_, cpu, _ := usage()
 	end := start.Add(p.Length)
 	time.Sleep(time.Until(end))
 	end = time.Now() // the sleep itself may be late
+	_, cpu2, measured := usage()
 	var all []int64
 	for _, b := range tasks {
 		all = append(all, b.collect(end)...)
@@ -109,10 +112,11 @@ func late(p workload.Params, open OpenPeriodic) workload.Result {
 		return workload.Result{Unfit: "too few runs"}
 	}
 	slices.Sort(all)
-	return workload.Result{Values: map[string]float64{
-		"p50": float64(all[len(all)/2]) / 1e3,
-		"p99": float64(all[len(all)*99/100]) / 1e3,
-	}}
+	values := map[string]float64{"p50": quantile(all, 500), "p99": quantile(all, 990)}
+	if measured {
+		values["cpu"] = (cpu2 - cpu).Seconds() * 1e3 / end.Sub(start).Seconds()
+	}
+	return workload.Result{Values: values}
 }
 
 // saturate keeps all cores busy with goroutines that never block.

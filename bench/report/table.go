@@ -20,6 +20,10 @@ type family struct {
 
 var families = []family{
 	{title: "Pools", kinds: []workload.Kind{workload.Execute, workload.SubmitBatch, workload.SubmitPingpong}},
+	{title: "Everyday work", kinds: []workload.Kind{
+		workload.FanOut, workload.Map, workload.Share, workload.Keyed, workload.Retry, workload.SubmitContext,
+		workload.StartEnd, workload.Wait,
+	}},
 	{title: "Schedules", kinds: []workload.Kind{
 		workload.ScheduleZero, workload.ScheduleRandom, workload.ScheduleCancel, workload.CancelRandom,
 		workload.Pending, workload.Fire, workload.Lateness, workload.Idle,

@@ -12,16 +12,23 @@ var antsPool = Subject{
 	ID: "ants", Title: "ants", Module: "github.com/panjf2000/ants/v2", Charts: true,
 	How:    "`NewPool(n)` with `Submit`, which waits for a free worker, and a WaitGroup, as in its README.",
 	Choose: "for very many goroutines with reused stacks.",
-	Funcs: executes(func(workers int, task func()) drive.Pool {
-		pool, err := ants.NewPool(workers)
-		must(err)
-		a := &antsTasks{pool: pool}
-		a.task = func() {
-			task()
-			a.running.Done()
-		}
-		return a
-	}),
+	Funcs: merge(
+		executes(func(workers int, task func()) drive.Pool {
+			pool, err := ants.NewPool(workers)
+			must(err)
+			a := &antsTasks{pool: pool}
+			a.task = func() {
+				task()
+				a.running.Done()
+			}
+			return a
+		}),
+		drive.Wait(func(workers int) drive.FuncPool {
+			pool, err := ants.NewPool(workers)
+			must(err)
+			return drive.FuncPool{Go: func(task func()) { must(pool.Submit(task)) }, Close: pool.Release}
+		}),
+	),
 }
 
 type antsTasks struct {

@@ -12,7 +12,7 @@ var ours = Subject{
 	ID: Ours, Title: "executor", Own: true, Charts: true,
 	How: "`Fixed(n)` with `Go` for tasks without a result and `Submit` for results; " +
 		"`Scheduled(n)` with `Schedule`, `AtFixedRate` and `Cancel`. " +
-		"The context is `context.Background()`.",
+		"The context is `context.Background()`. `Group`, `Map`, `Share`, `Keyed` and `Retry` on `Fixed(n)`.",
 	Funcs: merge(
 		executes(openOurPool),
 		drive.Submits(func(workers int, task func() int) drive.Futures[*executor.Future[int]] {
@@ -51,6 +51,7 @@ var ours = Subject{
 			}
 			return func() { pool.ShutdownNow() }
 		}),
+		ourEverydayWork(),
 	),
 }
 

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"sync"
+	"time"
 
 	"github.com/executor-go/executor/bench/drive"
 	"github.com/executor-go/executor/bench/workload"
@@ -9,7 +10,8 @@ import (
 
 var goroutine = Subject{
 	ID: "goroutine", Title: "bare goroutines", Charts: true,
-	How:    "`WaitGroup.Go` for each task, without a limit; for results a channel of capacity one for each.",
+	How: "`WaitGroup.Go` for each task, without a limit; for results a channel of capacity one for each. " +
+		"Periodic tasks have a Ticker each; for a retry the goroutine sleeps, and a semaphore limits the attempts.",
 	Choose: "when the number of tasks is small or limited elsewhere: nothing is simpler.",
 	Funcs: merge(
 		executes(func(_ int, task func()) drive.Pool { return &goroutines{task: task} }),
@@ -25,6 +27,56 @@ var goroutine = Subject{
 			}
 		}),
 		drive.Funcs{workload.Idle: drive.IdleProcess}, // waits for nothing
+		drive.FanOut(func(int) drive.Groups {
+			return drive.Groups{
+				Run: func(n int, task func()) {
+					var g sync.WaitGroup
+					for range n {
+						g.Go(task)
+					}
+					g.Wait()
+				},
+				Close: func() {},
+			}
+		}),
+		drive.Retry(func(workers int, pause time.Duration) drive.RetryPool {
+			free := make(chan struct{}, workers)
+			var running sync.WaitGroup
+			return drive.RetryPool{
+				Go: func(task func() error) {
+					running.Go(func() {
+						for range 3 {
+							free <- struct{}{}
+							err := task()
+							<-free
+							if err == nil {
+								return
+							}
+							time.Sleep(pause)
+						}
+					})
+				},
+				Wait: running.Wait,
+			}
+		}),
+		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
+			over := make(chan struct{})
+			for _, b := range tasks {
+				go func() {
+					time.Sleep(time.Until(b.First))
+					ticker := time.NewTicker(b.Period)
+					defer ticker.Stop()
+					for b.Run(); ; b.Run() {
+						select {
+						case <-over:
+							return
+						case <-ticker.C:
+						}
+					}
+				}()
+			}
+			return func() { close(over) }
+		}),
 	),
 }
 

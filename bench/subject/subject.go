@@ -124,9 +124,9 @@ func only(funcs drive.Funcs, kinds ...workload.Kind) drive.Funcs {
 	return some
 }
 
-// executes returns the functions of a subject that only runs tasks.
+// executes returns the functions of a subject that runs tasks.
 func executes(open func(workers int, task func()) drive.Pool) drive.Funcs {
-	return drive.Funcs{workload.Execute: drive.Execute(open)}
+	return drive.Runs(open)
 }
 
 // must panics if err is not nil, because the values of the run have no meaning then.

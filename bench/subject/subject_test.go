@@ -15,11 +15,12 @@ import (
 // Every subject runs, or cancels, all tasks of each kind of work that it supports.
 func TestSubjectRunsAllTasks(t *testing.T) {
 	missing := usePostgres(t)
-	small := workload.Params{Tasks: 200, Workers: 2, Submitters: 2, Pending: 50, Period: time.Millisecond}
+	small := workload.Params{Tasks: 200, Workers: 2, Submitters: 2, Pending: 50, Group: 2, Period: time.Millisecond}
 	for _, s := range subject.All() {
 		for kind, do := range s.Funcs {
 			switch kind {
-			case workload.Lateness, workload.Idle, workload.Fire, workload.DurableLateness, workload.DurableIdle:
+			case workload.Lateness, workload.Idle, workload.Fire, workload.DurableLateness, workload.DurableIdle,
+				workload.Wait:
 				continue // measured in real time
 			}
 			if do == nil {

@@ -8,7 +8,7 @@ import (
 
 // All returns every workload, in the order of the documentation.
 func All() []Workload {
-	return slices.Concat(main(), growth(), durable())
+	return slices.Concat(main(), everyday(), growth(), durable())
 }
 
 const million = 1_000_000

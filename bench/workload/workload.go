@@ -26,6 +26,16 @@ const (
 	Lateness       Kind = "lateness"
 	Idle           Kind = "idle"
 
+	// What programs do many times a day.
+	FanOut        Kind = "fan-out"
+	Map           Kind = "map"
+	Share         Kind = "share"
+	Keyed         Kind = "keyed"
+	Retry         Kind = "retry"
+	SubmitContext Kind = "submit-context"
+	StartEnd      Kind = "start-end"
+	Wait          Kind = "wait"
+
 	// With a database.
 	DurableThroughput Kind = "durable-throughput"
 	DurableLateness   Kind = "durable-lateness"
@@ -42,9 +52,11 @@ type Params struct {
 	Tasks      int           // tasks, pairs or operations
 	Workers    int           // workers of the pool; timers of the runtime have none
 	Submitters int           // goroutines or threads that submit
-	Pending    int           // tasks that are scheduled before the measurement
+	Group      int           // tasks of a group, calls in flight, or tasks that run at a time
+	Pending    int           // tasks that are scheduled before the measurement, or keys
 	Period     time.Duration // of periodic tasks
-	Delay      time.Duration // from adding a job to its due time
+	Delay      time.Duration // from adding a job to its due time, or before another attempt
+	Takes      time.Duration // of a task; 0 for a tiny one
 	Length     time.Duration // of the measurement
 	Busy       bool          // other goroutines or threads saturate all cores
 }
