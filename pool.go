@@ -212,19 +212,24 @@ func New(c Config) (*Pool, error) {
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}
-	if neverFull(c.Queue) && r.max > max(r.core, 1) && r.growth == GrowWhenFull {
-		return nil, invalid("Config: Max is %d, but the pool would have %d workers at most, since its queue is never "+
-			"full; set Growth to GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, max(r.core, 1), r.max)
-	}
 	q, err := c.Queue.backlog()
 	if err != nil {
 		return nil, err
+	}
+	if most := max(r.core, 1); r.max > most && r.growth == GrowWhenFull {
+		switch q.(type) {
+		case *stream, *priorities:
+			return nil, invalid("Config: Max is %d, but the pool would have %d workers at most, since its queue is never "+
+				"full; set Growth to GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
+		}
 	}
 	p := newPool(c, r)
 	p.mu.queue = q
 	p.mu.stream, _ = q.(*stream)
 	p.mu.gate.stream = p.mu.stream
-	p.watchedBy(c.Observer)
+	if c.Observer != nil {
+		p.watchedBy(c.Observer)
+	}
 	return p, nil
 }
 
@@ -292,7 +297,10 @@ func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }
 // New with Config{Core: n}, after it was changed by the functions with. It panics if n is
 // less than 1, or the Config is invalid.
 func Fixed(n int, with ...func(*Config)) *Pool {
-	return preset(Config{Core: atLeast(1, "Fixed", n)}, with)
+	if n < 1 {
+		panic(invalid("Fixed(%d): must be at least 1", n).Error())
+	}
+	return preset(Config{Core: n}, with)
 }
 
 // Cached returns a pool without a limit, which starts a worker whenever none is idle and
@@ -337,13 +345,6 @@ func preset(c Config, with []func(*Config)) *Pool {
 		change(&c)
 	}
 	return must(New(c))
-}
-
-func atLeast(least int, where string, n int) int {
-	if n < least {
-		panic(invalid("%s(%d): must be at least %d", where, n, least).Error())
-	}
-	return n
 }
 
 func must[P any](p P, err error) P {

@@ -209,12 +209,9 @@ func (p *Pool) Purge() int {
 	return len(gone)
 }
 
-// watchedBy has o watch p, if o is not nil, p has no Observer yet, and it has not ended. It
+// watchedBy has o watch p, if p has no Observer yet, and it has not ended. It
 // returns the Observer that p has, or o if p has ended.
 func (p *Pool) watchedBy(o *Observer) *Observer {
-	if o == nil {
-		return nil
-	}
 	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch}
 	w.skip = w.stride()
 	p.mu.Lock()

@@ -93,15 +93,6 @@ func (n boundedPrioritized) lane() (backlog, int, error) {
 	return &shedding{*heap.NewMinMax[int64](entry.setPlace), maxQueued}, int(n), err
 }
 
-// neverFull reports whether q has no limit but what memory can hold.
-func neverFull(q Queue) bool {
-	switch q.(type) {
-	case unbounded, prioritized:
-		return true
-	}
-	return false
-}
-
 // backlog is a queue as its pool uses it, under the pool's lock.
 type backlog interface {
 	// push adds e, or reports that there is no room.
@@ -146,14 +137,18 @@ func (q *stream) pushTail(e entry, t *task.Task) bool {
 
 func (q *stream) pop() (entry, bool) {
 	e, ok := q.line.Pop()
-	e.setPlace(task.Unplaced)
+	if ok {
+		e.setPlace(task.Unplaced)
+	}
 	return e, ok
 }
 
 // popHead is pop without what was pushed since the last swap.
 func (q *stream) popHead() (entry, bool) {
 	e, ok := q.line.PopHead()
-	e.setPlace(task.Unplaced)
+	if ok {
+		e.setPlace(task.Unplaced)
+	}
 	return e, ok
 }
 

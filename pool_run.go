@@ -124,7 +124,7 @@ func (p *Pool) runTyped(w *worker, e entry, tt typedTask) outcome {
 // of these gets out of it, but runtime.Goexit does.
 func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (end ending) {
 	labels := w.labels // a profile must not show it at its last task, nor at the work of the goroutine that started it
-	if t != nil {
+	if t != nil && (t.HasOptions() || t.HasContext()) {
 		labels = w.labelsOf(t)
 	}
 	pprof.SetGoroutineLabels(labels)

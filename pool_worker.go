@@ -140,6 +140,15 @@ func (p *Pool) countOutLocked(w *worker) {
 	}
 }
 
+// launch starts a worker, or has the lender of a share take its turn.
+func (p *Pool) launch(w *worker) {
+	if p.loan == nil {
+		go p.work(w)
+	} else if t := w.turn.Load(); t != nil { // it was not withdrawn meanwhile
+		p.loan.lender.admitTurn(t)
+	}
+}
+
 // start starts workers that were made under the lock.
 func (p *Pool) start(ws []*worker) {
 	for _, w := range ws {
@@ -151,7 +160,9 @@ func (p *Pool) start(ws []*worker) {
 func (p *Pool) work(w *worker) {
 	if w.labels == nil {
 		w.labels = workerLabels(p.name, w.number)
-		p.observed.Load().note(EventWorkerStarted)
+		if o := p.observed.Load(); o != nil {
+			o.note(EventWorkerStarted)
+		}
 	}
 	returned := false
 	defer func() {

@@ -98,7 +98,9 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	p.timer.policies[periodic] = c.Periodic.or(DropAtShutdown)
 	p.mu.queue = q
 	p.mu.retained = c.RetainCanceled
-	p.watchedBy(c.Observer)
+	if c.Observer != nil {
+		p.watchedBy(c.Observer)
+	}
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
@@ -106,7 +108,10 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 // ScheduledConfig{Core: n}, after it was changed by the functions with. It panics if n is
 // negative, for 0 see ScheduledConfig.Core, or the ScheduledConfig is invalid.
 func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
-	c := ScheduledConfig{Core: atLeast(0, "Scheduled", n)}
+	if n < 0 {
+		panic(invalid("Scheduled(%d): must be at least 0", n).Error())
+	}
+	c := ScheduledConfig{Core: n}
 	for _, change := range with {
 		change(&c)
 	}

@@ -2,7 +2,10 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"sync/atomic"
+	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
@@ -371,5 +374,78 @@ func (tm *timer) setPolicy(k taskKind, a AfterShutdown) error {
 	p.mu.Unlock()
 	defer p.tidy()
 	p.dropAll(dropped)
+	return nil
+}
+
+// plan is what a scheduled pool keeps with a task that is not simply due once.
+type plan struct {
+	series     *Series                    // of periodic work, else nil
+	run        *seriesRun                 // a run that is a task of its own, else nil
+	decoration atomic.Pointer[decoration] // the user's task around this one, else nil
+}
+
+var noPlan plan
+
+// ScheduledTask is a task of a scheduled pool as a decoration sees it. A decoration
+// implements it too, as a rule by embedding the one it is given.
+type ScheduledTask interface {
+	// Run does one run. A decoration calls it exactly once in its own Run. If it does
+	// that in another goroutine and does not wait, the worker does: a run is over
+	// when both have returned.
+	Runnable
+	// Next returns the time of the next run. It is called whenever the task enters the
+	// queue, and decides both when the task runs and in which order.
+	Next() time.Time
+}
+
+// decoration is a task of the user's around one of ours.
+type decoration struct {
+	task    ScheduledTask
+	offered atomic.Pointer[offeredBody] // set while task.Run has not called our Run yet
+}
+
+// offeredBody is the body of a decorated task, which the user's Run is to call through
+// our Run, in whichever goroutine.
+type offeredBody struct {
+	returned chan struct{} // closed when our Run is over
+	end      ending        // of the body; read once returned is closed
+}
+
+// errNotRun is the outcome of a task whose decoration did not run it.
+var errNotRun = errors.New("executor: the decorated task returned without having called Run")
+
+// runDecorated has the decoration run the body, and waits for both: the run is not over
+// before, and the next must not begin.
+func (f *Future[T]) runDecorated(ctx context.Context, d *decoration) (end ending) {
+	b := &offeredBody{returned: make(chan struct{})}
+	d.offered.Store(b)
+	returned := false
+	defer func() {
+		if !returned {
+			end = abrupt(recover())
+		}
+		if d.offered.Swap(nil) != nil { // our Run was not called
+			if end.err == nil {
+				end.err = errNotRun
+			}
+			var zero T
+			end = f.conclude(zero, end)
+			return
+		}
+		<-b.returned
+		if returned && b.end.abrupt {
+			end = b.end // which our Run could only pass on as an error
+		}
+	}()
+	end.err = d.task.Run(ctx)
+	returned = true
+	return end
+}
+
+// takeBody returns the body of t that runDecorated offers, nil if there is none.
+func takeBody(t *task.Task) *offeredBody {
+	if d := planOf(t).decoration.Load(); d != nil {
+		return d.offered.Swap(nil)
+	}
 	return nil
 }

@@ -81,15 +81,6 @@ func (e entry) isTurn() bool {
 	return ok
 }
 
-// launch starts a worker, or has the lender of a share take its turn.
-func (p *Pool) launch(w *worker) {
-	if p.loan == nil {
-		go p.work(w)
-	} else if t := w.turn.Load(); t != nil { // it was not withdrawn meanwhile
-		p.loan.lender.admitTurn(t)
-	}
-}
-
 // readyLocked returns how many tasks may begin, but for limit and rate.
 func (l *loan) readyLocked() int {
 	if l.keyed {
