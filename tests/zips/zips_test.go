@@ -37,6 +37,8 @@ func TestZip(t *testing.T) {
 		"internal/a/testdata/b.c": "b",
 		"durable/go.mod":          "module github.com/executor-go/executor/durable\nrequire github.com/executor-go/executor v0.2.0\n",
 		"durable/d.go":            "package durable\n",
+		"otel/go.mod":             "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.2.0\n",
+		"otel/o.go":               "package execotel\n",
 		"cmd/executord/go.mod": "module github.com/executor-go/executor/cmd/executord\n" +
 			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
 		"cmd/executord/main.go": "package main\n",
@@ -67,6 +69,7 @@ func TestZip(t *testing.T) {
 	want := map[string]string{
 		"github.com/executor-go/executor@v0.2.0":                ".gitignore LICENSE a.go go.mod internal/a/testdata/b.c",
 		"github.com/executor-go/executor/durable@v0.10.0":       "LICENSE d.go go.mod",
+		"github.com/executor-go/executor/otel@v0.10.0":          "LICENSE go.mod o.go",
 		"github.com/executor-go/executor/cmd/executord@v0.10.0": "LICENSE go.mod main.go",
 	}
 	for _, m := range mods {
@@ -92,6 +95,7 @@ func TestVersionsAgree(t *testing.T) {
 	for dir, text := range map[string]string{
 		".":             "module github.com/executor-go/executor\n",
 		"durable":       "module github.com/executor-go/executor/durable\nrequire github.com/executor-go/executor v0.1.0\n",
+		"otel":          "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.1.0\n",
 		"cmd/executord": "module github.com/executor-go/executor/cmd/executord\nrequire github.com/executor-go/executor v0.2.0\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {

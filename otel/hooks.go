@@ -1,0 +1,203 @@
+package execotel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/executor-go/executor"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Relation is how the span of a run is related to the span in the context that the task was
+// submitted with.
+type Relation uint8
+
+const (
+	// Child makes runs children of the submitter's span. Those of periodic work are related as by
+	// Link: its runs of months would be one trace.
+	Child Relation = iota
+
+	// Link makes each run a trace of its own, with a link to the submitter's span.
+	Link
+
+	// None makes each run a trace of its own.
+	None
+)
+
+// Option changes what [Hooks] does.
+type Option func(*tracing)
+
+// Relate sets how runs are related to their submitters. The default is Child.
+func Relate(r Relation) Option {
+	if r > None {
+		panic(fmt.Sprintf("execotel: Relate: the relation is %d; it must be Child, Link or None", r))
+	}
+	return func(t *tracing) { t.relation = r }
+}
+
+// Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools of
+// tasks that take longer than some microseconds: a span costs about one. Other hooks are added by
+// [executor.JoinHooks]. The body's context has the span, so that spans of the body are below it.
+// There is none for a task that never ran. Hooks panics if tp is nil.
+//
+// The span is called "run" and the name of the task, or that of the pool if the task has none, and
+// has the kind internal. Its attributes are
+//
+//	executor.name             the pool's name, left out if it has none
+//	executor.worker.number    from 1; left out in the goroutine of a submitter
+//	executor.task.name        left out if it has none
+//	executor.task.run         which run of the task it is, from 1
+//	executor.task.wait        from the submission to the run, in seconds, where the pool has a hook Dropped
+//	executor.task.lateness    of work with a schedule: from when it was due to the run, in seconds
+//	executor.task.outcome     succeeded, failed or canceled, of this run
+//	error.type                of a run that failed: a known error as executor.ErrTimeout, else its type
+//
+// A run that fails has the status Error, and an event named exception with the text of the error,
+// and with the stack of a panic. A run that returns the error of its context after that was
+// canceled is canceled, which is no failure, and one of periodic work that returns
+// [executor.Stop] succeeds.
+func Hooks(tp trace.TracerProvider, opts ...Option) executor.Hooks {
+	if tp == nil {
+		panic("execotel: Hooks of a nil TracerProvider; the global one is otel.GetTracerProvider()")
+	}
+	t := &tracing{tracer: tp.Tracer(scope)}
+	for _, opt := range opts {
+		opt(t)
+	}
+	return executor.Hooks{Around: t.around}
+}
+
+// tracing makes the spans of a pool.
+type tracing struct {
+	tracer   trace.Tracer
+	relation Relation
+}
+
+// around makes a span of a run. It ends however the run ends.
+func (t *tracing) around(
+	ctx context.Context, info executor.TaskInfo, run func(context.Context) error,
+) (err error) {
+	_, periodic := info.Task.(*executor.Series)
+	spanned, span := t.tracer.Start(ctx, spanName(info), t.options(ctx, info, periodic)...)
+	err = executor.ErrGoexit // unless run returns
+	defer func() {
+		if span.IsRecording() {
+			finish(ctx, span, err, periodic)
+		}
+		span.End()
+	}()
+	return run(spanned)
+}
+
+func spanName(info executor.TaskInfo) string {
+	name := info.Name
+	if name == "" {
+		name = info.Executor
+	}
+	if name == "" {
+		return "run"
+	}
+	return "run " + label(name)
+}
+
+// options returns what a span begins with, which a sampler sees.
+func (t *tracing) options(ctx context.Context, info executor.TaskInfo, periodic bool) []trace.SpanStartOption {
+	at := make([]attribute.KeyValue, 0, 8)
+	if info.Executor != "" {
+		at = append(at, attribute.String(keyName, label(info.Executor)))
+	}
+	if info.Worker != 0 {
+		at = append(at, attribute.Int("executor.worker.number", info.Worker))
+	}
+	if info.Name != "" {
+		at = append(at, attribute.String(keyTask, label(info.Name)))
+	}
+	at = append(at, attribute.Int64("executor.task.run", info.Run))
+	if !info.Submitted.IsZero() && info.Run == 1 {
+		at = append(at, attribute.Float64("executor.task.wait", info.Begun.Sub(info.Submitted).Seconds()))
+	}
+	if !info.Due.IsZero() {
+		at = append(at, attribute.Float64("executor.task.lateness", info.Begun.Sub(info.Due).Seconds()))
+	}
+	opts := []trace.SpanStartOption{trace.WithAttributes(at...)}
+	if t.relation == Child && !periodic {
+		return opts
+	}
+	opts = append(opts, trace.WithNewRoot())
+	if from := trace.SpanContextFromContext(ctx); t.relation != None && from.IsValid() {
+		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: from}))
+	}
+	return opts
+}
+
+// finish adds the outcome of a run.
+func finish(ctx context.Context, span trace.Span, err error, periodic bool) {
+	switch {
+	case err == nil, periodic && errors.Is(err, executor.Stop):
+		span.SetAttributes(attribute.String(keyOutcome, outcomeOK))
+		return
+	case canceled(ctx, err):
+		span.SetAttributes(attribute.String(keyOutcome, outcomeStop))
+		return
+	}
+	kind := errorType(err)
+	text := strings.ToValidUTF8(fmt.Sprint(err), "\uFFFD") // Sprint outlives a method that panics
+	span.SetAttributes(attribute.String(keyOutcome, outcomeFail), attribute.String(keyError, kind))
+	span.SetStatus(codes.Error, text)
+	exception := []attribute.KeyValue{
+		attribute.String("exception.type", kind), attribute.String("exception.message", text),
+	}
+	if p, ok := err.(*executor.PanicError); ok {
+		exception = append(exception, attribute.String("exception.stacktrace", strings.ToValidUTF8(string(p.Stack), "\uFFFD")))
+	}
+	span.AddEvent("exception", trace.WithAttributes(exception...))
+}
+
+// canceled reports whether a run returned err because its context was canceled.
+func canceled(ctx context.Context, err error) bool {
+	cause := context.Cause(ctx)
+	_, panicked := err.(*executor.PanicError)
+	if panicked || ctx.Err() != context.Canceled || cause == executor.ErrReturned {
+		return false
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, cause)
+}
+
+// sentinels are errors that have a name and no type of their own.
+var sentinels = []struct {
+	err  error
+	name string
+}{
+	{executor.ErrTimeout, "executor.ErrTimeout"},
+	{executor.ErrShutdown, "executor.ErrShutdown"},
+	{executor.ErrSaturated, "executor.ErrSaturated"},
+	{executor.ErrRejected, "executor.ErrRejected"},
+	{executor.ErrCanceled, "executor.ErrCanceled"},
+	{executor.ErrGoexit, "executor.ErrGoexit"},
+	{context.DeadlineExceeded, "context.DeadlineExceeded"},
+	{context.Canceled, "context.Canceled"},
+}
+
+// wrapped is the type of what fmt.Errorf makes of one error.
+var wrapped = reflect.TypeOf(fmt.Errorf("%w", context.Canceled))
+
+// errorType returns an error as the value of an attribute of which there are few: never its text.
+func errorType(err error) string {
+	if _, ok := err.(*executor.PanicError); ok {
+		return "panic"
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return s.name
+		}
+	}
+	for inner := errors.Unwrap(err); inner != nil && reflect.TypeOf(err) == wrapped; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return reflect.TypeOf(err).String()
+}

@@ -1,0 +1,87 @@
+// Package execotel exports what an [executor.Observer] knows to OpenTelemetry, and makes spans of
+// the runs of tasks.
+//
+//	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 20})
+//	…
+//	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(execotel.Producer(observer)))
+//	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+//	unregister, err := execotel.Register(observer, meters)
+//	…
+//	pool, err := executor.New(executor.Config{
+//		Name: "mail", Observer: observer, Hooks: execotel.Hooks(tracers),
+//	})
+//
+// Nothing is global: the providers are those that are given, and importing the package registers
+// nothing.
+//
+// # Metrics
+//
+// [Register] has counters and sizes, and [Producer] the histograms, which OpenTelemetry has no
+// observable instrument for. Both look at the pools when a reader collects, and cost tasks nothing.
+//
+//	executor.worker.count         {worker}     executor.worker.state: active, idle
+//	executor.worker.core          {worker}
+//	executor.worker.limit         {worker}     left out if there is no limit
+//	executor.queue.size           {task}
+//	executor.queue.capacity       {task}       left out if there is no limit
+//	executor.submitter.blocked    {submitter}
+//	executor.schedule.count       {schedule}   scheduled pools only
+//	executor.task.completed       {task}       executor.task.outcome: succeeded, failed, canceled
+//	executor.task.rejected        {task}       error.type: saturated, shutdown, expired, evicted, panicked
+//	executor.task.runs            {run}
+//	executor.task.panics          {panic}
+//	executor.task.wait.duration   s            not of scheduled pools
+//	executor.task.lateness        s            scheduled pools only
+//	executor.task.run.duration    s
+//
+// All have the attributes executor.name, executor.id, which is the pool's number in the Observer,
+// and executor.type, pool or scheduled. The three histograms have executor.task.name as well if
+// ObserverConfig.Names is not 0. Package debug has the same metrics, by the names that
+// OpenTelemetry's exporter for Prometheus makes of these.
+//
+// # Traces
+//
+// [Hooks] makes a span of each run of a task.
+package execotel
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scope is the name of the instrumentation.
+const scope = "github.com/executor-go/executor/otel"
+
+// Attributes that several signals have.
+const (
+	keyName     = "executor.name"
+	keyTask     = "executor.task.name"
+	keyOutcome  = "executor.task.outcome"
+	keyError    = "error.type"
+	outcomeOK   = "succeeded"
+	outcomeFail = "failed"
+	outcomeStop = "canceled"
+)
+
+// labelLimit is the most bytes of a name in an attribute.
+const labelLimit = 200
+
+// label returns the name of a pool or a task as an attribute: valid UTF-8, without which protobuf
+// drops a whole batch, of at most 200 bytes, and without control characters. Package debug has
+// the same.
+func label(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if len(s) > labelLimit {
+		s = s[:labelLimit]
+		for !utf8.ValidString(s) {
+			s = s[:len(s)-1]
+		}
+	}
+	return s
+}
