@@ -105,7 +105,7 @@ func cancelJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	case durable.Deferred:
 		return answer, "canceled; its run on " + on(e) + " is being ended", err
 	}
-	return answer, "it is " + listed{e, nil}.state() + " already", err
+	return answer, "it is " + e.Status() + " already", err
 }
 
 func pauseJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
@@ -116,7 +116,7 @@ func pauseJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, s
 	case durable.Deferred:
 		return answer, "will be paused when its run on " + on(e) + " has ended", err
 	}
-	return answer, "cannot be paused: it is " + listed{e, nil}.state(), err
+	return answer, "cannot be paused: it is " + e.Status(), err
 }
 
 func resumeJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
@@ -136,7 +136,7 @@ func resumeJob(ctx context.Context, v client, e catalog.Entry) (durable.Answer, 
 	case durable.Deferred:
 		return answer, "resumed; it will not be paused after its run on " + on(e), err
 	}
-	return answer, "not paused: it is " + listed{e, nil}.state(), err
+	return answer, "not paused: it is " + e.Status(), err
 }
 
 func runJobNow(ctx context.Context, v client, e catalog.Entry) (durable.Answer, string, error) {
@@ -172,13 +172,13 @@ func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 		return "its next time is not known"
 	}
 	e.Job = row
-	switch next := (listed{e, nil}).next(); {
+	switch next := e.Next(time.Now()); {
 	case next.IsZero():
 		return "there is no next time"
 	case next.Before(time.Now()):
 		return "due at once"
 	default:
-		return "due " + showInstant(next, e.Spec.Location())
+		return "due " + showInstant(next.In(e.Spec.Location()))
 	}
 }
 
@@ -189,7 +189,7 @@ func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 func (v client) find(ctx context.Context, namespace string, names []string) (found []catalog.Entry, full bool,
 	err error) {
 	all, err := catalog.List(ctx, v.store, namespace)
-	full = severalNamespaces(all, func(e catalog.Entry) catalog.Entry { return e })
+	full = severalNamespaces(all, func(e catalog.Entry) string { return e.Namespace })
 	if err != nil || len(names) == 0 {
 		return all, full, err
 	}

@@ -4,12 +4,16 @@
 //	executord check FILE     find mistakes; print when each job is due next
 //	executord version        print the version
 //
-// With run --store the jobs are kept in a file or in PostgreSQL, where these look
-// at them and act on them:
+// With run --store the jobs are kept in a file or in PostgreSQL, where these act on
+// them:
 //
-//	executord jobs [JOB...]                   list them
-//	executord runs [JOB...]                   show what has run
 //	executord cancel|pause|resume|run-now JOB...
+//
+// These look at such a store, or at a daemon that runs with --listen:
+//
+//	executord jobs [JOB...]                   list the jobs
+//	executord runs [JOB...]                   show what has run
+//	executord logs JOB [RUN]                  print what a run has written
 //
 // The manual is docs/executord.md in the repository.
 package main
@@ -106,7 +110,8 @@ those of its user.`),
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
-	addGroup(root, "store", "With a store, while daemons run or not:", append([]*cobra.Command{newJobs(), newRuns()}, newActs()...)...)
+	addGroup(root, "store", "With a store, while daemons run or not:", newActs()...)
+	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {

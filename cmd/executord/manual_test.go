@@ -23,6 +23,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 var update = flag.Bool("update", false, "write testdata/interface.txt")
@@ -177,7 +178,7 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, object := range map[string]any{"job": jobJSON{}, "run": runJSON{}} {
+	for what, object := range map[string]any{"job": view.Job{}, "run": view.Run{}} {
 		var want []string
 		for field := range reflect.TypeOf(object).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")

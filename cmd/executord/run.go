@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 )
 
 func newRun() *cobra.Command {
@@ -36,6 +37,12 @@ With --store the jobs are kept in a file, or in PostgreSQL, with the history of
 their runs. One run makes up for the times at which no daemon was there. Daemons
 that share a store and a namespace share the jobs: each time at which one is due
 is run by one of them. The other commands show and change jobs in a store.
+
+With --listen 127.0.0.1:8384 it shows the jobs, their runs and what these write,
+live, to browsers, to executord jobs, runs and logs, and to Prometheus (/metrics);
+/healthz and /readyz are for probes. What runs write is kept within --keep-output,
+--keep-runs and --keep-for. Addresses that other machines can reach need a
+--token-file; unix:/run/executord.sock is for what the file system lets in.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
@@ -63,6 +70,9 @@ Exit codes
 	return cmd
 }
 
+// keptBytes is how much of the output of all ended runs is in memory at most. It is documented.
+const keptBytes = 64 << 20
+
 // runOptions is the command line of run.
 type runOptions struct {
 	file         string
@@ -74,6 +84,10 @@ type runOptions struct {
 	namespace    *string
 	lease        time.Duration
 	maxOutput    int
+	keepOutput   int
+	keepRuns     int
+	keepFor      time.Duration
+	listen       listenOptions
 	hadJobs      bool // the file that was read last
 }
 
@@ -84,6 +98,11 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
 	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
 	flags.IntVar(&o.maxOutput, "max-output", 64, "how many MiB of the log the lines of one run may take; 0 means no limit")
+	flags.IntVar(&o.keepOutput, "keep-output", 64, "how many KiB of the begin, and of the end, of what a run writes are kept to be looked at")
+	flags.IntVar(&o.keepRuns, "keep-runs", 100, "how many ended runs of each job are kept with that")
+	flags.DurationVar(&o.keepFor, "keep-for", 7*24*time.Hour, "for how long they are kept")
+	flags.StringVar(&o.listen.address, "listen", "", "show jobs, runs, output and figures at an address such as 127.0.0.1:8384, or unix:/run/executord.sock")
+	flags.StringVar(&o.listen.tokenFile, "token-file", "", "a file with the token that a request to --listen needs")
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
 	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")
@@ -98,6 +117,12 @@ func (o *runOptions) validate() error {
 	}
 	if o.maxOutput < 0 || o.maxOutput > 1<<20 {
 		return fmt.Errorf("--max-output %d: it must be 0 to %d", o.maxOutput, 1<<20)
+	}
+	if o.keepOutput < 1 || o.keepOutput > 16<<10 || o.keepRuns < 1 || o.keepRuns > 10_000 || o.keepFor <= 0 {
+		return fmt.Errorf("--keep-output must be 1 to %d, --keep-runs 1 to 10000, --keep-for more than 0", 16<<10)
+	}
+	if err := o.listen.validate(); err != nil {
+		return err
 	}
 	if err := o.store.checkNamed(); err != nil {
 		return err
@@ -140,6 +165,12 @@ func (o *runOptions) run() error {
 	}
 	defer store.Close()
 
+	listening, err := o.listen.open()
+	if err != nil {
+		return &exitError{exitMistake, err.Error()}
+	}
+	defer listening.close()
+
 	ends, drain, release := watchSignals()
 	defer release()
 	var lost atomic.Bool
@@ -156,11 +187,16 @@ func (o *runOptions) run() error {
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
 	d, err := daemon.New(daemon.Config{File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
-		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again})
+		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
+		Record: record.New(record.Limits{
+			Output: o.keepOutput << 10, Runs: o.keepRuns, Bytes: keptBytes, Age: o.keepFor,
+		})})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
+	stopServing := listening.serve(log, d, file.Name)
 	sum, err := d.Run(ends)
+	stopServing()
 	if err != nil {
 		return &exitError{exitMistake, explainStore(store.Name, err).Error()}
 	}

@@ -49,8 +49,8 @@ func TestJobFilesAreRight(t *testing.T) {
 // The manual of executord names the keys of what --json prints, and no others.
 func TestManualHasTheKeysOfJSON(t *testing.T) {
 	manual := read(t, "docs/executord.md")
-	for what, name := range map[string]string{"job": "jobJSON", "run": "runJSON"} {
-		want := jsonKeys(t, "cmd/executord", name)
+	for what, name := range map[string]string{"job": "Job", "run": "Run"} {
+		want := jsonKeys(t, "cmd/executord/internal/view", name)
 		list := regexp.MustCompile(`(?s)of a ` + what + ` with (.*?)[;.]`).FindStringSubmatch(manual)
 		if list == nil {
 			t.Fatalf("the manual does not say which keys a %s has", what)

@@ -46,6 +46,9 @@ func (d *Daemon) apply(ctx context.Context, file job.File, hint string) error {
 		}
 	}
 	d.watcher.reported = reported
+	if err == nil {
+		d.setFile(file)
+	}
 	return err
 }
 

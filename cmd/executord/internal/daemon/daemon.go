@@ -22,6 +22,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -47,6 +48,9 @@ type Config struct {
 
 	// Store is where the jobs are while the daemon runs.
 	Store Store
+
+	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
+	Record *record.Log
 
 	// Again sends files that replace File while the daemon runs. It may be nil.
 	Again <-chan job.File
@@ -111,11 +115,15 @@ type Daemon struct {
 
 	watcher watcher // for the goroutine of Run
 
+	questions chan struct{} // has a value while answers are asked for
+	answers   answers
+
 	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex
 		entries map[string]*entry // of the jobs in the file, and of those that were run
 		order   []*entry
+		file    map[string]job.Job // what was applied last; nil before
 	}
 }
 
@@ -123,6 +131,10 @@ type Daemon struct {
 func New(c Config) (*Daemon, error) {
 	d := &Daemon{Config: c, supervisor: process.New(c.Grace), ended: make(chan struct{})}
 	d.command = d.supervisor.Run
+	if d.Record == nil {
+		d.Record = record.New(record.Limits{})
+	}
+	d.questions = make(chan struct{}, 1)
 	d.leaving, d.leave = context.WithCancel(context.Background())
 	d.mu.entries = make(map[string]*entry)
 	var err error

@@ -21,6 +21,7 @@ type entry struct {
 	mu struct {
 		sync.Mutex
 		Counts
+		figures Figures
 		latest  overlap // of the latest run
 		changes int     // how often a file has changed the job
 	}
@@ -53,17 +54,34 @@ func (e *entry) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.Runs++
+	e.mu.figures.Running++
 }
 
-// finish counts how it ended.
-func (e *entry) finish(failed, interrupted bool) {
+// started notes when the command of a run was started.
+func (e *entry) started(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if failed {
+	e.mu.figures.LastStart = at
+}
+
+// finish counts how a run ended.
+func (e *entry) finish(o outcome, interrupted bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if o != ok {
 		e.mu.Failed++
 	}
 	if interrupted {
 		e.mu.Interrupted++
+	}
+	f := &e.mu.figures
+	f.Running--
+	if f.Ended == nil {
+		f.Ended = make(map[string]int)
+	}
+	f.Ended[string(o)]++
+	if o == ok {
+		f.LastSuccess = time.Now()
 	}
 }
 

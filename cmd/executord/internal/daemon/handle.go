@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -27,16 +26,6 @@ func (c *cut) Unwrap() error { return durable.Snooze(0) }
 
 // errJitter is the error of a run that never came to its command. The next one has no jitter.
 var errJitter = &cut{string(delayed) + ": executord ended while the jitter's time went by"}
-
-// CutOutcome returns the outcome of a run that was cut, by its error in the history.
-func CutOutcome(text string) string {
-	for _, o := range []outcome{stopped, lost, delayed} {
-		if strings.HasPrefix(text, string(o)+": ") {
-			return string(o)
-		}
-	}
-	return ""
-}
 
 // handled is a run of a job of the store.
 type handled struct {
@@ -65,10 +54,9 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 		r.base = row.Updated // it was due when it was claimed, or confirmed
 	}
 	r.run = run{
-		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1,
+		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1, attempt: row.Attempt,
 		due:   row.Occurrence.In(spec.Location()),
 		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
-		tail:  new(tail),
 	}
 	r.log = r.entry.log.With("run", r.number)
 	if row.Attempt > 1 {
@@ -132,27 +120,10 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 // verdict returns what stands in the history: nil, or an error with what there is to know. What failed is not tried
 // again before its next time; what this daemon has cut is.
 func (r *handled) verdict(result process.Result, o outcome) error {
-	var text string
-	switch {
-	case o == ok:
+	if o == ok {
 		return nil
-	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
-		text = "not started: " + result.Err.Error()
-	case o == timeout:
-		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
-	case o != failed:
-		text = string(o) + ": it was ended while it ran"
-	case result.Signal != "":
-		text = "killed by " + result.Signal
-	default:
-		text = fmt.Sprintf("exit status %d", result.Code)
 	}
-	if note := note(result); note != "" {
-		text += " (" + note + ")"
-	}
-	if written := r.tail.String(); written != "" {
-		text += "\n" + written
-	}
+	text := r.failure(result, o)
 	if result.Err == nil && (o == stopped || o == lost) {
 		return &cut{text}
 	}
@@ -163,7 +134,7 @@ func (r *handled) verdict(result process.Result, o outcome) error {
 func (d *Daemon) runAtStart(j job.Job, now time.Time) {
 	e := d.entry(j.Name)
 	e.log.Info("job scheduled", "schedule", j.Schedule.Text)
-	r := &run{entry: e, job: j, number: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
+	r := &run{entry: e, job: j, number: 1, attempt: 1, due: now.In(j.Schedule.Location()), log: e.log.With("run", 1)}
 	err := d.pool.Go(context.Background(), func(ctx context.Context) error {
 		r.execute(ctx, func(outcome) int { return 0 })
 		return nil

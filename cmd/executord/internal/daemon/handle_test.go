@@ -8,6 +8,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
 	for _, cause := range []error{nil, executor.ErrCanceled, executor.ErrShutdown, durable.ErrLeaseLost} {
 		result := process.Result{Err: errors.New("the reason"), Stopped: cause != nil, Cause: cause}
-		r := &handled{run: run{tail: new(tail)}}
+		r := new(handled)
 		if got := r.verdict(result, outcomeOf(result)); got.Error() != "not started: the reason" {
 			t.Errorf("after %v: %v", cause, got)
 		}
@@ -27,10 +28,11 @@ func TestHandledVerdictOnWhatWasNotStarted(t *testing.T) {
 func TestHandledVerdictOnWhatWasCut(t *testing.T) {
 	for cause, want := range map[error]string{executor.ErrShutdown: "stopped", durable.ErrLeaseLost: "lost"} {
 		result := process.Result{Stopped: true, Cause: cause, Code: -1, Signal: "SIGTERM"}
-		r := &handled{run: run{tail: new(tail)}}
+		r := new(handled)
 		r.tail.add([]byte("half of it"))
 		err := r.verdict(result, outcomeOf(result))
-		if got := CutOutcome(err.Error()); got != want || !errors.As(err, new(*cut)) || err.Error() != want+": it was ended while it ran\nhalf of it" {
+		got := view.Outcome(durable.Run{Verdict: durable.RunSnoozed, Error: err.Error()})
+		if got != want || !errors.As(err, new(*cut)) || err.Error() != want+": it was ended while it ran\nhalf of it" {
 			t.Errorf("after %v: %v, outcome %q", cause, err, got)
 		}
 	}

@@ -11,19 +11,22 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/process"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/durable"
 )
 
 // run is one run of a job.
 type run struct {
-	entry  *entry
-	job    job.Job
-	number int
-	due    time.Time
-	log    *slog.Logger
-	node   string   // the name of the daemon in a store that daemons share
-	extra  []string // variables besides those that all runs have
-	tail   *tail    // of stderr, for the history; may be nil
+	entry   *entry
+	job     job.Job
+	number  int
+	attempt int
+	due     time.Time
+	log     *slog.Logger
+	node    string   // the name of the daemon in a store that daemons share
+	extra   []string // variables besides those that all runs have
+	tail    tail     // of stderr, for the history
+	kept    *record.Run
 
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
@@ -36,15 +39,52 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	d.running.Add(1)
 	defer d.running.Add(-1)
 	r.entry.begin()
-	bad, interrupted := true, false
-	defer func() { r.entry.finish(bad, interrupted) }() // after a panic, too
+	r.kept = d.Record.Begin(record.Facts{
+		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due,
+	})
+	o, interrupted := failed, false
+	var end func(*record.Facts)
+	defer func() { // after a panic, too
+		r.entry.finish(o, interrupted)
+		r.kept.End(end)
+	}()
 
 	result := r.command(ctx)
-	o := outcomeOf(result)
+	o = outcomeOf(result)
 	// A run that is lost before the drain is begun again, and says nothing of how the daemon will end.
-	bad, interrupted = o != ok, o == stopped || o == lost && d.leaving.Err() != nil
-	r.report(result, o, skipped(o))
+	interrupted = o == stopped || o == lost && d.leaving.Err() != nil
+	skips := skipped(o)
+	text := r.failure(result, o)
+	end = func(f *record.Facts) { f.Outcome, f.Took, f.Error, f.Skipped = string(o), result.Took, text, skips }
+	r.report(result, o, skips)
 	return result, o
+}
+
+// failure returns what stands in the history of a run that is not ok, "" for one that is: why, and the end of what it
+// wrote to standard error.
+func (r *run) failure(result process.Result, o outcome) string {
+	var text string
+	switch {
+	case o == ok:
+		return ""
+	case result.Err != nil: // whatever the outcome, as one may be canceled that waits for its turn
+		text = "not started: " + result.Err.Error()
+	case o == timeout:
+		text = fmt.Sprintf("timeout: it was ended after %v", r.job.Timeout)
+	case o != failed:
+		text = string(o) + ": it was ended while it ran"
+	case result.Signal != "":
+		text = "killed by " + result.Signal
+	default:
+		text = fmt.Sprintf("exit status %d", result.Code)
+	}
+	if note := note(result); note != "" {
+		text += " (" + note + ")"
+	}
+	if written := r.tail.String(); written != "" {
+		text += "\n" + written
+	}
+	return text
 }
 
 // late returns how long after its due time the command was started. If it was not, began is zero, and late returns how
@@ -76,6 +116,8 @@ func (r *run) command(ctx context.Context) process.Result {
 				attrs = append(attrs, "node", r.node)
 			}
 			r.log.Info("run started", attrs...)
+			r.entry.started(began)
+			r.kept.Change(func(f *record.Facts) { f.Started, f.PID = began, pid })
 		},
 		Output: func(stream process.Stream, line []byte, more bool) { r.output(ctx, stream, line, more) },
 	})
@@ -163,9 +205,10 @@ func note(result process.Result) string {
 // output logs one line that the command wrote. The line itself is the message,
 // as what people look for in a log is what their programs say.
 func (r *run) output(ctx context.Context, stream process.Stream, line []byte, more bool) {
-	if r.tail != nil && stream == process.Stderr {
+	if stream == process.Stderr {
 		r.tail.add(line)
 	}
+	r.kept.Output().Add(time.Now(), stream == process.Stderr, more, line)
 	if !r.mayLog(line) {
 		return
 	}

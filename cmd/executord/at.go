@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/cmd/executord/internal/web"
+)
+
+// defaultAt is the address at which a daemon is looked for. It is documented.
+const defaultAt = "127.0.0.1:8384"
+
+// atFlag is the flag --at, and what goes with it: the daemon that a command asks.
+type atFlag struct {
+	cmd       *cobra.Command
+	at        string
+	tokenFile string
+}
+
+func newAtFlag(cmd *cobra.Command) *atFlag {
+	f := &atFlag{cmd: cmd}
+	cmd.Flags().StringVar(&f.at, "at", "", "ask the daemon that listens there: host:port, unix:/path or a URL; without a store, the default is "+defaultAt)
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "a file with the token of that daemon")
+	return f
+}
+
+// chosen reports whether a daemon is to be asked, and not a store.
+func (f *atFlag) chosen(store storeFlag) bool {
+	return f.at != "" || store.name() == "" && store.checkNamed() == nil
+}
+
+// daemonClient asks a daemon.
+type daemonClient struct {
+	http  http.Client
+	base  string
+	shown string
+	token string
+}
+
+// client returns the client of the daemon.
+func (f *atFlag) client() (*daemonClient, error) {
+	at := f.at
+	if at == "" {
+		at = defaultAt
+	}
+	c := &daemonClient{shown: at}
+	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: clientTimeout}
+	var dialer = net.Dialer{Timeout: 5 * time.Second}
+	switch path, isSocket := strings.CutPrefix(at, socketScheme); {
+	case isSocket:
+		c.base = "http://localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", path)
+		}
+	case strings.HasPrefix(at, "http://"), strings.HasPrefix(at, "https://"):
+		c.base = strings.TrimSuffix(at, "/")
+		transport.DialContext = dialer.DialContext
+	default:
+		if _, _, err := net.SplitHostPort(at); err != nil {
+			return nil, fmt.Errorf("--at %s: it must be host:port as in %s, unix:/path, or a URL", at, defaultAt)
+		}
+		c.base = "http://" + at
+		transport.DialContext = dialer.DialContext
+	}
+	c.http.Transport = transport
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if f.tokenFile != "" {
+		token, err := readToken(f.tokenFile)
+		if err != nil {
+			return nil, &exitError{exitMistake, err.Error()}
+		}
+		c.token = token
+	}
+	return c, nil
+}
+
+// get asks for a path of the daemon. The caller closes the answer.
+func (c *daemonClient) get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, &exitError{exitMistake, err.Error()}
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return nil, &exitError{exitMistake, fmt.Sprintf("no daemon answers at %s: %v\n"+
+			"executord: start one with executord run FILE --listen %s, or %s", c.shown, askCause(err), defaultAt, storeHint)}
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "executord: "), "\n")
+		return nil, &exitError{exitMistake, fmt.Sprintf("the daemon at %s: %s", c.shown, job.Printable(first))}
+	}
+	return answer.Body, nil
+}
+
+// askCause returns why a daemon could not be asked, without what was asked for.
+func askCause(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return opCause(err)
+}
+
+// ask returns the lines of JSON with which the daemon answers.
+func ask[T any](ctx context.Context, c *daemonClient, path string, query url.Values) ([]T, error) {
+	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	defer cancel()
+	body, err := c.get(ctx, path, query)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var list []T
+	err = eachLine(body, func(one T) error {
+		list = append(list, one)
+		return nil
+	})
+	return list, err
+}
+
+// jobs returns the jobs of a daemon with the names, all if there are none.
+func (f *atFlag) jobs(names []string) ([]view.Job, error) {
+	c, err := f.client()
+	if err != nil {
+		return nil, err
+	}
+	all, err := ask[view.Job](context.Background(), c, "/api/jobs", nil)
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var found []view.Job
+	var missing, known []string
+	for _, j := range all {
+		known = append(known, j.Job)
+	}
+	for _, name := range names {
+		name = job.CanonicalName(name)
+		if i := slices.Index(known, name); i >= 0 {
+			found = append(found, all[i])
+			continue
+		}
+		text := fmt.Sprintf("%s: the daemon at %s has no such job", job.Printable(name), c.shown)
+		if like := job.Closest(name, known); like != "" {
+			text += "; is it " + job.Printable(like) + "?"
+		}
+		missing = append(missing, text)
+	}
+	if len(missing) > 0 {
+		return nil, &exitError{exitMistake, strings.Join(missing, "\nexecutord: ")}
+	}
+	return found, nil
+}
+
+// runs returns the latest runs of the jobs of a daemon, n at most, the latest first.
+func (f *atFlag) runs(names []string, n int) ([]view.Run, error) {
+	jobs, err := f.jobs(names)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.client()
+	if err != nil {
+		return nil, err
+	}
+	var found []view.Run
+	for _, j := range jobs {
+		runs, err := ask[view.Run](context.Background(), c, "/api/runs",
+			url.Values{"job": {j.Job}, "n": {strconv.Itoa(min(n, web.MostRuns))}})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, runs...)
+	}
+	return latest(found, n), nil
+}
+
+// eachLine calls fn with each line of JSON.
+func eachLine[T any](from io.Reader, fn func(T) error) error {
+	in := json.NewDecoder(bufio.NewReader(from))
+	for {
+		var one T
+		switch err := in.Decode(&one); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return &exitError{exitMistake, "the daemon's answer was cut: " + err.Error()}
+		}
+		if err := fn(one); err != nil {
+			return err
+		}
+	}
+}
+
+// noColor reports whether the user wants no colours, or out is no terminal.
+func noColor(out *os.File) bool { return os.Getenv("NO_COLOR") != "" || !isTerminal(out) }

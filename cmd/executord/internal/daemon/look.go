@@ -1,0 +1,309 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
+)
+
+// Outcomes are the words for how a run of a job ends.
+var Outcomes = []string{string(ok), string(failed), string(timeout), string(stopped), string(canceled), string(lost),
+	string(notStarted)}
+
+// Figures are the counters of a job since the daemon started.
+type Figures struct {
+	Job string
+	Counts
+	Running     int            // runs in progress in this daemon
+	Ended       map[string]int // by outcome
+	LastStart   time.Time      // zero if there is none
+	LastSuccess time.Time
+}
+
+// Figures returns the counters of the jobs in the file, and of others with a run in progress here, by name. It asks no
+// store, and does not wait.
+func (d *Daemon) Figures() []Figures {
+	d.mu.Lock()
+	all, file := slices.Clone(d.mu.order), d.mu.file
+	d.mu.Unlock()
+	var list []Figures
+	for _, e := range all {
+		f := e.read()
+		if _, ours := file[e.name]; ours || f.Running > 0 {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b Figures) int { return strings.Compare(a.Job, b.Job) })
+	return list
+}
+
+func (e *entry) read() Figures {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.mu.figures
+	f.Job, f.Counts, f.Ended = e.name, e.mu.Counts, maps.Clone(f.Ended)
+	return f
+}
+
+// setFile notes a file that was applied.
+func (d *Daemon) setFile(file job.File) {
+	jobs := make(map[string]job.Job, len(file.Jobs))
+	for _, j := range file.Jobs {
+		d.entry(j.Name) // a job has figures before its first run
+		jobs[j.Name] = j
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.file = jobs
+}
+
+const (
+	// freshness is how old an answer of a store may be: however many look, it is asked once in that time. It is
+	// documented.
+	freshness = 2 * time.Second
+
+	// patienceOfReaders is how long an answer of the store is waited for.
+	patienceOfReaders = 5 * time.Second
+
+	// mostHistories is how many jobs the store is asked about for their latest runs at once, and fewRuns for how many
+	// of those.
+	mostHistories, fewRuns = 50, 20
+)
+
+// answers are what the store has said.
+type answers struct {
+	entries []catalog.Entry
+	at      time.Time
+	last    map[durable.ID]past // of jobs whose latest run was not here
+}
+
+// past is what the history says of a job.
+type past struct {
+	run     durable.Run
+	success time.Time // zero if none of its latest runs was one
+}
+
+// Ready returns nil if the jobs of the file are in the store, the store answers, and the daemon does not drain.
+func (d *Daemon) Ready(ctx context.Context) error {
+	if d.leaving.Err() != nil {
+		return errors.New("draining")
+	}
+	d.mu.Lock()
+	loaded := d.mu.file != nil
+	d.mu.Unlock()
+	if !loaded {
+		return errors.New("the file is not in the store yet")
+	}
+	_, err := d.ask(ctx)
+	return err
+}
+
+// ask returns what the store says of the jobs, or has said a moment ago.
+func (d *Daemon) ask(ctx context.Context) (answers, error) {
+	ctx, cancel := context.WithTimeout(ctx, patienceOfReaders)
+	defer cancel()
+	select {
+	case d.questions <- struct{}{}:
+	case <-ctx.Done():
+		return answers{}, ctx.Err()
+	}
+	defer func() { <-d.questions }()
+	if a := d.answers; !a.at.IsZero() && (!d.Store.shared() && time.Since(a.at) < freshness/10 ||
+		d.Store.shared() && time.Since(a.at) < freshness) {
+		return a, nil
+	}
+	entries, err := catalog.List(ctx, d.Store, d.Store.Namespace)
+	if err != nil {
+		return answers{}, err
+	}
+	last := make(map[durable.ID]past)
+	asked := 0
+	for _, e := range entries {
+		if p, ok := d.answers.last[e.ID]; ok {
+			last[e.ID] = p
+		}
+		if !d.Store.shared() || e.Runs == 0 || last[e.ID].run.Seq == e.Runs {
+			continue
+		}
+		if found := d.Record.Latest(e.Name, 1); len(found) > 0 && int64(found[0].Number) >= e.Runs {
+			continue
+		}
+		if asked++; asked > mostHistories {
+			continue
+		}
+		runs, err := d.catalog.Jobs.History(ctx, e.ID, 0, fewRuns)
+		if err != nil {
+			return answers{}, err
+		}
+		if runs = slices.DeleteFunc(runs, catalog.IsIdle); len(runs) > 0 {
+			p := past{run: runs[0], success: last[e.ID].success}
+			for _, r := range runs {
+				if r.Verdict == durable.RunSucceeded && r.Finished.After(p.success) {
+					p.success = r.Finished
+				}
+			}
+			last[e.ID] = p
+		}
+	}
+	d.answers = answers{slices.DeleteFunc(entries, catalog.Entry.Removed), time.Now(), last}
+	return d.answers, nil
+}
+
+// Jobs returns the jobs of the namespace, and those that run at the start, by name.
+func (d *Daemon) Jobs(ctx context.Context) ([]view.Job, error) {
+	a, err := d.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	var list []view.Job
+	for _, e := range a.entries {
+		var last *durable.Run
+		if p, ok := a.last[e.ID]; ok {
+			last = &p.run
+		}
+		j := view.Of(e, last, now)
+		if !d.Store.shared() {
+			if j.Node = ""; j.Running != nil {
+				j.Running.Node = ""
+			}
+		}
+		d.addLatest(&j)
+		list = append(list, j)
+	}
+	d.mu.Lock()
+	file := d.mu.file
+	d.mu.Unlock()
+	for name, j := range file {
+		if !j.Schedule.AtStart {
+			continue
+		}
+		v := view.Job{Namespace: d.Store.Namespace, Job: name, Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
+			Command: j.Command.String(), State: "ended", Attempt: 1}
+		d.addLatest(&v)
+		list = append(list, v)
+	}
+	slices.SortFunc(list, func(a, b view.Job) int { return strings.Compare(a.Job, b.Job) })
+	return list, nil
+}
+
+// addLatest adds what is known here of the latest runs of a job.
+func (d *Daemon) addLatest(j *view.Job) {
+	for _, f := range d.Record.Latest(j.Job, 2) {
+		r := d.runOf(f)
+		switch {
+		case f.Ended.IsZero():
+			if j.Running = &r; !strings.HasPrefix(j.State, view.InProgress) {
+				j.State = view.InProgress // the store has said something else a moment ago
+			}
+		case j.Last == nil || j.Last.Run <= r.Run:
+			j.Last = &r
+			j.Runs = max(j.Runs, r.Run)
+			if j.Running != nil && j.Running.Run <= r.Run { // the store has said so a moment ago
+				j.Running = nil
+				if _, then, ok := strings.Cut(j.State, ", then "); ok {
+					j.State = then
+				} else if j.State == view.InProgress {
+					j.State = durable.Waiting.String()
+				}
+			}
+		}
+	}
+}
+
+// runOf returns a run that is known here.
+func (d *Daemon) runOf(f record.Facts) view.Run {
+	r := view.Run{
+		Namespace: d.Store.Namespace, Job: f.Job, Run: int64(f.Number), Due: f.Due, Attempt: f.Attempt,
+		Started: f.Started.In(f.Due.Location()), Took: f.Took.Seconds(), Outcome: f.Outcome, Node: f.Node,
+		Error: view.Reason(f.Error), Stderr: view.Written(f.Error),
+	}
+	if f.Started.IsZero() {
+		r.Started = f.Due
+	}
+	if f.Ended.IsZero() {
+		r.Outcome, r.Took = view.InProgress, time.Since(r.Started).Seconds()
+	} else {
+		r.Finished = f.Ended.In(f.Due.Location())
+	}
+	return r
+}
+
+// Runs returns the latest runs of a job, n at most, the latest first; false if there is no such job.
+func (d *Daemon) Runs(ctx context.Context, name string, n int) ([]view.Run, bool, error) {
+	a, err := d.ask(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	d.mu.Lock()
+	_, found := d.mu.file[name]
+	d.mu.Unlock()
+	var list []view.Run
+	here := make(map[[2]int64]bool)
+	for _, f := range d.Record.Latest(name, n) {
+		r := d.runOf(f)
+		list = append(list, r)
+		here[[2]int64{r.Run, int64(r.Attempt)}] = true
+		found = true
+	}
+	for _, e := range a.entries {
+		if e.Name != name {
+			continue
+		}
+		found = true
+		var others []view.Run
+		if d.Store.shared() {
+			past, err := d.catalog.Jobs.History(ctx, e.ID, 0, min(n, keptRuns))
+			if err != nil {
+				return nil, true, err
+			}
+			for _, r := range slices.DeleteFunc(past, catalog.IsIdle) {
+				others = append(others, view.Ended(e, r))
+			}
+		}
+		if r, ok := view.Current(e, time.Now()); ok && d.Store.shared() {
+			others = append(others, r)
+		}
+		for _, r := range others {
+			if !here[[2]int64{r.Run, int64(r.Attempt)}] {
+				list = append(list, r)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b view.Run) int { return b.Started.Compare(a.Started) })
+	return list[:min(n, len(list))], found, nil
+}
+
+// Output returns a run that is known here, and what it has written; the latest if the number is 0. It returns false if
+// it is not known here.
+func (d *Daemon) Output(name string, number int) (view.Run, record.Facts, *record.Output, bool) {
+	f, o, ok := d.Record.Find(name, number)
+	if !ok {
+		return view.Run{}, f, nil, false
+	}
+	return d.runOf(f), f, o, true
+}
+
+// Successes returns when each job of the store last succeeded, as far as its history has been asked for.
+func (d *Daemon) Successes(ctx context.Context) (map[string]time.Time, error) {
+	a, err := d.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]time.Time)
+	for _, e := range a.entries {
+		if p := a.last[e.ID]; !p.success.IsZero() {
+			found[e.Name] = p.success
+		}
+	}
+	return found, nil
+}

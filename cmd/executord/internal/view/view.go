@@ -1,0 +1,145 @@
+// Package view is how executord shows jobs and runs: as JSON, in its tables and on its pages. Its types are documented.
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/durable"
+)
+
+// Job is a job. Its variables are not in it: they may be secret.
+type Job struct {
+	Namespace string     `json:"namespace"`
+	Job       string     `json:"job"`
+	ID        durable.ID `json:"id"`
+	Schedule  string     `json:"schedule"`
+	Zone      string     `json:"zone"`
+	Command   string     `json:"command"`
+	State     string     `json:"state"`
+	Next      *time.Time `json:"next"`
+	Node      string     `json:"node,omitempty"`
+	Attempt   int        `json:"attempt"`
+	Runs      int64      `json:"runs"`
+	Error     string     `json:"error,omitempty"`
+	Last      *Run       `json:"last_run"`
+	Running   *Run       `json:"running,omitempty"`
+}
+
+// Run is a run of a job.
+type Run struct {
+	Namespace string    `json:"namespace"`
+	Job       string    `json:"job"`
+	Run       int64     `json:"run"`
+	Due       time.Time `json:"due"`
+	Attempt   int       `json:"attempt"`
+	Started   time.Time `json:"started"`
+	Finished  time.Time `json:"finished,omitzero"`
+	Took      float64   `json:"took"` // seconds, as in the log; so far, of a run in progress
+	Outcome   string    `json:"outcome"`
+	Node      string    `json:"node,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	Stderr    []string  `json:"stderr,omitempty"` // its end, line by line
+}
+
+// InProgress is the outcome of a run that has none yet.
+const InProgress = "running"
+
+// Of returns the job that an entry of a store is, with its last run if there is one.
+func Of(e catalog.Entry, last *durable.Run, now time.Time) Job {
+	j := Job{
+		Namespace: e.Namespace, Job: e.Name, ID: e.ID, Schedule: e.Spec.Schedule, Zone: e.Spec.Zone,
+		Command: e.Spec.Job(e.Name).Command.String(), State: e.Status(),
+		Node: e.Owner, Attempt: e.Attempt, Runs: e.Runs, Error: Reason(e.Error),
+	}
+	if at := e.Next(now); !at.IsZero() {
+		at = at.In(e.Spec.Location())
+		j.Next = &at
+	}
+	if last != nil {
+		r := Ended(e, *last)
+		j.Last = &r
+	}
+	if r, ok := Current(e, now); ok {
+		j.Running = &r
+	}
+	return j
+}
+
+// Ended returns a run of the history of a job.
+func Ended(e catalog.Entry, r durable.Run) Run {
+	loc := e.Spec.Location()
+	return Run{
+		Namespace: e.Namespace, Job: e.Name, Run: r.Seq, Due: r.Occurrence.In(loc), Attempt: r.Attempt,
+		Started: r.Started.In(loc), Finished: r.Finished.In(loc), Took: r.Finished.Sub(r.Started).Seconds(),
+		Outcome: Outcome(r), Node: r.Node, Error: Reason(r.Error), Stderr: Written(r.Error),
+	}
+}
+
+// Current returns the run of a job that is in progress, as the store has it; false if there is none. A store has the
+// start of a run some milliseconds later, and until then when the job was taken in hand.
+func Current(e catalog.Entry, now time.Time) (Run, bool) {
+	if !e.State.Granted() {
+		return Run{}, false
+	}
+	started := e.Started
+	if started.IsZero() {
+		started = e.Updated
+	}
+	loc := e.Spec.Location()
+	return Run{
+		Namespace: e.Namespace, Job: e.Name, Run: e.Runs + 1, Due: e.Occurrence.In(loc), Attempt: max(e.Attempt, 1),
+		Started: started.In(loc), Took: max(now.Sub(started), 0).Seconds(), Outcome: InProgress, Node: e.Owner,
+	}, true
+}
+
+// Outcome returns how a run ended, in one word: the log's, as far as the history has it.
+func Outcome(r durable.Run) string {
+	switch r.Verdict {
+	case durable.RunSucceeded:
+		return "ok"
+	case durable.RunFailed:
+		if strings.HasPrefix(r.Error, "timeout: ") {
+			return "timeout"
+		}
+	case durable.RunSnoozed:
+		return cmp.Or(cutOutcome(r.Error), r.Verdict.String())
+	}
+	return r.Verdict.String()
+}
+
+// cutOutcome returns the outcome of a run that its daemon has ended, or has not come to, by its error in the history.
+func cutOutcome(text string) string {
+	word, _, found := strings.Cut(text, ": ")
+	if found && slices.Contains([]string{"stopped", "lost", "delayed"}, word) {
+		return word
+	}
+	return ""
+}
+
+// Reason returns an error's first line: what ended the run.
+func Reason(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return strings.TrimPrefix(first, "durable: ")
+}
+
+// Written returns the end of what a run wrote to standard error, by lines.
+func Written(text string) []string {
+	_, rest, found := strings.Cut(text, "\n")
+	if !found || rest == "" {
+		return nil
+	}
+	return strings.Split(rest, "\n")
+}
+
+// Span returns a duration as it is shown, to three or four digits.
+func Span(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}

@@ -1,0 +1,199 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// OutputLine is a line of /api/output: of a run, of what it has written, or how it ended.
+type OutputLine struct {
+	Run    *view.Run `json:"run,omitempty"` // the first line; and the last, if the run has ended
+	N      int64     `json:"n,omitempty"`   // the number of the line; where one is missing, lines were left out
+	At     time.Time `json:"at,omitzero"`
+	Stream string    `json:"stream,omitempty"`
+	Text   *string   `json:"text,omitempty"` // as the log has it
+	More   bool      `json:"more,omitempty"`
+	Lines  int64     `json:"lines,omitempty"` // of the last line: how many the run has written
+	Gone   bool      `json:"gone,omitempty"`  // what it wrote is not kept any more
+}
+
+func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) {
+	jobs, err := s.Daemon.Jobs(r.Context())
+	if err != nil {
+		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		return
+	}
+	writeJSON(w, jobs)
+}
+
+// MostRuns is how many runs are shown at once.
+const MostRuns = 1000
+
+func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) {
+	n, err := number(r, "n", 20)
+	if err != nil || n < 1 || n > MostRuns {
+		plain(w, http.StatusBadRequest, fmt.Sprintf("n must be 1 to %d", MostRuns))
+		return
+	}
+	runs, found, err := s.Daemon.Runs(r.Context(), r.URL.Query().Get("job"), n)
+	switch {
+	case err != nil:
+		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+	case !found:
+		plain(w, http.StatusNotFound, "there is no such job")
+	default:
+		writeJSON(w, runs)
+	}
+}
+
+// writeJSON writes a line for each thing.
+func writeJSON[T any](w http.ResponseWriter, list []T) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := newEncoder(w)
+	for _, one := range list {
+		if out.Encode(one) != nil {
+			return
+		}
+	}
+}
+
+// newEncoder returns an encoder of lines that have no characters that cannot be seen.
+func newEncoder(w io.Writer) *json.Encoder {
+	out := json.NewEncoder(printable{w})
+	out.SetEscapeHTML(false)
+	return out
+}
+
+type printable struct{ to io.Writer }
+
+func (p printable) Write(line []byte) (int, error) {
+	if _, err := p.to.Write(job.PrintableJSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// number returns a number of a query.
+func number(r *http.Request, name string, missing int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return missing, nil
+	}
+	return strconv.Atoi(text)
+}
+
+// find returns the run that a request is about, or answers that there is none.
+func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.Facts, *record.Output, bool) {
+	n, err := number(r, "run", 0)
+	if err != nil || n < 0 {
+		plain(w, http.StatusBadRequest, "run must be the number of a run")
+		return view.Run{}, record.Facts{}, nil, false
+	}
+	run, facts, output, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
+	if !ok {
+		plain(w, http.StatusNotFound, "this daemon has no such run, or keeps it no more")
+	}
+	return run, facts, output, ok
+}
+
+func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
+	run, facts, output, ok := s.find(w, r)
+	if !ok {
+		return
+	}
+	leave, ok := s.enter(w)
+	if !ok {
+		return
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := newEncoder(w)
+	send(w, func() error { return out.Encode(OutputLine{Run: &run, Gone: facts.Dropped}) })
+	err := follow(r.Context(), output, r.URL.Query().Get("follow") != "", func(lines []record.Line) error {
+		return send(w, func() error {
+			for _, l := range lines {
+				text := job.Printable(l.Text)
+				err := out.Encode(OutputLine{N: l.N, At: l.At, Stream: stream(l), Text: &text, More: l.More})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return
+	}
+	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
+		send(w, func() error { return out.Encode(OutputLine{Run: &end, Lines: facts.Lines, Gone: facts.Dropped}) })
+	}
+}
+
+func stream(l record.Line) string {
+	if l.Stderr {
+		return "stderr"
+	}
+	return "stdout"
+}
+
+// enter takes one of the places for those that read outputs, or answers that there is none.
+func (s *Server) enter(w http.ResponseWriter) (leave func(), ok bool) {
+	select {
+	case s.streams <- struct{}{}:
+		return func() { <-s.streams }, true
+	default:
+		plain(w, http.StatusServiceUnavailable, fmt.Sprintf("%d outputs are followed already; close one, and try again", mostStreams))
+		return nil, false
+	}
+}
+
+// send writes a part of an answer, for which the reader has its patience.
+func send(w http.ResponseWriter, write func() error) error {
+	control := http.NewResponseController(w)
+	control.SetWriteDeadline(time.Now().Add(patience))
+	if err := write(); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// pace is the least time between two looks at an output that is followed: a run that writes much is read in parts.
+const pace = 100 * time.Millisecond
+
+// follow calls emit with the lines of an output, and if asked to with those that come until the run ends, or ctx.
+func follow(ctx context.Context, o *record.Output, toEnd bool, emit func([]record.Line) error) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for last := int64(0); ; {
+		lines, more := o.After(last)
+		if len(lines) > 0 {
+			last = lines[len(lines)-1].N
+			if err := emit(lines); err != nil {
+				return err
+			}
+		}
+		if more == nil || !toEnd {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		timer.Reset(pace)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

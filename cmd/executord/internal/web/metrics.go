@@ -1,0 +1,125 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// serveMetrics writes the figures in the text format of Prometheus. There are series for each job of the file from the
+// start, and for no others. Without an answer of the store, what comes from there is left out.
+func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	figures := s.Daemon.Figures()
+	jobs, err := s.Daemon.Jobs(r.Context())
+	successes, _ := s.Daemon.Successes(r.Context())
+	due := make(map[string]time.Time)
+	for _, j := range jobs {
+		if j.Next != nil {
+			due[j.Job] = *j.Next
+		}
+	}
+	var m metrics
+	m.family("executord_info", "gauge", "The daemon; its value is 1.")
+	m.sample("executord_info", `version="`+labelValue(s.Version)+`"`, 1)
+	m.family("executord_start_timestamp_seconds", "gauge", "When the daemon was started.")
+	m.sample("executord_start_timestamp_seconds", "", stamp(s.began))
+	m.family("executord_store_up", "gauge", "1 if the store answers, else 0.")
+	m.sample("executord_store_up", "", bit(err == nil))
+	m.family("executord_jobs", "gauge", "Jobs in the file.")
+	m.sample("executord_jobs", "", float64(len(figures)))
+
+	perJob := func(name, kind, help string, value func(daemon.Figures) (float64, bool)) {
+		m.family(name, kind, help)
+		for _, f := range figures {
+			if v, ok := value(f); ok {
+				m.sample(name, jobLabel(f.Job), v)
+			}
+		}
+	}
+	perJob("executord_job_last_success_timestamp_seconds", "gauge",
+		"When a run last ended with exit code 0; 0 if none has.", func(f daemon.Figures) (float64, bool) {
+			at := f.LastSuccess
+			if before := successes[f.Job]; before.After(at) {
+				at = before
+			}
+			return stamp(at), true
+		})
+	perJob("executord_job_last_start_timestamp_seconds", "gauge",
+		"When this daemon last started the command; 0 if it has not.", func(f daemon.Figures) (float64, bool) {
+			return stamp(f.LastStart), true
+		})
+	perJob("executord_job_next_due_timestamp_seconds", "gauge",
+		"When the job is due next; missing if it is not, or the store does not answer.", func(f daemon.Figures) (float64, bool) {
+			at, ok := due[f.Job]
+			return stamp(at), ok
+		})
+	perJob("executord_job_running", "gauge", "Runs in progress in this daemon.", func(f daemon.Figures) (float64, bool) {
+		return float64(f.Running), true
+	})
+	m.family("executord_job_runs_total", "counter", "Runs that have ended, by outcome.")
+	for _, f := range figures {
+		for _, outcome := range daemon.Outcomes {
+			m.sample("executord_job_runs_total", jobLabel(f.Job)+`,outcome="`+strings.ReplaceAll(outcome, " ", "_")+`"`,
+				float64(f.Ended[outcome]))
+		}
+	}
+	perJob("executord_job_skipped_total", "counter", "Times that passed while a run was in progress.",
+		func(f daemon.Figures) (float64, bool) { return float64(f.Skipped), true })
+	perJob("executord_job_missed_total", "counter", "Times that passed without a run.",
+		func(f daemon.Figures) (float64, bool) { return float64(f.Missed), true })
+	m.family("executord_job_paused", "gauge",
+		"1 if the job does not run: it is paused, canceled or dead; missing if the store does not answer.")
+	known := make(map[string]view.Job, len(jobs))
+	for _, j := range jobs {
+		known[j.Job] = j
+	}
+	for _, f := range figures {
+		if j, ok := known[f.Job]; ok {
+			m.sample("executord_job_paused", jobLabel(f.Job), bit(slices.Contains([]string{"paused", "canceled", "dead"}, j.State)))
+		}
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	w.Write(m.Bytes())
+}
+
+// metrics is text in the format of Prometheus.
+type metrics struct{ bytes.Buffer }
+
+func (m *metrics) family(name, kind, help string) {
+	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+func (m *metrics) sample(name, labels string, value float64) {
+	if labels != "" {
+		labels = "{" + labels + "}"
+	}
+	fmt.Fprintf(m, "%s%s %v\n", name, labels, value)
+}
+
+func jobLabel(name string) string { return `job_name="` + labelValue(name) + `"` }
+
+func labelValue(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(job.Printable(text))
+}
+
+// stamp returns the seconds since 1970, 0 for the zero Time.
+func stamp(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}
+
+func bit(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,229 @@
+// Package web is what a daemon shows to people, to monitoring and to other commands over HTTP: pages with the jobs,
+// their runs and what these write, live; figures for Prometheus; and whether the daemon is well.
+//
+//	/                              the jobs
+//	/job?name=backup               a job and its runs
+//	/run?job=backup&run=3          a run, and its output while it is written
+//	/metrics /healthz /readyz
+//	/api/jobs /api/runs /api/output   a line of JSON each
+//
+// Nothing can be changed by it. A reader that is slow, or many of them, do not delay the daemon.
+package web
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// Daemon is what is shown.
+type Daemon interface {
+	Jobs(ctx context.Context) ([]view.Job, error)
+	Runs(ctx context.Context, job string, n int) (runs []view.Run, found bool, err error)
+	Output(job string, run int) (view.Run, record.Facts, *record.Output, bool)
+	Figures() []daemon.Figures
+	Successes(ctx context.Context) (map[string]time.Time, error)
+	Ready(ctx context.Context) error
+}
+
+// Config says what to serve, and to whom.
+type Config struct {
+	Daemon  Daemon
+	Title   string // of the pages: the file
+	Version string
+
+	// Access is to whom the server answers.
+	Access Access
+
+	// Token is what a request must have, or a session that was opened by it. It is not empty if Access is ByToken.
+	Token string
+}
+
+// Access says which requests are answered.
+type Access int
+
+const (
+	// Loopback is for this machine: the peer and the host that is asked for are loopback, and no proxy is between.
+	Loopback Access = iota
+	// Socket is for those that the file system lets open a Unix socket.
+	Socket
+	// ByToken is for those that have the token.
+	ByToken
+)
+
+const (
+	// mostConns is how many connections there may be: a daemon needs open files for its jobs. Others wait.
+	mostConns = 128
+
+	// mostStreams is how many outputs may be followed at once.
+	mostStreams = 64
+
+	// patience is how long a reader may take to accept a part of an answer.
+	patience = 30 * time.Second
+
+	// bodyPatience is how long the body of a request may take.
+	bodyPatience = 10 * time.Second
+)
+
+// Server serves a daemon.
+type Server struct {
+	Config
+	http     *http.Server
+	sessions sessions
+	streams  chan struct{} // has a value for each
+	began    time.Time
+	serving  sync.WaitGroup
+	closing  sync.Once
+	gate     sync.RWMutex // read-locked by each request, locked for good by Close
+}
+
+// New returns a Server that serves nothing yet.
+func New(c Config) *Server {
+	s := &Server{Config: c, sessions: newSessions(c.Token), began: time.Now()}
+	s.streams = make(chan struct{}, mostStreams)
+	s.http = &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          log.New(discard{}, "", 0), // it would be the noise of those that knock
+	}
+	return s
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// Serve serves what comes in, until Close.
+func (s *Server) Serve(l net.Listener) {
+	s.serving.Go(func() { s.http.Serve(limit(l, mostConns)) })
+}
+
+// Close ends all connections, at once, streams too, and waits until nothing is served. It may be called again.
+func (s *Server) Close() { s.closing.Do(s.close) }
+
+func (s *Server) close() {
+	s.http.Close()
+	s.serving.Wait()
+	s.gate.Lock()
+}
+
+//go:embed assets
+var assets embed.FS
+
+// Handler returns what answers the requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.serveJobs)
+	mux.HandleFunc("GET /job", s.serveJob)
+	mux.HandleFunc("GET /run", s.serveRun)
+	mux.HandleFunc("GET /text", s.serveText)
+	mux.HandleFunc("GET /metrics", s.serveMetrics)
+	mux.HandleFunc("GET /api/jobs", s.apiJobs)
+	mux.HandleFunc("GET /api/runs", s.apiRuns)
+	mux.HandleFunc("GET /api/output", s.apiOutput)
+	inner := http.NewServeMux() // without a token
+	inner.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok") })
+	inner.HandleFunc("GET /readyz", s.serveReady)
+	inner.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
+	inner.HandleFunc("GET /live.js", asset("live.js", "text/javascript; charset=utf-8"))
+	if s.Token != "" {
+		inner.HandleFunc("GET /login", s.serveLogin)
+		inner.HandleFunc("POST /login", s.login)
+		inner.HandleFunc("POST /logout", s.logout)
+	}
+	inner.Handle("/", s.authorized(mux))
+	return s.guarded(inner)
+}
+
+func asset(name, kind string) http.HandlerFunc {
+	data, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is in the program
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.Write(data)
+	}
+}
+
+// serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
+	err := s.Daemon.Ready(r.Context())
+	switch {
+	case err == nil:
+		plain(w, http.StatusOK, "ready")
+	case s.allowed(r):
+		plain(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+	default:
+		plain(w, http.StatusServiceUnavailable, "not ready")
+	}
+}
+
+// plain answers with a line of text.
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write([]byte(text + "\n"))
+}
+
+// limited is a listener with a limit of connections.
+type limited struct {
+	net.Listener
+	room chan struct{}
+	done chan struct{}
+	once sync.Once
+}
+
+func limit(l net.Listener, n int) net.Listener {
+	return &limited{Listener: l, room: make(chan struct{}, n), done: make(chan struct{})}
+}
+
+// Accept waits for room, and then for a connection.
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.room <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.room
+		if !errors.Is(err, net.ErrClosed) {
+			err = later{err} // too many files are open: the server tries again
+		}
+		return nil, err
+	}
+	return &counted{Conn: c, release: sync.OnceFunc(func() { <-l.room })}, nil
+}
+
+func (l *limited) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+// later is an error after which a server tries again.
+type later struct{ error }
+
+func (later) Timeout() bool   { return false }
+func (later) Temporary() bool { return true }
+
+type counted struct {
+	net.Conn
+	release func()
+}
+
+func (c *counted) Close() error {
+	defer c.release()
+	return c.Conn.Close()
+}

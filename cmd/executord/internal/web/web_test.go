@@ -1,0 +1,600 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
+
+// fake is a daemon with some jobs, whose runs are in a real record.
+type fake struct {
+	jobs    []view.Job
+	figures []daemon.Figures
+	before  map[string]time.Time
+	log     *record.Log
+	err     error // of the store
+	ready   error
+}
+
+func (f *fake) Jobs(context.Context) ([]view.Job, error) { return f.jobs, f.err }
+
+func (f *fake) Runs(_ context.Context, name string, n int) ([]view.Run, bool, error) {
+	var runs []view.Run
+	for _, facts := range f.log.Latest(name, n) {
+		runs = append(runs, show(facts))
+	}
+	return runs, slices.ContainsFunc(f.jobs, func(j view.Job) bool { return j.Job == name }), f.err
+}
+
+func (f *fake) Output(name string, n int) (view.Run, record.Facts, *record.Output, bool) {
+	facts, o, ok := f.log.Find(name, n)
+	return show(facts), facts, o, ok
+}
+
+func (f *fake) Figures() []daemon.Figures { return f.figures }
+
+func (f *fake) Successes(context.Context) (map[string]time.Time, error) { return f.before, f.err }
+
+func (f *fake) Ready(context.Context) error { return f.ready }
+
+func show(f record.Facts) view.Run {
+	r := view.Run{Job: f.Job, Run: int64(f.Number), Started: f.Started, Outcome: f.Outcome, Error: f.Error}
+	if f.Ended.IsZero() {
+		r.Outcome = view.InProgress
+	}
+	return r
+}
+
+// newFake returns a daemon with one job, of which a run has ended, and one goes on.
+func newFake(name string) (*fake, *record.Run) {
+	f := &fake{log: record.New(record.Limits{Output: 1 << 16, Runs: 10, Bytes: 1 << 20, Age: time.Hour})}
+	last := view.Run{Job: name, Run: 1, Outcome: "failed"}
+	f.jobs = []view.Job{{Job: name, Schedule: "@every 1s", Command: "echo " + name, State: "waiting", Last: &last}}
+	f.figures = []daemon.Figures{{Job: name}}
+	run := f.log.Begin(record.Facts{Job: name, Number: 1})
+	run.Output().Add(time.Now(), false, false, []byte("plain"))
+	run.Output().Add(time.Now(), true, false, []byte("wrong"))
+	run.End(func(f *record.Facts) { f.Outcome, f.Error = "failed", "exit status 3" })
+	return f, f.log.Begin(record.Facts{Job: name, Number: 2})
+}
+
+const token = "correct-horse-battery-staple"
+
+// ask sends a request to a handler.
+func ask(h http.Handler, method, target string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, nil)
+	r.Host, r.RemoteAddr = "127.0.0.1:8384", "127.0.0.1:5000"
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func header(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+// Requests that no reader makes are refused, and those of readers are answered.
+func TestServerRefusesHostileRequests(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	host := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
+	from := func(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+	both := func(a, b func(*http.Request)) func(*http.Request) {
+		return func(r *http.Request) { a(r); b(r) }
+	}
+	site := func(mode, dest string) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", mode)
+			r.Header.Set("Sec-Fetch-Dest", dest)
+		}
+	}
+	bearer := header("Authorization", "Bearer "+token)
+	tests := []struct {
+		name   string
+		access Access
+		method string
+		path   string
+		change func(*http.Request)
+		want   int
+	}{
+		{"plain", Loopback, "GET", "/", nil, 200},
+		{"localhost", Loopback, "GET", "/", host("localhost:8384"), 200},
+		{"IPv6", Loopback, "GET", "/", both(host("[::1]:8384"), from("[::1]:5000")), 200},
+		{"mapped", Loopback, "GET", "/", from("[::ffff:127.0.0.1]:5000"), 200},
+		{"HEAD", Loopback, "HEAD", "/", nil, 200},
+		{"same origin", Loopback, "GET", "/", header("Origin", "http://127.0.0.1:8384"), 200},
+		{"link from elsewhere", Loopback, "GET", "/", site("navigate", "document"), 200},
+		{"rebound name", Loopback, "GET", "/", host("evil.example:8384"), 403},
+		{"name like loopback", Loopback, "GET", "/", host("127.0.0.1.evil.example"), 403},
+		{"localhost of a domain", Loopback, "GET", "/", host("localhost.evil.example"), 403},
+		{"no host", Loopback, "GET", "/", host(""), 403},
+		{"unspecified", Loopback, "GET", "/", host("0.0.0.0:8384"), 403},
+		{"from elsewhere", Loopback, "GET", "/", from("10.0.0.7:5000"), 403},
+		{"through a proxy", Loopback, "GET", "/", header("X-Forwarded-For", "10.0.0.7"), 403},
+		{"via", Loopback, "GET", "/", header("Via", "1.1 proxy"), 403},
+		{"forwarded", Loopback, "GET", "/", header("Forwarded", "for=10.0.0.7"), 403},
+		{"other origin", Loopback, "GET", "/", header("Origin", "http://evil.example"), 403},
+		{"other port", Loopback, "GET", "/", header("Origin", "http://127.0.0.1:9"), 403},
+		{"no origin", Loopback, "GET", "/", header("Origin", "null"), 403},
+		{"fetch of another site", Loopback, "GET", "/api/jobs", site("cors", "empty"), 403},
+		{"frame of another site", Loopback, "GET", "/", site("navigate", "iframe"), 403},
+		{"image of another site", Loopback, "GET", "/metrics", site("no-cors", "image"), 403},
+		{"form of another site", Loopback, "POST", "/", site("navigate", "document"), 403},
+		{"metrics of a rebound name", Loopback, "GET", "/metrics", host("evil.example"), 403},
+		{"POST", Loopback, "POST", "/", nil, 405},
+		{"PUT", Loopback, "PUT", "/job?name=backup", nil, 405},
+		{"DELETE", Loopback, "DELETE", "/run?job=backup&run=1", nil, 405},
+		{"no page", Loopback, "GET", "/nothing", nil, 404},
+		{"files", Loopback, "GET", "/assets/style.css", nil, 404},
+		{"login without a token", Loopback, "POST", "/login", nil, 404},
+
+		{"socket, any host", Socket, "GET", "/", both(host("ops.example"), from("@")), 200},
+		{"socket, proxy", Socket, "GET", "/", both(header("X-Forwarded-For", "10.0.0.7"), from("")), 200},
+		{"socket, other origin", Socket, "GET", "/", header("Origin", "http://evil.example"), 403},
+
+		{"no token", ByToken, "GET", "/", host("ops.example"), 401},
+		{"no token, API", ByToken, "GET", "/api/output?job=backup", nil, 401},
+		{"no token, metrics", ByToken, "GET", "/metrics", nil, 401},
+		{"token", ByToken, "GET", "/metrics", both(bearer, host("ops.example")), 200},
+		{"token from elsewhere", ByToken, "GET", "/", both(bearer, from("10.0.0.7:5000")), 200},
+		{"wrong token", ByToken, "GET", "/", header("Authorization", "Bearer "+token+"x"), 401},
+		{"begin of the token", ByToken, "GET", "/", header("Authorization", "Bearer "+token[:9]), 401},
+		{"empty token", ByToken, "GET", "/", header("Authorization", "Bearer "), 401},
+		{"Basic", ByToken, "GET", "/", header("Authorization", "Basic "+token), 401},
+		{"token in the address", ByToken, "GET", "/?token=" + token, nil, 401},
+		{"token as cookie", ByToken, "GET", "/", header("Cookie", "executord="+token), 401},
+		{"forged session", ByToken, "GET", "/", header("Cookie", "executord="+newSessionsOf("other").open(time.Now())), 401},
+		{"token and other origin", ByToken, "GET", "/", both(bearer, header("Origin", "http://evil.example")), 403},
+		{"health", ByToken, "GET", "/healthz", host("10.1.2.3:8384"), 200},
+		{"readiness", ByToken, "GET", "/readyz", host("10.1.2.3:8384"), 200},
+		{"login of another site", ByToken, "POST", "/login", header("Sec-Fetch-Site", "cross-site"), 403},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := Config{Daemon: f, Access: test.access}
+			if test.access == ByToken {
+				c.Token = token
+			}
+			w := ask(New(c).Handler(), test.method, test.path, test.change)
+			if w.Code != test.want {
+				t.Errorf("%d, want %d: %s", w.Code, test.want, w.Body)
+			}
+			if w.Code >= 400 && strings.Contains(w.Body.String(), "backup") {
+				t.Errorf("a request that is refused learns of jobs: %s", w.Body)
+			}
+			if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
+				t.Errorf("policy %q", csp)
+			}
+		})
+	}
+}
+
+func newSessionsOf(token string) *sessions {
+	s := newSessions(token)
+	return &s
+}
+
+// The token opens a session, whose cookie no script and no other site has, and which ends.
+func TestServerOpensSession(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	s := New(Config{Daemon: f, Access: ByToken, Token: token})
+	h := s.Handler()
+	w := ask(h, "GET", "/job?name=backup", header("Accept", "text/html"))
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?to=%2Fjob%3Fname%3Dbackup" {
+		t.Fatalf("%d to %s", w.Code, w.Header().Get("Location"))
+	}
+	login := func(values url.Values) *httptest.ResponseRecorder {
+		return ask(h, "POST", "/login", func(r *http.Request) {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Body = io.NopCloser(strings.NewReader(values.Encode()))
+		})
+	}
+	if w := login(url.Values{"token": {"wrong"}, "to": {"/"}}); w.Code != http.StatusUnauthorized || len(w.Result().Cookies()) != 0 {
+		t.Errorf("%d with a wrong token", w.Code)
+	}
+	w = login(url.Values{"token": {" " + token + "\n"}, "to": {"/job?name=backup"}})
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/job?name=backup" || len(w.Result().Cookies()) != 1 {
+		t.Fatalf("%d to %s", w.Code, w.Header().Get("Location"))
+	}
+	c := w.Result().Cookies()[0]
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" ||
+		strings.Contains(c.Value, token) {
+		t.Errorf("cookie %v", c)
+	}
+	if w := ask(h, "GET", "/job?name=backup", func(r *http.Request) { r.AddCookie(c) }); w.Code != http.StatusOK {
+		t.Errorf("%d in the session", w.Code)
+	}
+	if s.sessions.valid(c.Value, time.Now().Add(sessionLength+time.Second)) {
+		t.Error("the session does not end")
+	}
+	if New(s.Config).sessions.valid(c.Value, time.Now()) {
+		t.Error("the session outlives the daemon")
+	}
+	if w := ask(h, "POST", "/logout", nil); w.Result().Cookies()[0].MaxAge >= 0 {
+		t.Error("the logout keeps the cookie")
+	}
+}
+
+// After a login, a reader stays on this server.
+func TestServerLoginStaysHere(t *testing.T) {
+	for to, want := range map[string]string{
+		"/job?name=a": "/job?name=a", "": "/", "//evil.example": "/", "https://evil.example/": "/", `/\evil.example`: "/",
+		"evil": "/", "/login": "/", "/\nx": "/", "javascript:alert(1)": "/",
+	} {
+		if got := target(to); got != want {
+			t.Errorf("%q: %q, want %q", to, got, want)
+		}
+	}
+}
+
+// Each text of others is shown as text on every page, whatever it is.
+func TestServerShowsHostileTexts(t *testing.T) {
+	for _, hostile := range []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b]0;title\x07", "\x1b[31mred\x1b[0m", "a\rb\r\nevent: evil", "\u202egnp.exe",
+		"{{.}}", "&lt;b&gt;", strings.Repeat("long ", 2000), "\xff\xfe", "\x00", "javascript:alert(1)", "' onmouseover='x",
+	} {
+		f, run := newFake(hostile)
+		run.Output().Add(time.Now(), true, false, []byte(hostile))
+		run.End(func(f *record.Facts) { f.Outcome, f.Error = "failed", hostile })
+		f.err = nil
+		h := New(Config{Daemon: f, Title: hostile}).Handler()
+		query := url.Values{"job": {hostile}, "name": {hostile}, "run": {"2"}, "find": {hostile}}.Encode()
+		for _, path := range []string{"/", "/job", "/run", "/api/jobs", "/api/runs", "/api/output", "/metrics"} {
+			w := ask(h, "GET", path+"?"+query, nil)
+			text := w.Body.String()
+			if w.Code != http.StatusOK {
+				t.Fatalf("%q: %s: %d %s", hostile, path, w.Code, text)
+			}
+			if strings.ContainsAny(text, "\x1b\x07\x00\u202e") || path != "/metrics" && strings.Contains(text, "\r") {
+				t.Errorf("%q: %s has what cannot be seen: %q", hostile, path, text)
+			}
+			if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+				for _, tag := range regexp.MustCompile(`<[^>]*(alert|onerror|onmouseover)[^>]*>`).FindAllString(text, -1) {
+					if !strings.HasPrefix(tag, "<a href=\"/") && !strings.HasPrefix(tag, `<input type="search"`) {
+						t.Errorf("%q: %s has the tag %s", hostile, path, tag)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Colours of a terminal become colours, and nothing else does.
+func TestServerShowsColours(t *testing.T) {
+	for line, want := range map[string]string{
+		"plain":                             "plain",
+		"\x1b[31mred\x1b[0m plain":          `<span class="c1">red</span> plain`,
+		"\x1b[1;92mgreen\x1b[22m!":          `<span class="bold c2">green</span><span class="c2">!</span>`,
+		"\x1b[33ma\x1b[39mb":                `<span class="c3">a</span>b`,
+		"\x1b[38;5;200mpink":                "pink",
+		"\x1b[2Jgone":                       `\x1b[2Jgone`,
+		"\x1b[31":                           `\x1b[31`,
+		"<b>\x1b[m":                         "&lt;b&gt;",
+		"\x1b[31;<script>":                  `\x1b[31;&lt;script&gt;`,
+		"\x1b[99999999999999999999999mwhat": "what",
+	} {
+		if got := coloured(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// The page of a run has its lines, those of standard error marked, and how it ended.
+func TestServerShowsRun(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/run?job=backup&run=1", nil).Body.String()
+	for _, want := range []string{`<li value="1">plain</li>`, `<li value="2" class="err">wrong</li>`, ">failed<", "exit status 3", "</html>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not have %s:\n%s", want, text)
+		}
+	}
+}
+
+// What a run leaves out is said where it was.
+func TestServerShowsGap(t *testing.T) {
+	f, run := newFake("backup")
+	for i := range 5000 {
+		run.Output().Add(time.Now(), false, false, fmt.Appendf(nil, "line %d", i+1))
+	}
+	run.End(nil)
+	h := New(Config{Daemon: f}).Handler()
+	page := ask(h, "GET", "/run?job=backup&run=2", nil).Body.String()
+	gap := regexp.MustCompile(`<li class="gap">(\d+) lines were left out</li>`).FindStringSubmatch(page)
+	if gap == nil || fmt.Sprint(5000-strings.Count(page, "<li value=")) != gap[1] || !strings.Contains(page, ">line 5000<") {
+		t.Errorf("gap %q, with %d lines", gap, strings.Count(page, "<li value="))
+	}
+	text := ask(h, "GET", "/text?job=backup&run=2", nil).Body.String()
+	if !strings.Contains(text, "["+gap[1]+" lines were left out]\n") || !strings.HasPrefix(text, "line 1\nline 2\n") {
+		t.Errorf("the text has no gap, or no begin: %.100q", text)
+	}
+}
+
+// listen serves a daemon on a port of this machine.
+func listen(t *testing.T, s *Server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Serve(l)
+	t.Cleanup(s.Close)
+	return "http://" + l.Addr().String()
+}
+
+// A reader that follows a run gets its lines while it goes on, and its end.
+func TestServerFollowsRun(t *testing.T) {
+	f, run := newFake("backup")
+	base := listen(t, New(Config{Daemon: f}))
+	answer, err := http.Get(base + "/api/output?job=backup&run=2&follow=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	in := json.NewDecoder(answer.Body)
+	next := func() (l OutputLine) {
+		t.Helper()
+		if err := in.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	if l := next(); l.Run == nil || l.Run.Outcome != view.InProgress {
+		t.Errorf("the first line is %+v", l)
+	}
+	for i := range 3 {
+		run.Output().Add(time.Now(), i == 1, false, fmt.Appendf(nil, "line %d", i))
+		if l := next(); l.Text == nil || *l.Text != fmt.Sprintf("line %d", i) || l.N != int64(i+1) ||
+			(l.Stream == "stderr") != (i == 1) {
+			t.Errorf("line %d is %+v", i, l)
+		}
+	}
+	run.End(func(f *record.Facts) { f.Outcome = "ok" })
+	if l := next(); l.Run == nil || l.Run.Outcome != "ok" || l.Lines != 3 {
+		t.Errorf("the last line is %+v", l)
+	}
+	if err := in.Decode(new(OutputLine)); !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// Close ends what is followed, and waits until nothing is served.
+func TestServerCloseEndsStreams(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	s := New(Config{Daemon: f})
+	base := listen(t, s)
+	for range 5 {
+		for _, path := range []string{"/run?job=backup&run=2", "/api/output?job=backup&run=2&follow=1"} {
+			answer, err := http.Get(base + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+		}
+	}
+	s.Close()
+	if n := len(s.streams); n != 0 {
+		t.Errorf("%d streams after Close", n)
+	}
+	if _, err := http.Get(base + "/healthz"); err == nil {
+		t.Error("there is an answer after Close")
+	}
+}
+
+// There is a limit of streams, and a place is free again when a reader leaves.
+func TestServerLimitsStreams(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	s := New(Config{Daemon: f})
+	base := listen(t, s)
+	var open []*http.Response
+	for range mostStreams {
+		answer, err := http.Get(base + "/api/output?job=backup&run=2&follow=1")
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatal(answer, err)
+		}
+		defer answer.Body.Close()
+		open = append(open, answer)
+	}
+	if w := ask(s.Handler(), "GET", "/api/output?job=backup&run=1", nil); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d for one more", w.Code)
+	}
+	open[0].Body.Close()
+	for ask(s.Handler(), "GET", "/api/output?job=backup&run=1", nil).Code != http.StatusOK { // ends with the test, at the latest
+	}
+}
+
+// Connections are limited: others wait for one to close.
+func TestServerLimitsConnections(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := limit(inner, 1)
+	for range 2 {
+		c, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	first, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan error, 1)
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			c.Close()
+		}
+		accepted <- err
+	}()
+	select {
+	case <-accepted:
+		t.Error("the second connection is accepted beside the first")
+	case <-time.After(20 * time.Millisecond):
+	}
+	first.Close()
+	first.Close() // makes room once
+	if err := <-accepted; err != nil {
+		t.Error(err)
+	}
+	go func() { _, err := l.Accept(); accepted <- err }()
+	l.Close()
+	if err := <-accepted; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// Metrics have series of each job before its first run, and no others; and what the store knows, if it answers.
+func TestServerMetrics(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	next := time.Unix(2_000_000_000, 0)
+	f.jobs[0].Next = &next
+	f.jobs = append(f.jobs, view.Job{Job: "of-another-file", State: "waiting"})
+	f.before = map[string]time.Time{"backup": time.Unix(1_700_000_000, 500_000_000)}
+	h := New(Config{Daemon: f, Version: `v1"\`}).Handler()
+	text := ask(h, "GET", "/metrics", nil).Body.String()
+	for _, want := range []string{
+		`executord_info{version="v1\"\\"} 1`,
+		"executord_store_up 1",
+		`executord_job_last_success_timestamp_seconds{job_name="backup"} 1.7000000005e+09`,
+		`executord_job_last_start_timestamp_seconds{job_name="backup"} 0`,
+		`executord_job_next_due_timestamp_seconds{job_name="backup"} 2e+09`,
+		`executord_job_running{job_name="backup"} 0`,
+		`executord_job_runs_total{job_name="backup",outcome="ok"} 0`,
+		`executord_job_runs_total{job_name="backup",outcome="not_started"} 0`,
+		`executord_job_skipped_total{job_name="backup"} 0`,
+		`executord_job_missed_total{job_name="backup"} 0`,
+		`executord_job_paused{job_name="backup"} 0`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "of-another-file") {
+		t.Error("there are series of a job that is not in the file")
+	}
+	sample := regexp.MustCompile(`^[a-z_]+(\{([a-z_]+="[^"\\]*(\\.[^"\\]*)*",?)+\})? \S+$`)
+	seen := make(map[string]bool)
+	family := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			family, _, _ = strings.Cut(name, " ")
+			continue
+		}
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, _, _ := strings.Cut(line, " ")
+		name, _, _ = strings.Cut(name, "{")
+		if !sample.MatchString(line) || name != family || seen[line] {
+			t.Errorf("sample %q of family %s", line, family)
+		}
+		seen[line] = true
+	}
+
+	f.err = errors.New("no answer")
+	f.jobs = nil
+	text = ask(h, "GET", "/metrics", nil).Body.String()
+	if !strings.Contains(text, "executord_store_up 0\n") || strings.Contains(text, "next_due_timestamp_seconds{") ||
+		!strings.Contains(text, `executord_job_running{job_name="backup"} 0`) {
+		t.Errorf("without an answer of the store:\n%s", text)
+	}
+}
+
+// A daemon that is not ready says so; why, to those only that may look.
+func TestServerReady(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	f.ready = errors.New("the reason")
+	w := ask(New(Config{Daemon: f}).Handler(), "GET", "/readyz", nil)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the reason") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	h := New(Config{Daemon: f, Access: ByToken, Token: token}).Handler()
+	w = ask(h, "GET", "/readyz", nil)
+	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "the reason") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := ask(h, "GET", "/healthz", nil); w.Code != http.StatusOK {
+		t.Errorf("%d: a daemon that is not ready is alive", w.Code)
+	}
+}
+
+// Without an answer of the store, pages say so.
+func TestServerShowsStoreWithoutAnswer(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	f.err = errors.New("no answer")
+	h := New(Config{Daemon: f}).Handler()
+	for _, path := range []string{"/", "/job?name=backup", "/api/jobs", "/api/runs?job=backup"} {
+		w := ask(h, "GET", path, nil)
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(html.UnescapeString(w.Body.String()), "no answer") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := ask(h, "GET", "/run?job=backup&run=1", nil); w.Code != http.StatusOK {
+		t.Errorf("%d: what a run wrote is here", w.Code)
+	}
+}
+
+// From the first page to the output of the job that fails, there are links.
+func TestServerLinksToOutput(t *testing.T) {
+	f, run := newFake("a/b & c")
+	defer run.End(nil)
+	h := New(Config{Daemon: f}).Handler()
+	page, clicks := "/", 0
+	for _, link := range []string{`<a href="(/job\?[^"]*)">`, `<a href="(/run\?[^"]*run=1)">`} {
+		found := regexp.MustCompile(link).FindStringSubmatch(ask(h, "GET", page, nil).Body.String())
+		if found == nil {
+			t.Fatalf("%s has no link like %s", page, link)
+		}
+		page = html.UnescapeString(found[1])
+		clicks++
+	}
+	if text := ask(h, "GET", page, nil).Body.String(); !strings.Contains(text, ">wrong</li>") || clicks > 3 {
+		t.Errorf("after %d clicks: %s", clicks, text)
+	}
+}
+
+// Numbers that are none are refused.
+func TestServerRefusesNumbers(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	h := New(Config{Daemon: f}).Handler()
+	for path, want := range map[string]int{
+		"/api/output?job=backup&run=x": 400, "/api/output?job=backup&run=-1": 400, "/api/output?job=backup&run=99": 404,
+		"/api/output?job=nope": 404, "/api/runs?job=nope": 404, "/api/runs?job=backup&n=0": 400, "/api/runs?job=backup&n=1001": 400,
+		"/run?job=backup&run=99": 404, "/run?job=backup&run=x": 404, "/job?name=nope": 404, "/job": 404,
+	} {
+		if w := ask(h, "GET", path, nil); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+	"github.com/executor-go/executor/cmd/executord/internal/web"
+)
+
+const (
+	// socketScheme begins the address of a Unix socket.
+	socketScheme = "unix:"
+
+	// socketMode is for the daemon's user and group. It is documented.
+	socketMode = 0o660
+
+	// shortestToken is how many characters a token has at least. It is documented.
+	shortestToken = 16
+
+	// longestToken is how many bytes of a token file are read.
+	longestToken = 4 << 10
+)
+
+// listenOptions are the flags of run that are about looking at the daemon.
+type listenOptions struct {
+	address   string
+	tokenFile string
+}
+
+// validate checks what can be checked without opening anything.
+func (o *listenOptions) validate() error {
+	if o.address == "" {
+		if o.tokenFile != "" {
+			return errors.New("--token-file is for --listen, which says where: --listen 127.0.0.1:8384")
+		}
+		return nil
+	}
+	if path, isSocket := strings.CutPrefix(o.address, socketScheme); isSocket {
+		if path == "" {
+			return errors.New("--listen unix: needs the path of a socket, as in --listen unix:/run/executord.sock")
+		}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(o.address)
+	if err != nil {
+		return fmt.Errorf("--listen %s: it must be an address with a port, as in 127.0.0.1:8384, or unix:/run/executord.sock", o.address)
+	}
+	if ip, err := netip.ParseAddr(host); o.tokenFile == "" && (host == "" || err == nil && !ip.Unmap().IsLoopback()) {
+		return o.exposed()
+	}
+	return nil
+}
+
+// exposed is the error for an address that others can reach.
+func (o *listenOptions) exposed() error {
+	return fmt.Errorf("--listen %s: other machines can reach this address: add --token-file FILE, "+
+		"or listen on 127.0.0.1:8384 or unix:/run/executord.sock", o.address)
+}
+
+// listener is where a daemon is looked at. A nil one is nowhere.
+type listener struct {
+	net.Listener
+	access web.Access
+	token  string
+	shown  string // a URL, or the name of a socket
+}
+
+// open opens the address, nil if there is none. Nothing is served yet.
+func (o *listenOptions) open() (*listener, error) {
+	if o.address == "" {
+		return nil, nil
+	}
+	l := new(listener)
+	var err error
+	if o.tokenFile != "" {
+		if l.token, err = readToken(o.tokenFile); err != nil {
+			return nil, err
+		}
+		l.access = web.ByToken
+	}
+	if path, isSocket := strings.CutPrefix(o.address, socketScheme); isSocket {
+		if l.Listener, err = openSocket(path); err != nil {
+			return nil, err
+		}
+		if l.token == "" {
+			l.access = web.Socket
+		}
+		l.shown = o.address
+		return l, nil
+	}
+	if l.Listener, err = net.Listen("tcp", o.address); err != nil {
+		return nil, fmt.Errorf("--listen %s: %w", o.address, opCause(err))
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	if l.token == "" && !addr.IP.IsLoopback() {
+		l.Close()
+		return nil, o.exposed()
+	}
+	host, _, _ := net.SplitHostPort(o.address)
+	if host == "" || addr.IP.IsUnspecified() {
+		host, _ = os.Hostname()
+	}
+	l.shown = "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port)) + "/"
+	return l, nil
+}
+
+// opCause returns what the system says of an address.
+func opCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// openSocket opens a Unix socket. One that a daemon has left is replaced.
+func openSocket(path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, fmt.Errorf("--listen %s%s: there is a file, which is no socket", socketScheme, path)
+		}
+		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("--listen %s%s: another process listens there", socketScheme, path)
+		}
+		os.Remove(path)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, opCause(err))
+	}
+	if err := os.Chmod(path, socketMode); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("--listen %s%s: %w", socketScheme, path, cause(err))
+	}
+	return l, nil
+}
+
+// readToken returns what a token file has, without blanks around it.
+func readToken(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("--token-file %s: %w", name, cause(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, longestToken))
+	if err != nil {
+		return "", fmt.Errorf("--token-file %s: %w", name, cause(err))
+	}
+	token := strings.TrimSpace(string(data))
+	if len(token) < shortestToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("--token-file %s: a token is one word of %d characters or more, as head -c 24 /dev/urandom | base64 prints it",
+			name, shortestToken)
+	}
+	return token, nil
+}
+
+// close closes an address that may have been opened, and may be served.
+func (l *listener) close() {
+	if l != nil {
+		l.Close()
+	}
+}
+
+// serve begins to serve a daemon, and logs where. Close ends that.
+func (l *listener) serve(log log, d *daemon.Daemon, file string) (closeServer func()) {
+	if l == nil {
+		return func() {}
+	}
+	server := web.New(web.Config{Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token})
+	log.Info("listening", "at", l.shown)
+	server.Serve(l.Listener)
+	return server.Close
+}

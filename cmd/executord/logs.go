@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/cmd/executord/internal/web"
+)
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+func newLogs() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "logs JOB [RUN]",
+		Short: "Print what a run has written",
+		Long: strings.TrimSpace(`
+logs prints what a run of a job has written: the latest, or that with the number
+RUN. Standard output goes to standard output, and standard error to standard
+error, which is red on a terminal. With --follow it goes on until the run has
+ended.
+
+It asks a daemon that runs with --listen. Of a run that writes much, the begin
+and the end are kept, as --keep-output of run says; a line says how many lines
+between them are not.`),
+		Example: strings.Trim(`
+  executord logs backup
+  executord logs backup 17 --follow
+  executord logs backup --at unix:/run/executord.sock 2>/dev/null`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return fmt.Errorf("logs needs the name of a job, and takes the number of a run, such as: executord logs backup 17")
+			}
+			if len(args) == 2 {
+				if n, err := strconv.Atoi(args[1]); err != nil || n < 1 {
+					return fmt.Errorf("RUN %q: it must be the number of a run, such as: executord logs %s 17", args[1], args[0])
+				}
+			}
+			return nil
+		},
+	}
+	at := newAtFlag(cmd)
+	following := cmd.Flags().BoolP("follow", "f", false, "go on until the run has ended")
+	stamps := cmd.Flags().BoolP("timestamps", "t", false, "print when each line was written")
+	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, err := at.client()
+		if err != nil {
+			return err
+		}
+		query := url.Values{"job": {job.CanonicalName(args[0])}}
+		if len(args) == 2 {
+			query.Set("run", args[1])
+		}
+		if *following {
+			query.Set("follow", "1")
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		body, err := client.get(ctx, "/api/output", query)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: !noColor(os.Stderr)}
+		p.stamps, p.json = *stamps, *asJSON
+		err = eachLine(body, p.print)
+		if ctx.Err() != nil {
+			return nil // the user has seen enough
+		}
+		return err
+	}
+	return cmd
+}
+
+// logPrinter prints the lines of an output.
+type logPrinter struct {
+	out, err          io.Writer
+	stamps, json, red bool
+	last              int64
+	begun             bool
+	cut               [2]bool // of standard output, and of standard error: the line goes on
+}
+
+func (p *logPrinter) print(l web.OutputLine) error {
+	if p.json {
+		text, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		_, err = p.out.Write(append(job.PrintableJSON(text), '\n'))
+		return err
+	}
+	if l.Run != nil {
+		p.about(l)
+		return nil
+	}
+	p.gap(l.N)
+	if l.Text == nil {
+		return nil
+	}
+	to, i := p.out, 0
+	if l.Stream == "stderr" {
+		to, i = p.err, 1
+	}
+	text := job.Printable(*l.Text)
+	if p.stamps && !p.cut[i] {
+		text = l.At.Local().Format("15:04:05.000 ") + text
+	}
+	if p.red && i == 1 {
+		text = "\x1b[31m" + text + "\x1b[0m"
+	}
+	if p.cut[i] = l.More; !l.More {
+		text += "\n"
+	}
+	_, err := io.WriteString(to, text)
+	return err
+}
+
+// gap says how many lines are not kept before number n.
+func (p *logPrinter) gap(n int64) {
+	if left := n - p.last - 1; left > 0 {
+		fmt.Fprintf(p.err, "[%d lines are not kept]\n", left)
+	}
+	p.last = n
+}
+
+// about says what there is to say of the run, at the begin and at the end.
+func (p *logPrinter) about(l web.OutputLine) {
+	if p.begun && l.Run.Outcome != view.InProgress && !l.Gone {
+		p.gap(l.Lines + 1)
+	}
+	if !p.begun && l.Gone {
+		fmt.Fprintln(p.err, "[what the run wrote is not kept any more]")
+	}
+	p.begun = true
+}
