@@ -42,8 +42,11 @@ func TestZip(t *testing.T) {
 		"cmd/executord/go.mod": "module github.com/executor-go/executor/cmd/executord\n" +
 			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
 		"cmd/executord/main.go": "package main\n",
-		"bench/go.mod":          "module github.com/executor-go/executor/bench\n",
-		"bench/b.go":            "package bench\n",
+		"ui/go.mod": "module github.com/executor-go/executor/ui\nrequire github.com/executor-go/executor v0.2.0\n" +
+			"require github.com/executor-go/executor/durable v0.10.0\n",
+		"ui/u.go":      "package ui\n",
+		"bench/go.mod": "module github.com/executor-go/executor/bench\n",
+		"bench/b.go":   "package bench\n",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -70,6 +73,7 @@ func TestZip(t *testing.T) {
 		"github.com/executor-go/executor@v0.2.0":                ".gitignore LICENSE a.go go.mod internal/a/testdata/b.c",
 		"github.com/executor-go/executor/durable@v0.10.0":       "LICENSE d.go go.mod",
 		"github.com/executor-go/executor/otel@v0.10.0":          "LICENSE go.mod o.go",
+		"github.com/executor-go/executor/ui@v0.10.0":            "LICENSE go.mod u.go",
 		"github.com/executor-go/executor/cmd/executord@v0.10.0": "LICENSE go.mod main.go",
 	}
 	for _, m := range mods {
@@ -96,6 +100,7 @@ func TestVersionsAgree(t *testing.T) {
 		".":             "module github.com/executor-go/executor\n",
 		"durable":       "module github.com/executor-go/executor/durable\nrequire github.com/executor-go/executor v0.1.0\n",
 		"otel":          "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.1.0\n",
+		"ui":            "module github.com/executor-go/executor/ui\n",
 		"cmd/executord": "module github.com/executor-go/executor/cmd/executord\nrequire github.com/executor-go/executor v0.2.0\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {

@@ -1,0 +1,40 @@
+// Package ui shows the pools of an [executor.Observer] and the jobs of [durable.Jobs] as pages for people, live, and
+// lets those who may change jobs.
+//
+//	pages, err := ui.New(ui.Config{Observer: observer, Jobs: []ui.Source{{Jobs: jobs}}})
+//	…
+//	defer pages.Close()
+//	http.Handle("/executor/", pages)
+//
+// A [UI] is an http.Handler. It may be mounted at any path that ends in a slash, with [http.StripPrefix] or without,
+// since links are relative and the last element of a path says what is asked for:
+//
+//	…/                     what needs attention, all pools, and how many jobs there are
+//	…/pools, …/pool?id=3   pools; a pool: its workers, histograms, task names and events
+//	…/schedules            the times of all periodic work, 24 hours back and ahead
+//	…/jobs, …/job?id=…     jobs by state and key; a job: its state, its runs
+//	…/act                  asks for a confirmation and a reason, and carries out; only with Config.Actions
+//	…/events               the live updates of the pages, as server-sent events
+//
+// The pages are complete without scripts, and load nothing from elsewhere.
+//
+// # Access
+//
+// By default only requests of this machine are answered: the peer's address and the host that is asked for must both be
+// loopback, or the connection a Unix socket, and no proxy may have forwarded the request. Config.Hosts names other
+// hosts.
+// Config.Authorize decides what each request may do, and must be set for Config.Actions.
+//
+// Requests of other sites, as a script in a browser might make them, are refused. Without Actions there is nothing that
+// a request can change, and each method but GET and HEAD is answered with 405.
+//
+// The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to all who may look;
+// payloads and results only with Config.Payloads.
+//
+// # Cost
+//
+// There is no goroutine. Pools are looked at when a request asks for it, and at most once in a second, however many
+// pages are open; history has gaps where nobody looked. Each view of a database is read again after 2 s, or after 20
+// times as long as that takes, if somebody looks then, and by one request at a time for each [Source]. The pages say as
+// of when it is.
+package ui

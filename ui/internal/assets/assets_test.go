@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The files that are committed are those that their sources make.
+func TestCommittedAssets(t *testing.T) {
+	if err := run(filepath.FromSlash("../.."), true); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that differs is reported with the remedy.
+func TestDiffReportsChange(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "internal", "assets"), os.DirFS(".")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "static"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, true); err != nil {
+		t.Fatalf("of files just made: %v", err)
+	}
+	style := filepath.Join(dir, "static", "app.css")
+	if err := os.WriteFile(style, []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, true); err == nil || !strings.Contains(err.Error(), "app.css") || !strings.Contains(err.Error(), "go run") {
+		t.Errorf("of a changed style: %v", err)
+	}
+}

@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// jobPage is what the page of a job shows.
+type jobPage struct {
+	Source          string
+	ID, Name, Kind  string
+	State, StateBad string
+	States          []stateStep
+	Facts           []fact
+	Error           string // of the last run
+	Payload, Result string // with Config.Payloads
+	Hidden          bool   // there is a payload, which is not shown
+	Runs            []runRow
+	MoreRuns        bool
+	Actions         []action
+	Failed          string // why the page may be of before
+	AsOf            string
+}
+
+// stateStep is a state in the diagram.
+type stateStep struct {
+	Name    string
+	Current bool
+	Or      bool // it is in place of the one before
+}
+
+// runRow is a run of a job.
+type runRow struct {
+	Seq                    int64
+	Occurrence, Late, Took string
+	Verdict                string
+	Class                  string // of the verdict
+	Attempt                int
+	Node                   string
+	Error                  string
+	Started                string
+}
+
+// action is a link to what can be done.
+type action struct {
+	Name, Path string
+	Danger     bool
+}
+
+func parseJob(v *view, q url.Values) error {
+	id, err := durable.ParseID(q.Get("id"))
+	if err != nil {
+		return &badRequest{fmt.Sprintf("id is %.50q; it must be the ID of a job, as 01890a5d-ac96-774b-bcce-b302099a8057",
+			q.Get("id"))}
+	}
+	v.id = id
+	return nil
+}
+
+// jobRead is what is read of a job.
+type jobRead struct {
+	job  durable.Job
+	runs []durable.Run // the latest first
+}
+
+func (u *UI) readJob(ctx context.Context, s *source, id durable.ID) (jobRead, time.Time, error) {
+	return query(ctx, u, s, id, func(ctx context.Context) (r jobRead, err error) {
+		if r.job, err = s.Jobs.Get(ctx, id); err != nil {
+			return r, err
+		}
+		r.runs, err = s.Jobs.History(ctx, id, 0, rowLimit+1)
+		return r, err
+	})
+}
+
+func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	now := time.Now()
+	r, asOf, err := u.readJob(ctx, u.source(v.source), v.id)
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return "", nil, &gone{"there is no job " + v.id.String() + "; it may have been removed, since what is over is kept for a while only"}
+	case err != nil && asOf.IsZero():
+		return "", nil, err
+	}
+	j := &r.job
+	p := &jobPage{
+		Source: v.source, ID: j.ID.String(), Name: printable(j.Key, 200), Kind: printable(j.Kind, 128),
+		State: j.State.String(), States: diagram(j), Facts: jobFacts(j, now),
+		Error: lines(j.Error, 4000), AsOf: clock(asOf, now),
+	}
+	if p.Name == "" {
+		p.Name = p.ID
+	}
+	if err != nil {
+		p.Failed = lines(err.Error(), 300)
+	}
+	if j.State == durable.Dead {
+		p.StateBad = "bad"
+	}
+	if u.config.Payloads {
+		p.Payload, p.Result = lines(string(j.Payload), 10_000), lines(string(j.Result), 10_000)
+	} else {
+		p.Hidden = len(j.Payload) > 0 || len(j.Result) > 0
+	}
+	if p.MoreRuns = len(r.runs) > rowLimit; p.MoreRuns {
+		r.runs = r.runs[:rowLimit]
+	}
+	for _, run := range r.runs {
+		p.Runs = append(p.Runs, newRunRow(&run, now))
+	}
+	if v.act {
+		p.Actions = actionsOf(v.source, j)
+	}
+	return p.Name, p, nil
+}
+
+// diagram returns the states on the way of a job.
+func diagram(j *durable.Job) []stateStep {
+	step := func(state durable.State, or bool) stateStep {
+		return stateStep{state.String(), j.State == state, or}
+	}
+	first := step(durable.Waiting, false)
+	if j.State == durable.Paused {
+		first = step(durable.Paused, false)
+	}
+	steps := []stateStep{
+		first, step(durable.Claimed, false), step(durable.Confirmed, false), step(durable.Running, false),
+	}
+	if j.Periodic() && !j.State.Done() {
+		steps = append(steps, stateStep{"waiting for the next time", false, false})
+	} else {
+		steps = append(steps, step(durable.Succeeded, false))
+	}
+	if !j.Periodic() || j.State == durable.Dead {
+		steps = append(steps, step(durable.Dead, true))
+	}
+	if j.State == durable.Canceled {
+		steps = append(steps, step(durable.Canceled, true))
+	}
+	return steps
+}
+
+func jobFacts(j *durable.Job, now time.Time) []fact {
+	facts := []fact{
+		{"Schedule", printable(rhythm(j.Schedule), 80), ""},
+		{"Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""},
+		{"Runs", count(j.Runs), ""},
+	}
+	add := func(name, value, hint string) { facts = append(facts, fact{name, value, hint}) }
+	switch {
+	case j.State == durable.Running:
+		add("Running for", age(now.Sub(j.Started)), "since "+clock(j.Started, now))
+	case j.State == durable.Paused:
+	case !j.State.Done():
+		hint := clock(j.Due, now)
+		if !j.Due.Equal(j.Occurrence) {
+			hint += ", for that of " + clock(j.Occurrence, now)
+		}
+		add("Due", since(j.Due, now), hint)
+	}
+	if j.Owner != "" {
+		add("Node", printable(j.Owner, 80), "")
+	}
+	if j.Priority != durable.Normal {
+		add("Priority", map[durable.Priority]string{durable.Low: "low", durable.High: "high"}[j.Priority], "")
+	}
+	if j.Timeout > 0 {
+		add("Timeout", short(j.Timeout), "")
+	}
+	if j.Missed != "" {
+		add("When missed", printable(j.Missed, 40), "")
+	}
+	if j.Pending != durable.PendingNone {
+		add("Asked for", map[durable.Pending]string{durable.PendingCancel: "cancel", durable.PendingPause: "pause"}[j.Pending],
+			"takes effect when the run ends")
+	}
+	if j.Lost > 0 {
+		add("Lost", count(j.Lost), "runs in a row, with their nodes")
+	}
+	add("Added", since(j.Created, now), clock(j.Created, now))
+	add("Changed", since(j.Updated, now), clock(j.Updated, now))
+	for _, name := range slices.Sorted(maps.Keys(j.Meta)) {
+		add(printable(name, 40), printable(j.Meta[name], 200), "")
+	}
+	return facts
+}
+
+func newRunRow(r *durable.Run, now time.Time) runRow {
+	row := runRow{
+		Seq: r.Seq, Occurrence: clock(r.Occurrence, now), Started: clock(r.Started, now), Late: "–", Took: "–",
+		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt, Node: printable(r.Node, 40),
+		Error: printable(r.Error, 200),
+	}
+	if !r.Started.IsZero() {
+		row.Took = short(max(r.Finished.Sub(r.Started), 0))
+		if late := r.Started.Sub(r.Occurrence); late >= 0 {
+			row.Late = short(late)
+		}
+	}
+	return row
+}
+
+// verdictClass returns how a verdict is coloured.
+func verdictClass(v durable.Verdict) string {
+	switch v {
+	case durable.RunSucceeded:
+		return "good"
+	case durable.RunFailed, durable.RunLost:
+		return "bad"
+	}
+	return ""
+}

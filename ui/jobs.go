@@ -1,0 +1,180 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// jobsPage is what the list of jobs shows.
+type jobsPage struct {
+	Source       string
+	Tabs         []tab
+	State        string
+	Kind, Search string
+	Kinds        []string
+	Jobs         []jobRow
+	First, Next  string // links to other pages, "" if there is none
+	Act          bool
+	Error        string
+	AsOf         string
+}
+
+// jobRow is a job in a list.
+type jobRow struct {
+	ID, Short, Path   string
+	Name              string
+	Kind, State, When string
+	Attempt           string
+	Node              string
+	Bad               bool
+}
+
+func parseJobs(v *view, q url.Values) (err error) {
+	v.state = q.Get("state")
+	if v.state != "" && statesOf(v.state) == nil {
+		return &badRequest{fmt.Sprintf("state is %.20q; it must be waiting, running, paused, succeeded, dead or canceled", v.state)}
+	}
+	if v.kind, err = limited(q, "kind", durable.MaxKind); err != nil {
+		return err
+	}
+	if v.search, err = limited(q, "q", durable.MaxKey); err != nil {
+		return err
+	}
+	if after := q.Get("after"); after != "" {
+		id, err := durable.ParseID(after)
+		if err != nil {
+			return &badRequest{fmt.Sprintf("after is %.50q; it must be the ID of a job", after)}
+		}
+		v.after = id.String()
+	}
+	return nil
+}
+
+// statesOf returns the states of a tab, nil if there is no such tab.
+func statesOf(name string) []durable.State {
+	for _, c := range countedStates {
+		if c.name == name {
+			return c.states
+		}
+	}
+	return nil
+}
+
+// searchedID returns the ID that was searched for in a list of jobs.
+func searchedID(name string, q url.Values) (id durable.ID, ok bool) {
+	if name != "jobs" {
+		return id, false
+	}
+	text, err := limited(q, "q", 100)
+	if err != nil || text == "" {
+		return id, false
+	}
+	id, err = durable.ParseID(text)
+	return id, err == nil
+}
+
+func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	s := u.source(v.source)
+	now := time.Now()
+	p := &jobsPage{Source: v.source, State: v.state, Kind: v.kind, Search: v.search, Act: v.act}
+	counts, _, err := u.counts(ctx, s)
+	if err != nil {
+		p.Error = lines(err.Error(), 300)
+	}
+	p.tabs(v, counts)
+	jobs, asOf, err := query(ctx, u, s, jobsKey{v.state, v.kind, v.search, v.after},
+		func(ctx context.Context) ([]durable.Job, error) {
+			f := durable.Filter{Kind: v.kind, Prefix: v.search, States: statesOf(v.state), Limit: rowLimit + 1}
+			if v.after != "" {
+				id, err := durable.ParseID(v.after)
+				if err != nil {
+					return nil, err
+				}
+				f.After = id
+			}
+			found, err := s.Jobs.List(ctx, f)
+			for i := range found {
+				found[i].Payload, found[i].Result = nil, nil
+			}
+			return found, err
+		})
+	if err != nil {
+		p.Error = lines(err.Error(), 300)
+	}
+	p.AsOf = clock(asOf, now)
+	if len(jobs) > rowLimit {
+		jobs = jobs[:rowLimit]
+		p.Next = v.link("after", jobs[rowLimit-1].ID.String())
+	}
+	if v.after != "" {
+		p.First = v.link("after", "")
+	}
+	for i := range jobs {
+		p.Jobs = append(p.Jobs, newJobRow(v.source, &jobs[i], now))
+	}
+	return "Jobs", p, nil
+}
+
+type jobsKey struct{ state, kind, search, after string }
+
+// tabs fills in the tabs, with how many jobs there are, and the kinds.
+func (p *jobsPage) tabs(v view, counts []durable.Count) {
+	total := 0
+	n := make(map[string]int)
+	for _, c := range counts {
+		if len(p.Kinds) == 0 || p.Kinds[len(p.Kinds)-1] != c.Kind { // they are ordered by kind
+			p.Kinds = append(p.Kinds, c.Kind)
+		}
+		if v.kind != "" && c.Kind != v.kind {
+			continue
+		}
+		total += c.Jobs
+		for _, column := range countedStates {
+			if slices.Contains(column.states, c.State) {
+				n[column.name] += c.Jobs
+			}
+		}
+	}
+	if len(p.Kinds) > rowLimit {
+		p.Kinds = p.Kinds[:rowLimit]
+	}
+	p.Tabs = append(p.Tabs, tab{"all " + count(total), v.link("state", "", "after", ""), v.state == ""})
+	for _, c := range countedStates {
+		p.Tabs = append(p.Tabs, tab{c.name + " " + count(n[c.name]), v.link("state", c.name, "after", ""), v.state == c.name})
+	}
+}
+
+func newJobRow(source string, j *durable.Job, now time.Time) jobRow {
+	id := j.ID.String()
+	r := jobRow{
+		ID: id, Short: id[len(id)-12:], Path: view{name: "job", source: source, id: j.ID}.link(),
+		Name: printable(j.Key, 60), Kind: printable(j.Kind, 40), State: j.State.String(), When: whenOf(j, now),
+		Node: "–", Bad: j.State == durable.Dead,
+	}
+	if r.Name == "" {
+		r.Name = "…" + r.Short
+	}
+	r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
+	if j.Owner != "" {
+		r.Node = printable(j.Owner, 30)
+	}
+	return r
+}
+
+// whenOf returns when a job is due, or since when it is what it is.
+func whenOf(j *durable.Job, now time.Time) string {
+	switch {
+	case j.State == durable.Running && !j.Started.IsZero():
+		return "for " + age(now.Sub(j.Started))
+	case j.State.Done():
+		return since(j.Updated, now)
+	case j.State == durable.Paused:
+		return "–"
+	}
+	return since(j.Due, now)
+}

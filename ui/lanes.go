@@ -1,0 +1,176 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// timeline has a lane for each schedule, with now in its middle.
+type timeline struct {
+	Label  string
+	Height int
+	Now    int // of the x axis
+	Ticks  []tick
+	Lanes  []lane
+}
+
+// lane is a line of the timeline.
+type lane struct {
+	Name   string
+	Y      int // of the name
+	Traces []trace
+}
+
+// trace is a path of marks of one sort.
+type trace struct{ Class, D, Dash string }
+
+const (
+	namesWidth = 130
+	lanesWidth = 700
+	laneHeight = 16
+	lanesTop   = 18
+	marksLimit = 120 // of a trace
+)
+
+// axis maps times to the x axis.
+type axis struct {
+	from time.Time
+	span time.Duration
+}
+
+func (a axis) x(t time.Time) float64 {
+	return namesWidth + lanesWidth*float64(t.Sub(a.from))/float64(a.span)
+}
+
+// newTimeline returns the timeline of rows, span back and ahead.
+func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline {
+	a := axis{now.Add(-span), 2 * span}
+	t := timeline{
+		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", spanName(span)),
+		Height: lanesTop + laneHeight*len(rows), Now: namesWidth + lanesWidth/2,
+	}
+	for _, at := range ticks(a.from, a.from.Add(a.span), span) {
+		format := "15:04"
+		if span > time.Hour && at.Hour() == 0 && at.Minute() == 0 {
+			format = "Mon 2"
+		}
+		t.Ticks = append(t.Ticks, tick{int(a.x(at)), at.Format(format)})
+	}
+	for i, row := range rows {
+		t.Lanes = append(t.Lanes, row.lane(a, now, lanesTop+laneHeight*i))
+	}
+	return t
+}
+
+// ticks returns the times of the axis, which are those of a clock on the wall.
+func ticks(from, to time.Time, span time.Duration) (times []time.Time) {
+	year, month, day := from.Date()
+	hours, minutes := 6, 0
+	switch {
+	case span <= time.Hour:
+		hours, minutes = 0, 30
+	case span > 24*time.Hour:
+		hours = 48
+	}
+	for i := 0; ; i++ {
+		t := time.Date(year, month, day, i*hours, i*minutes, 0, 0, from.Location())
+		if t.After(to) {
+			return times
+		}
+		if !t.Before(from) {
+			times = append(times, t)
+		}
+	}
+}
+
+func (s *scheduled) lane(a axis, now time.Time, y int) lane {
+	l := lane{Name: printable(s.name, 18), Y: y + laneHeight - 4}
+	middle := y + laneHeight/2
+	xs := make(map[string][]float64)
+	for _, r := range s.past {
+		if !r.start.Before(a.from) && r.start.Before(now) {
+			xs[r.class] = append(xs[r.class], a.x(r.start))
+		}
+	}
+	end := a.from.Add(a.span)
+	for _, t := range s.due {
+		if !t.Before(now) && t.Before(end) {
+			xs["due"] = append(xs["due"], a.x(t))
+		}
+	}
+	if s.dense {
+		l.Traces = append(l.Traces, trace{"due", fmt.Sprintf("M%.0f %dH%d", a.x(now), middle, namesWidth+lanesWidth), ""})
+		delete(xs, "due")
+	}
+	for _, class := range []string{"ok", "failed", "miss", "due"} {
+		if t, ok := marked(class, xs[class], middle); ok {
+			l.Traces = append(l.Traces, t)
+		}
+	}
+	if since := s.runningSince; !since.IsZero() {
+		if since.Before(a.from) {
+			since = a.from
+		}
+		class := "run"
+		if s.overlaps(now) {
+			class = "failed"
+		}
+		x := a.x(since)
+		l.Traces = append(l.Traces, trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.x(now)-x, 2)), ""})
+	}
+	return l
+}
+
+// marked returns a mark for each x, which grow: a line of dashes if they are regular, a band if they are close.
+func marked(class string, xs []float64, y int) (t trace, ok bool) {
+	if len(xs) == 0 {
+		return t, false
+	}
+	if n := len(xs); n > 3 {
+		first, last := xs[0], xs[n-1]
+		step := (last - first) / float64(n-1)
+		regular := true
+		for i, x := range xs {
+			if math.Abs(x-first-step*float64(i)) > 1 {
+				regular = false
+				break
+			}
+		}
+		switch {
+		case regular && step < 3:
+			return trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), ""}, true
+		case regular:
+			return trace{class, fmt.Sprintf("M%.0f %dH%.0f", first, y, last+2), fmt.Sprintf("2 %.2f", step-2)}, true
+		}
+	}
+	var d strings.Builder
+	at := -10
+	n := 0
+	for _, x := range xs {
+		if x := int(math.Round(x)); x > at+2 && n < marksLimit { // else it could not be seen
+			if n == 0 {
+				fmt.Fprintf(&d, "M%d %dh2", x, y)
+			} else {
+				fmt.Fprintf(&d, "m%d 0h2", x-at-2)
+			}
+			at = x
+			n++
+		}
+	}
+	return trace{class, d.String(), ""}, true
+}
+
+// spanName returns a span in words.
+func spanName(d time.Duration) string {
+	switch d {
+	case time.Hour:
+		return "hour"
+	case 24 * time.Hour:
+		return "24 hours"
+	case 7 * 24 * time.Hour:
+		return "7 days"
+	}
+	return short(d)
+}

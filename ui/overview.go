@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// overview is what the overview shows.
+type overview struct {
+	Attention []notice
+	Pooled    bool // there is an Observer
+	Pools     []poolRow
+	More      int // pools that are not shown
+	Plots     []plot
+	Sources   []sourceRow
+	Events    []eventRow
+	At        string
+}
+
+// sourceRow is a source in the overview.
+type sourceRow struct {
+	Name, Path string
+	States     []string
+	Kinds      []kindRow
+	More       int // kinds that are not shown
+	AsOf       string
+	Error      string
+}
+
+// kindRow is a kind of jobs with how many there are in each state.
+type kindRow struct {
+	Kind, Path string
+	Paused     bool
+	Jobs       []cell
+}
+
+// cell is a number in a table, with where to see more.
+type cell struct {
+	Text, Path string
+	Bad        bool
+}
+
+// countedStates are the columns of the counts: a job that is claimed or confirmed is about to run.
+var countedStates = []struct {
+	name   string
+	states []durable.State
+}{
+	{"waiting", []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed}},
+	{"running", []durable.State{durable.Running}},
+	{"paused", []durable.State{durable.Paused}},
+	{"succeeded", []durable.State{durable.Succeeded}},
+	{"dead", []durable.State{durable.Dead}},
+	{"canceled", []durable.State{durable.Canceled}},
+}
+
+func overviewBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	l := u.looked()
+	o := &overview{Pooled: u.config.Observer != nil, At: l.at.Format("15:04:05 MST")}
+	var all []notice
+	for i := range l.pools {
+		all = append(all, l.pools[i].attention(l.at)...)
+	}
+	for _, s := range u.sources {
+		row, ns := s.row(ctx, u, l.at)
+		o.Sources = append(o.Sources, row)
+		all = append(all, ns...)
+	}
+	o.Attention = notices(all)
+	if o.Pooled {
+		o.Pools, o.More = poolRows(l.pools, "", overviewPools)
+		o.Plots = plots(l.totals)
+		o.Events = eventRows(l.events, 0)
+	}
+	return "Overview", o, nil
+}
+
+// overviewPools and overviewKinds are the most rows of a table there.
+const (
+	overviewPools = 20
+	overviewKinds = 20
+)
+
+// row returns a source in the overview, and what needs attention in it.
+func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []notice) {
+	row := sourceRow{Name: printable(s.Name, 40), Path: view{name: "jobs", source: s.Name}.link()}
+	for _, c := range countedStates {
+		row.States = append(row.States, c.name)
+	}
+	counts, asOf, err := u.counts(ctx, s)
+	if err != nil {
+		row.Error = lines(err.Error(), 300)
+	}
+	row.AsOf = clock(asOf, now)
+	kinds := make(map[string]*[6]int)
+	for _, c := range counts {
+		if kinds[c.Kind] == nil {
+			kinds[c.Kind] = new([6]int)
+		}
+		for i, column := range countedStates {
+			if slices.Contains(column.states, c.State) {
+				kinds[c.Kind][i] += c.Jobs
+			}
+		}
+	}
+	paused, _, err := query(ctx, u, s, "paused", s.Jobs.PausedKinds)
+	if err != nil && row.Error == "" {
+		row.Error = lines(err.Error(), 300)
+	}
+	var ns []notice
+	for _, kind := range paused {
+		to := view{name: "jobs", source: s.Name, kind: kind}
+		ns = append(ns, notice{to.link(), printable(kind, 60), "the kind is paused", 12})
+	}
+	for kind, jobs := range kinds {
+		r := kindRow{
+			Kind: printable(kind, 60), Paused: slices.Contains(paused, kind),
+			Path: view{name: "jobs", source: s.Name, kind: kind}.link(),
+		}
+		for i, n := range jobs {
+			c := cell{Text: count(n), Bad: countedStates[i].name == "dead" && n > 0}
+			if n > 0 {
+				c.Path = view{name: "jobs", source: s.Name, kind: kind, state: countedStates[i].name}.link()
+			}
+			r.Jobs = append(r.Jobs, c)
+		}
+		row.Kinds = append(row.Kinds, r)
+	}
+	slices.SortFunc(row.Kinds, func(a, b kindRow) int { return cmp.Compare(a.Kind, b.Kind) })
+	if n := len(row.Kinds); n > overviewKinds {
+		row.More, row.Kinds = n-overviewKinds, row.Kinds[:overviewKinds]
+	}
+	return row, append(ns, countsAttention(s, counts, now)...)
+}
+
+// counts returns how many jobs there are, and as of when.
+func (u *UI) counts(ctx context.Context, s *source) ([]durable.Count, time.Time, error) {
+	return query(ctx, u, s, "counts", s.Jobs.Counts)
+}

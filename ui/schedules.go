@@ -1,0 +1,312 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+)
+
+// schedulesPage is what the page of all schedules shows.
+type schedulesPage struct {
+	Spans    []tab
+	Timeline timeline
+	Rows     []scheduleRow
+	More     int // schedules that are not shown
+	Past     string
+	Errors   []string
+	AsOf     string
+}
+
+type scheduleRow struct {
+	Path, Name   string
+	Where        string // the pool, or the source
+	Rhythm       string
+	Next, Last   string
+	Bad, Late    bool
+	Runs, Failed string
+	LeftOut      string
+}
+
+// scheduled is periodic work of a pool, or a periodic job.
+type scheduled struct {
+	path, name, where, rhythm string
+
+	next         time.Time // zero if there is none
+	paused       bool
+	runningSince time.Time
+	lastStart    time.Time
+	lastTook     time.Duration
+	lastFailed   bool
+	runs         int64
+	failed, left int64 // negative if not known
+
+	past  []pastRun   // the oldest first
+	due   []time.Time // next and what follows it, as far as marks are seen apart
+	dense bool        // there are more of these than can be seen
+
+	period time.Duration // from one time to the next, 0 if not known
+}
+
+// pastRun is a run that has ended, or a time at which there was none.
+type pastRun struct {
+	start time.Time
+	class string // "ok", "failed" or "miss"
+}
+
+// timelineSpans are what the timeline may show, back and ahead.
+var timelineSpans = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
+
+func parseSchedules(v *view, q url.Values) error {
+	text := q.Get("span")
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || !slices.Contains(timelineSpans, d) {
+		return &badRequest{fmt.Sprintf("span is %.20q; it must be 1h, 24h or 168h", text)}
+	}
+	if d != 24*time.Hour {
+		v.span = d
+	}
+	return nil
+}
+
+func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	span := v.span
+	if span == 0 {
+		span = 24 * time.Hour
+	}
+	l := u.looked()
+	p := &schedulesPage{AsOf: l.at.Format("15:04:05 MST")}
+	for _, d := range timelineSpans {
+		text := fmt.Sprintf("%dh", int(d.Hours()))
+		p.Spans = append(p.Spans, tab{spanName(d), view{name: v.name}.link("span", text), d == span})
+	}
+	var all []*scheduled
+	for i := range l.pools {
+		pool := &l.pools[i]
+		for _, s := range pool.schedules {
+			all = append(all, newScheduled(pool, s, l.at.Add(span)))
+		}
+	}
+	if len(all) > 0 {
+		p.Past = "Past runs of pools are those that were seen while somebody looked."
+	}
+	for _, s := range u.sources {
+		jobs, err := u.periodic(ctx, s, l.at, span)
+		if err != nil {
+			p.Errors = append(p.Errors, lines(err.Error(), 300))
+		}
+		all = append(all, jobs...)
+	}
+	slices.SortStableFunc(all, func(a, b *scheduled) int {
+		if a.next.IsZero() || b.next.IsZero() {
+			return b2i(a.next.IsZero()) - b2i(b.next.IsZero())
+		}
+		return a.next.Compare(b.next)
+	})
+	if len(all) > rowLimit {
+		p.More = len(all) - rowLimit
+		all = all[:rowLimit]
+	}
+	for _, s := range all {
+		p.Rows = append(p.Rows, s.row(l.at))
+	}
+	p.Timeline = newTimeline(all, l.at, span)
+	return "Schedules", p, nil
+}
+
+// newScheduled returns periodic work of a pool, with its times until end.
+func newScheduled(p *poolLook, s executor.ScheduleInfo, end time.Time) *scheduled {
+	w := &scheduled{
+		path: poolPath(p.number), name: s.Name, where: title(p.Name, p.number), rhythm: s.Rhythm.String(),
+		next: s.Next, paused: s.Paused, runningSince: s.RunningSince,
+		lastStart: s.LastStart, lastTook: s.LastDuration, lastFailed: s.LastError != nil,
+		runs: s.Runs, failed: s.Failures, left: s.LeftOut,
+		past: p.pastRuns[s.Series],
+	}
+	if w.name == "" {
+		w.name = w.rhythm
+	}
+	for n := 1; ; n = min(4*n, timesLimit) { // few at first, since a Trigger may take long for times that are far away
+		times := s.NextN(n)
+		i, _ := slices.BinarySearchFunc(times, end, time.Time.Compare)
+		if w.due = times[:i]; i < len(times) || len(times) < n || n == timesLimit {
+			w.dense = i == timesLimit
+			if i > 1 {
+				w.period = times[1].Sub(times[0])
+			}
+			return w
+		}
+	}
+}
+
+// overlaps reports whether the run in progress takes longer than the schedule has time for.
+func (s *scheduled) overlaps(now time.Time) bool {
+	return !s.runningSince.IsZero() && s.period > 0 && now.Sub(s.runningSince) > s.period
+}
+
+func (s *scheduled) row(now time.Time) scheduleRow {
+	row := scheduleRow{
+		Path: s.path, Name: task(s.name), Where: s.where, Rhythm: printable(s.rhythm, 80),
+		Next: "–", Last: "–", Runs: count(s.runs), Failed: "–", LeftOut: "–",
+	}
+	if s.failed >= 0 {
+		row.Failed = count(s.failed)
+	}
+	if s.left >= 0 {
+		row.LeftOut = count(s.left)
+	}
+	switch {
+	case s.paused:
+		row.Next = "paused"
+	case !s.runningSince.IsZero():
+		row.Next = "running for " + age(now.Sub(s.runningSince))
+		if row.Late = s.overlaps(now); row.Late {
+			row.Next += ", past its next time"
+		}
+	case !s.next.IsZero():
+		row.Next = since(s.next, now)
+		if late := now.Sub(s.next); late > time.Second {
+			row.Next, row.Late = short(late)+" overdue", late > overdue
+		}
+	}
+	if !s.lastStart.IsZero() {
+		row.Last = clock(s.lastStart, now) + ", took " + short(s.lastTook)
+		if row.Bad = s.lastFailed; row.Bad {
+			row.Last += ", failed"
+		}
+	}
+	return row
+}
+
+const (
+	periodicLimit = 2000 // jobs of a source that are searched for periodic ones
+	periodicPage  = 500
+)
+
+// active are the states of jobs that run again by themselves, or can be resumed.
+var active = []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused}
+
+// periodic returns the periodic jobs of a source.
+func (u *UI) periodic(ctx context.Context, s *source, now time.Time, span time.Duration) ([]*scheduled, error) {
+	jobs, _, err := query(ctx, u, s, "periodic", func(ctx context.Context) (found []durable.Job, err error) {
+		f := durable.Filter{States: active, Limit: periodicPage}
+		for range periodicLimit / periodicPage {
+			page, err := s.Jobs.List(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for _, j := range page {
+				if j.Periodic() {
+					j.Payload, j.Result = nil, nil
+					found = append(found, j)
+				}
+			}
+			if len(page) < periodicPage {
+				break
+			}
+			f.After = page[len(page)-1].ID
+		}
+		return found, nil
+	})
+	all := make([]*scheduled, 0, len(jobs))
+	for i := range jobs {
+		all = append(all, newPeriodic(s, &jobs[i], now, span))
+	}
+	return all, err
+}
+
+// newPeriodic returns a periodic job.
+func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *scheduled {
+	w := &scheduled{
+		path: view{name: "job", source: s.Name, id: j.ID}.link(), name: j.Key, where: printable(j.Kind, 60),
+		rhythm: rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
+		lastFailed: j.Error != "", failed: -1, left: -1,
+	}
+	if w.name == "" {
+		w.name = j.Kind
+	}
+	if j.State == durable.Running {
+		w.runningSince = j.Started
+	}
+	if next := nextOf(j); next != nil {
+		first := next(now)
+		w.period = max(next(first).Sub(first), 0)
+	}
+	if !w.paused {
+		w.due = timesAfter(j, now, now.Add(span))
+	}
+	return w
+}
+
+// rhythm returns the schedule of a job in words.
+func rhythm(schedule string) string {
+	word, rest, _ := strings.Cut(schedule, " ")
+	switch word {
+	case "rate":
+		return "every " + rest
+	case "delay":
+		return rest + " after each run"
+	case "cron":
+		return strings.TrimPrefix(rest, "CRON_TZ=Local ")
+	case "trigger":
+		return rest
+	}
+	return schedule
+}
+
+// timesLimit is how many times of a schedule are computed.
+const timesLimit = 500
+
+// timesAfter returns the times of a periodic job from its next one, or now if that has passed, until end. Those that
+// follow within a 200th of the time until end are left out.
+func timesAfter(j *durable.Job, now, end time.Time) (times []time.Time) {
+	step := end.Sub(now) / 200
+	t := maxTime(j.Due, now)
+	for next := nextOf(j); t.Before(end) && !t.IsZero() && len(times) < timesLimit; {
+		times = append(times, t)
+		if next == nil {
+			break
+		}
+		t = next(t.Add(step))
+	}
+	return times
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// nextOf returns what computes the time of a job after another one, nil if only the next time is known.
+func nextOf(j *durable.Job) func(time.Time) time.Time {
+	word, rest, _ := strings.Cut(j.Schedule, " ")
+	switch word {
+	case "rate":
+		d, err := time.ParseDuration(rest)
+		if err != nil || d <= 0 || j.Anchor.IsZero() {
+			return nil
+		}
+		return func(t time.Time) time.Time {
+			if t.Before(j.Anchor) {
+				return j.Anchor
+			}
+			return j.Anchor.Add((t.Sub(j.Anchor)/d + 1) * d)
+		}
+	case "cron":
+		if s, _, err := cron.ParseLenient(rest, nil); err == nil {
+			return s.Next
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package ui
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+)
+
+// Config is the argument of New. It must have an Observer, Jobs, or both.
+type Config struct {
+	// Observer has the pools that are shown. The default, nil, is none.
+	Observer *executor.Observer
+
+	// Jobs are shown in this order. The default is none.
+	Jobs []Source
+
+	// Authorize returns what a request may do, and a name for the log of who makes it. It may be called by several
+	// goroutines at once, after the checks of hosts and sites. The default, nil, lets all look who pass
+	// these.
+	Authorize func(*http.Request) (Access, string)
+
+	// Actions lets those act to whom Authorize returns Act. The default, false, is a page that changes nothing,
+	// whatever Authorize returns.
+	Actions bool
+
+	// Payloads shows payloads and results of jobs, which may be secret. The default is not to show them.
+	Payloads bool
+
+	// Hosts are the hosts, as "ops.example.org" or "10.0.0.5:8080", for which requests are answered from any address,
+	// in addition to those of this machine. Without a port a name stands for every port. "*" stands for every host; it
+	// needs an Authorize, and is safe only if that asks for what no other site can make a browser send.
+	Hosts []string
+
+	// Logger gets a line for each action: who, what, to which job, why, and the answer. The default, nil, is
+	// slog.Default.
+	Logger *slog.Logger
+
+	// Title is what the pages are named. The default is "executor".
+	Title string
+}
+
+// Source is a view of the jobs in a store.
+type Source struct {
+	// Name is what the pages name the source. It may be empty if there is only one, and must be unique.
+	Name string
+	// Jobs is required. It need not be a node: its Run need not run.
+	Jobs *durable.Jobs
+}
+
+// Access is what a request may do.
+type Access uint8
+
+const (
+	None Access = iota // nothing: it is answered with 403
+	Look               // look at all pages
+	Act                // also change jobs, with Config.Actions
+)
+
+// UI is a handler of the pages. Its methods may be called by any goroutine.
+type UI struct {
+	config  Config
+	hosts   map[string]bool // in lower case
+	sources []*source
+	protect *http.CrossOriginProtection
+
+	cache   cache // what was rendered and read last
+	answers answers
+
+	mu      sync.Mutex
+	latest  *look
+	history map[int]*history // by the number of the pool
+	totals  totals
+
+	streams streams
+}
+
+// source is a Source with the turn to read from it.
+type source struct {
+	Source
+	turn chan struct{} // one slot
+}
+
+// New returns a UI, or an error that matches [executor.ErrInvalid] and names the field of c that is out of its range.
+// It starts no goroutine and looks at nothing.
+func New(c Config) (*UI, error) {
+	if c.Observer == nil && len(c.Jobs) == 0 {
+		return nil, invalid("Config has nothing to show; set Observer or Jobs")
+	}
+	if c.Actions && c.Authorize == nil {
+		return nil, invalid("Config.Actions needs Config.Authorize, which decides who may act; " +
+			"to let everyone act who can log in to this machine, let it return ui.Act")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Title == "" {
+		c.Title = "executor"
+	}
+	u := &UI{config: c, hosts: make(map[string]bool), protect: http.NewCrossOriginProtection(), streams: newStreams()}
+	for _, host := range c.Hosts {
+		switch {
+		case host == "":
+			return nil, invalid(`Config.Hosts has ""; it must have names of hosts, or "*"`)
+		case host == "*" && c.Authorize == nil:
+			return nil, invalid(`Config.Hosts has "*", which needs Config.Authorize: else every site could look`)
+		}
+		u.hosts[strings.ToLower(host)] = true
+	}
+	names := make(map[string]bool)
+	for i, s := range c.Jobs {
+		switch {
+		case s.Jobs == nil:
+			return nil, invalid("Config.Jobs[%d].Jobs is nil; set it to what durable.New returned", i)
+		case s.Name == "" && len(c.Jobs) > 1:
+			return nil, invalid(`Config.Jobs[%d].Name is ""; each of several must have a name`, i)
+		case names[s.Name]:
+			return nil, invalid("Config.Jobs[%d].Name is %q, as that of an earlier one; each must have its own", i, s.Name)
+		}
+		names[s.Name] = true
+		u.sources = append(u.sources, &source{s, make(chan struct{}, 1)})
+	}
+	return u, nil
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("ui: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
+}
+
+// Close ends the live updates of all pages, and waits for their requests to end; later ones have none. The pages
+// remain.
+// [http.Server.Shutdown] does so by itself for its requests. Close may be called several times.
+func (u *UI) Close() { u.streams.close() }
+
+// ServeHTTP answers a request by the last element of its path.
+func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	last := path.Base(r.URL.Path)
+	if strings.HasSuffix(r.URL.Path, "/") || r.URL.Path == "" {
+		last = ""
+	}
+	if status, reason := u.refuse(r, last); status != 0 {
+		if status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", "GET, HEAD")
+		}
+		http.Error(w, "ui: "+reason, status)
+		return
+	}
+	access, who := Look, ""
+	if u.config.Authorize != nil {
+		if access, who = u.config.Authorize(r); access != Look && access != Act {
+			http.Error(w, "ui: you may not look at this page", http.StatusForbidden)
+			return
+		}
+	}
+	if !u.config.Actions {
+		access = Look
+	}
+	switch {
+	case last == "events":
+		u.serveEvents(w, r, access)
+	case last == "act" && u.config.Actions:
+		u.serveAct(w, r, access, who)
+	case serveAsset(w, r, last):
+	default:
+		u.servePage(w, r, last, access)
+	}
+}
+
+// secure sets what a browser is to know of every answer.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
+		"img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+const (
+	freshness = 900 * time.Millisecond // a look is as good as a new one for so long
+	rowLimit  = 50                     // rows of a table
+)
