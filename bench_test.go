@@ -366,7 +366,7 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 		"completed": func(_ *executor.ScheduledPool, f *anyFuture) { f.Complete(struct{}{}) },
 		"failed":    func(_ *executor.ScheduledPool, f *anyFuture) { f.Fail(context.Canceled) },
 		"purged": func(p *executor.ScheduledPool, f *anyFuture) {
-			p.SetRetainCanceled(true)
+			setRetainCanceled(p, true)
 			f.Cancel()
 			p.Purge()
 		},
@@ -375,7 +375,7 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 			p.ShutdownNow()
 		},
 		"dropped": func(p *executor.ScheduledPool, _ *anyFuture) {
-			p.SetDelayed(executor.DropAtShutdown)
+			setDelayed(p, executor.DropAtShutdown)
 			p.Shutdown()
 		},
 	} {

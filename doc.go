@@ -31,7 +31,7 @@
 //
 // Workers above Core leave when they have been idle for KeepAlive, those below
 // too if AllowCoreTimeout is set. All of it can be changed while the pool runs,
-// by [Pool.SetCore] and its kin. [Pool.Prestart] starts workers ahead of tasks.
+// in one step, by [Pool.Reconfigure]; [Pool.Settings] returns it. [Pool.Prestart] starts workers ahead of tasks.
 //
 // [New] makes a pool of a [Config]. For the common ones there are [Fixed],
 // [Cached], [Single] and [PerTask].

@@ -102,7 +102,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(pool.Name(), pool.Core(), pool.Max(), pool.RejectPolicy())
+	fmt.Println(pool.Name(), pool.Settings().Core, pool.Settings().Max, pool.Settings().Reject)
 	pool.Close()
 
 	_, err = executor.New(executor.Config{Core: 8, Max: 4})

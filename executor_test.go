@@ -48,6 +48,40 @@ func expect[T comparable](t testing.TB, what string, got, want T) {
 
 func value[T any](v T) func(context.Context) (T, error) { return testkit.Value(v) }
 
+// tunable is a Pool or a ScheduledPool.
+type tunable interface {
+	Reconfigure(func(*executor.Settings)) error
+}
+
+// These change one setting each.
+
+func setCore(p tunable, n int) error { return p.Reconfigure(func(s *executor.Settings) { s.Core = n }) }
+func setMax(p tunable, n int) error  { return p.Reconfigure(func(s *executor.Settings) { s.Max = n }) }
+
+func setKeepAlive(p tunable, d time.Duration) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.KeepAlive = d })
+}
+
+func setAllowCoreTimeout(p tunable, allow bool) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.AllowCoreTimeout = allow })
+}
+
+func setReject(p tunable, policy executor.RejectPolicy) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.Reject = policy })
+}
+
+func setDelayed(p tunable, a executor.AfterShutdown) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.Delayed = a })
+}
+
+func setPeriodic(p tunable, a executor.AfterShutdown) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.Periodic = a })
+}
+
+func setRetainCanceled(p tunable, retain bool) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.RetainCanceled = retain })
+}
+
 // contextKey is the key of values in contexts.
 type contextKey struct{}
 
@@ -88,10 +122,9 @@ func TestZeroValues(t *testing.T) {
 		"Pool.ShutdownNow":      func() { pool.ShutdownNow() },
 		"Pool.AwaitTermination": func() { pool.AwaitTermination(ctx) },
 		"Pool.Terminated":       func() { pool.Terminated() },
-		"Pool.Core":             func() { pool.Core() },
-		"Pool.SetCore":          func() { pool.SetCore(1) },
-		"Pool.Prestart":         func() { pool.Prestart() },
-		"Pool.Purge":            func() { pool.Purge() },
+		"Pool.Settings":         func() { pool.Settings() },
+		"Pool.Reconfigure":      func() { setCore(&pool, 1) },
+		"Pool.Prestart":         func() { pool.Prestart(1) },
 		"Pool.Remove":           func() { pool.Remove(executor.NewFuture(value(1))) },
 		"Pool.Waiting": func() {
 			for range pool.Waiting() {
@@ -106,8 +139,9 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.AtFixedRate": func() { sched.AtFixedRate(ctx, 0, time.Hour, nop) },
 		"ScheduledPool.After":       func() { sched.After(ctx, 0, nop) },
 		"ScheduledPool.Schedules":   func() { sched.Schedules() },
-		"ScheduledPool.Delayed":     func() { sched.Delayed() },
-		"ScheduledPool.SetDelayed":  func() { sched.SetDelayed(executor.DropAtShutdown) },
+		"ScheduledPool.Purge":       func() { sched.Purge() },
+		"ScheduledPool.Settings":    func() { sched.Settings() },
+		"ScheduledPool.Reconfigure": func() { setDelayed(&sched, executor.DropAtShutdown) },
 		"Future.Run":                func() { future.Run(ctx) },
 		"Future.RunAndReset":        func() { future.RunAndReset(ctx) },
 		"Future.Get":                func() { future.Get(ctx) },

@@ -911,9 +911,9 @@ func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
 		"ShutdownNow": func(p *executor.ScheduledPool) { p.ShutdownNow() },
 		"Shutdown":    func(p *executor.ScheduledPool) { p.Shutdown() },
 		"SetDelayed": func(p *executor.ScheduledPool) {
-			p.SetDelayed(executor.KeepAfterShutdown)
+			setDelayed(p, executor.KeepAfterShutdown)
 			p.Shutdown()
-			p.SetDelayed(executor.DropAtShutdown)
+			setDelayed(p, executor.DropAtShutdown)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -212,13 +213,13 @@ func TestHooksMayUsePool(t *testing.T) {
 		var pool *executor.Pool
 		use := func() {
 			pool.Stats()
-			pool.SetCore(1)
+			setCore(pool, 1)
 			pool.Remove(new(testkit.Step))
-			pool.Purge()
+			pool.Reconfigure(func(s *executor.Settings) { pool.Settings() })
 			pool.Stage()
 			for range pool.Waiting() {
 			}
-			pool.Prestart()
+			pool.Prestart(1)
 		}
 		again := true
 		pool = newPool(t, executor.Config{Core: 1, Max: 2, Queue: executor.Bounded(1),
@@ -509,7 +510,7 @@ const (
 func TestPoolLabelsOfWorker(t *testing.T) {
 	amongOurselves(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Name: "p", Core: 2})
-		pool.PrestartAll()
+		pool.Prestart(math.MaxInt)
 		both := []string{`{"executor":"p", "worker":"1"}`, `{"executor":"p", "worker":"2"}`}
 		expectLabels(t, "prestarted", atRest, both...)
 		block := newBlocker(t)

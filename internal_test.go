@@ -261,7 +261,7 @@ func alarmDuringHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.ShutdownNow()
-	p.PrestartAll()
+	p.Prestart(math.MaxInt)
 	synctest.Wait()
 	Schedule(context.Background(), p, time.Hour, func(context.Context) (int, error) { return 0, nil })
 

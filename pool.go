@@ -82,7 +82,7 @@ type Config struct {
 // A pool must be shut down to end its workers.
 type Pool struct {
 	name   string
-	frozen bool // made by Single or SingleScheduled: it cannot be retuned
+	frozen bool // made by Single or SingleScheduled: it stays one of a single worker
 	hooks  Hooks
 	hooked bool // there is a BeforeTask, an AfterTask or an Around
 	logger *slog.Logger
@@ -129,7 +129,8 @@ type poolState struct {
 	ended  [numOutcomes]int64 // tasks that have ended, by outcome
 
 	rules
-	queue backlog
+	version int // of the settings
+	queue   backlog
 
 	aside      int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
 	workers    int                 // goroutines that work and have not decided to leave
@@ -317,12 +318,12 @@ func Cached(with ...func(*Config)) *Pool {
 
 // Single returns a pool of one worker over an unbounded queue: tasks run one after the
 // other, in order. It is [New] with Config{Core: 1}, after it was changed by the functions
-// with, except that it cannot be retuned, so that it stays like that. It panics if the
+// with, except that [Pool.Reconfigure] does not make it one of several. It panics if the
 // Config is invalid, or not one of a single worker.
 func Single(with ...func(*Config)) *Pool {
 	p := Fixed(1, with...)
-	if p.Max() != 1 {
-		panic(invalid("Single: Max is %d; it must be 1", p.Max()).Error())
+	if most := p.rules().max; most != 1 {
+		panic(invalid("Single: Max is %d; it must be 1", most).Error())
 	}
 	p.frozen = true
 	return p

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"log/slog"
-	"math"
 	"reflect"
 	"time"
 
@@ -192,23 +191,6 @@ func (p *Pool) Remove(r Runnable) bool {
 	return true
 }
 
-// Purge takes all canceled tasks out of the queue and returns their number. There are none
-// unless the pool retains them.
-func (p *Pool) Purge() int {
-	p.mustBeMade()
-	p.mu.Lock()
-	gone := p.mu.queue.removeFunc(func(e entry) bool {
-		t := e.task()
-		return t != nil && t.State() == task.Canceled
-	})
-	fresh := p.leftLocked(len(gone), canceledTask)
-	p.mu.Unlock()
-	p.start(fresh)
-	defer p.tidy()
-	each(gone, func(e entry) { p.dropped(e, nil) })
-	return len(gone)
-}
-
 // watchedBy has o watch p, if p has no Observer yet, and it has not ended. It
 // returns the Observer that p has, or o if p has ended.
 func (p *Pool) watchedBy(o *Observer) *Observer {
@@ -246,15 +228,10 @@ func (p *Pool) Waiting() iter.Seq[Runnable] {
 	}
 }
 
-// Prestart starts one worker, to wait for tasks, unless there are Core already or there
-// will be nothing to do since the pool is shut down, and reports whether it did.
-func (p *Pool) Prestart() bool { return p.prestart(1) == 1 }
-
-// PrestartAll starts workers until there are Core of them, and returns how many it
-// started.
-func (p *Pool) PrestartAll() int { return p.prestart(math.MaxInt) }
-
-func (p *Pool) prestart(n int) int {
+// Prestart starts up to n workers, to wait for tasks, as long as there are fewer than Core,
+// and returns how many it started: none if n is not positive, or if there will be nothing to
+// do since the pool is shut down.
+func (p *Pool) Prestart(n int) int {
 	p.mustBeMade()
 	p.mu.Lock()
 	fresh := p.prestartLocked(n, p.mu.core)
@@ -278,22 +255,147 @@ func (p *Pool) prestartLocked(n, limit int) []*worker {
 	return fresh
 }
 
-// retune changes the rules if the result is valid, and lets it take effect.
-func (p *Pool) retune(where string, change func(*rules)) error {
+// Settings are what can be changed while a pool runs, of [Config] and [ScheduledConfig].
+type Settings struct {
+	Core, Max        int // Max is math.MaxInt in a scheduled pool, which has no maximum
+	Growth           Growth
+	KeepAlive        time.Duration
+	AllowCoreTimeout bool
+	Reject           RejectPolicy
+
+	// Of a ScheduledPool; in others DefaultAfterShutdown and false.
+	Delayed, Periodic AfterShutdown
+	RetainCanceled    bool
+}
+
+// Settings returns the settings as they are now, all at the same instant.
+func (p *Pool) Settings() Settings {
+	s, _ := p.settings()
+	return s
+}
+
+// settings returns the settings and their version.
+func (p *Pool) settings() (Settings, int) {
 	p.mustBeMade()
-	if p.frozen {
-		return invalid("%s: a pool made by Single or SingleScheduled cannot be retuned; "+
-			"make it by New or NewScheduled", where)
-	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	r := p.mu.rules
-	change(&r)
+	s := Settings{
+		Core: r.core, Max: r.max, Growth: r.growth,
+		KeepAlive: r.keepAlive, AllowCoreTimeout: r.coreTimeout, Reject: r.reject,
+	}
+	if p.timer != nil {
+		s.Delayed, s.Periodic = p.timer.policies[delayed], p.timer.policies[periodic]
+		s.RetainCanceled = p.mu.retained
+	}
+	return s, p.mu.version
+}
+
+// Reconfigure changes the settings, all in one step:
+//
+//	pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = 4, 16 })
+//
+// change gets the settings as they are and changes what is to be different. It is called with
+// no lock held, and again if others have changed the settings meanwhile. If the result is out
+// of range, the error matches [ErrInvalid], and nothing has changed.
+//
+// If Core is raised, workers are started for the tasks that wait, as far as they are that many;
+// if it is lowered, idle workers leave by the rule of KeepAlive, which holds also for those that
+// are idle now. Above a lowered Max idle workers leave at once, busy ones after their task.
+// RetainCanceled is for tasks that are canceled from now on. DropAtShutdown takes effect at once
+// if the pool is shut down already.
+//
+// A pool of [Single] or [SingleScheduled] stays one of a single worker: all but Reject, Delayed,
+// Periodic and RetainCanceled is fixed. A scheduled pool has no Max, a share only Max, its
+// Limit, and Reject.
+func (p *Pool) Reconfigure(change func(*Settings)) error {
+	if change == nil {
+		panic("executor: Pool.Reconfigure: nil function")
+	}
+	return p.reconfigure("Reconfigure", change)
+}
+
+// Resize makes p a pool of n workers: it changes Core and Max to n. In a scheduled pool it
+// changes Core alone, in a share its Limit. It is an error if n is less than 1. To change the
+// limit of an elastic pool and leave its Core, use Reconfigure.
+func (p *Pool) Resize(n int) error {
+	if n < 1 {
+		return invalid("Resize(%d): must be at least 1", n)
+	}
+	return p.reconfigure("Resize", func(s *Settings) {
+		if p.loan == nil {
+			s.Core = n
+		}
+		if p.timer == nil {
+			s.Max = n
+		}
+	})
+}
+
+// reconfigure is Reconfigure. where names the call.
+func (p *Pool) reconfigure(where string, change func(*Settings)) error {
+	for {
+		before, version := p.settings()
+		after := before
+		change(&after)
+		if err := p.checkChange(where, before, &after); err != nil {
+			return err
+		}
+		if ok, err := p.apply(where, after, version); ok {
+			return err
+		}
+	}
+}
+
+// checkChange returns an error if p is not a pool that can be changed so. It sets defaults.
+func (p *Pool) checkChange(where string, before Settings, after *Settings) error {
+	workers := before
+	workers.Reject, workers.Delayed, workers.Periodic = nil, after.Delayed, after.Periodic
+	workers.RetainCanceled = after.RetainCanceled
+	same := *after
+	same.Reject = nil
+	switch {
+	case p.frozen && same != workers:
+		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
+			"make it by New or NewScheduled", where)
+	case p.loan != nil && after.Growth != before.Growth:
+		return invalid("%s: a share has no Growth; it is that of the lending pool", where)
+	case p.timer == nil && (after.Delayed != 0 || after.Periodic != 0 || after.RetainCanceled):
+		return invalid("%s: Delayed, Periodic and RetainCanceled are for a ScheduledPool; leave them out", where)
+	case p.timer == nil:
+		return nil
+	case after.Max != before.Max:
+		return invalid("%s: Max is %d, but a scheduled pool has no maximum; its Core workers run all tasks", where, after.Max)
+	case after.Growth != before.Growth:
+		return invalid("%s: a scheduled pool has no Growth; its Core workers run all tasks", where)
+	case after.Delayed > DropAtShutdown || after.Periodic > DropAtShutdown:
+		return invalid("%s: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown", where)
+	}
+	after.Delayed, after.Periodic = after.Delayed.or(KeepAfterShutdown), after.Periodic.or(DropAtShutdown)
+	return nil
+}
+
+// apply sets the settings, if they are valid, and lets them take effect. It reports false, and
+// does nothing, if they have another version by now.
+func (p *Pool) apply(where string, s Settings, version int) (applied bool, err error) {
+	p.mu.Lock()
+	if p.mu.version != version {
+		p.mu.Unlock()
+		return false, nil
+	}
+	r := rules{s.Core, s.Max, s.Growth, s.KeepAlive, s.AllowCoreTimeout, s.Reject, p.mu.sheds, p.mu.lent}
 	if err := r.check(where); err != nil {
 		p.mu.Unlock()
-		return err
+		return true, err
 	}
+	p.mu.version++
 	grown := r.eager() - p.mu.eager()
 	p.mu.rules = r
+	var dropped []entry
+	if p.timer != nil {
+		p.mu.retained = s.RetainCanceled
+		dropped = p.timer.setPoliciesLocked(s.Delayed, s.Periodic)
+	}
 	p.retireLocked()
 	var fresh []*worker
 	if grown > 0 {
@@ -303,77 +405,10 @@ func (p *Pool) retune(where string, change func(*rules)) error {
 	fresh = append(fresh, p.unblockLocked()...)
 	p.mu.Unlock()
 	p.start(fresh)
-	p.tidy()
-	return nil
+	defer p.tidy()
+	p.dropAll(dropped)
+	return true, nil
 }
-
-// Resize makes p a pool of n workers, in one step: it changes Core and Max to n, by the
-// rules of SetCore and SetMax. In a scheduled pool it changes Core alone, in a share its
-// Limit. It is an error if n is less than 1. To change the limit of an elastic pool and leave its Core, use SetMax.
-func (p *Pool) Resize(n int) error {
-	if n < 1 {
-		return invalid("Resize(%d): must be at least 1", n)
-	}
-	return p.retune("Resize", func(r *rules) {
-		if p.loan == nil {
-			r.core = n
-		}
-		if p.timer == nil {
-			r.max = n
-		}
-	})
-}
-
-// SetCore changes Config.Core. If it is raised, workers are started for the tasks that
-// wait, as far as they are that many; if it is lowered, idle workers leave by the rule of
-// KeepAlive. It is an error if n is negative or, but for a scheduled pool, more than Max;
-// Resize changes both.
-func (p *Pool) SetCore(n int) error {
-	return p.retune("SetCore", func(r *rules) { r.core = n })
-}
-
-// SetMax changes Config.Max. If it is lowered, idle workers above it leave at once, busy
-// ones after their task. It is an error if n is less than 1 or than Core, and in a
-// scheduled pool, which has no maximum.
-func (p *Pool) SetMax(n int) error {
-	if p.timer != nil {
-		return invalid("SetMax: a scheduled pool has no maximum; its Core workers run all tasks, use SetCore")
-	}
-	return p.retune("SetMax", func(r *rules) { r.max = n })
-}
-
-// SetKeepAlive changes Config.KeepAlive, also for workers that are idle now. It is an
-// error if d is negative, or 0 while AllowCoreTimeout is true.
-func (p *Pool) SetKeepAlive(d time.Duration) error {
-	return p.retune("SetKeepAlive", func(r *rules) { r.keepAlive = d })
-}
-
-// SetAllowCoreTimeout changes Config.AllowCoreTimeout. It is an error to allow it while
-// KeepAlive is 0.
-func (p *Pool) SetAllowCoreTimeout(allow bool) error {
-	return p.retune("SetAllowCoreTimeout", func(r *rules) { r.coreTimeout = allow })
-}
-
-// SetReject changes Config.Reject. A nil policy is an error, and [DropLowest] without its
-// queue.
-func (p *Pool) SetReject(policy RejectPolicy) error {
-	return p.retune("SetReject", func(r *rules) { r.reject = policy })
-}
-
-// Core returns Config.Core as it is now.
-func (p *Pool) Core() int { return p.rules().core }
-
-// Max returns Config.Max as it is now.
-func (p *Pool) Max() int { return p.rules().max }
-
-// KeepAlive returns Config.KeepAlive as it is now.
-func (p *Pool) KeepAlive() time.Duration { return p.rules().keepAlive }
-
-// AllowCoreTimeout returns Config.AllowCoreTimeout as it is now.
-func (p *Pool) AllowCoreTimeout() bool { return p.rules().coreTimeout }
-
-// RejectPolicy returns Config.Reject as it is now.
-func (p *Pool) RejectPolicy() RejectPolicy { return p.rules().reject }
 
 func (p *Pool) rules() rules {
 	p.mustBeMade()

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -232,7 +233,7 @@ func TestPoolWaitingIsSnapshot(t *testing.T) {
 
 // Tasks that are done before their turn.
 
-// A canceled task leaves the queue at once and frees its place; there is nothing to purge.
+// A canceled task leaves the queue at once and frees its place; nothing is left to remove.
 func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4)})
@@ -247,7 +248,6 @@ func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, []executor.Runnable{fs[1], fs[3]}) {
 			t.Errorf("waiting: %v", got)
 		}
-		expect(t, "Purge", pool.Purge(), 0)
 		mustGo(t, pool, block.Run)
 		mustGo(t, pool, block.Run)
 		expectIs(t, "full again", pool.Go(t.Context(), block.Run), executor.ErrSaturated)
@@ -347,7 +347,7 @@ func TestPoolRunByCallerInQueue(t *testing.T) {
 			p, submit := scheduled(t, executor.ScheduledConfig{})
 			f := submit(b)
 			p.Shutdown()
-			return f, func() { expect(t, "SetDelayed", p.SetDelayed(executor.DropAtShutdown), nil) }
+			return f, func() { expect(t, "SetDelayed", setDelayed(p, executor.DropAtShutdown), nil) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -483,7 +483,7 @@ func TestPoolSetConfig(t *testing.T) {
 				pool := newPool(t,
 					executor.Config{Core: n, Max: 3 * n, KeepAlive: 3 * time.Minute, Queue: executor.Bounded(3 * n)})
 				if prestart {
-					expect(t, "prestarted", pool.PrestartAll(), n)
+					expect(t, "prestarted", pool.Prestart(math.MaxInt), n)
 				}
 				block := newBlocker(t)
 				synctest.Wait()
@@ -497,24 +497,24 @@ func TestPoolSetConfig(t *testing.T) {
 				}
 				sizes("filled", 3*n, 3*n, 3*n)
 
-				expect(t, "SetMax", pool.SetMax(4*n), nil)
+				expect(t, "SetMax", setMax(pool, 4*n), nil)
 				sizes("max raised", 3*n, 3*n, 3*n)
 				block.Fill(t, pool, n)
 				sizes("grown", 4*n, 3*n, 4*n)
 
-				expect(t, "SetMax", pool.SetMax(2*n), nil)
+				expect(t, "SetMax", setMax(pool, 2*n), nil)
 				sizes("max lowered", 4*n, 3*n, 4*n)
 				block.Release()
 				sizes("released", 2*n, 0, 4*n)
 				expect(t, "all ran", block.Ended.Load(), 7*n)
 
-				expect(t, "SetKeepAlive", pool.SetKeepAlive(7*time.Millisecond), nil)
+				expect(t, "SetKeepAlive", setKeepAlive(pool, 7*time.Millisecond), nil)
 				time.Sleep(7*time.Millisecond - 1)
 				sizes("before keep-alive", 2*n, 0, 4*n)
 				time.Sleep(time.Nanosecond)
 				sizes("after keep-alive", n, 0, 4*n)
 
-				expect(t, "SetAllowCoreTimeout", pool.SetAllowCoreTimeout(true), nil)
+				expect(t, "SetAllowCoreTimeout", setAllowCoreTimeout(pool, true), nil)
 				sizes("core timed out", 0, 0, 4*n)
 
 				pool.Shutdown()
@@ -538,8 +538,8 @@ func TestPoolSetConfigLeavesRunningTasks(t *testing.T) {
 		mustGo(t, pool, func(ctx context.Context) error {
 			block.Run(ctx)
 			for _, set := range []error{
-				pool.SetCore(n), pool.SetCore(1), pool.SetMax(1), pool.SetKeepAlive(0), pool.SetKeepAlive(1),
-				pool.SetAllowCoreTimeout(true), pool.SetReject(executor.Discard),
+				setCore(pool, n), setCore(pool, 1), setMax(pool, 1), setKeepAlive(pool, 0), setKeepAlive(pool, 1),
+				setAllowCoreTimeout(pool, true), setReject(pool, executor.Discard),
 			} {
 				expect(t, "setter", set, nil)
 			}
@@ -575,7 +575,7 @@ func TestPoolSetCoreStartsWorkers(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1, Max: 20, Queue: executor.Bounded(50)})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1+c.queued)
-			expect(t, "SetCore", pool.SetCore(c.core), nil)
+			expect(t, "SetCore", setCore(pool, c.core), nil)
 			s := waitStats(t, pool)
 			expect(t, "workers", s.Workers, c.started)
 			expect(t, "started", int(block.Started.Load()), c.started)
@@ -592,7 +592,7 @@ func TestPoolSetCoreLowers(t *testing.T) {
 		block.Fill(t, pool, 10)
 		block.Release()
 		time.Sleep(4 * time.Second)
-		expect(t, "SetCore", pool.SetCore(7), nil)
+		expect(t, "SetCore", setCore(pool, 7), nil)
 		expect(t, "workers at first", waitStats(t, pool).Workers, 10)
 		time.Sleep(6*time.Second - 1)
 		expect(t, "workers before", waitStats(t, pool).Workers, 10)
@@ -600,7 +600,7 @@ func TestPoolSetCoreLowers(t *testing.T) {
 		expect(t, "workers after", waitStats(t, pool).Workers, 7)
 		time.Sleep(time.Hour)
 		expect(t, "workers for good", waitStats(t, pool).Workers, 7)
-		expect(t, "SetCore(0)", pool.SetCore(0), nil)
+		expect(t, "SetCore(0)", setCore(pool, 0), nil)
 		expect(t, "workers at last", waitStats(t, pool).Workers, 0)
 	})
 }
@@ -611,7 +611,7 @@ func TestPoolSetKeepAliveRaises(t *testing.T) {
 		pool := newPool(t, executor.Config{Max: 1, KeepAlive: time.Second})
 		mustGo(t, pool, func(context.Context) error { return nil })
 		waitStats(t, pool)
-		expect(t, "SetKeepAlive", pool.SetKeepAlive(time.Minute), nil)
+		expect(t, "SetKeepAlive", setKeepAlive(pool, time.Minute), nil)
 		time.Sleep(time.Minute - 1)
 		expect(t, "workers before", waitStats(t, pool).Workers, 1)
 		time.Sleep(time.Nanosecond)
@@ -626,7 +626,7 @@ func TestPoolSetKeepAliveLowers(t *testing.T) {
 		mustGo(t, pool, func(context.Context) error { return nil })
 		mustGo(t, pool, func(context.Context) error { time.Sleep(time.Minute); return nil })
 		time.Sleep(3 * time.Minute)
-		expect(t, "SetKeepAlive", pool.SetKeepAlive(150*time.Second), nil)
+		expect(t, "SetKeepAlive", setKeepAlive(pool, 150*time.Second), nil)
 		expect(t, "workers at once", waitStats(t, pool).Workers, 1)
 		time.Sleep(30*time.Second - 1)
 		expect(t, "workers before", waitStats(t, pool).Workers, 1)
@@ -645,11 +645,11 @@ func TestPoolSetMaxDismissesIdle(t *testing.T) {
 			block.ReleaseOne()
 		}
 		expect(t, "idle", waitStats(t, pool).Idle, 3)
-		expect(t, "SetMax", pool.SetMax(3), nil)
+		expect(t, "SetMax", setMax(pool, 3), nil)
 		s := waitStats(t, pool)
 		expect(t, "idle after", s.Idle, 1)
 		expect(t, "active after", s.Active, 2)
-		expect(t, "SetMax", pool.SetMax(1), nil)
+		expect(t, "SetMax", setMax(pool, 1), nil)
 		s = waitStats(t, pool)
 		expect(t, "idle at Max below the busy", s.Idle, 0)
 		expect(t, "active at Max below the busy", s.Active, 2)
@@ -666,8 +666,8 @@ func TestPoolSetMaxDismissesBusy(t *testing.T) {
 		b.Fill(t, pool, 10)
 		b.ReleaseOne()
 		waitStats(t, pool) // its worker has the next, so that tasks wait behind the gate
-		expect(t, "SetCore", pool.SetCore(1), nil)
-		expect(t, "SetMax", pool.SetMax(1), nil)
+		expect(t, "SetCore", setCore(pool, 1), nil)
+		expect(t, "SetMax", setMax(pool, 1), nil)
 		expect(t, "workers while all are busy", waitStats(t, pool).Workers, 3)
 		for _, left := range []int{2, 1, 1} {
 			b.ReleaseOne()
@@ -682,14 +682,14 @@ func TestPoolSetMaxDismissesBusy(t *testing.T) {
 func TestPoolSetAllowCoreTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 3, KeepAlive: time.Minute})
-		pool.PrestartAll()
+		pool.Prestart(math.MaxInt)
 		synctest.Wait()
 		time.Sleep(59 * time.Second)
-		expect(t, "on", pool.SetAllowCoreTimeout(true), nil)
-		expect(t, "off", pool.SetAllowCoreTimeout(false), nil)
+		expect(t, "on", setAllowCoreTimeout(pool, true), nil)
+		expect(t, "off", setAllowCoreTimeout(pool, false), nil)
 		time.Sleep(time.Hour)
 		expect(t, "workers kept", waitStats(t, pool).Workers, 3)
-		expect(t, "on", pool.SetAllowCoreTimeout(true), nil)
+		expect(t, "on", setAllowCoreTimeout(pool, true), nil)
 		expect(t, "workers gone", waitStats(t, pool).Workers, 0)
 	})
 }
@@ -907,8 +907,8 @@ func TestPoolResize(t *testing.T) {
 		block.Fill(t, pool, 10)
 		for _, n := range []int{5, 1, 8, 8} {
 			expect(t, "Resize", pool.Resize(n), nil)
-			expect(t, "Core", pool.Core(), n)
-			expect(t, "Max", pool.Max(), n)
+			expect(t, "Core", pool.Settings().Core, n)
+			expect(t, "Max", pool.Settings().Max, n)
 		}
 		expect(t, "active", waitStats(t, pool).Active, 8)
 		expectIs(t, "Resize(0)", pool.Resize(0), executor.ErrInvalid)
@@ -916,7 +916,7 @@ func TestPoolResize(t *testing.T) {
 
 		sched := scheduled(t, 1)
 		expect(t, "Resize", sched.Resize(3), nil)
-		expect(t, "Core", sched.Core(), 3)
+		expect(t, "Core", sched.Settings().Core, 3)
 	})
 }
 

@@ -404,7 +404,7 @@ func (p *poolProgram) step() {
 		}
 	case 12:
 		n := p.next(5)
-		expect(p.t, "SetCore", p.pool.SetCore(n) == nil, !(p.share && n > 0) && p.model.resize(n, p.model.max))
+		expect(p.t, "SetCore", setCore(p.pool, n) == nil, !(p.share && n > 0) && p.model.resize(n, p.model.max))
 	case 13:
 		n := p.next(12)
 		if n >= 6 {
@@ -415,7 +415,7 @@ func (p *poolProgram) step() {
 			expect(p.t, "Resize", p.pool.Resize(n-6) == nil, p.model.resize(core, n-6))
 			break
 		}
-		expect(p.t, "SetMax", p.pool.SetMax(n) == nil, p.model.resize(p.model.core, n))
+		expect(p.t, "SetMax", setMax(p.pool, n) == nil, p.model.resize(p.model.core, n))
 	case 14:
 		switch p.next(8) {
 		case 0:
@@ -508,7 +508,7 @@ func runPoolProgram(t *testing.T, code []byte) {
 		c.Max = max(1, m.core) // New accepts no more, since the pool would not grow
 	}
 	p.pool = newPool(t, c)
-	expect(t, "SetMax", p.pool.SetMax(m.max), nil)
+	expect(t, "SetMax", setMax(p.pool, m.max), nil)
 	p.play(20, p.step, p.compare)
 }
 
@@ -641,10 +641,10 @@ func history(t *testing.T, c executor.Config, now bool, seed uint64) {
 	meddle.Go(func() { // changes the configuration, within its limits
 		rng := rand.New(rand.NewPCG(seed, 1000))
 		for !isClosed(stop) {
-			pool.SetMax(max(c.Max, c.Core) + rng.IntN(4))
-			pool.SetCore(rng.IntN(pool.Core() + 2))
-			pool.SetKeepAlive(time.Duration(1 + rng.IntN(1000)))
-			pool.Prestart()
+			setMax(pool, max(c.Max, c.Core)+rng.IntN(4))
+			setCore(pool, rng.IntN(pool.Settings().Core+2))
+			setKeepAlive(pool, time.Duration(1+rng.IntN(1000)))
+			pool.Prestart(1)
 			for r := range pool.Waiting() {
 				if rng.IntN(20) == 0 && pool.Remove(r) {
 					if plain, ok := r.(*record); ok {
@@ -715,7 +715,7 @@ func submitOne(t *testing.T, pool *executor.Pool, r *record, rng *rand.Rand) {
 		}
 		return nil
 	}
-	if how == 7 && pool.RejectPolicy() == executor.CallerRuns {
+	if how == 7 && pool.Settings().Reject == executor.CallerRuns {
 		how = 6 // or the submitter would be lost
 	}
 	ctx, cancel := context.Background(), func() {}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -441,11 +442,11 @@ func TestPoolConfigExtremes(t *testing.T) {
 func TestPoolConfigDefaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{})
-		expect(t, "Core", pool.Core(), runtime.GOMAXPROCS(0))
-		expect(t, "Max", pool.Max(), runtime.GOMAXPROCS(0))
-		expect(t, "KeepAlive", pool.KeepAlive(), 0)
-		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), false)
-		expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
+		expect(t, "Core", pool.Settings().Core, runtime.GOMAXPROCS(0))
+		expect(t, "Max", pool.Settings().Max, runtime.GOMAXPROCS(0))
+		expect(t, "KeepAlive", pool.Settings().KeepAlive, 0)
+		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, false)
+		expect(t, "RejectPolicy", pool.Settings().Reject, executor.Abort)
 		newBlocker(t).Fill(t, pool, 1000)
 		expect(t, "Queued", checkStats(t, pool).Queued, 1000-runtime.GOMAXPROCS(0))
 	})
@@ -457,12 +458,12 @@ func TestPoolConfigGetters(t *testing.T) {
 	pool := newPool(t,
 		executor.Config{Core: 1, Max: 3, KeepAlive: 1000 * time.Millisecond, AllowCoreTimeout: true, Reject: mine,
 			Queue: executor.Bounded(1)})
-	expect(t, "Core", pool.Core(), 1)
-	expect(t, "Max", pool.Max(), 3)
-	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)
-	expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), true)
-	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.RejectPolicy(mine))
-	expect(t, "Max of Core 5", newPool(t, executor.Config{Core: 5}).Max(), 5)
+	expect(t, "Core", pool.Settings().Core, 1)
+	expect(t, "Max", pool.Settings().Max, 3)
+	expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Second)
+	expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
+	expect(t, "RejectPolicy", pool.Settings().Reject, executor.RejectPolicy(mine))
+	expect(t, "Max of Core 5", newPool(t, executor.Config{Core: 5}).Settings().Max, 5)
 }
 
 // custom is a policy of a user, compared by identity.
@@ -473,53 +474,98 @@ func (c *custom) Reject(context.Context, executor.Runnable, *executor.Pool) erro
 	return nil
 }
 
-// The getters return what setters set, while the pool runs and afterwards.
+// Settings returns what Reconfigure has set, while the pool runs and afterwards.
 func TestPoolSetters(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: 1, Queue: executor.Bounded(1)})
 	mine := new(custom)
 	for range 2 {
 		for name, err := range map[string]error{
-			"SetMax(5)": pool.SetMax(5), "SetCore(4)": pool.SetCore(4), "SetKeepAlive": pool.SetKeepAlive(time.Hour),
-			"SetAllowCoreTimeout": pool.SetAllowCoreTimeout(true), "SetReject": pool.SetReject(mine),
+			"SetMax(5)": setMax(pool, 5), "SetCore(4)": setCore(pool, 4), "SetKeepAlive": setKeepAlive(pool, time.Hour),
+			"SetAllowCoreTimeout": setAllowCoreTimeout(pool, true), "SetReject": setReject(pool, mine),
 		} {
 			expect(t, name, err, nil)
 		}
-		expect(t, "Max", pool.Max(), 5)
-		expect(t, "Core", pool.Core(), 4)
-		expect(t, "KeepAlive", pool.KeepAlive(), time.Hour)
-		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), true)
-		expect(t, "RejectPolicy", pool.RejectPolicy(), executor.RejectPolicy(mine))
+		expect(t, "Max", pool.Settings().Max, 5)
+		expect(t, "Core", pool.Settings().Core, 4)
+		expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Hour)
+		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
+		expect(t, "RejectPolicy", pool.Settings().Reject, executor.RejectPolicy(mine))
 		pool.Close()
 	}
 }
 
-// A setter with a value out of range fails and changes nothing.
+// A setting out of range fails and changes nothing.
 func TestPoolSettersInvalid(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 2, Max: 3, KeepAlive: time.Second, AllowCoreTimeout: true,
 		Queue: executor.Handoff()})
 	off := newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Handoff()})
 	for name, err := range map[string]error{
-		"SetCore(-1)":                pool.SetCore(-1),
-		"SetCore(4)":                 pool.SetCore(4),
-		"SetMax(-1)":                 pool.SetMax(-1),
-		"SetMax(0)":                  pool.SetMax(0),
-		"SetMax(1)":                  pool.SetMax(1),
-		"SetKeepAlive(-1)":           pool.SetKeepAlive(-1),
-		"SetKeepAlive(0)":            pool.SetKeepAlive(0), // while core workers time out
-		"SetReject(nil)":             pool.SetReject(nil),
-		"SetReject(RejectFunc(nil))": pool.SetReject(executor.RejectFunc(nil)),
-		"SetAllowCoreTimeout(true)":  off.SetAllowCoreTimeout(true), // while KeepAlive is 0
+		"SetCore(-1)":                setCore(pool, -1),
+		"SetCore(4)":                 setCore(pool, 4),
+		"SetMax(-1)":                 setMax(pool, -1),
+		"SetMax(0)":                  setMax(pool, 0),
+		"SetMax(1)":                  setMax(pool, 1),
+		"SetKeepAlive(-1)":           setKeepAlive(pool, -1),
+		"SetKeepAlive(0)":            setKeepAlive(pool, 0), // while core workers time out
+		"SetReject(nil)":             setReject(pool, nil),
+		"SetReject(RejectFunc(nil))": setReject(pool, executor.RejectFunc(nil)),
+		"SetAllowCoreTimeout(true)":  setAllowCoreTimeout(off, true), // while KeepAlive is 0
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
-		if setter, _, _ := strings.Cut(name, "("); err != nil && !strings.Contains(err.Error(), setter) {
-			t.Errorf("%s: error %q does not name the setter", name, err)
+		setting, _, _ := strings.Cut(strings.TrimPrefix(name, "Set"), "(")
+		if err != nil && !strings.Contains(err.Error(), setting) {
+			t.Errorf("%s: error %q does not name the setting", name, err)
 		}
 	}
-	expect(t, "Core", pool.Core(), 2)
-	expect(t, "Max", pool.Max(), 3)
-	expect(t, "KeepAlive", pool.KeepAlive(), time.Second)
-	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
-	expect(t, "AllowCoreTimeout", off.AllowCoreTimeout(), false)
+	expect(t, "Core", pool.Settings().Core, 2)
+	expect(t, "Max", pool.Settings().Max, 3)
+	expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Second)
+	expect(t, "RejectPolicy", pool.Settings().Reject, executor.Abort)
+	expect(t, "AllowCoreTimeout", off.Settings().AllowCoreTimeout, false)
+}
+
+// Settings change in one step: Core and Max go up together, and down, and nothing changes if one
+// of them is out of range.
+func TestPoolReconfigureInOneStep(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Bounded(1)})
+	for _, to := range [][2]int{{8, 9}, {1, 1}, {5, 5}} {
+		expect(t, "Reconfigure", pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = to[0], to[1] }), nil)
+		expect(t, "Core", pool.Settings().Core, to[0])
+		expect(t, "Max", pool.Settings().Max, to[1])
+	}
+	before := pool.Settings()
+	expectIs(t, "a bad KeepAlive", pool.Reconfigure(func(s *executor.Settings) { s.Core, s.KeepAlive = 1, -1 }),
+		executor.ErrInvalid)
+	expectIs(t, "a setting of scheduled pools", pool.Reconfigure(func(s *executor.Settings) {
+		s.Core, s.Delayed = 1, executor.DropAtShutdown
+	}), executor.ErrInvalid)
+	expect(t, "what has changed", pool.Settings(), before)
+}
+
+// No change of the settings is lost, however many goroutines change them, and a change may ask
+// for the settings, and change others.
+func TestPoolReconfigureConcurrently(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1, Max: 1000, Queue: executor.Bounded(1)})
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			for range 50 {
+				pool.Reconfigure(func(s *executor.Settings) { s.Core++ })
+			}
+		})
+	}
+	all.Wait()
+	expect(t, "Core", pool.Settings().Core, 501)
+	once := false
+	expect(t, "a change in a change", pool.Reconfigure(func(s *executor.Settings) {
+		if !once {
+			once = true
+			setKeepAlive(pool, time.Second)
+		}
+		s.Max = pool.Settings().Max + 1
+	}), nil)
+	expect(t, "KeepAlive", pool.Settings().KeepAlive, time.Second)
+	expect(t, "Max", pool.Settings().Max, 1001)
 }
 
 // Core never exceeds Max, whichever of them is changed (JDK-7153400).
@@ -527,11 +573,11 @@ func TestPoolCoreNeverExceedsMax(t *testing.T) {
 	for s := 1; s < 5; s++ {
 		pool := newPool(t, executor.Config{Core: s})
 		if s > 1 {
-			expectIs(t, "SetMax below Core", pool.SetMax(s-1), executor.ErrInvalid)
+			expectIs(t, "SetMax below Core", setMax(pool, s-1), executor.ErrInvalid)
 		}
-		expectIs(t, "SetCore above Max", pool.SetCore(s+1), executor.ErrInvalid)
-		expect(t, "Core", pool.Core(), s)
-		expect(t, "Max", pool.Max(), s)
+		expectIs(t, "SetCore above Max", setCore(pool, s+1), executor.ErrInvalid)
+		expect(t, "Core", pool.Settings().Core, s)
+		expect(t, "Max", pool.Settings().Max, s)
 	}
 }
 
@@ -562,11 +608,11 @@ func TestPresetConfig(t *testing.T) {
 		{"PerTask", executor.PerTask(), 0, math.MaxInt, 0},
 	} {
 		testkit.Closing(t, c.pool)
-		expect(t, c.name+": Core", c.pool.Core(), c.core)
-		expect(t, c.name+": Max", c.pool.Max(), c.max)
-		expect(t, c.name+": KeepAlive", c.pool.KeepAlive(), c.keepAlive)
-		expect(t, c.name+": AllowCoreTimeout", c.pool.AllowCoreTimeout(), false)
-		expect(t, c.name+": RejectPolicy", c.pool.RejectPolicy(), executor.Abort)
+		expect(t, c.name+": Core", c.pool.Settings().Core, c.core)
+		expect(t, c.name+": Max", c.pool.Settings().Max, c.max)
+		expect(t, c.name+": KeepAlive", c.pool.Settings().KeepAlive, c.keepAlive)
+		expect(t, c.name+": AllowCoreTimeout", c.pool.Settings().AllowCoreTimeout, false)
+		expect(t, c.name+": RejectPolicy", c.pool.Settings().Reject, executor.Abort)
 		expect(t, c.name+": Workers", c.pool.Stats().Workers, 0)
 	}
 }
@@ -634,17 +680,17 @@ func TestPresetSingle(t *testing.T) {
 	})
 }
 
-// The configuration of a pool made by Single cannot be changed.
+// A pool made by Single stays one of a single worker.
 func TestPresetSingleIsFrozen(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
 	for name, err := range map[string]error{
-		"SetCore": pool.SetCore(1), "SetMax": pool.SetMax(2), "SetKeepAlive": pool.SetKeepAlive(1),
-		"SetAllowCoreTimeout": pool.SetAllowCoreTimeout(false), "SetReject": pool.SetReject(executor.Discard),
+		"Core": setCore(pool, 0), "Max": setMax(pool, 2), "KeepAlive": setKeepAlive(pool, 1), "Resize": pool.Resize(2),
+		"Growth": pool.Reconfigure(func(s *executor.Settings) { s.Growth = executor.GrowWhenBusy }),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}
-	expect(t, "Max", pool.Max(), 1)
-	expect(t, "RejectPolicy", pool.RejectPolicy(), executor.Abort)
+	expect(t, "Reject", setReject(pool, executor.Discard), nil)
+	expect(t, "what has changed", pool.Settings(), executor.Settings{Core: 1, Max: 1, Reject: executor.Discard})
 }
 
 // A pool made by Cached starts a worker only if none is idle, and idle ones leave after a minute.
@@ -822,15 +868,15 @@ func TestPresetsAreConfigs(t *testing.T) {
 		"Cached":  {executor.Cached(), time.Minute},
 		"PerTask": {executor.PerTask(), 0},
 	} {
-		expect(t, name+": Core", c.pool.Core(), 0)
-		expect(t, name+": Max", c.pool.Max(), math.MaxInt)
-		expect(t, name+": KeepAlive", c.pool.KeepAlive(), c.keepAlive)
+		expect(t, name+": Core", c.pool.Settings().Core, 0)
+		expect(t, name+": Max", c.pool.Settings().Max, math.MaxInt)
+		expect(t, name+": KeepAlive", c.pool.Settings().KeepAlive, c.keepAlive)
 		c.pool.Close()
 	}
 	limited := executor.Cached(func(c *executor.Config) {
 		c.Max, c.Queue, c.Growth = 16, executor.Unbounded(), executor.GrowWhenBusy
 	})
-	expect(t, "Max", limited.Max(), 16)
+	expect(t, "Max", limited.Settings().Max, 16)
 	limited.Close()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestPoolWorkersCoreTimeout(t *testing.T) {
 			expect(t, "workers after", waitStats(t, pool).Workers, 0)
 		}
 		pool.Close()
-		expect(t, "AllowCoreTimeout", pool.AllowCoreTimeout(), true)
+		expect(t, "AllowCoreTimeout", pool.Settings().AllowCoreTimeout, true)
 	})
 }
 
@@ -209,22 +210,22 @@ func TestPoolWorkersIdlePoolHasNone(t *testing.T) {
 func TestPoolPrestartAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
-		expect(t, "first", pool.PrestartAll(), 2)
-		expect(t, "again", pool.PrestartAll(), 0)
+		expect(t, "first", pool.Prestart(math.MaxInt), 2)
+		expect(t, "again", pool.Prestart(math.MaxInt), 0)
 		expect(t, "idle", waitStats(t, pool).Idle, 2)
-		expect(t, "SetCore", pool.SetCore(4), nil)
+		expect(t, "SetCore", setCore(pool, 4), nil)
 		expect(t, "workers", waitStats(t, pool).Workers, 2)
-		expect(t, "after SetCore", pool.PrestartAll(), 2)
+		expect(t, "after SetCore", pool.Prestart(math.MaxInt), 2)
 		expect(t, "workers", waitStats(t, pool).Workers, 4)
 	})
 }
 
-// Prestart starts one worker at a time, and none above Core.
+// Prestart starts as many workers as are asked for, and none above Core.
 func TestPoolPrestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2, Max: 6, Queue: executor.Bounded(1)})
-		for i, want := range []bool{true, true, false, false} {
-			expect(t, "Prestart", pool.Prestart(), want)
+		for i, want := range []int{1, 1, 0, 0} {
+			expect(t, "Prestart", pool.Prestart(1), want)
 			expect(t, "workers", waitStats(t, pool).Workers, min(i+1, 2))
 		}
 	})
@@ -234,7 +235,7 @@ func TestPoolPrestart(t *testing.T) {
 func TestPoolPrestartedWorkerWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff()})
-		pool.Prestart()
+		pool.Prestart(1)
 		synctest.Wait()
 		newBlocker(t).Fill(t, pool, 1)
 		s := checkStats(t, pool)
@@ -247,7 +248,7 @@ func TestPoolPrestartedWorkerWorks(t *testing.T) {
 func TestPoolPrestartedWorkerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 3, KeepAlive: time.Minute, AllowCoreTimeout: true})
-		pool.PrestartAll()
+		pool.Prestart(math.MaxInt)
 		synctest.Wait()
 		time.Sleep(time.Minute - 1)
 		expect(t, "workers before", waitStats(t, pool).Workers, 3)
@@ -266,11 +267,11 @@ func TestPoolPrestartAfterShutdown(t *testing.T) {
 			block := newBlocker(t)
 			block.Fill(t, pool, 1) // keeps it from terminating
 			stop(pool)
-			expect(t, "Prestart", pool.Prestart(), false)
-			expect(t, "PrestartAll", pool.PrestartAll(), 0)
+			expect(t, "Prestart", pool.Prestart(1), 0)
+			expect(t, "PrestartAll", pool.Prestart(math.MaxInt), 0)
 			block.Release()
 			waitStats(t, pool)
-			expect(t, "Prestart at the end", pool.Prestart(), false)
+			expect(t, "Prestart at the end", pool.Prestart(1), 0)
 		}
 	})
 }
@@ -280,7 +281,7 @@ func TestPoolPrestartDuringShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 100 {
 			pool := newPool(t, executor.Config{Core: 4})
-			go pool.PrestartAll()
+			go pool.Prestart(math.MaxInt)
 			go func() { pool.Go(context.Background(), func(context.Context) error { return nil }) }()
 			pool.Shutdown()
 			if err := pool.AwaitTermination(context.Background()); err != nil {
@@ -338,7 +339,7 @@ func TestPoolGrowsWhenMaxIsRaised(t *testing.T) {
 		pool := newPool(t, executor.Config{Max: 1, Growth: executor.GrowWhenBusy})
 		block := newBlocker(t)
 		block.Fill(t, pool, 4)
-		expect(t, "SetMax", pool.SetMax(10), nil)
+		expect(t, "SetMax", setMax(pool, 10), nil)
 		s := waitStats(t, pool)
 		expect(t, "active", s.Active, 4)
 		expect(t, "workers", s.Workers, 4)

@@ -56,7 +56,7 @@ func TestBlockAdmitsAsManyAsFit(t *testing.T) {
 		for range 3 {
 			testkit.StartExecute(t.Context(), pool, executor.Func(block.Run))
 		}
-		expect(t, "SetMax", pool.SetMax(3), nil)
+		expect(t, "SetMax", setMax(pool, 3), nil)
 		s := waitStats(t, pool)
 		expect(t, "Blocked", s.Blocked, 1)
 		expect(t, "Workers", s.Workers, 3)
@@ -104,8 +104,8 @@ func TestBlockEndsWithRoom(t *testing.T) {
 		"Cancel":  func(_ *executor.Pool, queued *executor.Future[int]) { queued.Cancel() },
 		"Abandon": func(_ *executor.Pool, queued *executor.Future[int]) { queued.Abandon() },
 		"Remove":  func(pool *executor.Pool, queued *executor.Future[int]) { pool.Remove(queued) },
-		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2) },
-		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { pool.SetMax(2); pool.SetCore(2) },
+		"SetMax":  func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2) },
+		"SetCore": func(pool *executor.Pool, _ *executor.Future[int]) { setMax(pool, 2); setCore(pool, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -96,7 +96,7 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 	if _, own := policy.(executor.RejectFunc); own {
 		set = &calls
 	}
-	expect(t, "SetReject", pool.SetReject(set), nil)
+	expect(t, "SetReject", setReject(pool, set), nil)
 	before := waitStats(t, pool)
 
 	ran := 0
@@ -331,8 +331,8 @@ func TestDropLowestAborts(t *testing.T) {
 		expect(t, "Queued", waitStats(t, pool).Queued, 1)
 
 		other := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
-		expectIs(t, "SetReject", other.SetReject(executor.DropLowest), executor.ErrInvalid)
-		expect(t, "RejectPolicy", other.RejectPolicy(), executor.Abort)
+		expectIs(t, "SetReject", setReject(other, executor.DropLowest), executor.ErrInvalid)
+		expect(t, "RejectPolicy", other.Settings().Reject, executor.Abort)
 	})
 }
 
@@ -581,7 +581,7 @@ func TestRejectFunc(t *testing.T) {
 				expect(t, "task", task, want)
 				expect(t, "value", ctx.Value(contextKey{}), any(5))
 				expect(t, "Active", pool.Stats().Active, 1)
-				pool.SetKeepAlive(time.Second)
+				setKeepAlive(pool, time.Second)
 				return nil
 			}))
 		mustGo(t, pool, nop)

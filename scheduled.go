@@ -119,12 +119,12 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 }
 
 // SingleScheduled returns a scheduled pool of one worker: tasks never overlap. It cannot
-// be retuned, but for its policies, as by SetDelayed. Otherwise it is Scheduled(1). It
+// be made one of several, see [Pool.Reconfigure]. Otherwise it is Scheduled(1). It
 // panics if the functions with make it one of several workers.
 func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
 	p := Scheduled(1, with...)
-	if p.Core() > 1 {
-		panic(invalid("SingleScheduled: Core is %d; it must not be more than 1", p.Core()).Error())
+	if n := p.rules().core; n > 1 {
+		panic(invalid("SingleScheduled: Core is %d; it must not be more than 1", n).Error())
 	}
 	p.frozen = true
 	return p
@@ -342,45 +342,19 @@ func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
 }
 
-// SetDelayed changes ScheduledConfig.Delayed. If the pool is shut down already,
-// DropAtShutdown takes effect at once.
-func (p *ScheduledPool) SetDelayed(a AfterShutdown) error {
-	p.mustBeMade()
-	return p.timer.setPolicy(delayed, a.or(KeepAfterShutdown))
-}
-
-// SetPeriodic changes ScheduledConfig.Periodic. If the pool is shut down
-// already, DropAtShutdown takes effect at once.
-func (p *ScheduledPool) SetPeriodic(a AfterShutdown) error {
-	p.mustBeMade()
-	return p.timer.setPolicy(periodic, a.or(DropAtShutdown))
-}
-
-// Delayed returns ScheduledConfig.Delayed as it is now.
-func (p *ScheduledPool) Delayed() AfterShutdown {
-	p.mustBeMade()
-	return p.timer.policy(delayed)
-}
-
-// Periodic returns ScheduledConfig.Periodic as it is now.
-func (p *ScheduledPool) Periodic() AfterShutdown {
-	p.mustBeMade()
-	return p.timer.policy(periodic)
-}
-
-// SetRetainCanceled changes ScheduledConfig.RetainCanceled, for tasks that are
-// canceled from now on.
-func (p *ScheduledPool) SetRetainCanceled(retain bool) {
+// Purge takes all canceled tasks out of the queue and returns their number. There are none
+// unless the pool retains them.
+func (p *ScheduledPool) Purge() int {
 	p.mustBeMade()
 	p.mu.Lock()
-	p.mu.retained = retain
+	gone := p.mu.queue.removeFunc(func(e entry) bool {
+		t := e.task()
+		return t != nil && t.State() == task.Canceled
+	})
+	fresh := p.leftLocked(len(gone), canceledTask)
 	p.mu.Unlock()
-}
-
-// RetainCanceled returns ScheduledConfig.RetainCanceled as it is now.
-func (p *ScheduledPool) RetainCanceled() bool {
-	p.mustBeMade()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.retained
+	p.start(fresh)
+	defer p.tidy()
+	each(gone, func(e entry) { p.dropped(e, nil) })
+	return len(gone)
 }

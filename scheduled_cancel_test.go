@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -102,7 +103,7 @@ func TestScheduledPoolNewHead(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, core), newDiary()
-			p.PrestartAll()
+			p.Prestart(math.MaxInt)
 			for _, s := range []int{30, 20, 10} {
 				executor.Schedule(t.Context(), p, time.Duration(s)*time.Second, d.Value(fmt.Sprint(s)))
 				synctest.Wait()
@@ -393,10 +394,10 @@ func TestScheduledPoolSetRetainCanceled(t *testing.T) {
 		p := scheduled(t, 1)
 		fs := testkit.FarTasks(t, p, 4)
 		fs[0].Cancel()
-		p.SetRetainCanceled(true)
+		setRetainCanceled(p, true)
 		fs[1].Cancel()
 		expect(t, "queued while canceled tasks are retained", p.Stats().Queued, 3)
-		p.SetRetainCanceled(false)
+		setRetainCanceled(p, false)
 		fs[2].Cancel()
 		expect(t, "queued while they are not", p.Stats().Queued, 2)
 		expect(t, "Purge", p.Purge(), 1)
@@ -424,10 +425,10 @@ func TestScheduledPoolRetainCanceledKeptAfterShutdown(t *testing.T) {
 		fs := testkit.FarTasks(t, p, 3)
 		p.Shutdown()
 		fs[0].Cancel()
-		p.SetDelayed(executor.KeepAfterShutdown)
-		p.SetPeriodic(executor.KeepAfterShutdown)
+		setDelayed(p, executor.KeepAfterShutdown)
+		setPeriodic(p, executor.KeepAfterShutdown)
 		expect(t, "queued", waitStats(t, p).Queued, 3)
-		p.SetDelayed(executor.DropAtShutdown)
+		setDelayed(p, executor.DropAtShutdown)
 		expect(t, "queued when they are dropped", waitStats(t, p).Queued, 0)
 	})
 }

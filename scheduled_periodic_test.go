@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -92,7 +93,7 @@ func TestScheduledPoolAtFixedRateLetsOthersRun(t *testing.T) {
 func TestScheduledPoolAtFixedRateManyIdleWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 100)
-		if n := p.PrestartAll(); n != 100 {
+		if n := p.Prestart(math.MaxInt); n != 100 {
 			t.Fatalf("%d workers started, want 100", n)
 		}
 		start := time.Now()

@@ -353,28 +353,15 @@ func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
 	return a
 }
 
-func (tm *timer) policy(k taskKind) AfterShutdown {
-	tm.pool.mu.Lock()
-	defer tm.pool.mu.Unlock()
-	return tm.policies[k]
-}
-
-func (tm *timer) setPolicy(k taskKind, a AfterShutdown) error {
-	if a > DropAtShutdown {
-		return invalid("AfterShutdown is %d; it must be KeepAfterShutdown or DropAtShutdown", a)
-	}
-	p := tm.pool
-	p.mu.Lock()
-	tm.policies[k] = a
-	var dropped []entry
-	if a == DropAtShutdown && p.mu.stage == StageShutdown {
+// setPoliciesLocked changes the policies. It returns the tasks that a pool which is shut down
+// does not keep any more, as dropLocked.
+func (tm *timer) setPoliciesLocked(once, repeated AfterShutdown) (dropped []entry) {
+	drops := tm.policies[delayed] < once || tm.policies[periodic] < repeated
+	tm.policies[delayed], tm.policies[periodic] = once, repeated
+	if drops && tm.pool.mu.stage == StageShutdown {
 		dropped = tm.dropLocked()
-		p.retireLocked()
 	}
-	p.mu.Unlock()
-	defer p.tidy()
-	p.dropAll(dropped)
-	return nil
+	return dropped
 }
 
 // plan is what a scheduled pool keeps with a task that is not simply due once.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
@@ -72,9 +73,9 @@ func TestScheduledPoolOneWorkerPerTask(t *testing.T) {
 func TestScheduledPoolPrestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 3), newDiary()
-		expect(t, "Prestart", p.Prestart(), true)
-		expect(t, "PrestartAll", p.PrestartAll(), 2)
-		expect(t, "Prestart at Core", p.Prestart(), false)
+		expect(t, "Prestart", p.Prestart(1), 1)
+		expect(t, "PrestartAll", p.Prestart(math.MaxInt), 2)
+		expect(t, "Prestart at Core", p.Prestart(1), 0)
 		expect(t, "workers", waitStats(t, p).Idle, 3)
 		executor.Schedule(t.Context(), p, time.Second, d.Value("a"))
 		elapse(time.Minute)
@@ -92,7 +93,7 @@ func TestScheduledPoolSetCore(t *testing.T) {
 		}
 		expect(t, "workers", waitStats(t, p).Workers, 10)
 		for _, n := range []int{7, 13, 1, 0, 2, 12} {
-			if err := p.SetCore(n); err != nil {
+			if err := setCore(p, n); err != nil {
 				t.Fatal(err)
 			}
 			want := max(n, 1)
@@ -108,7 +109,7 @@ func TestScheduledPoolSetCoreStartsForTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		testkit.FarTasks(t, p, 3)
-		p.SetCore(100)
+		setCore(p, 100)
 		expect(t, "workers", waitStats(t, p).Workers, 4)
 	})
 }
@@ -129,7 +130,7 @@ func TestScheduledPoolSetCoreLeavesRunningTasks(t *testing.T) {
 			}, executor.Times(1))
 		}
 		synctest.Wait()
-		p.SetCore(1)
+		setCore(p, 1)
 		s := waitStats(t, p)
 		expect(t, "workers", s.Workers, 5)
 		wg.Wait()
@@ -144,7 +145,7 @@ func TestScheduledPoolSetCoreByTask(t *testing.T) {
 		run := 0
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error {
 			run++
-			return p.SetCore(run % 4)
+			return setCore(p, run%4)
 		}, executor.Times(20))
 		g, _ := p.WithFixedDelay(t.Context(), 0, 300*time.Millisecond, nop, executor.Times(50))
 		f.Wait(t.Context())
@@ -169,7 +170,7 @@ func TestScheduledPoolCoreZero(t *testing.T) {
 		s := p.Stats()
 		expect(t, "largest", s.Largest, 1)
 		expect(t, "workers", s.Workers, 0)
-		expect(t, "Core", p.Core(), 0)
+		expect(t, "Core", p.Settings().Core, 0)
 	})
 }
 
@@ -233,7 +234,7 @@ func TestScheduledPoolIdleWorkerSleeps(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newScheduled(t, c)
-			p.PrestartAll()
+			p.Prestart(math.MaxInt)
 			f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 			elapse(time.Minute)
 			before := wakeups()
@@ -278,9 +279,9 @@ func TestScheduledPoolWorkersDoNotChurn(t *testing.T) {
 func TestScheduledPoolWorkersAboveCoreLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 3, KeepAlive: 10 * time.Second})
-		p.PrestartAll()
+		p.Prestart(math.MaxInt)
 		synctest.Wait()
-		if err := p.SetCore(1); err != nil {
+		if err := setCore(p, 1); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 5 { // if workers took turns, each would be busy every 9 s
@@ -296,7 +297,7 @@ func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 3)
 		for range 3 { // one after the other, so that the first has waited longest
-			p.Prestart()
+			p.Prestart(1)
 			elapse(time.Second)
 		}
 		block := newBlocker(t)
@@ -436,7 +437,7 @@ func TestScheduledPoolCoreLoweredLeaves(t *testing.T) {
 		executor.Schedule(t.Context(), p, 0, block.Value)
 		executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		elapse(time.Second)
-		if err := p.SetCore(1); err != nil {
+		if err := setCore(p, 1); err != nil {
 			t.Fatal(err)
 		}
 		elapse(2 * time.Minute)
@@ -483,7 +484,7 @@ func (p *punctual) play() {
 	wg.Wait()
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
-	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.RetainCanceled() {
+	if s := checkStats(p, p.pool); s.Active != 0 || s.Queued != 0 && !p.pool.Settings().RetainCanceled {
 		p.Errorf("left: %+v", s)
 	}
 }
@@ -534,10 +535,10 @@ func (p *punctual) calls(r *rand.Rand) {
 		case op < 12:
 			p.pool.Purge()
 		case op < 13:
-			p.pool.SetKeepAlive(moment(r, 1, 5))
-			p.pool.SetAllowCoreTimeout(r.IntN(2) == 0)
+			setKeepAlive(p.pool, moment(r, 1, 5))
+			setAllowCoreTimeout(p.pool, r.IntN(2) == 0)
 		case op < 14:
-			p.pool.SetCore(p.long + 1 + r.IntN(3))
+			setCore(p.pool, p.long+1+r.IntN(3))
 		default:
 			time.Sleep(moment(r, 0, 7))
 		}
@@ -799,7 +800,7 @@ func (p *scheduledProgram) step() {
 		if p.parallel {
 			cores = 5
 		}
-		if err := p.pool.SetCore(p.next(cores)); err != nil {
+		if err := setCore(p.pool, p.next(cores)); err != nil {
 			p.t.Error(err)
 		}
 	case 17:
@@ -818,13 +819,11 @@ func (p *scheduledProgram) reconsider() {
 			p.model.shutdown()
 		}
 	case 1, 2:
-		p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
-		p.pool.SetDelayed(p.model.delayed)
-		if p.model.shut && p.model.delayed == executor.DropAtShutdown {
-			p.model.drop()
-		}
-		p.pool.SetPeriodic(p.model.periodic)
-		if p.model.shut && p.model.periodic == executor.DropAtShutdown {
+		once, repeated := p.afterShutdown(), p.afterShutdown()
+		drops := once > p.model.delayed || repeated > p.model.periodic // DropAtShutdown, and not before
+		p.model.delayed, p.model.periodic = once, repeated
+		p.pool.Reconfigure(func(s *executor.Settings) { s.Delayed, s.Periodic = once, repeated })
+		if p.model.shut && drops {
 			p.model.drop()
 		}
 	}

@@ -256,8 +256,8 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 	time.Sleep(time.Second)
 	second := wave()
 	if late {
-		p.SetDelayed(keptIf(keepDelayed))
-		p.SetPeriodic(keptIf(keepPeriodic))
+		setDelayed(p, keptIf(keepDelayed))
+		setPeriodic(p, keptIf(keepPeriodic))
 	}
 	p.Shutdown()
 
@@ -304,8 +304,8 @@ func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 		p := scheduled(t, 1)
 		once := executor.Schedule(t.Context(), p, time.Minute, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
-		p.SetDelayed(executor.DropAtShutdown)
-		p.SetPeriodic(executor.DropAtShutdown)
+		setDelayed(p, executor.DropAtShutdown)
+		setPeriodic(p, executor.DropAtShutdown)
 		elapse(90 * time.Second)
 		expect(t, "state of the one-shot", once.State(), executor.Succeeded)
 		expect(t, "runs", periodic.Runs(), 2)
@@ -322,11 +322,11 @@ func TestScheduledPoolShutdownPolicySetToDrop(t *testing.T) {
 		elapse(150 * time.Second)
 		expect(t, "runs", periodic.Runs(), 3)
 
-		p.SetPeriodic(executor.DropAtShutdown)
+		setPeriodic(p, executor.DropAtShutdown)
 		expectIs(t, "outcome of the periodic task", periodic.Err(), executor.ErrShutdown)
 		testkit.StateIs(t, "the delayed task", once, executor.Pending)
 
-		p.SetDelayed(executor.DropAtShutdown)
+		setDelayed(p, executor.DropAtShutdown)
 		expectIs(t, "outcome of the delayed task", once.Err(), executor.ErrShutdown)
 		expect(t, "time until termination", testkit.Termination(t, p), 0)
 	})
@@ -342,7 +342,7 @@ func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
 		dropped, _ := p.AtFixedRate(t.Context(), time.Hour, time.Minute, body)
 		synctest.Wait()
 		p.Shutdown()
-		p.SetPeriodic(executor.KeepAfterShutdown)
+		setPeriodic(p, executor.KeepAfterShutdown)
 		expect(t, "time until termination", testkit.Termination(t, p), 2*time.Minute+time.Second)
 		expect(t, "outcome", running.Err(), nil)
 		expectIs(t, "outcome of the dropped task", dropped.Err(), executor.ErrShutdown)
@@ -357,7 +357,7 @@ func TestScheduledPoolShutdownPolicySetToDropDuringRun(t *testing.T) {
 			func(context.Context) error { time.Sleep(time.Second); return nil })
 		synctest.Wait()
 		p.Shutdown()
-		p.SetPeriodic(executor.DropAtShutdown)
+		setPeriodic(p, executor.DropAtShutdown)
 		testkit.StateIs(t, "the task", f, executor.Running)
 		expect(t, "time until termination", testkit.Termination(t, p), time.Second)
 		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
@@ -531,7 +531,7 @@ func TestScheduledPoolRejectPolicies(t *testing.T) {
 		expect(t, "error of Discard", err, nil)
 		expectIs(t, "outcome of Discard", f.Err(), executor.ErrRejected)
 		for _, policy := range []executor.RejectPolicy{executor.CallerRuns, executor.DiscardOldest, executor.Block} {
-			if err := p.SetReject(policy); err != nil {
+			if err := setReject(p, policy); err != nil {
 				t.Fatal(err)
 			}
 			_, err = p.AtFixedRate(t.Context(), 0, time.Second, nop)

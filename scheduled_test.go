@@ -284,24 +284,21 @@ func TestScheduledPoolConfigInvalid(t *testing.T) {
 	}
 }
 
-// The getters return what the configuration said, or the documented default.
+// Settings returns what the configuration said, or the documented default, and what it was changed
+// to.
 func TestScheduledPoolConfigGetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
-		if p.Name() != "ticks" || p.Core() != 3 || p.KeepAlive() != time.Second || p.RejectPolicy() != executor.Abort {
-			t.Errorf("%q, %d, %v, %v", p.Name(), p.Core(), p.KeepAlive(), p.RejectPolicy())
+		want := executor.Settings{
+			Core: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort,
+			Delayed: executor.KeepAfterShutdown, Periodic: executor.DropAtShutdown,
 		}
-		if p.Delayed() != executor.KeepAfterShutdown || p.Periodic() != executor.DropAtShutdown || p.RetainCanceled() {
-			t.Errorf("policies %v, %v, %t", p.Delayed(), p.Periodic(), p.RetainCanceled())
-		}
-		p.SetRetainCanceled(true)
-		if p.SetDelayed(executor.DropAtShutdown) != nil || p.SetPeriodic(executor.KeepAfterShutdown) != nil {
-			t.Error("the policies cannot be changed")
-		}
-		if p.Delayed() != executor.DropAtShutdown || p.Periodic() != executor.KeepAfterShutdown || !p.RetainCanceled() {
-			t.Errorf("policies %v, %v, %t", p.Delayed(), p.Periodic(), p.RetainCanceled())
-		}
-		if !errors.Is(p.SetDelayed(executor.DropAtShutdown+1), executor.ErrInvalid) {
+		expect(t, "name", p.Name(), "ticks")
+		expect(t, "settings", p.Settings(), want)
+		want.Delayed, want.Periodic, want.RetainCanceled = executor.DropAtShutdown, executor.KeepAfterShutdown, true
+		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) { *s = want }), nil)
+		expect(t, "new settings", p.Settings(), want)
+		if !errors.Is(setDelayed(p, executor.DropAtShutdown+1), executor.ErrInvalid) {
 			t.Error("a policy that does not exist is taken")
 		}
 	})
@@ -311,7 +308,7 @@ func TestScheduledPoolConfigGetters(t *testing.T) {
 func TestScheduledPoolSetMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
-		if err := p.SetMax(4); !errors.Is(err, executor.ErrInvalid) {
+		if err := setMax(p, 4); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("SetMax: %v, want ErrInvalid", err)
 		}
 		for range 10 {
@@ -324,14 +321,19 @@ func TestScheduledPoolSetMax(t *testing.T) {
 	})
 }
 
-// The configuration of a SingleScheduled pool cannot be changed, and it runs one task at a time.
+// A SingleScheduled pool stays one of a single worker, and runs one task at a time.
 func TestScheduledPoolSingle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := testkit.Closing(t, executor.SingleScheduled()), newDiary()
-		expectIs(t, "SetCore", p.SetCore(2), executor.ErrInvalid)
-		expectIs(t, "SetMax", p.SetMax(2), executor.ErrInvalid)
-		expectIs(t, "SetKeepAlive", p.SetKeepAlive(time.Second), executor.ErrInvalid)
-		expectIs(t, "SetReject", p.SetReject(executor.Discard), executor.ErrInvalid)
+		expectIs(t, "SetCore", setCore(p, 2), executor.ErrInvalid)
+		expectIs(t, "SetMax", setMax(p, 2), executor.ErrInvalid)
+		expectIs(t, "SetKeepAlive", setKeepAlive(p, time.Second), executor.ErrInvalid)
+		expect(t, "policies", p.Reconfigure(func(s *executor.Settings) {
+			s.Reject, s.Delayed, s.RetainCanceled = executor.Discard, executor.DropAtShutdown, true
+		}), nil)
+		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) {
+			s.Delayed, s.RetainCanceled = executor.DefaultAfterShutdown, false
+		}), nil)
 		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
 		executor.Schedule(t.Context(), p, time.Second, d.Value("b", time.Second))
 		elapse(time.Minute)

@@ -52,8 +52,8 @@ type ShareConfig struct {
 // waits for room, as one of [Block].
 //
 // In the Stats of the share Active are the tasks that run, Idle the turns that it has asked
-// for, and Workers both. SetMax and Resize change the limit. Setters of Core, KeepAlive and
-// AllowCoreTimeout return an error.
+// for, and Workers both. Resize changes the limit, and [Pool.Reconfigure] the limit,
+// as Max, and the rejection policy.
 //
 // A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the
 // same way: after Shutdown p runs what waits in them, ShutdownNow returns it with the rest,

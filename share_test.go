@@ -365,11 +365,11 @@ func TestShareInvalid(t *testing.T) {
 	}
 	share := newShare(t, pool, executor.ShareConfig{Queue: executor.BoundedPrioritized(1), Reject: executor.DropLowest})
 	for name, err := range map[string]error{
-		"SetCore":       share.SetCore(1),
-		"SetKeepAlive":  share.SetKeepAlive(time.Second),
+		"SetCore":       setCore(share, 1),
+		"SetKeepAlive":  setKeepAlive(share, time.Second),
 		"Resize(0)":     share.Resize(0),
-		"SetMax(0)":     share.SetMax(0),
-		"SetReject nil": share.SetReject(nil),
+		"SetMax(0)":     setMax(share, 0),
+		"SetReject nil": setReject(share, nil),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}
@@ -390,7 +390,7 @@ func TestShareResize(t *testing.T) {
 			block.ReleaseOne()
 		}
 		expect(t, "active", waitStats(t, share).Active, 2)
-		expect(t, "Max", share.Max(), 2)
+		expect(t, "Max", share.Settings().Max, 2)
 	})
 }
 

@@ -110,7 +110,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	return n
 }
 
-func (n *node) workers() int { return max(n.pool.Core(), 1) }
+func (n *node) workers() int { return max(n.pool.Settings().Core, 1) }
 
 // newName returns a name that no incarnation has had.
 func (n *node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }

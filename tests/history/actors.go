@@ -136,22 +136,24 @@ func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
 		switch rng.IntN(7) {
 		case 0:
-			r.pool.SetCore(rng.IntN(4))
+			r.pool.Reconfigure(func(s *executor.Settings) { s.Core = rng.IntN(4) })
 		case 1:
-			r.pool.SetMax(1 + rng.IntN(4))
+			r.pool.Reconfigure(func(s *executor.Settings) { s.Max = 1 + rng.IntN(4) })
 		case 2:
-			r.pool.SetKeepAlive(time.Duration(rng.IntN(100)) * time.Microsecond)
+			r.pool.Reconfigure(func(s *executor.Settings) {
+				s.KeepAlive = time.Duration(rng.IntN(100)) * time.Microsecond
+			})
 		case 3:
-			r.pool.SetAllowCoreTimeout(rng.IntN(2) == 0)
+			r.pool.Reconfigure(func(s *executor.Settings) { s.AllowCoreTimeout = rng.IntN(2) == 0 })
 		case 4:
-			r.pool.Prestart()
+			r.pool.Prestart(1)
 		case 5:
 			for range r.pool.Waiting() {
 				break
 			}
 		case 6:
 			if r.sched != nil {
-				r.sched.SetRetainCanceled(rng.IntN(2) == 0)
+				r.pool.Reconfigure(func(s *executor.Settings) { s.RetainCanceled = rng.IntN(2) == 0 })
 				r.sched.Purge()
 			}
 		}
@@ -162,11 +164,13 @@ func (r *recording) reconfigure(rng *rand.Rand, over <-chan struct{}) {
 // changePolicies changes the policies.
 func (r *recording) changePolicies(rng *rand.Rand, over <-chan struct{}) {
 	for !closed(over) {
-		r.pool.SetReject(policies[r.changing[rng.IntN(len(r.changing))]].policy)
-		if r.sched != nil {
-			r.sched.SetDelayed(executor.AfterShutdown(rng.IntN(3)))
-			r.sched.SetPeriodic(executor.AfterShutdown(rng.IntN(3)))
-		}
+		r.pool.Reconfigure(func(s *executor.Settings) {
+			s.Reject = policies[r.changing[rng.IntN(len(r.changing))]].policy
+			if r.sched != nil {
+				s.Delayed = executor.AfterShutdown(rng.IntN(3))
+				s.Periodic = executor.AfterShutdown(rng.IntN(3))
+			}
+		})
 		time.Sleep(time.Duration(rng.IntN(80)) * time.Microsecond)
 	}
 }

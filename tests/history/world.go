@@ -130,7 +130,7 @@ func (s *setup) preset(kind int) {
 		s.reconfigured, s.OneWorker = false, true
 	default:
 		s.pool = p.pool(n)
-		s.max = s.pool.Max()
+		s.max = s.pool.Settings().Max
 		s.OneWorker = p.name == "Fixed" && n == 1
 	}
 	if s.sched != nil {
@@ -159,7 +159,7 @@ func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 	}
 	s.OneWorker = s.max == 1
 	s.pool = must(executor.New(c))
-	if err := s.pool.SetMax(s.max); err != nil {
+	if err := s.pool.Reconfigure(func(to *executor.Settings) { to.Max = s.max }); err != nil {
 		panic(err)
 	}
 }

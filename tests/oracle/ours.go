@@ -134,7 +134,7 @@ func (r *run) open() {
 			Queue: q, Reject: reject, Hooks: hooks, Logger: quiet,
 		})
 		if err == nil {
-			err = r.pool.SetMax(r.Max)
+			err = r.pool.Reconfigure(func(to *executor.Settings) { to.Max = r.Max })
 		}
 	}
 	if err != nil {
@@ -188,26 +188,30 @@ func (r *run) do(s Step) {
 	case "remove":
 		r.note("remove %d %t", s.Task, r.remove(s.Task))
 	case "setcore":
-		r.note("setcore %t", r.pool.SetCore(s.Args[0]) == nil)
+		r.note("setcore %t", r.pool.Reconfigure(func(to *executor.Settings) { to.Core = s.Args[0] }) == nil)
 	case "setmax":
-		r.note("setmax %t", r.pool.SetMax(s.Args[0]) == nil)
+		r.note("setmax %t", r.pool.Reconfigure(func(to *executor.Settings) { to.Max = s.Args[0] }) == nil)
 	case "prestart":
-		if did := r.pool.Prestart(); !r.inexactWorkers() {
-			r.note("prestart %t", did)
+		if did := r.pool.Prestart(1); !r.inexactWorkers() {
+			r.note("prestart %t", did == 1)
 		}
 	case "prestartall":
-		if did := r.pool.PrestartAll(); !r.inexactWorkers() {
+		if did := r.pool.Prestart(math.MaxInt); !r.inexactWorkers() {
 			r.note("prestartall %d", did)
 		}
 	case "purge":
-		if n := r.pool.Purge(); !r.hasBulk() {
+		n := 0
+		if r.sched != nil {
+			n = r.sched.Purge()
+		}
+		if !r.hasBulk() {
 			r.note("purge %d", n)
 		}
 	case "setretain":
-		r.sched.SetRetainCanceled(s.Args[0] == 0)
+		r.pool.Reconfigure(func(to *executor.Settings) { to.RetainCanceled = s.Args[0] == 0 })
 	case "setreject":
 		r.reject = policies[s.Args[0]]
-		r.pool.SetReject(rejects[r.reject])
+		r.pool.Reconfigure(func(to *executor.Settings) { to.Reject = rejects[r.reject] })
 	case "invokeall", "invokeany":
 		go r.invoke(s, d(1))
 	case "shutdown":
@@ -216,10 +220,11 @@ func (r *run) do(s Step) {
 		r.drop(r.pool.ShutdownNow())
 	case "setdelayed", "setperiodic":
 		a := executor.AfterShutdown(1 + s.Args[0])
-		if s.Do == "setdelayed" {
-			r.sched.SetDelayed(a)
-		} else {
-			r.sched.SetPeriodic(a)
+		r.pool.Reconfigure(func(to *executor.Settings) {
+			*map[string]*executor.AfterShutdown{"setdelayed": &to.Delayed, "setperiodic": &to.Periodic}[s.Do] = a
+		})
+		if a == executor.DropAtShutdown && r.pool.Stage() == executor.StageShutdown {
+			r.sched.Purge() // as the JDK does whenever a policy is set so
 		}
 	case "stats":
 		time.Sleep(tick) // the counters of the JDK lag behind

@@ -112,7 +112,7 @@ func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 					case <-stop:
 						return
 					case <-time.After(100 * time.Microsecond):
-						if err := p.SetCore(i % 5); err != nil {
+						if err := p.Reconfigure(func(s *executor.Settings) { s.Core = i % 5 }); err != nil {
 							t.Error(err)
 						}
 					}
