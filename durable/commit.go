@@ -9,6 +9,9 @@ import (
 // maxBatch is the most entries of one group commit.
 const maxBatch = 1000
 
+// maxCommit is how many bytes of results and outputs a group commit has, unless one entry has more.
+const maxCommit = 8 << 20
+
 // An entry is one thing to be committed: an outcome, a begin, or else a confirm.
 type entry struct {
 	*run
@@ -66,7 +69,16 @@ func (s *committer) add(e ...entry) {
 func (s *committer) take() []entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := min(len(s.mu.pending), maxBatch)
+	k, size := 0, 0
+	for k < min(len(s.mu.pending), maxBatch) {
+		if o := s.mu.pending[k].outcome; o != nil {
+			size += len(o.Result) + len(o.Output)
+		}
+		if k > 0 && size > maxCommit {
+			break
+		}
+		k++
+	}
 	group := s.mu.pending[:k:k]
 	s.mu.pending = s.mu.pending[k:]
 	if len(s.mu.pending) == 0 {

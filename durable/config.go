@@ -55,6 +55,10 @@ type Config struct {
 	// keeps none.
 	History int
 
+	// Output is how many bytes are kept of the beginning of what a run writes to Output, and as many of its end. It
+	// must be up to 1 MiB; the default, 0, is 64 KiB. A negative number keeps none.
+	Output int
+
 	// Hooks are called around what Jobs do. The default is none.
 	Hooks Hooks
 
@@ -66,6 +70,9 @@ type Config struct {
 // longest is the most that Lease and Poll may be: times that are computed from more might overflow.
 const longest = 365 * 24 * time.Hour
 
+// maxOutput is the most that Output may be.
+const maxOutput = 1 << 20
+
 func (c *Config) check() error {
 	switch {
 	case c.Store == nil || isNil(c.Store):
@@ -74,6 +81,8 @@ func (c *Config) check() error {
 		return invalid("Config.Lease %v: it must be 100ms to %v", c.Lease, longest)
 	case c.Poll != 0 && (c.Poll < time.Millisecond || c.Poll > longest):
 		return invalid("Config.Poll %v: it must be 1ms to %v", c.Poll, longest)
+	case c.Output > maxOutput:
+		return invalid("Config.Output %d: it must be at most %d", c.Output, maxOutput)
 	}
 	if c.Name != "" {
 		if err := checkName("Config.Name", c.Name, MaxKind); err != nil {
@@ -105,10 +114,12 @@ func (c *Config) setDefaults() {
 	setDefault(&c.Keep.Dead, 30*24*time.Hour)
 	setDefault(&c.Keep.History, 7*24*time.Hour)
 	setDefault(&c.History, 100)
+	setDefault(&c.Output, 64<<10)
 	c.Keep.Succeeded = max(c.Keep.Succeeded, 0)
 	c.Keep.Dead = max(c.Keep.Dead, 0)
 	c.Keep.History = max(c.Keep.History, 0)
 	c.History = max(c.History, 0)
+	c.Output = max(c.Output, 0)
 }
 
 func setDefault[T comparable](field *T, value T) {

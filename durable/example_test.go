@@ -287,6 +287,43 @@ func ExampleHooks() {
 	// mail for request 17 ended: no such mailbox
 }
 
+// A handler says how far it is, and keeps a log with its run.
+func ExampleOutput() {
+	jobs, err := durable.New(durable.Config{Store: memory.New()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	reindex := durable.Handle(jobs, "reindex", func(ctx context.Context, documents []string) (int, error) {
+		for i, name := range documents {
+			durable.Progress(ctx, int64(i), int64(len(documents)), name)
+			fmt.Fprintln(durable.Output(ctx), "read", name)
+		}
+		return len(documents), nil
+	})
+
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- jobs.Run(ctx) }()
+	id, err := reindex.Schedule(ctx, 0, []string{"a.txt", "b.txt"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := reindex.Await(ctx, id); err != nil {
+		log.Fatal(err)
+	}
+	output, err := jobs.Output(ctx, id, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s%d bytes were written, %d left out\n", output.Head, output.Written, output.Omitted())
+	stop()
+	<-ended
+	// Output:
+	// read a.txt
+	// read b.txt
+	// 22 bytes were written, 0 left out
+}
+
 // What there is of each kind, for a dashboard.
 func ExampleJobs_Counts() {
 	jobs, err := durable.New(durable.Config{Store: memory.New()})

@@ -41,7 +41,7 @@ func (n *node) healthy() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for call, f := range n.mu.failing {
-		if call == "listen" || call == "prune" {
+		if call == "listen" || call == "prune" || call == "report" {
 			continue // jobs run all the same
 		}
 		if d := time.Since(f.since); d > n.jobs.cfg.Lease || n.mu.fenced {

@@ -66,6 +66,7 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 		n.mu.Unlock()
 		n.renew(asked.at)
 		fence.Reset(n.leaseLeft())
+		n.reporter.wake()
 		n.cancelRuns(pulse.Canceled)
 		if pulse.Freed > 0 {
 			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)

@@ -18,6 +18,7 @@ import (
 type Jobs struct {
 	cfg   Config
 	store Store // Config.Store, or what times the calls of it
+	tally tally
 
 	// mu is a leaf lock.
 	mu struct {
@@ -36,7 +37,7 @@ func New(c Config) (*Jobs, error) {
 		return nil, err
 	}
 	c.setDefaults()
-	j := &Jobs{cfg: c, store: c.Store}
+	j := &Jobs{cfg: c, store: c.Store, tally: newTally()}
 	if c.Hooks.Call != nil {
 		j.store = timed{c.Store, j}
 	}

@@ -18,12 +18,13 @@ const confirmLead = 25 * time.Millisecond
 // maxHeld is the most jobs that a node claims ahead.
 const maxHeld = 1024
 
-// A node is one program's part in running the jobs. Five goroutines belong to it. The first is the one that calls run,
+// A node is one program's part in running the jobs. Six goroutines belong to it. The first is the one that calls run,
 // which starts the others and waits for them:
 //
 //	poll       claims what is due before the next poll, and releases
 //	heartbeat  renews the lease, and stands in for a poll while there is nothing to claim
 //	committer  commits confirms and outcomes in groups
+//	reporter   reports the node and the progress of its runs
 //	listen     wakes poll when the store reports a change
 //	prune      removes what has been kept for long enough
 //
@@ -33,6 +34,8 @@ type node struct {
 	pool      *executor.ScheduledPool
 	clock     *storeClock
 	committer *committer
+	reporter  *reporter
+	host      string
 	prefix    string          // of the node's names
 	values    context.Context // that of Run, without its end: for handlers
 
@@ -50,7 +53,8 @@ type node struct {
 	// mu is a leaf lock, except that the locks of Jobs and storeClock are taken under it.
 	mu struct {
 		sync.Mutex
-		name string // of this incarnation, by which the store knows the node
+		name   string    // of this incarnation, by which the store knows the node
+		joined time.Time // on the store's clock
 
 		// What the node holds. Each run in held is in one state, and inState and perKind count them.
 		held    map[ID]*run
@@ -84,16 +88,18 @@ type node struct {
 }
 
 func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
+	host, _ := os.Hostname()
 	name := j.cfg.Name
 	if name == "" {
-		name, _ = os.Hostname()
+		name = host
 	}
 	n := &node{
 		jobs: j, pool: pool, clock: newStoreClock(), values: context.WithoutCancel(ctx),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
+		host:   strings.ToValidUTF8(strings.ReplaceAll(host, "\x00", ""), "?"),
 		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time),
 	}
-	n.committer = newCommitter(n)
+	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.mu.held = make(map[ID]*run)
 	n.mu.perKind = make(map[string]int)
 	n.mu.fenced = true // until it has joined
@@ -125,6 +131,7 @@ func (n *node) run(ctx context.Context) {
 	if joined {
 		wg.Go(func() { n.heartbeatLoop(live) })
 		wg.Go(func() { n.committer.loop(live) })
+		wg.Go(func() { n.reporter.loop(live) })
 		wg.Go(func() { n.listenLoop(ctx) })
 		wg.Go(func() { n.pruneLoop(ctx) })
 		n.pollLoop(ctx)
@@ -157,6 +164,10 @@ func (n *node) join(ctx context.Context) bool {
 			n.heard(asked, now)
 			n.hearPaused(before, paused)
 			n.renew(asked.at)
+			n.mu.Lock()
+			n.mu.joined = now
+			n.mu.Unlock()
+			n.reporter.wake()
 			return true
 		}
 		outage.wait(ctx)

@@ -26,6 +26,9 @@ type run struct {
 	// LeftOutBefore and LeftOutDuring.
 	before func() LeftOut
 	during func() overlap
+	// progress and output are what its handler has noted and written; nil before.
+	progress atomic.Pointer[RunProgress]
+	output   atomic.Pointer[output]
 	// last is the outcome of the run while its trigger is asked for the next time; nil before.
 	last *Outcome
 
@@ -214,6 +217,10 @@ func (r *run) postpone(occurrence time.Time) {
 
 // commit hands the outcome over, also if the node was declared dead meanwhile: the store refuses it then.
 func (r *run) commit(o Outcome) {
+	r.output.Load().close()
+	if !o.Unrecorded && r.n.jobs.cfg.History > 0 {
+		o.Output = r.packed()
+	}
 	r.n.mu.Lock()
 	delete(r.n.mu.unnoted, r)
 	if r.state == begun {

@@ -79,6 +79,27 @@ type Store interface {
 	// PausedKinds returns the kinds that are paused, in any order.
 	PausedKinds(ctx context.Context) ([]string, error)
 
+	// Report notes what a node reports: of a node that is not alive no details. The progress of a run replaces what an
+	// earlier call, or an earlier run of the job, has reported.
+	Report(ctx context.Context, node string, r Report) error
+
+	// Nodes returns the nodes that are alive, in any order.
+	Nodes(ctx context.Context) ([]NodeInfo, error)
+
+	// Progress returns what was reported of those of the jobs that are Running, with the epochs that they have, in any
+	// order.
+	Progress(ctx context.Context, ids []ID) ([]RunProgress, error)
+
+	// Latest returns runs of all jobs in the inverse order of Finished, Job and Seq, those that come after f.Before if
+	// that is not zero. f has a Limit and Verdicts, each once.
+	Latest(ctx context.Context, f LatestFilter) ([]JobRun, error)
+
+	// Output returns Outcome.Output of a run, nil if it had none; or ErrNotFound if the history has no such run.
+	Output(ctx context.Context, id ID, seq int64) ([]byte, error)
+
+	// Dead returns the jobs that are dead, those that were changed last first.
+	Dead(ctx context.Context, limit int) ([]DeadJob, error)
+
 	// Prune removes what has been kept for long enough, some thousands at most, and returns how many jobs and runs it
 	// was.
 	Prune(ctx context.Context, r Retention) (int, error)
@@ -179,6 +200,12 @@ type HeartbeatResult struct {
 	Due      bool     // a job that the Watch asks for is there; those just freed may not count
 }
 
+// A Report is what a node reports of itself, unless Details is nil, and of its runs.
+type Report struct {
+	Details  *NodeDetails
+	Progress []RunProgress
+}
+
 // A Ref names one holding of a job.
 type Ref struct {
 	ID    ID
@@ -258,6 +285,8 @@ type Outcome struct {
 	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node.
 	Run        Run
 	Unrecorded bool
+	// Output is kept with that line, and goes with it.
+	Output []byte
 }
 
 // A CommitResult reports, for each entry of a CommitRequest, whether it took effect: now, or in an earlier call with

@@ -114,6 +114,36 @@ func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) 
 	return t.Store.Prune(ctx, r)
 }
 
+func (t timed) Report(ctx context.Context, node string, r Report) (err error) {
+	defer t.jobs.calledStore("report", time.Now(), &err)
+	return t.Store.Report(ctx, node, r)
+}
+
+func (t timed) Nodes(ctx context.Context) (nodes []NodeInfo, err error) {
+	defer t.jobs.calledStore("nodes", time.Now(), &err)
+	return t.Store.Nodes(ctx)
+}
+
+func (t timed) Progress(ctx context.Context, ids []ID) (all []RunProgress, err error) {
+	defer t.jobs.calledStore("progress", time.Now(), &err)
+	return t.Store.Progress(ctx, ids)
+}
+
+func (t timed) Latest(ctx context.Context, f LatestFilter) (runs []JobRun, err error) {
+	defer t.jobs.calledStore("latest", time.Now(), &err)
+	return t.Store.Latest(ctx, f)
+}
+
+func (t timed) Output(ctx context.Context, id ID, seq int64) (data []byte, err error) {
+	defer t.jobs.calledStore("output", time.Now(), &err)
+	return t.Store.Output(ctx, id, seq)
+}
+
+func (t timed) Dead(ctx context.Context, limit int) (dead []DeadJob, err error) {
+	defer t.jobs.calledStore("dead", time.Now(), &err)
+	return t.Store.Dead(ctx, limit)
+}
+
 func (t timedTx) GetTx(ctx context.Context, tx Tx, id ID) (job Job, err error) {
 	defer t.jobs.calledStore("get_tx", time.Now(), &err)
 	return t.TxStore.GetTx(ctx, tx, id)

@@ -75,7 +75,9 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	c.inTx.Store(true)
 	o := c.ending(RunSucceeded, c.started, nil)
 	o.Result = data
-	o = c.follow(tt, o)
+	if o = c.follow(tt, o); c.n.jobs.cfg.History > 0 {
+		o.Output = c.packed()
+	}
 	settled, err := store.CompleteTx(ctx, tx,
 		CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
 	if err != nil {

@@ -23,19 +23,28 @@ import (
 type Store struct {
 	mu struct {
 		sync.Mutex
-		shift  time.Duration
-		jobs   map[durable.ID]*durable.Job
-		keys   map[string]durable.ID
-		runs   map[durable.ID][]durable.Run // ascending
-		leases map[string]lease
-		paused map[string]bool // kinds
+		shift    time.Duration
+		jobs     map[durable.ID]*durable.Job
+		keys     map[string]durable.ID
+		runs     map[durable.ID][]line // ascending
+		progress map[durable.ID]durable.RunProgress
+		leases   map[string]lease
+		paused   map[string]bool // kinds
 	}
+}
+
+// line is one of the history.
+type line struct {
+	durable.Run
+	output []byte
 }
 
 // lease is that of a node.
 type lease struct {
-	until  time.Time
-	length time.Duration
+	until   time.Time
+	length  time.Duration
+	joined  time.Time
+	details durable.NodeDetails
 }
 
 // New returns an empty store.
@@ -43,7 +52,8 @@ func New() *Store {
 	s := new(Store)
 	s.mu.jobs = make(map[durable.ID]*durable.Job)
 	s.mu.keys = make(map[string]durable.ID)
-	s.mu.runs = make(map[durable.ID][]durable.Run)
+	s.mu.runs = make(map[durable.ID][]line)
+	s.mu.progress = make(map[durable.ID]durable.RunProgress)
 	s.mu.leases = make(map[string]lease)
 	s.mu.paused = make(map[string]bool)
 	return s
@@ -107,7 +117,7 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
-	s.mu.leases[node] = lease{now.Add(length), length}
+	s.mu.leases[node] = lease{until: now.Add(length), length: length, joined: now}
 	return now, nil
 }
 
@@ -124,11 +134,14 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 	}
 	mine, ok := s.mu.leases[node]
 	if pulse.Alive = ok; ok {
-		s.mu.leases[node] = lease{pulse.Now.Add(length), length}
+		renewed := mine
+		renewed.until, renewed.length = pulse.Now.Add(length), length
+		s.mu.leases[node] = renewed
 	}
 	late := ok && mine.until.Before(pulse.Now)
 	for name, l := range s.mu.leases {
-		begin := lease{pulse.Now.Add(l.length), l.length}
+		begin := l
+		begin.until = pulse.Now.Add(l.length)
 		switch over := l.until.Before(pulse.Now); {
 		case name == node:
 		case over && late, l.until.After(begin.until.Add(time.Second)):
@@ -147,7 +160,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 		if _, alive := s.mu.leases[j.Owner]; !alive {
 			pulse.Freed++
 			if run, ok := transition.Reap(j, pulse.Now); ok {
-				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], run)
+				s.mu.runs[j.ID] = append(s.mu.runs[j.ID], line{Run: run})
 			}
 			if j.State == durable.Dead {
 				pulse.Dead = append(pulse.Dead, j.ID)
@@ -248,7 +261,7 @@ func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 		if ok && j.State.Granted() {
 			run := transition.Commit(j, o, b.Node, answer.Now)
 			if !o.Unrecorded && b.History > 0 {
-				lines := append(s.mu.runs[j.ID], run)
+				lines := append(s.mu.runs[j.ID], line{run, o.Output})
 				s.mu.runs[j.ID] = lines[max(0, len(lines)-b.History):]
 			}
 		}
@@ -278,6 +291,7 @@ func (s *Store) removeLocked(j *durable.Job) (lines int) {
 	delete(s.mu.jobs, j.ID)
 	delete(s.mu.keys, j.Key)
 	delete(s.mu.runs, j.ID)
+	delete(s.mu.progress, j.ID)
 	return lines
 }
 
@@ -327,7 +341,7 @@ func (s *Store) Runs(ctx context.Context, id durable.ID, before int64, limit int
 	var page []durable.Run
 	for _, run := range slices.Backward(s.mu.runs[id]) {
 		if (before == 0 || run.Seq < before) && len(page) < limit {
-			page = append(page, run)
+			page = append(page, run.Run)
 		}
 	}
 	return page, nil
@@ -397,7 +411,7 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		}
 	}
 	for id, lines := range s.mu.runs {
-		rest := slices.DeleteFunc(lines, func(run durable.Run) bool {
+		rest := slices.DeleteFunc(lines, func(run line) bool {
 			return r.History > 0 && run.Finished.Before(now.Add(-r.History))
 		})
 		n += len(lines) - len(rest)

@@ -156,8 +156,8 @@ func commitRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
 		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
-			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[])
-		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, ord)
+			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[])
+		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
 			state = case when j.schedule = 'once' and j.next_due <> 0 then case j.pending when {PendingPause} then {Paused} else {Waiting} end
@@ -174,8 +174,8 @@ func commitRuns(more, from, lock string) string {
 		` + from + `
 		returning j.runs, case when j.state = {Waiting} and j.due < n.now then j.due end as early, o.*
 	), added as (
-		insert into executor_run (` + sqlrow.RunColumns + `)
-		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error from u
+		insert into executor_run (` + sqlrow.RunColumns + `, output)
+		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error, output from u
 		where recorded and $16::bigint > 0 on conflict do nothing
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
@@ -193,14 +193,14 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		states, verdicts      = make([]int16, n), make([]int16, n)
 		attempts, runAttempts = make([]int32, n), make([]int32, n)
 		errs                  = make([]string, n)
-		results               = make([][]byte, n)
+		results, outputs      = make([][]byte, n), make([][]byte, n)
 		recorded              = make([]bool, n)
 	)
 	for i, o := range b.Outcomes {
 		ids[i], epochs[i], states[i] = uuid(o.ID), o.Epoch, int16(o.State)
 		attempts[i] = int32(sqlrow.Attempt(o.Attempt))
 		dues[i], occurrences[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence)
-		errs[i], results[i], recorded[i] = o.Error, o.Result, !o.Unrecorded
+		errs[i], results[i], outputs[i], recorded[i] = o.Error, o.Result, o.Output, !o.Unrecorded
 		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(sqlrow.Attempt(o.Run.Attempt))
 		verdicts[i] = int16(o.Run.Verdict)
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
@@ -208,7 +208,7 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 	a.Committed, err = answers(n, now, &early)(q.query(ctx, statement, ids, epochs, states, dues, occurrences,
 		attempts, errs,
 		results, recorded,
-		runs, runAttempts, started, finished, verdicts, b.Node, b.History))
+		runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs))
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,9 @@ var Heartbeat = heartbeat
 // ListJobs returns the statement that lists jobs.
 var ListJobs = listJobs
 
+// Latest returns the statement that reads the latest runs.
+var Latest = latest
+
 // Migrate makes the tables or brings them up to date.
 var Migrate = migrate
 

@@ -18,8 +18,8 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
 	var now int64
 	err := s.db.QueryRowContext(ctx, `with n as materialized (select `+clock+` as now)
-		insert into executor_node (id, lease_until, lease) select $1, n.now + $2, $2 from n
-		on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease
+		insert into executor_node (id, lease_until, lease, joined) select $1, n.now + $2, $2, n.now from n
+		on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease, joined = excluded.joined
 		returning lease_until - $2`, node, lease.Microseconds()).Scan(&now)
 	return sqlrow.Time(now), err
 }

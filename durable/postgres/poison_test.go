@@ -13,7 +13,9 @@ import (
 func makeFifth(t *testing.T, store *postgres.Store) {
 	t.Helper()
 	must(store.DB().Exec(`alter table executor_job drop constraint executor_job_sound;
-		alter table executor_job drop column suspect; alter table executor_job drop column meta; drop table executor_begun; alter table executor_schema drop column oldest;
+		alter table executor_job drop column suspect; alter table executor_job drop column meta;
+		alter table executor_node drop column joined, drop column info; alter table executor_run drop column output;
+		drop index executor_run_latest; drop table executor_progress; drop table executor_begun; alter table executor_schema drop column oldest;
 		update executor_schema set version = 5`))
 }
 

@@ -34,8 +34,10 @@ var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
-	if _, err := s.db.ExecContext(ctx, forgetBegun); err != nil {
-		return 0, err
+	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
+		if _, err := s.db.ExecContext(ctx, forget); err != nil {
+			return 0, err
+		}
 	}
 	removed := 0
 	for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,

@@ -116,6 +116,22 @@ var migrations = []string{
 
 	// What callers and hooks have added to a job. Programs that do not know of it leave it as it is.
 	`alter table executor_job add column meta text not null default '';`,
+
+	// What nodes report of themselves and of their runs, what runs have written, and the latest runs of all jobs.
+	// Programs that do not know of it leave it empty. What runs have written is compressed already.
+	`alter table executor_node add column joined bigint not null default 0, add column info text not null default '';
+	alter table executor_run add column output bytea;
+	alter table executor_run alter column output set storage external;
+	alter table executor_run set (toast.autovacuum_vacuum_scale_factor = 0.02);
+	create index executor_run_latest on executor_run (verdict, finished);
+	create table executor_progress (
+		job uuid primary key,
+		epoch bigint not null,
+		done bigint not null,
+		total bigint not null,
+		note text not null,
+		noted bigint not null
+	) with (fillfactor = 50);`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

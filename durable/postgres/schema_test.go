@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	executor "github.com/executor-go/executor"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +19,8 @@ import (
 // makeFirst makes the schema of a store that of the first version.
 func makeFirst(store *postgres.Store) {
 	for _, statement := range []string{
-		"alter table executor_job drop constraint executor_job_sound", "alter table executor_schema drop column oldest", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "alter table executor_job drop column meta", "drop table executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
+		"alter table executor_job drop constraint executor_job_sound", "alter table executor_schema drop column oldest", "create index executor_run_finished on executor_run using brin (finished)", "alter table executor_job drop column lost", "alter table executor_job drop column meta", "alter table executor_node drop column joined, drop column info",
+		"alter table executor_run drop column output", "drop index executor_run_latest", "drop table executor_progress", "drop table executor_limit, executor_pause, executor_begun", "alter table executor_job drop column suspect", "alter table executor_node drop column lease", "drop index executor_job_owner",
 		sqlrow.SQL("create index executor_job_owner on executor_job (owner) where state in {Held}"), "alter table executor_job rename column pending to wish", "update executor_schema set version = 1",
 	} {
 		must(store.DB().Exec(statement))
@@ -29,7 +31,11 @@ func makeFirst(store *postgres.Store) {
 func TestMigrateFirstSchema(t *testing.T) {
 	dsn := dsn(t)
 	store := open(t, dsn)
-	j := claimed(t, store, "a", 1, 0)[0]
+	held := claimed(t, store, "a", 2, 0)
+	j, over := held[0], held[1]
+	end := durable.Outcome{Ref: durable.Ref{ID: over.ID, Epoch: over.Epoch}, State: durable.Succeeded,
+		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
+	must(store.Commit(t.Context(), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}))
 	makeFirst(store)
 	migrated := open(t, dsn)
 	must(migrated.Join(t.Context(), "b", time.Hour))
@@ -39,7 +45,21 @@ func TestMigrateFirstSchema(t *testing.T) {
 	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
 	}
-	if got := must(migrated.Get(t.Context(), j.ID)); got.State != durable.Confirmed || got.Owner != "a" {
+	failed := durable.LatestFilter{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 2}
+	runs := must(migrated.Latest(t.Context(), failed))
+	if len(runs) != 1 || runs[0].Job != over.ID {
+		t.Errorf("runs are %+v", runs)
+	}
+	if data := must(migrated.Output(t.Context(), over.ID, 1)); data != nil {
+		t.Errorf("output is %v", data)
+	}
+	nodes := must(migrated.Nodes(t.Context()))
+	if i := slices.IndexFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == "a" }); i < 0 ||
+		!nodes[i].Joined.IsZero() || nodes[i].Host != "" || nodes[i].Beat.IsZero() {
+		t.Errorf("nodes are %+v", nodes)
+	}
+	if got := must(migrated.Get(t.Context(), j.ID)); got.Meta != nil || got.State != durable.Confirmed ||
+		got.Owner != "a" {
 		t.Errorf("job is %+v", got)
 	}
 }

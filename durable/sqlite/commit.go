@@ -80,9 +80,9 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 		return err == nil, err
 	}
 	r := &o.Run
-	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+") select id, runs, ?, ?, epoch, ?, ?, ?, ?, ? from executor_job where id = ? on conflict do nothing",
+	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+", output) select id, runs, ?, ?, epoch, ?, ?, ?, ?, ?, ? from executor_job where id = ? on conflict do nothing",
 		micros(r.Occurrence), sqlrow.Attempt(r.Attempt), b.Node, micros(r.Started), micros(r.Finished),
-		int64(r.Verdict), r.Error, o.ID[:])
+		int64(r.Verdict), r.Error, o.Output, o.ID[:])
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}
@@ -104,8 +104,10 @@ var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	return do(ctx, s.writer, func(q *querier) (removed int, err error) {
-		if _, err := q.exec(forgetBegun); err != nil {
-			return 0, err
+		for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
+			if _, err := q.exec(forget); err != nil {
+				return 0, err
+			}
 		}
 		t := now()
 		for state, keep := range map[durable.State]time.Duration{durable.Succeeded: r.Succeeded, durable.Dead: r.Dead,

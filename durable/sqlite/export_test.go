@@ -44,7 +44,7 @@ func (s *Store) Downgrade(version int) error {
 	if _, err := conn.ExecContext(ctx, script.String()); err != nil {
 		return err
 	}
-	for _, table := range []string{"executor_job", "executor_node"} {
+	for _, table := range []string{"executor_job", "executor_node", "executor_run"} {
 		names, err := sqlrow.Strings(conn.QueryContext(ctx, "select name from pragma_table_info(?)", table))
 		if err != nil {
 			return err

@@ -17,8 +17,9 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), nil 
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
 	return do(ctx, s.writer, func(q *querier) (time.Time, error) {
 		t := now()
-		_, err := q.exec(`insert into executor_node (id, lease_until, lease) values (?, ?, ?)
-			on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease`, node, micros(t.Add(lease)), lease.Microseconds())
+		_, err := q.exec(`insert into executor_node (id, lease_until, lease, joined) values (?, ?, ?, ?)
+			on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease, joined = excluded.joined`,
+			node, micros(t.Add(lease)), lease.Microseconds(), micros(t))
 		return t, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Jobs that are over are found by their index: a prune does not cost more where more jobs wait.
@@ -27,6 +28,19 @@ func TestListOfPrefixUsesIndex(t *testing.T) {
 		statement, args := listJobs(durable.Filter{Prefix: "a"}, narrow)
 		usesIndex(t, way, statement, args...)
 	}
+}
+
+// A page of the latest runs does not cost more where more are kept; nor does a look at the dead, or at the progress of
+// some jobs.
+func TestLooksUseIndex(t *testing.T) {
+	both := []durable.Verdict{durable.RunSucceeded, durable.RunFailed}
+	statement, args := latest(durable.LatestFilter{Verdicts: both, Limit: 10})
+	usesIndex(t, "executor_run_latest (verdict=?)", statement, args...)
+	before := durable.Run{Finished: now()}
+	statement, args = latest(durable.LatestFilter{Verdicts: both, Limit: 10, Before: before})
+	usesIndex(t, "executor_run_latest (verdict=? AND finished<?)", statement, args...)
+	usesIndex(t, "executor_job_over (state=?)", sqlrow.ReadDead+"?", 10)
+	usesIndex(t, "p USING PRIMARY KEY (job=?)", sqlrow.ReadProgress+" where p.job in (?, ?)", "a", "b")
 }
 
 // usesIndex sees to it that a statement does not read all jobs, but those that it
@@ -52,7 +66,7 @@ func usesIndex(t *testing.T, way, statement string, args ...any) {
 		}
 		plan += step + "\n"
 	}
-	if rows.Err() != nil || !strings.Contains(plan, way) || strings.Contains(plan, "SCAN executor_job") {
+	if rows.Err() != nil || !strings.Contains(plan, way) || strings.Contains(plan, "SCAN executor_job") || strings.Contains(plan, "SCAN r") {
 		t.Errorf("the plan is\n%s%v", plan, rows.Err())
 	}
 }

@@ -128,6 +128,21 @@ var migrations = []string{
 
 	// What callers and hooks have added to a job. Programs that do not know of it leave it as it is.
 	`alter table executor_job add column meta text not null default '';`,
+
+	// What nodes report of themselves and of their runs, what runs have written, and the latest runs of all jobs.
+	// Programs that do not know of it leave it empty.
+	`alter table executor_node add column joined integer not null default 0;
+	alter table executor_node add column info text not null default '';
+	alter table executor_run add column output blob;
+	create index executor_run_latest on executor_run (verdict, finished);
+	create table executor_progress (
+		job blob primary key not null,
+		epoch integer not null,
+		done integer not null,
+		total integer not null,
+		note text not null,
+		noted integer not null
+	) strict, without rowid;`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

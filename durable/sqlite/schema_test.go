@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,16 @@ func TestMigrateFirstSchema(t *testing.T) {
 	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
+	over := durable.NewJob{ID: durable.NewID(), Key: "over", Kind: "k", Schedule: "once", Attempts: 3}
+	if _, err := store.Insert(t.Context(), []durable.NewJob{over}, durable.Placement{Node: "a", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	end := durable.Outcome{Ref: durable.Ref{ID: over.ID, Epoch: 1}, State: durable.Succeeded,
+		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
+	b := durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}
+	if _, err := store.Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
 	if err := store.Downgrade(1); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +70,21 @@ func TestMigrateFirstSchema(t *testing.T) {
 			t.Errorf("answer is %+v: %v", p, err)
 		}
 	}
-	if got, err := store.Get(t.Context(), j.ID); err != nil || got.State != durable.Confirmed || got.Owner != "a" {
+	failed := durable.LatestFilter{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 2}
+	runs, err := store.Latest(t.Context(), failed)
+	if err != nil || len(runs) != 1 || runs[0].Job != over.ID || runs[0].Key != "over" {
+		t.Errorf("runs are %+v: %v", runs, err)
+	}
+	if data, err := store.Output(t.Context(), over.ID, 1); err != nil || data != nil {
+		t.Errorf("output is %v: %v", data, err)
+	}
+	nodes, err := store.Nodes(t.Context())
+	if i := slices.IndexFunc(nodes, func(n durable.NodeInfo) bool { return n.Name == "a" }); err != nil || i < 0 ||
+		!nodes[i].Joined.IsZero() || nodes[i].Host != "" || nodes[i].Beat.IsZero() {
+		t.Errorf("nodes are %+v: %v", nodes, err)
+	}
+	if got, err := store.Get(t.Context(), j.ID); err != nil || got.Meta != nil || got.State != durable.Confirmed ||
+		got.Owner != "a" {
 		t.Errorf("job is %+v: %v", got, err)
 	}
 }

@@ -246,19 +246,26 @@ func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
 	var runs []durable.Run
 	for rows.Next() {
 		var r durable.Run
-		var id []byte
-		var occurrence, started, finished int64
-		if err := rows.Scan(&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict,
-			&r.Error); err != nil {
+		if err := scanRun(rows, &r); err != nil {
 			return nil, err
 		}
-		if r.Job, err = ID(id); err != nil {
-			return nil, err
-		}
-		r.Occurrence, r.Started, r.Finished = Time(occurrence), Time(started), Time(finished)
 		runs = append(runs, r)
 	}
 	return runs, rows.Err()
+}
+
+// scanRun reads a run, and then the columns of more.
+func scanRun(s Scanner, r *durable.Run, more ...any) error {
+	var id []byte
+	var occurrence, started, finished int64
+	err := s.Scan(append([]any{&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict,
+		&r.Error}, more...)...)
+	if err != nil {
+		return err
+	}
+	r.Occurrence, r.Started, r.Finished = Time(occurrence), Time(started), Time(finished)
+	r.Job, err = ID(id)
+	return err
 }
 
 // CountJobs selects what ScanCounts reads.

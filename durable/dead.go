@@ -1,0 +1,77 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxDead is the most jobs that DeadGroups looks at, and maxDeadIDs the most IDs that a group has.
+const (
+	maxDead    = 10_000
+	maxDeadIDs = 500
+)
+
+// A DeadJob is a job that is dead, as Store.Dead returns it.
+type DeadJob struct {
+	ID    ID
+	Kind  string
+	Error string    // at least the first 300 characters
+	Ended time.Time // when it ended, or was changed last
+}
+
+// A DeadGroup are the dead jobs of a kind that have failed for the same reason.
+type DeadGroup struct {
+	Kind string `json:"kind"`
+	// Reason is the first line of their errors, in which each number, and each longer word of hexadecimal digits, is a
+	// "#".
+	Reason string    `json:"reason"`
+	Jobs   int       `json:"jobs"`
+	First  time.Time `json:"first"` // when the first and the last of them ended
+	Last   time.Time `json:"last"`
+	IDs    []ID      `json:"ids"` // the latest first, at most 500
+}
+
+// DeadGroups returns the jobs that are dead, of which it looks at the latest 10,000, in groups by kind and reason. The
+// largest group is the first.
+func (j *Jobs) DeadGroups(ctx context.Context) ([]DeadGroup, error) {
+	mustContext(ctx)
+	dead, err := j.store.Dead(ctx, maxDead)
+	if err != nil {
+		return nil, err
+	}
+	type key struct{ kind, reason string }
+	index := make(map[key]int)
+	var groups []DeadGroup
+	for _, d := range dead {
+		k := key{d.Kind, reason(d.Error)}
+		i, ok := index[k]
+		if !ok {
+			i = len(groups)
+			index[k] = i
+			groups = append(groups, DeadGroup{Kind: k.kind, Reason: k.reason, Last: d.Ended})
+		}
+		g := &groups[i]
+		g.Jobs++
+		g.First = d.Ended
+		if len(g.IDs) < maxDeadIDs {
+			g.IDs = append(g.IDs, d.ID)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b DeadGroup) int {
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), b.Last.Compare(a.Last))
+	})
+	return groups, nil
+}
+
+// varies are the parts of an error in which those of the same reason differ.
+var varies = regexp.MustCompile(`\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{2,})+\b|\b0x[0-9a-fA-F]+\b|[0-9]+`)
+
+// reason returns what errors of the same reason have in common.
+func reason(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return varies.ReplaceAllString(shorten(line, 300), "#")
+}

@@ -1,0 +1,157 @@
+package sqlrow
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// Details returns what a node reports as its column has it.
+func Details(d *durable.NodeDetails) string {
+	if d == nil {
+		return ""
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		return "" // texts and numbers have none
+	}
+	return string(data)
+}
+
+// NodeColumns are what ScanNodes reads of executor_node.
+var NodeColumns = SQL(`id, lease_until, lease, joined, info,
+	(select count(*) from executor_job where state in {Held} and owner = executor_node.id)`)
+
+// ScanNodes reads and closes rows of nodes. Details that can't be read are none.
+func ScanNodes(rows *sql.Rows, err error) ([]durable.NodeInfo, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var nodes []durable.NodeInfo
+	for rows.Next() {
+		var n durable.NodeInfo
+		var until, lease, joined int64
+		var info string
+		if err := rows.Scan(&n.Name, &until, &lease, &joined, &info, &n.Jobs); err != nil {
+			return nil, err
+		}
+		if info != "" && json.Unmarshal([]byte(info), &n.NodeDetails) != nil {
+			n.NodeDetails = durable.NodeDetails{}
+		}
+		n.Joined, n.Beat, n.Lease = Time(joined), Time(until-lease), time.Duration(lease)*time.Microsecond
+		nodes = append(nodes, n)
+	}
+	return nodes, rows.Err()
+}
+
+// ReadProgress selects what ScanProgress reads, of jobs for which the caller adds a condition.
+var ReadProgress = SQL(`select p.job, p.epoch, p.done, p.total, p.note, p.noted from executor_progress p
+	join executor_job j on j.id = p.job and j.epoch = p.epoch and j.state = {Running}`)
+
+// ScanProgress reads and closes rows of ReadProgress.
+func ScanProgress(rows *sql.Rows, err error) ([]durable.RunProgress, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []durable.RunProgress
+	for rows.Next() {
+		var p durable.RunProgress
+		var id []byte
+		var noted int64
+		if err := rows.Scan(&id, &p.Epoch, &p.Done, &p.Total, &p.Note, &noted); err != nil {
+			return nil, err
+		}
+		if p.Job, err = ID(id); err != nil {
+			return nil, err
+		}
+		p.At = Time(noted)
+		all = append(all, p)
+	}
+	return all, rows.Err()
+}
+
+// ForgetProgress forgets that of runs that are over.
+var ForgetProgress = SQL(`delete from executor_progress where not exists (
+	select 1 from executor_job j where j.id = executor_progress.job and j.epoch = executor_progress.epoch and j.state = {Running})`)
+
+// Latest returns the statement that reads the latest runs of all jobs, and its arguments. place returns the placeholder
+// of an argument, counted from 1. Each verdict is looked up by itself, in the index executor_run_latest.
+func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) any) (statement string, args []any) {
+	arg := func(v any) string {
+		args = append(args, v)
+		return place(len(args))
+	}
+	var where strings.Builder
+	if !f.Before.Finished.IsZero() {
+		at := arg(Micros(f.Before.Finished))
+		fmt.Fprintf(&where, " and r.finished <= %[1]s and (r.finished < %[1]s or (r.job, r.seq) < (%s, %s))", at,
+			arg(id(f.Before.Job)), arg(f.Before.Seq))
+	}
+	if f.Kind != "" {
+		where.WriteString(" and j.kind = " + arg(f.Kind))
+	}
+	if f.Node != "" {
+		fmt.Fprintf(&where, " and substr(r.node, 1, %d) = %s", utf8.RuneCountInString(f.Node), arg(f.Node))
+	}
+	const order = " order by finished desc, job desc, seq desc limit "
+	limit := arg(f.Limit)
+	var parts []string
+	for _, v := range f.Verdicts {
+		parts = append(parts, fmt.Sprintf("select * from (select r.%s, j.key, j.kind from executor_run r join executor_job j on j.id = r.job where r.verdict = %d%s%s%s) as v%[2]d",
+			strings.ReplaceAll(RunColumns, ", ", ", r."), v, where.String(), order, limit))
+	}
+	return strings.Join(parts, " union all ") + order + limit, args
+}
+
+// ScanLatest reads and closes rows of Latest.
+func ScanLatest(rows *sql.Rows, err error) ([]durable.JobRun, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var runs []durable.JobRun
+	for rows.Next() {
+		var r durable.JobRun
+		var key sql.NullString
+		if err := scanRun(rows, &r.Run, &key, &r.Kind); err != nil {
+			return nil, err
+		}
+		r.Key = key.String
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}
+
+// ReadDead selects what ScanDead reads; the caller adds the limit.
+var ReadDead = SQL(`select id, kind, substr(error, 1, 300), updated from executor_job
+	where state = {Dead} and state >= {Succeeded} and state <= {Canceled} order by updated desc limit `)
+
+// ScanDead reads and closes rows of ReadDead.
+func ScanDead(rows *sql.Rows, err error) ([]durable.DeadJob, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var dead []durable.DeadJob
+	for rows.Next() {
+		var d durable.DeadJob
+		var id []byte
+		var updated int64
+		if err := rows.Scan(&id, &d.Kind, &d.Error, &updated); err != nil {
+			return nil, err
+		}
+		if d.ID, err = ID(id); err != nil {
+			return nil, err
+		}
+		d.Ended = Time(updated)
+		dead = append(dead, d)
+	}
+	return dead, rows.Err()
+}

@@ -1,0 +1,168 @@
+package durable
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// NodeDetails are what a node reports of itself, once it has joined.
+type NodeDetails struct {
+	Host    string   `json:"host,omitempty"`
+	PID     int      `json:"pid,omitempty"`
+	Version string   `json:"version,omitempty"` // of the program's main module, as "v1.2.3" or "(devel)"
+	Kinds   []string `json:"kinds,omitempty"`   // that it has handlers for, in order; the first 200
+	Workers int      `json:"workers,omitempty"` // the Core of its pool
+}
+
+// NodeInfo is a node as the store knows it. All times are on the store's clock.
+type NodeInfo struct {
+	Name string `json:"name"` // Job.Owner of what it holds
+	// NodeDetails are there soon after it has joined, and empty if its program does not report them.
+	NodeDetails
+	Joined time.Time     `json:"joined,omitzero"` // zero if its program does not report it
+	Beat   time.Time     `json:"beat"`            // when its lease was renewed last
+	Lease  time.Duration `json:"lease"`           // how long that lasts
+	Jobs   int           `json:"jobs"`            // that it holds
+}
+
+// A Phase is where a job is that a node holds.
+type Phase string
+
+// The phases, in their order.
+const (
+	PhaseAhead   Phase = "ahead"   // it was claimed ahead of its time
+	PhaseDue     Phase = "due"     // it waits for its time, which is near, or for a worker
+	PhaseRunning Phase = "running" // its handler was called
+	PhaseEnding  Phase = "ending"  // its handler has returned, and its outcome is being committed
+)
+
+// Held is a job that this program's node holds.
+type Held struct {
+	Job   Job   `json:"job"` // without its Payload
+	Phase Phase `json:"phase"`
+	// Progress is that of the run, nil if there is none.
+	Progress *RunProgress `json:"progress,omitempty"`
+}
+
+// NodeStatus is this program's node.
+type NodeStatus struct {
+	NodeInfo
+	LeaseLeft time.Duration `json:"lease_left"` // until it fences itself; not positive if it has
+	Phases    map[Phase]int `json:"phases"`     // how many jobs are in each
+}
+
+// Node returns this program's node. It reports false unless Run is running and has joined. It does not call the store.
+func (j *Jobs) Node() (NodeStatus, bool) {
+	n := j.node()
+	if n == nil || !n.clock.known() {
+		return NodeStatus{}, false
+	}
+	beat := n.clock.now().Add(time.Duration(n.renewed.Load()) - time.Since(n.clock.base))
+	s := NodeStatus{
+		NodeInfo:  NodeInfo{NodeDetails: n.details(), Beat: beat.Truncate(time.Microsecond), Lease: j.cfg.Lease},
+		LeaseLeft: n.leaseLeft(),
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.Name, s.Joined, s.Jobs = n.mu.name, n.mu.joined, len(n.mu.held)
+	of := &n.mu.inState
+	s.Phases = map[Phase]int{PhaseAhead: of[claimed] + of[confirming], PhaseDue: of[postponed] + of[armed],
+		PhaseRunning: of[begun], PhaseEnding: of[committing]}
+	return s, true
+}
+
+// phase returns that of a run in state s.
+func (s runState) phase() Phase {
+	switch s {
+	case claimed, confirming:
+		return PhaseAhead
+	case postponed, armed:
+		return PhaseDue
+	case begun:
+		return PhaseRunning
+	}
+	return PhaseEnding
+}
+
+// Held returns what this program's node holds, what runs first, and else in the order in which it is due. It does not
+// call the store.
+func (j *Jobs) Held() []Held {
+	n := j.node()
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	all := make([]Held, 0, len(n.mu.held))
+	for _, r := range n.mu.held {
+		h := Held{Job: r.job, Phase: r.state.phase(), Progress: r.progress.Load()}
+		h.Job.Payload = nil
+		all = append(all, h)
+	}
+	n.mu.Unlock()
+	runs := func(h Held) int {
+		if h.Phase == PhaseRunning {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b Held) int {
+		return cmp.Or(cmp.Compare(runs(a), runs(b)), a.Job.Due.Compare(b.Job.Due),
+			slices.Compare(a.Job.ID[:], b.Job.ID[:]))
+	})
+	return all
+}
+
+// Nodes returns the nodes that are alive, ordered by name. A node whose lease has ended is alive until another one's
+// heartbeat finds that.
+func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
+	mustContext(ctx)
+	nodes, err := j.store.Nodes(ctx)
+	slices.SortFunc(nodes, func(a, b NodeInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return nodes, err
+}
+
+// A LatestFilter selects runs for Latest. The zero LatestFilter selects all.
+type LatestFilter struct {
+	Verdicts []Verdict // none for all
+	Kind     string    // of the job, "" for all
+	Node     string    // what the name of the node begins with, as Config.Name; "" for all
+	Before   Run       // the last of the page before, the zero Run for the first
+	Limit    int       // of the page; 0 is 100
+}
+
+// A JobRun is a run, with what its job is named.
+type JobRun struct {
+	Run
+	Key  string `json:"key,omitempty"`
+	Kind string `json:"kind"`
+}
+
+// Latest returns the runs of all jobs that f selects, those that have ended last first. For the next page set f.Before
+// to the last Run of this one. Runs of a verdict are looked up by an index; for a kind or a node of which there are few
+// the stores may read all that is kept.
+func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
+	mustContext(ctx)
+	if err := checkLimit(f.Limit); err != nil {
+		return nil, err
+	}
+	for _, v := range f.Verdicts {
+		if int(v) >= len(verdictNames) {
+			return nil, invalid("verdict %d: it must be one of %v", v, verdictNames)
+		}
+	}
+	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Node != "" && checkName("node", f.Node, 2*MaxKind) != nil {
+		return nil, nil // as in Find
+	}
+	if f.Limit == 0 {
+		f.Limit = 100
+	}
+	if len(f.Verdicts) == 0 {
+		for v := range verdictNames {
+			f.Verdicts = append(f.Verdicts, Verdict(v))
+		}
+	}
+	f.Verdicts = slices.Compact(slices.Sorted(slices.Values(f.Verdicts)))
+	return j.store.Latest(ctx, f)
+}

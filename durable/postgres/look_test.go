@@ -1,0 +1,38 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/postgres"
+)
+
+// A page of the latest runs does not cost more where more are kept, the first or one that follows, and be few of that
+// verdict.
+func TestLatestUsesIndex(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`insert into executor_job (` + sqlrow.Columns + `)
+		select gen_random_uuid(), null, 'k', '', 0, 'once', '', 0, 0, 0, 0, 3, 0, 0, '', 0, 1, 0, 0, 0, '', null, 0, 0, false, ''
+		from generate_series(1, 20000) i`))
+	must(store.DB().Exec(`insert into executor_run (` + sqlrow.RunColumns + `)
+		select id, 1, 0, 1, 1, 'n', 0, row_number() over (), case when row_number() over () % 1000 = 0 then 1 else 0 end, '' from executor_job`))
+	must(store.DB().Exec("analyze executor_job, executor_run"))
+	for _, f := range []durable.LatestFilter{
+		{Verdicts: []durable.Verdict{durable.RunSucceeded, durable.RunFailed, durable.RunLost}, Limit: 50},
+		{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 10},
+		{Verdicts: []durable.Verdict{durable.RunSucceeded}, Limit: 50, Before: durable.Run{Finished: time.UnixMicro(10_000), Seq: 1}},
+	} {
+		statement, args := postgres.Latest(f)
+		rows := must(store.DB().Query("explain (analyze, timing off) "+statement, args...))
+		plan := strings.Join(must(sqlrow.Strings(rows, nil)), "\n")
+		if !strings.Contains(plan, "using executor_run_latest") || strings.Contains(plan, "Seq Scan") {
+			t.Errorf("%+v: the plan is\n%s", f, plan)
+		}
+		if got := must(store.Latest(t.Context(), f)); len(got) != f.Limit {
+			t.Errorf("%+v: %d runs", f, len(got))
+		}
+	}
+}
