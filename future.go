@@ -199,7 +199,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
 	}
-	ctx, ok := beginByHand(&f.core, ctx, task.Once)
+	ctx, ok := beginByHand(f, ctx, task.Once)
 	if !ok {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (f *Future[T]) Run(ctx context.Context) error {
 // submitted to a pool, which alone may run it. A nil ctx panics.
 func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
 	mustContext(ctx)
-	ctx, ok := beginByHand(&f.core, ctx, task.Repeatedly)
+	ctx, ok := beginByHand(f, ctx, task.Repeatedly)
 	if !ok {
 		return false
 	}
@@ -232,10 +232,10 @@ func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
 
 // beginByHand is task.BeginByHand. If the parent panics when a context is derived from
 // it, the task fails, and the panic continues in the caller.
-func beginByHand(t *task.Task, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
+func beginByHand(tt typedTask, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
 	returned := false
-	defer repanic(&returned, func(err error) { t.FinishUncalled(err, nil) })
-	ctx, ok = t.BeginByHand(parent, r)
+	defer repanic(&returned, tt.fail)
+	ctx, ok = tt.taskCore().BeginByHand(parent, r)
 	returned = true
 	return ctx, ok
 }

@@ -20,14 +20,18 @@ import (
 // worker has begun, so that groups in groups need no more workers than there are.
 type Group struct {
 	ex     Executor
+	pool   *Pool       // ex, if that is one that is not scheduled
+	common task.Common // to all tasks on pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	tasks  sync.WaitGroup // those that are not over: without an outcome, or with a body that runs
+	tasks  sync.WaitGroup // those that are not over
 
-	first sync.Once
-	err   error // of the first task that failed; written by first, read after tasks.Wait
+	failed atomic.Bool
+	err    error // of the first task that failed; written by that, read after tasks.Wait
 
-	waiting helpList // what the caller of Wait may run; unused unless it is a task of ex
+	waiting waitList
+	unwatch func() bool // else endWaiting is called when the context ends; nil if the caller's has no end
+	helps   bool        // the caller of Wait runs what waits, since it is a task of ex
 }
 
 // NewGroup returns a group whose functions run on ex. ctx is the parent of the context
@@ -39,9 +43,15 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 	if ex == nil {
 		panic("executor: NewGroup: nil Executor")
 	}
-	g := &Group{ex: ex}
-	g.waiting.on = runsOn(ctx, ex)
+	g := &Group{ex: ex, helps: runsOn(ctx, ex)}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	if p, ok := ex.(*Pool); ok && p.timer == nil {
+		g.pool = p
+		g.common.Init(&p.owner, g.ctx)
+	}
+	if ctx.Done() != nil {
+		g.unwatch = context.AfterFunc(g.ctx, g.endWaiting)
+	}
 	return g
 }
 
@@ -51,16 +61,33 @@ func NewGroup(ctx context.Context, ex Executor) *Group {
 // called once Wait has returned.
 func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.mustBeMade()
-	t := &groupTask{group: g, fn: fn}
-	body := t.run
-	if fn == nil {
-		body = nil // the future fails with ErrNilTask
-	}
-	f := NewFuture(body, opts...)
 	g.tasks.Add(1)
-	f.OnDone(func() { t.done(f.Err()) })
-	g.waiting.add(f) // from here on Wait may run it
-	submitShared(g.ctx, g.ex, f)
+	o, err := gather(oneRun, opts)
+	switch {
+	case fn == nil:
+		err = ErrNilTask
+	case err == nil && o.retry.attempts > 0:
+		err = errRetry()
+	}
+	if err != nil {
+		g.over(err)
+		return
+	}
+	t := &groupTask{group: g, fn: fn}
+	t.core.Init()
+	t.core.MakeGrouped()
+	adopt(&t.core, o)
+	if p := g.pool; p != nil {
+		t.core.AttachCommon(&g.common)
+		g.waiting.add(t)
+		err = p.enter(g.ctx, entry{t}, &t.core)
+	} else {
+		g.waiting.add(t)
+		err = g.ex.Execute(g.ctx, t)
+	}
+	if err != nil {
+		t.end(task.Failed, err) // unless ex has completed it
+	}
 }
 
 // Wait waits until all functions have returned, or will never run, and returns the
@@ -68,12 +95,44 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 // that of the group, and the functions that heed it return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
-	for f := g.waiting.next(); f != nil; f = g.waiting.next() {
-		f.Run(g.ctx)
+	if g.helps {
+		for t := g.waiting.next(); t != nil; t = g.waiting.next() {
+			t.Run(g.ctx)
+		}
 	}
 	g.tasks.Wait()
+	if g.unwatch != nil {
+		g.unwatch()
+	}
 	g.cancel(nil)
 	return g.err
+}
+
+// over counts a task that is over. The first that failed ends the others.
+func (g *Group) over(err error) {
+	if err != nil && !g.failed.Swap(true) {
+		g.err = err
+		g.cancel(err)
+		if g.unwatch == nil {
+			go g.endWaiting() // not here, where a hook may end the goroutine
+		}
+	}
+	g.tasks.Done()
+}
+
+// endWaiting ends the tasks that wait, since the context has ended. Wait waits for them.
+func (g *Group) endWaiting() {
+	ended := false
+	defer func() {
+		if !ended { // a hook has called runtime.Goexit
+			g.endWaiting()
+		}
+	}()
+	err := canceled(task.ContextError(g.ctx))
+	for t := g.waiting.next(); t != nil; t = g.waiting.next() {
+		t.end(task.Canceled, err)
+	}
+	ended = true
 }
 
 func (g *Group) mustBeMade() {
@@ -105,92 +164,101 @@ func All[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 	return results, nil
 }
 
-// groupTask is a function of a group. It is over when it has an outcome and its body
-// is not running: a body that ignores the end of its context outlives its outcome.
-//
-//	waiting -> running           the body begins
-//	waiting -> over              an outcome without a body
-//	running -> returned -> over  the body returns; the future has its outcome
-//	running -> settled -> over   the future is canceled; the body returns
+// groupTask is a function of a group. It is over when the function has returned, or will
+// never run. Nothing but its executor and its group can complete it. Its context is not
+// watched by the pool, since the group ends its tasks itself.
 type groupTask struct {
+	core  task.Task
 	group *Group
-	fn    func(context.Context) error
-	state atomic.Uint32
+	fn    func(context.Context) error // nil once it is over; under the task's lock
 }
 
-const (
-	taskWaiting uint32 = iota
-	taskRunning
-	taskReturned // the body has returned, and its outcome will follow
-	taskSettled  // it has an outcome, and its body is running
-	taskOver
-)
+var _ typedTask = (*groupTask)(nil)
 
-func (t *groupTask) run(ctx context.Context) (struct{}, error) {
-	if !t.state.CompareAndSwap(taskWaiting, taskRunning) {
-		return struct{}{}, nil // canceled in this moment
+// Name returns the name of the task, for a hook or a policy that gets it.
+func (t *groupTask) Name() string { return t.core.Options().Name }
+
+func (t *groupTask) String() string { return describe("task of a group", &t.core, errorOf(&t.core)) }
+
+// Run is called by Wait, by an executor that is not of the package, and by what a
+// RejectFunc has given the task to.
+func (t *groupTask) Run(ctx context.Context) error {
+	mustContext(ctx)
+	ctx, ok := beginByHand(t, ctx, task.Once)
+	if !ok {
+		return nil
 	}
+	if owner := t.core.Owner(); owner != nil { // see Future.Run
+		owner.Forget(&t.core)
+		defer owner.Forget(&t.core)
+	}
+	return t.invoke(ctx).err
+}
+
+func (t *groupTask) taskCore() *task.Task { return &t.core }
+
+func (t *groupTask) invoke(ctx context.Context) (end ending) {
+	back := false
 	defer func() {
-		if !t.state.CompareAndSwap(taskRunning, taskReturned) {
-			t.state.Store(taskOver)
-			t.group.tasks.Done()
+		if !back {
+			end = abrupt(recover())
+		}
+		t.core.Finish(end.state(), end.err, func(bool) { t.fn = nil })
+		t.group.over(errorOf(&t.core))
+	}()
+	end = returned(ctx, t.fn(ctx))
+	back = true
+	return end
+}
+
+func (t *groupTask) end(s task.State, err error) bool {
+	won := false
+	defer func() {
+		if won { // also if a hook has called runtime.Goexit
+			t.group.over(errorOf(&t.core))
 		}
 	}()
-	return struct{}{}, t.fn(ctx)
+	return t.core.CompletePending(s, err, func() { won, t.fn = true, nil })
 }
 
-// done records the outcome.
-func (t *groupTask) done(err error) {
-	if err != nil {
-		t.group.first.Do(func() {
-			t.group.err = err
-			t.group.cancel(err)
-		})
-	}
-	for {
-		switch {
-		case t.state.CompareAndSwap(taskWaiting, taskOver), t.state.CompareAndSwap(taskReturned, taskOver):
-			t.group.tasks.Done()
-			return
-		case t.state.CompareAndSwap(taskRunning, taskSettled):
-			return
-		}
-	}
+func (t *groupTask) fail(err error) {
+	t.core.FinishUncalled(err, func(bool) { t.fn = nil })
+	t.group.over(err)
 }
 
-// helpList has the tasks that a task which waits for them may run itself, in the order
-// of their submission. Only a task of the same pool may: another goroutine would break
-// the pool's limit, and the order of a pool with one worker.
-type helpList struct {
-	on bool
+func (t *groupTask) submitted() Runnable { return t }
 
+func (t *groupTask) detachBody() (fn func(context.Context) error) {
+	t.core.IfNotDone(func() { fn = t.fn })
+	return fn
+}
+
+// waitList has the tasks of a group that wait, and some that do not any more, in the order
+// of their submission. Only a task of the same pool may run them: another goroutine would
+// break the pool's limit, and the order of a pool with one worker.
+type waitList struct {
 	mu    sync.Mutex
-	tasks []helpable
-	prune int // remove tasks that are done once there are so many
-}
-
-// helpable is a Future.
-type helpable interface {
-	Runnable
-	State() State
+	tasks []*groupTask
+	few   [8]*groupTask // the first of tasks
+	prune int           // remove tasks that do not wait once there are so many
 }
 
 // add adds a task that is about to be submitted.
-func (l *helpList) add(t helpable) {
-	if !l.on {
-		return
-	}
+func (l *waitList) add(t *groupTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tasks) >= max(l.prune, 64) {
-		l.tasks = slices.DeleteFunc(l.tasks, func(t helpable) bool { return t.State() != Pending })
+		l.tasks = slices.DeleteFunc(l.tasks, func(t *groupTask) bool { return t.core.State() != task.Pending })
 		l.prune = 2 * len(l.tasks)
+	}
+	if l.tasks == nil {
+		l.tasks = l.few[:0]
 	}
 	l.tasks = append(l.tasks, t)
 }
 
 // next takes the first task, nil if there is none.
-func (l *helpList) next() helpable {
+func (l *waitList) next() *groupTask {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tasks) == 0 {

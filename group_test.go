@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Wait returns once all functions have returned, also those that a function has added.
@@ -179,6 +183,122 @@ func TestGroupNested(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What of a group waits has its name, and leaves the pool at once when the group has failed, whatever a hook does.
+func TestGroupTaskLeavesQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dropped atomic.Int32
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler), Hooks: executor.Hooks{
+			Dropped: func(_ context.Context, info executor.TaskInfo, err error) {
+				if info.Name != "mail" || !errors.Is(err, executor.ErrCanceled) {
+					t.Errorf("dropped %q: %v", info.Name, err)
+				}
+				dropped.Add(1)
+				runtime.Goexit()
+			},
+		}})
+		release := make(chan struct{})
+		pool.Go(t.Context(), func(context.Context) error { <-release; return nil })
+		for name, parent := range map[string]context.Context{"background": context.Background(), "test": t.Context()} {
+			g := executor.NewGroup(parent, pool)
+			for range 100 {
+				g.Go(func(context.Context) error { t.Error("it has run"); return nil }, executor.Named("mail"))
+			}
+			for r := range pool.Waiting() {
+				if named, ok := r.(interface{ Name() string }); !ok || named.Name() != "mail" {
+					t.Fatalf("%v waits, want a task with the name mail", r)
+				}
+			}
+			g.Go(nil)
+			synctest.Wait()
+			if s := pool.Stats(); s.Queued != 0 || dropped.Swap(0) != 100 {
+				t.Errorf("%s: %d wait", name, s.Queued)
+			}
+			if err := g.Wait(); err != executor.ErrNilTask {
+				t.Errorf("%s: error %v, want %v", name, err, executor.ErrNilTask)
+			}
+		}
+		close(release)
+	})
+}
+
+// A policy may give a task of a group to another pool, and an executor of the user's may run it, or
+// forget it: the group waits as long as it may run.
+func TestGroupTaskElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := executor.Fixed(1)
+		defer other.Close()
+		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.RejectFunc(
+			func(ctx context.Context, r executor.Runnable, _ *executor.Pool) error { return other.Execute(ctx, r) })})
+		for name, c := range map[string]struct {
+			ex   executor.Executor
+			runs int32
+			want error
+		}{
+			"policy":    {pool, 5, nil},
+			"goroutine": {runs(func(ctx context.Context, r executor.Runnable) { go r.Run(ctx) }), 5, nil},
+			"at once":   {runs(func(ctx context.Context, r executor.Runnable) { r.Run(ctx) }), 5, nil},
+			"twice":     {runs(func(ctx context.Context, r executor.Runnable) { r.Run(ctx); go r.Run(ctx) }), 5, nil},
+			"forgotten": {runs(func(context.Context, executor.Runnable) {}), 0, context.DeadlineExceeded},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			g := executor.NewGroup(ctx, c.ex)
+			var ran atomic.Int32
+			for range 5 {
+				g.Go(func(context.Context) error { time.Sleep(time.Second); ran.Add(1); return nil })
+			}
+			if err := g.Wait(); !errors.Is(err, c.want) || ran.Load() != c.runs {
+				t.Errorf("%s: %v, and %d have run; want %v, %d", name, err, ran.Load(), c.want, c.runs)
+			}
+			cancel()
+		}
+	})
+}
+
+// runs is an executor that accepts all tasks.
+type runs func(context.Context, executor.Runnable)
+
+func (f runs) Execute(ctx context.Context, r executor.Runnable) error { f(ctx, r); return nil }
+
+// A group that is used for long retains no task that is over.
+func TestGroupReleasesTasks(t *testing.T) {
+	pool := executor.Fixed(1)
+	defer pool.Close()
+	g := executor.NewGroup(t.Context(), pool)
+	var bodies []weak.Pointer[[1 << 10]byte]
+	for range 10 {
+		big := new([1 << 10]byte)
+		bodies = append(bodies, weak.Make(big))
+		done := make(chan struct{})
+		g.Go(func(context.Context) error { defer close(done); big[0] = 1; return nil })
+		<-done
+	}
+	for _, b := range bodies {
+		check.Collected(t, "what a function refers to", b)
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A function of a group takes one allocation, and a group a few.
+func TestGroupAllocations(t *testing.T) {
+	pool := executor.Fixed(1)
+	defer pool.Close()
+	ctx := context.Background()
+	nop := func(context.Context) error { return nil }
+	for _, n := range []int{1, 8} {
+		if got := testing.AllocsPerRun(200, func() {
+			g := executor.NewGroup(ctx, pool)
+			for range n {
+				g.Go(nop)
+			}
+			g.Wait()
+		}); got > float64(5+n) {
+			t.Errorf("%v allocations for a group of %d, want %d", got, n, 5+n)
+		}
 	}
 }
 

@@ -208,6 +208,10 @@ func submittedWithContext(t *task.Task) bool {
 	return t != nil && (t.HasContext() || t.Begun())
 }
 
+// watched reports whether the context of the submission is to be watched while the task
+// is in a queue.
+func watched(t *task.Task) bool { return submittedWithContext(t) && !t.Grouped() }
+
 // context returns the context that the task was submitted with.
 func (e entry) context() context.Context {
 	if t := e.task(); t != nil {
@@ -327,7 +331,7 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.mu.workers < p.mu.eager() && p.mu.workers-p.mu.active <= p.mu.queue.len() {
 		return p.hireForLocked(e), taken // every worker that is free has a task to come
 	}
-	if p.mu.idle.top != nil && p.mu.waking == nil && submittedWithContext(t) {
+	if p.mu.idle.top != nil && p.mu.waking == nil && watched(t) {
 		// The queue is empty, and in it the task's context would have to be watched.
 		p.mu.gate.submitted++
 		p.handLocked(p.wakeLocked(), e)
@@ -381,7 +385,7 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	case t == nil:
 	case t.State().Done():
 		p.forget(t)
-	case submittedWithContext(t):
+	case watched(t):
 		tt, _ := e.typed()
 		p.watchContext(ctx, tt)
 	}

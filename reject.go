@@ -220,21 +220,21 @@ func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
 		return p.abort(ctx, e, ErrShutdown)
 	}
 	p.countRejected(why)
-	if t := e.task(); t == nil {
+	if tt, ok := e.typed(); !ok {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
 		p.runHere(ctx, e)
-	} else if ctx, ok := p.beginHere(t); ok {
+	} else if ctx, ok := p.beginHere(tt); ok {
 		p.runHere(ctx, e)
 	}
 	return nil
 }
 
 // beginHere is task.Begin in the submitter's goroutine, as beginByHand.
-func (p *Pool) beginHere(t *task.Task) (ctx context.Context, ok bool) {
+func (p *Pool) beginHere(tt typedTask) (ctx context.Context, ok bool) {
 	returned := false
-	defer repanic(&returned, func(err error) { t.FinishUncalled(err, nil) })
-	ctx, ok = t.Begin(task.Once)
+	defer repanic(&returned, tt.fail)
+	ctx, ok = tt.taskCore().Begin(task.Once)
 	returned = true
 	return ctx, ok
 }

@@ -77,6 +77,8 @@ const (
 	unshared                             // only its owner knew it when it took it; allows TryCancel
 	resubmitted                          // may also wait as a plain Runnable
 	reported                             // its owner reports how the body ended; fixed before the task is shared
+	common                               // the links were those of a Common: the lock is taken to read links.ctx
+	grouped                              // its group ends it with its context; fixed before the task is shared
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -102,6 +104,13 @@ func (t *Task) MarkBegun() { t.word.unlock(t.word.lock() | begun) }
 
 // Reported reports whether MakeReported was called.
 func (t *Task) Reported() bool { return t.has(reported) }
+
+// MakeGrouped marks a new task as one of a group, which ends it when its context has ended,
+// so that its owner need not watch that.
+func (t *Task) MakeGrouped() { t.word.init(t.word.load() | grouped) }
+
+// Grouped reports whether MakeGrouped was called.
+func (t *Task) Grouped() bool { return t.has(grouped) }
 
 // SetOptions returns the options of a new task, to be set.
 func (t *Task) SetOptions() *Options {
@@ -140,10 +149,16 @@ func (t *Task) HasContext() bool { return t.has(hasContext) }
 
 // Context returns the parent of the body's context.
 func (t *Task) Context() context.Context {
-	if t.has(hasContext) {
-		return t.links.ctx
+	switch bits := t.word.load(); {
+	case bits&hasContext == 0:
+		return context.Background()
+	case bits&common != 0: // the links may be replaced by own ones
+		bits = t.word.lock()
+		ctx := t.links.ctx
+		t.word.unlock(bits)
+		return ctx
 	}
-	return context.Background()
+	return t.links.ctx
 }
 
 // setContext stores the parent of the body's context and returns the bits for the
@@ -189,6 +204,19 @@ func (t *Task) Attach(o *Owner, ctx context.Context, due int64) bool {
 func (t *Task) AttachNew(o *Owner, ctx context.Context) {
 	t.setOwner(o)
 	t.word.init(t.setContext(t.word.load(), ctx) | attached | unshared)
+}
+
+// AttachCommon is AttachNew for a task with links in common with others. The task may
+// become known to others at once.
+func (t *Task) AttachCommon(c *Common) {
+	bits := t.word.load() | hasContext | attached
+	if t.links.shared {
+		t.links = &c.links
+		bits |= common
+	} else {
+		t.links.owner, t.links.ctx = c.links.owner, c.links.ctx
+	}
+	t.word.init(bits)
 }
 
 // Share says that a task of AttachNew may become known to others before o has taken it.

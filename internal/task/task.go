@@ -120,6 +120,15 @@ type cold struct {
 	onDone callbacks
 }
 
+// Common is what many tasks have in common: an owner, and a context that is not Background.
+// They need no links of their own for it.
+type Common struct{ links links }
+
+// Init makes the zero Common one for tasks of o that are submitted with ctx.
+func (c *Common) Init(o *Owner, ctx context.Context) {
+	c.links = links{owner: o, ctx: ctx, shared: true}
+}
+
 // Remover is a membership that ends when the task is done.
 type Remover interface{ Remove() }
 
@@ -136,8 +145,8 @@ func (t *Task) ownLinks() *links {
 // setOwner links the task with o, or with none. The caller holds the lock.
 func (t *Task) setOwner(o *Owner) {
 	switch {
-	case !t.links.shared:
-		t.links.owner = o
+	case !t.links.shared || t.links.ctx != nil:
+		t.ownLinks().owner = o
 	case o == nil:
 		t.links = &unlinked
 	default:

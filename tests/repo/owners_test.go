@@ -13,6 +13,8 @@ var starts = map[string]string{
 	"executor.wait":            "the future; the next attempt and the end of the context, stopped when it is done",
 	"executor.launch":          "the pool; a worker",
 	"executor.setTimerLocked":  "the share; the rate's next token, stopped by tidy",
+	"executor.NewGroup":        "the group; ends what waits when the context ends, stopped by Wait",
+	"executor.over":            "the group; ends what waits after a failure, and Wait waits for that",
 	"executor.work":            "the pool; goes on as a worker after a Goexit",
 	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
 	"task.callAll":             "the future; ends when the functions of OnDone have returned",
