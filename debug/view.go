@@ -53,6 +53,7 @@ type page struct {
 	Title  string
 	Events string
 	At     string
+	Stamp  string // At for programs
 
 	Attention []notice
 	Pools     []poolRow
@@ -153,7 +154,10 @@ func (l *look) fragment(v view) ([]byte, error) {
 
 // page returns what a view shows.
 func (l *look) page(v view) (*page, error) {
-	p := &page{View: v.name, Events: v.events(), At: l.at.Format("15:04:05 MST"), Lost: l.lost}
+	p := &page{
+		View: v.name, Events: v.events(), Lost: l.lost,
+		At: l.at.Format("15:04:05 MST"), Stamp: l.at.UTC().Format(time.RFC3339),
+	}
 	switch v.name {
 	case "":
 		p.Title = "Overview"

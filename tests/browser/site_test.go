@@ -1,0 +1,102 @@
+package browser
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// site is a program that serves pages.
+type site struct {
+	name  string
+	start func(t *testing.T) (base string) // ends in a slash; the program runs until the tests are over
+	views []view
+}
+
+// view is a page.
+type view struct {
+	name  string
+	path  string // after the base
+	live  string // a script that is true once the page is kept up to date
+	data  string // a selector of an element with data that are there without scripts
+	has   string // a text that is in it
+	clock string // a selector of an element whose text changes with each update
+	chart string // a selector of charts; "" for none
+	paint string // the property of their shapes that has the color: fill or stroke
+	shape string // a selector of a shape
+}
+
+const debugLive = `document.getElementById('live')?.textContent === 'live'`
+
+// sites are all that are tested.
+var sites = []site{{
+	name:  "debug",
+	start: startObserved,
+	views: []view{
+		{"overview", "", debugLive, "#pools", "thumbnails", ".at", "td svg", "stroke", "td svg polyline"},
+		{"pool", "pool?id=1", debugLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
+		{"schedules", "schedules", debugLive, "#schedules", "weekly report", ".at", ".lanes", "stroke", ".lanes path"},
+	},
+}}
+
+// ends are called after all tests.
+var ends []func()
+
+var observed struct {
+	sync.Once
+	base string
+	err  error
+}
+
+// startObserved runs examples/observed, once for all tests.
+func startObserved(t *testing.T) string {
+	t.Helper()
+	observed.Do(func() { observed.base, observed.err = runObserved() })
+	if observed.err != nil {
+		t.Fatal(observed.err)
+	}
+	return observed.base
+}
+
+func runObserved() (base string, err error) {
+	dir, err := os.MkdirTemp("", "observed")
+	if err != nil {
+		return "", err
+	}
+	ends = append(ends, func() { os.RemoveAll(dir) })
+	program := filepath.Join(dir, "observed")
+	build := exec.Command("go", "build", "-o", program, "github.com/executor-go/executor/examples/observed")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	cmd := exec.Command(program)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ends = append(ends, func() { cmd.Process.Kill(); cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("observed ended: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// views runs a test for each view of each site, in a tab of its own.
+func views(t *testing.T, test func(b *tab, v view)) {
+	need(t, chromium)
+	for _, s := range sites {
+		base := s.start(t)
+		for _, v := range s.views {
+			t.Run(s.name+"/"+v.name, func(t *testing.T) { test(open(t, base), v) })
+		}
+	}
+}
