@@ -28,6 +28,7 @@ var families = []family{
 		workload.ScheduleZero, workload.ScheduleRandom, workload.ScheduleCancel, workload.CancelRandom,
 		workload.Pending, workload.Fire, workload.Lateness, workload.Idle,
 	}},
+	{title: "With an Observer", otherSubjects: true, kinds: []workload.Kind{workload.Observed}},
 	{title: "Jobs in a database", otherSubjects: true, kinds: []workload.Kind{
 		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle,
 	}},

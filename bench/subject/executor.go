@@ -6,6 +6,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/bench/drive"
+	"github.com/executor-go/executor/bench/workload"
 )
 
 var ours = Subject{
@@ -51,6 +52,7 @@ var ours = Subject{
 			}
 			return func() { pool.ShutdownNow() }
 		}),
+		drive.Funcs{workload.Observed: drive.Execute(openOurPool)},
 		ourEverydayWork(),
 	),
 }

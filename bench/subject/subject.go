@@ -52,7 +52,7 @@ type Subject struct {
 // All returns the subjects in the order of the tables.
 func All() []Subject {
 	return []Subject{
-		ours, base, jdk,
+		ours, base, observed64, observedEvery, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
 		durablePostgres, durableSQLite, riverQueue,

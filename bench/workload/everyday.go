@@ -69,6 +69,14 @@ func everyday() []Workload {
 			Outputs: []Output{{"wait-p50", "p50", "µs"}, {"wait-p99", "p99", "µs"}, {"wait-p999", "p999", "µs"}},
 		},
 	}...)
+	ws = append(ws, Workload{
+		Name: "observed", Kind: Observed,
+		Description: "One goroutine submits 1 M tasks to a pool of size 2, whose Observer measures none of them, " +
+			"one in 64, or every one. Each task adds one to a shared atomic counter. The time until all have run.",
+		Params:  Params{Tasks: million, Workers: 2, Submitters: 1},
+		Quick:   Params{Tasks: million / 10, Workers: 2, Submitters: 1},
+		Outputs: []Output{{"observed", "ns", "ns/task"}, {"allocs-observed", "allocs", "allocations/task"}},
+	})
 	for _, n := range []int{100, 1000, 10_000} {
 		ws = append(ws, schedules(n))
 	}

@@ -36,6 +36,9 @@ const (
 	StartEnd      Kind = "start-end"
 	Wait          Kind = "wait"
 
+	// With an Observer, which only ours have.
+	Observed Kind = "observed"
+
 	// With a database.
 	DurableThroughput Kind = "durable-throughput"
 	DurableLateness   Kind = "durable-lateness"
