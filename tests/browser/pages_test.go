@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
@@ -73,7 +74,11 @@ func TestPagesPaintCharts(t *testing.T) {
 				b.Errorf("%s: %d pixels of %s have the color %s", scheme, n, v.chart, color)
 			}
 			if *images && scheme == "light" {
+				call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+					Width: 900, Height: 300, DeviceScaleFactor: 1, // the page is as high as it needs to be
+				})
 				write(b, v.name, run(b, chromedp.FullScreenshot(100)))
+				call(b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 			}
 		}
 		if len(colors) != len(schemes) {
