@@ -126,6 +126,8 @@ type confirmPage struct {
 	Reason          string
 	Error           string
 	Jobs            []orderedJob
+	Others          []string // IDs of further jobs
+	Number          int      // of all
 	Back            string
 }
 
@@ -150,7 +152,7 @@ func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, access Access, who
 		u.serveError(w, r, v, &badRequest{"the form can't be read: " + err.Error()})
 		return
 	}
-	o, err := u.orderOf(r.Form)
+	o, err := u.orderOf(r.Context(), r.Form)
 	if o != nil && o.source != nil {
 		v.source = o.source.Name
 	}
@@ -195,13 +197,18 @@ func (u *UI) serveForbidden(w http.ResponseWriter, v view) {
 }
 
 // orderOf returns what a form asks for, without what is to be typed for the confirmation.
-func (u *UI) orderOf(form url.Values) (*order, error) {
+func (u *UI) orderOf(ctx context.Context, form url.Values) (*order, error) {
 	o := &order{deed: deedOf(form.Get("do")), source: u.source(form.Get("source"))}
 	if o.source == nil {
 		return o, &gone{"there is no source of jobs " + fmt.Sprintf("%.60q", form.Get("source"))}
 	}
 	if o.deed == nil {
 		return o, &badRequest{fmt.Sprintf("do is %.20q; it must be run, pause, resume, reschedule, revive or cancel", form.Get("do"))}
+	}
+	if token := form.Get("group"); token != "" && len(form["id"]) == 0 {
+		ids, err := u.groupIDs(ctx, o.source, token)
+		o.ids = ids
+		return o, err
 	}
 	if n := len(form["id"]); n == 0 || n > actLimit {
 		return o, &badRequest{fmt.Sprintf("%d jobs are chosen; choose from 1 to %d", n, actLimit)}
@@ -263,7 +270,12 @@ func (u *UI) confirm(ctx context.Context, o *order) (*confirmPage, error) {
 		Timed: o.deed.timed, When: o.when, Zone: time.Now().Format("MST"), Reason: o.reason,
 		Back: view{name: "jobs", source: o.source.Name}.link(),
 	}
-	for _, id := range o.ids {
+	p.Number = len(o.ids)
+	for i, id := range o.ids {
+		if i >= rowLimit {
+			p.Others = append(p.Others, id.String())
+			continue
+		}
 		to := view{name: "job", source: o.source.Name, id: id}.link()
 		row := orderedJob{ID: id.String(), Name: id.String(), State: "there is no such job", Path: to}
 		switch j, err := o.source.Jobs.Get(ctx, id); {
@@ -280,7 +292,7 @@ func (u *UI) confirm(ctx context.Context, o *order) (*confirmPage, error) {
 	if len(p.Jobs) == 1 {
 		p.Back = p.Jobs[0].Path
 	} else {
-		p.Title = fmt.Sprintf("%s: %d jobs", p.Title, len(p.Jobs))
+		p.Title = fmt.Sprintf("%s: %d jobs", p.Title, p.Number)
 	}
 	return p, nil
 }

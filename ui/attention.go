@@ -99,7 +99,9 @@ const overdue = 30 * time.Second
 // countsAttention returns what needs attention by the counts of a source.
 func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []notice) {
 	add := func(weight int, v view, kind, format string, args ...any) {
-		v.name, v.source, v.kind = "jobs", s.Name, kind
+		if v.source = s.Name; v.name == "" {
+			v.name, v.kind = "jobs", kind
+		}
 		name := printable(kind, 60)
 		if s.Name != "" {
 			name = printable(s.Name, 40) + ", " + name
@@ -109,7 +111,7 @@ func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []not
 	for _, c := range counts {
 		switch late := now.Sub(c.Due); {
 		case c.State == durable.Dead:
-			add(70, view{state: "dead"}, c.Kind, "dead jobs: %s", count(c.Jobs))
+			add(70, view{name: "dead"}, c.Kind, "dead jobs: %s", count(c.Jobs))
 		case c.State == durable.Waiting && !c.Due.IsZero() && late > overdue:
 			add(55, view{state: "waiting"}, c.Kind, "a job waits since %s, past its time", age(late))
 		}

@@ -12,7 +12,11 @@
 //	…/                     what needs attention, all pools, and how many jobs there are
 //	…/pools, …/pool?id=3   pools; a pool: its workers, histograms, task names and events
 //	…/schedules            the times of all periodic work, 24 hours back and ahead
-//	…/jobs, …/job?id=…     jobs by state and key; a job: its state, its runs
+//	…/jobs, …/job?id=…     jobs by state and key; a job: its states, progress, output and runs
+//	…/runs                 the latest runs of all jobs, by outcome, kind and node
+//	…/nodes                the nodes that are alive, and what that of this program holds
+//	…/dead                 dead jobs, grouped by their errors
+//	…/output?id=…&run=3    what is kept of the output of a run, as text
 //	…/act                  asks for a confirmation and a reason, and carries out; only with Config.Actions
 //	…/events               the live updates of the pages, as server-sent events
 //
@@ -29,7 +33,8 @@
 // a request can change, and each method but GET and HEAD is answered with 405.
 //
 // The names of pools and tasks, the keys and kinds of jobs and the errors of their runs are shown to all who may look;
-// payloads and results only with Config.Payloads.
+// payloads and results only with Config.Payloads. What runs write by [durable.Output], and note by [durable.Progress],
+// is shown, too.
 //
 // # Cost
 //

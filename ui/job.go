@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -20,6 +21,8 @@ type jobPage struct {
 	States          []stateStep
 	Facts           []fact
 	Error           string // of the last run
+	Progress        *progress
+	Output          *output
 	Payload, Result string // with Config.Payloads
 	Hidden          bool   // there is a payload, which is not shown
 	Runs            []runRow
@@ -46,6 +49,7 @@ type runRow struct {
 	Node                   string
 	Error                  string
 	Started                string
+	Output                 string // the page of the job with the output of the run
 }
 
 // action is a link to what can be done.
@@ -61,6 +65,11 @@ func parseJob(v *view, q url.Values) error {
 			q.Get("id"))}
 	}
 	v.id = id
+	if text := q.Get("run"); text != "" {
+		if v.run, err = strconv.ParseInt(text, 10, 64); err != nil || v.run < 1 {
+			return &badRequest{fmt.Sprintf("run is %.20q; it must be the number of a run, from 1", text)}
+		}
+	}
 	return nil
 }
 
@@ -68,21 +77,44 @@ func parseJob(v *view, q url.Values) error {
 type jobRead struct {
 	job  durable.Job
 	runs []durable.Run // the latest first
+
+	progress *durable.RunProgress // nil if there is none
+	output   *durable.RunOutput   // of the run that was asked for, nil if it is not there
 }
 
-func (u *UI) readJob(ctx context.Context, s *source, id durable.ID) (jobRead, time.Time, error) {
-	return query(ctx, u, s, id, func(ctx context.Context) (r jobRead, err error) {
+func (u *UI) readJob(ctx context.Context, s *source, id durable.ID, run int64) (jobRead, time.Time, error) {
+	type key struct {
+		id  durable.ID
+		run int64
+	}
+	return query(ctx, u, s, key{id, run}, func(ctx context.Context) (r jobRead, err error) {
 		if r.job, err = s.Jobs.Get(ctx, id); err != nil {
 			return r, err
 		}
-		r.runs, err = s.Jobs.History(ctx, id, 0, rowLimit+1)
+		if r.runs, err = s.Jobs.History(ctx, id, 0, rowLimit+1); err != nil {
+			return r, err
+		}
+		if r.job.State == durable.Running {
+			all, err := s.Jobs.Progress(ctx, id)
+			if err != nil {
+				return r, err
+			}
+			if p, ok := all[id]; ok {
+				r.progress = &p
+			}
+		}
+		o, err := s.Jobs.Output(ctx, id, run)
+		if errors.Is(err, durable.ErrNotFound) {
+			return r, nil
+		}
+		r.output = &o
 		return r, err
 	})
 }
 
 func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	now := time.Now()
-	r, asOf, err := u.readJob(ctx, u.source(v.source), v.id)
+	r, asOf, err := u.readJob(ctx, u.source(v.source), v.id, v.run)
 	switch {
 	case errors.Is(err, durable.ErrNotFound):
 		return "", nil, &gone{"there is no job " + v.id.String() + "; it may have been removed, since what is over is kept for a while only"}
@@ -113,8 +145,11 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		r.runs = r.runs[:rowLimit]
 	}
 	for _, run := range r.runs {
-		p.Runs = append(p.Runs, newRunRow(&run, now))
+		row := newRunRow(&run, now)
+		row.Output = view{name: "job", source: v.source, id: v.id, run: run.Seq}.link()
+		p.Runs = append(p.Runs, row)
 	}
+	p.Progress, p.Output = newProgress(r.progress, j.Started), newOutput(v, r.output)
 	if v.act {
 		p.Actions = actionsOf(v.source, j)
 	}

@@ -1,8 +1,11 @@
 package ui_test
 
 import (
+	"context"
 	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,4 +127,192 @@ func TestSchedulesHaveJobs(t *testing.T) {
 	if strings.Contains(page, "mail") {
 		t.Error("a job that runs once is among the schedules")
 	}
+}
+
+// newNode returns jobs, and a function that has a node run what is due, until the test ends.
+func newNode(t *testing.T) (jobs *durable.Jobs, start func()) {
+	t.Helper()
+	jobs = newJobs(t, nil)
+	return jobs, func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.Run(ctx) }()
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+	}
+}
+
+var oldRuns = regexp.MustCompile(`href="(runs\?[^"]*)">Next 50`)
+
+// The pages of the latest runs have each run once, and those of a verdict alone if asked.
+func TestRunsPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "mail", func(_ context.Context, n int) (string, error) {
+			if n%2 == 1 {
+				return "", durable.Permanent(fmt.Errorf("mailbox %d is full", n))
+			}
+			return "", nil
+		})
+		for n := range 120 {
+			if _, err := kind.Schedule(t.Context(), 0, n, durable.Key(fmt.Sprintf("mail-%d.", n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start()
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		for query, want := range map[string]int{"": 120, "?state=failed": 60, "?state=lost": 0, "?kind=mail": 120, "?kind=none": 0} {
+			seen := make(map[string]bool)
+			for target := "runs" + query; target != ""; {
+				page := get(t, u, "/"+target)
+				for _, name := range regexp.MustCompile(`mail-\d+\.`).FindAllString(page, -1) {
+					if seen[name] {
+						t.Errorf("%s has the run of %s twice", target, name)
+					}
+					seen[name] = true
+				}
+				target = ""
+				if m := oldRuns.FindStringSubmatch(page); m != nil {
+					target = html.UnescapeString(m[1])
+				}
+			}
+			if len(seen) != want {
+				t.Errorf("runs%s has %d runs, want %d", query, len(seen), want)
+			}
+		}
+	})
+}
+
+// Dead jobs are grouped by their errors, and a group is revived after a confirmation that has all of its jobs.
+func TestDeadGroups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		broken := true
+		kind := durable.Handle(jobs, "mail", func(_ context.Context, n int) (string, error) {
+			if broken {
+				return "", durable.Permanent(fmt.Errorf("<b>mailbox</b> %d is full", n))
+			}
+			return "", nil
+		})
+		for n := range 70 {
+			if _, err := kind.Schedule(t.Context(), 0, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start()
+		broken = false
+		u, log := newActor(t, jobs)
+		if page := get(t, u, "/"); !strings.Contains(page, "dead jobs: 70") {
+			t.Errorf("the overview does not have the dead jobs: %s", page)
+		}
+		page := get(t, u, "/dead")
+		m := regexp.MustCompile(`href="(act\?do=revive[^"]*)"`).FindAllStringSubmatch(page, -1)
+		if len(m) != 1 || !strings.Contains(page, "&lt;b&gt;mailbox&lt;/b&gt; # is full") {
+			t.Fatalf("want one group: %s", page)
+		}
+		confirm := get(t, u, "/"+html.UnescapeString(m[0][1]))
+		form := url.Values{"do": {"revive"}, "confirmed": {"yes"}, "reason": {"fixed"}}
+		for _, id := range regexp.MustCompile(`name="id" value="([^"]*)"`).FindAllStringSubmatch(confirm, -1) {
+			form.Add("id", id[1])
+		}
+		if n := len(form["id"]); n != 70 || !strings.Contains(confirm, "Revive: 70 jobs") {
+			t.Fatalf("the confirmation has %d jobs: %s", n, confirm)
+		}
+		if n := strings.Count(answered(t, u, form), "applied"); n != 70 || strings.Count(log.String(), "answer=applied") != 70 {
+			t.Errorf("%d answers are applied, want 70", n)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if page := get(t, u, "/dead"); !strings.Contains(page, "No job is dead") {
+			t.Errorf("afterwards: %s", page)
+		}
+	})
+}
+
+// The page of a job that runs has its progress, with when it will have ended, and what it writes.
+func TestJobShowsProgressAndOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "report", func(ctx context.Context, _ string) (string, error) {
+			fmt.Fprint(durable.Output(ctx), "\x1b[31mred\x1b[0m <b>\u202e\r\nline 2\n")
+			time.Sleep(10 * time.Second)
+			durable.Progress(ctx, 25, 100, "<i>pages</i>")
+			time.Sleep(time.Hour)
+			fmt.Fprint(durable.Output(ctx), strings.Repeat("0123456789", 2000)+"the end")
+			return "", nil
+		})
+		id, err := kind.Schedule(t.Context(), 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start()
+		time.Sleep(10 * time.Second)
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		page := get(t, u, "/job?id="+id.String())
+		for _, want := range []string{`max="100" value="25"`, "25 of 100, 25 %, about 30\u00a0s left: &lt;i&gt;pages", "red &lt;b&gt;",
+			"line 2", `<span aria-current="step">running`, "Output of run 1, which goes on"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("there is no %q: %s", want, page)
+			}
+		}
+		if strings.ContainsAny(page, "\x1b\u202e\r") {
+			t.Errorf("output is not shown as text: %q", page)
+		}
+		if page := get(t, u, "/nodes"); !strings.Contains(page, "this program") || !strings.Contains(page, `value="25"`) {
+			t.Errorf("the page of the nodes: %s", page)
+		}
+		time.Sleep(2 * time.Hour)
+		page = get(t, u, "/job?id="+id.String()+"&run=1")
+		if strings.Contains(page, "goes on") || !strings.Contains(page, "the end") || len(page) > 20<<10 {
+			t.Errorf("the output of a run that has ended: %s", page)
+		}
+		w := ask(u, http.MethodGet, "/output?id="+id.String()+"&run=1", nil)
+		if w.Code != http.StatusOK || w.Body.Len() < 20_000 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+			t.Errorf("the whole output: %d, %d bytes, %v", w.Code, w.Body.Len(), w.Header())
+		}
+		for query, want := range map[string]int{"id=" + id.String() + "&run=2": 404, "id=x": 400, "id=" + id.String() + "&run=-1": 400} {
+			if w := ask(u, http.MethodGet, "/output?"+query, nil); w.Code != want {
+				t.Errorf("output?%s: %d, want %d", query, w.Code, want)
+			}
+		}
+	})
+}
+
+// A time at which a job did not run is marked as missed.
+func TestSchedulesShowMisses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "report", func(context.Context, string) (string, error) { return "", nil })
+		if _, err := kind.AtFixedRate(t.Context(), "hourly", 0, time.Hour, ""); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		time.Sleep(3*time.Hour + 30*time.Minute)
+		page := get(t, u, "/schedules")
+		if strings.Contains(page, `class="miss" d=`) || !strings.Contains(page, `class="ok" d=`) {
+			t.Errorf("before the pause: %s", page)
+		}
+		if err := jobs.PauseKind(t.Context(), "report"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Hour)
+		if page := get(t, u, "/"); !strings.Contains(page, "the kind is paused") {
+			t.Errorf("the overview does not have the pause: %s", page)
+		}
+		if err := jobs.ResumeKind(t.Context(), "report"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		page = get(t, u, "/schedules")
+		if !strings.Contains(page, `class="miss" d=`) {
+			t.Errorf("after the pause no time is missed: %s", page)
+		}
+	})
 }

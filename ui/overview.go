@@ -24,6 +24,8 @@ type overview struct {
 // sourceRow is a source in the overview.
 type sourceRow struct {
 	Name, Path string
+	Nodes      string // that are alive
+	NodesPath  string
 	States     []string
 	Kinds      []kindRow
 	More       int // kinds that are not shown
@@ -91,6 +93,11 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []no
 		row.States = append(row.States, c.name)
 	}
 	counts, asOf, err := u.counts(ctx, s)
+	nodes, nodesAsOf, nodesErr := query(ctx, u, s, "nodes", s.Jobs.Nodes)
+	if err == nil {
+		err = nodesErr
+	}
+	row.Nodes, row.NodesPath = count(len(nodes)), view{name: "nodes", source: s.Name}.link()
 	if err != nil {
 		row.Error = lines(err.Error(), 300)
 	}
@@ -110,7 +117,7 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []no
 	if err != nil && row.Error == "" {
 		row.Error = lines(err.Error(), 300)
 	}
-	var ns []notice
+	ns := nodesAttention(s, nodes, nodesAsOf)
 	for _, kind := range paused {
 		to := view{name: "jobs", source: s.Name, kind: kind}
 		ns = append(ns, notice{to.link(), printable(kind, 60), "the kind is paused", 12})
@@ -138,5 +145,8 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []no
 
 // counts returns how many jobs there are, and as of when.
 func (u *UI) counts(ctx context.Context, s *source) ([]durable.Count, time.Time, error) {
-	return query(ctx, u, s, "counts", s.Jobs.Counts)
+	return query(ctx, u, s, "counts", func(ctx context.Context) ([]durable.Count, error) {
+		counts, _, err := s.Jobs.Tally(ctx, queryLife)
+		return counts, err
+	})
 }

@@ -22,6 +22,7 @@ type view struct {
 	act    bool   // with what changes jobs
 	number int    // of a pool
 	id     durable.ID
+	run    int64         // of a job, 0 for the last
 	after  string        // where a page of a list begins
 	state  string        // of jobs, or the verdict of runs
 	kind   string        // of jobs
@@ -98,6 +99,9 @@ func (v view) query(q url.Values) string {
 	if v.id != (durable.ID{}) {
 		set("id", v.id.String())
 	}
+	if v.run != 0 {
+		set("run", strconv.FormatInt(v.run, 10))
+	}
 	if v.span != 0 {
 		set("span", v.span.String())
 	}
@@ -168,11 +172,14 @@ func init() {
 		"schedules": {tab: "Schedules", template: "schedules", parse: parseSchedules, body: schedulesBody},
 		"jobs":      {tab: "Jobs", template: "jobs", jobs: true, parse: parseJobs, body: jobsBody},
 		"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
+		"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, body: runsBody},
+		"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
+		"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
 	}
 }
 
 // tabOrder are the views of the header.
-var tabOrder = []string{"", "pools", "schedules", "jobs"}
+var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead"}
 
 // fragment returns the part of a page that changes. It is rendered at most once in a second.
 func (u *UI) fragment(ctx context.Context, v view) (*fragment, error) {

@@ -217,11 +217,91 @@ func (u *UI) periodic(ctx context.Context, s *source, now time.Time, span time.D
 		}
 		return found, nil
 	})
+	runs, _, runsErr := query(ctx, u, s, "past", s.past)
+	if err == nil {
+		err = runsErr
+	}
+	byJob := make(map[durable.ID][]durable.Run) // the latest first
+	var known time.Time                         // since when runs are known
+	for _, r := range runs {
+		byJob[r.Job] = append(byJob[r.Job], r.Run)
+		known = r.Finished
+	}
+	if len(runs) < pastLimit {
+		known = time.Time{}
+	}
 	all := make([]*scheduled, 0, len(jobs))
 	for i := range jobs {
-		all = append(all, newPeriodic(s, &jobs[i], now, span))
+		w := newPeriodic(s, &jobs[i], now, span)
+		w.addPast(&jobs[i], byJob[jobs[i].ID], maxTime(known, now.Add(-span)), span)
+		all = append(all, w)
 	}
 	return all, err
+}
+
+const (
+	pastLimit = 2000 // runs of a source that are looked at
+	pastPage  = 500
+)
+
+// past returns the latest runs of a source, of which there may be too many to have all of a week.
+func (s *source) past(ctx context.Context) (all []durable.JobRun, err error) {
+	f := durable.LatestFilter{Limit: pastPage}
+	for range pastLimit / pastPage {
+		page, err := s.Jobs.Latest(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if len(page) < pastPage {
+			break
+		}
+		f.Before = page[len(page)-1].Run
+	}
+	return all, nil
+}
+
+// addPast adds the runs of a job, the latest first, that have ended after from, and the times after the first of these
+// at which there was none.
+func (s *scheduled) addPast(j *durable.Job, runs []durable.Run, from time.Time, span time.Duration) {
+	if len(runs) == 0 {
+		return
+	}
+	last := runs[0]
+	s.lastStart, s.lastTook = last.Started, max(last.Finished.Sub(last.Started), 0)
+	s.lastFailed = pastClass(last.Verdict) == "failed"
+	had := make(map[int64]bool)
+	for _, r := range slices.Backward(runs) {
+		had[r.Occurrence.UnixMicro()] = true
+		if class := pastClass(r.Verdict); class != "" && !r.Finished.Before(from) {
+			s.past = append(s.past, pastRun{maxTime(r.Started, r.Occurrence), class})
+		}
+	}
+	next := nextOf(j)
+	if next == nil {
+		return
+	}
+	first := runs[len(runs)-1].Occurrence
+	var missed []pastRun
+	for t := next(maxTime(first, from)); !t.IsZero() && t.Before(j.Occurrence); t = next(t.Add(span / 200)) {
+		if !had[t.UnixMicro()] {
+			missed = append(missed, pastRun{t, "miss"})
+		}
+	}
+	s.past = append(s.past, missed...)
+}
+
+// pastClass returns how a run is drawn, "" if it is not: one that was put off runs again.
+func pastClass(v durable.Verdict) string {
+	switch v {
+	case durable.RunSucceeded:
+		return "ok"
+	case durable.RunFailed, durable.RunLost, durable.RunCanceled:
+		return "failed"
+	case durable.RunSkipped:
+		return "miss"
+	}
+	return ""
 }
 
 // newPeriodic returns a periodic job.

@@ -167,6 +167,8 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.serveEvents(w, r, access)
 	case last == "act" && u.config.Actions:
 		u.serveAct(w, r, access, who)
+	case last == "output" && len(u.sources) > 0:
+		u.serveOutput(w, r, access)
 	case serveAsset(w, r, last):
 	default:
 		u.servePage(w, r, last, access)

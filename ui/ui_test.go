@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -75,13 +76,13 @@ func hold(t testing.TB, p *executor.Pool, name string) {
 // newJobs returns jobs in memory, of which calls counts the calls of the store.
 func newJobs(t testing.TB, calls *atomic.Int64) *durable.Jobs {
 	t.Helper()
-	j, err := durable.New(durable.Config{Store: memory.New(), Hooks: durable.Hooks{
-		Call: func(string, time.Duration, error) {
-			if calls != nil {
-				calls.Add(1)
-			}
-		},
-	}})
+	hooks := durable.Hooks{Call: func(string, time.Duration, error) {
+		if calls != nil {
+			calls.Add(1)
+		}
+	}}
+	quiet := slog.New(slog.DiscardHandler)
+	j, err := durable.New(durable.Config{Store: memory.New(), Logger: quiet, Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,12 @@ const chart = el => {
   old?.destroy()
   const axis = {stroke: color('soft'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, font: '12px system-ui'}
   const size = () => ({width: el.clientWidth, height: 170})
+  const time = x => x == null ? '–' : new Date(x * 1000).toTimeString().slice(0, 8)
   const names = el.dataset.series.split('|')
   const u = new uPlot({
-    ...size(), cursor: {drag: {x: true, y: false}}, axes: [axis, {...axis, size: 54}],
+    ...size(), cursor: {drag: {x: true, y: false}}, axes: [{...axis, space: 80, values: (_, xs) => xs.map(time)}, {...axis, size: 54}],
     scales: {x: {time: true}, y: {range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1]}},
-    series: [{}, ...names.map((label, i) => {
+    series: [{label: 'Time', value: (_, x) => time(x)}, ...names.map((label, i) => {
       const stroke = color('c' + (i + 1))
       return {label, stroke, width: 1.5, fill: i ? undefined : faint(stroke), points: {show: false}}
     })],

@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// deadPage is what the page of dead letters shows.
+type deadPage struct {
+	Groups []deadRow
+	More   int // groups that are not shown
+	Error  string
+	AsOf   string
+}
+
+// deadRow are the dead jobs of a kind that have failed for the same reason.
+type deadRow struct {
+	Kind, Reason, Jobs, First, Last string
+	Path                            string // the jobs of the kind
+	Example                         string // the page of the last one
+	Revive, Cut                     string // a link, and what is left out of what it does
+}
+
+func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	s := u.source(v.source)
+	now := time.Now()
+	p := &deadPage{}
+	groups, asOf, err := u.deadGroups(ctx, s)
+	if err != nil {
+		p.Error = lines(err.Error(), 300)
+	}
+	p.AsOf = clock(asOf, now)
+	if len(groups) > rowLimit {
+		p.More, groups = len(groups)-rowLimit, groups[:rowLimit]
+	}
+	for _, g := range groups {
+		row := deadRow{
+			Kind: printable(g.Kind, 60), Reason: printable(g.Reason, 160), Jobs: count(g.Jobs),
+			First: since(g.First, now), Last: since(g.Last, now),
+			Path: view{name: "jobs", source: v.source, state: "dead", kind: g.Kind}.link(),
+		}
+		if row.Reason == "" {
+			row.Reason = "(no error)"
+		}
+		if len(g.IDs) > 0 {
+			row.Example = view{name: "job", source: v.source, id: g.IDs[0]}.link()
+		}
+		if v.act {
+			q := url.Values{"do": {"revive"}, "group": {groupToken(g)}}
+			if v.source != "" {
+				q.Set("source", v.source)
+			}
+			row.Revive = "act?" + q.Encode()
+			if g.Jobs > len(g.IDs) {
+				row.Cut = "the latest " + count(len(g.IDs))
+			}
+		}
+		p.Groups = append(p.Groups, row)
+	}
+	return "Dead letters", p, nil
+}
+
+func (u *UI) deadGroups(ctx context.Context, s *source) ([]durable.DeadGroup, time.Time, error) {
+	return query(ctx, u, s, "dead", s.Jobs.DeadGroups)
+}
+
+// groupToken returns a name of a group that is fit for an address.
+func groupToken(g durable.DeadGroup) string {
+	sum := sha256.Sum256([]byte(g.Kind + "\x00" + g.Reason))
+	return hex.EncodeToString(sum[:8])
+}
+
+// groupIDs returns the jobs of a group of dead ones.
+func (u *UI) groupIDs(ctx context.Context, s *source, token string) ([]durable.ID, error) {
+	groups, _, err := u.deadGroups(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		if groupToken(g) == token {
+			return g.IDs, nil
+		}
+	}
+	return nil, &gone{"there is no such group of dead jobs any more"}
+}
