@@ -71,6 +71,15 @@ func (e *permanentError) Unwrap() error { return e.err }
 // around it. A job that was canceled meanwhile is not put off.
 func Snooze(d time.Duration) error { return &snoozeError{max(d, 0)} }
 
+// Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze.
+func Snoozed(err error) (d time.Duration, ok bool) {
+	var snooze *snoozeError
+	if !errors.As(err, &snooze) {
+		return 0, false
+	}
+	return snooze.d, true
+}
+
 type snoozeError struct{ d time.Duration }
 
 func (e *snoozeError) Error() string { return fmt.Sprintf("durable: put off by %v", e.d) }

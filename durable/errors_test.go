@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,6 +18,19 @@ func TestJobErrorWithoutText(t *testing.T) {
 	err := &durable.JobError{ID: id, State: durable.Canceled}
 	if got, want := err.Error(), "durable: job "+id.String()+" is canceled"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Snoozed finds by how long a job is put off, below what is wrapped around it.
+func TestSnoozedFindsTheTime(t *testing.T) {
+	d, ok := durable.Snoozed(fmt.Errorf("busy: %w", durable.Snooze(time.Hour)))
+	if !ok || d != time.Hour {
+		t.Errorf("%v, %v", d, ok)
+	}
+	for _, err := range []error{nil, durable.ErrDead, durable.Permanent(durable.ErrDead)} {
+		if d, ok := durable.Snoozed(err); ok || d != 0 {
+			t.Errorf("%v: %v", err, d)
+		}
 	}
 }
 
@@ -56,6 +70,14 @@ func TestJobsPanicOnNilContext(t *testing.T) {
 		"History":        func() { jobs.History(none, id, 0, 1) },
 		"PauseKind":      func() { jobs.PauseKind(none, "k") },
 		"PausedKinds":    func() { jobs.PausedKinds(none) },
+		"Nodes":          func() { jobs.Nodes(none) },
+		"Latest":         func() { jobs.Latest(none, durable.LatestFilter{}) },
+		"Tally":          func() { jobs.Tally(none, time.Hour) },
+		"DeadGroups":     func() { jobs.DeadGroups(none) },
+		"Jobs.Progress":  func() { jobs.Progress(none, id) },
+		"Jobs.Output":    func() { jobs.Output(none, id, 0) },
+		"Progress":       func() { durable.Progress(none, 1, 2, "") },
+		"Output":         func() { durable.Output(none) },
 	} {
 		func() {
 			defer func() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -190,7 +191,7 @@ func TestHooksAroundOfGoexit(t *testing.T) {
 			},
 		}))
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) {
-			t.SkipNow() // calls runtime.Goexit
+			runtime.Goexit()
 			return 0, nil
 		})
 		start(t, jobs)

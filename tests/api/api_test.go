@@ -82,6 +82,7 @@ var V time.Duration
 		"durable/sub/s.go":  "package sub\n\ntype X int\n",
 		"durable/d_test.go": "package durable\n\ntype T int\n",
 		"otel/o.go":         "package execotel\n\ntype O int\n",
+		"durable/otel/o.go": "package durableotel\n\ntype O int\n",
 		"ui/u.go":           "package ui\n\ntype U int\n",
 	} {
 		file := filepath.Join(root, filepath.FromSlash(name))
@@ -99,7 +100,8 @@ var V time.Duration
 	}
 	for name, text := range map[string]string{
 		"p.txt": want, "durable.txt": "type D int\n", "durable-sub.txt": "type X int\n", "otel.txt": "type O int\n",
-		"ui.txt": "type U int\n",
+		"durable-otel.txt": "type O int\n",
+		"ui.txt":           "type U int\n",
 	} {
 		if files[name] != text {
 			t.Errorf("%s differs (-want +got):\n%s", name, strings.Join(difference(text, files[name]), "\n"))

@@ -24,6 +24,7 @@ var moduleArrows = []struct {
 	{".", nil},
 	{"durable", []string{"."}},
 	{"otel", []string{"."}},
+	{"durable/otel", []string{".", "durable"}},
 	{"ui/internal/assets", nil},
 	{"ui", []string{".", "durable"}},
 	{"cmd/executord", []string{".", "durable", "ui"}},

@@ -39,6 +39,9 @@ func TestZip(t *testing.T) {
 		"durable/d.go":            "package durable\n",
 		"otel/go.mod":             "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.2.0\n",
 		"otel/o.go":               "package execotel\n",
+		"durable/otel/go.mod": "module github.com/executor-go/executor/durable/otel\n" +
+			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
+		"durable/otel/j.go": "package durableotel\n",
 		"cmd/executord/go.mod": "module github.com/executor-go/executor/cmd/executord\n" +
 			"require github.com/executor-go/executor v0.2.0\nrequire github.com/executor-go/executor/durable v0.10.0\n",
 		"cmd/executord/main.go": "package main\n",
@@ -73,6 +76,7 @@ func TestZip(t *testing.T) {
 		"github.com/executor-go/executor@v0.2.0":                ".gitignore LICENSE a.go go.mod internal/a/testdata/b.c",
 		"github.com/executor-go/executor/durable@v0.10.0":       "LICENSE d.go go.mod",
 		"github.com/executor-go/executor/otel@v0.10.0":          "LICENSE go.mod o.go",
+		"github.com/executor-go/executor/durable/otel@v0.10.0":  "LICENSE go.mod j.go",
 		"github.com/executor-go/executor/ui@v0.10.0":            "LICENSE go.mod u.go",
 		"github.com/executor-go/executor/cmd/executord@v0.10.0": "LICENSE go.mod main.go",
 	}
@@ -100,6 +104,7 @@ func TestVersionsAgree(t *testing.T) {
 		".":             "module github.com/executor-go/executor\n",
 		"durable":       "module github.com/executor-go/executor/durable\nrequire github.com/executor-go/executor v0.1.0\n",
 		"otel":          "module github.com/executor-go/executor/otel\nrequire github.com/executor-go/executor v0.1.0\n",
+		"durable/otel":  "module github.com/executor-go/executor/durable/otel\nrequire github.com/executor-go/executor v0.1.0\n",
 		"ui":            "module github.com/executor-go/executor/ui\n",
 		"cmd/executord": "module github.com/executor-go/executor/cmd/executord\nrequire github.com/executor-go/executor v0.2.0\n",
 	} {
