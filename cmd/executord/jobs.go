@@ -82,6 +82,9 @@ States
 				}
 				list[i] = view.Of(e, last, time.Now())
 			}
+			if err := v.addProgress(ctx, list); err != nil {
+				return err
+			}
 			if *asJSON {
 				return printJSON(cmd.OutOrStdout(), list)
 			}
@@ -116,6 +119,26 @@ func checkNamespace(name string) error {
 	return nil
 }
 
+// addProgress adds how far the runs in progress have come.
+func (v client) addProgress(ctx context.Context, list []view.Job) error {
+	var ids []durable.ID
+	for _, j := range list {
+		if j.Running != nil {
+			ids = append(ids, j.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := v.jobs.Progress(ctx, ids...)
+	for _, j := range list {
+		if p, ok := found[j.ID]; ok && j.Running != nil && p.Total > 0 {
+			j.Running.Progress = &view.Progress{Done: min(p.Done, p.Total), Total: p.Total, Note: p.Note}
+		}
+	}
+	return err
+}
+
 // printJobs writes the table, with the full names of jobs or their own.
 func printJobs(w io.Writer, list []view.Job, full bool) {
 	if len(list) == 0 {
@@ -134,6 +157,9 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 		}
 		if rest, ok := strings.CutPrefix(state, view.InProgress); ok && j.Running != nil {
 			state = view.InProgress + " " + view.Span(j.Running.Took).Truncate(time.Second).String() + rest
+			if p := j.Running.Progress; p != nil && p.Total > 0 {
+				state += " " + p.String()
+			}
 		}
 		t.add(calledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,13 +12,16 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
+	"github.com/executor-go/executor/durable"
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -32,12 +36,13 @@ RUN. Standard output goes to standard output, and standard error to standard
 error, which is red on a terminal. With --follow it goes on until the run has
 ended.
 
-It asks a daemon that runs with --listen. Of a run that writes much, the begin
-and the end are kept, as --keep-output of run says; a line says how many lines
-between them are not.`),
+It asks a store, which has the runs that have ended, or a daemon that runs with
+--listen. Of a run that writes much, the begin and the end are kept, as
+--keep-output of run says; a line says how much between them is not.`),
 		Example: strings.Trim(`
   executord logs backup
-  executord logs backup 17 --follow
+  executord logs backup 17 --store jobs.db
+  executord logs backup --follow
   executord logs backup --at unix:/run/executord.sock 2>/dev/null`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -51,11 +56,21 @@ between them are not.`),
 			return nil
 		},
 	}
+	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	at := newAtFlag(cmd)
+	namespace := newNamespaceFlag(cmd, "in which the job is, if there are several")
 	following := cmd.Flags().BoolP("follow", "f", false, "go on until the run has ended")
 	stamps := cmd.Flags().BoolP("timestamps", "t", false, "print when each line was written")
 	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkNamespace(*namespace); err != nil {
+			return err
+		}
+		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: !noColor(os.Stderr)}
+		p.stamps, p.json = *stamps, *asJSON
+		if !at.chosen(store) {
+			return store.visit(func(ctx context.Context, v client) error { return v.logs(ctx, *namespace, args, p) })
+		}
 		client, err := at.client()
 		if err != nil {
 			return err
@@ -74,8 +89,6 @@ between them are not.`),
 			return err
 		}
 		defer body.Close()
-		p := &logPrinter{out: cmd.OutOrStdout(), err: os.Stderr, red: !noColor(os.Stderr)}
-		p.stamps, p.json = *stamps, *asJSON
 		err = eachLine(body, p.print)
 		if ctx.Err() != nil {
 			return nil // the user has seen enough
@@ -83,6 +96,39 @@ between them are not.`),
 		return err
 	}
 	return cmd
+}
+
+// logs prints what the store has of a run.
+func (v client) logs(ctx context.Context, namespace string, args []string, p *logPrinter) error {
+	entries, _, err := v.find(ctx, namespace, args[:1])
+	if err != nil {
+		return err
+	}
+	e, number := entries[0], int64(0)
+	if len(args) == 2 {
+		number, _ = strconv.ParseInt(args[1], 10, 64) // it was checked
+	}
+	if r, ok := view.Current(e, time.Now()); ok && (number == 0 || number == r.Run) {
+		return &exitError{exitMistake, fmt.Sprintf("%s: run %d is in progress on %s, which has what it writes: "+
+			"say where that listens, as in --at %s", called(e, false), r.Run, on(e), defaultAt)}
+	}
+	if number == 0 {
+		number = e.Runs
+	}
+	o, err := v.jobs.Output(ctx, e.ID, number)
+	if errors.Is(err, durable.ErrNotFound) || number == 0 {
+		return &exitError{exitMistake, fmt.Sprintf("%s: %s has no run %d; executord runs shows those that it has",
+			called(e, false), v.shown, number)}
+	}
+	if err != nil {
+		return err
+	}
+	for _, l := range web.StoredLines(record.Decode(o.Head, o.Tail, o.Omitted())) {
+		if err := p.print(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logPrinter prints the lines of an output.
@@ -107,7 +153,12 @@ func (p *logPrinter) print(l web.OutputLine) error {
 		p.about(l)
 		return nil
 	}
-	p.gap(l.N)
+	switch {
+	case l.Omitted > 0:
+		fmt.Fprintf(p.err, "[%d bytes are not kept]\n", l.Omitted)
+	case l.N > 0:
+		p.gap(l.N)
+	}
 	if l.Text == nil {
 		return nil
 	}
@@ -116,7 +167,7 @@ func (p *logPrinter) print(l web.OutputLine) error {
 		to, i = p.err, 1
 	}
 	text := job.Printable(*l.Text)
-	if p.stamps && !p.cut[i] {
+	if p.stamps && !p.cut[i] && !l.At.IsZero() {
 		text = l.At.Local().Format("15:04:05.000 ") + text
 	}
 	if p.red && i == 1 {

@@ -73,6 +73,9 @@ Exit codes
 // keptBytes is how much of the output of all ended runs is in memory at most. It is documented.
 const keptBytes = 64 << 20
 
+// mostKept is how many KiB of the begin, and of the end, of what a run writes are kept at most.
+const mostKept = 1 << 10
+
 // runOptions is the command line of run.
 type runOptions struct {
 	file         string
@@ -118,8 +121,8 @@ func (o *runOptions) validate() error {
 	if o.maxOutput < 0 || o.maxOutput > 1<<20 {
 		return fmt.Errorf("--max-output %d: it must be 0 to %d", o.maxOutput, 1<<20)
 	}
-	if o.keepOutput < 1 || o.keepOutput > 16<<10 || o.keepRuns < 1 || o.keepRuns > 10_000 || o.keepFor <= 0 {
-		return fmt.Errorf("--keep-output must be 1 to %d, --keep-runs 1 to 10000, --keep-for more than 0", 16<<10)
+	if o.keepOutput < 1 || o.keepOutput > mostKept || o.keepRuns < 1 || o.keepRuns > 10_000 || o.keepFor <= 0 {
+		return fmt.Errorf("--keep-output must be 1 to %d, --keep-runs 1 to 10000, --keep-for more than 0", mostKept)
 	}
 	if err := o.listen.validate(); err != nil {
 		return err
@@ -188,6 +191,7 @@ func (o *runOptions) run() error {
 
 	d, err := daemon.New(daemon.Config{File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
+		Output: o.keepOutput << 10,
 		Record: record.New(record.Limits{
 			Output: o.keepOutput << 10, Runs: o.keepRuns, Bytes: keptBytes, Age: o.keepFor,
 		})})

@@ -24,6 +24,8 @@ type Spec struct {
 	Timeout  time.Duration `json:"timeout,omitempty"`
 	Jitter   time.Duration `json:"jitter,omitempty"`
 
+	Progress bool `json:"progress,omitempty"`
+
 	// Off says that the job is not to run: it was removed from its file, or is
 	// on its way back. A run of it does nothing, and fails with ErrIdle.
 	Off bool `json:"off,omitempty"`
@@ -43,7 +45,7 @@ func NewSpec(j job.Job) Spec {
 	return Spec{
 		Schedule: j.Schedule.Text, Zone: j.Schedule.ZoneName(),
 		Args: c.Args, Shell: c.Shell, Script: c.Script, Stdin: c.Stdin, Env: c.Env, Dir: c.Dir,
-		Timeout: j.Timeout, Jitter: j.Jitter,
+		Timeout: j.Timeout, Jitter: j.Jitter, Progress: j.Progress,
 	}
 }
 
@@ -52,7 +54,7 @@ func (s Spec) Job(name string) job.Job {
 	return job.Job{
 		Name:    name,
 		Command: job.Command{Args: s.Args, Shell: s.Shell, Script: s.Script, Stdin: s.Stdin, Env: s.Env, Dir: s.Dir},
-		Timeout: s.Timeout, Jitter: s.Jitter,
+		Timeout: s.Timeout, Jitter: s.Jitter, Progress: s.Progress,
 	}
 }
 

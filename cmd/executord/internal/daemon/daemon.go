@@ -49,6 +49,9 @@ type Config struct {
 	// Store is where the jobs are while the daemon runs.
 	Store Store
 
+	// Output is how many bytes of the begin, and of the end, of what a run writes a shared store keeps with its history.
+	Output int
+
 	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
 	Record *record.Log
 
@@ -143,13 +146,13 @@ func New(c Config) (*Daemon, error) {
 	}); err != nil {
 		return nil, err
 	}
-	history := keptRuns
+	history, output := keptRuns, c.Output
 	if !c.Store.shared() {
-		history = -1 // no command could read it
+		history, output = -1, -1 // no command could read it
 	}
 	jobs, err := durable.New(durable.Config{
 		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit
-		Keep: keepForever, History: history,
+		Keep: keepForever, History: history, Output: output,
 		Logger: slog.New(withoutFailures{c.Log.Handler()}),
 	})
 	if err != nil {

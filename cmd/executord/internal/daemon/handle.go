@@ -64,6 +64,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	}
 	if d.Store.shared() {
 		r.node = row.Owner
+		r.stored = durable.Output(ctx)
 	}
 	return struct{}{}, r.handle(ctx)
 }

@@ -230,6 +230,9 @@ func (d *Daemon) runOf(f record.Facts) view.Run {
 	if f.Started.IsZero() {
 		r.Started = f.Due
 	}
+	if p := f.Progress; p.Total > 0 {
+		r.Progress = &view.Progress{Done: p.Done, Total: p.Total, Note: p.Note}
+	}
 	if f.Ended.IsZero() {
 		r.Outcome, r.Took = view.InProgress, time.Since(r.Started).Seconds()
 	} else {
@@ -291,6 +294,27 @@ func (d *Daemon) Output(name string, number int) (view.Run, record.Facts, *recor
 		return view.Run{}, f, nil, false
 	}
 	return d.runOf(f), f, o, true
+}
+
+// Stored returns what the store has kept of a run whose output is not here; false if there is no such run.
+func (d *Daemon) Stored(ctx context.Context, name string, number int) (record.Stored, bool, error) {
+	if !d.Store.shared() {
+		return record.Stored{}, false, nil
+	}
+	a, err := d.ask(ctx)
+	if err != nil {
+		return record.Stored{}, false, err
+	}
+	for _, e := range a.entries {
+		if e.Name == name {
+			o, err := d.catalog.Jobs.Output(ctx, e.ID, int64(number))
+			if errors.Is(err, durable.ErrNotFound) {
+				return record.Stored{}, false, nil
+			}
+			return record.Decode(o.Head, o.Tail, o.Omitted()), err == nil, err
+		}
+	}
+	return record.Stored{}, false, nil
 }
 
 // Successes returns when each job of the store last succeeded, as far as its history has been asked for.

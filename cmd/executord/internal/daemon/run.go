@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type run struct {
 	extra   []string // variables besides those that all runs have
 	tail    tail     // of stderr, for the history
 	kept    *record.Run
+	stored  io.Writer // for the history; nil if no store keeps it
 
 	written  atomic.Int64 // bytes of the log that its lines have taken
 	unlogged atomic.Int64 // lines beyond MaxOutput
@@ -207,6 +209,11 @@ func note(result process.Result) string {
 func (r *run) output(ctx context.Context, stream process.Stream, line []byte, more bool) {
 	if stream == process.Stderr {
 		r.tail.add(line)
+	} else if !more && r.noteProgress(ctx, line) {
+		return
+	}
+	if r.stored != nil {
+		r.stored.Write(record.Encode(stream == process.Stderr, line))
 	}
 	r.kept.Output().Add(time.Now(), stream == process.Stderr, more, line)
 	if !r.mayLog(line) {

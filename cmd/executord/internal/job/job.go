@@ -26,6 +26,7 @@ type Job struct {
 	Schedule Schedule
 	Command  Command
 	Timeout  time.Duration // a run longer than this is ended; 0 means no limit
+	Progress bool          // lines of its output may say how far it has come
 	Jitter   time.Duration // each start is delayed by a random time below this
 }
 

@@ -63,7 +63,7 @@ type shared struct {
 
 var (
 	sharedKeys = []string{"timezone", "timeout", "jitter", "shell", "dir", "env"}
-	jobKeys    = append([]string{"name", "schedule", "command", "stdin"}, sharedKeys...)
+	jobKeys    = append([]string{"name", "schedule", "command", "stdin", "progress"}, sharedKeys...)
 	topKeys    = append([]string{"job"}, sharedKeys...)
 )
 
@@ -142,6 +142,8 @@ func (d *decoder) job(t *node, defaults shared) job.Job {
 			d.command(&j.Command, value)
 		case "stdin":
 			j.Command.Stdin, _ = d.text(key, value, "")
+		case "progress":
+			j.Progress = d.truth(key, value)
 		default:
 			near := job.Closest(key, jobKeys)
 			d.unknown(key, value.line, near, jobKeys)

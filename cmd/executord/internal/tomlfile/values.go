@@ -42,6 +42,15 @@ func (d *decoder) shared(s *shared, key string, value *node) bool {
 	return true
 }
 
+// truth returns a value that is true or false.
+func (d *decoder) truth(key string, value *node) bool {
+	if value.kind != truth && value.kind != broken {
+		hint := fmt.Sprintf("write %s = true, or false, without quotes", key)
+		d.report.Mistake(value.line, hint, "%s is %s, but has to be true or false", key, value.kind)
+	}
+	return value.kind == truth && value.text == "true"
+}
+
 // text returns the text of a value. The hint, if not empty, is shown if it is
 // something else.
 func (d *decoder) text(key string, value *node, hint string) (string, bool) {

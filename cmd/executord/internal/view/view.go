@@ -3,11 +3,13 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 )
 
@@ -43,6 +45,30 @@ type Run struct {
 	Node      string    `json:"node,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	Stderr    []string  `json:"stderr,omitempty"` // its end, line by line
+	Progress  *Progress `json:"progress,omitempty"`
+}
+
+// Progress is how far a run has come, by its own account.
+type Progress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+	Note  string `json:"note,omitempty"`
+}
+
+// barWidth is how many characters a bar has.
+const barWidth = 10
+
+// String returns a bar: [####......] 42% and the begin of the note.
+func (p Progress) String() string {
+	const most = 20
+	done := int(p.Done * barWidth / p.Total)
+	text := fmt.Sprintf("[%s%s] %d%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), p.Done*100/p.Total)
+	if note := []rune(job.Printable(p.Note)); len(note) > most {
+		text += " " + string(note[:most-1]) + "…"
+	} else if len(note) > 0 {
+		text += " " + string(note)
+	}
+	return text
 }
 
 // InProgress is the outcome of a run that has none yet.

@@ -24,6 +24,10 @@ type OutputLine struct {
 	More   bool      `json:"more,omitempty"`
 	Lines  int64     `json:"lines,omitempty"` // of the last line: how many the run has written
 	Gone   bool      `json:"gone,omitempty"`  // what it wrote is not kept any more
+
+	// Omitted is how many bytes a store has not kept between the lines before and those after this one, whose numbers
+	// are not known.
+	Omitted int64 `json:"omitted,omitempty"`
 }
 
 func (s *Server) apiJobs(w http.ResponseWriter, r *http.Request) {
@@ -91,6 +95,50 @@ func number(r *http.Request, name string, missing int) (int, error) {
 	return strconv.Atoi(text)
 }
 
+// StoredLines returns the lines of what a store has kept.
+func StoredLines(o record.Stored) (lines []OutputLine) {
+	line := func(l record.Line, n int64) {
+		text := job.Printable(l.Text)
+		lines = append(lines, OutputLine{N: n, Stream: stream(l), Text: &text})
+	}
+	for _, l := range o.Head {
+		line(l, l.N)
+	}
+	if o.Omitted > 0 {
+		lines = append(lines, OutputLine{Omitted: o.Omitted})
+	}
+	for _, l := range o.Tail {
+		line(l, 0)
+	}
+	return lines
+}
+
+// apiStored answers with what the store has kept of a run that is not known here; false if it has nothing.
+func (s *Server) apiStored(w http.ResponseWriter, r *http.Request) bool {
+	n, err := number(r, "run", 0)
+	if err != nil || n < 0 {
+		return false
+	}
+	if n == 0 || s.known(r, n) {
+		return false
+	}
+	o, found, err := s.Daemon.Stored(r.Context(), r.URL.Query().Get("job"), n)
+	if err != nil {
+		plain(w, http.StatusServiceUnavailable, "the store does not answer: "+err.Error())
+		return true
+	}
+	if found {
+		writeJSON(w, StoredLines(o))
+	}
+	return found
+}
+
+// known reports whether a run is known here.
+func (s *Server) known(r *http.Request, n int) bool {
+	_, _, _, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
+	return ok
+}
+
 // find returns the run that a request is about, or answers that there is none.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.Facts, *record.Output, bool) {
 	n, err := number(r, "run", 0)
@@ -106,6 +154,9 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.
 }
 
 func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {
+	if s.apiStored(w, r) {
+		return
+	}
 	run, facts, output, ok := s.find(w, r)
 	if !ok {
 		return

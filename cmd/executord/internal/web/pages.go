@@ -20,14 +20,15 @@ import (
 
 // pages are the pages. Texts of others are shown as the log shows them.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"text":  job.Printable,
-	"jobAt": jobAt,
-	"runAt": runAt,
-	"when":  when,
-	"span":  func(seconds float64) string { return view.Span(seconds).String() },
-	"age":   func(seconds float64) string { return view.Span(seconds).Truncate(time.Second).String() },
-	"stamp": func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
-	"word":  func(outcome string) string { return strings.ReplaceAll(outcome, " ", "-") },
+	"text":     job.Printable,
+	"jobAt":    jobAt,
+	"runAt":    runAt,
+	"when":     when,
+	"span":     func(seconds float64) string { return view.Span(seconds).String() },
+	"age":      func(seconds float64) string { return view.Span(seconds).Truncate(time.Second).String() },
+	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
+	"coloured": func(line string) template.HTML { return template.HTML(coloured(line)) },
+	"word":     func(outcome string) string { return strings.ReplaceAll(outcome, " ", "-") },
 }).ParseFS(assets, "assets/*.html"))
 
 // jobAt and runAt return the addresses of pages.
@@ -214,7 +215,16 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 		s.sorry(w, http.StatusNotFound, "There is no such run, or it is kept no more.")
 		return
 	}
-	s.page(w, http.StatusOK, "other-run", runs[i])
+	stored, found, err := s.Daemon.Stored(r.Context(), name, n)
+	if err != nil {
+		s.sorry(w, http.StatusServiceUnavailable, "The store does not answer: "+err.Error())
+		return
+	}
+	s.page(w, http.StatusOK, "other-run", struct {
+		view.Run
+		record.Stored
+		Found bool
+	}{runs[i], stored, found})
 }
 
 // printer writes lines of output as HTML.

@@ -30,6 +30,7 @@ type Daemon interface {
 	Jobs(ctx context.Context) ([]view.Job, error)
 	Runs(ctx context.Context, job string, n int) (runs []view.Run, found bool, err error)
 	Output(job string, run int) (view.Run, record.Facts, *record.Output, bool)
+	Stored(ctx context.Context, job string, run int) (output record.Stored, found bool, err error)
 	Figures() []daemon.Figures
 	Successes(ctx context.Context) (map[string]time.Time, error)
 	Ready(ctx context.Context) error

@@ -28,7 +28,9 @@ type fake struct {
 	figures []daemon.Figures
 	before  map[string]time.Time
 	log     *record.Log
-	err     error // of the store
+	stored  record.Stored
+	past    []view.Run // in the history of the store
+	err     error      // of the store
 	ready   error
 }
 
@@ -39,12 +41,17 @@ func (f *fake) Runs(_ context.Context, name string, n int) ([]view.Run, bool, er
 	for _, facts := range f.log.Latest(name, n) {
 		runs = append(runs, show(facts))
 	}
+	runs = append(runs, f.past...)
 	return runs, slices.ContainsFunc(f.jobs, func(j view.Job) bool { return j.Job == name }), f.err
 }
 
 func (f *fake) Output(name string, n int) (view.Run, record.Facts, *record.Output, bool) {
 	facts, o, ok := f.log.Find(name, n)
 	return show(facts), facts, o, ok
+}
+
+func (f *fake) Stored(_ context.Context, name string, n int) (record.Stored, bool, error) {
+	return f.stored, len(f.stored.Head) > 0, f.err
 }
 
 func (f *fake) Figures() []daemon.Figures { return f.figures }
@@ -309,6 +316,34 @@ func TestServerShowsRun(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
 		}
+	}
+}
+
+// Of a run that is in the history only, there is what the store has kept, with what it has not.
+func TestServerShowsStoredRun(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	f.past = []view.Run{{Job: "backup", Run: 7, Outcome: "ok", Finished: time.Now()}}
+	h := New(Config{Daemon: f}).Handler()
+	if text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String(); !strings.Contains(text, "Its output is not kept.") {
+		t.Errorf("without output: %s", text)
+	}
+	f.stored = record.Stored{
+		Head: []record.Line{{N: 1, Text: "<first>"}}, Omitted: 123,
+		Tail: []record.Line{{N: 1, Text: "\x1b[31mlast", Stderr: true}},
+	}
+	text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String()
+	for _, want := range []string{
+		"<li>&lt;first&gt;</li>", "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not have %s:\n%s", want, text)
+		}
+	}
+	want := `{"n":1,"stream":"stdout","text":"<first>"}` + "\n" + `{"omitted":123}` + "\n" +
+		`{"stream":"stderr","text":"\\x1b[31mlast"}` + "\n"
+	if got := ask(h, "GET", "/api/output?job=backup&run=7", nil).Body.String(); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
