@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
+	"github.com/executor-go/executor/durable"
 )
 
 const (
@@ -33,13 +36,14 @@ const (
 type listenOptions struct {
 	address   string
 	tokenFile string
+	actions   bool
 }
 
 // validate checks what can be checked without opening anything.
 func (o *listenOptions) validate() error {
 	if o.address == "" {
-		if o.tokenFile != "" {
-			return errors.New("--token-file is for --listen, which says where: --listen 127.0.0.1:8384")
+		if o.tokenFile != "" || o.actions {
+			return errors.New("--token-file and --actions are for --listen, which says where: --listen 127.0.0.1:8384")
 		}
 		return nil
 	}
@@ -48,6 +52,10 @@ func (o *listenOptions) validate() error {
 			return errors.New("--listen unix: needs the path of a socket, as in --listen unix:/run/executord.sock")
 		}
 		return nil
+	}
+	if o.actions && o.tokenFile == "" {
+		return fmt.Errorf("--actions: all users of this machine could act on the jobs at %s: "+
+			"add --token-file FILE, or listen on unix:/run/executord.sock", o.address)
 	}
 	host, _, err := net.SplitHostPort(o.address)
 	if err != nil {
@@ -70,6 +78,7 @@ type listener struct {
 	net.Listener
 	access web.Access
 	token  string
+	acts   bool
 	shown  string // a URL, or the name of a socket
 }
 
@@ -78,7 +87,7 @@ func (o *listenOptions) open() (*listener, error) {
 	if o.address == "" {
 		return nil, nil
 	}
-	l := new(listener)
+	l := &listener{acts: o.actions}
 	var err error
 	if o.tokenFile != "" {
 		if l.token, err = readToken(o.tokenFile); err != nil {
@@ -175,8 +184,34 @@ func (l *listener) serve(log log, d *daemon.Daemon, file string) (closeServer fu
 	if l == nil {
 		return func() {}
 	}
-	server := web.New(web.Config{Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token})
+	c := web.Config{Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token}
+	if l.acts {
+		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) { return actOn(ctx, d, a) }
+		c.Log = log.Logger
+	}
+	server := web.New(c)
 	log.Info("listening", "at", l.shown)
 	server.Serve(l.Listener)
 	return server.Close
+}
+
+// actOn does what a reader asks for, and returns what became of it.
+func actOn(ctx context.Context, d *daemon.Daemon, a web.Action) (text string, done bool, err error) {
+	if a.Do == web.EndRun {
+		if d.End(a.Job, a.Run) {
+			return fmt.Sprintf("run %d is being ended", a.Run), true, nil
+		}
+		return fmt.Sprintf("run %d is not in progress here", a.Run), false, nil
+	}
+	e, found, err := d.Find(ctx, a.Job)
+	if err != nil || !found {
+		return "there is no such job in the store", false, err
+	}
+	defer d.Forget(ctx)
+	v := client{d.Store, d.Durable(), d.Store.Name}
+	do := map[string]func(context.Context, client, catalog.Entry) (durable.Answer, string, error){
+		web.RunNow: runJobNow, web.Pause: pauseJob, web.Resume: resumeJob,
+	}[a.Do]
+	answer, text, err := do(ctx, v, e)
+	return text, answer == durable.Applied || answer == durable.Deferred, err
 }

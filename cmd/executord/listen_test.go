@@ -221,7 +221,7 @@ func TestListenRefusesAddress(t *testing.T) {
 		{[]string{"--listen", "10.1.2.3:8384"}, exitUsage, "other machines can reach this address: add --token-file"},
 		{[]string{"--listen", "8384"}, exitUsage, "it must be an address with a port"},
 		{[]string{"--listen", "unix:"}, exitUsage, "needs the path of a socket"},
-		{[]string{"--token-file", token}, exitUsage, "--token-file is for --listen"},
+		{[]string{"--token-file", token}, exitUsage, "are for --listen"},
 		{[]string{"--listen", taken.Addr().String()}, exitMistake, "address already in use"},
 		{[]string{"--listen", "unix:" + filepath.Join(dir, "taken")}, exitMistake, "another process listens there"},
 		{[]string{"--listen", "unix:" + tab}, exitMistake, "there is a file, which is no socket"},

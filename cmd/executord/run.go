@@ -43,6 +43,7 @@ live, to browsers, to executord jobs, runs and logs, and to Prometheus (/metrics
 /healthz and /readyz are for probes. What runs write is kept within --keep-output,
 --keep-runs and --keep-for. Addresses that other machines can reach need a
 --token-file; unix:/run/executord.sock is for what the file system lets in.
+With --actions jobs can be run, paused and resumed there, and runs be ended.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
@@ -106,6 +107,7 @@ func newRunOptions(cmd *cobra.Command) *runOptions {
 	flags.DurationVar(&o.keepFor, "keep-for", 7*24*time.Hour, "for how long they are kept")
 	flags.StringVar(&o.listen.address, "listen", "", "show jobs, runs, output and figures at an address such as 127.0.0.1:8384, or unix:/run/executord.sock")
 	flags.StringVar(&o.listen.tokenFile, "token-file", "", "a file with the token that a request to --listen needs")
+	flags.BoolVar(&o.listen.actions, "actions", false, "let readers of --listen run, pause and resume jobs, and end runs; needs --token-file, or a Unix socket")
 	o.store = newStoreFlag(cmd, "keep the jobs in a file, which is created if missing, or in postgres://user@host/database")
 	o.namespace = newNamespaceFlag(cmd, "the namespace of these jobs in the store; the default is the name of FILE without its ending")
 	flags.DurationVar(&o.lease, "lease", 5*time.Second, "how long after a daemon's last sign of life other daemons take over its runs")

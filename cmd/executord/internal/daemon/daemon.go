@@ -49,7 +49,8 @@ type Config struct {
 	// Store is where the jobs are while the daemon runs.
 	Store Store
 
-	// Output is how many bytes of the begin, and of the end, of what a run writes a shared store keeps with its history.
+	// Output is how many bytes of the begin, and of the end, of what a run writes a shared store keeps with its
+	// history.
 	Output int
 
 	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.

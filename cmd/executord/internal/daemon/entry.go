@@ -22,8 +22,9 @@ type entry struct {
 		sync.Mutex
 		Counts
 		figures Figures
-		latest  overlap // of the latest run
-		changes int     // how often a file has changed the job
+		ends    map[int]context.CancelCauseFunc // of the runs in progress, by their numbers
+		latest  overlap                         // of the latest run
+		changes int                             // how often a file has changed the job
 	}
 }
 
@@ -47,6 +48,21 @@ func (d *Daemon) entry(name string) *entry {
 		d.mu.order = append(d.mu.order, e)
 	}
 	return e
+}
+
+// hold notes how a run in progress is ended, until the function that it returns is called.
+func (e *entry) hold(number int, end context.CancelCauseFunc) (release func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.ends == nil {
+		e.mu.ends = make(map[int]context.CancelCauseFunc)
+	}
+	e.mu.ends[number] = end
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.mu.ends, number)
+	}
 }
 
 // begin counts a run.

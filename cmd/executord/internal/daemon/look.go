@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
@@ -294,6 +295,49 @@ func (d *Daemon) Output(name string, number int) (view.Run, record.Facts, *recor
 		return view.Run{}, f, nil, false
 	}
 	return d.runOf(f), f, o, true
+}
+
+// End ends a run that is in progress here, as a timeout does; the schedule goes on. It returns false if there is none.
+func (d *Daemon) End(name string, number int) bool {
+	d.mu.Lock()
+	e := d.mu.entries[name]
+	d.mu.Unlock()
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	end := e.mu.ends[number]
+	e.mu.Unlock()
+	if end == nil {
+		return false
+	}
+	end(executor.ErrCanceled)
+	return true
+}
+
+// Find returns the entry of a job of the store, false if there is none.
+func (d *Daemon) Find(ctx context.Context, name string) (e catalog.Entry, found bool, err error) {
+	row, err := d.Store.Find(ctx, catalog.Key(d.catalog.Namespace, name))
+	if errors.Is(err, durable.ErrNotFound) {
+		return e, false, nil
+	}
+	if err == nil {
+		e, found = catalog.Read(row)
+	}
+	return e, found, err
+}
+
+// Durable returns what acts on the jobs.
+func (d *Daemon) Durable() *durable.Jobs { return d.catalog.Jobs }
+
+// Forget has the next look ask the store: somebody has changed a job.
+func (d *Daemon) Forget(ctx context.Context) {
+	select {
+	case d.questions <- struct{}{}:
+		d.answers.at = time.Time{}
+		<-d.questions
+	case <-ctx.Done():
+	}
 }
 
 // Stored returns what the store has kept of a run whose output is not here; false if there is no such run.

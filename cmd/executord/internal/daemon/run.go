@@ -40,6 +40,9 @@ func (r *run) execute(ctx context.Context, skipped func(outcome) int) (process.R
 	d := r.entry.daemon
 	d.running.Add(1)
 	defer d.running.Add(-1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer r.entry.hold(r.number, cancel)()
 	r.entry.begin()
 	r.kept = d.Record.Begin(record.Facts{
 		Job: r.job.Name, Number: r.number, Attempt: r.attempt, Node: r.node, Due: r.due,

@@ -131,6 +131,9 @@ func Outcome(r durable.Run) string {
 		if strings.HasPrefix(r.Error, "timeout: ") {
 			return "timeout"
 		}
+		if strings.HasPrefix(r.Error, "canceled: ") { // the run alone, and not its job
+			return "canceled"
+		}
 	case durable.RunSnoozed:
 		return cmp.Or(cutOutcome(r.Error), r.Verdict.String())
 	}

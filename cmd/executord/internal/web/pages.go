@@ -27,6 +27,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"span":     func(seconds float64) string { return view.Span(seconds).String() },
 	"age":      func(seconds float64) string { return view.Span(seconds).Truncate(time.Second).String() },
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
+	"acts":     acts,
+	"actAt":    actAt,
 	"coloured": func(line string) template.HTML { return template.HTML(coloured(line)) },
 	"word":     func(outcome string) string { return strings.ReplaceAll(outcome, " ", "-") },
 }).ParseFS(assets, "assets/*.html"))
@@ -66,6 +68,7 @@ type base struct {
 	File    string
 	Version string
 	Session bool
+	Actions bool
 	Body    any
 }
 
@@ -82,7 +85,9 @@ func (s *Server) page(w http.ResponseWriter, status int, name string, body any) 
 }
 
 func (s *Server) base(title string, body any) base {
-	return base{Title: title, File: s.Title, Version: s.Version, Session: s.Token != "", Body: body}
+	return base{
+		Title: title, File: s.Title, Version: s.Version, Session: s.Token != "", Actions: s.Act != nil, Body: body,
+	}
 }
 
 // sorry answers with a page that says why there is nothing else.

@@ -7,7 +7,7 @@
 //	/metrics /healthz /readyz
 //	/api/jobs /api/runs /api/output   a line of JSON each
 //
-// Nothing can be changed by it. A reader that is slow, or many of them, do not delay the daemon.
+// Nothing can be changed by it, unless it is told how. A reader that is slow, or many of them, do not delay the daemon.
 package web
 
 import (
@@ -15,6 +15,7 @@ import (
 	"embed"
 	"errors"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -44,6 +45,13 @@ type Config struct {
 
 	// Access is to whom the server answers.
 	Access Access
+
+	// Act does what a reader asks for. It returns what became of it, and whether it is done. Nil means that nothing can
+	// be changed.
+	Act func(context.Context, Action) (text string, done bool, err error)
+
+	// Log gets a line for each action. It is not nil if Act is not.
+	Log *slog.Logger
 
 	// Token is what a request must have, or a session that was opened by it. It is not empty if Access is ByToken.
 	Token string
@@ -84,6 +92,7 @@ type Server struct {
 	began    time.Time
 	serving  sync.WaitGroup
 	closing  sync.Once
+	acted    acted
 	gate     sync.RWMutex // read-locked by each request, locked for good by Close
 }
 
@@ -130,6 +139,11 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run", s.serveRun)
 	mux.HandleFunc("GET /text", s.serveText)
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
+	if s.Act != nil {
+		mux.HandleFunc("GET /act", s.serveAct)
+		mux.HandleFunc("POST /act", s.act)
+		mux.HandleFunc("GET /acted", s.serveActed)
+	}
 	mux.HandleFunc("GET /api/jobs", s.apiJobs)
 	mux.HandleFunc("GET /api/runs", s.apiRuns)
 	mux.HandleFunc("GET /api/output", s.apiOutput)
