@@ -116,7 +116,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"check", "", 2, "", "executord: check needs the name of a job file, such as: executord check jobs.crontab"},
 		{"run", "", 2, "", "executord: run needs the name of a job file"},
 		{"run a b", "", 2, "", "executord: run takes one job file, not 2"},
-		{"run a --log loud", "", 2, "", `invalid argument "loud" for "--log" flag: choose one of auto, text, json`},
+		{"run a --log loud", "", 2, "", `invalid argument "loud" for "--log" flag: choose one of auto, short, text, json`},
 		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
 		{"run DIR/good --kill-after -1s", "", 2, "", "cannot be negative"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},

@@ -19,30 +19,42 @@ type log struct {
 	*logwriter.Writer
 }
 
-// newLog returns the log on w: text for people at a terminal, JSON for
+// newLog returns the log on w: short lines for people at a terminal, JSON for
 // programs, or what was chosen. lost is called once, when it cannot be written
 // any more: its pipe is broken, or its terminal is gone. A daemon whose jobs run unseen
 // is worse than none, so that is a reason to end; a full disk is not, since it may have
 // room again. The caller closes the log.
 func newLog(w *os.File, format string, lost func(error)) log {
 	if format == "auto" && term.IsTerminal(int(w.Fd())) {
-		format = "text"
+		format = "short"
 	}
+	width := func() int { return widthOf(w) }
 	out := logwriter.New(logwriter.Config{To: w, IsGone: isGone, Gone: lost, Gap: func(d logwriter.Dropped) []byte {
 		var line bytes.Buffer
 		reason := "the log was not read"
 		if d.Err != nil {
 			reason = cause(d.Err).Error()
 		}
-		slog.New(newHandler(&line, format)).Warn("lines of the log dropped", "count", d.Lines,
+		slog.New(newHandler(&line, format, width)).Warn("lines of the log dropped", "count", d.Lines,
 			"first", d.First.Truncate(time.Millisecond), "last", d.Last.Truncate(time.Millisecond), "reason", reason)
 		return line.Bytes()
 	}})
-	return log{slog.New(newHandler(out, format)), out}
+	return log{slog.New(newHandler(out, format, width)), out}
 }
 
-func newHandler(w io.Writer, format string) slog.Handler {
-	if format == "text" {
+// widthOf returns how many columns a terminal has, or what it had in the days of cards.
+func widthOf(w *os.File) int {
+	if wide, _, err := term.GetSize(int(w.Fd())); err == nil && wide > 0 {
+		return wide
+	}
+	return 80
+}
+
+func newHandler(w io.Writer, format string, width func() int) slog.Handler {
+	switch format {
+	case "short":
+		return newShortLog(w, lookOf(), width)
+	case "text":
 		return slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: shortInText})
 	}
 	return slog.NewJSONHandler(printable{w}, &slog.HandlerOptions{ReplaceAttr: secondsInJSON})

@@ -29,8 +29,8 @@ they are due. With a mistake in FILE it starts nothing, prints every mistake and
 exits with 1; see executord check.
 
 A job never overlaps itself: what comes due while a run goes on is skipped,
-counted and logged. The log goes to standard output, as text on a terminal and
-as JSON elsewhere, with one line at the start and at the end of each run, and
+counted and logged. The log goes to standard output, short on a terminal and as
+JSON elsewhere, with one line at the start and at the end of each run, and
 one for each line that a job writes.
 
 With --store the jobs are kept in a file, or in PostgreSQL, with the history of
@@ -96,9 +96,9 @@ type runOptions struct {
 }
 
 func newRunOptions(cmd *cobra.Command) *runOptions {
-	o := &runOptions{format: newFormat(cmd), log: &choice{"auto", []string{"auto", "text", "json"}}}
+	o := &runOptions{format: newFormat(cmd), log: &choice{"auto", []string{"auto", "short", "text", "json"}}}
 	flags := cmd.Flags()
-	flags.Var(o.log, "log", "how the log is written; auto is text on a terminal and json elsewhere")
+	flags.Var(o.log, "log", "how the log is written; auto is short on a terminal and json elsewhere")
 	flags.DurationVar(&o.drainTimeout, "drain-timeout", 0, "how long the runs in progress may take after the first signal; 0 means no limit")
 	flags.DurationVar(&o.killAfter, "kill-after", 10*time.Second, "how long a run may take to end after SIGTERM, before it is killed")
 	flags.IntVar(&o.maxOutput, "max-output", 64, "how many MiB of the log the lines of one run may take; 0 means no limit")

@@ -1,0 +1,372 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// shortLog is a slog.Handler for people at a terminal: a time, a job, a sign and what happened, in as many columns as
+// there are.
+//
+//	14:20:35 hello     ▸ run 1
+//	14:20:35 hello     │ hello, run 1
+//	14:20:35 hello     ✓ ok 1ms
+type shortLog struct {
+	to    io.Writer
+	look  look
+	width func() int  // of the terminal, now
+	attrs []slog.Attr // of the logger
+	names *nameColumn // of all loggers
+}
+
+// look is how signs and colours are written.
+type look struct{ color, ascii bool }
+
+// sign begins what happened.
+type sign int
+
+const (
+	signNote sign = iota
+	signStart
+	signOut
+	signErr
+	signGood
+	signBad
+	signSkip
+	signWarn
+)
+
+var signs = [...]struct{ text, ascii, color string }{
+	signNote:  {"·", "-", "2"},
+	signStart: {"▸", ">", "36"},
+	signOut:   {"│", "|", "2"},
+	signErr:   {"┃", "!", "31"},
+	signGood:  {"✓", "+", "32"},
+	signBad:   {"✗", "x", "31"},
+	signSkip:  {"⤼", "~", "33"},
+	signWarn:  {"!", "!", "33"},
+}
+
+// nameColumn is the column with the names of jobs. It is as wide as the longest that was shown.
+type nameColumn struct {
+	mu   sync.Mutex
+	wide int
+}
+
+// The names of jobs take so many columns.
+const leastNames, mostNames = 9, 16
+
+// daemonName stands for a job in lines of the daemon's own.
+const daemonName = "executord"
+
+func newShortLog(to io.Writer, look look, width func() int) *shortLog {
+	return &shortLog{to: to, look: look, width: width, names: &nameColumn{wide: leastNames}}
+}
+
+// lookOf returns how signs and colours are written for the user.
+func lookOf() look {
+	locale := ""
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale = os.Getenv(name); locale != "" {
+			break
+		}
+	}
+	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	return look{
+		color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		ascii: !strings.Contains(locale, "utf8"),
+	}
+}
+
+func (h *shortLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+
+func (h *shortLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	with := *h
+	with.attrs = append(append([]slog.Attr{}, h.attrs...), attrs...)
+	return &with
+}
+
+// WithGroup ignores the group: nothing in executord has one.
+func (h *shortLog) WithGroup(string) slog.Handler { return h }
+
+// Handle writes a record as one or more lines, by one Write.
+func (h *shortLog) Handle(_ context.Context, r slog.Record) error {
+	attrs := append([]slog.Attr{}, h.attrs...)
+	r.Attrs(func(a slog.Attr) bool {
+		attrs = append(attrs, a)
+		return true
+	})
+	e := event{Record: r, attrs: attrs}
+	name := daemonName
+	if v, ok := e.take("job"); ok {
+		name = v.String()
+	}
+	s, text := e.short()
+	_, err := io.WriteString(h.to, h.lines(r.Time, name, s, text))
+	return err
+}
+
+// lines returns the lines of an event: its text goes on below its begin where it is too long.
+func (h *shortLog) lines(at time.Time, name string, s sign, text string) string {
+	name, wide := h.names.fit(job.Printable(name))
+	mark := signs[s].text
+	if h.look.ascii {
+		mark = signs[s].ascii
+	}
+	indent := len("15:04:05 ") + wide + 1
+	room := max(h.width()-indent-2, 20)
+	var b strings.Builder
+	b.WriteString(h.paint("2", at.Local().Format(time.TimeOnly)))
+	b.WriteString(" " + name + " ")
+	for i, line := range wrap(text, room) {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", indent))
+		}
+		b.WriteString(h.paint(signs[s].color, mark) + " ")
+		if s == signBad || s == signWarn {
+			line = h.paint(signs[s].color, line)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// paint colours a text.
+func (h *shortLog) paint(color, text string) string {
+	if !h.look.color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// fit returns a name as wide as the column.
+func (n *nameColumn) fit(name string) (fitting string, wide int) {
+	n.mu.Lock()
+	n.wide = max(n.wide, min(columns(name), mostNames))
+	wide = n.wide
+	n.mu.Unlock()
+	if columns(name) > wide {
+		runes := []rune(name)
+		for len(runes) > 0 && columns(string(runes)) > wide-1 {
+			runes = runes[:len(runes)-1]
+		}
+		name = string(runes) + "~"
+	}
+	return name + strings.Repeat(" ", wide-columns(name)), wide
+}
+
+// wrap cuts a text into lines of so many columns, at blanks if there are some in the second half.
+func wrap(text string, room int) []string {
+	var lines []string
+	for part := range strings.SplitSeq(text, "\n") {
+		rest := []rune(strings.ReplaceAll(part, "\t", "    "))
+		for {
+			n, wide, blank := 0, 0, -1
+			for n < len(rest) {
+				next := columns(string(rest[n]))
+				if wide+next > room {
+					break
+				}
+				if wide += next; rest[n] == ' ' && wide > room/2 {
+					blank = n
+				}
+				n++
+			}
+			if n == len(rest) {
+				lines = append(lines, string(rest))
+				break
+			}
+			if rest[n] == ' ' {
+				blank = n
+			}
+			if blank >= 0 {
+				lines = append(lines, string(rest[:blank]))
+				rest = rest[blank+1:]
+				continue
+			}
+			n = max(n, 1)
+			lines = append(lines, string(rest[:n]))
+			rest = rest[n:]
+		}
+	}
+	return lines
+}
+
+// event is a record, of which short takes what it shows.
+type event struct {
+	slog.Record
+	attrs []slog.Attr
+}
+
+// take returns the value of a key, and removes it.
+func (e *event) take(key string) (slog.Value, bool) {
+	for i, a := range e.attrs {
+		if a.Key == key {
+			e.attrs = append(e.attrs[:i:i], e.attrs[i+1:]...)
+			return a.Value.Resolve(), true
+		}
+	}
+	return slog.Value{}, false
+}
+
+// text is take for what is shown.
+func (e *event) text(key string) string {
+	v, ok := e.take(key)
+	if !ok {
+		return ""
+	}
+	return shortValue(v)
+}
+
+// shortValue returns a value as it is shown.
+func shortValue(v slog.Value) string {
+	switch v.Kind() {
+	case slog.KindDuration:
+		return shortDuration(v.Duration())
+	case slog.KindTime:
+		return shortTime(v.Time().Format(time.RFC3339Nano))
+	}
+	return job.Printable(v.String())
+}
+
+// shortDuration returns a duration with three digits, or to the second.
+func shortDuration(d time.Duration) string {
+	unit := time.Duration(1)
+	for unit < time.Second && d.Abs()/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
+
+// shortTime returns a time in the form of the log without what today is: its date, and the zone of the log.
+func shortTime(stamp string) string {
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return job.Printable(stamp)
+	}
+	now := time.Now().In(t.Location())
+	form := "2006-01-02 15:04:05"
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		form = "15:04:05"
+	}
+	if _, here := t.Local().Zone(); here != offset(t) {
+		form += " -07:00"
+	}
+	return t.Format(form)
+}
+
+func offset(t time.Time) int {
+	_, seconds := t.Zone()
+	return seconds
+}
+
+// short returns what happened, in a few words.
+func (e *event) short() (sign, string) {
+	switch e.text("stream") {
+	case "stdout":
+		return signOut, e.Message
+	case "stderr":
+		return signErr, e.Message
+	}
+	switch e.Message {
+	case "run started":
+		text := "run " + e.text("run")
+		if attempt := e.text("attempt"); attempt != "" {
+			text += ", attempt " + attempt
+		}
+		if late, ok := e.take("late"); ok && late.Duration() >= time.Second {
+			text += ", " + shortDuration(late.Duration()) + " late"
+		}
+		return signStart, text
+	case "run ended":
+		return e.ended()
+	case "run not started":
+		return signBad, "not started: " + e.text("reason")
+	case "run delayed":
+		return signNote, "delayed until " + shortTime(e.text("until"))
+	case "runs skipped":
+		return signSkip, e.text("count") + " skipped, run " + e.text("running") + " goes on"
+	case "runs missed":
+		return signSkip, e.text("count") + " missed: " + e.text("reason")
+	case "job scheduled":
+		text := e.text("schedule")
+		if next := e.text("next"); next != "" {
+			text += ", next " + shortTime(next)
+		}
+		if change := e.text("change"); change != "" && change != "new" && change != "unchanged" {
+			text += " (" + change + ")"
+		}
+		return signNote, text
+	case "job summary":
+		return signNote, e.counts()
+	case "executord ended":
+		return signNote, "ended: " + e.counts()
+	}
+	s := signNote
+	switch {
+	case e.Level >= slog.LevelError:
+		s = signBad
+	case e.Level >= slog.LevelWarn:
+		s = signWarn
+	}
+	return s, e.rest()
+}
+
+// ended says how a run ended.
+func (e *event) ended() (sign, string) {
+	outcome, s := e.text("outcome"), signBad
+	switch outcome {
+	case "ok":
+		s = signGood
+	case "canceled":
+		s = signWarn
+	case "failed":
+		if outcome = "exit " + e.text("exit"); outcome == "exit " {
+			outcome = e.text("signal")
+		}
+	}
+	text := outcome + " " + e.text("took")
+	if note := e.text("note"); note != "" {
+		text += ", " + note
+	}
+	if n := e.text("unlogged"); n != "" {
+		text += ", " + n + " lines are not here"
+	}
+	return s, text
+}
+
+// counts says what became of the times of a job, or of all.
+func (e *event) counts() string {
+	text := e.text("runs") + " runs"
+	for _, key := range []string{"failed", "skipped", "missed", "interrupted"} {
+		if n := e.text(key); n != "" && n != "0" {
+			text += ", " + n + " " + key
+		}
+	}
+	return text
+}
+
+// rest returns the message, with all that goes with it.
+func (e *event) rest() string {
+	text := job.Printable(e.Message)
+	reason, hint := e.text("reason"), e.text("hint")
+	for _, a := range e.attrs {
+		if value := shortValue(a.Value.Resolve()); value != "" {
+			text += " " + a.Key + "=" + value
+		}
+	}
+	if reason != "" {
+		text += ": " + reason
+	}
+	if hint != "" {
+		text += "\nhint: " + hint
+	}
+	return text
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A run is shown in a few short lines, whose columns are aligned.
+func TestShortLogShowsRun(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(newShortLog(&b, look{}, func() int { return 60 }))
+	log.Info("executord started", "file", "jobs.crontab", "jobs", 2)
+	due := time.Now().Format(time.RFC3339Nano)
+	hello := log.With("job", "hello").With("run", 3)
+	hello.Info("run started", "due", due, "late", 404*time.Microsecond, "pid", 4711)
+	hello.Info("hello, run 1", "stream", "stdout")
+	hello.Info(strings.Repeat("long ", 15)+"end", "stream", "stderr", "more", true)
+	hello.Info("run ended", "outcome", "ok", "exit", 0, "took", 1102054*time.Nanosecond, "late", time.Second, "skipped", 0)
+	bad := log.With("job", "a-name-that-is-long").With("run", 1, "attempt", 2)
+	bad.Info("run started", "due", due, "late", 90*time.Second, "pid", 4711, "node", "web1")
+	bad.Error("run ended", "outcome", "failed", "exit", 3, "took", 62345*time.Millisecond, "late", time.Second, "skipped", 0)
+	bad.Error("run ended", "outcome", "failed", "signal", "SIGKILL", "took", 5*time.Second, "late", time.Second, "skipped", 0,
+		"unlogged", 7)
+	bad.Error("run ended", "outcome", "timeout", "exit", -1, "took", 5*time.Second, "note", "a note")
+	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the run before is in progress", "running", 1)
+	bad.Error("run not started", "due", due, "reason", "there is no program x")
+	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
+	log.Info("executord ended", "jobs", 2, "runs", 3, "failed", 1, "skipped", 0, "missed", 0, "interrupted", 0, "exit", 0)
+	got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "hh:mm:ss")
+	want := `hh:mm:ss executord · executord started file=jobs.crontab
+                   · jobs=2
+hh:mm:ss hello     ▸ run 3
+hh:mm:ss hello     │ hello, run 1
+hh:mm:ss hello     ┃ long long long long long long long long
+                   ┃ long long long long long long long end
+hh:mm:ss hello     ✓ ok 1.1ms
+hh:mm:ss a-name-that-is-~ ▸ run 1, attempt 2, 1m30s late
+hh:mm:ss a-name-that-is-~ ✗ exit 3 1m2.3s
+hh:mm:ss a-name-that-is-~ ✗ SIGKILL 5s, 7 lines are not here
+hh:mm:ss a-name-that-is-~ ✗ timeout 5s, a note
+hh:mm:ss a-name-that-is-~ ⤼ 2 skipped, run 1 goes on
+hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
+                          ✗ x
+hh:mm:ss old              ! job removed: it is not there
+                          ! hint: put it back
+hh:mm:ss executord        · ended: 3 runs, 1 failed
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Colours are only there if they are wanted, and signs of ASCII take their place where there are no others.
+func TestShortLogColours(t *testing.T) {
+	for l, want := range map[look]string{
+		{}:                         " job       ✗ exit 3 1s\n",
+		{ascii: true}:              " job       x exit 3 1s\n",
+		{color: true, ascii: true}: "\x1b[0m job       \x1b[31mx\x1b[0m \x1b[31mexit 3 1s\x1b[0m\n",
+	} {
+		var b bytes.Buffer
+		slog.New(newShortLog(&b, l, func() int { return 80 })).Error("run ended", "job", "job", "outcome", "failed", "exit", 3, "took", time.Second)
+		if !strings.HasSuffix(b.String(), want) {
+			t.Errorf("%+v: %q, want %q", l, b.String(), want)
+		}
+	}
+	for _, test := range []struct {
+		env  map[string]string
+		want look
+	}{
+		{map[string]string{"LANG": "de_DE.UTF-8"}, look{color: true}},
+		{map[string]string{"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, look{color: true, ascii: true}},
+		{map[string]string{"LANG": "C", "LC_CTYPE": "C.utf8", "NO_COLOR": "1"}, look{}},
+		{map[string]string{"TERM": "dumb"}, look{ascii: true}},
+	} {
+		for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "TERM"} {
+			t.Setenv(name, test.env[name])
+		}
+		if got := lookOf(); got != test.want {
+			t.Errorf("%v: %+v", test.env, got)
+		}
+	}
+}
+
+// Whatever is logged, no line is wider than the terminal, none has what cannot be seen, and all text is there.
+func TestShortLogFits(t *testing.T) {
+	words := []string{"a", "word", "日本語", "\x1b[31m", "é", "\t", strings.Repeat("x", 50), "\u202e", "👍", "\n", "a\rb", " "}
+	messages := []string{"run started", "run ended", "run not started", "run delayed", "runs skipped", "runs missed", "job scheduled",
+		"job summary", "executord ended", "draining", "another"}
+	keys := []string{"job", "run", "reason", "hint", "outcome", "exit", "signal", "took", "note", "until", "next", "schedule", "count",
+		"running", "failed", "stream", "other", "late"}
+	text := func() string {
+		var b strings.Builder
+		for range rand.IntN(12) {
+			b.WriteString(words[rand.IntN(len(words))] + " ")
+		}
+		return b.String()
+	}
+	for range 3000 {
+		width := 50 + rand.IntN(60)
+		var b bytes.Buffer
+		log := slog.New(newShortLog(&b, look{}, func() int { return width }))
+		var attrs []any
+		for range rand.IntN(8) {
+			var value any = text()
+			switch rand.IntN(5) {
+			case 0:
+				value = rand.IntN(1000)
+			case 1:
+				value = time.Duration(rand.Int64())
+			case 2:
+				value = errors.New(text())
+			case 3:
+				value = time.Now()
+			}
+			key := keys[rand.IntN(len(keys))]
+			if key == "late" {
+				value = time.Duration(rand.Int64N(1e12))
+			}
+			attrs = append(attrs, key, value)
+		}
+		log.Info(messages[rand.IntN(len(messages))], attrs...)
+		if b.Len() == 0 || !strings.HasSuffix(b.String(), "\n") {
+			t.Fatalf("%v: logged %q", attrs, b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if columns(line) > width || strings.ContainsAny(line, "\x1b\r\u202e") {
+				t.Fatalf("%v: the line %q has %d columns, of %d", attrs, line, columns(line), width)
+			}
+		}
+	}
+}
+
+// A text that is wrapped loses nothing but blanks.
+func TestWrapKeepsText(t *testing.T) {
+	for range 2000 {
+		var b strings.Builder
+		for range rand.IntN(60) {
+			b.WriteRune([]rune("ab 日 ")[rand.IntN(5)])
+		}
+		room := 2 + rand.IntN(20)
+		lines := wrap(b.String(), room)
+		for _, line := range lines {
+			if columns(line) > room {
+				t.Fatalf("%q has more than %d columns", line, room)
+			}
+		}
+		without := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+		if got := strings.Join(lines, ""); without(got) != without(b.String()) {
+			t.Fatalf("%q, want %q", lines, b.String())
+		}
+	}
+}
