@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"html"
 	"html/template"
@@ -190,9 +191,17 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	}
 	var line printer
 	send(w, func() error { return pages.ExecuteTemplate(w, "run", s.base(run.Job, runBody{run, facts})) })
-	if follow(r.Context(), output, true, func(lines []record.Line) error {
+	err = follow(r.Context(), output, true, func(lines []record.Line) error {
+		if line.printed > mostLines {
+			return errLong
+		}
 		return send(w, func() error { return line.print(w, lines) })
-	}) != nil {
+	})
+	switch {
+	case errors.Is(err, errLong):
+		send(w, func() error { return pages.ExecuteTemplate(w, "run-long", runBody{run, facts}) })
+		return
+	case err != nil:
 		return
 	}
 	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
@@ -201,6 +210,11 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		send(w, func() error { return pages.ExecuteTemplate(w, "run-end", runBody{run, facts}) })
 	}
 }
+
+// mostLines is how many lines a page has, about: a browser has its limits.
+const mostLines = 20_000
+
+var errLong = errors.New("the page is long enough")
 
 // runBody is what the page of a run has.
 type runBody struct {
@@ -233,7 +247,10 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 }
 
 // printer writes lines of output as HTML.
-type printer struct{ last int64 }
+type printer struct {
+	last    int64 // the number of the latest
+	printed int   // how many
+}
 
 func (p *printer) print(w io.Writer, lines []record.Line) error {
 	var b strings.Builder
@@ -245,6 +262,7 @@ func (p *printer) print(w io.Writer, lines []record.Line) error {
 		}
 		fmt.Fprintf(&b, "<li value=\"%d\"%s>%s</li>\n", l.N, class, coloured(l.Text))
 		p.last = l.N
+		p.printed++
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -414,6 +414,39 @@ func TestServerFollowsRun(t *testing.T) {
 	}
 }
 
+// The page of a run that writes without end has an end, and a link to go on.
+func TestServerEndsLongPage(t *testing.T) {
+	f := &fake{log: record.New(record.Limits{Output: 1 << 20})} // so that a part of the page has many lines
+	run := f.log.Begin(record.Facts{Job: "backup", Number: 2})
+	base := listen(t, New(Config{Daemon: f}))
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-quit:
+				return
+			default:
+				run.Output().Add(time.Now(), false, false, []byte("y"))
+			}
+		}
+	}()
+	answer, err := http.Get(base + "/run?job=backup&run=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body) // ends with the test, at the latest
+	close(quit)
+	<-done
+	run.End(nil)
+	n := strings.Count(string(page), "<li value=")
+	link := `<a href="/run?job=backup&amp;run=2">load it again</a>`
+	if err != nil || n < mostLines || n > 4*mostLines || !strings.Contains(string(page), link) {
+		t.Errorf("%v, %d lines, the page ends with %s", err, n, page[max(0, len(page)-300):])
+	}
+}
+
 // Close ends what is followed, and waits until nothing is served.
 func TestServerCloseEndsStreams(t *testing.T) {
 	f, run := newFake("backup")
