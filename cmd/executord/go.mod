@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/executor-go/executor v0.1.0
 	github.com/executor-go/executor/durable v0.1.0
+	github.com/executor-go/executor/ui v0.1.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/spf13/cobra v1.10.2

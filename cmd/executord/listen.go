@@ -7,15 +7,18 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui"
 )
 
 const (
@@ -180,11 +183,17 @@ func (l *listener) close() {
 }
 
 // serve begins to serve a daemon, and logs where. Close ends that.
-func (l *listener) serve(log log, d *daemon.Daemon, file string) (closeServer func()) {
+func (l *listener) serve(log log, d *daemon.Daemon, observer *executor.Observer, file string) (closeServer func()) {
 	if l == nil {
 		return func() {}
 	}
 	c := web.Config{Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token}
+	if store, err := ui.New(ui.Config{
+		Observer: observer, Jobs: []ui.Source{{Jobs: d.Durable()}}, Title: "executord", Hosts: []string{"*"},
+		Authorize: func(*http.Request) (ui.Access, string) { return ui.Look, "" }, // it was asked before
+	}); err == nil {
+		c.Store = store
+	}
 	if l.acts {
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) { return actOn(ctx, d, a) }
 		c.Log = log.Logger

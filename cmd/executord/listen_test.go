@@ -169,6 +169,31 @@ func TestListenShowsFigures(t *testing.T) {
 	p.wait()
 }
 
+// The pages of the store are there, too, with the runs, with a store and without one.
+func TestListenShowsStore(t *testing.T) {
+	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
+		t.Run(name, func(t *testing.T) {
+			p := startFile(t, write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n"), append(args, "--listen", "127.0.0.1:0")...)
+			at := p.until("listening")["at"].(string)
+			p.until("run ended", "job", "tick")
+			p.until("run started", "job", "tick", "run", 2) // the first is in the history
+			for _, page := range []string{"store/", "store/jobs", "store/runs", "store/schedules", "store/nodes"} {
+				status, text := get(t, at+page)
+				if status != http.StatusOK || !strings.Contains(text, "<html") {
+					t.Errorf("%s: %d %s", page, status, text)
+				}
+				if page == "store/runs" && !strings.Contains(text, "tick") {
+					t.Errorf("the runs are %s", text)
+				}
+			}
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
 // After a new start, the store knows when a job last succeeded, and what ran.
 func TestListenShowsHistory(t *testing.T) {
 	file := write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -191,7 +192,14 @@ func (o *runOptions) run() error {
 	again := make(chan job.File)
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
-	d, err := daemon.New(daemon.Config{File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
+	var observer *executor.Observer
+	if listening != nil {
+		if observer, err = executor.NewObserver(executor.ObserverConfig{Every: 1, Events: 100}); err != nil {
+			return &exitError{exitMistake, err.Error()}
+		}
+	}
+	d, err := daemon.New(daemon.Config{
+		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
 		Output: o.keepOutput << 10,
 		Record: record.New(record.Limits{
@@ -200,7 +208,7 @@ func (o *runOptions) run() error {
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}
-	stopServing := listening.serve(log, d, file.Name)
+	stopServing := listening.serve(log, d, observer, file.Name)
 	sum, err := d.Run(ends)
 	stopServing()
 	if err != nil {

@@ -56,6 +56,9 @@ type Config struct {
 	// Record keeps what the runs write, and how they end. Nil means that nothing is kept.
 	Record *record.Log
 
+	// Observer sees the pool that the jobs run in. Nil means that nobody looks at the daemon.
+	Observer *executor.Observer
+
 	// Again sends files that replace File while the daemon runs. It may be nil.
 	Again <-chan job.File
 }
@@ -83,6 +86,9 @@ func (s Store) shared() bool { return s.Name != "" }
 const (
 	// keptRuns is how many runs of each job a shared store keeps. It is documented.
 	keptRuns = 1000
+
+	// fewKeptRuns is how many runs of each job a store keeps that ends with the daemon, if that can be looked at.
+	fewKeptRuns = 100
 
 	// leastWorkers is how many runs a daemon can have at once, if its file does not have more jobs: other daemons may
 	// have added more to the store. It is documented.
@@ -144,12 +150,16 @@ func New(c Config) (*Daemon, error) {
 	var err error
 	if d.pool, err = executor.NewScheduled(executor.ScheduledConfig{
 		Name: "executord", Core: workers(c.File), KeepAlive: time.Minute, AllowCoreTimeout: true, Logger: c.Log,
+		Observer: c.Observer,
 	}); err != nil {
 		return nil, err
 	}
 	history, output := keptRuns, c.Output
 	if !c.Store.shared() {
 		history, output = -1, -1 // no command could read it
+		if c.Observer != nil {
+			history = fewKeptRuns // somebody may look
+		}
 	}
 	jobs, err := durable.New(durable.Config{
 		Store: c.Store.Store, Executor: d.pool, Lease: c.Store.Lease, Drain: math.MaxInt64, // drain has the limit

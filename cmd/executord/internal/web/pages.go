@@ -70,6 +70,7 @@ type base struct {
 	Version string
 	Session bool
 	Actions bool
+	Store   bool
 	Body    any
 }
 
@@ -87,7 +88,9 @@ func (s *Server) page(w http.ResponseWriter, status int, name string, body any) 
 
 func (s *Server) base(title string, body any) base {
 	return base{
-		Title: title, File: s.Title, Version: s.Version, Session: s.Token != "", Actions: s.Act != nil, Body: body,
+		Title: title, File: s.Title, Version: s.Version, Session: s.Token != "",
+		Actions: s.Act != nil, Store: s.Store != nil,
+		Body: body,
 	}
 }
 

@@ -4,6 +4,7 @@
 //	/                              the jobs
 //	/job?name=backup               a job and its runs
 //	/run?job=backup&run=3          a run, and its output while it is written
+//	/store/                        nodes, all runs, a timeline, by module ui
 //	/metrics /healthz /readyz
 //	/api/jobs /api/runs /api/output   a line of JSON each
 //
@@ -52,6 +53,13 @@ type Config struct {
 
 	// Log gets a line for each action. It is not nil if Act is not.
 	Log *slog.Logger
+
+	// Store shows the jobs as the store has them, below /store/. It asks for no token, and is closed before the
+	// connections. It may be nil.
+	Store interface {
+		http.Handler
+		Close()
+	}
 
 	// Token is what a request must have, or a session that was opened by it. It is not empty if Access is ByToken.
 	Token string
@@ -124,6 +132,9 @@ func (s *Server) Close() { s.closing.Do(s.close) }
 
 func (s *Server) close() {
 	s.http.Close()
+	if s.Store != nil {
+		s.Store.Close()
+	}
 	s.serving.Wait()
 	s.gate.Lock()
 }
@@ -139,6 +150,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run", s.serveRun)
 	mux.HandleFunc("GET /text", s.serveText)
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
+	if s.Store != nil {
+		mux.Handle("GET /store/", s.Store)
+	}
 	if s.Act != nil {
 		mux.HandleFunc("GET /act", s.serveAct)
 		mux.HandleFunc("POST /act", s.act)

@@ -159,6 +159,14 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		{"socket, proxy", Socket, "GET", "/", both(header("X-Forwarded-For", "10.0.0.7"), from("")), 200},
 		{"socket, other origin", Socket, "GET", "/", header("Origin", "http://evil.example"), 403},
 
+		{"store", Loopback, "GET", "/store/jobs", nil, 200},
+		{"store, rebound name", Loopback, "GET", "/store/", host("evil.example"), 403},
+		{"store, other origin", Loopback, "GET", "/store/", header("Origin", "http://evil.example"), 403},
+		{"store, POST", Loopback, "POST", "/store/act", nil, 405},
+		{"store, no token", ByToken, "GET", "/store/", nil, 401},
+		{"store, no token, events", ByToken, "GET", "/store/events", nil, 401},
+		{"store, token", ByToken, "GET", "/store/", bearer, 200},
+
 		{"no token", ByToken, "GET", "/", host("ops.example"), 401},
 		{"no token, API", ByToken, "GET", "/api/output?job=backup", nil, 401},
 		{"no token, metrics", ByToken, "GET", "/metrics", nil, 401},
@@ -178,7 +186,7 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := Config{Daemon: f, Access: test.access}
+			c := Config{Daemon: f, Access: test.access, Store: storePages{}}
 			if test.access == ByToken {
 				c.Token = token
 			}
@@ -195,6 +203,12 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		})
 	}
 }
+
+// storePages stands for the pages of the store, and answers whatever it is asked.
+type storePages struct{}
+
+func (storePages) ServeHTTP(w http.ResponseWriter, r *http.Request) { w.Write([]byte("backup")) }
+func (storePages) Close()                                           {}
 
 func newSessionsOf(token string) *sessions {
 	s := newSessions(token)
