@@ -35,10 +35,11 @@ oracle: ## compare 20,000 programs that nobody has drawn before with the JDK's e
 	go test -count=1 -v -run SameAsJDK -timeout 1h ./tests/oracle -oracle.programs 20000 -oracle.seed 0
 
 SOAK ?= 10m
+OCCURRENCES ?= 100000
 
 .PHONY: soak
 soak: ## record and judge histories in real time for SOAK (10m), under -race; then durable jobs among faults, and beside an open transaction
-	EXECUTOR_SOAK=$(SOAK) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./tests/history ./durable/internal/faults
+	EXECUTOR_SOAK=$(SOAK) EXECUTOR_SOAK_OCCURRENCES=$(OCCURRENCES) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./tests/history ./durable/internal/faults
 
 .PHONY: mutants
 mutants: ## break the code on purpose, in one place at a time, and print which test notices

@@ -208,6 +208,19 @@ func stores(t *testing.T) map[string]func(t *testing.T) string {
 // least so many occurrences were committed.
 func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	t.Helper()
+	trialOf(t, f, load{schedules: 40, period: 100 * time.Millisecond, work: 40}, least, disturb)
+}
+
+// load is what a trial has to do: schedules of which the first takes no time, the next a millisecond, and so on, up to
+// work.
+type load struct {
+	schedules int
+	period    time.Duration
+	work      int
+}
+
+func trialOf(t *testing.T, f *fleet, l load, least int, disturb func()) {
+	t.Helper()
 	store, err := openStore(f.direct)
 	if err != nil {
 		t.Fatal(err)
@@ -218,17 +231,16 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 		t.Fatal(err)
 	}
 	tick := durable.Client[time.Duration, int](jobs, "tick")
-	const schedules = 40
-	for i := range schedules {
-		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, 100*time.Millisecond,
-			time.Duration(i)*time.Millisecond,
+	for i := range l.schedules {
+		_, err := tick.AtFixedRate(t.Context(), fmt.Sprint("tick", i), 0, l.period,
+			time.Duration(i%l.work)*time.Millisecond,
 			durable.OnMissed(durable.CatchUp(1<<20)), durable.Attempts(1000))
 		if err != nil {
 			t.Fatalf("schedule %d: %v", i, err)
 		}
 	}
 	disturb()
-	f.reach(least + schedules) // of each schedule the latest may not be committed
+	f.reach(least + l.schedules) // of each schedule the latest may not be committed
 	for _, n := range f.nodes {
 		n.end(syscall.SIGTERM)
 	}
@@ -239,7 +251,8 @@ func trial(t *testing.T, f *fleet, least int, disturb func()) {
 	for _, fault := range v.Faults {
 		t.Error(fault)
 	}
-	t.Logf("%d committed, %d lost with their node, %d begun twice", v.Committed, v.Lost, v.Twice)
+	t.Logf("%d committed: %d lost, %d doubled; %d begun again, %d runs ended with their node; longest pause %v",
+		v.Committed, v.Missing, v.Doubled, v.Twice, v.Lost, history.Pause(f.seen).Round(time.Millisecond))
 	if v.Committed < least {
 		t.Errorf("only %d occurrences were committed", v.Committed)
 	}

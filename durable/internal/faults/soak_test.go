@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -37,17 +38,30 @@ func (f *fleet) begun() int {
 	return len(f.seen)
 }
 
+// enough returns how many occurrences a soak is to have on each store.
+func enough(t *testing.T) int {
+	text := os.Getenv("EXECUTOR_SOAK_OCCURRENCES")
+	if text == "" {
+		return 100_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("EXECUTOR_SOAK_OCCURRENCES is %q, and must be a positive number", text)
+	}
+	return n
+}
+
 // A hundred thousand occurrences on each store, while processes are killed and stopped all the time, are neither lost
 // nor committed twice nor begun early.
 func TestHistorySoak(t *testing.T) {
 	if soak(t) == 0 {
 		t.Skip("EXECUTOR_SOAK is not set to a duration")
 	}
-	const enough = 100_000
+	enough := enough(t)
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, newStore(t))
-			trial(t, f, enough, func() {
+			trialOf(t, f, load{schedules: 200, period: 100 * time.Millisecond, work: 10}, enough, func() {
 				victim, sleeper, _ := f.start(), f.start(), f.start()
 				f.reach(1)
 				for round := 0; f.begun() < enough+enough/20; round++ {

@@ -6,6 +6,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -24,7 +25,23 @@ type Verdict struct {
 	Committed int // occurrences that were committed as successes
 	Lost      int // runs whose node died
 	Twice     int // occurrences that were begun more than once
+	Missing   int // occurrences that were never committed: a fault each
+	Doubled   int // commits of an occurrence after its first: a fault each
 	Faults    []string
+}
+
+// Pause returns the longest time in which no handler began.
+func Pause(starts []Start) time.Duration {
+	times := make([]time.Time, len(starts))
+	for i, s := range starts {
+		times[i] = s.At
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	var longest time.Duration
+	for i := 1; i < len(times); i++ {
+		longest = max(longest, times[i].Sub(times[i-1]))
+	}
+	return longest
 }
 
 func (v *Verdict) fault(format string, args ...any) {
@@ -90,6 +107,7 @@ func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 		}
 		v.Committed++
 		if committed[run.Occurrence] {
+			v.Doubled++
 			v.fault("job %s: occurrence %v was committed twice", j.ID, run.Occurrence)
 		}
 		committed[run.Occurrence] = true
@@ -99,6 +117,7 @@ func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 	}
 	if !j.Periodic() {
 		if j.State != durable.Succeeded || len(committed) != 1 {
+			v.Missing += 1 - min(len(committed), 1)
 			v.fault("job %s is %v, committed %d times", j.ID, j.State, len(committed))
 		}
 		return
@@ -111,6 +130,7 @@ func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 	}
 	for t := j.Anchor; t.Before(j.Occurrence); t = t.Add(period) {
 		if !committed[t] {
+			v.Missing++
 			v.fault("job %s: occurrence %v was lost", j.ID, t)
 		}
 	}
