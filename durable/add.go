@@ -152,6 +152,21 @@ func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
 
 // put calls the store for insert.
 func (j *Jobs) put(ctx context.Context, jobs []NewJob) ([]ID, error) {
+	placed, err := j.place(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]ID, len(placed))
+	for i := range placed {
+		if ids[i], err = placed[i].accepted(jobs[i]); err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
+}
+
+// place calls the store to add jobs, and takes those that it has placed on this node.
+func (j *Jobs) place(ctx context.Context, jobs []NewJob) ([]InsertResult, error) {
 	node := j.node()
 	var place Placement
 	var asked question
@@ -166,13 +181,7 @@ func (j *Jobs) put(ctx context.Context, jobs []NewJob) ([]ID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("durable: schedule: %w", err)
 	}
-	ids := make([]ID, len(placed))
-	for i := range placed {
-		if ids[i], err = placed[i].accepted(jobs[i]); err != nil {
-			return ids, err
-		}
-	}
-	return ids, nil
+	return placed, nil
 }
 
 // now returns the time of the store: a node knows it, other programs ask.

@@ -82,6 +82,30 @@ func ExampleKind_AtFixedRate() {
 	// succeeded after 3 runs; <nil>
 }
 
+// A program registers all its schedules at its start, by one call of the store.
+func ExampleJobs_Register() {
+	jobs, err := durable.New(durable.Config{Store: memory.New()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	report := durable.Client[string, any](jobs, "report") // others run it
+	tidy := durable.Client[int, any](jobs, "tidy")
+	for _, days := range []int{7, 7, 30} { // three starts, the last of a new version
+		done, err := jobs.Register(context.Background(),
+			report.Triggered("weekly", cron.MustParse("CRON_TZ=UTC 0 6 * * 1"), "sales"),
+			tidy.FixedRate("tidy", 0, time.Hour, days),
+		)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(done[0].Job.Key, done[0].Effect, done[1].Job.Key, done[1].Effect)
+	}
+	// Output:
+	// weekly added tidy added
+	// weekly unchanged tidy unchanged
+	// weekly unchanged tidy changed
+}
+
 // A crontab's times are kept with their zone, so that all nodes mean the same.
 func ExampleKind_On() {
 	jobs, err := durable.New(durable.Config{Store: memory.New()})

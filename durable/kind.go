@@ -124,23 +124,16 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 // the one before. A run that fails is tried again; executor.Stop ends the schedule. Java: scheduleAtFixedRate.
 func (k *Kind[P, R]) AtFixedRate(ctx context.Context, key string, initial, period time.Duration, payload P,
 	opts ...Option) (ID, error) {
-	return k.every(ctx, key, "rate", initial, period, payload, opts)
+	mustContext(ctx)
+	return k.FixedRate(key, initial, period, payload, opts...).register(ctx)
 }
 
 // WithFixedDelay is AtFixedRate, except that each run is due one delay after the end of the one before. Java:
 // scheduleWithFixedDelay.
 func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
-	return k.every(ctx, key, "delay", initial, delay, payload, opts)
-}
-
-func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d time.Duration, payload P,
-	opts []Option) (ID, error) {
-	text := word + " " + d.Truncate(time.Microsecond).String()
-	if _, err := parseTimetable(text, nil); err != nil {
-		return ID{}, err
-	}
-	return k.add(ctx, NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, payload, opts)
+	mustContext(ctx)
+	return k.FixedDelay(key, initial, delay, payload, opts...).register(ctx)
 }
 
 // On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
@@ -148,23 +141,8 @@ func (k *Kind[P, R]) every(ctx context.Context, key, word string, initial, d tim
 // names. One that is not in the time zone database, as most of time.FixedZone, is an error.
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
 	opts ...Option) (ID, error) {
-	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
-	if err != nil {
-		return ID{}, err
-	}
-	tt, err := parseTimetable(text, k.jobs.cfg.Triggers)
-	if err != nil {
-		return ID{}, err
-	}
-	now, err := k.jobs.now(ctx)
-	if err != nil {
-		return ID{}, err
-	}
-	first := tt.next(time.Time{}, now, time.Time{})
-	if first.IsZero() {
-		return ID{}, invalid("trigger %q: it has no time", text)
-	}
-	return k.add(ctx, NewJob{Key: key, Schedule: text, Due: first}, payload, opts)
+	mustContext(ctx)
+	return k.Triggered(key, trigger, payload, opts...).register(ctx)
 }
 
 // Await waits until the job is done and returns its result. The error is a *JobError if the job is dead or canceled,

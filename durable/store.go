@@ -16,7 +16,9 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
-	// added again. One whose Key is there stands for the job that has it: see InsertResult.
+	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't, as
+	// that is of another kind, or one of both is periodic and the other is not, none is added and none is changed.
+	// No two of the jobs have the same key.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.
@@ -177,7 +179,8 @@ type InsertResult struct {
 	Held bool
 	// Now is the time of the store.
 	Now time.Time
-	// KindTaken reports that the key belongs to a job of another kind, which Job is. Nothing has changed.
+	// KindTaken reports that the key belongs to a job of another kind, which Job is. Nothing has changed. Of several
+	// jobs, others have the zero Job then if they are not there.
 	KindTaken bool
 }
 

@@ -86,6 +86,9 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	_, alive := s.mu.leases[p.Node]
 	held := 0
 	placed := make([]durable.InsertResult, len(jobs))
+	if s.conflictLocked(jobs, placed, now) {
+		return placed, nil
+	}
 	for i, n := range jobs {
 		j := s.mu.jobs[n.ID]
 		if j == nil && n.Key != "" {
@@ -110,6 +113,25 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
 	}
 	return placed, nil
+}
+
+// conflictLocked reports whether one of several jobs can't have its key. Then the results are those of all.
+func (s *Store) conflictLocked(jobs []durable.NewJob, placed []durable.InsertResult, now time.Time) bool {
+	conflict := false
+	for i, n := range jobs {
+		j := s.mu.jobs[n.ID]
+		if j == nil && n.Key != "" {
+			if j = s.mu.jobs[s.mu.keys[n.Key]]; j != nil && transition.Reuses(j, n) {
+				j = nil
+			}
+		}
+		if placed[i].Now = now; j == nil {
+			continue
+		}
+		placed[i].Job, placed[i].KindTaken = *j, j.Kind != n.Kind
+		conflict = conflict || j.ID != n.ID && transition.Conflicts(j, n)
+	}
+	return conflict
 }
 
 // Join adds a node.

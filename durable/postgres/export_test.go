@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // Heartbeat is the statement of a heartbeat.
@@ -58,4 +61,36 @@ var ClaimPlenty = claimPlenty
 // Floors returns those of the next look for jobs of a kind.
 func (s *Store) Floors(kind string) (high, normal, low []int64) {
 	return s.floors.of([]string{kind})
+}
+
+// Statements returns how many statements it takes to insert jobs.
+func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
+	n := 0
+	err := s.inCall(ctx, func(tx querier) error {
+		counted := &counter{tx, 0}
+		_, err := insertAll(ctx, counted, jobs)
+		n = counted.n
+		return err
+	})
+	return n, err
+}
+
+type counter struct {
+	querier
+	n int
+}
+
+func (c *counter) exec(ctx context.Context, statement string, args ...any) error {
+	c.n++
+	return c.querier.exec(ctx, statement, args...)
+}
+
+func (c *counter) query(ctx context.Context, statement string, args ...any) (rows, error) {
+	c.n++
+	return c.querier.query(ctx, statement, args...)
+}
+
+func (c *counter) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
+	c.n++
+	return c.querier.queryRow(ctx, statement, args...)
 }

@@ -49,6 +49,9 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p durable.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
+	if keyed && len(jobs) > 1 {
+		return s.insertSet(ctx, jobs)
+	}
 	placed, missing, err := add(ctx, s.calls, jobs, p, keyed)
 	if code(err) == lockNotAvailable && keyed {
 		placed, missing, err = add(ctx, s.queue, jobs, durable.Placement{}, false)
@@ -168,12 +171,15 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 	return placed, missing, rows.Err()
 }
 
+// errBusyKeys is the error of a key of which the job is never there when it is looked at.
+var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
+
 // amend treats the jobs that were there already.
 func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult) (err error) {
 	for i, n := range jobs {
 		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
 			if try == 10 {
-				return fmt.Errorf("durable/postgres: key %q is taken and freed again and again; try later", n.Key)
+				return fmt.Errorf("key %q: %w", n.Key, errBusyKeys)
 			}
 			placed[i], err = amendOne(ctx, tx, n)
 		}
@@ -252,8 +258,7 @@ var updateJob = func() string {
 // put writes a job that is there already, and notifies the nodes if they have to do something about it soon.
 func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
 	err := tx.exec(ctx, updateJob, sqlrow.Values(j, uuid(j.ID))...)
-	if err == nil && (j.Pending == durable.PendingCancel || j.State == durable.Waiting &&
-		sqlrow.Micros(j.Due) <= sqlrow.Micros(now)+near) {
+	if err == nil && due(j, now) {
 		err = notifyNodes(ctx, tx)
 	}
 	return err

@@ -62,6 +62,11 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.
 	}
 	now, held := now(), 0
 	placed := make([]durable.InsertResult, len(jobs))
+	if len(jobs) > 1 {
+		if conflict, err := q.conflict(jobs, placed, now); err != nil || conflict {
+			return placed, err
+		}
+	}
 	for i, n := range jobs {
 		one, err := q.insertOne(n, p, alive && held < p.Limit, now)
 		if err != nil {
@@ -74,6 +79,27 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.
 		placed[i] = one
 	}
 	return placed, nil
+}
+
+// conflict reports whether one of several jobs can't have its key. Then the results are those of all.
+func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult, now time.Time) (bool, error) {
+	conflict := false
+	for i, n := range jobs {
+		placed[i].Now = now
+		if n.Key == "" {
+			continue
+		}
+		there, err := q.get("where key = ?", n.Key)
+		if err != nil {
+			return false, err
+		}
+		if there == nil || transition.Reuses(there, n) {
+			continue
+		}
+		placed[i].Job, placed[i].KindTaken = *there, there.Kind != n.Kind
+		conflict = conflict || there.ID != n.ID && transition.Conflicts(there, n)
+	}
+	return conflict, nil
 }
 
 func (q *querier) insertOne(n durable.NewJob, p durable.Placement, alive bool,

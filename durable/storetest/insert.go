@@ -236,3 +236,79 @@ func insertOtherMeta(b *bench) {
 		b.Errorf("after a replacement the meta is %q", got)
 	}
 }
+
+// Of several jobs with keys each is added, or is the one that has its key, which takes on what is new.
+func insertSet(b *bench) {
+	kept := b.add(time.Hour, key("kept"), every("1m0s"))
+	changed := b.add(time.Hour, key("changed"), every("1m0s"))
+	other := b.add(time.Hour, key("other"), every("1m0s"))
+	over := b.add(0, key("over"))
+	b.change(over.ID, durable.OpCancel, durable.Applied)
+	jobs := []durable.NewJob{
+		job(time.Second, key("new"), every("1m0s")),
+		job(time.Second, key("other"), every("2m0s")),
+		job(time.Second, key("kept"), every("1m0s")),
+		job(time.Second, key("over"), every("1m0s"), func(j *durable.NewJob) { j.ReuseKey = true }),
+		job(time.Second, key("changed"), every("1m0s"), func(j *durable.NewJob) {
+			j.Payload, j.Meta = []byte("\x00\xff\"'\\"), map[string]string{"a": "\x00ü\"\\"}
+		}),
+	}
+	placed := must(b.store.Insert(b.Context(), jobs, durable.Placement{}))
+	for i, want := range []durable.ID{jobs[0].ID, other.ID, kept.ID, jobs[3].ID, changed.ID} {
+		got := placed[i]
+		if got.ID != want || got.KindTaken || got.Changed == (i == 2) {
+			b.Errorf("%s: ID %v, changed %v, kind taken %v; want %v", jobs[i].Key, got.ID, got.Changed, got.KindTaken, want)
+		}
+		if there := b.get(want); !reflect.DeepEqual(there, got.Job) {
+			b.Errorf("%s: Insert returned\n%+v, Get\n%+v", jobs[i].Key, got.Job, there)
+		}
+	}
+	if got := b.get(kept.ID); !reflect.DeepEqual(got, kept) {
+		b.Errorf("the job that is to stay has become\n%+v, was\n%+v", got, kept)
+	}
+	if got := b.get(changed.ID); string(got.Payload) != string(jobs[4].Payload) ||
+		!reflect.DeepEqual(got.Meta, jobs[4].Meta) || !got.Due.Equal(changed.Due) {
+		b.Errorf("job is %+v", got)
+	}
+	if got := b.get(other.ID); got.Schedule != "rate 2m0s" || !got.Due.Equal(placed[1].Now.Add(time.Second)) {
+		b.Errorf("job is %+v", got)
+	}
+	for i, again := range must(b.store.Insert(b.Context(), jobs, durable.Placement{})) {
+		if again.ID != placed[i].ID || again.Changed {
+			b.Errorf("%s: repeated, ID %v, changed %v", jobs[i].Key, again.ID, again.Changed)
+		}
+	}
+}
+
+// If one of several jobs can't have its key, none is added and none is changed.
+func insertSetTaken(b *bench) {
+	there := b.add(time.Hour, key("there"), every("1m0s"))
+	taken := b.add(time.Hour, key("taken"), every("1m0s"))
+	for _, spoil := range []func(j *durable.NewJob){
+		func(j *durable.NewJob) { j.Kind = "other" },
+		func(j *durable.NewJob) { j.Schedule, j.Missed = "once", "" },
+	} {
+		jobs := []durable.NewJob{
+			job(0, key("new"), every("1m0s")),
+			job(0, key("there"), every("2m0s")),
+			job(0, key("taken"), every("1m0s"), spoil),
+		}
+		placed := must(b.store.Insert(b.Context(), jobs, durable.Placement{}))
+		for i, want := range []durable.Job{{}, there, taken} {
+			if placed[i].Changed || !reflect.DeepEqual(placed[i].Job, want) {
+				b.Errorf("%s: changed %v, job\n%+v, want\n%+v", jobs[i].Key, placed[i].Changed, placed[i].Job, want)
+			}
+		}
+		if placed[2].KindTaken != (jobs[2].Kind == "other") {
+			b.Errorf("kind taken %v", placed[2].KindTaken)
+		}
+		for _, want := range []durable.Job{there, taken} {
+			if got := b.get(want.ID); !reflect.DeepEqual(got, want) {
+				b.Errorf("the job has become\n%+v, was\n%+v", got, want)
+			}
+		}
+		if all := must(b.store.List(b.Context(), durable.Filter{})); len(all) != 2 {
+			b.Errorf("there are %d jobs, want 2", len(all))
+		}
+	}
+}

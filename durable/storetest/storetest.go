@@ -34,6 +34,8 @@ var tests = []struct {
 	{"InsertTwiceAddsOnce", insertTwice},
 	{"InsertWithTakenKeyGivesTheFirst", insertTakenKey},
 	{"InsertWithKeyOfAnotherKindSaysSo", insertKindTaken},
+	{"InsertOfSeveralTreatsEachByItsKey", insertSet},
+	{"InsertOfSeveralIsAllOrNothing", insertSetTaken},
 	{"InsertSamePeriodicKeepsItsTimes", insertSamePeriodic},
 	{"InsertNewPayloadKeepsItsTimes", insertNewPayload},
 	{"InsertOtherScheduleBeginsAnew", insertOtherSchedule},

@@ -15,8 +15,8 @@ var executordMutants = []mutant{
 	},
 	{
 		file: "cmd/executord/internal/catalog/sync.go", what: "times that pass during a run are made up for after it",
-		old:  "append(opts, durable.OnMissed(durable.SkipOverlap()))",
-		new:  "opts",
+		old:  "durable.OnMissed(durable.SkipOverlap())",
+		new:  "durable.OnMissed(durable.Coalesce())",
 		test: "TestRunSkipsOverlap$",
 	},
 	{

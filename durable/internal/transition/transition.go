@@ -76,14 +76,20 @@ func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
 	j.Updated = now
 }
 
+// Conflicts reports whether a new job can't stand for the one that has its key, as one is periodic and the other is
+// not, or they are of different kinds.
+func Conflicts(j *durable.Job, n durable.NewJob) bool {
+	return j.Kind != n.Kind || (j.Schedule == once) != (n.Schedule == once)
+}
+
 // Amend makes the properties of the job that has a key those of a new one with the same key, and reports whether
 // anything has changed.
 func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
-	if j.Schedule == once && n.Schedule == once && j.Kind == n.Kind {
-		return again(j, n, now)
-	}
-	if j.Schedule == once || n.Schedule == once || j.Kind != n.Kind {
+	if Conflicts(j, n) {
 		return false
+	}
+	if j.Schedule == once {
+		return again(j, n, now)
 	}
 	changed := string(j.Payload) != string(n.Payload) || j.Priority != n.Priority || j.Missed != n.Missed ||
 		j.Attempts != n.Attempts || j.Timeout != n.Timeout

@@ -247,6 +247,54 @@ func TestListOfManyJobs(t *testing.T) {
 	})
 }
 
+// counted is a store that counts its inserts.
+type counted struct {
+	durable.Store
+	inserts int
+}
+
+func (c *counted) Insert(ctx context.Context, jobs []durable.NewJob,
+	p durable.Placement) ([]durable.InsertResult, error) {
+	c.inserts++
+	return c.Store.Insert(ctx, jobs, p)
+}
+
+// The jobs of a file take one call of the store, also if some are changed; one that can't be kept is named, and keeps
+// no other out.
+func TestApplyRegistersTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &counted{Store: memory.New()}
+		b := newBenchOn(t, store, false)
+		defer b.stopped()
+		tab := hourly + other
+		for i := range 50 {
+			tab += fmt.Sprintf("# name: job%d\n@hourly true\n", i)
+		}
+		b.apply(tab)
+		b.apply(strings.ReplaceAll(tab, "echo a", "echo c"))
+		if store.inserts != 2 {
+			t.Errorf("%d inserts for two files", store.inserts)
+		}
+		if e := b.job("a"); e.Spec.Script != "echo c" {
+			t.Errorf("job is %+v", e)
+		}
+		taken := durable.NewJob{ID: durable.NewID(), Key: catalog.Key("shop", "taken"), Kind: "mail", Schedule: "once", Attempts: 1}
+		if _, err := store.Insert(t.Context(), []durable.NewJob{taken}, durable.Placement{}); err != nil {
+			t.Fatal(err)
+		}
+		var named []string
+		did := make(map[string]catalog.Action)
+		err := b.Apply(t.Context(), jobs(t, hourly+other+"# name: taken\n@hourly true\n# name: new\n@hourly true\n"), func(s catalog.Step) {
+			if did[s.Name] = s.Action; s.Err != nil {
+				named = append(named, s.Name)
+			}
+		})
+		if err != nil || !reflect.DeepEqual(named, []string{"taken"}) || b.job("new").State != durable.Waiting {
+			t.Errorf("error %v, named %v", err, named)
+		}
+	})
+}
+
 // A command that changed leaves the times as they are, and a schedule that
 // changed begins anew.
 func TestApplyChanges(t *testing.T) {

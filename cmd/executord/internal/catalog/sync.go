@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -84,6 +85,9 @@ type Catalog struct {
 // file may have any number of jobs, and a store be far away.
 const patience = 30 * time.Second
 
+// setSize is how many jobs are registered in one transaction. In SQLite nobody else writes meanwhile.
+const setSize = 500
+
 // Apply brings the store in line with a file, and calls done after each step. It
 // returns an error if the store does: then it may be called again.
 func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) error {
@@ -91,11 +95,69 @@ func (c *Catalog) Apply(ctx context.Context, jobs []job.Job, done func(Step)) er
 	if err != nil {
 		return err
 	}
+	var set, rest []Step
 	for _, s := range Plan(jobs, have) {
+		if s.Action == Remove || s.Action == Restore {
+			rest = append(rest, s)
+		} else {
+			set = append(set, s)
+		}
+	}
+	for some := range slices.Chunk(set, setSize) {
+		if err := c.takeSet(ctx, some); err != nil {
+			return err
+		}
+		for _, s := range some {
+			done(s)
+		}
+	}
+	for _, s := range rest {
 		if err := c.take(ctx, &s); err != nil {
 			return fmt.Errorf("job %s: %w", s.Name, err)
 		}
 		done(s)
+	}
+	return nil
+}
+
+// takeSet takes steps whose jobs are registered, together. What is wrong with one is in its Err, and the others are
+// registered without it.
+func (c *Catalog) takeSet(ctx context.Context, steps []Step) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for declined := true; declined; {
+		var set []durable.Registration
+		var of []*Step
+		for i := range steps {
+			s := &steps[i]
+			var r durable.Registration
+			if s.Err == nil {
+				r, s.Err = c.registration(NewSpec(*s.Job), *s.Job)
+			}
+			if s.Err == nil {
+				set, of = append(set, r), append(of, s)
+			}
+		}
+		results, err := c.Jobs.Register(ctx, set...)
+		if err != nil && results == nil {
+			return err
+		}
+		declined = false
+		for i, r := range results {
+			if r.Err != nil && !errors.Is(r.Err, durable.ErrDead) {
+				declined, of[i].Err = true, r.Err
+				continue
+			}
+			of[i].Mine = r.Effect != durable.EffectNone
+			of[i].Now, _ = Read(r.Job)
+		}
+	}
+	for _, s := range steps {
+		if s.Err != nil && s.Was != nil { // as it can't be what it is to be, it must not stay what it was
+			if err := c.remove(ctx, *s.Was); err != nil {
+				return fmt.Errorf("job %s: %w", s.Name, err)
+			}
+		}
 	}
 	return nil
 }
@@ -106,7 +168,7 @@ func (c *Catalog) list(ctx context.Context) ([]Entry, error) {
 	return List(ctx, c.Store, c.Namespace)
 }
 
-// take takes a step. What is wrong with its job alone is in Step.Err.
+// take takes a step that removes a job, or puts it back. What is wrong with its job alone is in Step.Err.
 func (c *Catalog) take(ctx context.Context, s *Step) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -123,15 +185,10 @@ func (c *Catalog) take(ctx context.Context, s *Step) error {
 func (c *Catalog) do(ctx context.Context, s *Step) error {
 	var id durable.ID
 	var err error
-	switch s.Action {
-	case Remove:
+	if s.Action == Remove {
 		id, err = s.Was.ID, c.remove(ctx, *s.Was)
-	case Restore:
+	} else {
 		id, err = c.putBack(ctx, *s.Job, *s.Was)
-	default:
-		var placed durable.InsertResult
-		id, err = c.register(ctx, NewSpec(*s.Job), *s.Job, durable.WithResult(&placed))
-		s.Mine = placed.Changed
 	}
 	if err != nil {
 		return err
@@ -166,24 +223,28 @@ func (c *Catalog) putBack(ctx context.Context, j job.Job, was Entry) (durable.ID
 }
 
 // register adds a job, or changes the one that has its key into it. One that is dead stays so, which its state shows.
-func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
-	id, err := c.schedule(ctx, spec, j, opts...)
-	if errors.Is(err, durable.ErrDead) {
-		err = nil
+func (c *Catalog) register(ctx context.Context, spec Spec, j job.Job) (durable.ID, error) {
+	r, err := c.registration(spec, j)
+	if err != nil {
+		return durable.ID{}, err
 	}
-	return id, err
+	results, err := c.Jobs.Register(ctx, r)
+	if err != nil && !errors.Is(err, durable.ErrDead) {
+		return durable.ID{}, err
+	}
+	return results[0].Job.ID, nil
 }
 
-func (c *Catalog) schedule(ctx context.Context, spec Spec, j job.Job, opts ...durable.Option) (durable.ID, error) {
-	key, opts := Key(c.Namespace, j.Name), append(opts, durable.OnMissed(durable.SkipOverlap()))
+func (c *Catalog) registration(spec Spec, j job.Job) (durable.Registration, error) {
+	key, missed := Key(c.Namespace, j.Name), durable.OnMissed(durable.SkipOverlap())
 	if every := j.Schedule.Every(); every > 0 {
-		return c.Kind.AtFixedRate(ctx, key, every, every, spec, opts...)
+		return c.Kind.FixedRate(key, every, every, spec, missed), nil
 	}
 	times, err := j.Schedule.Calendar(spec.Zone)
 	if err != nil {
-		return durable.ID{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
+		return durable.Registration{}, fmt.Errorf("%w: %w", executor.ErrInvalid, err)
 	}
-	return c.Kind.On(ctx, key, times, spec, opts...)
+	return c.Kind.Triggered(key, times, spec, missed), nil
 }
 
 // again is register for a job of which nothing changes but its spec.

@@ -1,0 +1,243 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// A Registration is a schedule that [Jobs.Register] registers. The methods FixedRate, FixedDelay and Triggered of a
+// Kind make it; they call no store. It may be registered any number of times.
+type Registration struct {
+	jobs  *Jobs
+	job   NewJob
+	times timetable // of a trigger, whose first time is computed when it is registered
+	err   error     // what is wrong with it
+}
+
+// Key returns the key.
+func (r Registration) Key() string { return r.job.Key }
+
+// FixedRate returns a Registration that does what AtFixedRate does.
+func (k *Kind[P, R]) FixedRate(key string, initial, period time.Duration, payload P, opts ...Option) Registration {
+	return k.every(key, "rate", initial, period, payload, opts)
+}
+
+// FixedDelay returns a Registration that does what WithFixedDelay does.
+func (k *Kind[P, R]) FixedDelay(key string, initial, delay time.Duration, payload P, opts ...Option) Registration {
+	return k.every(key, "delay", initial, delay, payload, opts)
+}
+
+func (k *Kind[P, R]) every(key, word string, initial, d time.Duration, payload P, opts []Option) Registration {
+	text := word + " " + d.Truncate(time.Microsecond).String()
+	if _, err := parseTimetable(text, nil); err != nil {
+		return Registration{k.jobs, NewJob{Key: key}, timetable{}, err}
+	}
+	return k.registration(NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, timetable{}, payload, opts)
+}
+
+// Triggered returns a Registration that does what On does.
+func (k *Kind[P, R]) Triggered(key string, trigger executor.Trigger, payload P, opts ...Option) Registration {
+	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
+	var times timetable
+	if err == nil {
+		times, err = parseTimetable(text, k.jobs.cfg.Triggers)
+	}
+	if err != nil {
+		return Registration{k.jobs, NewJob{Key: key}, timetable{}, err}
+	}
+	return k.registration(NewJob{Key: key, Schedule: text}, times, payload, opts)
+}
+
+func (k *Kind[P, R]) registration(j NewJob, times timetable, payload P, opts []Option) Registration {
+	j, err := k.prepare(j, payload, opts)
+	return Registration{k.jobs, j, times, err}
+}
+
+// newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
+func (r Registration) newJob(now func() (time.Time, error)) (NewJob, error) {
+	r.job.ID = NewID()
+	if r.err != nil || r.times.trigger == nil {
+		return r.job, r.err
+	}
+	t, err := now()
+	if err != nil {
+		return r.job, err
+	}
+	if r.job.Due = r.times.next(time.Time{}, t, time.Time{}); r.job.Due.IsZero() {
+		return r.job, invalid("trigger %q: it has no time", r.job.Schedule)
+	}
+	return r.job, nil
+}
+
+// register registers one schedule.
+func (r Registration) register(ctx context.Context) (ID, error) {
+	job, err := r.newJob(func() (time.Time, error) { return r.jobs.now(ctx) })
+	if err != nil {
+		return ID{}, err
+	}
+	ids, err := r.jobs.insert(ctx, []NewJob{job})
+	if ids == nil {
+		return ID{}, err
+	}
+	return ids[0], err
+}
+
+// An Effect is what a registration has changed in the store.
+type Effect uint8
+
+const (
+	EffectNone    Effect = iota // the schedule is there, and was the same
+	EffectAdded                 // it is new
+	EffectChanged               // it is there, and was another: its payload, options or times are new
+)
+
+var effectNames = [...]string{"unchanged", "added", "changed"}
+
+// String returns "unchanged", "added" or "changed".
+func (e Effect) String() string {
+	if int(e) < len(effectNames) {
+		return effectNames[e]
+	}
+	return fmt.Sprintf("Effect(%d)", uint8(e))
+}
+
+// Registered is what became of a Registration.
+type Registered struct {
+	Job    Job // as it is now; the zero Job if it is not in the store
+	Effect Effect
+	// Err is what is wrong with this one: it matches executor.ErrInvalid, ErrKeyTaken or ErrDead. If it is ErrKeyTaken,
+	// Job is the one that has the key.
+	Err error
+}
+
+// Register registers schedules of any kinds by one call of the store, in one transaction, however many they are: all or
+// none. They may be there already; see Kind.AtFixedRate for what becomes of those. The results are in the order of the
+// arguments, of which no two may have the same key.
+//
+// If one is invalid, or its key is taken by another sort of job, none is registered: the error matches
+// executor.ErrInvalid or ErrKeyTaken, and the results name each that is wrong. If one is dead, all are registered, and
+// the error matches ErrDead. For other errors, as of the store, there are no results; Register may be called again.
+//
+// In SQLite nobody else writes meanwhile: see Kind.ScheduleAll.
+func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Registered, error) {
+	mustContext(ctx)
+	if len(schedules) == 0 {
+		return nil, nil
+	}
+	jobs, err := j.newJobs(ctx, schedules)
+	if jobs == nil {
+		return nil, err
+	}
+	results := make([]Registered, len(schedules))
+	for i := range jobs {
+		results[i].Err = jobs[i].err
+	}
+	if err != nil {
+		return results, err
+	}
+	adds := make([]NewJob, len(jobs))
+	for i := range jobs {
+		adds[i] = jobs[i].NewJob
+	}
+	stored := false
+	err = j.adding(ctx, adds, func(ctx context.Context) error {
+		placed, err := j.place(ctx, adds)
+		if err != nil {
+			return err
+		}
+		stored = true
+		return judge(adds, placed, results)
+	})
+	if !stored {
+		return nil, err
+	}
+	return results, err
+}
+
+// checkedJob is a job that is to be added, or what is wrong with it.
+type checkedJob struct {
+	NewJob
+	err error
+}
+
+// newJobs returns the jobs of registrations, and an error if one of them is wrong. It returns no jobs if the store does
+// not know the time.
+func (j *Jobs) newJobs(ctx context.Context, schedules []Registration) ([]checkedJob, error) {
+	var now time.Time
+	var failed error // the store
+	ask := func() (time.Time, error) {
+		if now.IsZero() && failed == nil {
+			now, failed = j.now(ctx)
+		}
+		return now, failed
+	}
+	jobs := make([]checkedJob, len(schedules))
+	first := make(map[string]int, len(schedules))
+	for i, r := range schedules {
+		if r.jobs != j {
+			jobs[i].err = invalid("schedule %d: it must be made by FixedRate, FixedDelay or Triggered of a Kind of these Jobs", i)
+			continue
+		}
+		if jobs[i].NewJob, jobs[i].err = r.newJob(ask); failed != nil {
+			return nil, failed
+		}
+		if jobs[i].err != nil {
+			continue
+		}
+		if other, twice := first[r.job.Key]; twice {
+			jobs[i].err = invalid("schedule %d: key %q: schedule %d has it, too; no two may have the same one", i, r.job.Key, other)
+		} else {
+			first[r.job.Key] = i
+		}
+	}
+	return jobs, firstOf(len(jobs), func(i int) error { return jobs[i].err })
+}
+
+// judge fills the results of Register by what the store has answered.
+func judge(jobs []NewJob, placed []InsertResult, results []Registered) error {
+	for i := range placed {
+		n := jobs[i]
+		n.result = nil // it is left alone unless all are registered
+		if _, err := placed[i].accepted(n); errors.Is(err, ErrKeyTaken) {
+			results[i].Err = err
+		}
+		results[i].Job = placed[i].Job
+	}
+	wrong := func(i int) error { return results[i].Err }
+	if err := firstOf(len(results), wrong); err != nil {
+		return err
+	}
+	for i := range placed {
+		switch {
+		case placed[i].Changed && placed[i].ID == jobs[i].ID:
+			results[i].Effect = EffectAdded
+		case placed[i].Changed:
+			results[i].Effect = EffectChanged
+		}
+		_, results[i].Err = placed[i].accepted(jobs[i])
+	}
+	return firstOf(len(results), wrong)
+}
+
+// firstOf returns the first of n errors, nil if there is none, and how many others there are.
+func firstOf(n int, of func(i int) error) error {
+	var first error
+	more := 0
+	for i := range n {
+		switch err := of(i); {
+		case err == nil:
+		case first == nil:
+			first = err
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		return fmt.Errorf("%w; and %d more", first, more)
+	}
+	return first
+}

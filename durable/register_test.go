@@ -1,0 +1,208 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// Many schedules of several kinds take one call of the store, and the results say what became of each.
+func TestJobsRegisterIsOneCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		jobs := newJobs(t, store)
+		mail, backup := durable.Client[int, int](jobs, "mail"), durable.Client[string, int](jobs, "backup")
+		set := func(payload string) []durable.Registration {
+			all := []durable.Registration{
+				mail.FixedRate("rate", time.Minute, time.Hour, 1),
+				mail.FixedDelay("delay", time.Minute, time.Hour, 2),
+				backup.Triggered("cron", cron.MustParse("CRON_TZ=UTC 30 2 * * *"), payload),
+			}
+			for i := range 100 {
+				all = append(all, backup.Triggered(fmt.Sprint("more", i), cron.MustParse("CRON_TZ=UTC @hourly"), ""))
+			}
+			return all
+		}
+		first := must(jobs.Register(t.Context(), set("a")...))
+		if calls := store.callsOf("insert"); calls != 1 || store.count() > 2 {
+			t.Errorf("%d calls of insert, %d in all", calls, store.count())
+		}
+		for i, r := range first {
+			if r.Effect != durable.EffectAdded || r.Err != nil || r.Job.Key != set("")[i].Key() {
+				t.Errorf("%d: %v, %v, key %q", i, r.Effect, r.Err, r.Job.Key)
+			}
+			if job := must(jobs.Get(t.Context(), r.Job.ID)); !reflect.DeepEqual(job, r.Job) {
+				t.Errorf("the result has\n%+v, the store\n%+v", r.Job, job)
+			}
+		}
+		second := must(jobs.Register(t.Context(), set("b")...))
+		for i, r := range second {
+			want := durable.EffectNone
+			if r.Job.Key == "cron" {
+				want = durable.EffectChanged
+			}
+			if r.Effect != want || r.Err != nil || r.Job.ID != first[i].Job.ID {
+				t.Errorf("%s: %v, %v; want %v", r.Job.Key, r.Effect, r.Err, want)
+			}
+		}
+	})
+}
+
+// A Registration does what the method of the Kind does, also once it is old.
+func TestRegistrationIsAsTheMethod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		k := durable.Client[int, int](jobs, "k")
+		nightly := cron.MustParse("CRON_TZ=UTC 30 2 * * *")
+		opts := []durable.Option{durable.Attempts(3), durable.OnMissed(durable.CatchUp(5))}
+		all := []durable.Registration{
+			k.FixedRate("a", time.Minute, time.Hour, 1, opts...), k.FixedDelay("b", time.Minute, time.Hour, 1, opts...),
+			k.Triggered("c", nightly, 1, opts...),
+		}
+		time.Sleep(40 * time.Hour)
+		ids := []durable.ID{
+			must(k.AtFixedRate(t.Context(), "A", time.Minute, time.Hour, 1, opts...)),
+			must(k.WithFixedDelay(t.Context(), "B", time.Minute, time.Hour, 1, opts...)),
+			must(k.On(t.Context(), "C", nightly, 1, opts...)),
+		}
+		for i, r := range must(jobs.Register(t.Context(), all...)) {
+			want := must(jobs.Get(t.Context(), ids[i]))
+			want.ID, want.Key = r.Job.ID, r.Job.Key
+			if !reflect.DeepEqual(r.Job, want) {
+				t.Errorf("registered\n%+v, want\n%+v", r.Job, want)
+			}
+		}
+	})
+}
+
+// If one schedule is wrong, none is registered, and the results name each that is.
+func TestJobsRegisterIsAllOrNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		jobs := newJobs(t, store, func(c *durable.Config) {
+			c.Triggers = map[string]executor.Trigger{"never": until(time.Time{})}
+		})
+		k, other := durable.Client[int, int](jobs, "k"), durable.Client[int, int](jobs, "other")
+		must(other.AtFixedRate(t.Context(), "taken", 0, time.Hour, 1))
+		must(other.Schedule(t.Context(), 0, 1, durable.Key("once")))
+		stranger := durable.Client[int, int](newJobs(t, memory.New()), "k")
+		never := durable.NamedTrigger("never")
+		calls := store.callsOf("insert")
+		var result durable.InsertResult
+		for _, test := range []struct {
+			name  string
+			wrong map[int]error
+			set   []durable.Registration
+		}{
+			{"period", map[int]error{1: executor.ErrInvalid}, []durable.Registration{k.FixedRate("a", 0, time.Hour, 1), k.FixedRate("b", 0, 0, 1)}},
+			{"option", map[int]error{0: executor.ErrInvalid, 1: executor.ErrInvalid},
+				[]durable.Registration{k.FixedDelay("a", 0, 1, 1), k.FixedRate("b", 0, 1, 1, durable.Attempts(0))}},
+			{"no time", map[int]error{0: executor.ErrInvalid}, []durable.Registration{k.Triggered("a", never, 1), k.FixedRate("b", 0, time.Hour, 1)}},
+			{"twice", map[int]error{2: executor.ErrInvalid}, []durable.Registration{
+				k.FixedRate("a", 0, time.Hour, 1), k.FixedRate("b", 0, time.Hour, 1), other.FixedRate("a", 0, time.Hour, 1)}},
+			{"zero", map[int]error{1: executor.ErrInvalid}, []durable.Registration{k.FixedRate("a", 0, time.Hour, 1), {}}},
+			{"stranger", map[int]error{0: executor.ErrInvalid}, []durable.Registration{stranger.FixedRate("a", 0, time.Hour, 1)}},
+			{"taken", map[int]error{0: durable.ErrKeyTaken, 2: durable.ErrKeyTaken}, []durable.Registration{k.FixedRate("taken", 0, time.Hour, 1),
+				k.FixedRate("a", 0, time.Hour, 1, durable.WithResult(&result)), other.FixedRate("once", 0, time.Hour, 1)}},
+		} {
+			results, err := jobs.Register(t.Context(), test.set...)
+			if len(results) != len(test.set) {
+				t.Fatalf("%s: %d results, %v", test.name, len(results), err)
+			}
+			for i, r := range results {
+				want := test.wrong[i]
+				if !errors.Is(r.Err, want) || want != nil && !errors.Is(err, want) || r.Effect != durable.EffectNone {
+					t.Errorf("%s: %d: %v, error %v; want %v", test.name, i, r.Effect, r.Err, want)
+				}
+			}
+		}
+		if calls = store.callsOf("insert") - calls; calls != 1 {
+			t.Errorf("%d calls of the store; what is invalid needs none", calls)
+		}
+		if all := must(jobs.List(t.Context(), durable.Filter{})); len(all) != 2 {
+			t.Errorf("there are %d jobs, want 2", len(all))
+		}
+		if result.Changed {
+			t.Error("WithResult has what was not done")
+		}
+		if none, err := jobs.Register(t.Context()); none != nil || err != nil {
+			t.Errorf("no schedules: %v, %v", none, err)
+		}
+	})
+}
+
+// A schedule that is dead is named, and the others are registered.
+func TestJobsRegisterNamesTheDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		jobs := newJobs(t, store)
+		k := durable.Client[int, int](jobs, "k")
+		id := must(k.AtFixedRate(t.Context(), "dead", 0, time.Hour, 1))
+		must(store.Join(t.Context(), "node", time.Hour))
+		claim := must(store.Claim(t.Context(),
+			durable.ClaimRequest{Node: "node", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}))
+		end := durable.Outcome{Ref: durable.Ref{ID: id, Epoch: claim.Jobs[0].Epoch}, State: durable.Dead}
+		must(store.Commit(t.Context(), durable.CommitRequest{Outcomes: []durable.Outcome{end}}))
+		results, err := jobs.Register(t.Context(), k.FixedRate("new", 0, time.Hour, 1),
+			k.FixedRate("dead", 0, time.Hour, 1))
+		if !errors.Is(err, durable.ErrDead) || len(results) != 2 || !errors.Is(results[1].Err, durable.ErrDead) ||
+			results[1].Job.ID != id {
+			t.Errorf("%+v, %v", results, err)
+		}
+		r := results[0]
+		if r.Err != nil || r.Effect != durable.EffectAdded || must(jobs.Get(t.Context(), r.Job.ID)).Key != "new" {
+			t.Errorf("the other one: %+v", r)
+		}
+	})
+}
+
+// An error of the store leaves no results, and the call can be made again.
+func TestJobsRegisterAgainAfterError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFaulty(memory.New())
+		jobs := newJobs(t, store)
+		set := []durable.Registration{durable.Client[int, int](jobs, "k").FixedRate("a", 0, time.Hour, 1)}
+		store.set(func(op string) (error, error) { return nil, errLost })
+		if results, err := jobs.Register(t.Context(), set...); results != nil || !errors.Is(err, errLost) {
+			t.Errorf("%v, %v", results, err)
+		}
+		store.up()
+		if r := must(jobs.Register(t.Context(), set...)); r[0].Effect != durable.EffectNone || r[0].Job.Key != "a" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// What is registered while the node runs begins in time, and Hooks.Adding sees the set.
+func TestJobsRegisterWhileRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sets := 0
+		jobs, k, d := newNode(t, memory.New(), func(c *durable.Config) {
+			c.Hooks.Adding = func(ctx context.Context, jobs []durable.NewJob, add func(context.Context) error) error {
+				if sets++; len(jobs) != 2 {
+					t.Errorf("%d jobs", len(jobs))
+				}
+				return add(ctx)
+			}
+		})
+		start(t, jobs)
+		synctest.Wait()
+		at := time.Now()
+		must(jobs.Register(t.Context(), k.FixedRate("a", 0, time.Hour, "a"),
+			k.FixedRate("b", 7*time.Millisecond, time.Hour, "b")))
+		time.Sleep(time.Second)
+		want := []time.Duration{0, 7 * time.Millisecond}
+		if runs := d.since(at); sets != 1 || !reflect.DeepEqual(runs, want) {
+			t.Errorf("%d sets; runs %v after they were registered, want %v", sets, runs, want)
+		}
+	})
+}
