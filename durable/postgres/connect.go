@@ -32,6 +32,19 @@ func (t timely) Connect(ctx context.Context) (driver.Conn, error) {
 	return t.Connector.Connect(ctx)
 }
 
+// dial is what surrounds the making of a connection.
+type dial struct {
+	before func(ctx context.Context, config *pgx.ConnConfig) error
+	after  func(ctx context.Context, conn *pgx.Conn) error // or nil
+}
+
+func (d dial) made(ctx context.Context, conn *pgx.Conn) error {
+	if d.after == nil {
+		return nil
+	}
+	return d.after(ctx, conn)
+}
+
 // hurry is the most time for all servers of a dsn together to take a connection: a call of a node that takes longer
 // than a lease is of no use.
 const hurry = 3 * time.Second
@@ -40,7 +53,6 @@ const hurry = 3 * time.Second
 // use of the connection. The driver has no limit by itself: a server that is off the net would use all of the time,
 // each time, and the next be tried when no caller waits any more. It is called before each connection.
 func share(ctx context.Context, config *pgx.ConnConfig) error {
-	refresh(config)
 	servers := 1
 	host, port := config.Host, config.Port
 	for _, f := range config.Fallbacks { // one with TLS and one without may follow each other
@@ -58,6 +70,12 @@ func share(ctx context.Context, config *pgx.ConnConfig) error {
 	}
 	config.ConnectTimeout = max(left/time.Duration(servers+1), time.Millisecond)
 	return nil
+}
+
+// refreshed is share, of a dsn.
+func refreshed(ctx context.Context, config *pgx.ConnConfig) error {
+	refresh(config)
+	return share(ctx, config)
 }
 
 // refresh reads the password again if it is in a file or in the environment, where it may have been changed since the

@@ -53,7 +53,7 @@ func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, a
 }
 
 // Share is what is done before each connection.
-var Share = share
+var Share = refreshed
 
 // ClaimPlenty is the statement of a claim.
 var ClaimPlenty = claimPlenty

@@ -57,13 +57,17 @@ func (s *Store) session(ctx context.Context) (conn *pgx.Conn, ours string, err e
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	config := s.config.Copy()
-	if err := share(ctx, config); err != nil {
+	if err := s.dial.before(ctx, config); err != nil {
 		return nil, "", err
 	}
 	if conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, "", err
 	}
 	note(conn)
+	if err = s.dial.made(ctx, conn); err != nil {
+		conn.Close(ctx)
+		return nil, "", err
+	}
 	if err = conn.QueryRow(ctx, "select "+schema).Scan(&ours); err == nil {
 		_, err = conn.Exec(ctx, "listen "+channel)
 	}

@@ -36,6 +36,8 @@ const (
 // A Store is a durable.Store in a database of PostgreSQL.
 type Store struct {
 	config *pgx.ConnConfig
+	dial   dial
+	pool   bool     // calls, queue and users are connections of a pool of the program's
 	db     *sql.DB  // for what nodes do by themselves
 	calls  *sql.DB  // for users' calls
 	queue  *sql.DB  // for users' calls that have to wait for another transaction
@@ -98,51 +100,66 @@ const connIdle = time.Minute
 
 // OpenContext is [Open] with a bound of the caller's: it waits until ctx ends.
 func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
-	set := settings{10, 10, 10}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("durable/postgres: %w: nil Option", executor.ErrInvalid)
-		}
-		if err := opt(&set); err != nil {
-			return nil, fmt.Errorf("durable/postgres: %w", err)
-		}
+	set, err := settingsOf(opts)
+	if err != nil {
+		return nil, err
 	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
-	quiet := config.Copy()
-	quiet.OnNotification = discard
-	database := func(use use, more ...stdlib.OptionOpenDB) *sql.DB {
-		if pooled(config) {
-			use = behindPooler
-		}
-		return sql.OpenDB(timely{answer,
-			stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(share),
-				stdlib.OptionResetSession(leave),
-				stdlib.OptionAfterConnect(func(ctx context.Context,
-					conn *pgx.Conn) error {
-					return prepare(ctx, conn, use)
-				}))...)})
-	}
-	s := &Store{
-		config: config,
-		db:     database(own, stdlib.OptionShouldPing(longIdle)),
-		calls:  database(own),
-		queue:  database(own),
-		users:  database(callers),
-	}
-	s.db.SetMaxOpenConns(set.node)
-	s.db.SetMaxIdleConns(set.node)
+	s := &Store{config: config, dial: dial{before: refreshed}}
+	s.db = s.open(own, stdlib.OptionShouldPing(longIdle))
+	s.calls, s.queue, s.users = s.open(own), s.open(own), s.open(callers)
 	s.calls.SetMaxOpenConns(set.calls)
 	s.calls.SetMaxIdleConns(set.calls)
 	s.queue.SetMaxOpenConns(set.queue)
-	for _, db := range []*sql.DB{s.db, s.calls, s.queue, s.users} {
+	for _, db := range []*sql.DB{s.calls, s.queue, s.users} {
 		db.SetConnMaxIdleTime(connIdle)
 	}
+	return s.start(ctx, set)
+}
+
+func settingsOf(opts []Option) (settings, error) {
+	set := settings{10, 10, 10}
+	for _, opt := range opts {
+		if opt == nil {
+			return set, fmt.Errorf("durable/postgres: %w: nil Option", executor.ErrInvalid)
+		}
+		if err := opt(&set); err != nil {
+			return set, fmt.Errorf("durable/postgres: %w", err)
+		}
+	}
+	return set, nil
+}
+
+// open returns connections that the store makes for itself.
+func (s *Store) open(use use, more ...stdlib.OptionOpenDB) *sql.DB {
+	if pooled(s.config) {
+		use = behindPooler
+	}
+	quiet := s.config.Copy()
+	quiet.OnNotification = discard
+	return sql.OpenDB(timely{answer,
+		stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(s.dial.before),
+			stdlib.OptionResetSession(leave),
+			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+				if err := s.dial.made(ctx, conn); err != nil {
+					return err
+				}
+				return prepare(ctx, conn, use)
+			}))...)})
+}
+
+// start makes a store ready whose connections are set.
+func (s *Store) start(ctx context.Context, set settings) (*Store, error) {
+	s.db.SetMaxOpenConns(set.node)
+	s.db.SetMaxIdleConns(set.node)
+	s.db.SetConnMaxIdleTime(connIdle)
 	if err := s.ready(ctx); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
+		return nil, fmt.Errorf("durable/postgres: open database %q on %s: %w", s.config.Database, s.config.Host,
+			explain(err, s.config.User))
 	}
 	return s, nil
 }
@@ -173,6 +190,9 @@ func (s *Store) ready(ctx context.Context) error {
 // checkCommits reports an error if a commit may return before it is on the disk, and the
 // store cannot change that for its sessions, as behind a pooler.
 func (s *Store) checkCommits(ctx context.Context) error {
+	if s.pool {
+		return s.checkPool(ctx)
+	}
 	if !pooled(s.config) {
 		return nil // see promise
 	}
@@ -195,7 +215,7 @@ func (s *Store) checkCommits(ctx context.Context) error {
 // same time, though these have nothing in common: PostgreSQL takes neighbors in an index for a conflict.
 func (s *Store) DB() *sql.DB { return s.users }
 
-// Close closes the connections.
+// Close closes the connections, but not a pool that was given to OpenPool.
 func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())
 }

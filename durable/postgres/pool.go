@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	executor "github.com/executor-go/executor"
+)
+
+// OpenPool is [OpenContext] over a pool of the program's own, which must stay open for as long as the store is: Close
+// closes what the store has opened, and leaves the pool to the program.
+//
+// The program's calls, and DB, use the pool's connections; each call takes one for its length. The store changes
+// nothing about them, so they must be such that a commit is kept and a statement sees what is committed: OpenPool
+// fails, with an error that matches executor.ErrInvalid, if synchronous_commit is off or local there,
+// default_transaction_isolation is not read committed, or client_encoding is not UTF8. RuntimeParams of the pool's
+// ConnConfig can set all three.
+//
+// A node renews its lease, claims and commits by connections of its own, up to ten or as MaxConns says, and listens by
+// one more, so that a pool that is used up costs no lease. They are made as the pool makes its own, with its
+// ConnConfig, BeforeConnect and AfterConnect. A program that does not call Run has one or two of them, until they were
+// idle for a minute.
+func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
+	set, err := settingsOf(opts)
+	if err != nil {
+		return nil, err
+	}
+	if pool == nil {
+		return nil, fmt.Errorf("durable/postgres: %w: nil pool; make one with pgxpool.New", executor.ErrInvalid)
+	}
+	of := pool.Config()
+	s := &Store{config: of.ConnConfig, pool: true, dial: dial{
+		before: func(ctx context.Context, config *pgx.ConnConfig) error {
+			if of.BeforeConnect != nil {
+				if err := of.BeforeConnect(ctx, config); err != nil {
+					return err
+				}
+			}
+			return share(ctx, config)
+		},
+		after: of.AfterConnect,
+	}}
+	s.db = s.open(own, stdlib.OptionShouldPing(longIdle))
+	shared := func(most int) *sql.DB {
+		db := sql.OpenDB(timely{answer, pooledConnector{stdlib.GetPoolConnector(pool), pooled(s.config)}})
+		db.SetMaxIdleConns(0) // they are the pool's
+		db.SetMaxOpenConns(most)
+		return db
+	}
+	s.calls, s.queue, s.users = shared(set.calls), shared(set.queue), shared(0)
+	return s.start(ctx, set)
+}
+
+// pooledConnector takes connections of a pool.
+type pooledConnector struct {
+	driver.Connector
+	behindPooler bool
+}
+
+// Connect passes over connections whose server takes no writes any more, though it did: the pool does not look.
+func (p pooledConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	for {
+		c, err := p.Connector.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conn := c.(*stdlib.Conn).Conn()
+		if _, known := conn.PgConn().CustomData()[took]; !known {
+			note(conn)
+			if p.behindPooler {
+				unescape(conn)
+			}
+		}
+		if leave(ctx, conn) == nil {
+			return c, nil
+		}
+		conn.Close(ctx) // the pool drops it
+		c.Close()
+	}
+}
+
+// checkPool reports an error if the pool's connections are not such as the store needs.
+func (s *Store) checkPool(ctx context.Context) error {
+	for _, need := range [...]struct{ name, value, also string }{
+		{"synchronous_commit", "on", "remote_write remote_apply"}, // as in unpromised
+		{"default_transaction_isolation", "read committed", ""},
+		{"client_encoding", "UTF8", ""},
+	} {
+		var value string
+		if err := s.calls.QueryRowContext(ctx, "select pg_catalog.current_setting($1)", need.name).Scan(&value); err != nil {
+			return err
+		}
+		if value != need.value && !slices.Contains(strings.Fields(need.also), value) {
+			return fmt.Errorf("%w: %s is %q on the connections of the pool: set it to %q in RuntimeParams of the pool's ConnConfig, or for the role %q",
+				executor.ErrInvalid, need.name, value, need.value, s.config.User)
+		}
+	}
+	return nil
+}
