@@ -94,3 +94,12 @@ func (c *counter) queryRow(ctx context.Context, statement string, args ...any) s
 	c.n++
 	return c.querier.queryRow(ctx, statement, args...)
 }
+
+// Seen has the store note that a later timeline was seen of each cluster that it knows.
+func Seen(s *Store, timeline uint64) {
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	for cluster := range s.lines.latest {
+		s.lines.latest[cluster] = timeline
+	}
+}

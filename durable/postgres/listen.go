@@ -39,7 +39,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	s.floors.reset() // for what was missed
 	wake()
 	for {
-		heard, err := hear(ctx, conn)
+		heard, err := s.hear(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Store) session(ctx context.Context) (conn *pgx.Conn, ours string, err e
 }
 
 // hear waits for a notification, and returns what it says, or until there was silence and the server has answered.
-func hear(ctx context.Context, conn *pgx.Conn) (heard string, err error) {
+func (s *Store) hear(ctx context.Context, conn *pgx.Conn) (heard string, err error) {
 	quiet, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
 	n, err := conn.WaitForNotification(quiet)
@@ -94,5 +94,5 @@ func hear(ctx context.Context, conn *pgx.Conn) (heard string, err error) {
 	if err := conn.Ping(asked); err != nil { // what is notified meanwhile is kept for the next time
 		return "", err
 	}
-	return "", leave(ctx, conn)
+	return "", s.lines.leave(ctx, conn)
 }

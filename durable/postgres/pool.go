@@ -22,7 +22,8 @@ import (
 // nothing about them, so they must be such that a commit is kept and a statement sees what is committed: OpenPool
 // fails, with an error that matches executor.ErrInvalid, if synchronous_commit is off or local there,
 // default_transaction_isolation is not read committed, or client_encoding is not UTF8. RuntimeParams of the pool's
-// ConnConfig can set all three.
+// ConnConfig can set all three. After a failover, a call that the pool connects to the old primary is an error: see
+// Open.
 //
 // A node renews its lease, claims and commits by connections of its own, up to ten or as MaxConns says, and listens by
 // one more, so that a pool that is used up costs no lease. They are made as the pool makes its own, with its
@@ -48,9 +49,10 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, 
 		},
 		after: of.AfterConnect,
 	}}
+	of.ConnConfig.ValidateConnect = s.lines.validating(of.ConnConfig.ValidateConnect)
 	s.db = s.open(own, stdlib.OptionShouldPing(longIdle))
 	shared := func(most int) *sql.DB {
-		db := sql.OpenDB(timely{answer, pooledConnector{stdlib.GetPoolConnector(pool), pooled(s.config)}})
+		db := sql.OpenDB(timely{answer, pooledConnector{stdlib.GetPoolConnector(pool), &s.lines, pooled(s.config)}})
 		db.SetMaxIdleConns(0) // they are the pool's
 		db.SetMaxOpenConns(most)
 		return db
@@ -62,10 +64,12 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, 
 // pooledConnector takes connections of a pool.
 type pooledConnector struct {
 	driver.Connector
+	lines        *timelines
 	behindPooler bool
 }
 
-// Connect passes over connections whose server takes no writes any more, though it did: the pool does not look.
+// Connect passes over connections whose server takes no writes any more, though it did, or is on an old timeline: the
+// pool does not look. A new one on an old timeline is an error.
 func (p pooledConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	for {
 		c, err := p.Connector.Connect(ctx)
@@ -73,17 +77,24 @@ func (p pooledConnector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 		conn := c.(*stdlib.Conn).Conn()
-		if _, known := conn.PgConn().CustomData()[took]; !known {
+		_, known := conn.PgConn().CustomData()[took]
+		if !known {
 			note(conn)
 			if p.behindPooler {
 				unescape(conn)
 			}
+			err = p.lines.look(ctx, conn.PgConn())
+		} else {
+			err = p.lines.leave(ctx, conn)
 		}
-		if leave(ctx, conn) == nil {
+		if err == nil {
 			return c, nil
 		}
 		conn.Close(ctx) // the pool drops it
 		c.Close()
+		if !known {
+			return nil, err
+		}
 	}
 }
 

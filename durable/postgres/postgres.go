@@ -44,6 +44,7 @@ type Store struct {
 	users  *sql.DB  // what DB returns
 	limits sync.Map // the kinds that have a row in executor_limit
 	floors floors
+	lines  timelines
 	pruned struct { // the last run of the history that was looked at
 		sync.Mutex
 		job durable.ID
@@ -63,7 +64,8 @@ type Store struct {
 //
 // A primary and its standbys are named in one dsn, with target_session_attrs=read-write: the store finds the one that
 // takes writes, again when that is another. Unless the dsn has a connect_timeout, a server that does not answer is
-// passed over in time for the next. On a standby alone, jobs can be read.
+// passed over in time for the next. On a standby alone, jobs can be read. A primary that comes back after a standby of
+// it was promoted is passed over, too, by its timeline, once the store has seen the later one.
 //
 // Behind a pooler that has a connection for each transaction, such as PgBouncer, add default_query_exec_mode=exec to
 // the dsn. The store does not listen to notifications then, as they do not pass it: jobs that another node adds may
@@ -109,6 +111,7 @@ func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error
 		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
 	}
 	s := &Store{config: config, dial: dial{before: refreshed}}
+	config.ValidateConnect = s.lines.validating(config.ValidateConnect)
 	s.db = s.open(own, stdlib.OptionShouldPing(longIdle))
 	s.calls, s.queue, s.users = s.open(own), s.open(own), s.open(callers)
 	s.calls.SetMaxOpenConns(set.calls)
@@ -142,7 +145,7 @@ func (s *Store) open(use use, more ...stdlib.OptionOpenDB) *sql.DB {
 	quiet.OnNotification = discard
 	return sql.OpenDB(timely{answer,
 		stdlib.GetConnector(*quiet, append(more, stdlib.OptionBeforeConnect(s.dial.before),
-			stdlib.OptionResetSession(leave),
+			stdlib.OptionResetSession(s.lines.leave),
 			stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 				if err := s.dial.made(ctx, conn); err != nil {
 					return err
