@@ -151,14 +151,14 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	}
 	// Two that create a table at the same moment may fail, "if not exists" or not.
 	for range 5 {
-		if _, err = db.ExecContext(ctx, `create table if not exists executor_schema (id integer primary key, version integer not null)`); err == nil {
+		if _, err = db.ExecContext(ctx, makeVersion); err == nil {
 			break
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, "insert into executor_schema values (1, 0) on conflict do nothing"); err != nil {
+	if _, err := db.ExecContext(ctx, beginVersion); err != nil {
 		return err
 	}
 	for {
@@ -172,6 +172,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		}
 	}
 }
+
+// makeVersion and beginVersion make the table that has the version, of a schema that has none yet.
+const (
+	makeVersion  = "create table if not exists executor_schema (id integer primary key, version integer not null)"
+	beginVersion = "insert into executor_schema values (1, 0) on conflict do nothing"
+)
 
 const (
 	// A migration changes tables that nodes use, and statements that use one wait behind the one that waits to change

@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+)
+
+// MigrationSQL returns a script for psql that makes the tables, or brings them up to date, as Open would; it is "" if
+// there is nothing to do, and changes nothing itself. It is for programs whose role may not change tables: a role that
+// may, and owns them, runs the script before the new program starts. The program's role needs usage of the schema, and
+// select, insert, update and delete on the tables whose names begin with executor_.
+//
+// The script is one transaction. It fails, and does nothing, if the tables were brought up to date since it was made,
+// or if it would have to wait for more than five seconds for a transaction that uses a table. Programs that run go on;
+// its first line names the oldest version whose programs may start afterwards. The errors are those of Open; it does
+// not wait for the server.
+func MigrationSQL(ctx context.Context, dsn string) (string, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return "", fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
+	}
+	s := &Store{config: config, dial: dial{before: refreshed}}
+	db := s.open(own)
+	defer db.Close()
+	version, least, err := schemaVersion(ctx, db)
+	if err == nil && version >= len(migrations) {
+		err = known(version, least)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("durable/postgres: database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
+	case version >= len(migrations):
+		return "", nil
+	}
+	return script(version), nil
+}
+
+// script returns what brings a schema of that version up to date.
+func script(version int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- executor: from schema version %d to %d, for programs that know version %d or a later one.\n",
+		version, len(migrations), oldest)
+	b.WriteString("begin;\nset local lock_timeout = '5s';\n")
+	b.WriteString(makeVersion + ";\n" + beginVersion + ";\n")
+	fmt.Fprintf(&b, `do $$ begin
+	if (select version from executor_schema where id = 1 for update) <> %d then
+		raise exception 'the schema does not have version %d any more; make the script again';
+	end if;
+end $$;
+`, version, version)
+	for i, statements := range migrations[version:] {
+		fmt.Fprintf(&b, "\n-- version %d\n%s\n", version+i+1, strings.TrimSuffix(sqlrow.SQL(statements), ";")+";")
+	}
+	fmt.Fprintf(&b, "\nupdate executor_schema set version = %d, oldest = %d where id = 1;\ncommit;\n", len(migrations), oldest)
+	return b.String()
+}
