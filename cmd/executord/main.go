@@ -8,6 +8,7 @@
 // them:
 //
 //	executord cancel|pause|resume|run-now JOB...
+//	executord migrate                         bring it up to date, or print the SQL for it
 //
 // These look at such a store, or at a daemon that runs with --listen:
 //
@@ -110,7 +111,7 @@ those of its user.`),
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
-	addGroup(root, "store", "With a store, while daemons run or not:", newActs()...)
+	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())
 	root.InitDefaultHelpCmd()

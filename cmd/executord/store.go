@@ -88,10 +88,10 @@ type client struct {
 // there already, and must have been a store before: a name that is mistyped is
 // no reason to make tables.
 func openStore(name string, create bool) (store durable.Store, shown string, err error) {
-	scheme, _, isURL := strings.Cut(name, "://")
+	_, _, isURL := strings.Cut(name, "://")
 	key, _, isPair := strings.Cut(name, "=")
 	switch {
-	case isURL && (scheme == "postgres" || scheme == "postgresql"):
+	case isDatabase(name):
 		return openDatabase(name, create)
 	case isURL || strings.HasPrefix(name, "file:") || strings.Contains(name, ":memory:"):
 		return nil, "", errors.New("the store is neither a file nor a PostgreSQL database: " + storeHint) // not shown: it may have a password
@@ -104,6 +104,11 @@ func openStore(name string, create bool) (store durable.Store, shown string, err
 	}
 	store, err = openFile(name, create)
 	return store, name, err
+}
+
+// isDatabase reports whether a name is that of a database of PostgreSQL.
+func isDatabase(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
 // isAlmostURL reports whether a name is the name of a database of which the begin is

@@ -21,22 +21,11 @@ const firstLook = 3 * time.Second
 
 // openDatabase opens a store in PostgreSQL.
 func openDatabase(name string, create bool) (durable.Store, string, error) {
-	u, err := url.Parse(name)
-	if err != nil || torn(name) {
-		// What is wrong is not shown: it may be a part of the password.
-		what := "a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40"
-		if err != nil && strings.Contains(err.Error(), "invalid port") {
-			what = "the port must be a number; if what is in its place belongs to the password, " + what
-		}
-		return nil, "", errors.New("the store's URL cannot be read: " + what)
+	u, shown, err := parseDatabase(name)
+	if err != nil {
+		return nil, "", err
 	}
-	shown := (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
-	hide := func(err error) error {
-		return errors.New(strings.ReplaceAll(explainStore(shown, err).Error(), name, shown))
-	}
-	if err := checkTrust(name, u); err != nil {
-		return nil, "", fmt.Errorf("the store %s: %w", shown, err)
-	}
+	hide := func(err error) error { return hidden(name, shown, err) }
 	// Before anything is written to what may be another's tables, if the server answers already, else after.
 	if err := checkOwners(inTurn(u), firstLook); errors.As(err, new(*foreignError)) {
 		return nil, "", hide(err)
@@ -61,6 +50,44 @@ func openDatabase(name string, create bool) (durable.Store, string, error) {
 		return nil, "", hide(err)
 	}
 	return store, shown, nil
+}
+
+// parseDatabase reads the URL of a database, and returns the name by which it may be shown.
+func parseDatabase(name string) (u *url.URL, shown string, err error) {
+	if u, err = url.Parse(name); err != nil || torn(name) {
+		// What is wrong is not shown: it may be a part of the password.
+		what := "a character such as % # / ? @ in the password is written as %25 %23 %2F %3F %40"
+		if err != nil && strings.Contains(err.Error(), "invalid port") {
+			what = "the port must be a number; if what is in its place belongs to the password, " + what
+		}
+		return nil, "", errors.New("the store's URL cannot be read: " + what)
+	}
+	shown = (&url.URL{Scheme: u.Scheme, User: url.User(u.User.Username()), Host: u.Host, Path: u.Path}).String()
+	if err := checkTrust(name, u); err != nil {
+		return nil, "", fmt.Errorf("the store %s: %w", shown, err)
+	}
+	return u, shown, nil
+}
+
+// hidden returns an error of a database without its password.
+func hidden(name, shown string, err error) error {
+	return errors.New(strings.ReplaceAll(explainStore(shown, err).Error(), name, shown))
+}
+
+// databaseMigration returns the SQL that brings a database up to date.
+func databaseMigration(ctx context.Context, name string) (string, error) {
+	u, shown, err := parseDatabase(name)
+	if err != nil {
+		return "", err
+	}
+	if err := checkOwners(inTurn(u), firstLook); errors.As(err, new(*foreignError)) {
+		return "", hidden(name, shown, err)
+	}
+	script, err := postgres.MigrationSQL(ctx, name)
+	if err != nil {
+		return "", hidden(name, shown, err)
+	}
+	return script, nil
 }
 
 // torn reports whether a URL has an @ where none belongs: before it is then, as a rule,

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/daemon"
+)
+
+func newMigrate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring a store up to date, or print the SQL for it",
+		Long: strings.TrimSpace(`
+migrate makes the tables of a store, or brings them up to date for this
+executord, as a daemon does at its start. With --sql it prints the statements
+for that, and changes nothing: for a database whose daemons have no right to
+change tables. A role that has it, and owns them, runs them before the daemons
+are replaced. Nothing is printed if there is nothing to do.`),
+		Example: strings.Trim(`
+  executord migrate --store postgres://app@db.internal/app?sslmode=verify-full --sql >migration.sql
+  psql -f migration.sql postgres://owner@db.internal/app
+  executord migrate --store jobs.db`, "\n"),
+		Args: cobra.NoArgs,
+	}
+	store := newStoreFlag(cmd, "the store")
+	asSQL := cmd.Flags().Bool("sql", false, "print the SQL for a PostgreSQL database, and change nothing")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := store.checkNamed(); err != nil {
+			return err
+		}
+		name := store.name()
+		switch {
+		case name == "":
+			return fmt.Errorf("migrate needs a store: %s, or set %s", storeHint, daemon.StoreVariable)
+		case *asSQL && !isDatabase(name):
+			return fmt.Errorf("--sql is for PostgreSQL: a file is brought up to date by migrate without it, or by a daemon")
+		case *asSQL:
+			ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
+			defer cancel()
+			script, err := databaseMigration(ctx, name)
+			if err != nil {
+				return &exitError{exitMistake, err.Error()}
+			}
+			fmt.Fprint(cmd.OutOrStdout(), script)
+			return nil
+		}
+		opened, shown, err := openStore(name, true)
+		if err != nil {
+			return &exitError{exitMistake, err.Error()}
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: up to date\n", shown)
+		return opened.Close()
+	}
+	return cmd
+}
