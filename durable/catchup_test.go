@@ -130,8 +130,8 @@ func TestCatchUpLeaps(t *testing.T) {
 	}
 }
 
-// A node that has much to count, since its policy allows it, ends when its handlers are to be canceled; the job waits
-// as if it had not been tried.
+// A node that has much to count, since its policy allows it, ends at once: the handler was not called. The job waits as
+// if it had not been tried.
 func TestCatchUpIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &trigger{next: func(t time.Time) time.Time {
@@ -147,7 +147,7 @@ func TestCatchUpIsInterrupted(t *testing.T) {
 		time.Sleep(time.Second)
 		begun := time.Now()
 		stop()
-		if took := time.Since(begun); took > 45*time.Second { // Config.Drain is 30 s
+		if took := time.Since(begun); took > 2*time.Second { // it looks after each thousand times
 			t.Errorf("it took %v", took)
 		}
 		if j := must(jobs.Get(t.Context(), id)); d.count() != 0 || j.State != durable.Waiting || j.Attempt != 0 {

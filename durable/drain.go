@@ -15,6 +15,7 @@ func (n *node) drain(ctx context.Context) {
 	n.giveBackLocked(all)
 	n.checkEmptyLocked()
 	n.mu.Unlock()
+	n.drains(executor.ErrShutdown)
 
 	bodies := make(chan struct{})
 	go func() {
@@ -29,6 +30,14 @@ func (n *node) drain(ctx context.Context) {
 	case <-timer.C:
 		n.jobs.log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
 	}
+}
+
+// untilDrain returns a context that ends when the node begins to drain, too, with the cause ErrShutdown: for what comes
+// before the call of a handler and may take long. stop ends it without that cause.
+func (n *node) untilDrain(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	after := context.AfterFunc(n.leaving, func() { cancel(context.Cause(n.leaving)) })
+	return ctx, func() { after(); cancel(nil) }
 }
 
 // releaseUntil releases what has not begun, also what comes later from an insert that was under way, until the handlers

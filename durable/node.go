@@ -38,6 +38,8 @@ type node struct {
 	host      string
 	prefix    string          // of the node's names
 	values    context.Context // that of Run, without its end: for handlers
+	leaving   context.Context // ends when the node begins to drain
+	drains    context.CancelCauseFunc
 
 	wakeup    chan struct{}  // one slot: poll is to poll now
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
@@ -99,6 +101,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 		host:   strings.ToValidUTF8(strings.ReplaceAll(host, "\x00", ""), "?"),
 		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time),
 	}
+	n.leaving, n.drains = context.WithCancelCause(context.Background())
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
 	n.mu.held = make(map[ID]*run)
 	n.mu.perKind = make(map[string]int)

@@ -61,7 +61,13 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	cutShort := r.job.Suspect || r.job.Due.After(r.job.Occurrence) // it was begun before, and keeps its occurrence
 	if r.job.Attempt <= 1 && !cutShort {
 		w := r.n.takeCursor(r.job.ID)
+		ctx := ctx
+		stop := func() {}
+		if p.walks(tt) {
+			ctx, stop = r.n.untilDrain(ctx)
+		}
 		t, ok, err := tt.occurrence(ctx, p, r.job.Anchor, r.job.Occurrence, started.at, &w)
+		stop()
 		if err != nil {
 			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
 		}

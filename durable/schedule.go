@@ -239,6 +239,9 @@ func parsePolicy(text string) (policy, error) {
 	return policy{}, invalid("policy %q: it must be coalesce, skip, skip overlap or catchup", text)
 }
 
+// walks reports whether to catch up may take long: a trigger is asked for one time after the other.
+func (p policy) walks(tt timetable) bool { return p.max > 0 && tt.trigger != nil }
+
 // occurrence returns the occurrence that a run which begins now is for, if the schedule has t. It reports false if
 // there is none to run: then the one returned is the last to be left out. w is the job's cursor. The error is ctx's
 // cause, if that ends before the trigger was asked for all that there is to catch up with.
@@ -247,7 +250,7 @@ func (tt timetable) occurrence(ctx context.Context, p policy, anchor, t, now tim
 	if t.After(now) || !tt.known() || tt.delay > 0 {
 		return t, true, nil
 	}
-	if p.max > 0 && tt.trigger != nil {
+	if p.walks(tt) {
 		o, err = w.latest(ctx, p.max, t, now, tt)
 		return o, true, err
 	}
