@@ -92,6 +92,9 @@ type Supervisor struct {
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
 
+	// inside is where commands are started, nil for nowhere in particular.
+	inside *enclosure
+
 	// foreign are children that the program had before Adopt: not ours to end.
 	foreign map[int]bool
 
@@ -178,6 +181,7 @@ type Stray struct {
 // returns the time of that. If ctx ends before, the error is that of ctx.
 func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd) (began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
+	s.inside.put(cmd.SysProcAttr)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():

@@ -32,6 +32,7 @@ func (s *Supervisor) Adopt() (stop func()) {
 	// Without it (before Linux 3.4), orphans go to init.
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
+	s.inside = enclose()
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	quit, gone := make(chan struct{}), make(chan struct{})
@@ -51,6 +52,7 @@ func (s *Supervisor) Adopt() (stop func()) {
 		signal.Stop(died)
 		close(quit)
 		<-gone
+		s.inside.remove()
 	}
 }
 
@@ -115,6 +117,9 @@ func (s *Supervisor) EndStrays() (ended, survivors []Stray) {
 		s.reapOrphans()
 		late := time.Since(overdue)
 		hard := late >= 0 || s.isKilled()
+		if hard {
+			s.inside.kill()
+		}
 		var there []Stray
 		s.eachStray(func(stray Stray) {
 			there = append(there, stray)
@@ -176,6 +181,7 @@ func (s *Supervisor) eachListed(f func(Stray)) (listed bool) {
 
 // killStrays kills the adopted processes, and reports whether there were any.
 func (s *Supervisor) killStrays() bool {
+	s.inside.kill()
 	return s.eachStray(func(stray Stray) { kill(stray.PID) })
 }
 

@@ -2,6 +2,13 @@
 
 package process
 
+import "syscall"
+
+// An enclosure is there on Linux alone.
+type enclosure struct{}
+
+func (*enclosure) put(*syscall.SysProcAttr) {}
+
 // Adopt does nothing: only Linux lets a program adopt orphans. They go to init.
 func (s *Supervisor) Adopt() (stop func()) { return func() {} }
 
