@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	executor "github.com/executor-go/executor"
@@ -40,10 +42,15 @@ type failing struct {
 func (n *node) healthy() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for call, f := range n.mu.failing {
+	calls := slices.Sorted(maps.Keys(n.mu.failing))
+	if _, beats := n.mu.failing["heartbeat"]; beats {
+		calls = append([]string{"heartbeat"}, calls...) // without a lease the others do not matter
+	}
+	for _, call := range calls {
 		if call == "listen" || call == "prune" || call == "report" {
 			continue // jobs run all the same
 		}
+		f := n.mu.failing[call]
 		if d := time.Since(f.since); d > n.jobs.cfg.Lease || n.mu.fenced {
 			return fmt.Errorf("durable: not healthy: the store has not answered %s for %v: %w", call, d.Round(time.Millisecond), f.err)
 		}
