@@ -38,8 +38,9 @@ SOAK ?= 10m
 OCCURRENCES ?= 100000
 
 .PHONY: soak
-soak: ## record and judge histories in real time for SOAK (10m), under -race; then durable jobs among faults, and beside an open transaction
+soak: ## record and judge histories in real time for SOAK (10m), under -race; then durable jobs among faults, and beside an open transaction; then executord
 	EXECUTOR_SOAK=$(SOAK) EXECUTOR_SOAK_OCCURRENCES=$(OCCURRENCES) go test -p 1 -race -v -run 'Soak|OpenTransaction' -timeout 0 ./tests/history ./durable/internal/faults
+	EXECUTORD_SOAK=$(SOAK) go test -v -run RunSoak -timeout 0 ./cmd/executord
 
 .PHONY: mutants
 mutants: ## break the code on purpose, in one place at a time, and print which test notices
