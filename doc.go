@@ -114,9 +114,10 @@
 // policies say which: unless they are changed periodic work ends, and the tasks of
 // Schedule and At stay until they are due, however late that is. [Pool.ShutdownNow] ends
 // the contexts of the bodies that run and returns the tasks that never ran, for use
-// elsewhere. [Pool.AwaitTermination] waits for the end within a context, and [Pool.Close]
-// is Shutdown and that wait. A pool that is not shut down keeps its workers, and is not
-// garbage collected as long as it has one: never, unless they leave when they are idle.
+// elsewhere. [Pool.AwaitTermination] waits for the end within a context, [Pool.Close]
+// is Shutdown and that wait without a bound, and [Pool.Drain] ends it at a deadline. A
+// pool that is not shut down keeps its workers, and is not garbage collected as long as it
+// has one: never, unless they leave when they are idle.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a
 // worker to spare, for a task that waits behind it. Before it waits for one that it

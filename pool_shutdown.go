@@ -173,13 +173,29 @@ func (p *Pool) Terminated() <-chan struct{} {
 }
 
 // Close shuts the pool down and waits until it is terminated, for as long as the tasks
-// take that it has accepted; AwaitTermination waits with a bound. In a scheduled pool that
-// includes the time until a task of Schedule or At is due, unless
-// [ScheduledConfig].Delayed is DropAtShutdown. A task must not close its own pool: it
-// would wait for itself.
+// take that it has accepted; [Pool.Drain] bounds that. In a scheduled pool it includes the
+// time until a task of Schedule or At is due, unless [ScheduledConfig].Delayed is
+// DropAtShutdown. A task must not close its own pool: it would wait for itself.
 func (p *Pool) Close() {
 	p.Shutdown()
 	<-p.terminated
+}
+
+// Drain is Close with a bound, for the end of a program. If ctx ends before the pool is
+// terminated, Drain shuts it down by [Pool.ShutdownNow], which ends the contexts of the
+// bodies that run, and waits until they have returned. It returns the tasks that never ran
+// for that reason, nil if there are none. A body that ignores its context keeps Drain
+// waiting; AwaitTermination waits for no longer than a context lasts. A task must not drain
+// its own pool. A nil ctx panics.
+func (p *Pool) Drain(ctx context.Context) []Dropped {
+	mustContext(ctx)
+	p.Shutdown()
+	if p.AwaitTermination(ctx) == nil {
+		return nil
+	}
+	dropped := p.ShutdownNow()
+	<-p.terminated
+	return dropped
 }
 
 // tidy terminates the pool if it is time. It is called, without the lock, after each

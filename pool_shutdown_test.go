@@ -18,6 +18,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Shutdown and termination.
@@ -242,6 +243,53 @@ func TestPoolCloseWithDeadline(t *testing.T) {
 		expect(t, "took", time.Since(start), time.Minute+time.Second)
 		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
 	})
+}
+
+// Drain waits for all tasks until its context ends; then it ends those that run, waits until they
+// have returned, and returns those that never ran.
+func TestPoolDrain(t *testing.T) {
+	for name, c := range map[string]struct {
+		patience, took time.Duration
+		ran, unrun     int
+	}{
+		"in time":         {time.Minute, 4 * time.Second, 4, 0},
+		"at the deadline": {1500 * time.Millisecond, 1750 * time.Millisecond, 2, 2},
+		"at once":         {0, 250 * time.Millisecond, 1, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1})
+				ran := 0
+				for range 4 {
+					pool.Go(t.Context(), func(ctx context.Context) error {
+						ran++
+						select {
+						case <-time.After(time.Second):
+						case <-ctx.Done():
+							check.Is(t, "cause", context.Cause(ctx), executor.ErrShutdown)
+							time.Sleep(250 * time.Millisecond) // its clean-up
+						}
+						return nil
+					}, executor.Named("job"))
+				}
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+				defer cancel()
+				start := time.Now()
+				unrun := pool.Drain(ctx)
+				check.Equal(t, "time", time.Since(start), c.took)
+				check.Equal(t, "stage", pool.Stage(), executor.StageTerminated)
+				check.Equal(t, "tasks that ran", ran, c.ran)
+				check.Equal(t, "tasks that never ran", len(unrun), c.unrun)
+				for _, d := range unrun {
+					check.Equal(t, "name", d.Name(), "job")
+				}
+				if again := pool.Drain(ctx); again != nil {
+					t.Errorf("a second call returns %v", again)
+				}
+			})
+		})
+	}
 }
 
 // The pool does not terminate before the functions of canceled and abandoned tasks have returned

@@ -123,12 +123,8 @@ func (s *service) stats(w http.ResponseWriter, _ *http.Request) {
 // stop lets the jobs end until ctx does, then ends theirs, waits until they have returned, and returns the names of
 // those that never ran.
 func (s *service) stop(ctx context.Context) (names []string) {
-	s.pool.Shutdown()
-	if s.pool.AwaitTermination(ctx) != nil {
-		for _, job := range s.pool.ShutdownNow() {
-			names = append(names, job.Name())
-		}
+	for _, job := range s.pool.Drain(ctx) {
+		names = append(names, job.Name())
 	}
-	s.pool.Close()
 	return names
 }
