@@ -9,6 +9,8 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/executor-go/executor v0.1.0
+	github.com/executor-go/executor/durable v0.1.0
+	github.com/executor-go/executor/ui v0.1.0
 	golang.org/x/mod v0.42.0
 )
 

@@ -42,6 +42,8 @@ var sites = []site{{
 		{"pool", "pool?id=1", debugLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
 		{"schedules", "schedules", debugLive, "#schedules", "weekly report", ".at", ".lanes", "stroke", ".lanes path"},
 	},
+}, {
+	name: "ui", start: startUI, views: uiViews,
 }}
 
 // ends are called after all tests.

@@ -30,7 +30,7 @@ var moduleArrows = []struct {
 	{"cmd/executord", []string{".", "durable", "ui"}},
 	{"examples/durable", []string{".", "durable"}},
 	{"bench", []string{".", "durable"}},
-	{"tests", []string{".", "durable"}},
+	{"tests", []string{".", "durable", "ui"}},
 }
 
 // layers has the packages of the core, and which others each of them may import;

@@ -1,0 +1,141 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/ui"
+)
+
+const uiLive = `document.getElementById('live')?.textContent === 'live'`
+
+// uiViews are the pages of module ui, with what startUI has.
+var uiViews = []view{
+	{"overview", "", uiLive, "#pools", "thumbnails", ".at:last-child", "", "", ""},
+	{"pools", "pools", uiLive, "#pools", "thumbnails", ".at", "", "", ""},
+	{"pool", "pool?id=1", uiLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
+	{"schedules", "schedules", uiLive, "#schedules", "nightly", ".at", ".lanes", "stroke", ".lanes path"},
+	{"jobs", "jobs", uiLive, "#jobs", "welcome/1", ".at", "", "", ""},
+	{"dead jobs", "jobs?state=dead", uiLive, "#jobs", "dead", ".at", "", "", ""},
+	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
+	{"runs", "runs", uiLive, "#runs", "succeeded", ".at", "", "", ""},
+	{"nodes", "nodes", uiLive, "#nodes", "this program", ".at", "", "", ""},
+	{"dead", "dead", uiLive, "#dead", "mailbox # is full", ".at", "", "", ""},
+}
+
+var uiSite struct {
+	sync.Once
+	base string
+	err  error
+}
+
+// startUI serves the pages of module ui, with pools and jobs at work.
+func startUI(t *testing.T) string {
+	t.Helper()
+	uiSite.Do(func() { uiSite.base, uiSite.err = runUI() })
+	if uiSite.err != nil {
+		t.Fatal(uiSite.err)
+	}
+	return uiSite.base
+}
+
+func runUI() (base string, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ends = append(ends, cancel)
+	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 10, Events: 50})
+	if err != nil {
+		return "", err
+	}
+	pool, err := executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: o})
+	if err != nil {
+		return "", err
+	}
+	ends = append(ends, func() { pool.ShutdownNow() })
+	for range 3 {
+		busy := func(ctx context.Context) error { <-ctx.Done(); return nil }
+		if err := pool.Go(ctx, busy, executor.Named("resize")); err != nil {
+			return "", err
+		}
+	}
+	for range 50 {
+		if err := pool.Go(ctx, func(context.Context) error { return nil }, executor.Named("crop")); err != nil {
+			return "", err
+		}
+	}
+	jobs, err := durable.New(durable.Config{Store: memory.New(), Name: "web1"})
+	if err != nil {
+		return "", err
+	}
+	ended := make(chan error, 1)
+	ends = append(ends, func() { cancel(); <-ended })
+	if err := addJobs(ctx, jobs); err != nil {
+		return "", err
+	}
+	go func() { ended <- jobs.Run(ctx) }()
+	pages, err := ui.New(ui.Config{
+		Observer: o, Jobs: []ui.Source{{Jobs: jobs}}, Actions: true, Payloads: true,
+		Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "test" },
+	})
+	if err != nil {
+		return "", err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: pages}
+	go server.Serve(listener)
+	ends = append(ends, func() { pages.Close(); server.Close() })
+	time.Sleep(4 * time.Second) // some jobs have run
+	return "http://" + listener.Addr().String() + "/", nil
+}
+
+func addJobs(ctx context.Context, jobs *durable.Jobs) error {
+	mails := durable.Handle(jobs, "mail/send", func(_ context.Context, n int) (string, error) {
+		if n%3 == 0 {
+			return "", durable.Permanent(fmt.Errorf("mailbox %d is full", n))
+		}
+		return "sent", nil
+	})
+	reports := durable.Handle(jobs, "report", func(ctx context.Context, name string) (string, error) {
+		if name != "long" {
+			return "", nil
+		}
+		for i := 1; ; i++ {
+			fmt.Fprintln(durable.Output(ctx), "page", i)
+			durable.Progress(ctx, int64(i), 1000, "pages")
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}
+	})
+	var errs []error
+	for n := range 60 {
+		delay := time.Duration(max(n-20, 0)) * time.Hour
+		_, err := mails.Schedule(ctx, delay, n, durable.Key(fmt.Sprint("welcome/", n)))
+		errs = append(errs, err)
+	}
+	_, err := reports.AtFixedRate(ctx, "nightly", 0, 24*time.Hour, "short")
+	errs = append(errs, err)
+	_, err = reports.AtFixedRate(ctx, "hourly", 0, time.Hour, "short")
+	errs = append(errs, err)
+	id, err := reports.Schedule(ctx, 0, "long", durable.Key("yearly report"))
+	errs = append(errs, err)
+	for i := range uiViews {
+		if uiViews[i].name == "job" {
+			uiViews[i].path = "job?id=" + id.String()
+		}
+	}
+	return errors.Join(errs...)
+}
