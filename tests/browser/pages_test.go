@@ -143,7 +143,7 @@ func TestPagesFitPhones(t *testing.T) {
 		})
 		b.visit(v)
 		wide := eval[[]string](b, `[document.documentElement, ...document.querySelectorAll('body, body *')]
-			.filter(e => e.clientWidth > 0 && getComputedStyle(e).display !== 'inline')
+			.filter(e => e instanceof HTMLElement && e.clientWidth > 0 && getComputedStyle(e).display !== 'inline')
 			.filter(e => e.scrollWidth > (e === document.documentElement ? 320 : e.clientWidth) && !e.closest('#timeline'))
 			.map(e => e.tagName + '#' + e.id + ' ' + e.scrollWidth + ' > ' + e.clientWidth)`)
 		for _, w := range wide {
