@@ -238,7 +238,7 @@ func (o *order) complete(now time.Time) (problem string) {
 	}
 	at, err := parseWhen(o.when, now)
 	if err != nil {
-		return err.Error()
+		return "The " + err.Error() + "."
 	}
 	o.at = at
 	return ""
@@ -248,7 +248,7 @@ func (o *order) complete(now time.Time) (problem string) {
 func parseWhen(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		if d < 0 {
-			return time.Time{}, fmt.Errorf("The time is %v, which has passed; it must not be negative.", d)
+			return time.Time{}, fmt.Errorf("time is %v, which has passed; it must not be negative", d)
 		}
 		return now.Add(d), nil
 	}
@@ -258,7 +258,7 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf(
-		"The time is %.60q; it must be a distance from now, as 90m, or a time, as 2026-12-24 18:00.", text)
+		"time is %.60q; it must be a distance from now, as 90m, or a time, as 2026-12-24 18:00", text)
 }
 
 // confirm returns the page that asks for confirmation.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,8 +16,10 @@ import (
 // doing posts an action to a daemon that listens on a socket, and returns the page that answers.
 func doing(t *testing.T, socket string, values url.Values) int {
 	t.Helper()
-	dial := func(string, string) (net.Conn, error) { return net.Dial("unix", socket) }
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: dial}}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 	answer, err := client.PostForm("http://localhost/act", values)
 	if err != nil {
 		t.Fatal(err)
