@@ -18,7 +18,7 @@ type Store interface {
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
 	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't, as
 	// that is of another kind, or one of both is periodic and the other is not, none is added and none is changed.
-	// No two of the jobs have the same key.
+	// No two of the jobs have the same key. Several, of which some have keys, may be left to a claim, whatever p asks for.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.
@@ -123,6 +123,8 @@ type Listener interface {
 type TxStore interface {
 	// GetTx returns the job as tx sees it, or ErrNotFound, and keeps everyone else from changing it until tx ends.
 	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
+
+	// InsertTx is Insert in tx, without a Placement. Of several jobs it adds or changes each that it can.
 	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
 	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }

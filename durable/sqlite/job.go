@@ -84,20 +84,28 @@ func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.
 // conflict reports whether one of several jobs can't have its key. Then the results are those of all.
 func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult, now time.Time) (bool, error) {
 	conflict := false
-	for i, n := range jobs {
-		placed[i].Now = now
-		if n.Key == "" {
-			continue
+	for _, keyed := range []bool{true, false} { // those without a key matter only for the results
+		if !keyed && !conflict {
+			break
 		}
-		there, err := q.get("where key = ?", n.Key)
-		if err != nil {
-			return false, err
+		for i, n := range jobs {
+			if (n.Key != "") != keyed {
+				continue
+			}
+			placed[i].Now = now
+			there, err := q.get("where id = ?", n.ID[:])
+			if err == nil && there == nil && keyed {
+				there, err = q.get("where key = ?", n.Key)
+			}
+			if err != nil {
+				return false, err
+			}
+			if there == nil || there.ID != n.ID && transition.Reuses(there, n) {
+				continue
+			}
+			placed[i].Job, placed[i].KindTaken = *there, there.Kind != n.Kind
+			conflict = conflict || there.ID != n.ID && transition.Conflicts(there, n)
 		}
-		if there == nil || transition.Reuses(there, n) {
-			continue
-		}
-		placed[i].Job, placed[i].KindTaken = *there, there.Kind != n.Kind
-		conflict = conflict || there.ID != n.ID && transition.Conflicts(there, n)
 	}
 	return conflict, nil
 }

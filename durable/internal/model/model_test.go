@@ -132,6 +132,9 @@ func (m *model) newJob() durable.NewJob {
 		Priority: pick(m, durable.Low, durable.Normal, durable.High), Schedule: pick(m, "once", "rate 1h0m0s", "delay 2h0m0s"), Missed: pick(m, "", "skip 1m0s"),
 		Attempts: 1 + m.IntN(3), Timeout: pick(m, 0, time.Minute), ReuseKey: m.IntN(3) == 0,
 	}
+	if m.IntN(3) == 0 {
+		j.Meta = map[string]string{"by": pick(m, "me", "you")}
+	}
 	j.Replace = j.Schedule == "once" && m.IntN(3) == 0
 	j.ReuseKey = j.ReuseKey || j.Replace
 	if m.IntN(2) == 0 {
@@ -204,13 +207,15 @@ func (m *model) call() {
 	switch n := m.IntN(100); {
 	case n < 25 && few:
 		jobs := []durable.NewJob{m.newJob()}
-		if other := m.newJob(); m.IntN(3) == 0 && other.ID != jobs[0].ID &&
-			(other.Key != jobs[0].Key || !other.ReuseKey && !jobs[0].ReuseKey) { // else the order would matter
+		if other := m.newJob(); m.IntN(3) == 0 && other.ID != jobs[0].ID && (other.Key != jobs[0].Key || other.Key == "") {
 			jobs = append(jobs, other)
 		}
 		p := pick(m, durable.Placement{}, durable.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
+		if len(jobs) > 1 {
+			p = durable.Placement{} // a store may leave several, of which some have keys, to a claim
+		}
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
-			if m.begin[s] != nil && p.Node == "" {
+			if m.begin[s] != nil && p.Node == "" && len(jobs) == 1 { // several are not all or nothing there
 				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
 					error) {
 					return s.InsertTx(ctx, tx, jobs)
@@ -427,6 +432,16 @@ func (m *model) differ(a, b reflect.Value) string {
 		for i := range a.Len() {
 			if path := m.differ(a.Index(i), b.Index(i)); path != "" {
 				return fmt.Sprint("[", i, "]", path)
+			}
+		}
+		return ""
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return fmt.Sprint(": ", a.Len(), " and ", b.Len(), " entries")
+		}
+		for _, key := range a.MapKeys() {
+			if path := m.differ(a.MapIndex(key), b.MapIndex(key)); path != "" {
+				return fmt.Sprint("[", key, "]", path)
 			}
 		}
 		return ""
