@@ -44,11 +44,11 @@ func Example() {
 		panic(err)
 	}
 	for _, m := range collected.ScopeMetrics[0].Metrics {
-		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "executor.task.runs" {
+		if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "executor.worker.core" {
 			fmt.Println(m.Name, sum.DataPoints[0].Value)
 		}
 	}
 	// Output:
 	// sent <nil>
-	// executor.task.runs 1
+	// executor.worker.core 2
 }
