@@ -18,7 +18,8 @@ type Store interface {
 	// Insert adds jobs, each with the state, owner and epoch that p asks for. A job whose ID is there already is not
 	// added again. One whose Key is there stands for the job that has it: see InsertResult. If one of several can't, as
 	// that is of another kind, or one of both is periodic and the other is not, none is added and none is changed.
-	// No two of the jobs have the same key. Several, of which some have keys, may be left to a claim, whatever p asks for.
+	// No two of the jobs have the same key. Several, of which some have keys, may be left to a claim, whatever p asks
+	// for.
 	Insert(ctx context.Context, jobs []NewJob, p Placement) ([]InsertResult, error)
 
 	// Join adds a node with a lease that ends after the given time.

@@ -207,7 +207,8 @@ func (m *model) call() {
 	switch n := m.IntN(100); {
 	case n < 25 && few:
 		jobs := []durable.NewJob{m.newJob()}
-		if other := m.newJob(); m.IntN(3) == 0 && other.ID != jobs[0].ID && (other.Key != jobs[0].Key || other.Key == "") {
+		other := m.newJob()
+		if m.IntN(3) == 0 && other.ID != jobs[0].ID && (other.Key != jobs[0].Key || other.Key == "") {
 			jobs = append(jobs, other)
 		}
 		p := pick(m, durable.Placement{}, durable.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
