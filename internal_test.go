@@ -219,7 +219,7 @@ func TestSeriesWallClockSetBackTriggerExits(t *testing.T) {
 	})
 }
 
-// When a pool gives its alarm up, and a new worker comes, parks and leaves before
+// When a pool releases its alarm, and a new worker comes, parks and leaves before
 // anybody has closed it, both alarms are closed in the end. Only a rare
 // interleaving gets there from outside, so this test goes step by step.
 func TestEveryAlarmIsClosed(t *testing.T) {

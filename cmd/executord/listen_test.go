@@ -43,7 +43,7 @@ func get(t *testing.T, address string) (status int, text string) {
 
 const talkative = "# name: talk\n@reboot echo out; echo err >&2; printf '\\033[1mbold'; exit 3\n# name: later\n0 0 1 1 * true\n"
 
-// What a run writes is there when it has ended, with and without a store: standard output and standard error are told
+// What a run writes is there when it has ended, with and without a store: standard output and standard error are kept
 // apart, and what cannot be seen is shown as the log does.
 func TestListenKeepsOutput(t *testing.T) {
 	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {

@@ -49,7 +49,7 @@ func TestMigrateSQL(t *testing.T) {
 	}
 }
 
-// What migrate is not told, or can't do, is said.
+// Migrate names what it was not asked for, or cannot do.
 func TestMigrateMistakes(t *testing.T) {
 	for _, test := range []struct {
 		args string

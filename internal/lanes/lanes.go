@@ -50,7 +50,7 @@ type Item[E any] struct {
 	node    list.Node[*Item[E]]
 }
 
-// SetKey gives i, which was not pushed yet, a key, which must be hashable.
+// SetKey sets the key of i, which was not pushed yet. The key must be hashable.
 func (i *Item[E]) SetKey(key any) { i.key, i.keyed = key, true }
 
 // New returns a queue from which at most limit elements of a key are out at a time. moved is

@@ -8,7 +8,7 @@
 //	/metrics /healthz /readyz
 //	/api/jobs /api/runs /api/output   a line of JSON each
 //
-// Nothing can be changed by it, unless it is told how. A reader that is slow, or many of them, do not delay the daemon.
+// It changes nothing unless Config.Act is set. A slow reader, or many of them, do not delay the daemon.
 package web
 
 import (
@@ -44,7 +44,7 @@ type Config struct {
 	Title   string // of the pages: the file
 	Version string
 
-	// Access is to whom the server answers.
+	// Access says which requests the server answers.
 	Access Access
 
 	// Act does what a reader asks for. It returns what became of it, and whether it is done. Nil means that nothing can
