@@ -26,7 +26,7 @@ type Config struct {
 	// these.
 	Authorize func(*http.Request) (Access, string)
 
-	// Actions lets those act to whom Authorize returns Act. The default, false, is a page that changes nothing,
+	// Actions lets requests act for which Authorize returns Act. The default, false, is a page that changes nothing,
 	// whatever Authorize returns.
 	Actions bool
 

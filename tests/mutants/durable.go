@@ -28,7 +28,7 @@ var durableMutants = []mutant{
 		new: "",
 	},
 	{
-		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one told",
+		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one said",
 		old: "	if q.era != c.mu.era {\n",
 		new: "	if false {\n",
 	},
@@ -38,7 +38,7 @@ var durableMutants = []mutant{
 		new: "r.job.Attempt <= 1 && (true || cutShort) {",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "a claim gives no new epoch",
+		file: "durable/internal/transition/transition.go", what: "a claim keeps the epoch",
 		old: "	j.Owner = node\n\tup(&j.Epoch, most)\n",
 		new: "	j.Owner = node\n",
 	},
@@ -85,7 +85,7 @@ var durableMutants = []mutant{
 		new: "		return false, err\n\t}\n\tif err != nil || o.Unrecorded",
 	},
 	{
-		file: "durable/sqlite/writer.go", what: "a call is told of its end before the commit",
+		file: "durable/sqlite/writer.go", what: "a call returns before the commit",
 		old: "			err = w.exec(\"commit\")\n\t\t\tundo = err != nil\n",
 		new: "			w.exec(\"commit\")\n",
 	},

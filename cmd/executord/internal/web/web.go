@@ -38,7 +38,7 @@ type Daemon interface {
 	Ready(ctx context.Context) error
 }
 
-// Config says what to serve, and to whom.
+// Config says what to serve, and for which requests.
 type Config struct {
 	Daemon  Daemon
 	Title   string // of the pages: the file
