@@ -40,9 +40,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // Option changes what [Handler] does.
@@ -55,7 +56,7 @@ type Option func(*handler)
 func Hosts(names ...string) Option {
 	return func(h *handler) {
 		for _, name := range names {
-			h.hosts[strings.ToLower(name)] = true
+			h.guard.Hosts[strings.ToLower(name)] = true
 		}
 	}
 }
@@ -74,10 +75,14 @@ func Handler(o *executor.Observer, opts ...Option) http.Handler {
 		panic("debug: Handler of a nil Observer")
 	}
 	h := &handler{
-		observer: o,
-		hosts:    make(map[string]bool),
-		history:  make(map[int]*history),
-		ending:   make(map[*http.Server]chan struct{}),
+		guard: page.Guard{
+			Hosts: make(map[string]bool),
+			Host:  "allow it by debug.Hosts",
+			Peer:  "to be asked from elsewhere, name the host by debug.Hosts",
+			Proxy: "name the host of the proxy by debug.Hosts and have it pass that on",
+		},
+		watcher: poolview.NewWatcher(o),
+		streams: page.NewStreams("debug"),
 	}
 	for _, opt := range opts {
 		opt(h)
@@ -86,22 +91,21 @@ func Handler(o *executor.Observer, opts ...Option) http.Handler {
 }
 
 type handler struct {
-	observer *executor.Observer
-	hosts    map[string]bool // in lower case
+	guard    page.Guard
+	watcher  *poolview.Watcher
+	streams  *page.Streams
 	recorder *trace.FlightRecorder
 	tracing  atomic.Bool // a recording is being written
 
-	mu      sync.Mutex
-	latest  *look
-	history map[int]*history // by the number of the pool
-	ending  map[*http.Server]chan struct{}
-	streams int
+	mu       sync.Mutex
+	rendered map[view][]byte // the parts that change, of the latest look
+	look     *poolview.Look
 }
 
 // ServeHTTP answers a request by the last element of its path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	secure(w.Header())
-	if status, reason := h.refuse(r); status != 0 {
+	page.Secure(w.Header(), false)
+	if status, reason := h.guard.Refuse(r, false); status != 0 {
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", "GET, HEAD")
 		}
@@ -131,24 +135,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "trace":
 		h.serveTrace(w, r)
 	default:
-		if !serveAsset(w, r, last) {
+		if !assets.Serve(w, r, last) {
 			http.Error(w, "debug: no such page; there are: pool, schedules, json, metrics", http.StatusNotFound)
 		}
 	}
 }
-
-// secure sets what a browser is to know of every answer.
-func secure(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-}
-
-const (
-	freshness = 900 * time.Millisecond // a look is as good as a new one for so long
-	rowLimit  = 50                     // rows of a table
-)

@@ -13,100 +13,88 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 func (h *handler) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
-	writeMetrics(&b, h.looked())
+	writeMetrics(&b, h.watcher.Look())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Write(b.Bytes())
 }
 
 // writeMetrics writes the text format of Prometheus. All series of a metric follow each other.
-func writeMetrics(b *bytes.Buffer, l *look) {
+func writeMetrics(b *bytes.Buffer, l *poolview.Look) {
 	m := metrics{Buffer: b, look: l}
-	m.gauge("worker_count", "Workers, by what they do.", func(p *poolLook, add addSample) {
+	m.gauge("worker_count", "Workers, by what they do.", func(p *poolview.Pool, add addSample) {
 		add(float64(p.Active), "executor_worker_state", "active")
 		add(float64(p.Idle), "executor_worker_state", "idle")
 	})
-	m.gauge("worker_core", "Workers to keep.", func(p *poolLook, add addSample) { add(float64(p.Core)) })
-	m.gauge("worker_limit", "The most workers, where there is a limit.", func(p *poolLook, add addSample) {
+	m.gauge("worker_core", "Workers to keep.", func(p *poolview.Pool, add addSample) { add(float64(p.Core)) })
+	m.gauge("worker_limit", "The most workers, where there is a limit.", func(p *poolview.Pool, add addSample) {
 		if p.Max >= 0 {
 			add(float64(p.Max))
 		}
 	})
-	m.gauge("queue_size", "Tasks that wait.", func(p *poolLook, add addSample) { add(float64(p.Queued)) })
-	m.gauge("queue_capacity", "The most tasks that may wait, where there is a limit.", func(p *poolLook, add addSample) {
+	m.gauge("queue_size", "Tasks that wait.", func(p *poolview.Pool, add addSample) { add(float64(p.Queued)) })
+	m.gauge("queue_capacity", "The most tasks that may wait, where there is a limit.", func(p *poolview.Pool, add addSample) {
 		if p.Capacity >= 0 {
 			add(float64(p.Capacity))
 		}
 	})
-	m.gauge("submitter_blocked", "Submitters that wait for room.", func(p *poolLook, add addSample) {
+	m.gauge("submitter_blocked", "Submitters that wait for room.", func(p *poolview.Pool, add addSample) {
 		add(float64(p.Blocked))
 	})
-	m.gauge("schedule_count", "Series of periodic work.", func(p *poolLook, add addSample) {
+	m.gauge("schedule_count", "Series of periodic work.", func(p *poolview.Pool, add addSample) {
 		if p.Scheduled {
-			add(float64(len(p.schedules)))
+			add(float64(len(p.Schedules)))
 		}
 	})
-	m.counter("task_completed", "Tasks that have ended, by outcome.", func(p *poolLook, add addSample) {
+	m.counter("task_completed", "Tasks that have ended, by outcome.", func(p *poolview.Pool, add addSample) {
 		add(float64(p.Succeeded), "executor_task_outcome", "succeeded")
 		add(float64(p.Failed), "executor_task_outcome", "failed")
 		add(float64(p.Canceled), "executor_task_outcome", "canceled")
 	})
-	m.counter("task_rejected", "Tasks that were rejected or evicted, by reason.", func(p *poolLook, add addSample) {
-		for _, r := range reasons(p.Rejections) {
-			add(float64(r.n), "error_type", r.name)
+	m.counter("task_rejected", "Tasks that were rejected or evicted, by reason.", func(p *poolview.Pool, add addSample) {
+		for _, r := range poolview.Reasons(p.Rejections) {
+			add(float64(r.N), "error_type", r.Name)
 		}
 	})
-	m.counter("task_runs", "Bodies that have run.", func(p *poolLook, add addSample) { add(float64(p.Runs)) })
-	m.counter("task_panics", "Panics of bodies and hooks.", func(p *poolLook, add addSample) { add(float64(p.Panics)) })
+	m.counter("task_runs", "Bodies that have run.", func(p *poolview.Pool, add addSample) { add(float64(p.Runs)) })
+	m.counter("task_panics", "Panics of bodies and hooks.", func(p *poolview.Pool, add addSample) { add(float64(p.Panics)) })
 	m.histogram("task_wait_duration", "From the admission to the begin of a run.",
 		func(f executor.NameFigures) histogram.Snapshot { return f.Wait },
-		func(p *poolLook) bool { return !p.Scheduled })
+		func(p *poolview.Pool) bool { return !p.Scheduled })
 	m.histogram("task_lateness", "From the time when a run was due to its begin.",
 		func(f executor.NameFigures) histogram.Snapshot { return f.Late },
-		func(p *poolLook) bool { return p.Scheduled })
+		func(p *poolview.Pool) bool { return p.Scheduled })
 	m.histogram("task_run_duration", "From the begin of a run to its end.",
 		func(f executor.NameFigures) histogram.Snapshot { return f.Run },
-		func(p *poolLook) bool { return true })
-}
-
-// reason is how many tasks were rejected for one reason.
-type reason struct {
-	name string
-	n    int64
-}
-
-func reasons(r executor.Rejections) []reason {
-	return []reason{
-		{"saturated", r.Saturated}, {"shutdown", r.Shutdown}, {"expired", r.Expired}, {"evicted", r.Evicted},
-		{"panicked", r.Panicked},
-	}
+		func(p *poolview.Pool) bool { return true })
 }
 
 // metrics writes metrics of a look.
 type metrics struct {
 	*bytes.Buffer
-	look *look
+	look *poolview.Look
 }
 
 // addSample adds a sample, with more labels: names and values in turn.
 type addSample func(value float64, labels ...string)
 
-func (m metrics) gauge(name, help string, of func(*poolLook, addSample)) {
+func (m metrics) gauge(name, help string, of func(*poolview.Pool, addSample)) {
 	m.simple(name, "gauge", help, of)
 }
 
-func (m metrics) counter(name, help string, of func(*poolLook, addSample)) {
+func (m metrics) counter(name, help string, of func(*poolview.Pool, addSample)) {
 	m.simple(name+"_total", "counter", help, of)
 }
 
-func (m metrics) simple(name, kind, help string, of func(*poolLook, addSample)) {
+func (m metrics) simple(name, kind, help string, of func(*poolview.Pool, addSample)) {
 	name = m.head(name, kind, help)
-	for i := range m.look.pools {
-		p := &m.look.pools[i]
-		of(p, func(value float64, labels ...string) { m.sample(name, p.labels(labels...), value) })
+	for i := range m.look.Pools {
+		p := &m.look.Pools[i]
+		of(p, func(value float64, labels ...string) { m.sample(name, labelsOf(p, labels...), value) })
 	}
 }
 
@@ -123,16 +111,16 @@ func (m metrics) sample(name, labels string, value float64) {
 // histogram writes a histogram of each pool for which has reports true: by task name where names
 // have figures of their own. A measured task counts as often as there are tasks for it.
 func (m metrics) histogram(
-	name, help string, of func(executor.NameFigures) histogram.Snapshot, has func(*poolLook) bool,
+	name, help string, of func(executor.NameFigures) histogram.Snapshot, has func(*poolview.Pool) bool,
 ) {
 	name = m.head(name+"_seconds", "histogram", help+" One task in several may be measured.")
-	for i := range m.look.pools {
-		p := &m.look.pools[i]
+	for i := range m.look.Pools {
+		p := &m.look.Pools[i]
 		if !has(p) {
 			continue
 		}
 		if p.Names == nil {
-			m.buckets(name, p.labels(), of(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}), p.Every)
+			m.buckets(name, labelsOf(p), of(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}), p.Every)
 			continue
 		}
 		byName := map[string]histogram.Snapshot{otherNames: of(p.OtherNames)}
@@ -142,7 +130,7 @@ func (m metrics) histogram(
 		}
 		for _, task := range slices.Sorted(maps.Keys(byName)) {
 			if s := byName[task]; s.Count > 0 || task != otherNames {
-				m.buckets(name, p.labels("executor_task_name", task), s, p.Every)
+				m.buckets(name, labelsOf(p, "executor_task_name", task), s, p.Every)
 			}
 		}
 	}
@@ -173,15 +161,15 @@ func (m metrics) buckets(name, labels string, s histogram.Snapshot, every int) {
 	m.sample(name+"_count", labels, float64(s.Count*uint64(every)))
 }
 
-// labels returns the labels of a pool, and more: names and values in turn. The number
+// labelsOf returns the labels of a pool, and more: names and values in turn. The number
 // distinguishes pools of one name.
-func (p *poolLook) labels(more ...string) string {
+func labelsOf(p *poolview.Pool, more ...string) string {
 	kind := "pool"
 	if p.Scheduled {
 		kind = "scheduled"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `executor_name="%s",executor_id="%d",executor_type="%s"`, escape(label(p.Name)), p.number, kind)
+	fmt.Fprintf(&b, `executor_name="%s",executor_id="%d",executor_type="%s"`, escape(label(p.Name)), p.Number, kind)
 	for i := 0; i < len(more); i += 2 {
 		fmt.Fprintf(&b, `,%s="%s"`, more[i], escape(more[i+1]))
 	}

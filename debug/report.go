@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // Report is what …/json answers. Durations are in seconds.
@@ -95,7 +96,7 @@ type WorkerReport struct {
 }
 
 func (h *handler) serveJSON(w http.ResponseWriter, r *http.Request) {
-	data, err := json.Marshal(newReport(h.looked()))
+	data, err := json.Marshal(newReport(h.watcher.Look()))
 	if err != nil {
 		http.Error(w, "debug: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -104,25 +105,25 @@ func (h *handler) serveJSON(w http.ResponseWriter, r *http.Request) {
 	w.Write(append(data, '\n'))
 }
 
-func newReport(l *look) Report {
-	report := Report{At: l.at, Pools: []PoolReport{}, Events: []EventReport{}, Lost: l.lost}
-	for _, e := range l.events {
+func newReport(l *poolview.Look) Report {
+	report := Report{At: l.At, Pools: []PoolReport{}, Events: []EventReport{}, Lost: l.Lost}
+	for _, e := range l.Events {
 		report.Events = append(report.Events, EventReport(e))
 	}
-	for i := range l.pools {
-		p := &l.pools[i]
+	for i := range l.Pools {
+		p := &l.Pools[i]
 		v := PoolReport{
-			Number: p.number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Uptime: p.Uptime.Seconds(),
+			Number: p.Number, Name: p.Name, Scheduled: p.Scheduled, Stage: p.Stage, Uptime: p.Uptime.Seconds(),
 			Core: p.Core, Max: p.Max, Capacity: p.Capacity,
 			Workers: p.Workers, Active: p.Active, Idle: p.Idle, Largest: p.Largest,
 			Queued: p.Queued, Blocked: p.Blocked,
 			Submitted: p.Submitted, Succeeded: p.Succeeded, Failed: p.Failed, Canceled: p.Canceled,
 			Rejected: p.Rejected, Rejections: make(map[string]int64), Runs: p.Runs, Panics: p.Panics,
 			Every: p.Every, Measured: reported(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}),
-			Crew: []WorkerReport{}, Schedules: p.scheduleReports(),
+			Crew: []WorkerReport{}, Schedules: scheduleReports(p.Schedules),
 		}
-		for _, r := range reasons(p.Rejections) {
-			v.Rejections[r.name] = r.n
+		for _, r := range poolview.Reasons(p.Rejections) {
+			v.Rejections[r.Name] = r.N
 		}
 		if p.Names != nil {
 			v.Names = make(map[string]Measured)
@@ -132,7 +133,7 @@ func newReport(l *look) Report {
 			others := reported(p.OtherNames)
 			v.Others = &others
 		}
-		for _, w := range p.workers {
+		for _, w := range p.Crew {
 			v.Crew = append(v.Crew, WorkerReport{w.Number, w.Active, w.Task, w.Tasks, set(w.Since), set(w.Due)})
 		}
 		report.Pools = append(report.Pools, v)

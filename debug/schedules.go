@@ -1,12 +1,15 @@
 package debug
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // schedulesPage is the page of all schedules.
@@ -14,7 +17,7 @@ type schedulesPage struct {
 	Span   string // of the timeline
 	Height int
 	Lanes  []lane
-	Ticks  []tick
+	Ticks  []poolview.Tick
 	Rows   []scheduleRow
 	More   int // schedules that are not shown
 }
@@ -26,8 +29,7 @@ type lane struct {
 }
 
 type scheduleRow struct {
-	Number       int    // of the pool
-	Title        string // of the pool
+	Path, Title  string // of the pool
 	Name, Rhythm string
 	Next, Last   string
 	Bad          bool // the last run has failed
@@ -53,34 +55,34 @@ var spans = []struct {
 }
 
 type poolSchedule struct {
-	pool *poolLook
+	pool *poolview.Pool
 	executor.ScheduleInfo
 }
 
 // newSchedulesPage returns the page of all schedules: the next due first.
-func newSchedulesPage(l *look) *schedulesPage {
+func newSchedulesPage(l *poolview.Look) *schedulesPage {
 	var all []poolSchedule
-	for i := range l.pools {
-		for _, s := range l.pools[i].schedules {
-			all = append(all, poolSchedule{&l.pools[i], s})
+	for i := range l.Pools {
+		for _, s := range l.Pools[i].Schedules {
+			all = append(all, poolSchedule{&l.Pools[i], s})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b poolSchedule) int {
 		if a.Next.IsZero() || b.Next.IsZero() {
-			return b2i(a.Next.IsZero()) - b2i(b.Next.IsZero())
+			return cmp.Compare(b.Next.Unix(), a.Next.Unix()) // the zero Time is the last
 		}
 		return a.Next.Compare(b.Next)
 	})
 	v := &schedulesPage{}
-	if len(all) > rowLimit {
-		v.More = len(all) - rowLimit
-		all = all[:rowLimit]
+	if len(all) > poolview.RowLimit {
+		v.More = len(all) - poolview.RowLimit
+		all = all[:poolview.RowLimit]
 	}
 	span := spans[len(spans)-1]
 	for _, s := range slices.Backward(spans) {
 		within := 0
 		for _, p := range all {
-			if !p.Next.IsZero() && p.Next.Sub(l.at) <= s.Duration/2 {
+			if !p.Next.IsZero() && p.Next.Sub(l.At) <= s.Duration/2 {
 				within++
 			}
 		}
@@ -96,36 +98,36 @@ func newSchedulesPage(l *look) *schedulesPage {
 		format = "Mon 15:04"
 	}
 	for i := range 5 {
-		at := l.at.Add(span.Duration * time.Duration(i) / 5)
-		v.Ticks = append(v.Ticks, tick{namesWidth + i*lanesWidth/5, at.Format(format)})
+		at := l.At.Add(span.Duration * time.Duration(i) / 5)
+		v.Ticks = append(v.Ticks, poolview.Tick{X: namesWidth + i*lanesWidth/5, Text: at.Format(format)})
 	}
 	for i, s := range all {
-		v.Rows = append(v.Rows, s.row(l.at))
-		v.Lanes = append(v.Lanes, s.lane(l.at, span.Duration, 18+laneHeight*i))
+		v.Rows = append(v.Rows, s.row(l.At))
+		v.Lanes = append(v.Lanes, s.lane(l.At, span.Duration, 18+laneHeight*i))
 	}
 	return v
 }
 
 func (s *poolSchedule) row(now time.Time) scheduleRow {
 	row := scheduleRow{
-		Number: s.pool.number, Title: title(s.pool.Name, s.pool.number),
-		Name: task(s.Name), Rhythm: printable(s.Rhythm.String(), 80),
+		Path: poolview.Path(s.pool.Number), Title: poolview.Title(s.pool.Name, s.pool.Number),
+		Name: poolview.Task(s.Name), Rhythm: page.Printable(s.Rhythm.String(), 80),
 		Next: "–", Last: "–",
-		Runs: count(s.Runs), Failed: count(s.Failures), LeftOut: count(s.LeftOut),
+		Runs: page.Count(s.Runs), Failed: page.Count(s.Failures), LeftOut: page.Count(s.LeftOut),
 	}
 	switch {
 	case s.Paused:
 		row.Next = "paused"
 	case !s.RunningSince.IsZero():
-		row.Next = "running for " + age(now.Sub(s.RunningSince))
+		row.Next = "running for " + page.Age(now.Sub(s.RunningSince))
 	case !s.Next.IsZero():
-		row.Next = "in " + age(s.Next.Sub(now))
+		row.Next = "in " + page.Age(s.Next.Sub(now))
 		if late := now.Sub(s.Next); late > 0 {
-			row.Next = short(late) + " overdue"
+			row.Next = page.Short(late) + " overdue"
 		}
 	}
 	if !s.LastStart.IsZero() {
-		row.Last = fmt.Sprintf("%s, took %s", s.LastStart.Format("15:04:05"), short(s.LastDuration))
+		row.Last = fmt.Sprintf("%s, took %s", s.LastStart.Format("15:04:05"), page.Short(s.LastDuration))
 		if s.LastError != nil {
 			row.Bad = true
 			row.Last += ", failed"
@@ -149,7 +151,7 @@ func (s *poolSchedule) lane(now time.Time, span time.Duration, y int) lane {
 	if name == "" {
 		name = s.Rhythm.String()
 	}
-	return lane{printable(name, 18), path.String(), y + laneHeight - 5}
+	return lane{page.Printable(name, 18), path.String(), y + laneHeight - 5}
 }
 
 // until returns the next times up to end. It asks for few times first, since a Trigger may take
@@ -179,8 +181,8 @@ type ScheduleReport struct {
 	LeftOut      int64      `json:"leftOut"`
 }
 
-func (p *poolLook) scheduleReports() (rs []ScheduleReport) {
-	for _, s := range p.schedules {
+func scheduleReports(all []executor.ScheduleInfo) (rs []ScheduleReport) {
+	for _, s := range all {
 		rs = append(rs, ScheduleReport{
 			s.Name, s.Rhythm.String(), s.Paused, set(s.Next), set(s.RunningSince), set(s.LastStart),
 			s.LastDuration.Seconds(), s.LastError != nil, s.Runs, s.Failures, s.LeftOut,

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 const (
@@ -280,9 +281,9 @@ func (u *UI) confirm(ctx context.Context, o *order) (*confirmPage, error) {
 		row := orderedJob{ID: id.String(), Name: id.String(), State: "there is no such job", Path: to}
 		switch j, err := o.source.Jobs.Get(ctx, id); {
 		case err == nil:
-			row.Kind, row.State = printable(j.Kind, 60), j.State.String()
+			row.Kind, row.State = page.Printable(j.Kind, 60), j.State.String()
 			if j.Key != "" {
-				row.Name = printable(j.Key, 60)
+				row.Name = page.Printable(j.Key, 60)
 			}
 		case !errors.Is(err, durable.ErrNotFound):
 			return nil, err
@@ -303,7 +304,7 @@ func (u *UI) carryOut(ctx context.Context, o *order, who string) *answersPage {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actTime)
 	defer cancel()
 	p := &answersPage{
-		Title: o.deed.title, Reason: printable(o.reason, reasonLimit), source: o.source.Name,
+		Title: o.deed.title, Reason: page.Printable(o.reason, reasonLimit), source: o.source.Name,
 		Back: view{name: "jobs", source: o.source.Name}.link(),
 	}
 	for _, id := range o.ids {
@@ -320,7 +321,7 @@ func (u *UI) carryOut(ctx context.Context, o *order, who string) *answersPage {
 			attrs = append(attrs, "at", o.at)
 		}
 		if err != nil {
-			row.Answer, row.Says, row.Bad = "not known", lines(err.Error(), 300), true
+			row.Answer, row.Says, row.Bad = "not known", page.Lines(err.Error(), 300), true
 			u.config.Logger.Warn("ui: action failed", append(attrs, "err", err)...)
 		} else {
 			u.config.Logger.Info("ui: action", append(attrs, "answer", answer.String())...)

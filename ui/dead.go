@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // deadPage is what the page of dead letters shows.
@@ -32,16 +33,16 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p := &deadPage{}
 	groups, asOf, err := u.deadGroups(ctx, s)
 	if err != nil {
-		p.Error = lines(err.Error(), 300)
+		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = clock(asOf, now)
+	p.AsOf = page.Clock(asOf, now)
 	if len(groups) > rowLimit {
 		p.More, groups = len(groups)-rowLimit, groups[:rowLimit]
 	}
 	for _, g := range groups {
 		row := deadRow{
-			Kind: printable(g.Kind, 60), Reason: printable(g.Reason, 160), Jobs: count(g.Jobs),
-			First: since(g.First, now), Last: since(g.Last, now),
+			Kind: page.Printable(g.Kind, 60), Reason: page.Printable(g.Reason, 160), Jobs: page.Count(g.Jobs),
+			First: page.Since(g.First, now), Last: page.Since(g.Last, now),
 			Path: view{name: "jobs", source: v.source, state: "dead", kind: g.Kind}.link(),
 		}
 		if row.Reason == "" {
@@ -57,7 +58,7 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 			}
 			row.Revive = "act?" + q.Encode()
 			if g.Jobs > len(g.IDs) {
-				row.Cut = "the latest " + count(len(g.IDs))
+				row.Cut = "the latest " + page.Count(len(g.IDs))
 			}
 		}
 		p.Groups = append(p.Groups, row)

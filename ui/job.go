@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // jobPage is what the page of a job shows.
@@ -19,7 +21,7 @@ type jobPage struct {
 	ID, Name, Kind  string
 	State, StateBad string
 	States          []stateStep
-	Facts           []fact
+	Facts           []poolview.Fact
 	Error           string // of the last run
 	Progress        *progress
 	Output          *output
@@ -123,21 +125,21 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	}
 	j := &r.job
 	p := &jobPage{
-		Source: v.source, ID: j.ID.String(), Name: printable(j.Key, 200), Kind: printable(j.Kind, 128),
+		Source: v.source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
 		State: j.State.String(), States: diagram(j), Facts: jobFacts(j, now),
-		Error: lines(j.Error, 4000), AsOf: clock(asOf, now),
+		Error: page.Lines(j.Error, 4000), AsOf: page.Clock(asOf, now),
 	}
 	if p.Name == "" {
 		p.Name = p.ID
 	}
 	if err != nil {
-		p.Failed = lines(err.Error(), 300)
+		p.Failed = page.Lines(err.Error(), 300)
 	}
 	if j.State == durable.Dead {
 		p.StateBad = "bad"
 	}
 	if u.config.Payloads {
-		p.Payload, p.Result = lines(string(j.Payload), 10_000), lines(string(j.Result), 10_000)
+		p.Payload, p.Result = page.Lines(string(j.Payload), 10_000), page.Lines(string(j.Result), 10_000)
 	} else {
 		p.Hidden = len(j.Payload) > 0 || len(j.Result) > 0
 	}
@@ -182,61 +184,67 @@ func diagram(j *durable.Job) []stateStep {
 	return steps
 }
 
-func jobFacts(j *durable.Job, now time.Time) []fact {
-	facts := []fact{
-		{"Schedule", printable(rhythm(j.Schedule), 80), ""},
-		{"Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""},
-		{"Runs", count(j.Runs), ""},
+// fact returns a figure with what it means.
+func fact(name, value, hint string) poolview.Fact {
+	return poolview.Fact{Name: name, Value: value, Hint: hint}
+}
+
+func jobFacts(j *durable.Job, now time.Time) []poolview.Fact {
+	facts := []poolview.Fact{
+		fact("Schedule", page.Printable(rhythm(j.Schedule), 80), ""),
+		fact("Attempt", fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), ""),
+		fact("Runs", page.Count(j.Runs), ""),
 	}
-	add := func(name, value, hint string) { facts = append(facts, fact{name, value, hint}) }
+	add := func(name, value, hint string) { facts = append(facts, fact(name, value, hint)) }
 	switch {
 	case j.State == durable.Running:
-		add("Running for", age(now.Sub(j.Started)), "since "+clock(j.Started, now))
+		add("Running for", page.Age(now.Sub(j.Started)), "since "+page.Clock(j.Started, now))
 	case j.State == durable.Paused:
 	case !j.State.Done():
-		hint := clock(j.Due, now)
+		hint := page.Clock(j.Due, now)
 		if !j.Due.Equal(j.Occurrence) {
-			hint += ", for that of " + clock(j.Occurrence, now)
+			hint += ", for that of " + page.Clock(j.Occurrence, now)
 		}
-		add("Due", since(j.Due, now), hint)
+		add("Due", page.Since(j.Due, now), hint)
 	}
 	if j.Owner != "" {
-		add("Node", printable(j.Owner, 80), "")
+		add("Node", page.Printable(j.Owner, 80), "")
 	}
 	if j.Priority != durable.Normal {
 		add("Priority", map[durable.Priority]string{durable.Low: "low", durable.High: "high"}[j.Priority], "")
 	}
 	if j.Timeout > 0 {
-		add("Timeout", short(j.Timeout), "")
+		add("Timeout", page.Short(j.Timeout), "")
 	}
 	if j.Missed != "" {
-		add("When missed", printable(j.Missed, 40), "")
+		add("When missed", page.Printable(j.Missed, 40), "")
 	}
 	if j.Pending != durable.PendingNone {
 		add("Asked for", map[durable.Pending]string{durable.PendingCancel: "cancel", durable.PendingPause: "pause"}[j.Pending],
 			"takes effect when the run ends")
 	}
 	if j.Lost > 0 {
-		add("Lost", count(j.Lost), "runs in a row, with their nodes")
+		add("Lost", page.Count(j.Lost), "runs in a row, with their nodes")
 	}
-	add("Added", since(j.Created, now), clock(j.Created, now))
-	add("Changed", since(j.Updated, now), clock(j.Updated, now))
+	add("Added", page.Since(j.Created, now), page.Clock(j.Created, now))
+	add("Changed", page.Since(j.Updated, now), page.Clock(j.Updated, now))
 	for _, name := range slices.Sorted(maps.Keys(j.Meta)) {
-		add(printable(name, 40), printable(j.Meta[name], 200), "")
+		add(page.Printable(name, 40), page.Printable(j.Meta[name], 200), "")
 	}
 	return facts
 }
 
 func newRunRow(r *durable.Run, now time.Time) runRow {
 	row := runRow{
-		Seq: r.Seq, Occurrence: clock(r.Occurrence, now), Started: clock(r.Started, now), Late: "–", Took: "–",
-		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt, Node: printable(r.Node, 40),
-		Error: printable(r.Error, 200),
+		Seq: r.Seq, Occurrence: page.Clock(r.Occurrence, now), Started: page.Clock(r.Started, now), Late: "–", Took: "–",
+		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt,
+		Node:  page.Printable(r.Node, 40),
+		Error: page.Printable(r.Error, 200),
 	}
 	if !r.Started.IsZero() {
-		row.Took = short(max(r.Finished.Sub(r.Started), 0))
+		row.Took = page.Short(max(r.Finished.Sub(r.Started), 0))
 		if late := r.Started.Sub(r.Occurrence); late >= 0 {
-			row.Late = short(late)
+			row.Late = page.Short(late)
 		}
 	}
 	return row

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // jobsPage is what the list of jobs shows.
@@ -84,7 +85,7 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p := &jobsPage{Source: v.source, State: v.state, Kind: v.kind, Search: v.search, Act: v.act}
 	counts, _, err := u.counts(ctx, s)
 	if err != nil {
-		p.Error = lines(err.Error(), 300)
+		p.Error = page.Lines(err.Error(), 300)
 	}
 	p.tabs(v, counts)
 	jobs, asOf, err := query(ctx, u, s, jobsKey{v.state, v.kind, v.search, v.after},
@@ -104,9 +105,9 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 			return found, err
 		})
 	if err != nil {
-		p.Error = lines(err.Error(), 300)
+		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = clock(asOf, now)
+	p.AsOf = page.Clock(asOf, now)
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]
 		p.Next = v.link("after", jobs[rowLimit-1].ID.String())
@@ -143,9 +144,9 @@ func (p *jobsPage) tabs(v view, counts []durable.Count) {
 	if len(p.Kinds) > rowLimit {
 		p.Kinds = p.Kinds[:rowLimit]
 	}
-	p.Tabs = append(p.Tabs, tab{"all " + count(total), v.link("state", "", "after", ""), v.state == ""})
+	p.Tabs = append(p.Tabs, tab{"all " + page.Count(total), v.link("state", "", "after", ""), v.state == ""})
 	for _, c := range countedStates {
-		p.Tabs = append(p.Tabs, tab{c.name + " " + count(n[c.name]), v.link("state", c.name, "after", ""), v.state == c.name})
+		p.Tabs = append(p.Tabs, tab{c.name + " " + page.Count(n[c.name]), v.link("state", c.name, "after", ""), v.state == c.name})
 	}
 }
 
@@ -153,7 +154,8 @@ func newJobRow(source string, j *durable.Job, now time.Time) jobRow {
 	id := j.ID.String()
 	r := jobRow{
 		ID: id, Short: id[len(id)-12:], Path: view{name: "job", source: source, id: j.ID}.link(),
-		Name: printable(j.Key, 60), Kind: printable(j.Kind, 40), State: j.State.String(), When: whenOf(j, now),
+		Name: page.Printable(j.Key, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
+		When: whenOf(j, now),
 		Node: "–", Bad: j.State == durable.Dead,
 	}
 	if r.Name == "" {
@@ -161,7 +163,7 @@ func newJobRow(source string, j *durable.Job, now time.Time) jobRow {
 	}
 	r.Attempt = fmt.Sprintf("%d/%d", j.Attempt, j.Attempts)
 	if j.Owner != "" {
-		r.Node = printable(j.Owner, 30)
+		r.Node = page.Printable(j.Owner, 30)
 	}
 	return r
 }
@@ -170,11 +172,11 @@ func newJobRow(source string, j *durable.Job, now time.Time) jobRow {
 func whenOf(j *durable.Job, now time.Time) string {
 	switch {
 	case j.State == durable.Running && !j.Started.IsZero():
-		return "for " + age(now.Sub(j.Started))
+		return "for " + page.Age(now.Sub(j.Started))
 	case j.State.Done():
-		return since(j.Updated, now)
+		return page.Since(j.Updated, now)
 	case j.State == durable.Paused:
 		return "–"
 	}
-	return since(j.Due, now)
+	return page.Since(j.Due, now)
 }

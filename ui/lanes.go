@@ -5,6 +5,9 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // timeline has a lane for each schedule, with now in its middle.
@@ -12,7 +15,7 @@ type timeline struct {
 	Label  string
 	Height int
 	Now    int // of the x axis
-	Ticks  []tick
+	Ticks  []poolview.Tick
 	Lanes  []lane
 }
 
@@ -56,7 +59,7 @@ func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline 
 		if span > time.Hour && at.Hour() == 0 && at.Minute() == 0 {
 			format = "Mon 2"
 		}
-		t.Ticks = append(t.Ticks, tick{int(a.x(at)), at.Format(format)})
+		t.Ticks = append(t.Ticks, poolview.Tick{X: int(a.x(at)), Text: at.Format(format)})
 	}
 	for i, row := range rows {
 		t.Lanes = append(t.Lanes, row.lane(a, now, lanesTop+laneHeight*i))
@@ -86,7 +89,7 @@ func ticks(from, to time.Time, span time.Duration) (times []time.Time) {
 }
 
 func (s *scheduled) lane(a axis, now time.Time, y int) lane {
-	l := lane{Name: printable(s.name, 18), Y: y + laneHeight - 4}
+	l := lane{Name: page.Printable(s.name, 18), Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
 	xs := make(map[string][]float64)
 	for _, r := range s.past {
@@ -172,5 +175,5 @@ func spanName(d time.Duration) string {
 	case 7 * 24 * time.Hour:
 		return "7 days"
 	}
-	return short(d)
+	return page.Short(d)
 }

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // nodesPage is what the page of the nodes shows.
 type nodesPage struct {
 	Nodes  []nodeRow
 	More   int // nodes that are not shown
-	Own    []fact
+	Own    []poolview.Fact
 	Held   []heldRow
 	Beyond int // jobs that are held and not shown
 	Error  string
@@ -38,9 +40,9 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p := &nodesPage{}
 	nodes, asOf, err := query(ctx, u, s, "nodes", s.Jobs.Nodes)
 	if err != nil {
-		p.Error = lines(err.Error(), 300)
+		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = clock(asOf, now)
+	p.AsOf = page.Clock(asOf, now)
 	own, joined := s.Jobs.Node()
 	if len(nodes) > rowLimit {
 		p.More, nodes = len(nodes)-rowLimit, nodes[:rowLimit]
@@ -48,27 +50,28 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	for _, n := range nodes {
 		left := n.Lease - asOf.Sub(n.Beat)
 		row := nodeRow{
-			Name: printable(n.Name, 60), Host: printable(n.Host, 40), Version: printable(n.Version, 30),
+			Name: page.Printable(n.Name, 60), Host: page.Printable(n.Host, 40), Version: page.Printable(n.Version, 30),
 			Path: view{name: "runs", source: v.source, search: n.Name}.link(),
-			Own:  joined && n.Name == own.Name, Late: left < 0, Beat: since(n.Beat, now), Left: short(left), Up: "–",
-			Jobs: count(n.Jobs), Workers: "–", Kinds: printable(strings.Join(n.Kinds, ", "), 120),
+			Own:  joined && n.Name == own.Name, Late: left < 0, Beat: page.Since(n.Beat, now), Left: page.Short(left),
+			Up:   "–",
+			Jobs: page.Count(n.Jobs), Workers: "–", Kinds: page.Printable(strings.Join(n.Kinds, ", "), 120),
 		}
 		if !n.Joined.IsZero() {
-			row.Up = age(now.Sub(n.Joined))
+			row.Up = page.Age(now.Sub(n.Joined))
 		}
 		if n.Workers > 0 {
-			row.Workers = count(n.Workers)
+			row.Workers = page.Count(n.Workers)
 		}
 		p.Nodes = append(p.Nodes, row)
 	}
 	if joined {
-		p.Own = []fact{
-			{"Node of this program", printable(own.Name, 60), ""},
-			{"Lease left", short(own.LeaseLeft), "of " + short(own.Lease)},
-			{"Claimed ahead", count(own.Phases[durable.PhaseAhead]), ""},
-			{"Due", count(own.Phases[durable.PhaseDue]), "wait for their time, or a worker"},
-			{"Running", count(own.Phases[durable.PhaseRunning]), ""},
-			{"Ending", count(own.Phases[durable.PhaseEnding]), ""},
+		p.Own = []poolview.Fact{
+			fact("Node of this program", page.Printable(own.Name, 60), ""),
+			fact("Lease left", page.Short(own.LeaseLeft), "of "+page.Short(own.Lease)),
+			fact("Claimed ahead", page.Count(own.Phases[durable.PhaseAhead]), ""),
+			fact("Due", page.Count(own.Phases[durable.PhaseDue]), "wait for their time, or a worker"),
+			fact("Running", page.Count(own.Phases[durable.PhaseRunning]), ""),
+			fact("Ending", page.Count(own.Phases[durable.PhaseEnding]), ""),
 		}
 		p.held(v.source, s.Jobs.Held(), now)
 	}
@@ -85,12 +88,12 @@ func (p *nodesPage) held(source string, all []durable.Held, now time.Time) {
 	for _, h := range all {
 		row := newJobRow(source, &h.Job, now)
 		held := heldRow{
-			Path: row.Path, Name: row.Name, Kind: row.Kind, Phase: string(h.Phase), When: since(h.Job.Due, now),
+			Path: row.Path, Name: row.Name, Kind: row.Kind, Phase: string(h.Phase), When: page.Since(h.Job.Due, now),
 		}
 		if h.Phase == durable.PhaseRunning {
 			held.Progress = newProgress(h.Progress, h.Job.Started)
 			if !h.Job.Started.IsZero() {
-				held.When = "for " + age(now.Sub(h.Job.Started))
+				held.When = "for " + page.Age(now.Sub(h.Job.Started))
 			}
 		}
 		p.Held = append(p.Held, held)
@@ -98,11 +101,13 @@ func (p *nodesPage) held(source string, all []durable.Held, now time.Time) {
 }
 
 // nodesAttention returns what needs attention in the nodes of a source.
-func nodesAttention(s *source, nodes []durable.NodeInfo, asOf time.Time) (ns []notice) {
+func nodesAttention(s *source, nodes []durable.NodeInfo, asOf time.Time) (ns []poolview.Notice) {
 	for _, n := range nodes {
 		if late := asOf.Sub(n.Beat) - n.Lease; late > 0 {
-			ns = append(ns, notice{view{name: "nodes", source: s.Name}.link(), printable(n.Name, 60),
-				"the lease of the node ended " + age(late) + " ago, and no other node has noticed", 58})
+			ns = append(ns, poolview.Notice{
+				Path: view{name: "nodes", source: s.Name}.link(), Name: page.Printable(n.Name, 60),
+				Text: "the lease of the node ended " + page.Age(late) + " ago, and no other node has noticed", Weight: 58,
+			})
 		}
 	}
 	return ns

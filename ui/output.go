@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // outputShown is how many bytes of an output a page has, of its end.
@@ -35,13 +36,13 @@ func newOutput(v view, o *durable.RunOutput) *output {
 	p := &output{Seq: o.Seq, Live: o.Live}
 	p.Path = view{name: "output", source: v.source, id: v.id, run: o.Seq}.link()
 	if n := len(text) - outputShown; n > 0 {
-		p.Left = count(n)
+		p.Left = page.Count(n)
 		text = text[n:]
 	}
 	if n := o.Omitted(); n > 0 {
-		p.Omitted = count(n)
+		p.Omitted = page.Count(n)
 	}
-	p.Text = lines(string(colours.ReplaceAll(text, nil)), outputShown)
+	p.Text = page.Lines(string(colours.ReplaceAll(text, nil)), outputShown)
 	return p
 }
 
@@ -85,17 +86,17 @@ func newProgress(r *durable.RunProgress, started time.Time) *progress {
 	}
 	p := &progress{Done: r.Done, Total: r.Total}
 	if r.Total == 0 {
-		p.Text = count(r.Done)
+		p.Text = page.Count(r.Done)
 	} else {
 		p.Done = min(r.Done, r.Total)
-		p.Text = fmt.Sprintf("%s of %s, %d %%", count(r.Done), count(r.Total), int(100*float64(p.Done)/float64(r.Total)))
+		p.Text = fmt.Sprintf("%s of %s, %d %%", page.Count(r.Done), page.Count(r.Total), int(100*float64(p.Done)/float64(r.Total)))
 		if took := r.At.Sub(started); r.Done > 0 && r.Done < r.Total && took > 0 && !started.IsZero() {
 			left := time.Duration(float64(took) * float64(r.Total-r.Done) / float64(r.Done))
-			p.Text += ", about " + age(left) + " left"
+			p.Text += ", about " + page.Age(left) + " left"
 		}
 	}
 	if r.Note != "" {
-		p.Text += ": " + printable(r.Note, 200)
+		p.Text += ": " + page.Printable(r.Note, 200)
 	}
 	return p
 }

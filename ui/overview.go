@@ -7,17 +7,19 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // overview is what the overview shows.
 type overview struct {
-	Attention []notice
+	Attention []poolview.Notice
 	Pooled    bool // there is an Observer
-	Pools     []poolRow
+	Pools     []poolview.Row
 	More      int // pools that are not shown
 	Plots     []plot
 	Sources   []sourceRow
-	Events    []eventRow
+	Events    []poolview.Happened
 	At        string
 }
 
@@ -61,21 +63,18 @@ var countedStates = []struct {
 
 func overviewBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	l := u.looked()
-	o := &overview{Pooled: u.config.Observer != nil, At: l.at.Format("15:04:05 MST")}
-	var all []notice
-	for i := range l.pools {
-		all = append(all, l.pools[i].attention(l.at)...)
-	}
+	o := &overview{Pooled: u.config.Observer != nil, At: l.At.Format("15:04:05 MST")}
+	all := l.Attention()
 	for _, s := range u.sources {
-		row, ns := s.row(ctx, u, l.at)
+		row, ns := s.row(ctx, u, l.At)
 		o.Sources = append(o.Sources, row)
 		all = append(all, ns...)
 	}
-	o.Attention = notices(all)
+	o.Attention = poolview.Urgent(all)
 	if o.Pooled {
-		o.Pools, o.More = poolRows(l.pools, "", overviewPools)
+		o.Pools, o.More = l.Rows("", overviewPools)
 		o.Plots = plots(l.totals)
-		o.Events = eventRows(l.events, 0)
+		o.Events = l.Happened(0)
 	}
 	return "Overview", o, nil
 }
@@ -87,8 +86,8 @@ const (
 )
 
 // row returns a source in the overview, and what needs attention in it.
-func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []notice) {
-	row := sourceRow{Name: printable(s.Name, 40), Path: view{name: "jobs", source: s.Name}.link()}
+func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []poolview.Notice) {
+	row := sourceRow{Name: page.Printable(s.Name, 40), Path: view{name: "jobs", source: s.Name}.link()}
 	for _, c := range countedStates {
 		row.States = append(row.States, c.name)
 	}
@@ -97,11 +96,11 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []no
 	if err == nil {
 		err = nodesErr
 	}
-	row.Nodes, row.NodesPath = count(len(nodes)), view{name: "nodes", source: s.Name}.link()
+	row.Nodes, row.NodesPath = page.Count(len(nodes)), view{name: "nodes", source: s.Name}.link()
 	if err != nil {
-		row.Error = lines(err.Error(), 300)
+		row.Error = page.Lines(err.Error(), 300)
 	}
-	row.AsOf = clock(asOf, now)
+	row.AsOf = page.Clock(asOf, now)
 	kinds := make(map[string]*[6]int)
 	for _, c := range counts {
 		if kinds[c.Kind] == nil {
@@ -115,20 +114,20 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []no
 	}
 	paused, _, err := query(ctx, u, s, "paused", s.Jobs.PausedKinds)
 	if err != nil && row.Error == "" {
-		row.Error = lines(err.Error(), 300)
+		row.Error = page.Lines(err.Error(), 300)
 	}
 	ns := nodesAttention(s, nodes, nodesAsOf)
 	for _, kind := range paused {
 		to := view{name: "jobs", source: s.Name, kind: kind}
-		ns = append(ns, notice{to.link(), printable(kind, 60), "the kind is paused", 12})
+		ns = append(ns, poolview.Notice{Path: to.link(), Name: page.Printable(kind, 60), Text: "the kind is paused", Weight: 12})
 	}
 	for kind, jobs := range kinds {
 		r := kindRow{
-			Kind: printable(kind, 60), Paused: slices.Contains(paused, kind),
+			Kind: page.Printable(kind, 60), Paused: slices.Contains(paused, kind),
 			Path: view{name: "jobs", source: s.Name, kind: kind}.link(),
 		}
 		for i, n := range jobs {
-			c := cell{Text: count(n), Bad: countedStates[i].name == "dead" && n > 0}
+			c := cell{Text: page.Count(n), Bad: countedStates[i].name == "dead" && n > 0}
 			if n > 0 {
 				c.Path = view{name: "jobs", source: s.Name, kind: kind, state: countedStates[i].name}.link()
 			}

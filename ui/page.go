@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // view is what a page shows, with what was asked for. The zero view is the overview.
@@ -61,12 +62,12 @@ func (u *UI) viewOf(name string, q url.Values, access Access) (v view, err error
 	v = view{name: name, act: access == Act}
 	kind, ok := views[name]
 	if !ok {
-		return v, &gone{"there is no page " + strconv.Quote(printable(name, 40))}
+		return v, &gone{"there is no page " + strconv.Quote(page.Printable(name, 40))}
 	}
 	if kind.jobs {
 		s := u.source(q.Get("source"))
 		if s == nil {
-			return v, &gone{"there is no source of jobs " + strconv.Quote(printable(q.Get("source"), 40))}
+			return v, &gone{"there is no source of jobs " + strconv.Quote(page.Printable(q.Get("source"), 40))}
 		}
 		v.source = s.Name
 	} else if kind.pools && u.config.Observer == nil {
@@ -168,7 +169,7 @@ func init() {
 	views = map[string]viewKind{
 		"":          {tab: "Overview", template: "overview", body: overviewBody},
 		"pools":     {tab: "Pools", template: "pools", pools: true, parse: parsePools, body: poolsBody},
-		"pool":      {template: "pool", pools: true, parse: parsePool, body: poolBody},
+		"pool":      {template: "poolPage", pools: true, parse: parsePool, body: poolBody},
 		"schedules": {tab: "Schedules", template: "schedules", parse: parseSchedules, body: schedulesBody},
 		"jobs":      {tab: "Jobs", template: "jobs", jobs: true, parse: parseJobs, body: jobsBody},
 		"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
@@ -201,6 +202,23 @@ func (u *UI) fragment(ctx context.Context, v view) (*fragment, error) {
 			return f, nil
 		})
 	return f, err
+}
+
+// serveEvents sends the part of a page that changes, whenever it has.
+func (u *UI) serveEvents(w http.ResponseWriter, r *http.Request, access Access) {
+	q := r.URL.Query()
+	v, err := u.viewOf(q.Get("view"), q, access)
+	if err != nil {
+		http.Error(w, "ui: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	u.streams.Serve(w, r, func() (page.Update, error) {
+		f, err := u.fragment(r.Context(), v)
+		if err != nil {
+			return page.Update{}, err
+		}
+		return page.Update{Main: f.html, Point: f.point}, nil
+	})
 }
 
 // servePage answers with a page.
@@ -236,7 +254,7 @@ func (u *UI) serveError(w http.ResponseWriter, r *http.Request, v view, err erro
 		return
 	}
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "error", lines(err.Error(), 1000)); err != nil {
+	if err := templates.ExecuteTemplate(&b, "error", page.Lines(err.Error(), 1000)); err != nil {
 		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -255,7 +273,7 @@ func (u *UI) serve(w http.ResponseWriter, status int, v view, title, events stri
 			if v.name == "job" {
 				to.name = "jobs"
 			}
-			p.Sources = append(p.Sources, tab{printable(s.Name, 40), to.link(), s.Name == v.source})
+			p.Sources = append(p.Sources, tab{page.Printable(s.Name, 40), to.link(), s.Name == v.source})
 		}
 	}
 	var b bytes.Buffer

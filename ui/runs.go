@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // runsPage is what the list of the latest runs shows.
@@ -115,9 +116,9 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 			return s.Jobs.Latest(ctx, f)
 		})
 	if err != nil {
-		p.Error = lines(err.Error(), 300)
+		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = clock(asOf, now)
+	p.AsOf = page.Clock(asOf, now)
 	if len(runs) > rowLimit {
 		runs = runs[:rowLimit]
 		p.Next = v.link("after", placeOf(runs[rowLimit-1].Run))
@@ -127,13 +128,13 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	}
 	for _, r := range runs {
 		row := latestRow{
-			runRow: newRunRow(&r.Run, now), Kind: printable(r.Kind, 40), Name: printable(r.Key, 60),
-			Path: view{name: "job", source: v.source, id: r.Job, run: r.Seq}.link(), Ended: since(r.Finished, now),
+			runRow: newRunRow(&r.Run, now), Kind: page.Printable(r.Kind, 40), Name: page.Printable(r.Key, 60),
+			Path: view{name: "job", source: v.source, id: r.Job, run: r.Seq}.link(), Ended: page.Since(r.Finished, now),
 		}
 		if id := r.Job.String(); row.Name == "" {
 			row.Name = "…" + id[len(id)-12:]
 		}
-		row.Error = printable(r.Error, 80)
+		row.Error = page.Printable(r.Error, 80)
 		p.Runs = append(p.Runs, row)
 	}
 	return "Runs", p, nil

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // schedulesPage is what the page of all schedules shows.
@@ -84,31 +87,31 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		span = 24 * time.Hour
 	}
 	l := u.looked()
-	p := &schedulesPage{AsOf: l.at.Format("15:04:05 MST")}
+	p := &schedulesPage{AsOf: l.At.Format("15:04:05 MST")}
 	for _, d := range timelineSpans {
 		text := fmt.Sprintf("%dh", int(d.Hours()))
 		p.Spans = append(p.Spans, tab{spanName(d), view{name: v.name}.link("span", text), d == span})
 	}
 	var all []*scheduled
-	for i := range l.pools {
-		pool := &l.pools[i]
-		for _, s := range pool.schedules {
-			all = append(all, newScheduled(pool, s, l.at.Add(span)))
+	for i := range l.Pools {
+		pool := &l.Pools[i]
+		for _, s := range pool.Schedules {
+			all = append(all, newScheduled(pool, s, l.pastRuns[s.Series], l.At.Add(span)))
 		}
 	}
 	if len(all) > 0 {
 		p.Past = "Past runs of pools are those that were seen while somebody looked."
 	}
 	for _, s := range u.sources {
-		jobs, err := u.periodic(ctx, s, l.at, span)
+		jobs, err := u.periodic(ctx, s, l.At, span)
 		if err != nil {
-			p.Errors = append(p.Errors, lines(err.Error(), 300))
+			p.Errors = append(p.Errors, page.Lines(err.Error(), 300))
 		}
 		all = append(all, jobs...)
 	}
 	slices.SortStableFunc(all, func(a, b *scheduled) int {
 		if a.next.IsZero() || b.next.IsZero() {
-			return b2i(a.next.IsZero()) - b2i(b.next.IsZero())
+			return cmp.Compare(b.next.Unix(), a.next.Unix()) // the zero Time is the last
 		}
 		return a.next.Compare(b.next)
 	})
@@ -117,20 +120,20 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		all = all[:rowLimit]
 	}
 	for _, s := range all {
-		p.Rows = append(p.Rows, s.row(l.at))
+		p.Rows = append(p.Rows, s.row(l.At))
 	}
-	p.Timeline = newTimeline(all, l.at, span)
+	p.Timeline = newTimeline(all, l.At, span)
 	return "Schedules", p, nil
 }
 
 // newScheduled returns periodic work of a pool, with its times until end.
-func newScheduled(p *poolLook, s executor.ScheduleInfo, end time.Time) *scheduled {
+func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end time.Time) *scheduled {
 	w := &scheduled{
-		path: poolPath(p.number), name: s.Name, where: title(p.Name, p.number), rhythm: s.Rhythm.String(),
+		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: s.Rhythm.String(),
 		next: s.Next, paused: s.Paused, runningSince: s.RunningSince,
 		lastStart: s.LastStart, lastTook: s.LastDuration, lastFailed: s.LastError != nil,
 		runs: s.Runs, failed: s.Failures, left: s.LeftOut,
-		past: p.pastRuns[s.Series],
+		past: past,
 	}
 	if w.name == "" {
 		w.name = w.rhythm
@@ -155,31 +158,31 @@ func (s *scheduled) overlaps(now time.Time) bool {
 
 func (s *scheduled) row(now time.Time) scheduleRow {
 	row := scheduleRow{
-		Path: s.path, Name: task(s.name), Where: s.where, Rhythm: printable(s.rhythm, 80),
-		Next: "–", Last: "–", Runs: count(s.runs), Failed: "–", LeftOut: "–",
+		Path: s.path, Name: poolview.Task(s.name), Where: s.where, Rhythm: page.Printable(s.rhythm, 80),
+		Next: "–", Last: "–", Runs: page.Count(s.runs), Failed: "–", LeftOut: "–",
 	}
 	if s.failed >= 0 {
-		row.Failed = count(s.failed)
+		row.Failed = page.Count(s.failed)
 	}
 	if s.left >= 0 {
-		row.LeftOut = count(s.left)
+		row.LeftOut = page.Count(s.left)
 	}
 	switch {
 	case s.paused:
 		row.Next = "paused"
 	case !s.runningSince.IsZero():
-		row.Next = "running for " + age(now.Sub(s.runningSince))
+		row.Next = "running for " + page.Age(now.Sub(s.runningSince))
 		if row.Late = s.overlaps(now); row.Late {
 			row.Next += ", past its next time"
 		}
 	case !s.next.IsZero():
-		row.Next = since(s.next, now)
+		row.Next = page.Since(s.next, now)
 		if late := now.Sub(s.next); late > time.Second {
-			row.Next, row.Late = short(late)+" overdue", late > overdue
+			row.Next, row.Late = page.Short(late)+" overdue", late > overdue
 		}
 	}
 	if !s.lastStart.IsZero() {
-		row.Last = clock(s.lastStart, now) + ", took " + short(s.lastTook)
+		row.Last = page.Clock(s.lastStart, now) + ", took " + page.Short(s.lastTook)
 		if row.Bad = s.lastFailed; row.Bad {
 			row.Last += ", failed"
 		}
@@ -248,15 +251,15 @@ const (
 func (s *source) past(ctx context.Context) (all []durable.JobRun, err error) {
 	f := durable.LatestFilter{Limit: pastPage}
 	for range pastLimit / pastPage {
-		page, err := s.Jobs.Latest(ctx, f)
+		some, err := s.Jobs.Latest(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, page...)
-		if len(page) < pastPage {
+		all = append(all, some...)
+		if len(some) < pastPage {
 			break
 		}
-		f.Before = page[len(page)-1].Run
+		f.Before = some[len(some)-1].Run
 	}
 	return all, nil
 }
@@ -307,7 +310,7 @@ func pastClass(v durable.Verdict) string {
 // newPeriodic returns a periodic job.
 func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *scheduled {
 	w := &scheduled{
-		path: view{name: "job", source: s.Name, id: j.ID}.link(), name: j.Key, where: printable(j.Kind, 60),
+		path: view{name: "job", source: s.Name, id: j.ID}.link(), name: j.Key, where: page.Printable(j.Kind, 60),
 		rhythm: rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
 		lastFailed: j.Error != "", failed: -1, left: -1,
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // point is what all pools together did at one time. A value is NaN where it is not known.
@@ -37,19 +38,20 @@ const (
 )
 
 // add adds what a look has seen, and returns it.
-func (t *totals) add(l *look) point {
-	p := point{at: l.at}
+func (t *totals) add(l *poolview.Look) point {
+	p := point{at: l.At}
 	var wait, late histogram.Snapshot
 	known := false
 	rate := 0.0
-	for i := range l.pools {
-		s := &l.pools[i]
+	for i := range l.Pools {
+		s := &l.Pools[i]
 		p.values[seriesQueued] += float64(s.Queued)
-		if s.recent.rate >= 0 {
-			rate += s.recent.rate
+		if s.Recent.Rate >= 0 {
+			rate += s.Recent.Rate
 			known = true
 		}
-		wait, late = wait.Add(s.recent.justWait), late.Add(s.recent.justLate)
+		justWait, justLate := s.Recent.Just()
+		wait, late = wait.Add(justWait), late.Add(justLate)
 	}
 	p.values[seriesRate] = math.NaN()
 	if known {

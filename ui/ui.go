@@ -11,6 +11,8 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
 )
 
 // Config is the argument of New. It must have an Observer, Jobs, or both.
@@ -66,19 +68,18 @@ const (
 // UI is a handler of the pages. Its methods may be called by any goroutine.
 type UI struct {
 	config  Config
-	hosts   map[string]bool // in lower case
+	guard   page.Guard
 	sources []*source
-	protect *http.CrossOriginProtection
+	watcher *poolview.Watcher
+	streams *page.Streams
 
 	cache   cache // what was rendered and read last
 	answers answers
 
-	mu      sync.Mutex
-	latest  *look
-	history map[int]*history // by the number of the pool
-	totals  totals
-
-	streams streams
+	mu     sync.Mutex
+	latest *look
+	totals totals
+	seen   map[*executor.Series]*seenRuns
 }
 
 // source is a Source with the turn to read from it.
@@ -103,7 +104,17 @@ func New(c Config) (*UI, error) {
 	if c.Title == "" {
 		c.Title = "executor"
 	}
-	u := &UI{config: c, hosts: make(map[string]bool), protect: http.NewCrossOriginProtection(), streams: newStreams()}
+	u := &UI{
+		config: c,
+		guard: page.Guard{
+			Hosts: make(map[string]bool),
+			Host:  "allow it by Config.Hosts",
+			Peer:  "to be asked from elsewhere, name the host by Config.Hosts",
+			Proxy: "name the host of the proxy by Config.Hosts and have it pass that on",
+		},
+		watcher: poolview.NewWatcher(c.Observer),
+		streams: page.NewStreams("ui"),
+	}
 	for _, host := range c.Hosts {
 		switch {
 		case host == "":
@@ -111,7 +122,7 @@ func New(c Config) (*UI, error) {
 		case host == "*" && c.Authorize == nil:
 			return nil, invalid(`Config.Hosts has "*", which needs Config.Authorize: else every site could look`)
 		}
-		u.hosts[strings.ToLower(host)] = true
+		u.guard.Hosts[strings.ToLower(host)] = true
 	}
 	names := make(map[string]bool)
 	for i, s := range c.Jobs {
@@ -136,16 +147,16 @@ func invalid(format string, args ...any) error {
 // Close ends the live updates of all pages, and waits for their requests to end; later ones have none. The pages
 // remain.
 // [http.Server.Shutdown] does so by itself for its requests. Close may be called several times.
-func (u *UI) Close() { u.streams.close() }
+func (u *UI) Close() { u.streams.Close() }
 
 // ServeHTTP answers a request by the last element of its path.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	secure(w.Header())
+	page.Secure(w.Header(), true)
 	last := path.Base(r.URL.Path)
 	if strings.HasSuffix(r.URL.Path, "/") || r.URL.Path == "" {
 		last = ""
 	}
-	if status, reason := u.refuse(r, last); status != 0 {
+	if status, reason := u.guard.Refuse(r, last == "act" && u.config.Actions); status != 0 {
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", "GET, HEAD")
 		}
@@ -169,24 +180,13 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.serveAct(w, r, access, who)
 	case last == "output" && len(u.sources) > 0:
 		u.serveOutput(w, r, access)
-	case serveAsset(w, r, last):
+	case assets.Serve(w, r, last):
 	default:
 		u.servePage(w, r, last, access)
 	}
 }
 
-// secure sets what a browser is to know of every answer.
-func secure(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-}
-
 const (
-	freshness = 900 * time.Millisecond // a look is as good as a new one for so long
-	rowLimit  = 50                     // rows of a table
+	freshness = 900 * time.Millisecond // a page is as good as a new one for so long
+	rowLimit  = poolview.RowLimit      // rows of a table
 )

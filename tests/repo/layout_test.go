@@ -58,7 +58,9 @@ var layers = []struct {
 		"histogram", "queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/alarm", "internal/heap", "internal/lanes", "internal/bucket", "internal/rhythm", "internal/ring", "internal/spinlock",
 	}},
-	{"debug", []string{".", "histogram"}},
+	{"internal/page", nil},
+	{"internal/poolview", []string{".", "histogram", "internal/page"}},
+	{"debug", []string{".", "histogram", "internal/page", "internal/poolview"}},
 	{"examples/crawler", []string{"."}},
 	{"examples/etl", []string{".", "queue"}},
 	{"examples/forkjoin", []string{"."}},
@@ -73,8 +75,11 @@ var layers = []struct {
 }
 
 // lent are the internal packages of the core that other modules import, with the
-// reason. Their tests do; programs of ours use public packages, as those of users do.
+// reason. Their tests do, and pages, of which there are three sets; other programs of ours
+// use public packages, as those of users do.
 var lent = map[string]string{
+	"internal/page":          "what all pages have in common, for ui and executord: what they refuse must not differ",
+	"internal/poolview":      "what pages show of pools, for ui, which shows the same of them as debug",
 	"internal/pgserver":      "starts PostgreSQL for the tests of three modules, and uses nothing of the core",
 	"internal/testkit":       "helpers of the core's tests, for module tests",
 	"internal/testkit/check": "helpers of the core's tests, for module tests",

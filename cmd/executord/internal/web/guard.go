@@ -7,19 +7,17 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/internal/page"
 )
 
 // guarded refuses requests that no reader makes: of other sites in a browser, of names that were made to point here,
 // and through a proxy that the server does not know of.
 func (s *Server) guarded(next http.Handler) http.Handler {
-	sameOrigin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.gate.TryRLock() {
 			return // the connection is closed
@@ -30,13 +28,9 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		if r.Method != http.MethodGet { // else the end of a reader would not be seen any more
 			control.SetReadDeadline(time.Now().Add(bodyPatience))
 		}
-		secure(w.Header())
-		if reason := s.refuse(r); reason != "" {
-			plain(w, http.StatusForbidden, "executord: "+reason)
-			return
-		}
-		if err := sameOrigin.Check(r); err != nil {
-			plain(w, http.StatusForbidden, "executord: a request of another site")
+		page.Secure(w.Header(), true)
+		if status, reason := s.guard.Refuse(r, true); status != 0 {
+			plain(w, status, "executord: "+reason)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
@@ -44,75 +38,17 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// secure sets what a browser is to know of every answer.
-func secure(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-}
-
-// forwardedBy are the headers that proxies add.
-var forwardedBy = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
-
-// refuse returns why a request is not answered, "" if it is.
-func (s *Server) refuse(r *http.Request) string {
-	if s.Access == Loopback {
-		switch {
-		case !isLoopback(r.Host):
-			return fmt.Sprintf("host %.100q is not this machine; ask for 127.0.0.1 or localhost, "+
-				"or set a --token-file", r.Host)
-		case !isLocal(r.RemoteAddr):
-			return fmt.Sprintf("the request comes from %.60q, which is not this machine", r.RemoteAddr)
-		}
-		for _, name := range forwardedBy {
-			if r.Header.Get(name) != "" {
-				return "the request was forwarded, it has the header " + name +
-					"; behind a proxy, use --listen unix:/run/executord.sock, or a --token-file"
-			}
-		}
+// guard returns what refuses requests. Those that have the token, or may open the socket, may ask for any host.
+func (a Access) guard() page.Guard {
+	g := page.Guard{
+		Host:  "ask for 127.0.0.1 or localhost, or set a --token-file",
+		Peer:  "to be asked from elsewhere, set a --token-file",
+		Proxy: "behind a proxy, use --listen unix:/run/executord.sock, or a --token-file",
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !sameHost(origin, r.Host) {
-		return fmt.Sprintf("origin %.100q is another site than %.100q", origin, r.Host)
+	if a != Loopback {
+		g.Hosts = page.NewHosts("*")
 	}
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "", "same-origin", "none":
-	default: // a link to a page may be followed from elsewhere
-		if r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" {
-			return fmt.Sprintf("a request of another site: Sec-Fetch-Site is %.20q", site)
-		}
-	}
-	return ""
-}
-
-// isLoopback reports whether the host of a request can only be this machine.
-func isLoopback(host string) bool {
-	name := strings.ToLower(host)
-	if h, _, err := net.SplitHostPort(name); err == nil {
-		name = h
-	} else {
-		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	}
-	if name == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
-// isLocal reports whether the address of a peer is of this machine.
-func isLocal(addr string) bool {
-	ap, err := netip.ParseAddrPort(addr)
-	return err == nil && ap.Addr().Unmap().IsLoopback()
-}
-
-// sameHost reports whether an origin is that of host.
-func sameHost(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && strings.EqualFold(u.Host, host)
+	return g
 }
 
 const (

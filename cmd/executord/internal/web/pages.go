@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"html"
 	"html/template"
 	"io"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // pages are the pages. Texts of others are shown as the log shows them.
@@ -30,7 +30,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
 	"acts":     acts,
 	"actAt":    actAt,
-	"coloured": func(line string) template.HTML { return template.HTML(coloured(line)) },
+	"coloured": coloured,
 	"word":     func(outcome string) string { return strings.ReplaceAll(outcome, " ", "-") },
 }).ParseFS(assets, "assets/*.html"))
 
@@ -307,59 +307,5 @@ func (s *Server) serveText(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// coloured returns a line as HTML, with the colours of a terminal. What else cannot be seen is shown as the log does.
-func coloured(line string) string {
-	var b strings.Builder
-	classes := ""
-	for len(line) > 0 {
-		i := strings.Index(line, "\x1b[")
-		if i < 0 {
-			break
-		}
-		end := strings.IndexFunc(line[i+2:], func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
-		if end < 0 || line[i+2+end] != 'm' {
-			piece(&b, line[:i+2], classes)
-			line = line[i+2:]
-			continue
-		}
-		piece(&b, line[:i], classes)
-		classes = colour(classes, line[i+2:i+2+end])
-		line = line[i+2+end+1:]
-	}
-	piece(&b, line, classes)
-	return b.String()
-}
-
-func piece(b *strings.Builder, text, classes string) {
-	text = html.EscapeString(job.Printable(text))
-	if text != "" && classes != "" {
-		text = `<span class="` + classes + `">` + text + "</span>"
-	}
-	b.WriteString(text)
-}
-
-// colour returns the classes after the codes of a sequence: bold, and one of eight colours. Others change nothing.
-func colour(classes, codes string) string {
-	for _, code := range strings.Split(codes, ";") {
-		switch {
-		case code == "" || code == "0":
-			classes = ""
-		case code == "1":
-			classes = strings.TrimSpace("bold " + strings.ReplaceAll(classes, "bold", ""))
-		case code == "22":
-			classes = strings.TrimSpace(strings.ReplaceAll(classes, "bold", ""))
-		case len(code) == 2 && (code[0] == '3' || code[0] == '9') && code[1] >= '0' && code[1] <= '9':
-			kept := ""
-			if strings.Contains(classes, "bold") {
-				kept = "bold "
-			}
-			if code[1] <= '7' {
-				kept += "c" + code[1:]
-			}
-			classes = strings.TrimSpace(kept)
-		case code == "38" || code == "48":
-			return classes // what follows is one colour of many
-		}
-	}
-	return classes
-}
+// coloured returns a line as HTML, with the colours of a terminal.
+func coloured(line string) template.HTML { return page.Coloured(line, job.Printable) }

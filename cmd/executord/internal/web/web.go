@@ -25,6 +25,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/internal/page"
 )
 
 // Daemon is what is shown.
@@ -95,6 +96,7 @@ const (
 type Server struct {
 	Config
 	http     *http.Server
+	guard    page.Guard
 	sessions sessions
 	streams  chan struct{} // has a value for each
 	began    time.Time
@@ -106,7 +108,7 @@ type Server struct {
 
 // New returns a Server that serves nothing yet.
 func New(c Config) *Server {
-	s := &Server{Config: c, sessions: newSessions(c.Token), began: time.Now()}
+	s := &Server{Config: c, guard: c.Access.guard(), sessions: newSessions(c.Token), began: time.Now()}
 	s.streams = make(chan struct{}, mostStreams)
 	s.http = &http.Server{
 		Handler:           s.Handler(),

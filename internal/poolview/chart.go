@@ -1,4 +1,4 @@
-package debug
+package poolview
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/page"
 )
 
-// spark is a small chart of the tasks that wait, over time.
-type spark struct {
+// Spark is a small chart of the tasks that wait, over time.
+type Spark struct {
 	Points []string // of lines; where nobody looked there is a gap
 	Label  string
 }
@@ -17,20 +18,20 @@ type spark struct {
 const sparkWidth, sparkHeight = 60, 16
 
 // spark returns the chart of the points of the last minute.
-func (s *history) spark() spark {
-	newest, ok := s.last(0)
+func (s *history) spark() Spark {
+	newest, ok := s.ago(0)
 	if !ok {
-		return spark{}
+		return Spark{}
 	}
 	most, n := 0, 0
 	for i := range historyLen {
-		p, ok := s.last(i)
+		p, ok := s.ago(i)
 		if !ok || newest.at.Sub(p.at) > sparkWidth*time.Second {
 			break
 		}
 		most, n = max(most, p.queued), i+1
 	}
-	v := spark{Label: fmt.Sprintf("at most %s waited", count(most))}
+	v := Spark{Label: fmt.Sprintf("at most %s waited", page.Count(most))}
 	if most == 0 {
 		return v
 	}
@@ -46,7 +47,7 @@ func (s *history) spark() spark {
 	step := 1 + n/16 // enough points for the eye
 	var before time.Time
 	for i := (n - 1) / step * step; i >= 0; i -= step {
-		p, _ := s.last(i)
+		p, _ := s.ago(i)
 		if !before.IsZero() && p.at.Sub(before) > 5*time.Second*time.Duration(step) {
 			flush()
 		}
@@ -62,17 +63,19 @@ func (s *history) spark() spark {
 	return v
 }
 
-// chart is a histogram with a bar for each half octave, or more if there were many.
-type chart struct {
+// Chart is a histogram with a bar for each half octave, or more if there were many.
+type Chart struct {
 	Title, Label string
 	Width        int
-	Bars         []bar
-	Ticks        []tick
+	Bars         []Bar
+	Ticks        []Tick
 }
 
-type bar struct{ X, Y, H int }
+// Bar is a rectangle of a chart.
+type Bar struct{ X, Y, H int }
 
-type tick struct {
+// Tick is a text below an axis.
+type Tick struct {
 	X    int
 	Text string
 }
@@ -84,8 +87,8 @@ const (
 )
 
 // charted returns the chart of s.
-func charted(title string, s histogram.Snapshot) chart {
-	c := chart{Title: title, Label: title + ": " + s.String()}
+func charted(title string, s histogram.Snapshot) Chart {
+	c := Chart{Title: title, Label: title + ": " + s.String()}
 	if len(s.Buckets) == 0 {
 		return c
 	}
@@ -110,13 +113,13 @@ func charted(title string, s histogram.Snapshot) chart {
 	for i, n := range sums {
 		if n > 0 {
 			h := max(1, int(float64(n)/float64(most)*chartHeight))
-			c.Bars = append(c.Bars, bar{i * barStep, chartHeight - h, h})
+			c.Bars = append(c.Bars, Bar{i * barStep, chartHeight - h, h})
 		}
 	}
 	c.Width = len(sums) * barStep
 	for i := 0; i <= len(sums); i += max(4, (len(sums)+4)/5) {
 		bound := histogram.Bound((first+i)*barBuckets - 1)
-		c.Ticks = append(c.Ticks, tick{i * barStep, short(time.Duration(bound * 1e9))})
+		c.Ticks = append(c.Ticks, Tick{i * barStep, page.Short(time.Duration(bound * 1e9))})
 	}
 	c.Width = max(c.Width, 6*barStep) + 60 // room for the last tick
 	return c

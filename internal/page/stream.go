@@ -1,0 +1,182 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	tickTime   = time.Second      // between two updates
+	writeTime  = 10 * time.Second // in which a browser must have taken one
+	streamTime = 10 * time.Minute // after which the browser is to connect anew
+	maxStreams = 100
+)
+
+// Streams are the connections of browsers that get live updates. NewStreams makes them.
+type Streams struct {
+	prefix string        // of error texts
+	closed chan struct{} // by Close
+
+	mu     sync.Mutex
+	over   bool
+	open   int
+	ending map[*http.Server]chan struct{}
+	left   chan struct{} // closed when the last has left after Close
+}
+
+// NewStreams returns Streams whose error texts begin with the name of a package.
+func NewStreams(name string) *Streams {
+	return &Streams{
+		prefix: name + ": ",
+		closed: make(chan struct{}), left: make(chan struct{}), ending: make(map[*http.Server]chan struct{}),
+	}
+}
+
+// Update is what has changed.
+type Update struct {
+	Main  []byte // what is in <main>; the same slice or bytes as before is not sent again
+	Point string // JSON on one line, the newest values of charts; "" for none
+}
+
+// Serve sends what look returns, once in a second if it has changed, as server-sent events: "main" with a string in
+// JSON, and "point". An error of look ends it with the event "gone". It runs in the goroutine of the request, until the
+// browser, the server or Close ends it.
+func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, look func() (Update, error)) {
+	ending, err := s.enter(r)
+	if err != nil {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, s.prefix+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer s.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // for a proxy
+	if r.Method == http.MethodHead {
+		return
+	}
+	c := stream{w: w, control: http.NewResponseController(w)}
+	c.send("retry: 1000\n\n")
+	ticker := time.NewTicker(tickTime)
+	defer ticker.Stop()
+	over := time.NewTimer(streamTime)
+	defer over.Stop()
+	for c.err == nil {
+		u, err := look()
+		if err != nil {
+			c.send(event("gone", err.Error()))
+			return
+		}
+		c.update(u)
+		select {
+		case <-ticker.C:
+		case <-over.C:
+			return
+		case <-ending:
+			return
+		case <-s.closed:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// stream is a connection to a browser.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	sent    Update // the latest
+	err     error
+}
+
+// update sends what has changed in u.
+func (c *stream) update(u Update) {
+	text := ""
+	if !bytes.Equal(u.Main, c.sent.Main) {
+		text = event("main", string(u.Main))
+	}
+	if u.Point != c.sent.Point {
+		text += "event: point\ndata: " + u.Point + "\n\n"
+	}
+	c.sent = u
+	if text == "" {
+		text = ":\n\n" // finds out whether the browser is there
+	}
+	c.send(text)
+}
+
+// event returns a server-sent event. Its data is a string of JSON, on one line whatever is in the text: a carriage
+// return in an event would begin a field of its own.
+func event(name, text string) string {
+	var b bytes.Buffer
+	b.WriteString("event: " + name + "\ndata: ")
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil { // ends with a newline
+		panic("page: " + err.Error())
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func (c *stream) send(text string) {
+	if c.err != nil {
+		return
+	}
+	// In place of Server.WriteTimeout, where there is one. The error of a writer without deadlines does not matter.
+	_ = c.control.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, c.err = c.w.Write([]byte(text)); c.err == nil {
+		c.err = c.control.Flush()
+	}
+}
+
+// enter counts a stream, unless there are too many. It returns a channel that is closed when the request's server shuts
+// down, which would wait for the stream.
+func (s *Streams) enter(r *http.Request) (ending <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		return nil, fmt.Errorf("there are no live updates any more, since the page was closed")
+	case s.open >= maxStreams:
+		return nil, fmt.Errorf("there are %d live pages, which is the most; close some", maxStreams)
+	}
+	s.open++
+	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if !ok {
+		return nil, nil
+	}
+	c := s.ending[server]
+	if c == nil {
+		c = make(chan struct{})
+		s.ending[server] = c
+		server.RegisterOnShutdown(func() { close(c) })
+	}
+	return c, nil
+}
+
+func (s *Streams) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open--; s.over && s.open == 0 {
+		close(s.left)
+	}
+}
+
+// Close ends all streams and waits for them. Later ones are refused. It may be called again.
+func (s *Streams) Close() {
+	s.mu.Lock()
+	if !s.over {
+		s.over = true
+		close(s.closed)
+		if s.open == 0 {
+			close(s.left)
+		}
+	}
+	s.mu.Unlock()
+	<-s.left
+}

@@ -1,0 +1,129 @@
+package page
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable returns s for people: what can't be seen, or changes the direction of what follows, is escaped as in Go,
+// and what is longer than most runes is cut.
+func Printable(s string, most int) string {
+	var b strings.Builder
+	n := 0
+	for i, r := range s {
+		if n++; n > most {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i])|0x100, 16)[1:])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+// Lines returns a text of several lines for people, of which at most most runes are kept.
+func Lines(s string, most int) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		text := Printable(strings.TrimRight(line, "\r\n"), most)
+		b.WriteString(text)
+		if len(text) < len(strings.TrimRight(line, "\r\n")) && strings.HasSuffix(text, "…") {
+			return b.String()
+		}
+		if strings.HasSuffix(line, "\n") {
+			b.WriteByte('\n')
+		}
+		most -= utf8.RuneCountInString(line)
+	}
+	return b.String()
+}
+
+// Short returns d with two or three digits and one unit, as "12 ms".
+func Short(d time.Duration) string {
+	if d < 0 {
+		return "−" + Short(-max(d, -math.MaxInt64))
+	}
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}, {time.Millisecond, "ms"},
+		{time.Microsecond, "µs"}} {
+		if d >= u.unit {
+			v := float64(d) / float64(u.unit)
+			digits := 0
+			if v < 9.95 {
+				digits = 1
+			}
+			return strings.TrimSuffix(strconv.FormatFloat(v, 'f', digits, 64), ".0") + noBreak + u.name
+		}
+	}
+	return strconv.FormatInt(int64(d), 10) + noBreak + "ns"
+}
+
+const noBreak = "\u00a0" // a space at which a line does not end
+
+// Age returns how long ago something was, to the second.
+func Age(d time.Duration) string {
+	if d < time.Second {
+		return "0" + noBreak + "s"
+	}
+	return Short(d.Truncate(time.Second))
+}
+
+// Count returns n with groups of three digits.
+func Count[N int | int64 | uint64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// PerSecond returns a rate, a dash if it is negative, that is not known.
+func PerSecond(rate float64) string {
+	switch {
+	case rate < 0:
+		return "–"
+	case rate < 9.95:
+		return strings.TrimSuffix(strconv.FormatFloat(rate, 'f', 1, 64), ".0")
+	}
+	return Count(int64(math.Round(rate)))
+}
+
+// Since returns how long ago, or in how long, a time is.
+func Since(t, now time.Time) string {
+	switch d := t.Sub(now); {
+	case t.IsZero():
+		return "–"
+	case d >= time.Second:
+		return "in" + noBreak + Short(d.Truncate(time.Second))
+	case d > -time.Second:
+		return "now"
+	default:
+		return Short((-d).Truncate(time.Second)) + noBreak + "ago"
+	}
+}
+
+// Clock returns a time in the zone of now, with the day unless that is today.
+func Clock(t, now time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	t = t.In(now.Location())
+	if y, m, d := now.Date(); t.After(time.Date(y, m, d, 0, 0, 0, 0, now.Location())) &&
+		t.Before(time.Date(y, m, d+1, 0, 0, 0, 0, now.Location())) {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
