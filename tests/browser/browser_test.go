@@ -2,10 +2,12 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// Tabs wait most of the time. A browser has six connections to a server, of which each tab keeps one for updates.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if shared.end != nil {
 		shared.end()
@@ -40,16 +47,27 @@ var shared struct {
 // tab is a tab of the browser that is open for a test, and what it must not have.
 type tab struct {
 	*testing.T
-	ctx  context.Context
-	base string // of the site
+	ctx    context.Context
+	base   string // of the site
+	check  string // the name of what is checked
+	colors *atomic.Value
+	notes  *notes
+}
 
+// notes are what a tab must not have.
+type notes struct {
 	mu  sync.Mutex
 	bad []string
 }
 
+// in returns the tab for a part of its test.
+func (b *tab) in(t *testing.T, check string) *tab {
+	return &tab{t, b.ctx, b.base, check, b.colors, b.notes}
+}
+
 // open returns a new tab for pages of the site at base. At the end of the test it fails for each
 // error in the console, request to another site, and violation of the Content-Security-Policy.
-func open(t *testing.T, base string) *tab {
+func open(t *testing.T, s site, base string) *tab {
 	t.Helper()
 	path := need(t, chromium)
 	shared.Do(func() {
@@ -70,7 +88,7 @@ func open(t *testing.T, base string) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx, base: base}
+	b := &tab{T: t, ctx: ctx, base: base, colors: new(atomic.Value), notes: new(notes)}
 	b.do(chromedp.Navigate("about:blank"))
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
@@ -87,9 +105,9 @@ func open(t *testing.T, base string) *tab {
 			return
 		}
 		violations := eval[[]string](b, `window.violations || []`)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, bad := range append(b.bad, violations...) {
+		b.notes.mu.Lock()
+		defer b.notes.mu.Unlock()
+		for _, bad := range append(b.notes.bad, violations...) {
 			t.Error(bad)
 		}
 	})
@@ -98,22 +116,22 @@ func open(t *testing.T, base string) *tab {
 
 // note notes events that must not be.
 func (b *tab) note(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.notes.mu.Lock()
+	defer b.notes.mu.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		b.bad = append(b.bad, "exception: "+e.ExceptionDetails.Text)
+		b.notes.bad = append(b.notes.bad, "exception: "+e.ExceptionDetails.Text)
 	case *runtime.EventConsoleAPICalled:
-		b.bad = append(b.bad, fmt.Sprint("a message in the console: ", e.Type))
+		b.notes.bad = append(b.notes.bad, fmt.Sprint("a message in the console: ", e.Type))
 	case *cdplog.EventEntryAdded:
-		b.bad = append(b.bad, fmt.Sprintf("a message of the browser: %s %s", e.Entry.Level, e.Entry.Text))
+		b.notes.bad = append(b.notes.bad, fmt.Sprintf("a message of the browser: %s %s", e.Entry.Level, e.Entry.Text))
 	case *network.EventRequestWillBeSent:
 		if !strings.HasPrefix(e.Request.URL, b.base) && !strings.HasPrefix(e.Request.URL, "data:") {
-			b.bad = append(b.bad, "a request to "+e.Request.URL)
+			b.notes.bad = append(b.notes.bad, "a request to "+e.Request.URL)
 		}
 	case *network.EventLoadingFailed:
 		if !e.Canceled && e.ErrorText != "net::ERR_ABORTED" {
-			b.bad = append(b.bad, "a request failed: "+e.ErrorText)
+			b.notes.bad = append(b.notes.bad, "a request failed: "+e.ErrorText)
 		}
 	}
 }
@@ -173,5 +191,3 @@ func (b *tab) scheme(name string) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
 	})
 }
-
-var schemes = []string{"light", "dark"}

@@ -16,6 +16,7 @@ type site struct {
 	name  string
 	start func(t *testing.T) (base string) // ends in a slash; the program runs until the tests are over
 	views []view
+	token string // that requests must have, "" for none
 }
 
 // view is a page.
@@ -90,15 +91,4 @@ func runObserved() (base string, err error) {
 		return "", fmt.Errorf("observed ended: %w", err)
 	}
 	return strings.TrimSpace(line), nil
-}
-
-// views runs a test for each view of each site, in a tab of its own.
-func views(t *testing.T, test func(b *tab, v view)) {
-	need(t, chromium)
-	for _, s := range sites {
-		base := s.start(t)
-		for _, v := range s.views {
-			t.Run(s.name+"/"+v.name, func(t *testing.T) { test(open(t, base), v) })
-		}
-	}
 }

@@ -48,7 +48,7 @@ func TestDebugPageSteady(t *testing.T) {
 		server.Close()
 	})
 
-	b := open(t, server.URL)
+	b := open(t, site{}, server.URL)
 	b.do(chromedp.Navigate(server.URL + "/"))
 	var was, is state
 	for range 3 { // the first is for what is made once

@@ -20,7 +20,7 @@ const uiLive = `document.getElementById('live')?.textContent === 'live'`
 
 // uiViews are the pages of module ui, with what startUI has.
 var uiViews = []view{
-	{"overview", "", uiLive, "#pools", "thumbnails", ".at:last-child", "", "", ""},
+	{"overview", "", uiLive, "#pools", "thumbnails", ".at:last-child", "#plot0", "borderTopColor", "#plot0 .u-series:nth-child(2) .u-marker"},
 	{"pools", "pools", uiLive, "#pools", "thumbnails", ".at", "", "", ""},
 	{"pool", "pool?id=1", uiLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
 	{"schedules", "schedules", uiLive, "#schedules", "nightly", ".at", ".lanes", "stroke", ".lanes path"},
@@ -71,7 +71,7 @@ func runUI() (base string, err error) {
 			return "", err
 		}
 	}
-	jobs, err := durable.New(durable.Config{Store: memory.New(), Name: "web1"})
+	jobs, err := durable.New(durable.Config{Store: memory.New(), Name: "web1", Drain: time.Millisecond})
 	if err != nil {
 		return "", err
 	}
