@@ -88,76 +88,76 @@ func before(body func(context.Context) (int, error), f func()) func(context.Cont
 // whichever path the task ended.
 func TestFutureReleasesFunction(t *testing.T) {
 	type body = func(context.Context) (int, error)
-	run := func(ctx context.Context, f *executor.Future[int]) { f.Run(ctx) }
-	for name, end := range map[string]func(*testing.T, body) *executor.Future[int]{
-		"run": func(t *testing.T, fn body) *executor.Future[int] {
-			f := executor.NewFuture(fn)
+	run := func(ctx context.Context, f *executor.Task[int]) { f.Run(ctx) }
+	for name, end := range map[string]func(*testing.T, body) *executor.Task[int]{
+		"run": func(t *testing.T, fn body) *executor.Task[int] {
+			f := executor.NewTask(fn)
 			run(t.Context(), f)
 			return f
 		},
-		"canceled": func(t *testing.T, fn body) *executor.Future[int] {
-			f := executor.NewFuture(fn)
+		"canceled": func(t *testing.T, fn body) *executor.Task[int] {
+			f := executor.NewTask(fn)
 			f.Cancel()
 			return f
 		},
-		"abandoned": func(t *testing.T, fn body) *executor.Future[int] {
-			f := executor.NewFuture(fn)
+		"abandoned": func(t *testing.T, fn body) *executor.Task[int] {
+			f := executor.NewTask(fn)
 			f.Abandon()
 			return f
 		},
-		"completed by Complete": func(t *testing.T, fn body) *executor.Future[int] {
-			f := executor.NewFuture(fn)
+		"completed by Complete": func(t *testing.T, fn body) *executor.Task[int] {
+			f := executor.NewTask(fn)
 			f.Complete(1)
 			return f
 		},
-		"run, then submitted to a pool": func(t *testing.T, fn body) *executor.Future[int] {
-			f := executor.NewFuture(fn)
+		"run, then submitted to a pool": func(t *testing.T, fn body) *executor.Task[int] {
+			f := executor.NewTask(fn)
 			run(t.Context(), f)
 			newPool(t, executor.Config{Core: 1}).Execute(t.Context(), f)
 			return f
 		},
-		"rejected": func(t *testing.T, fn body) *executor.Future[int] {
+		"rejected": func(t *testing.T, fn body) *executor.Task[int] {
 			p := executor.Fixed(1)
 			p.Close()
-			return executor.Submit(t.Context(), p, fn)
+			return testkit.SubmitTask(t.Context(), p, fn)
 		},
-		"with an invalid option": func(t *testing.T, fn body) *executor.Future[int] {
-			return executor.Submit(t.Context(), testkit.Inline{}, fn, executor.Timeout(-1))
+		"with an invalid option": func(t *testing.T, fn body) *executor.Task[int] {
+			return testkit.SubmitTask(t.Context(), testkit.Inline{}, fn, executor.Timeout(-1))
 		},
-		"in a pool": func(t *testing.T, fn body) *executor.Future[int] {
-			return executor.Submit(t.Context(), newPool(t, executor.Config{Core: 1}), fn)
+		"in a pool": func(t *testing.T, fn body) *executor.Task[int] {
+			return testkit.SubmitTask(t.Context(), newPool(t, executor.Config{Core: 1}), fn)
 		},
-		"canceled in a queue": func(t *testing.T, fn body) *executor.Future[int] {
+		"canceled in a queue": func(t *testing.T, fn body) *executor.Task[int] {
 			p := newPool(t, executor.Config{Core: 1})
 			newBlocker(t).Fill(t, p, 1)
-			f := executor.Submit(t.Context(), p, fn)
+			f := testkit.SubmitTask(t.Context(), p, fn)
 			f.Cancel()
 			return f
 		},
-		"canceled during its run": func(t *testing.T, fn body) *executor.Future[int] {
-			var f *executor.Future[int]
-			f = executor.NewFuture(before(fn, func() { f.Cancel() }))
+		"canceled during its run": func(t *testing.T, fn body) *executor.Task[int] {
+			var f *executor.Task[int]
+			f = executor.NewTask(before(fn, func() { f.Cancel() }))
 			run(t.Context(), f)
 			return f
 		},
-		"completed during its run": func(t *testing.T, fn body) *executor.Future[int] {
-			var f *executor.Future[int]
-			f = executor.NewFuture(before(fn, func() { f.Complete(1) }))
+		"completed during its run": func(t *testing.T, fn body) *executor.Task[int] {
+			var f *executor.Task[int]
+			f = executor.NewTask(before(fn, func() { f.Complete(1) }))
 			run(t.Context(), f)
 			return f
 		},
-		"canceled during a run by RunAndReset": func(t *testing.T, fn body) *executor.Future[int] {
-			var f *executor.Future[int]
-			f = executor.NewFuture(before(fn, func() { f.Cancel() }))
+		"canceled during a run by RunAndReset": func(t *testing.T, fn body) *executor.Task[int] {
+			var f *executor.Task[int]
+			f = executor.NewTask(before(fn, func() { f.Cancel() }))
 			f.RunAndReset(t.Context())
 			return f
 		},
-		"failed before its run, by a hook": func(t *testing.T, fn body) *executor.Future[int] {
+		"failed before its run, by a hook": func(t *testing.T, fn body) *executor.Task[int] {
 			p := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 				BeforeTask: func(context.Context, executor.TaskInfo) context.Context { panic("hook") },
 				OnPanic:    func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
-			return executor.Submit(t.Context(), p, fn)
+			return testkit.SubmitTask(t.Context(), p, fn)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,18 +180,12 @@ func TestFutureReleasesFunction(t *testing.T) {
 }
 
 // A scheduled future that is kept does not retain the function of a task that ended.
-func TestScheduledFutureReleasesFunction(t *testing.T) {
+func TestScheduledTaskReleasesFunction(t *testing.T) {
 	for what, end := range map[string]func(timedTask){
 		"canceled while it waits": func(f timedTask) { f.Cancel() },
 		"finished":                func(timedTask) { elapse(2 * time.Hour) },
 		"canceled while it runs":  func(f timedTask) { elapse(time.Hour); f.Cancel(); elapse(time.Hour) },
 		"abandoned while it runs": func(f timedTask) { elapse(time.Hour); f.Abandon(); elapse(time.Hour) },
-		"completed while it waits": func(f timedTask) {
-			if f, ok := f.(*anyFuture); ok {
-				f.Complete(struct{}{})
-			}
-			f.Cancel()
-		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			for i := range 2 {
@@ -218,7 +212,7 @@ func TestScheduledFutureReleasesFunction(t *testing.T) {
 }
 
 // A canceled task that the pool retains is in the queue as configured, without its function.
-func TestScheduledFutureRetainedReleasesFunction(t *testing.T) {
+func TestScheduledTaskRetainedReleasesFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
 		body, held := loaded(nil)
@@ -363,8 +357,6 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 		"canceled":  func(_ *executor.ScheduledPool, f *anyFuture) { f.Cancel() },
 		"abandoned": func(_ *executor.ScheduledPool, f *anyFuture) { f.Abandon() },
 		"removed":   func(p *executor.ScheduledPool, f *anyFuture) { p.Remove(f) },
-		"completed": func(_ *executor.ScheduledPool, f *anyFuture) { f.Complete(struct{}{}) },
-		"failed":    func(_ *executor.ScheduledPool, f *anyFuture) { f.Fail(context.Canceled) },
 		"purged": func(p *executor.ScheduledPool, f *anyFuture) {
 			setRetainCanceled(p, true)
 			f.Cancel()
@@ -496,10 +488,11 @@ func TestScheduledPoolCancelReturnsMemory(t *testing.T) {
 
 // After a loop was left, a future that is not done retains none of the others.
 func TestCompletedBreakReleasesFutures(t *testing.T) {
-	late := executor.NewPromise[int]()
+	late := executor.NewPromise[int]().Future()
 	first := func() weak.Pointer[executor.Future[int]] {
-		f := executor.NewFuture(value(1))
-		f.Run(t.Context())
+		task := executor.NewTask(value(1))
+		task.Run(t.Context())
+		f := task.Future()
 		for range executor.Completed(f, late) {
 			break
 		}
@@ -513,8 +506,9 @@ func TestCompletedBreakReleasesFutures(t *testing.T) {
 // there were at the same time.
 func TestCompletedBreakReturnsMemory(t *testing.T) {
 	const n = 20_000
-	late, done := executor.NewPromise[int](), executor.NewPromise[int]()
-	done.Complete(1)
+	late, promise := executor.NewPromise[int]().Future(), executor.NewPromise[int]()
+	promise.Complete(1)
+	done := promise.Future()
 	var loop func(depth int)
 	loop = func(depth int) {
 		for range executor.Completed(done, late) {
@@ -554,12 +548,12 @@ func TestFutureAllocations(t *testing.T) {
 			most float64
 		}{
 			"Go":                  {batch(func() { p.Go(ctx, nop) }), 0},
-			"Submit":              {batch(func() { executor.Submit(ctx, p, body) }), 1},
-			"Submit, Cancel":      {batch(func() { executor.Submit(ctx, p, body).Cancel() }), 1},
-			"NewFuture, Run":      {batch(func() { executor.NewFuture(body).Run(ctx) }), 1},
+			"Submit":              {batch(func() { testkit.SubmitTask(ctx, p, body) }), 1},
+			"Submit, Cancel":      {batch(func() { testkit.SubmitTask(ctx, p, body).Cancel() }), 1},
+			"NewTask, Run":        {batch(func() { executor.NewTask(body).Run(ctx) }), 1},
 			"Complete, Get":       {batch(func() { f := executor.NewPromise[int](); f.Complete(1); f.Get(ctx) }), 1},
-			"Submit, use context": {batch(func() { executor.Submit(ctx, p, usesContext) }), 6},
-			"Submit with option":  {batch(func() { executor.Submit(ctx, p, body, executor.Priority(1)) }), 5},
+			"Submit, use context": {batch(func() { testkit.SubmitTask(ctx, p, usesContext) }), 6},
+			"Submit with option":  {batch(func() { testkit.SubmitTask(ctx, p, body, executor.Priority(1)) }), 5},
 		} {
 			c.run() // the queue has its size
 			if n := testing.AllocsPerRun(10, c.run) / 100; n > c.most+0.5 {

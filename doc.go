@@ -10,10 +10,10 @@
 //
 // A task is a function that gets a context and returns an error, with a value or without.
 // [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks that
-// nobody waits for; [Pool.Execute] takes any [Runnable], a Future made by [NewFuture]
-// among them. [InvokeAll] runs several and waits for all, [InvokeAny] waits for the first
-// that succeeds, [SubmitAll] does not wait, and [Completed] returns futures in the order
-// in which they are done; [CompletionService] does that for a stream without an end.
+// nobody waits for; [Pool.Execute] takes any [Runnable], a [Task] among them. [InvokeAll]
+// runs several and waits for all, [InvokeAny] waits for the first that succeeds,
+// [SubmitAll] does not wait, and [Completed] returns futures in the order in which they
+// are done; [CompletionService] does that for a stream without an end.
 //
 // A single task is named by [Named], bounded by [Timeout], and put before others
 // by [Priority].
@@ -68,8 +68,8 @@
 // [Future.Cancel] completes a task as canceled, takes it out of its queue, and
 // ends the context of a body that is running; [Future.Abandon] leaves such a body
 // undisturbed. Either way Get returns at once, while the body may take its time:
-// Join waits until it has really returned. [NewPromise] is a future without a
-// body, to be fulfilled by hand.
+// Join waits until it has really returned. A [Promise] is completed by hand, by the code
+// that made it; those that wait get its Future.
 //
 // # Contexts
 //
@@ -120,9 +120,10 @@
 // has one: never, unless they leave when they are idle.
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a
-// worker to spare, for a task that waits behind it. Before it waits for one that it
-// has submitted it may call [Future.Run], which runs that one at once unless a worker
-// has begun it: so tasks may fork and join in a pool of any size.
+// worker to spare, for a task that waits behind it. It may wait for those that it has
+// submitted itself with its context: [Future.Get], [Group.Wait], [InvokeAll] and the
+// functions like them run what no worker has begun, so that tasks may fork and join in a
+// pool of any size.
 //
 // # Panics and errors
 //

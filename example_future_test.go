@@ -87,9 +87,8 @@ func ExampleFuture_Abandon() {
 // OnDone calls a function after a task, without a goroutine that waits for it.
 func ExampleFuture_OnDone() {
 	pool := executor.Fixed(1)
-	f := executor.NewFuture(func(context.Context) (int, error) { return 6 * 7, nil })
+	f := executor.Submit(context.Background(), pool, func(context.Context) (int, error) { return 6 * 7, nil })
 	f.OnDone(func() { fmt.Println(f.Result()) })
-	pool.Execute(context.Background(), f)
 	pool.Close()
 	// Output:
 	// 42 <nil>
@@ -97,8 +96,9 @@ func ExampleFuture_OnDone() {
 
 // Done is for a select.
 func ExampleFuture_Done() {
-	f := executor.NewPromise[string]()
-	go f.Complete("hello")
+	promise := executor.NewPromise[string]()
+	go promise.Complete("hello")
+	f := promise.Future()
 	select {
 	case <-f.Done():
 		fmt.Println(f.Result())
@@ -109,10 +109,10 @@ func ExampleFuture_Done() {
 	// hello <nil>
 }
 
-// A future may be run without an executor. It runs once.
-func ExampleNewFuture() {
+// A task may be run without an executor. It runs once.
+func ExampleNewTask() {
 	ctx := context.Background()
-	f := executor.NewFuture(func(context.Context) (int, error) {
+	f := executor.NewTask(func(context.Context) (int, error) {
 		fmt.Println("computing")
 		return 1, nil
 	})
@@ -126,23 +126,25 @@ func ExampleNewFuture() {
 	// succeeded
 }
 
-// A promise is a future that is completed by a call of Complete, for results that do not
-// come from a body.
-func ExampleNewPromise() {
-	reply := executor.NewPromise[string]()
-
-	receive := func(message string) { // called by a library
-		if !reply.Complete(message) {
-			fmt.Println("too many replies:", message)
+// A promise is completed by the code that makes it, for results that do not come from a
+// task. The others get its future, by which they can wait.
+func ExamplePromise() {
+	ask := func(message string) *executor.Future[string] {
+		reply := executor.NewPromise[string]()
+		receive := func(message string) { // called by a library
+			if !reply.Complete(message) {
+				fmt.Println("too many replies:", message)
+			}
 		}
+		receive(message + ", too")
+		receive(message + " again")
+		return reply.Future()
 	}
-	receive("pong")
-	receive("pong again")
 
-	fmt.Println(reply.Get(context.Background()))
+	fmt.Println(ask("hello").Get(context.Background()))
 	// Output:
-	// too many replies: pong again
-	// pong <nil>
+	// too many replies: hello again
+	// hello, too <nil>
 }
 
 // Timeout limits the run of a task.
@@ -302,9 +304,9 @@ func Example_pipeline() {
 	// 321
 }
 
-// A body that waits for tasks of its own pool runs those that no worker has started, so
+// A body that waits for a task of its own pool runs it if no worker has started it, so
 // that tasks may fork and join even with one worker.
-func ExampleFuture_Run() {
+func ExampleFuture_Get_forkAndJoin() {
 	ctx := context.Background()
 	pool := executor.Fixed(1)
 	defer pool.Close()
@@ -320,7 +322,6 @@ func ExampleFuture_Run() {
 			if err != nil {
 				return 0, err
 			}
-			fork.Run(ctx) // returns at once if a worker has started it
 			a, err := fork.Get(ctx)
 			return a + b, err
 		}
@@ -341,7 +342,7 @@ func ExampleCompleted_scheduled() {
 	quick := func(context.Context) (string, error) { return "from the replica", nil }
 	first := executor.Schedule(ctx, pool, 0, slow)
 	second := executor.Schedule(ctx, pool, 10*time.Millisecond, quick)
-	for f := range executor.Completed(&first.Future, &second.Future) {
+	for f := range executor.Completed(first, second) {
 		if answer, err := f.Result(); err == nil {
 			fmt.Println(answer)
 			break
@@ -424,7 +425,7 @@ func ExampleSchedule() {
 }
 
 // A task that is canceled before it is due leaves the queue at once.
-func ExampleScheduledFuture() {
+func ExampleFuture_Next() {
 	pool := executor.Scheduled(1)
 	defer pool.Close()
 	reminder := executor.Schedule(context.Background(), pool, 24*time.Hour, func(context.Context) (int, error) {

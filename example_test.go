@@ -458,7 +458,7 @@ func ExampleBlockFor() {
 }
 
 func ExampleState() {
-	f := executor.NewFuture(func(context.Context) (int, error) { return 0, errors.New("no") })
+	f := executor.NewTask(func(context.Context) (int, error) { return 0, errors.New("no") })
 	fmt.Println(f.State())
 	f.Run(context.Background())
 	fmt.Println(f.State(), f.State().Done())

@@ -108,7 +108,7 @@ type Awaitable interface {
 // name, its timeout and its priority, but neither its time nor its future: that is canceled,
 // with the cause [ErrShutdown]. For periodic work it is one more run of the body.
 type Dropped struct {
-	task    Runnable
+	task    any
 	body    func(context.Context) error
 	options task.Options
 }
@@ -124,9 +124,9 @@ func (d Dropped) Run(ctx context.Context) error {
 	return d.body(ctx)
 }
 
-// Task returns the object that was submitted: a *Future, a *ScheduledFuture, or the
-// Runnable that Execute or Go was called with.
-func (d Dropped) Task() Runnable { return d.task }
+// Task returns the *Future of the task, its *Series, or the Runnable that Execute or Go was
+// called with.
+func (d Dropped) Task() any { return d.task }
 
 // Name returns the name of the task that [Named] set, or "".
 func (d Dropped) Name() string { return d.options.Name }

@@ -85,13 +85,22 @@ func setRetainCanceled(p tunable, retain bool) error {
 // contextKey is the key of values in contexts.
 type contextKey struct{}
 
-// anyFuture is a ScheduledFuture of the tests.
-type anyFuture = executor.ScheduledFuture[struct{}]
+// anyFuture is the Future of a task that is due later.
+type anyFuture = executor.Future[struct{}]
 
-// timedTask is what a ScheduledFuture and a Series have in common.
+// keepTask returns a Decorate that decorates nothing and keeps the latest task that runs once.
+func keepTask(to **executor.Task[int]) func(executor.ScheduledTask) executor.ScheduledTask {
+	return func(task executor.ScheduledTask) executor.ScheduledTask {
+		if task, ok := task.(*executor.Task[int]); ok {
+			*to = task
+		}
+		return nil
+	}
+}
+
+// timedTask is what a Future and a Series have in common.
 type timedTask interface {
 	executor.Awaitable
-	executor.Runnable
 	Abandon() bool
 	Next() time.Time
 	Delay() time.Duration
@@ -104,7 +113,8 @@ func TestZeroValues(t *testing.T) {
 	var pool executor.Pool
 	var sched executor.ScheduledPool
 	var future executor.Future[int]
-	var timed executor.ScheduledFuture[int]
+	var task executor.Task[int]
+	var promise executor.Promise[int]
 	var service executor.CompletionService[int]
 	var group executor.Group
 	usable := newPool(t, executor.Config{Core: 1})
@@ -112,7 +122,7 @@ func TestZeroValues(t *testing.T) {
 	for name, call := range map[string]func(){
 		"Pool.Go":               func() { pool.Go(ctx, nop) },
 		"Pool.Execute":          func() { pool.Execute(ctx, executor.Func(nop)) },
-		"Pool.Submit":           func() { executor.Submit(ctx, &pool, value(1)) },
+		"Pool.Submit":           func() { testkit.SubmitTask(ctx, &pool, value(1)) },
 		"Pool.Stats":            func() { pool.Stats() },
 		"Pool.Stage":            func() { pool.Stage() },
 		"Pool.Name":             func() { _ = pool.Name() },
@@ -125,13 +135,13 @@ func TestZeroValues(t *testing.T) {
 		"Pool.Settings":         func() { pool.Settings() },
 		"Pool.Reconfigure":      func() { setCore(&pool, 1) },
 		"Pool.Prestart":         func() { pool.Prestart(1) },
-		"Pool.Remove":           func() { pool.Remove(executor.NewFuture(value(1))) },
+		"Pool.Remove":           func() { pool.Remove(executor.NewTask(value(1))) },
 		"Pool.Waiting": func() {
 			for range pool.Waiting() {
 			}
 		},
 		"ScheduledPool.Go":          func() { sched.Go(ctx, nop) },
-		"ScheduledPool.Submit":      func() { executor.Submit(ctx, &sched, value(1)) },
+		"ScheduledPool.Submit":      func() { testkit.SubmitTask(ctx, &sched, value(1)) },
 		"ScheduledPool.Stats":       func() { sched.Stats() },
 		"ScheduledPool.Close":       func() { sched.Close() },
 		"ScheduledPool.Schedule":    func() { executor.Schedule(ctx, &sched, 0, value(1)) },
@@ -142,23 +152,21 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.Purge":       func() { sched.Purge() },
 		"ScheduledPool.Settings":    func() { sched.Settings() },
 		"ScheduledPool.Reconfigure": func() { setDelayed(&sched, executor.DropAtShutdown) },
-		"Future.Run":                func() { future.Run(ctx) },
-		"Future.RunAndReset":        func() { future.RunAndReset(ctx) },
+		"Task.Run":                  func() { task.Run(ctx) },
+		"Task.RunAndReset":          func() { task.RunAndReset(ctx) },
 		"Future.Get":                func() { future.Get(ctx) },
 		"Future.Join":               func() { future.Join(ctx) },
 		"Future.Done":               func() { future.Done() },
 		"Future.Cancel":             func() { future.Cancel() },
 		"Future.Abandon":            func() { future.Abandon() },
-		"Future.Complete":           func() { future.Complete(1) },
-		"Future.Fail":               func() { future.Fail(errTask) },
+		"Task.Complete":             func() { task.Complete(1) },
+		"Promise.Complete":          func() { promise.Complete(1) },
+		"Promise.Fail":              func() { promise.Fail(errTask) },
+		"Promise.Get":               func() { promise.Future().Get(ctx) },
 		"Future.OnDone":             func() { future.OnDone(nothing) },
-		"Future.Execute":            func() { usable.Execute(ctx, &future) },
+		"Task.Execute":              func() { usable.Execute(ctx, &task) },
 		"Pool.Remove of a Future":   func() { usable.Remove(&future) },
 		"Completed":                 func() { executor.Completed(&future)(func(*executor.Future[int]) bool { return true }) },
-		"ScheduledFuture.Run":       func() { timed.Run(ctx) },
-		"ScheduledFuture.Get":       func() { timed.Get(ctx) },
-		"ScheduledFuture.Cancel":    func() { timed.Cancel() },
-		"ScheduledFuture.Next":      func() { timed.Next() },
 		"CompletionService.Submit":  func() { service.Submit(ctx, value(1)) },
 		"CompletionService.Take":    func() { service.Take(ctx) },
 		"CompletionService.Poll":    func() { service.Poll() },
@@ -269,25 +277,25 @@ func textIs(t *testing.T, v any, want string) {
 // String of a future has its name, its state, and the reason of a failure or cancellation.
 func TestFutureString(t *testing.T) {
 	errLost := errors.New("executor: lost\nand more")
-	promise := func(end func(f *executor.Future[int])) *executor.Future[int] {
+	promise := func(end func(f *executor.Promise[int])) *executor.Promise[int] {
 		f := executor.NewPromise[int]()
 		end(f)
 		return f
 	}
-	returns := func(err error) *executor.Future[int] {
-		f := executor.NewFuture(func(context.Context) (int, error) { return 0, err }, executor.Named("a \"b\""))
+	returns := func(err error) *executor.Task[int] {
+		f := executor.NewTask(func(context.Context) (int, error) { return 0, err }, executor.Named("a \"b\""))
 		f.Run(t.Context())
 		return f
 	}
 	textIs(t, executor.NewPromise[int](), "future: pending")
-	textIs(t, promise(func(f *executor.Future[int]) { f.Complete(1) }), "future: succeeded")
-	textIs(t, promise(func(f *executor.Future[int]) { f.Fail(io.EOF) }), "future: failed: EOF")
-	textIs(t, promise(func(f *executor.Future[int]) { f.Cancel() }), "future: canceled")
+	textIs(t, promise(func(f *executor.Promise[int]) { f.Complete(1) }), "future: succeeded")
+	textIs(t, promise(func(f *executor.Promise[int]) { f.Fail(io.EOF) }), "future: failed: EOF")
+	textIs(t, promise(func(f *executor.Promise[int]) { f.Cancel() }), "future: canceled")
 	textIs(t, returns(nil), `future "a \"b\"": succeeded`)
 	textIs(t, returns(errLost), `future "a \"b\"": failed: lost`)
 	textIs(t, returns(&executor.CanceledError{Cause: io.EOF}), `future "a \"b\"": failed: task canceled: EOF`)
 
-	f := executor.NewFuture(func(context.Context) (int, error) { panic("no\nway") })
+	f := executor.NewTask(func(context.Context) (int, error) { panic("no\nway") })
 	f.Run(t.Context())
 	textIs(t, f, "future: failed: task panicked: no ...")
 
@@ -295,7 +303,7 @@ func TestFutureString(t *testing.T) {
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	textIs(t, executor.Submit(ctx, p, func(context.Context) (int, error) { return 1, nil }), "future: canceled: context canceled")
+	textIs(t, testkit.SubmitTask(ctx, p, func(context.Context) (int, error) { return 1, nil }), "future: canceled: context canceled")
 }
 
 // String of a running future can be called from anywhere, including its task function.
@@ -303,8 +311,8 @@ func TestFutureStringWhileRunning(t *testing.T) {
 	p := executor.Single()
 	defer p.Close()
 	started, release := make(chan struct{}), make(chan struct{})
-	var f *executor.Future[string]
-	f = executor.NewFuture(func(context.Context) (string, error) {
+	var f *executor.Task[string]
+	f = executor.NewTask(func(context.Context) (string, error) {
 		s := f.String()
 		close(started)
 		<-release
@@ -323,7 +331,7 @@ func TestFutureStringWhileRunning(t *testing.T) {
 
 // String of a future that waits for its time has that time; while it runs and when it is done it
 // has none.
-func TestScheduledFutureString(t *testing.T) {
+func TestScheduledTaskString(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := executor.Scheduled(2)
 		nothing := func(context.Context) error { return nil }
@@ -413,7 +421,7 @@ func TestConstantText(t *testing.T) {
 
 // The text of a panic is one line; the verb %+v and the log have its stack.
 func TestPanicErrorText(t *testing.T) {
-	err := executor.NewFuture(func(context.Context) (int, error) { panic("no\ndisk") }).Run(t.Context())
+	err := executor.NewTask(func(context.Context) (int, error) { panic("no\ndisk") }).Run(t.Context())
 	if got, want := err.Error(), "executor: task panicked: no ..."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -767,8 +775,8 @@ var submissions = map[string]struct {
 	"Submit": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return outcomeOf(executor.Submit(ctx, s, value(1), opts...))
 	}},
-	"NewFuture": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.NewFuture(value(1), opts...))
+	"NewTask": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
+		return outcomeOf(executor.NewTask(value(1), opts...))
 	}},
 	"CompletionService": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return outcomeOf(executor.NewCompletionService[int](s).Submit(ctx, value(1), opts...))
@@ -861,7 +869,7 @@ func TestOptionAppliesTo(t *testing.T) {
 			for _, o := range options {
 				err := sub.submit(t.Context(), s, o.value)
 				if sub.kind >= o.kind && name != o.not {
-					if name != "NewFuture" {
+					if name != "NewTask" {
 						accepted++
 					}
 					if err != nil {
@@ -904,7 +912,7 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 
 // Of several invalid options the first is the error.
 func TestOptionFirstMistakeCounts(t *testing.T) {
-	f := executor.NewFuture(value(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
+	f := executor.NewTask(value(1), executor.Named("x"), executor.Timeout(-1), executor.Times(0))
 	if err := f.Err(); !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "Timeout(-1ns)") {
 		t.Errorf("%v", err)
 	}
@@ -912,7 +920,7 @@ func TestOptionFirstMistakeCounts(t *testing.T) {
 
 // Of two options of the same name the last counts.
 func TestOptionLastCounts(t *testing.T) {
-	f := executor.NewFuture(value(1), executor.Named("a"), executor.Named("b"))
+	f := executor.NewTask(value(1), executor.Named("a"), executor.Named("b"))
 	if f.Name() != "b" {
 		t.Errorf("Name: %q", f.Name())
 	}

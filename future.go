@@ -13,16 +13,16 @@ import (
 // body's value or error, with a [*PanicError], [ErrGoexit], a [*CanceledError]
 // or a [*RejectedError].
 //
-// Futures are returned by [Submit] and the functions like it. [NewFuture] makes one for
-// any Executor, or for its maker to run; [NewPromise] makes one that is completed
-// by hand. All methods may be called by any goroutine. A Future releases its body once
-// that will not run again. It retains the context that it was submitted with. The zero
-// Future is not usable.
+// Futures are returned by [Submit] and the functions like it. It is for waiting and
+// canceling; what completes one by hand, or runs it, is a [Promise] or a [Task]. All
+// methods may be called by any goroutine. A Future releases its body once that will not
+// run again. It retains the context that it was submitted with. The zero Future is not
+// usable.
 //
 // What happened in the body before it returned synchronizes before the return
 // of every method that reports the outcome.
 type Future[T any] struct {
-	// fn is the body, nil in a promise. It is set to nil, under the task's lock, by
+	// fn is the body, nil in a Promise. It is set to nil, under the task's lock, by
 	// the goroutine that completes a task whose body is not running, or by the body's
 	// own goroutine.
 	fn func(context.Context) (T, error)
@@ -34,35 +34,7 @@ type Future[T any] struct {
 	core task.Task
 }
 
-var (
-	_ typedTask = (*Future[int])(nil)
-	_ Awaitable = (*Future[int])(nil)
-)
-
-// NewFuture returns a pending Future whose body is fn. It is run by an executor's
-// Execute, or by a call of Run. A nil fn fails it with [ErrNilTask], an option out of its
-// range with an error that matches [ErrInvalid].
-func NewFuture[T any](fn func(context.Context) (T, error), opts ...Option) *Future[T] {
-	f := &Future[T]{fn: fn}
-	f.core.Init()
-	if fn == nil {
-		f.end(task.Failed, ErrNilTask)
-	} else if len(opts) > 0 {
-		if err := configure(&f.core, opts); err != nil {
-			f.end(task.Failed, err)
-		}
-	}
-	return f
-}
-
-// NewPromise returns a pending Future without a body. It is done after a call of
-// Complete, Fail or Cancel.
-func NewPromise[T any]() *Future[T] {
-	f := new(Future[T])
-	f.core.Init()
-	f.core.MakePromise()
-	return f
-}
+var _ Awaitable = (*Future[int])(nil)
 
 // Name returns the name that [Named] set, or "".
 func (f *Future[T]) Name() string { return f.core.Options().Name }
@@ -77,14 +49,49 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // task that did not end by itself matches [ErrCanceled], [ErrRejected] or [ErrGoexit], or
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
+//
+// Called by a task of the same pool, with the context that this one was submitted with,
+// Get runs it unless a worker has begun it, or it is not due yet: so tasks may fork and
+// join in a pool of any size. It runs without the pool's hooks then.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
+		f.help(ctx)
 		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
 			return zero, err
 		}
 	}
 	return f.value, errorOf(&f.core)
+}
+
+// help runs what no worker has begun, for a caller that is about to wait.
+func (f *Future[T]) help(ctx context.Context) {
+	if r, ok := f.core.Options().Plan.(helper); ok {
+		r.help(ctx)
+	} else if mayRun(ctx, &f.core) {
+		f.run(ctx)
+	}
+}
+
+// helper is the plan of a future whose task is others, as the attempts of a task with Retry.
+type helper interface {
+	// help runs those that no worker has begun, until the future is done or ctx ends, if
+	// the caller may.
+	help(ctx context.Context)
+}
+
+// mayRun reports whether t waits, is due, and ctx is that of a task of the same pool and is
+// what t was submitted with: so t ends when the caller is to end.
+func mayRun(ctx context.Context, t *task.Task) bool {
+	return t.HasContext() && t.State() == task.Pending && submittedFromOwnPool(t) &&
+		ctx.Done() != nil && ctx.Done() == t.Context().Done()
+}
+
+// submittedFromOwnPool reports whether t is due and was submitted by a task of the pool that
+// t is waiting in.
+func submittedFromOwnPool(t *task.Task) bool {
+	owner := t.Owner()
+	return owner != nil && task.OwnerOf(t.Context()) == owner && time.Until(t.DueTime()) <= 0
 }
 
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is
@@ -105,6 +112,14 @@ func (f *Future[T]) Err() error {
 	}
 	return errorOf(&f.core)
 }
+
+// Next returns the time at which a task of [Schedule] or [At] is due; it is zero for other
+// tasks, and if the task is done or was not accepted.
+func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
+
+// Delay returns the time that is left until a task of [Schedule] or [At] is due. It is
+// negative for one that is overdue, and zero where Next is.
+func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 
 // errorOf returns the error of a task that is done.
 func errorOf(t *task.Task) error {
@@ -158,37 +173,8 @@ func (f *Future[T]) Cancel() bool {
 // undisturbed, and its outcome is discarded.
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
-// Complete completes the task with a value, unless it is done. A body that is
-// running continues, and its outcome is discarded; one that is pending never
-// runs.
-func (f *Future[T]) Complete(v T) bool {
-	return f.core.Complete(task.Succeeded, nil, func() {
-		f.value = v
-		f.drop()
-	})
-}
-
-// Fail completes the task with an error, unless it is done. Its body is treated as by
-// Complete. A nil err panics.
-func (f *Future[T]) Fail(err error) bool {
-	if err == nil {
-		panic("executor: Future.Fail: nil error")
-	}
-	return f.core.Complete(task.Failed, err, f.drop)
-}
-
-// Run runs the body in the calling goroutine and completes the task with its outcome,
-// which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
-// returns nil, if the task is running or done, is a promise, or is periodic work of a
-// pool. ctx is the parent of the body's context, unless the task was submitted to a pool:
-// then the parent is the context that it was submitted with. The task leaves the pool's
-// queue, counts as queued until it is done, and its outcome is that of the body, also
-// after ShutdownNow. A nil ctx panics.
-//
-// A body that waits for a task of its own pool calls Run first, and then Get. Unless a
-// worker has begun the task, it runs here, without the pool's hooks, and the wait needs
-// no other worker.
-func (f *Future[T]) Run(ctx context.Context) error {
+// run is Task.Run.
+func (f *Future[T]) run(ctx context.Context) error {
 	mustContext(ctx)
 	if b := takeBody(&f.core); b != nil {
 		defer close(b.returned)
@@ -210,29 +196,15 @@ func (f *Future[T]) Run(ctx context.Context) error {
 	return f.runBody(ctx, f.conclude).err
 }
 
-// RunAndReset runs the body like Run. If the body returns nil, its value is discarded,
-// the task is pending again, and RunAndReset reports true. An error or a panic fails the
-// task. RunAndReset also reports false if the task was canceled meanwhile, or was
-// submitted to a pool, which alone may run it. A nil ctx panics.
-func (f *Future[T]) RunAndReset(ctx context.Context) (again bool) {
-	mustContext(ctx)
-	ctx, ok := beginByHand(f, ctx, task.Repeatedly)
-	if !ok {
-		return false
-	}
-	f.runBody(ctx, func(v T, end ending) ending {
-		if end.err != nil {
-			return f.conclude(v, end)
-		}
-		again = f.core.Reset(f.drop)
-		return end
-	})
-	return again
+// failing is the part of a typedTask that a Future has.
+type failing interface {
+	taskCore() *task.Task
+	fail(err error)
 }
 
 // beginByHand is task.BeginByHand. If the parent panics when a context is derived from
 // it, the task fails, and the panic continues in the caller.
-func beginByHand(tt typedTask, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
+func beginByHand(tt failing, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
 	returned := false
 	defer repanic(&returned, tt.fail)
 	ctx, ok = tt.taskCore().BeginByHand(parent, r)
@@ -298,9 +270,11 @@ func planOf(t *task.Task) *plan {
 }
 
 // String describes the future in one line, for logs: its name, its state, and why it
-// failed or was canceled, as `future "mail": failed: no route to host`. The form may
-// change.
-func (f *Future[T]) String() string { return describe("future", &f.core, errorOf(&f.core)) }
+// failed or was canceled, as `future "mail": failed: no route to host`; or when a task that
+// waits is due. The form may change.
+func (f *Future[T]) String() string {
+	return describe("future", &f.core, errorOf(&f.core)) + due(f.State(), f.Next())
+}
 
 // The methods below are those of typedTask.
 
@@ -321,7 +295,7 @@ func (f *Future[T]) fail(err error) {
 	f.core.FinishUncalled(err, func(bool) { f.fn = nil })
 }
 
-func (f *Future[T]) submitted() Runnable { return f }
+func (f *Future[T]) submitted() any { return f }
 
 func (f *Future[T]) detachBody() func(context.Context) error {
 	var fn func(context.Context) (T, error)
@@ -343,78 +317,107 @@ func (f *Future[T]) drop() {
 	}
 }
 
-// A ScheduledFuture is the [Future] of a task of a [ScheduledPool] that runs once, when it
-// is due. Where a *Future is asked for, as by [Completed], &f.Future is that of a
-// ScheduledFuture f.
-type ScheduledFuture[T any] struct{ Future[T] }
+// future is embedded where [Future] would be a name that is in use.
+type future[T any] = Future[T]
 
-var (
-	_ typedTask = (*ScheduledFuture[int])(nil)
-	_ Awaitable = (*ScheduledFuture[int])(nil)
-)
+// A Promise is a [Future] that is completed by hand, for results that do not come from a
+// task of an executor. It has the methods of its Future besides those here. The code that
+// makes a Promise keeps it, and passes its Future to those that wait, which can cancel but
+// not complete it. It is made by [NewPromise]; the zero Promise is not usable.
+type Promise[T any] struct{ future[T] }
 
-// newScheduledFuture returns a future that is due then, without its jitter.
-func newScheduledFuture[T any](due int64, fn func(context.Context) (T, error)) *ScheduledFuture[T] {
-	f := &ScheduledFuture[T]{Future[T]{fn: fn}}
-	f.core.Init()
-	f.core.InitDue(due)
-	return f
+// NewPromise returns a pending Promise. It is done after a call of Complete, Fail or Cancel.
+func NewPromise[T any]() *Promise[T] {
+	p := new(Promise[T])
+	p.core.Init()
+	return p
 }
 
-func (f *ScheduledFuture[T]) submitted() Runnable { return f }
+// Future returns the future that p completes, the same one each time.
+func (p *Promise[T]) Future() *Future[T] { return &p.future }
 
-// Name is [Future.Name].
-func (f *ScheduledFuture[T]) Name() string { return f.Future.Name() }
+// Complete completes the future with a value, unless it is done, and reports whether it
+// did. The body of a [Task] that is running continues, and its outcome is discarded; one
+// that is pending never runs.
+func (p *Promise[T]) Complete(v T) bool {
+	return p.core.Complete(task.Succeeded, nil, func() {
+		p.value = v
+		p.drop()
+	})
+}
 
-// State is [Future.State].
-func (f *ScheduledFuture[T]) State() State { return f.Future.State() }
+// Fail completes the future with an error, unless it is done, and reports whether it did.
+// A body is treated as by Complete. A nil err panics.
+func (p *Promise[T]) Fail(err error) bool {
+	if err == nil {
+		panic("executor: Promise.Fail: nil error")
+	}
+	return p.core.Complete(task.Failed, err, p.drop)
+}
 
-// Done is [Future.Done].
-func (f *ScheduledFuture[T]) Done() <-chan struct{} { return f.Future.Done() }
+// A Task is a [Runnable] with a [Future]: for any [Executor], or to be run by hand. Most
+// programs call [Submit] instead, which makes one. A Task can also be completed by hand, as
+// a [Promise]. It is made by [NewTask]; the zero Task is not usable.
+type Task[T any] struct{ Promise[T] }
 
-// Get is [Future.Get].
-func (f *ScheduledFuture[T]) Get(ctx context.Context) (T, error) { return f.Future.Get(ctx) }
+var (
+	_ typedTask     = (*Task[int])(nil)
+	_ ScheduledTask = (*Task[int])(nil)
+	_ Awaitable     = (*Task[int])(nil)
+)
 
-// Result is [Future.Result].
-func (f *ScheduledFuture[T]) Result() (T, error) { return f.Future.Result() }
+// NewTask returns a pending Task whose body is fn. It is run by an executor's Execute, or
+// by a call of Run. A nil fn fails it with [ErrNilTask], an option out of its range with an
+// error that matches [ErrInvalid].
+func NewTask[T any](fn func(context.Context) (T, error), opts ...Option) *Task[T] {
+	t := newTask(fn)
+	if fn == nil {
+		t.end(task.Failed, ErrNilTask)
+	} else if len(opts) > 0 {
+		if err := configure(&t.core, opts); err != nil {
+			t.end(task.Failed, err)
+		}
+	}
+	return t
+}
 
-// Err is [Future.Err].
-func (f *ScheduledFuture[T]) Err() error { return f.Future.Err() }
+func newTask[T any](fn func(context.Context) (T, error)) *Task[T] {
+	t := new(Task[T])
+	t.fn = fn
+	t.core.Init()
+	return t
+}
 
-// Join is [Future.Join].
-func (f *ScheduledFuture[T]) Join(ctx context.Context) error { return f.Future.Join(ctx) }
+// Run runs the body in the calling goroutine and completes the task with its outcome,
+// which Run also returns; a panic is returned as a [*PanicError]. Run does nothing, and
+// returns nil, if the task is running or done. ctx is the parent of the body's context,
+// unless the task was submitted to a pool: then the parent is the context that it was
+// submitted with. The task leaves the pool's queue, counts as queued until it is done, and
+// its outcome is that of the body, also after ShutdownNow. The pool's hooks are not called.
+// A nil ctx panics.
+func (t *Task[T]) Run(ctx context.Context) error { return t.run(ctx) }
 
-// OnDone is [Future.OnDone].
-func (f *ScheduledFuture[T]) OnDone(fn func()) { f.Future.OnDone(fn) }
+// RunAndReset runs the body like Run. If the body returns nil, its value is discarded,
+// the task is pending again, and RunAndReset reports true. An error or a panic fails the
+// task. RunAndReset also reports false if the task was canceled meanwhile, or was
+// submitted to a pool, which alone may run it. A nil ctx panics.
+func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
+	mustContext(ctx)
+	ctx, ok := beginByHand(t, ctx, task.Repeatedly)
+	if !ok {
+		return false
+	}
+	t.runBody(ctx, func(v T, end ending) ending {
+		if end.err != nil {
+			return t.conclude(v, end)
+		}
+		again = t.core.Reset(t.drop)
+		return end
+	})
+	return again
+}
 
-// Cancel is [Future.Cancel].
-func (f *ScheduledFuture[T]) Cancel() bool { return f.Future.Cancel() }
-
-// Abandon is [Future.Abandon].
-func (f *ScheduledFuture[T]) Abandon() bool { return f.Future.Abandon() }
-
-// Complete is [Future.Complete].
-func (f *ScheduledFuture[T]) Complete(v T) bool { return f.Future.Complete(v) }
-
-// Fail is [Future.Fail].
-func (f *ScheduledFuture[T]) Fail(err error) bool { return f.Future.Fail(err) }
-
-// Run is [Future.Run].
-func (f *ScheduledFuture[T]) Run(ctx context.Context) error { return f.Future.Run(ctx) }
-
-// RunAndReset is [Future.RunAndReset]. It does nothing for a task that a pool has.
-func (f *ScheduledFuture[T]) RunAndReset(ctx context.Context) bool { return f.Future.RunAndReset(ctx) }
-
-// Next returns the time at which the task is due; it is zero if the task is done, or was
-// not accepted.
-func (f *ScheduledFuture[T]) Next() time.Time { return nextOf(&f.core) }
-
-// Delay returns the time that is left until the task is due. It is negative for
-// one that is overdue, and zero for one that is done.
-func (f *ScheduledFuture[T]) Delay() time.Duration { return delayOf(&f.core) }
-
-// String is like that of [Future], and says when a task that waits is due.
-func (f *ScheduledFuture[T]) String() string { return f.Future.String() + due(f.State(), f.Next()) }
+func (t *Task[T]) runnable() Runnable { return t }
 
 // due says when a task that waits is due.
 func due(s State, next time.Time) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -126,11 +127,11 @@ func TestFutureAlwaysResolves(t *testing.T) {
 // A waiting task that is canceled, abandoned or completed leaves the queue at once, is counted
 // once, and never runs.
 func TestFutureCancelLeavesQueue(t *testing.T) {
-	for name, op := range map[string]func(*executor.Future[int]) bool{
-		"Cancel":   (*executor.Future[int]).Cancel,
-		"Abandon":  (*executor.Future[int]).Abandon,
-		"Complete": func(f *executor.Future[int]) bool { return f.Complete(9) },
-		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errTask) },
+	for name, op := range map[string]func(*executor.Task[int]) bool{
+		"Cancel":   (*executor.Task[int]).Cancel,
+		"Abandon":  (*executor.Task[int]).Abandon,
+		"Complete": func(f *executor.Task[int]) bool { return f.Complete(9) },
+		"Fail":     func(f *executor.Task[int]) bool { return f.Fail(errTask) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,20 +139,21 @@ func TestFutureCancelLeavesQueue(t *testing.T) {
 				b := newBlocker(t)
 				b.Fill(t, p, 1)
 				ran := 0
-				fs := make([]*executor.Future[int], 5)
+				fs := make([]*executor.Task[int], 5)
 				for i := range fs {
-					fs[i] = executor.Submit(t.Context(), p, func(context.Context) (int, error) { ran++; return 0, nil })
+					body := func(context.Context) (int, error) { ran++; return 0, nil }
+					fs[i] = testkit.SubmitTask(t.Context(), p, body)
 				}
 				for _, i := range []int{2, 0, 4} {
 					if !op(fs[i]) {
 						t.Error("false")
 					}
 				}
-				var left []executor.Runnable
+				var left []any
 				for r := range p.Waiting() {
 					left = append(left, r)
 				}
-				if !slices.Equal(left, []executor.Runnable{fs[1], fs[3]}) {
+				if !slices.Equal(left, []any{fs[1].Future(), fs[3].Future()}) {
 					t.Errorf("%d wait: %v", len(left), left)
 				}
 				b.Release()
@@ -165,18 +167,18 @@ func TestFutureCancelLeavesQueue(t *testing.T) {
 
 // When a future is done it has left the queue.
 func TestFutureLeavesQueueBeforeDone(t *testing.T) {
-	for name, end := range map[string]func(*executor.Future[int]) bool{
-		"Cancel":   (*executor.Future[int]).Cancel,
-		"Abandon":  (*executor.Future[int]).Abandon,
-		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
-		"Fail":     func(f *executor.Future[int]) bool { return f.Fail(errTask) },
+	for name, end := range map[string]func(*executor.Task[int]) bool{
+		"Cancel":   (*executor.Task[int]).Cancel,
+		"Abandon":  (*executor.Task[int]).Abandon,
+		"Complete": func(f *executor.Task[int]) bool { return f.Complete(1) },
+		"Fail":     func(f *executor.Task[int]) bool { return f.Fail(errTask) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1})
 				b := newBlocker(t)
 				b.Fill(t, pool, 1)
-				f := executor.Submit(t.Context(), pool, value(1))
+				f := testkit.SubmitTask(t.Context(), pool, value(1))
 				queued := -1
 				f.OnDone(func() { queued = pool.Stats().Queued })
 				expect(t, "ended", end(f), true)
@@ -212,7 +214,7 @@ func TestFutureCancelAfterHandOver(t *testing.T) {
 				find := func() (n int) {
 					for _, q := range []*executor.Pool{p, other} {
 						for r := range q.Waiting() {
-							if r == executor.Runnable(f) {
+							if r == any(f) {
 								n++
 							}
 						}
@@ -238,7 +240,7 @@ func TestFutureRunWhileQueued(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
-		f := executor.NewFuture(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
+		f := executor.NewTask(func(ctx context.Context) (int, error) { return ctx.Value(contextKey{}).(int), nil })
 		p.Execute(context.WithValue(t.Context(), contextKey{}, 1), f)
 		f.Run(context.WithValue(t.Context(), contextKey{}, 2))
 		futureIs(t, f, executor.Succeeded, 1, nil)
@@ -249,22 +251,100 @@ func TestFutureRunWhileQueued(t *testing.T) {
 	})
 }
 
-// A promise has nothing to run: a pool discards it, and it stays pending.
-func TestFuturePromiseInPool(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPool(t, executor.Config{Core: 1})
-		f := executor.NewPromise[int]()
-		if err := p.Execute(t.Context(), f); err != nil {
-			t.Error(err)
+// Get runs a task in its caller only where that is a task of the same pool that waits with the
+// context of the submission, and the task is due: else the end of the caller's context would not
+// end it, or another pool's limit would not hold.
+func TestFutureGetByTaskRunsOnlyItsOwn(t *testing.T) {
+	type intBody = func(context.Context) (int, error)
+	for name, c := range map[string]struct {
+		runs bool
+		get  func(ctx context.Context, pool, other *executor.ScheduledPool, body intBody) error
+	}{
+		"its own": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Submit(ctx, pool, body).Get(ctx)
+			return err
+		}},
+		"with values": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Submit(ctx, pool, body).Get(context.WithValue(ctx, contextKey{}, 1))
+			return err
+		}},
+		"with another deadline": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := executor.Submit(ctx, pool, body).Get(short)
+			return err
+		}},
+		"with the outer context": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Submit(context.Background(), pool, body).Get(ctx)
+			return err
+		}},
+		"of another pool": {false, func(ctx context.Context, _, other *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Submit(ctx, other, body).Get(ctx)
+			return err
+		}},
+		"not due": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Schedule(ctx, pool, time.Hour, body).Get(ctx)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool, other := scheduled(t, 1), scheduled(t, 1)
+				testkit.Occupy(t, other)
+				var ran, over atomic.Bool
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				outer := executor.Submit(ctx, pool, func(ctx context.Context) (int, error) {
+					defer over.Store(true)
+					return 0, c.get(ctx, pool, other, func(context.Context) (int, error) {
+						ran.Store(!over.Load())
+						return 1, nil
+					})
+				})
+				outer.Join(context.Background())
+				err := outer.Err()
+				expect(t, "ran in the task that waits", ran.Load(), c.runs)
+				if !c.runs {
+					expectIs(t, "error", err, context.DeadlineExceeded)
+				} else {
+					expect(t, "error", err, nil)
+				}
+			})
+		})
+	}
+}
+
+// The future of a promise is completed by the promise alone; canceled by one that waits, it is
+// canceled for all.
+func TestPromise(t *testing.T) {
+	p := executor.NewPromise[int]()
+	f := p.Future()
+	futureIs(t, f, executor.Pending, 0, nil)
+	if !p.Complete(3) || p.Complete(4) || p.Fail(errTask) || f.Cancel() {
+		t.Error("completed more than once, or not at all")
+	}
+	futureIs(t, f, executor.Succeeded, 3, nil)
+	futureIs(t, p, executor.Succeeded, 3, nil)
+
+	q := executor.NewPromise[int]()
+	if !q.Future().Cancel() || q.Complete(1) || q.Future() != q.Future() {
+		t.Error("not canceled, or another future")
+	}
+	futureIs(t, q, executor.Canceled, 0, executor.ErrCanceled)
+}
+
+// A future is for those that wait: nothing about it completes or runs the task.
+func TestFutureHasNoRights(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	for _, f := range []any{executor.Submit(t.Context(), pool, value(1)), executor.NewPromise[int]().Future(),
+		executor.NewTask(value(1)).Future()} {
+		methods := reflect.TypeOf(f)
+		for _, name := range []string{"Complete", "Fail", "Run", "RunAndReset"} {
+			if _, ok := methods.MethodByName(name); ok {
+				t.Errorf("%T has the method %s", f, name)
+			}
 		}
-		s := waitStats(t, p)
-		if s.Active != 0 || s.Queued != 0 {
-			t.Errorf("%+v", s)
-		}
-		futureIs(t, f, executor.Pending, 0, nil)
-		f.Complete(3)
-		futureIs(t, f, executor.Succeeded, 3, nil)
-	})
+	}
 }
 
 // The pool does not terminate before the function of a canceled task has returned (JDK-8347039).
@@ -274,7 +354,7 @@ func TestFutureCancelHoldsTermination(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := executor.Fixed(1)
 				start := time.Now()
-				f := executor.Submit(t.Context(), p, func(context.Context) (int, error) {
+				f := testkit.SubmitTask(t.Context(), p, func(context.Context) (int, error) {
 					time.Sleep(time.Hour)
 					return 1, nil
 				})
@@ -298,7 +378,7 @@ func TestFutureSubmittedTwice(t *testing.T) {
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
 		runs := 0
-		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
 		for _, p := range []*executor.Pool{p, p, q} {
 			if err := p.Execute(t.Context(), f); err != nil {
 				t.Error(err)
@@ -328,7 +408,7 @@ func TestFutureInTwoPools(t *testing.T) {
 		second := newPool(t, executor.Config{Core: 1})
 		b := newBlocker(t)
 		b.Fill(t, first, 1)
-		f := executor.NewFuture(func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil })
+		f := executor.NewTask(func(ctx context.Context) (any, error) { return ctx.Value(key{}), nil })
 		for i, pool := range []*executor.Pool{first, second} {
 			if err := pool.Execute(context.WithValue(t.Context(), key{}, i), f); err != nil {
 				t.Fatal(err)
@@ -349,7 +429,7 @@ func TestFutureSubmittedWhileRunning(t *testing.T) {
 		runs := 0
 		var before, after any
 		var cause error
-		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+		f := executor.NewTask(func(ctx context.Context) (int, error) {
 			runs++
 			before = ctx.Value(contextKey{})
 			<-gate
@@ -375,7 +455,7 @@ func TestFutureSubmittedAfterRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		var leaked context.Context
-		f := executor.NewFuture(func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
+		f := executor.NewTask(func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
 		f.Run(context.WithValue(t.Context(), contextKey{}, "own"))
 		p.Execute(context.WithValue(t.Context(), contextKey{}, "pool's"), f)
 		synctest.Wait()
@@ -393,19 +473,19 @@ func TestFutureSubmittedAfterRun(t *testing.T) {
 func TestFutureRaceOneWinner(t *testing.T) {
 	contenders := []struct {
 		name  string
-		try   func(*executor.Future[int]) bool // reports whether it won, for certain
+		try   func(*executor.Task[int]) bool // reports whether it won, for certain
 		state executor.State
 		value int
 		err   error
 	}{
-		{"Cancel", func(f *executor.Future[int]) bool { return f.Cancel() }, executor.Canceled, 0, executor.ErrCanceled},
-		{"Abandon", func(f *executor.Future[int]) bool { return f.Abandon() }, executor.Canceled, 0, executor.ErrCanceled},
-		{"Complete", func(f *executor.Future[int]) bool { return f.Complete(2) }, executor.Succeeded, 2, nil},
-		{"Fail", func(f *executor.Future[int]) bool { return f.Fail(errTask) }, executor.Failed, 0, errTask},
+		{"Cancel", func(f *executor.Task[int]) bool { return f.Cancel() }, executor.Canceled, 0, executor.ErrCanceled},
+		{"Abandon", func(f *executor.Task[int]) bool { return f.Abandon() }, executor.Canceled, 0, executor.ErrCanceled},
+		{"Complete", func(f *executor.Task[int]) bool { return f.Complete(2) }, executor.Succeeded, 2, nil},
+		{"Fail", func(f *executor.Task[int]) bool { return f.Fail(errTask) }, executor.Failed, 0, errTask},
 	}
 	for range 500 {
 		var ran, called atomic.Int32
-		f := executor.NewFuture(func(context.Context) (int, error) { ran.Add(1); return 1, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { ran.Add(1); return 1, nil })
 		f.OnDone(func() { called.Add(1) })
 		won := make([]bool, len(contenders))
 		start := make(chan struct{})
@@ -504,7 +584,7 @@ func TestFutureRaceOnDone(t *testing.T) {
 func TestFutureRaceCancelFirstUseOfContext(t *testing.T) {
 	for range 1000 {
 		begun := make(chan struct{})
-		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+		f := executor.NewTask(func(ctx context.Context) (int, error) {
 			close(begun)
 			var wg sync.WaitGroup
 			for range 2 {
@@ -529,7 +609,7 @@ func TestFutureRaceRunAndResetCancel(t *testing.T) {
 	for range 200 {
 		var inside, overlaps, late atomic.Int32
 		var canceled atomic.Bool
-		f := executor.NewFuture(func(context.Context) (int, error) {
+		f := executor.NewTask(func(context.Context) (int, error) {
 			if inside.Add(1) > 1 {
 				overlaps.Add(1)
 			}
@@ -571,7 +651,7 @@ func TestFutureRaceExecutors(t *testing.T) {
 	defer q.Close()
 	for i := range 300 {
 		var runs atomic.Int32
-		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+		f := executor.NewTask(func(ctx context.Context) (int, error) {
 			runs.Add(1)
 			for range 10 {
 				ctx.Value(contextKey{})
@@ -641,7 +721,7 @@ func TestFutureRaceCancelRejection(t *testing.T) {
 		p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
 	}
 	for range 2000 {
-		f := executor.NewFuture(func(context.Context) (int, error) { t.Error("it ran"); return 1, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { t.Error("it ran"); return 1, nil })
 		var wg sync.WaitGroup
 		wg.Go(func() { p.Execute(context.Background(), f) })
 		wg.Go(func() { f.Cancel() })
@@ -660,9 +740,9 @@ func TestFutureRaceCancelShutdownNow(t *testing.T) {
 		gate := make(chan struct{})
 		p.Go(t.Context(), func(context.Context) error { <-gate; return nil })
 		var ran atomic.Int32
-		var futures [20]*executor.Future[int]
+		var futures [20]*executor.Task[int]
 		for i := range futures {
-			futures[i] = executor.Submit(context.Background(), p,
+			futures[i] = testkit.SubmitTask(context.Background(), p,
 				func(context.Context) (int, error) { ran.Add(1); return 1, nil })
 		}
 		var wg sync.WaitGroup
@@ -707,7 +787,7 @@ func TestFutureRunDuringRejection(t *testing.T) {
 			Reject: executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil })})
 		newBlocker(t).Fill(t, p, 1)
 		gate := make(chan struct{})
-		f := executor.NewFuture(func(ctx context.Context) (any, error) {
+		f := executor.NewTask(func(ctx context.Context) (any, error) {
 			<-gate
 			return ctx.Value(contextKey{}), ctx.Err()
 		})

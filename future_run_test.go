@@ -22,7 +22,7 @@ import (
 // Run calls the task function in the calling goroutine, once, and returns its error (testIsDone).
 func TestFutureRun(t *testing.T) {
 	runs := 0
-	f := executor.NewFuture(func(context.Context) (int, error) {
+	f := executor.NewTask(func(context.Context) (int, error) {
 		runs++ // unguarded: it is this goroutine
 		return runs, errTask
 	})
@@ -43,11 +43,11 @@ func TestFutureRun(t *testing.T) {
 // Run and RunAndReset panic if the context is nil, before they do anything else.
 func TestFutureRunNilContext(t *testing.T) {
 	var none context.Context
-	for name, call := range map[string]func(*executor.Future[int]){
-		"Run":         func(f *executor.Future[int]) { f.Run(none) },
-		"RunAndReset": func(f *executor.Future[int]) { f.RunAndReset(none) },
+	for name, call := range map[string]func(*executor.Task[int]){
+		"Run":         func(f *executor.Task[int]) { f.Run(none) },
+		"RunAndReset": func(f *executor.Task[int]) { f.RunAndReset(none) },
 	} {
-		f := executor.NewFuture(func(context.Context) (int, error) { return 1, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { return 1, nil })
 		func() {
 			defer func() {
 				if r := recover(); r != "executor: nil Context" {
@@ -64,7 +64,7 @@ func TestFutureRunNilContext(t *testing.T) {
 func TestFutureRunWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, runs, release := testkit.Stuck(1, nil)
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		go f.Run(t.Context())
 		synctest.Wait()
 		if err := f.Run(t.Context()); err != nil || f.RunAndReset(t.Context()) {
@@ -82,7 +82,7 @@ func TestFutureRunWhileRunning(t *testing.T) {
 // without calling OnDone callbacks (testRunAndReset, FutureTask/Customized).
 func TestFutureRunAndReset(t *testing.T) {
 	runs, called := 0, 0
-	f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+	f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
 	f.OnDone(func() { called++ })
 	for i := range 3 {
 		if !f.RunAndReset(t.Context()) {
@@ -106,7 +106,7 @@ func TestFutureRunAndResetFails(t *testing.T) {
 		"error": func() (int, error) { return 0, errTask },
 		"panic": func() (int, error) { panic(errTask) },
 	} {
-		f := executor.NewFuture(func(context.Context) (int, error) { return end() })
+		f := executor.NewTask(func(context.Context) (int, error) { return end() })
 		first, second := f.RunAndReset(t.Context()), f.RunAndReset(t.Context())
 		if first || second {
 			t.Errorf("%s: RunAndReset: true", name)
@@ -118,16 +118,16 @@ func TestFutureRunAndResetFails(t *testing.T) {
 // A task that is completed during RunAndReset is not pending again.
 func TestFutureRunAndResetCompletedMeanwhile(t *testing.T) {
 	for name, op := range map[string]struct {
-		do   func(*executor.Future[int]) bool
+		do   func(*executor.Task[int]) bool
 		want executor.State
 	}{
-		"Cancel":   {(*executor.Future[int]).Cancel, executor.Canceled},
-		"Abandon":  {(*executor.Future[int]).Abandon, executor.Canceled},
-		"Complete": {func(f *executor.Future[int]) bool { return f.Complete(1) }, executor.Succeeded},
-		"Fail":     {func(f *executor.Future[int]) bool { return f.Fail(errTask) }, executor.Failed},
+		"Cancel":   {(*executor.Task[int]).Cancel, executor.Canceled},
+		"Abandon":  {(*executor.Task[int]).Abandon, executor.Canceled},
+		"Complete": {func(f *executor.Task[int]) bool { return f.Complete(1) }, executor.Succeeded},
+		"Fail":     {func(f *executor.Task[int]) bool { return f.Fail(errTask) }, executor.Failed},
 	} {
-		var f *executor.Future[int]
-		f = executor.NewFuture(func(context.Context) (int, error) { op.do(f); return 0, nil })
+		var f *executor.Task[int]
+		f = executor.NewTask(func(context.Context) (int, error) { op.do(f); return 0, nil })
 		if f.RunAndReset(t.Context()) {
 			t.Errorf("%s: RunAndReset: true", name)
 		}
@@ -141,7 +141,7 @@ func TestFutureRunAndResetCompletedMeanwhile(t *testing.T) {
 // not revive (the 2011 rewrite of FutureTask: cancel must not hit the next task).
 func TestFutureRunAndResetContexts(t *testing.T) {
 	var seen []context.Context
-	f := executor.NewFuture(func(ctx context.Context) (int, error) {
+	f := executor.NewTask(func(ctx context.Context) (int, error) {
 		if err := ctx.Err(); err != nil {
 			t.Errorf("run %d began with an ended context: %v", len(seen)+1, err)
 		}
@@ -166,7 +166,7 @@ func TestFutureRunAfterResetCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
 		var begun, cause error
-		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+		f := executor.NewTask(func(ctx context.Context) (int, error) {
 			if first {
 				first = false
 				return 0, nil
@@ -193,9 +193,10 @@ func TestFutureRunAfterResetCancel(t *testing.T) {
 // A task of a pool completes even if somebody else is about to run it by hand when it is due.
 func TestFutureRunAtDueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 2)
+		var once *executor.Task[int]
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Decorate: keepTask(&once)})
 		run := func(context.Context) error { time.Sleep(time.Minute); return nil }
-		once := executor.Schedule(t.Context(), p, time.Second, executor.Callable(run))
+		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) { return 1, run(ctx) })
 		series, err := p.AtFixedRate(t.Context(), time.Second, time.Hour, run, executor.Times(2))
 		expect(t, "error of AtFixedRate", err, nil)
 		time.Sleep(time.Second - 1)
@@ -215,7 +216,7 @@ func explode(context.Context) (int, error) { panic("boom") }
 // A panic of the task function is the outcome, with the value and the stack of the place where it
 // happened.
 func TestFuturePanic(t *testing.T) {
-	f := executor.NewFuture(explode)
+	f := executor.NewTask(explode)
 	err := f.Run(t.Context())
 	var p *executor.PanicError
 	if !errors.As(err, &p) || p.Value != "boom" {
@@ -235,7 +236,7 @@ func TestFuturePanic(t *testing.T) {
 func TestFuturePanicUnwraps(t *testing.T) {
 	wrapped := &io.PipeWriter{}
 	for _, v := range []any{io.EOF, "text", 7, wrapped} {
-		f := executor.NewFuture(func(context.Context) (int, error) { panic(v) })
+		f := executor.NewTask(func(context.Context) (int, error) { panic(v) })
 		f.Run(t.Context())
 		if errors.Is(f.Err(), io.EOF) != (v == io.EOF) {
 			t.Errorf("panic(%v): %v", v, f.Err())
@@ -249,7 +250,7 @@ func TestFuturePanicUnwraps(t *testing.T) {
 // A panic of the runtime, such as an index out of range, is a panic as any other, and matches
 // runtime.Error.
 func TestFuturePanicRuntimeError(t *testing.T) {
-	f := executor.NewFuture(func(context.Context) (int, error) {
+	f := executor.NewTask(func(context.Context) (int, error) {
 		var none []int
 		return none[len(none)], nil
 	})
@@ -262,7 +263,7 @@ func TestFuturePanicRuntimeError(t *testing.T) {
 
 // panic(nil) is a panic, not a Goexit and not a success.
 func TestFuturePanicNil(t *testing.T) {
-	f := executor.NewFuture(func(context.Context) (int, error) { panic(nil) })
+	f := executor.NewTask(func(context.Context) (int, error) { panic(nil) })
 	f.Run(t.Context())
 	var n *runtime.PanicNilError
 	if !errors.As(f.Err(), &n) || errors.Is(f.Err(), executor.ErrGoexit) {
@@ -272,7 +273,7 @@ func TestFuturePanicNil(t *testing.T) {
 
 // A panic that the task function recovers does not count.
 func TestFuturePanicRecovered(t *testing.T) {
-	f := executor.NewFuture(func(context.Context) (n int, err error) {
+	f := executor.NewTask(func(context.Context) (n int, err error) {
 		defer func() { n = recover().(int) }()
 		panic(8)
 	})
@@ -294,7 +295,7 @@ func TestFutureGoexit(t *testing.T) {
 				panic("lost")
 			},
 		} {
-			f := executor.NewFuture(func(context.Context) (int, error) { leave(); return 1, nil })
+			f := executor.NewTask(func(context.Context) (int, error) { leave(); return 1, nil })
 			returned := false
 			go func() {
 				f.Run(t.Context())
@@ -359,7 +360,6 @@ func forked(pool executor.Executor, depth int, leaf func() (int, error)) func(co
 		a, b := executor.Submit(ctx, pool, half), executor.Submit(ctx, pool, half)
 		sum := 0
 		for _, f := range []*executor.Future[int]{a, b} {
-			f.Run(ctx)
 			n, err := f.Get(ctx)
 			if err != nil {
 				return 0, err
@@ -370,8 +370,7 @@ func forked(pool executor.Executor, depth int, leaf func() (int, error)) func(co
 	}
 }
 
-// Tasks that wait for tasks of their own pool, each after Run of it, do not wait forever, however
-// few workers there are.
+// Tasks that wait for tasks of their own pool do not wait forever, however few workers there are.
 func TestFutureForkJoin(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -407,9 +406,9 @@ func TestFutureForkJoinFails(t *testing.T) {
 
 // Cancel and Abandon.
 
-var cancels = map[string]func(*executor.Future[int]) bool{
-	"Cancel":  (*executor.Future[int]).Cancel,
-	"Abandon": (*executor.Future[int]).Abandon,
+var cancels = map[string]func(*executor.Task[int]) bool{
+	"Cancel":  (*executor.Task[int]).Cancel,
+	"Abandon": (*executor.Task[int]).Abandon,
 }
 
 // A pending task that is canceled or abandoned never runs (testCancelBeforeRun,
@@ -418,7 +417,7 @@ func TestFutureCancelBeforeRun(t *testing.T) {
 	for name, cancel := range cancels {
 		body, runs, release := testkit.Stuck(1, nil)
 		release()
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		if !cancel(f) {
 			t.Errorf("%s: false for a pending task", name)
 		}
@@ -441,7 +440,7 @@ func TestFutureCancelBeforeRun(t *testing.T) {
 // testCancelAfterRun2).
 func TestFutureCancelAfterRun(t *testing.T) {
 	for name, cancel := range cancels {
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		f.Run(t.Context())
 		if cancel(f) {
 			t.Errorf("%s: true for a task that is done", name)
@@ -462,7 +461,7 @@ func TestFutureCancelEndsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var err, cause error
-				f := executor.NewFuture(func(ctx context.Context) (int, error) {
+				f := executor.NewTask(func(ctx context.Context) (int, error) {
 					<-ctx.Done()
 					err, cause = ctx.Err(), context.Cause(ctx)
 					time.Sleep(time.Minute)
@@ -489,7 +488,7 @@ func TestFutureCancelEndsContext(t *testing.T) {
 func TestFutureAbandonLeavesContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var disturbed error
-		f := executor.NewFuture(func(ctx context.Context) (int, error) {
+		f := executor.NewTask(func(ctx context.Context) (int, error) {
 			time.Sleep(time.Hour)
 			disturbed = ctx.Err()
 			return 1, nil
@@ -521,7 +520,7 @@ func TestFutureCancelBeforeFirstUseOfContext(t *testing.T) {
 		for name, cancel := range cancels {
 			gate := make(chan struct{})
 			var err, cause error
-			f := executor.NewFuture(func(ctx context.Context) (int, error) {
+			f := executor.NewTask(func(ctx context.Context) (int, error) {
 				<-gate
 				err, cause = ctx.Err(), context.Cause(ctx)
 				return 0, nil
@@ -542,10 +541,10 @@ func TestFutureCancelBeforeFirstUseOfContext(t *testing.T) {
 // A task function may cancel its own task.
 func TestFutureCancelByOwnFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var f *executor.Future[int]
+		var f *executor.Task[int]
 		var ok bool
 		var cause error
-		f = executor.NewFuture(func(ctx context.Context) (int, error) {
+		f = executor.NewTask(func(ctx context.Context) (int, error) {
 			ok = f.Cancel()
 			cause = context.Cause(ctx)
 			return 1, nil
@@ -629,7 +628,7 @@ func TestFutureCancelWakesWaiters(t *testing.T) {
 func TestFutureJoinWaitsForFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		f := executor.NewFuture(func(context.Context) (int, error) {
+		f := executor.NewTask(func(context.Context) (int, error) {
 			time.Sleep(time.Hour) // it ignores its context
 			return 0, nil
 		})
@@ -656,7 +655,7 @@ func TestFutureJoinWaitsForFunction(t *testing.T) {
 func TestFutureJoinByMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, _, release := testkit.Stuck(1, nil)
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		joined := make(chan error, 10)
 		join := func() { joined <- f.Join(t.Context()) }
 		for range 5 {
@@ -682,10 +681,10 @@ func TestFutureJoinByMany(t *testing.T) {
 
 // Join returns nil whatever the outcome is: it reports only that the task function has returned.
 func TestFutureJoinReturnsNil(t *testing.T) {
-	for name, f := range map[string]*executor.Future[int]{
-		"value": executor.NewFuture(value(1)),
-		"error": executor.NewFuture(testkit.Fail(errTask)),
-		"panic": executor.NewFuture(func(context.Context) (int, error) { panic("x") }),
+	for name, f := range map[string]*executor.Task[int]{
+		"value": executor.NewTask(value(1)),
+		"error": executor.NewTask(testkit.Fail(errTask)),
+		"panic": executor.NewTask(func(context.Context) (int, error) { panic("x") }),
 	} {
 		f.Run(t.Context())
 		if err := f.Join(t.Context()); err != nil {
@@ -705,22 +704,22 @@ func TestFutureJoinReturnsNil(t *testing.T) {
 // task, and find the outcome set (testIsDone: the done hook, FutureTask/Customized, JDK-6464365).
 func TestFutureOnDone(t *testing.T) {
 	for name, c := range map[string]struct {
-		complete func(context.Context, *executor.Future[int])
+		complete func(context.Context, *executor.Task[int])
 		want     executor.State
 	}{
-		"Run":         {func(ctx context.Context, f *executor.Future[int]) { f.Run(ctx) }, executor.Succeeded},
-		"RunAndReset": {func(ctx context.Context, f *executor.Future[int]) { f.Cancel(); f.RunAndReset(ctx) }, executor.Canceled},
-		"Complete":    {func(_ context.Context, f *executor.Future[int]) { f.Complete(1) }, executor.Succeeded},
-		"Fail":        {func(_ context.Context, f *executor.Future[int]) { f.Fail(errTask) }, executor.Failed},
-		"Cancel":      {func(_ context.Context, f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
-		"Abandon":     {func(_ context.Context, f *executor.Future[int]) { f.Abandon() }, executor.Canceled},
-		"rejection": {func(ctx context.Context, f *executor.Future[int]) {
+		"Run":         {func(ctx context.Context, f *executor.Task[int]) { f.Run(ctx) }, executor.Succeeded},
+		"RunAndReset": {func(ctx context.Context, f *executor.Task[int]) { f.Cancel(); f.RunAndReset(ctx) }, executor.Canceled},
+		"Complete":    {func(_ context.Context, f *executor.Task[int]) { f.Complete(1) }, executor.Succeeded},
+		"Fail":        {func(_ context.Context, f *executor.Task[int]) { f.Fail(errTask) }, executor.Failed},
+		"Cancel":      {func(_ context.Context, f *executor.Task[int]) { f.Cancel() }, executor.Canceled},
+		"Abandon":     {func(_ context.Context, f *executor.Task[int]) { f.Abandon() }, executor.Canceled},
+		"rejection": {func(ctx context.Context, f *executor.Task[int]) {
 			p := executor.Fixed(1)
 			p.Close()
 			p.Execute(ctx, f)
 		}, executor.Failed},
 	} {
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		var order []int // unguarded: all in this goroutine
 		for i := range 3 {
 			f.OnDone(func() {
@@ -800,8 +799,9 @@ func TestFutureOnDoneMayUseFuture(t *testing.T) {
 // Callbacks run in the order of registration, even if loops over Completed registered between them
 // and were left.
 func TestFutureOnDoneOrderBesideCompleted(t *testing.T) {
-	late, done := executor.NewPromise[int](), executor.NewPromise[int]()
-	done.Complete(1)
+	lateOne, promise := executor.NewPromise[int](), executor.NewPromise[int]()
+	promise.Complete(1)
+	late, done := lateOne.Future(), promise.Future()
 	var called []int
 	leave := make([]func(), 7)
 	for i := range leave {
@@ -816,7 +816,7 @@ func TestFutureOnDoneOrderBesideCompleted(t *testing.T) {
 		leave[i]()
 	}
 	late.OnDone(func() { called = append(called, 7) })
-	late.Complete(1)
+	lateOne.Complete(1)
 	if want := []int{1, 3, 5, 7}; !slices.Equal(called, want) {
 		t.Errorf("called were %v, want %v", called, want)
 	}
@@ -826,13 +826,13 @@ func TestFutureOnDoneOrderBesideCompleted(t *testing.T) {
 // outcome stands (JDK-6415572, testCancelInterrupt_ThrowsSecurityException).
 func TestFutureOnDonePanics(t *testing.T) {
 	for name, c := range map[string]struct {
-		complete func(*executor.Future[int])
+		complete func(*executor.Task[int])
 		want     executor.State
 	}{
-		"Run":    {func(f *executor.Future[int]) { f.Run(t.Context()) }, executor.Succeeded},
-		"Cancel": {func(f *executor.Future[int]) { f.Cancel() }, executor.Canceled},
+		"Run":    {func(f *executor.Task[int]) { f.Run(t.Context()) }, executor.Succeeded},
+		"Cancel": {func(f *executor.Task[int]) { f.Cancel() }, executor.Canceled},
 	} {
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		f.OnDone(func() { panic(errTask) })
 		func() {
 			defer func() {
@@ -851,14 +851,14 @@ func TestFutureOnDonePanics(t *testing.T) {
 // A callback that panics or calls Goexit does not keep the others from being called, in their
 // order.
 func TestFutureOnDoneContinuesAfterPanic(t *testing.T) {
-	for way, complete := range map[string]func(f *executor.Future[int]){
-		"Run":      func(f *executor.Future[int]) { f.Run(context.Background()) },
-		"Cancel":   func(f *executor.Future[int]) { f.Cancel() },
-		"Complete": func(f *executor.Future[int]) { f.Complete(1) },
+	for way, complete := range map[string]func(f *executor.Task[int]){
+		"Run":      func(f *executor.Task[int]) { f.Run(context.Background()) },
+		"Cancel":   func(f *executor.Task[int]) { f.Cancel() },
+		"Complete": func(f *executor.Task[int]) { f.Complete(1) },
 	} {
 		for end, leave := range map[string]func(){"panics": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 			t.Run(fmt.Sprint(way, " ", end), func(t *testing.T) {
-				f := executor.NewFuture(value(1))
+				f := executor.NewTask(value(1))
 				var called []int
 				for i := range 5 {
 					f.OnDone(func() {
@@ -888,7 +888,7 @@ func TestFutureOnDoneContinuesAfterPanic(t *testing.T) {
 func TestFutureOnDoneGoexitLeavesCompleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		f.OnDone(runtime.Goexit)
 		p.Execute(t.Context(), executor.Func(func(context.Context) error {
 			synctest.Wait() // until Completed waits
@@ -896,7 +896,7 @@ func TestFutureOnDoneGoexitLeavesCompleted(t *testing.T) {
 		}))
 		p.Execute(t.Context(), f)
 		n := 0
-		for range executor.Completed(f) {
+		for range executor.Completed(f.Future()) {
 			n++
 		}
 		if n != 1 {
@@ -919,7 +919,7 @@ func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
-				var fs []*executor.ScheduledFuture[int]
+				var fs []*executor.Future[int]
 				for range 3 {
 					f := executor.Schedule(t.Context(), p, time.Hour, value(1))
 					f.OnDone(runtime.Goexit)
@@ -947,7 +947,7 @@ func TestFutureOnDoneGoexitOfDiscardedTask(t *testing.T) {
 		oldest := executor.Submit(t.Context(), p, value(1))
 		oldest.OnDone(runtime.Goexit)
 		ctx, cancel := context.WithCancel(t.Context())
-		f := executor.NewFuture(value(2))
+		f := executor.NewTask(value(2))
 		go p.Execute(ctx, f)
 		synctest.Wait()
 		cancel()

@@ -19,14 +19,14 @@ import (
 
 // A future that was not run yet is pending, and all its methods report that (testIsDone).
 func TestFutureNewIsPending(t *testing.T) {
-	futureIs(t, executor.NewFuture(value(1)), executor.Pending, 0, nil)
+	futureIs(t, executor.NewTask(value(1)), executor.Pending, 0, nil)
 	futureIs(t, executor.NewPromise[int](), executor.Pending, 0, nil)
 }
 
 // A future with a nil function has failed when it is made: it cannot run, and Submit does not call
 // the executor (testConstructor, JDK-6398290).
 func TestFutureNilFunction(t *testing.T) {
-	f := executor.NewFuture[int](nil)
+	f := executor.NewTask[int](nil)
 	futureIs(t, f, executor.Failed, 0, executor.ErrNilTask)
 	if err := f.Run(t.Context()); err != nil {
 		t.Errorf("Run: %v", err)
@@ -38,7 +38,7 @@ func TestFutureNilFunction(t *testing.T) {
 // A task function that returns a nil result has succeeded (Future/DefaultMethods
 // testCompletedTask2).
 func TestFutureNilResultIsSuccess(t *testing.T) {
-	f := executor.NewFuture(func(context.Context) (*int, error) { return nil, nil })
+	f := executor.NewTask(func(context.Context) (*int, error) { return nil, nil })
 	f.Run(t.Context())
 	if v, err := f.Result(); f.State() != executor.Succeeded || v != nil || err != nil {
 		t.Errorf("%v: %v, %v", f.State(), v, err)
@@ -47,7 +47,7 @@ func TestFutureNilResultIsSuccess(t *testing.T) {
 
 // A task function may return a value together with its error, as Go functions do.
 func TestFutureValueWithError(t *testing.T) {
-	f := executor.NewFuture(func(context.Context) (int, error) { return 7, errTask })
+	f := executor.NewTask(func(context.Context) (int, error) { return 7, errTask })
 	f.Run(t.Context())
 	futureIs(t, f, executor.Failed, 7, errTask)
 }
@@ -55,7 +55,7 @@ func TestFutureValueWithError(t *testing.T) {
 // The error of the task function is the outcome itself and not wrapped (testGet_ExecutionException,
 // DefaultMethods testFailedTask).
 func TestFutureErrorIsNotWrapped(t *testing.T) {
-	f := executor.NewFuture(testkit.Fail(errTask))
+	f := executor.NewTask(testkit.Fail(errTask))
 	if err := f.Run(t.Context()); err != errTask {
 		t.Errorf("Run: %v", err)
 	}
@@ -68,7 +68,7 @@ func TestFutureErrorIsNotWrapped(t *testing.T) {
 func TestFutureOutcomeIsPackageError(t *testing.T) {
 	for _, err := range []error{executor.ErrCanceled, executor.ErrNotDone, executor.Stop, context.Canceled,
 		errors.ErrUnsupported} {
-		f := executor.NewFuture(testkit.Fail(err))
+		f := executor.NewTask(testkit.Fail(err))
 		f.Run(t.Context())
 		if f.State() != executor.Failed || f.Err() != err {
 			t.Errorf("%v: %v, %v", err, f.State(), f.Err())
@@ -82,7 +82,7 @@ func TestFutureFailsWithErrorOfCanceledFuture(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		first := executor.NewPromise[int]()
 		first.Cancel()
-		second := executor.Submit(t.Context(), p, first.Get)
+		second := testkit.SubmitTask(t.Context(), p, first.Get)
 		_, err := second.Get(context.Background())
 		expect(t, "State", second.State(), executor.Failed)
 		if !errors.Is(err, executor.ErrCanceled) {
@@ -120,44 +120,41 @@ type situation struct {
 	name string
 	// make returns a future in that state, the number of runs of its task function,
 	// and a function that lets a running one continue.
-	make func(t *testing.T) (f *executor.Future[int], runs *int, release func())
+	make func(t *testing.T) (f *executor.Task[int], runs *int, release func())
 }
 
 var situations = []situation{
-	{"pending", func(t *testing.T) (*executor.Future[int], *int, func()) {
+	{"pending", func(t *testing.T) (*executor.Task[int], *int, func()) {
 		body, runs, release := testkit.Stuck(1, nil)
 		release()
-		return executor.NewFuture(body), runs, func() {}
+		return executor.NewTask(body), runs, func() {}
 	}},
-	{"promise", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		return executor.NewPromise[int](), new(int), func() {}
-	}},
-	{"running", func(t *testing.T) (*executor.Future[int], *int, func()) {
+	{"running", func(t *testing.T) (*executor.Task[int], *int, func()) {
 		body, runs, release := testkit.Stuck(1, nil)
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		go f.Run(t.Context())
 		synctest.Wait()
 		return f, runs, release
 	}},
-	{"succeeded", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		f := executor.NewPromise[int]()
+	{"succeeded", func(t *testing.T) (*executor.Task[int], *int, func()) {
+		f := executor.NewTask(value(1))
 		f.Complete(5)
 		return f, new(int), func() {}
 	}},
-	{"failed", func(t *testing.T) (*executor.Future[int], *int, func()) {
-		f := executor.NewPromise[int]()
+	{"failed", func(t *testing.T) (*executor.Task[int], *int, func()) {
+		f := executor.NewTask(value(1))
 		f.Fail(errTask)
 		return f, new(int), func() {}
 	}},
-	{"canceled", func(t *testing.T) (*executor.Future[int], *int, func()) {
+	{"canceled", func(t *testing.T) (*executor.Task[int], *int, func()) {
 		body, runs, release := testkit.Stuck(1, nil)
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		f.Cancel()
 		return f, runs, release
 	}},
-	{"abandoned", func(t *testing.T) (*executor.Future[int], *int, func()) { // canceled, its task function still running
+	{"abandoned", func(t *testing.T) (*executor.Task[int], *int, func()) { // canceled, its task function still running
 		body, runs, release := testkit.Stuck(1, nil)
-		f := executor.NewFuture(body)
+		f := executor.NewTask(body)
 		go f.Run(t.Context())
 		synctest.Wait()
 		f.Abandon()
@@ -165,13 +162,13 @@ var situations = []situation{
 	}},
 }
 
-var operations = map[string]func(ctx context.Context, f *executor.Future[int]) any{
-	"Run":         func(ctx context.Context, f *executor.Future[int]) any { return f.Run(ctx) },
-	"RunAndReset": func(ctx context.Context, f *executor.Future[int]) any { return f.RunAndReset(ctx) },
-	"Complete":    func(ctx context.Context, f *executor.Future[int]) any { return f.Complete(2) },
-	"Fail":        func(ctx context.Context, f *executor.Future[int]) any { return f.Fail(context.Canceled) },
-	"Cancel":      func(ctx context.Context, f *executor.Future[int]) any { return f.Cancel() },
-	"Abandon":     func(ctx context.Context, f *executor.Future[int]) any { return f.Abandon() },
+var operations = map[string]func(ctx context.Context, f *executor.Task[int]) any{
+	"Run":         func(ctx context.Context, f *executor.Task[int]) any { return f.Run(ctx) },
+	"RunAndReset": func(ctx context.Context, f *executor.Task[int]) any { return f.RunAndReset(ctx) },
+	"Complete":    func(ctx context.Context, f *executor.Task[int]) any { return f.Complete(2) },
+	"Fail":        func(ctx context.Context, f *executor.Task[int]) any { return f.Fail(context.Canceled) },
+	"Cancel":      func(ctx context.Context, f *executor.Task[int]) any { return f.Cancel() },
+	"Abandon":     func(ctx context.Context, f *executor.Task[int]) any { return f.Abandon() },
 }
 
 // Each method does in each state what its documentation says, and a future that is done does not
@@ -183,14 +180,6 @@ func TestFutureMethodsInStates(t *testing.T) {
 		"pending": {
 			"Run":         "<nil> succeeded 1",
 			"RunAndReset": "true pending 1",
-			"Complete":    "true succeeded 0",
-			"Fail":        "true failed 0",
-			"Cancel":      "true canceled 0",
-			"Abandon":     "true canceled 0",
-		},
-		"promise": {
-			"Run":         "<nil> pending 0",
-			"RunAndReset": "false pending 0",
 			"Complete":    "true succeeded 0",
 			"Fail":        "true failed 0",
 			"Cancel":      "true canceled 0",
@@ -252,19 +241,19 @@ func final(state string, runs int) map[string]string {
 func TestFutureComplete(t *testing.T) {
 	body, runs, release := testkit.Stuck(1, nil)
 	release()
-	f := executor.NewFuture(body)
+	f := executor.NewTask(body)
 	f.Complete(2)
 	futureIs(t, f, executor.Succeeded, 2, nil)
 
-	g := executor.NewFuture(body)
+	g := executor.NewTask(body)
 	g.Fail(errTask)
 	futureIs(t, g, executor.Failed, 0, errTask)
 
-	h := executor.NewPromise[int]()
+	h := executor.NewTask(body)
 	h.Cancel()
 	futureIs(t, h, executor.Canceled, 0, executor.ErrCanceled)
 
-	for _, f := range []*executor.Future[int]{f, g, h} {
+	for _, f := range []*executor.Task[int]{f, g, h} {
 		f.Run(t.Context())
 	}
 	if *runs != 0 {
@@ -285,7 +274,7 @@ func TestFutureLateOutcomeIsDiscarded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := make(chan struct{})
 				var disturbed error
-				f := executor.NewFuture(func(ctx context.Context) (int, error) {
+				f := executor.NewTask(func(ctx context.Context) (int, error) {
 					<-gate
 					disturbed = ctx.Err()
 					return end()
@@ -356,7 +345,7 @@ func TestFutureSubmitNilContext(t *testing.T) {
 
 // waiters has goroutines wait for f in each way, calls complete, and checks that they return the
 // outcome at once.
-func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Future[int]), s executor.State, v int,
+func waiters(t *testing.T, f *executor.Task[int], complete func(*executor.Task[int]), s executor.State, v int,
 	want error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -401,29 +390,29 @@ func waiters(t *testing.T, f *executor.Future[int], complete func(*executor.Futu
 
 // Get, Join and Done wait until another goroutine has run the task (testGetRun).
 func TestFutureGetWaitsForRun(t *testing.T) {
-	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Run(context.Background()) },
+	waiters(t, executor.NewTask(value(6)), func(f *executor.Task[int]) { f.Run(context.Background()) },
 		executor.Succeeded, 6, nil)
 }
 
 // Get, Join and Done wait until Complete sets the value (testGetSet, FutureTask/ExplicitSet,
 // JDK-7132378).
 func TestFutureGetWaitsForComplete(t *testing.T) {
-	waiters(t, executor.NewPromise[int](), func(f *executor.Future[int]) { f.Complete(6) },
+	waiters(t, executor.NewTask(value(0)), func(f *executor.Task[int]) { f.Complete(6) },
 		executor.Succeeded, 6, nil)
 }
 
 // Get returns the error of the task function to all callers that wait (testGet_ExecutionException,
 // testTimedGet_ExecutionException2).
 func TestFutureGetWaitsForFailure(t *testing.T) {
-	waiters(t, executor.NewFuture(testkit.Fail(errTask)), func(f *executor.Future[int]) { f.Run(context.Background()) },
+	waiters(t, executor.NewTask(testkit.Fail(errTask)), func(f *executor.Task[int]) { f.Run(context.Background()) },
 		executor.Failed, 0, errTask)
 }
 
 // Cancel and Abandon end the wait of all callers (testTimedGet_Cancellation).
 func TestFutureGetWaitsForCancel(t *testing.T) {
-	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Cancel() },
+	waiters(t, executor.NewTask(value(6)), func(f *executor.Task[int]) { f.Cancel() },
 		executor.Canceled, 0, executor.ErrCanceled)
-	waiters(t, executor.NewFuture(value(6)), func(f *executor.Future[int]) { f.Abandon() },
+	waiters(t, executor.NewTask(value(6)), func(f *executor.Task[int]) { f.Abandon() },
 		executor.Canceled, 0, executor.ErrCanceled)
 }
 
@@ -442,20 +431,20 @@ func TestFutureDoneIsOneChannel(t *testing.T) {
 // (FutureTask/DoneTimedGetLoops).
 func TestFutureOutcomeIsSetBeforeDone(t *testing.T) {
 	completions := map[string]struct {
-		do    func(*executor.Future[int])
+		do    func(*executor.Task[int])
 		value int
 		err   error
 	}{
-		"Run":      {func(f *executor.Future[int]) { f.Run(t.Context()) }, 4, nil},
-		"Complete": {func(f *executor.Future[int]) { f.Complete(5) }, 5, nil},
-		"Fail":     {func(f *executor.Future[int]) { f.Fail(errTask) }, 0, errTask},
-		"Cancel":   {func(f *executor.Future[int]) { f.Cancel() }, 0, executor.ErrCanceled},
+		"Run":      {func(f *executor.Task[int]) { f.Run(t.Context()) }, 4, nil},
+		"Complete": {func(f *executor.Task[int]) { f.Complete(5) }, 5, nil},
+		"Fail":     {func(f *executor.Task[int]) { f.Fail(errTask) }, 0, errTask},
+		"Cancel":   {func(f *executor.Task[int]) { f.Cancel() }, 0, executor.ErrCanceled},
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range completions {
 		for range 200 {
-			f := executor.NewFuture(value(4))
+			f := executor.NewTask(value(4))
 			go c.do(f)
 			for looks := 1; !f.State().Done(); looks++ {
 				if looks%1000 == 0 { // this goroutine may have the only processor
@@ -533,7 +522,7 @@ func TestFutureGetPrefersDone(t *testing.T) {
 // lastMoment is a context that has ended. It completes f when Get calls Done.
 type lastMoment struct {
 	context.Context
-	f *executor.Future[int]
+	f *executor.Task[int]
 }
 
 func (c lastMoment) Done() <-chan struct{} {
@@ -547,7 +536,7 @@ func TestFutureGetPrefersDoneBeforeWait(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
-		f := executor.NewPromise[int]()
+		f := executor.NewTask(value(0))
 		v, err := f.Get(lastMoment{ended, f})
 		if v != 1 || err != nil {
 			t.Fatalf("Get: %v, %v, though the task was done before the wait began", v, err)
@@ -592,12 +581,12 @@ func TestFutureGetCanceled(t *testing.T) {
 // the same error.
 func TestFutureStateOfEqualErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := executor.NewFuture(testkit.Fail(context.DeadlineExceeded))
+		f := executor.NewTask(testkit.Fail(context.DeadlineExceeded))
 		f.Run(t.Context())
-		g := executor.NewPromise[int]()
+		g := executor.NewTask(value(0))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		for _, f := range []*executor.Future[int]{f, g} {
+		for _, f := range []*executor.Task[int]{f, g} {
 			if _, err := f.Get(ctx); err != context.DeadlineExceeded {
 				t.Errorf("Get: %v", err)
 			}

@@ -188,7 +188,7 @@ func (t *groupTask) Run(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if owner := t.core.Owner(); owner != nil { // see Future.Run
+	if owner := t.core.Owner(); owner != nil { // see Future.run
 		owner.Forget(&t.core)
 		defer owner.Forget(&t.core)
 	}
@@ -226,7 +226,8 @@ func (t *groupTask) fail(err error) {
 	t.group.over(err)
 }
 
-func (t *groupTask) submitted() Runnable { return t }
+func (t *groupTask) submitted() any     { return t }
+func (t *groupTask) runnable() Runnable { return t }
 
 func (t *groupTask) detachBody() (fn func(context.Context) error) {
 	t.core.IfNotDone(func() { fn = t.fn })
@@ -382,12 +383,12 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 }
 
 func (m *mapping[In, Out]) submit(in In) {
-	f := NewFuture(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
-	m.flight = append(m.flight, f)
+	t := NewTask(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
+	m.flight = append(m.flight, t.Future())
 	if m.done != nil {
-		f.OnDone(func() { m.done <- f }) // has room for all in flight
+		t.OnDone(func() { m.done <- t.Future() }) // has room for all in flight
 	}
-	submit(m.ctx, m.ex, f)
+	submit(m.ctx, m.ex, t)
 }
 
 // take waits for the next result, and for the return of the call.
@@ -403,7 +404,7 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 	m.flight[0] = nil
 	m.flight = m.flight[1:]
 	if m.helps {
-		f.Run(m.ctx)
+		f.run(m.ctx)
 	}
 	return f
 }
@@ -414,7 +415,7 @@ func (m *mapping[In, Out]) soonest() *Future[Out] {
 		if !m.helps || len(m.done) > 0 {
 			break
 		}
-		f.Run(m.ctx) // the first that no worker has begun
+		f.run(m.ctx) // the first that no worker has begun
 	}
 	f := <-m.done
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })

@@ -64,7 +64,7 @@ type TaskInfo struct {
 	Executor  string    // the pool's Config.Name
 	Worker    int       // the worker's number, from 1; 0 where it was none: under CallerRuns, Dropped, Terminated
 	Name      string    // the name given by Named, or ""
-	Task      Runnable  // the object that was submitted; nil for Hooks.Terminated
+	Task      any       // the *Future or *Series of the task, or the Runnable of Execute or Go; nil for Terminated
 	Submitted time.Time // when the task was submitted; zero unless there is a Hooks.Dropped
 	Due       time.Time // when the run was due; zero for a task without a schedule
 	Begun     time.Time // when the worker began the run; zero unless there is a BeforeTask, Around or AfterTask

@@ -54,17 +54,17 @@ func TestPoolForgetTaskOfAnotherPool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waits := NewFuture(func(context.Context) (int, error) { return 1, nil })
-		moves := NewFuture(func(context.Context) (int, error) { return 2, nil })
+		waits := NewTask(func(context.Context) (int, error) { return 1, nil })
+		moves := NewTask(func(context.Context) (int, error) { return 2, nil })
 		if err := errors.Join(first.Execute(ctx, busy), second.Execute(ctx, busy),
 			first.Execute(ctx, waits), first.Execute(ctx, moves)); err != nil {
 			t.Fatal(err)
 		}
 		first.forget(&moves.core)
-		if got := slices.Collect(first.Waiting()); !slices.Equal(got, []Runnable{waits}) {
+		if got := slices.Collect(first.Waiting()); !slices.Equal(got, []any{waits.Future()}) {
 			t.Errorf("in the first pool wait %v", got)
 		}
-		if got := slices.Collect(second.Waiting()); !slices.Equal(got, []Runnable{moves}) {
+		if got := slices.Collect(second.Waiting()); !slices.Equal(got, []any{moves.Future()}) {
 			t.Errorf("in the second pool wait %v", got)
 		}
 		close(end)
@@ -77,7 +77,7 @@ func TestPoolForgetTaskOfAnotherPool(t *testing.T) {
 // as a size that the allocator has, of which a line of the cache holds a whole number.
 func TestSizeOfFuture(t *testing.T) {
 	want := uintptr(32) // with 32 bits the alignment of the due time takes eight
-	if n := unsafe.Sizeof(ScheduledFuture[struct{}]{}); n != want {
+	if n := unsafe.Sizeof(Task[struct{}]{}); n != want {
 		t.Errorf("%d bytes, want %d", n, want)
 	}
 }

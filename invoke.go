@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/executor-go/executor/internal/task"
 	"github.com/executor-go/executor/queue"
@@ -24,10 +23,11 @@ var ErrNoTasks = error(&argumentError{"executor: no tasks"})
 // what no worker has begun, so that it needs no other worker.
 func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	mustContext(ctx)
-	fs := make([]*Future[T], len(fns))
+	tasks, fs := make([]*Task[T], len(fns)), make([]*Future[T], len(fns))
 	var stop error
 	for i, fn := range fns {
-		fs[i] = NewFuture(fn)
+		tasks[i] = NewTask(fn)
+		fs[i] = tasks[i].Future()
 		if fn == nil {
 			stop = ErrNilTask
 		}
@@ -40,15 +40,15 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 			}
 		}
 	}()
-	for _, f := range fs {
+	for _, t := range tasks {
 		if stop == nil && ctx.Err() != nil {
 			stop = task.ContextError(ctx)
 		}
 		if stop != nil {
 			break
 		}
-		if err := ex.Execute(ctx, f); err != nil {
-			f.end(task.Failed, err)
+		if err := ex.Execute(ctx, t); err != nil {
+			t.end(task.Failed, err)
 			stop = err
 		}
 	}
@@ -56,7 +56,7 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	for _, f := range fs {
 		if stop == nil {
 			if helps {
-				f.Run(ctx)
+				f.run(ctx)
 			}
 			if err := task.Await(ctx, f.Done()); err != nil {
 				stop = err
@@ -105,9 +105,9 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 		if ctx.Err() != nil {
 			return zero, task.ContextError(ctx)
 		}
-		f := NewFuture(fn)
-		c.add(f)
-		submit(ctx, ex, f)
+		t := NewTask(fn)
+		c.add(t.Future())
+		submit(ctx, ex, t)
 		for f := range c.ready() {
 			if judge(f) {
 				return f.value, nil
@@ -136,7 +136,7 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = submittedFromOwnPool[T]
+		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(&f.core) }
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -153,13 +153,6 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 			}
 		}
 	}
-}
-
-// submittedFromOwnPool reports whether f is due and was submitted by a task of the pool
-// that f is waiting in.
-func submittedFromOwnPool[T any](f *Future[T]) bool {
-	owner := f.core.Owner()
-	return owner != nil && task.OwnerOf(f.core.Context()) == owner && time.Until(f.core.DueTime()) <= 0
 }
 
 // collector gathers futures as they are done.
@@ -254,7 +247,7 @@ func (c *collector[T]) run(ctx context.Context) bool {
 		f := c.fs[c.tried]
 		c.tried++
 		if f.State() == Pending && c.mayRun(f) {
-			f.Run(ctx)
+			f.run(ctx)
 			return true
 		}
 	}
@@ -295,10 +288,10 @@ func (s *CompletionService[T]) Submit(
 	ctx context.Context, fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
 	s.mustBeMade()
-	f := NewFuture(fn, opts...)
-	f.OnDone(func() { s.done.Offer(f) })
-	submit(ctx, s.ex, f)
-	return f
+	t := NewTask(fn, opts...)
+	t.OnDone(func() { s.done.Offer(t.Future()) })
+	submit(ctx, s.ex, t)
+	return t.Future()
 }
 
 // Take waits for the next future that is done. If ctx ends first, the error matches that of

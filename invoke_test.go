@@ -971,7 +971,7 @@ func TestCompletedByTaskRunsNothingEarly(t *testing.T) {
 		began := time.Now()
 		_, err := executor.Submit(t.Context(), sched, func(ctx context.Context) (int, error) {
 			f := executor.Schedule(ctx, sched, time.Hour, func(context.Context) (int, error) { return 0, nil })
-			for range executor.Completed(&f.Future) {
+			for range executor.Completed(f) {
 			}
 			return 0, nil
 		}).Get(t.Context())

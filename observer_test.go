@@ -166,7 +166,7 @@ func TestObserverHidesMarks(t *testing.T) {
 		last := executor.Submit(ctx, p, value(2))
 		mustGo(t, p, nop)
 		futureIs(t, oldest, executor.Failed, 0, executor.ErrSaturated)
-		var waiting []executor.Runnable
+		var waiting []any
 		for r := range p.Waiting() {
 			waiting = append(waiting, r)
 		}

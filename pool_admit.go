@@ -37,8 +37,8 @@ import (
 // Its body still runs once, for whichever comes first; the others find nothing
 // to do.
 //
-// A type of your own that embeds a *Future is declined, with an error that matches
-// [ErrInvalid]: it would be taken for that Future, and its own Run never called.
+// A type of your own that embeds a *Task is declined, with an error that matches
+// [ErrInvalid]: it would be taken for that Task, and its own Run never called.
 func (p *Pool) Execute(ctx context.Context, task Runnable) error {
 	r, err := runnable(task)
 	if err != nil {
@@ -58,9 +58,9 @@ func runnable(r Runnable) (Runnable, error) {
 	if f, ok := r.(Func); r == nil || ok && f == nil {
 		return nil, ErrNilTask
 	}
-	if tt, ok := r.(typedTask); ok && tt.submitted() != r {
-		return nil, invalid("task %T embeds a Future, for which it would be taken; "+
-			"submit the Future itself, or have it in a field with a name", r)
+	if tt, ok := r.(typedTask); ok && tt.runnable() != r {
+		return nil, invalid("task %T embeds a Task, for which it would be taken; "+
+			"submit the Task itself, or have it in a field with a name", r)
 	}
 	return r, nil
 }
@@ -87,7 +87,7 @@ func mustContext(ctx context.Context) {
 // pool, or is run by hand, is in a taskRunnable.
 type entry struct{ run Runnable }
 
-// typedTask is a Runnable that has a task.Task: a future, or a taskRunnable.
+// typedTask is a Runnable that has a task.Task: a Task, a Series, or a taskRunnable.
 type typedTask interface {
 	Runnable
 	taskCore() *task.Task
@@ -102,9 +102,12 @@ type typedTask interface {
 	// fail completes a task that has begun and whose body was not called.
 	fail(err error)
 
-	// submitted returns the object that was submitted: the task itself, or the
-	// Runnable in it.
-	submitted() Runnable
+	// submitted returns what the submitter knows the task by: its Future or Series, or
+	// the Runnable in it.
+	submitted() any
+
+	// runnable returns what runs the task by hand: the task itself, or the Runnable in it.
+	runnable() Runnable
 
 	// detachBody returns the body for a run without the future, nil if it was released.
 	detachBody() func(context.Context) error
@@ -134,8 +137,16 @@ func (r *taskRunnable) Run(ctx context.Context) error {
 	return r.run.Run(ctx)
 }
 
-func (r *taskRunnable) fail(err error)      { r.core.FinishUncalled(err, nil) }
-func (r *taskRunnable) submitted() Runnable { return r.run }
+func (r *taskRunnable) fail(err error) { r.core.FinishUncalled(err, nil) }
+func (r *taskRunnable) submitted() any { return r.run }
+
+// runnable returns r itself if it has options, which the Runnable in it has not.
+func (r *taskRunnable) runnable() Runnable {
+	if r.core.HasOptions() {
+		return r
+	}
+	return r.run
+}
 
 func (r *taskRunnable) end(s task.State, err error) bool {
 	return r.core.CompletePending(s, err, nil)
@@ -220,10 +231,18 @@ func (e entry) context() context.Context {
 	return context.Background()
 }
 
-// submitted returns the object that was submitted.
-func (e entry) submitted() Runnable {
+// submitted returns what the submitter knows the task by.
+func (e entry) submitted() any {
 	if tt, ok := e.typed(); ok {
 		return tt.submitted()
+	}
+	return e.runnable()
+}
+
+// runnable returns what runs the task by hand.
+func (e entry) runnable() Runnable {
+	if tt, ok := e.typed(); ok {
+		return tt.runnable()
 	}
 	if m, ok := e.run.(*mark); ok {
 		return m.Runnable
@@ -231,10 +250,10 @@ func (e entry) submitted() Runnable {
 	return e.run
 }
 
-// is reports whether r, which is comparable, is the object that was submitted, or the
-// user's decoration of it.
-func (e entry) is(r Runnable) bool {
-	if e.submitted() == r {
+// is reports whether r, which is comparable, is what was submitted, or the user's
+// decoration of it.
+func (e entry) is(r any) bool {
+	if e.submitted() == r || e.runnable() == r {
 		return true
 	}
 	t := e.task()

@@ -707,10 +707,10 @@ func TestPoolContextEndsOutsideSubmit(t *testing.T) {
 		pool, submitted := behind(t), make(chan struct{})
 		var fs []*executor.Future[int]
 		for range 50 {
-			f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+			f := executor.NewTask(func(context.Context) (int, error) { return 0, nil })
 			f.OnDone(func() { <-submitted })
 			expect(t, "error of Execute", pool.Execute(newBrief(), f), nil)
-			fs = append(fs, f)
+			fs = append(fs, f.Future())
 		}
 		close(submitted)
 		synctest.Wait()
@@ -724,7 +724,7 @@ func TestPoolContextEndsOutsideSubmit(t *testing.T) {
 func TestPoolContextFutureDoneDuringRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, ctx := behind(t), newHookable()
-		f := executor.NewFuture(func(context.Context) (int, error) { return 0, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { return 0, nil })
 		ctx.onHook = func() { f.Cancel() }
 		expect(t, "error of Execute", pool.Execute(ctx, f), nil)
 		expect(t, "registered callbacks", ctx.callbacks(), 0)
@@ -856,7 +856,7 @@ func TestPoolContextModel(t *testing.T) {
 func contextsProgram(t *testing.T, draw *rand.Rand) {
 	type key struct{}
 	type waiting struct {
-		future  *executor.Future[int]
+		future  *executor.Task[int]
 		ctx     *lineage
 		touched bool // completed by something else than its context
 	}
@@ -913,7 +913,7 @@ func contextsProgram(t *testing.T, draw *rand.Rand) {
 		wg.Go(func() {
 			for range 100 {
 				w := &waiting{ctx: all[draw.IntN(len(all))]}
-				w.future = executor.NewFuture(func(context.Context) (int, error) { return 1, nil })
+				w.future = executor.NewTask(func(context.Context) (int, error) { return 1, nil })
 				err := pools[draw.IntN(len(pools))].Execute(w.ctx, w.future)
 				if draw.IntN(4) == 0 { // is a plain Runnable to another
 					_ = pools[draw.IntN(len(pools))].Execute(context.Background(), w.future)

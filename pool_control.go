@@ -148,30 +148,31 @@ func (p *Pool) dropAll(es []entry) {
 	})
 }
 
-// Remove takes a task that waits out of the queue and reports whether it was there. task
-// is what was submitted: a future, a decorated task, or a Runnable given to Execute,
-// compared by ==; functions can't be compared and are never found. Each call takes out
-// one. A future is found at once, another task, and a future that was submitted more than
+// Remove takes a task that waits out of the queue and reports whether it was there. what is
+// its *Future, *Task or *Series, a decorated task, or the Runnable given to Execute, compared
+// by ==; functions can't be compared, and are never found, as is nothing else. Each call takes
+// out one. A future is found at once, another task, and a [Task] that was submitted more than
 // once, by looking at all that wait. The task counts as canceled, and its future is
 // canceled with the cause [ErrCanceled]. One that a call of Run has begun does not wait.
-func (p *Pool) Remove(r Runnable) bool {
+func (p *Pool) Remove(what any) bool {
 	p.mustBeMade()
-	if r == nil || !reflect.ValueOf(r).Comparable() {
+	if what == nil || !reflect.ValueOf(what).Comparable() {
 		return false // == would panic
 	}
-	tt, typed := r.(typedTask)
-	if typed {
-		tt.taskCore().Owner() // a nil Future panics here, not under the lock
+	var t *task.Task
+	if typed, ok := what.(interface{ taskCore() *task.Task }); ok {
+		t = typed.taskCore()
+		t.Owner() // a nil Future panics here, not under the lock
 	}
 	var found entry
 	p.mu.Lock()
-	switch own := typed && tt.taskCore().Owner() == &p.owner; {
-	case own && tt.taskCore().Place() >= 0:
-		p.mu.queue.remove(tt.taskCore())
-		found = entry{r}
-	case !own || tt.taskCore().Resubmitted():
+	switch own := t != nil && t.Owner() == &p.owner; {
+	case own && t.Place() >= 0:
+		found = p.mu.queue.at(t)
+		p.mu.queue.remove(t)
+	case !own || t.Resubmitted():
 		p.mu.queue.removeFunc(func(e entry) bool {
-			if found.run == nil && e.is(r) {
+			if found.run == nil && e.is(what) {
 				found = e
 				return true
 			}
@@ -208,20 +209,20 @@ func (p *Pool) watchedBy(o *Observer) *Observer {
 	return o
 }
 
-// Waiting iterates over a snapshot of the tasks that wait in the queue, each as it was
-// submitted. The order is that of the queue in a pool that is first-in, first-out, and
+// Waiting iterates over a snapshot of the tasks that wait in the queue: of each its *Future or
+// *Series, or the Runnable of Execute or Go. The order is that of the queue in a pool that is first-in, first-out, and
 // none in particular otherwise.
-func (p *Pool) Waiting() iter.Seq[Runnable] {
-	return func(yield func(Runnable) bool) {
+func (p *Pool) Waiting() iter.Seq[any] {
+	return func(yield func(any) bool) {
 		p.mustBeMade()
 		p.mu.Lock()
-		all := make([]Runnable, 0, p.mu.queue.len())
+		all := make([]any, 0, p.mu.queue.len())
 		for e := range p.mu.queue.all() {
 			all = append(all, e.submitted())
 		}
 		p.mu.Unlock()
-		for _, r := range all {
-			if !yield(r) {
+		for _, task := range all {
+			if !yield(task) {
 				return
 			}
 		}

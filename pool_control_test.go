@@ -35,7 +35,7 @@ func TestPoolRemove(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		waits := func(want ...executor.Runnable) {
+		waits := func(want ...any) {
 			t.Helper()
 			if got := slices.Collect(pool.Waiting()); !slices.Equal(got, want) {
 				t.Errorf("waiting: %v, want %v", got, want)
@@ -99,12 +99,12 @@ func TestPoolRemoveOneOfSeveral(t *testing.T) {
 func TestPoolRemoveOneOfSeveralFutures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), scheduled(t, 1).Pool} {
-			done := executor.NewFuture(value(1))
+			done := executor.NewTask(value(1))
 			pool.Execute(t.Context(), done)
 			synctest.Wait()
 			newBlocker(t).Fill(t, pool, 1)
-			twice := executor.NewFuture(value(1))
-			for _, f := range []*executor.Future[int]{twice, done, twice} {
+			twice := executor.NewTask(value(1))
+			for _, f := range []*executor.Task[int]{twice, done, twice} {
 				if err := pool.Execute(t.Context(), f); err != nil {
 					t.Fatal(err)
 				}
@@ -172,8 +172,8 @@ func TestPoolRemoveIncomparable(t *testing.T) {
 // still works.
 func TestPoolRemoveInvalidFuture(t *testing.T) {
 	var zero executor.Future[int]
-	for _, task := range []executor.Runnable{(*executor.Future[int])(nil), (*executor.ScheduledFuture[int])(nil),
-		&zero} {
+	var zeroTask executor.Task[int]
+	for _, task := range []any{(*executor.Future[int])(nil), (*executor.Task[int])(nil), &zero, &zeroTask} {
 		synctest.Test(t, func(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1})
 			func() {
@@ -245,7 +245,7 @@ func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 		s := checkStats(t, pool)
 		expect(t, "queued", s.Queued, 2)
 		expect(t, "canceled", s.Canceled, 2)
-		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, []executor.Runnable{fs[1], fs[3]}) {
+		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, []any{fs[1], fs[3]}) {
 			t.Errorf("waiting: %v", got)
 		}
 		mustGo(t, pool, block.Run)
@@ -260,7 +260,8 @@ func TestPoolCompletedTaskLeavesQueue(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
+		fs := []*executor.Task[int]{testkit.SubmitTask(t.Context(), pool, block.Value),
+			testkit.SubmitTask(t.Context(), pool, block.Value)}
 		expect(t, "Complete", fs[0].Complete(5), true)
 		expect(t, "Fail", fs[1].Fail(executor.ErrNotDone), true)
 		s := checkStats(t, pool)
@@ -279,7 +280,7 @@ func TestPoolDoneTaskDoesNotWait(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1)})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		f := executor.NewFuture(block.Value)
+		f := executor.NewTask(block.Value)
 		f.Cancel()
 		expect(t, "Execute", pool.Execute(t.Context(), f), nil)
 		s := waitStats(t, pool)
@@ -295,7 +296,7 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		queued := executor.Submit(t.Context(), pool, block.Value)
-		f := executor.NewFuture(block.Value)
+		f := executor.NewTask(block.Value)
 		waits := testkit.StartExecute(t.Context(), pool, f)
 		f.Cancel()
 		queued.Cancel() // makes room
@@ -311,12 +312,14 @@ func TestPoolDoneTaskTakesNoRoom(t *testing.T) {
 // A waiting task that is run by Run has the outcome of its function and runs once, whatever takes
 // it out of the queue; ShutdownNow does not return it.
 func TestPoolRunByCallerInQueue(t *testing.T) {
-	type submit = func(*testkit.Blocker) *executor.Future[int]
+	type submit = func(*testkit.Blocker) *executor.Task[int]
 	scheduled := func(t *testing.T, c executor.ScheduledConfig) (*executor.ScheduledPool, submit) {
-		c.Core = 1
+		var task *executor.Task[int]
+		c.Core, c.Decorate = 1, keepTask(&task)
 		p := newScheduled(t, c)
-		return p, func(b *testkit.Blocker) *executor.Future[int] {
-			return &executor.Schedule(t.Context(), p, time.Hour, b.Value).Future
+		return p, func(b *testkit.Blocker) *executor.Task[int] {
+			executor.Schedule(t.Context(), p, time.Hour, b.Value)
+			return task
 		}
 	}
 	busy := func(t *testing.T, c executor.Config, b *testkit.Blocker) *executor.Pool {
@@ -325,25 +328,25 @@ func TestPoolRunByCallerInQueue(t *testing.T) {
 		b.Fill(t, p, 1)
 		return p
 	}
-	for name, prepare := range map[string]func(*testing.T, *testkit.Blocker) (f *executor.Future[int], takeOut func()){
-		"ShutdownNow": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+	for name, prepare := range map[string]func(*testing.T, *testkit.Blocker) (f *executor.Task[int], takeOut func()){
+		"ShutdownNow": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p := busy(t, executor.Config{}, b)
-			return executor.Submit(t.Context(), p, b.Value), func() { expect(t, "returned", len(p.ShutdownNow()), 0) }
+			return testkit.SubmitTask(t.Context(), p, b.Value), func() { expect(t, "returned", len(p.ShutdownNow()), 0) }
 		},
-		"Remove": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+		"Remove": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p := busy(t, executor.Config{}, b)
-			f := executor.Submit(t.Context(), p, b.Value)
+			f := testkit.SubmitTask(t.Context(), p, b.Value)
 			return f, func() { expect(t, "Remove", p.Remove(f), false) }
 		},
-		"DiscardOldest": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+		"DiscardOldest": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p := busy(t, executor.Config{Queue: executor.Bounded(1), Reject: executor.DiscardOldest}, b)
-			return executor.Submit(t.Context(), p, b.Value), func() { mustGo(t, p, b.Run) }
+			return testkit.SubmitTask(t.Context(), p, b.Value), func() { mustGo(t, p, b.Run) }
 		},
-		"Shutdown": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+		"Shutdown": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p, submit := scheduled(t, executor.ScheduledConfig{Delayed: executor.DropAtShutdown})
 			return submit(b), p.Shutdown
 		},
-		"SetDelayed": func(t *testing.T, b *testkit.Blocker) (*executor.Future[int], func()) {
+		"SetDelayed": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p, submit := scheduled(t, executor.ScheduledConfig{})
 			f := submit(b)
 			p.Shutdown()
@@ -374,7 +377,7 @@ func TestPoolRunByCallerDuringRejection(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(1), Reject: executor.Block})
 		b := newBlocker(t)
 		b.Fill(t, p, 2)
-		f := executor.NewFuture(b.Value)
+		f := executor.NewTask(b.Value)
 		refused := make(chan error, 1)
 		go func() { refused <- p.Execute(t.Context(), f) }()
 		synctest.Wait()
@@ -411,7 +414,7 @@ func TestPoolRunByCallerStats(t *testing.T) {
 					pool := newPool(t, executor.Config{Core: 1})
 					workers, byHand := newBlocker(t), newBlocker(t)
 					workers.Fill(t, pool, 1)
-					f := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+					f := testkit.SubmitTask(t.Context(), pool, func(ctx context.Context) (int, error) {
 						byHand.Run(ctx)
 						return 1, outcome
 					})
@@ -453,7 +456,6 @@ func TestPoolRunByCallerForkJoin(t *testing.T) {
 			half := (from + to) / 2
 			left := executor.Submit(ctx, pool, func(ctx context.Context) (int, error) { return sum(ctx, from, half) })
 			right, _ := sum(ctx, half, to)
-			left.Run(ctx)
 			v, err := left.Get(ctx)
 			checkStats(t, pool)
 			return v + right, err
@@ -707,10 +709,7 @@ type waitingPool struct {
 	free    func() // ends the tasks that its workers are busy with
 }
 
-type canceler interface {
-	executor.Runnable
-	Cancel() bool
-}
+type canceler interface{ Cancel() bool }
 
 // waitingPools are pools whose queues are ordered.
 var waitingPools = map[string]func(*testing.T) *waitingPool{
@@ -784,7 +783,7 @@ func TestPoolCancelManyRemovesAll(t *testing.T) {
 			gone := c.waiting[0]
 			c.cancel(t, n)
 			canceled += n
-			if rand.IntN(20) == 0 && slices.Contains(slices.Collect(c.Waiting()), executor.Runnable(gone)) {
+			if rand.IntN(20) == 0 && slices.Contains(slices.Collect(c.Waiting()), any(gone)) {
 				t.Error("a canceled task waits")
 			}
 			s := c.Stats()
@@ -880,7 +879,7 @@ func TestPoolCancelDuringPush(t *testing.T) {
 	defer close(end)
 	<-busy
 	for range 2000 {
-		f := executor.NewFuture(func(context.Context) (int, error) { return 1, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { return 1, nil })
 		var begun atomic.Bool
 		var wg sync.WaitGroup
 		wg.Go(func() {

@@ -378,7 +378,7 @@ type poolProgram struct {
 	share bool // the pool is a share, which has no workers to keep
 	pool  *executor.Pool
 	model *poolModel
-	tasks []*executor.Future[int]
+	tasks []*executor.Task[int]
 }
 
 func (p *poolProgram) step() {
@@ -433,7 +433,7 @@ func (p *poolProgram) shutdownNow() {
 	want := p.model.shutdownNow()
 	var got []int
 	for _, u := range p.pool.ShutdownNow() {
-		got = append(got, slices.IndexFunc(p.tasks, func(f *executor.Future[int]) bool { return f == u.Task() }))
+		got = append(got, slices.IndexFunc(p.tasks, func(f *executor.Task[int]) bool { return f.Future() == u.Task() }))
 	}
 	if p.model.ranked { // which returns them in no particular order
 		slices.Sort(got)
@@ -447,7 +447,7 @@ func (p *poolProgram) shutdownNow() {
 func (p *poolProgram) submit() {
 	m := &poolModelTask{work: p.ms(4), priority: p.next(3), sour: p.next(5) == 0}
 	number := len(p.tasks)
-	f := executor.NewFuture(func(context.Context) (int, error) {
+	f := executor.NewTask(func(context.Context) (int, error) {
 		p.note(programRun{task: number})
 		time.Sleep(m.work)
 		if m.sour {
@@ -585,11 +585,11 @@ type record struct {
 	id       int
 	runs     atomic.Int32
 	runnable func(context.Context) error
-	future   *executor.Future[int] // nil for a plain task
-	rejected bool                  // the submission failed
-	ends     bool                  // its submitter's context ends some time
-	back     atomic.Bool           // ShutdownNow returned it
-	removed  atomic.Bool           // Remove found it
+	future   *executor.Task[int] // nil for a plain task
+	rejected bool                // the submission failed
+	ends     bool                // its submitter's context ends some time
+	back     atomic.Bool         // ShutdownNow returned it
+	removed  atomic.Bool         // Remove found it
 }
 
 // Run makes a record a Runnable that ShutdownNow returns by identity.
@@ -726,7 +726,7 @@ func submitOne(t *testing.T, pool *executor.Pool, r *record, rng *rand.Rand) {
 	if rng.IntN(2) == 0 {
 		r.rejected = pool.Execute(ctx, r) != nil
 	} else {
-		r.future = executor.NewFuture(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) },
+		r.future = executor.NewTask(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) },
 			executor.Priority(rng.IntN(4)))
 		r.rejected = pool.Execute(ctx, r.future) != nil
 		if rng.IntN(4) == 0 {

@@ -35,7 +35,7 @@ const (
 
 	noTask // there was no task
 	recurs // one run of several has ended
-	byHand // Future.Run runs it
+	byHand // Task.Run or a wait runs it
 )
 
 // outcomeOf reads the outcome of a task off its state.

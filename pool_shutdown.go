@@ -128,7 +128,7 @@ func (p *Pool) ShutdownNow() []Dropped {
 func (e entry) drop() (Dropped, bool) {
 	tt, ok := e.typed()
 	if !ok {
-		r := e.submitted()
+		r := e.runnable()
 		return Dropped{task: r, body: r.Run}, true
 	}
 	t := tt.taskCore()
@@ -158,7 +158,7 @@ func (d Dropped) again() Runnable {
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have
-// ended, those that Future.Run runs included, and the bodies that its workers ran and
+// ended, those that Task.Run runs included, and the bodies that its workers ran and
 // Hooks.Terminated have returned. It returns nil then, whatever the state of ctx, and
 // ctx's error if ctx ends first. A task that calls it on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {

@@ -295,15 +295,15 @@ func TestPoolDrain(t *testing.T) {
 // The pool does not terminate before the functions of canceled and abandoned tasks have returned
 // (JDK-8347039).
 func TestPoolTerminationWaitsForFunctions(t *testing.T) {
-	for name, cancel := range map[string]func(*executor.Future[int]) bool{
-		"Cancel": (*executor.Future[int]).Cancel, "Abandon": (*executor.Future[int]).Abandon,
-		"Complete": func(f *executor.Future[int]) bool { return f.Complete(1) },
+	for name, cancel := range map[string]func(*executor.Task[int]) bool{
+		"Cancel": (*executor.Task[int]).Cancel, "Abandon": (*executor.Task[int]).Abandon,
+		"Complete": func(f *executor.Task[int]) bool { return f.Complete(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 1})
 				block := newBlocker(t)
-				f := executor.Submit(t.Context(), pool, block.Value)
+				f := testkit.SubmitTask(t.Context(), pool, block.Value)
 				synctest.Wait()
 				expect(t, name, cancel(f), true)
 				expect(t, "done", f.State().Done(), true)
@@ -376,11 +376,11 @@ func TestPoolShutdownNow(t *testing.T) {
 		dropped := pool.ShutdownNow()
 		expect(t, "returned again", len(pool.ShutdownNow()), 0)
 		expect(t, "queued", checkStats(t, pool).Queued, 0)
-		var back []executor.Runnable
+		var back []any
 		for _, u := range dropped {
 			back = append(back, u.Task())
 		}
-		if !slices.Equal(back, []executor.Runnable{fs[2], fs[3], fs[4]}) {
+		if !slices.Equal(back, []any{fs[2], fs[3], fs[4]}) {
 			t.Errorf("returned %v", back)
 		}
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
@@ -465,7 +465,7 @@ func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
 		if !slices.Equal(known, names) {
 			t.Errorf("the hooks of the other pool got the names %q, want %q", known, names)
 		}
-		expect(t, "task", dropped[2].Task(), executor.Runnable(s))
+		expect(t, "task", dropped[2].Task(), any(s))
 		expectIs(t, "future in the end", f.Err(), executor.ErrShutdown)
 	})
 }
@@ -480,7 +480,7 @@ func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
 		fs[0].Cancel()
 		dropped := pool.ShutdownNow()
 		expect(t, "returned", len(dropped), 1)
-		expect(t, "task", dropped[0].Task(), executor.Runnable(fs[1]))
+		expect(t, "task", dropped[0].Task(), any(fs[1]))
 	})
 }
 
@@ -709,12 +709,12 @@ func TestPoolDropped(t *testing.T) {
 // A future that its holder ends while it waits, and what Remove takes out, call Dropped and are not
 // logged.
 func TestPoolDroppedByHand(t *testing.T) {
-	for name, end := range map[string]func(*executor.Pool, *executor.Future[int]){
-		"Cancel":   func(_ *executor.Pool, f *executor.Future[int]) { f.Cancel() },
-		"Abandon":  func(_ *executor.Pool, f *executor.Future[int]) { f.Abandon() },
-		"Complete": func(_ *executor.Pool, f *executor.Future[int]) { f.Complete(2) },
-		"Fail":     func(_ *executor.Pool, f *executor.Future[int]) { f.Fail(errTask) },
-		"Remove":   func(p *executor.Pool, f *executor.Future[int]) { p.Remove(f) },
+	for name, end := range map[string]func(*executor.Pool, *executor.Task[int]){
+		"Cancel":   func(_ *executor.Pool, f *executor.Task[int]) { f.Cancel() },
+		"Abandon":  func(_ *executor.Pool, f *executor.Task[int]) { f.Abandon() },
+		"Complete": func(_ *executor.Pool, f *executor.Task[int]) { f.Complete(2) },
+		"Fail":     func(_ *executor.Pool, f *executor.Task[int]) { f.Fail(errTask) },
+		"Remove":   func(p *executor.Pool, f *executor.Task[int]) { p.Remove(f) },
 	} {
 		for _, q := range []executor.Queue{
 			executor.Unbounded(), executor.Bounded(9), executor.Prioritized(), executor.BoundedPrioritized(9), nil,
@@ -726,17 +726,18 @@ func TestPoolDroppedByHand(t *testing.T) {
 					log := slog.New(slog.NewTextHandler(&out, nil))
 					hooks := executor.Hooks{Dropped: d.hook}
 					var pool *executor.Pool
-					var f *executor.Future[int]
+					var f *executor.Task[int]
 					if q != nil {
 						pool = newPool(t, executor.Config{Core: 1, Queue: q, Hooks: hooks, Logger: log})
 						block := newBlocker(t)
 						defer block.Release()
 						block.Fill(t, pool, 1)
-						f = executor.Submit(t.Context(), pool, value(1))
+						f = testkit.SubmitTask(t.Context(), pool, value(1))
 					} else {
-						s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks, Logger: log})
+						c := executor.ScheduledConfig{Core: 1, Hooks: hooks, Logger: log, Decorate: keepTask(&f)}
+						s := newScheduled(t, c)
 						pool = s.Pool
-						f = &executor.Schedule(t.Context(), s, time.Hour, value(1)).Future
+						executor.Schedule(t.Context(), s, time.Hour, value(1))
 					}
 					end(pool, f)
 					end(pool, f)
@@ -832,7 +833,7 @@ func TestPoolDroppedOrRun(t *testing.T) {
 			}
 			pool := newPool(t, config)
 			accepted := map[string]bool{}
-			var futures []*executor.Future[int]
+			var futures []*executor.Task[int]
 			for i := range 200 {
 				name := fmt.Sprint(i)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+draw.IntN(50))*time.Millisecond)
@@ -841,7 +842,7 @@ func TestPoolDroppedOrRun(t *testing.T) {
 				if draw.IntN(2) == 0 {
 					accepted[name] = pool.Go(ctx, body, executor.Named(name)) == nil
 				} else {
-					f := executor.Submit(ctx, pool, func(ctx context.Context) (int, error) { return 1, body(ctx) },
+					f := testkit.SubmitTask(ctx, pool, func(ctx context.Context) (int, error) { return 1, body(ctx) },
 						executor.Named(name))
 					futures = append(futures, f)
 					accepted[name] = true

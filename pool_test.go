@@ -106,19 +106,40 @@ func TestPoolOptionsThatDoNotApply(t *testing.T) {
 	})
 }
 
-// Execute rejects a type that embeds a Future: the pool would run the Future and never call the Run
-// of the type.
+// embedsFuture is a Runnable that is not taken for the Future in it.
+type embedsFuture struct {
+	*executor.Future[int]
+	ran chan struct{}
+}
+
+func (e embedsFuture) Run(context.Context) error { close(e.ran); return nil }
+
+// Execute runs a type that embeds a Future by its own Run.
 func TestPoolEmbeddedFuture(t *testing.T) {
-	type job struct{ *executor.Future[int] }
+	synctest.Test(t, func(t *testing.T) {
+		for _, pool := range []*executor.Pool{newPool(t, executor.Config{Core: 1}), scheduled(t, 1).Pool} {
+			promise := executor.NewPromise[int]()
+			e := embedsFuture{promise.Future(), make(chan struct{})}
+			expect(t, "Execute", pool.Execute(t.Context(), e), nil)
+			<-e.ran
+			expect(t, "state", promise.State(), executor.Pending)
+		}
+	})
+}
+
+// Execute rejects a type that embeds a Task: the pool would run the Task and never call the Run of
+// the type.
+func TestPoolEmbeddedTask(t *testing.T) {
+	type job struct{ *executor.Task[int] }
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		scheduled := newScheduled(t, executor.ScheduledConfig{Core: 1})
-		j := job{executor.NewFuture(value(1))}
+		j := job{executor.NewTask(value(1))}
 		expectIs(t, "Execute", pool.Execute(t.Context(), j), executor.ErrInvalid)
 		expectIs(t, "Execute of a pointer", pool.Execute(t.Context(), &j), executor.ErrInvalid)
 		expectIs(t, "Execute in a scheduled pool", scheduled.Execute(t.Context(), j), executor.ErrInvalid)
 		expect(t, "Submitted", waitStats(t, pool).Submitted, 0)
-		expectIs(t, "Execute of the future", pool.Execute(t.Context(), j.Future), nil)
+		expectIs(t, "Execute of the task", pool.Execute(t.Context(), j.Task), nil)
 		if v, err := j.Get(t.Context()); v != 1 || err != nil {
 			t.Errorf("the future has %v, %v", v, err)
 		}
@@ -148,7 +169,7 @@ func TestPoolFutureTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		runs := 0
-		f := executor.NewFuture(func(context.Context) (int, error) { runs++; return runs, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { runs++; return runs, nil })
 		for range 3 {
 			if err := pool.Execute(t.Context(), f); err != nil {
 				t.Fatal(err)
@@ -330,7 +351,7 @@ func TestPoolOrderOfWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBlocker(t)
 		pool := newPool(t, executor.Config{Core: 1})
-		var want []executor.Runnable
+		var want []any
 		submit := func() { want = append(want, executor.Submit(context.Background(), pool, b.Value)) }
 		b.Fill(t, pool, 2)
 		submit()
@@ -342,7 +363,7 @@ func TestPoolOrderOfWaiting(t *testing.T) {
 		if got := slices.Collect(pool.Waiting()); !slices.Equal(got, want) {
 			t.Errorf("Waiting: %v, want %v", got, want)
 		}
-		var got []executor.Runnable
+		var got []any
 		for _, u := range pool.ShutdownNow() {
 			got = append(got, u.Task())
 		}

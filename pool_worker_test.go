@@ -713,7 +713,7 @@ func TestPoolRunOnDonePanics(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		f.OnDone(func() { panic("boom") })
 		pool.Execute(t.Context(), f)
 		waitStats(t, pool)
@@ -773,7 +773,7 @@ func TestPoolRunReportOfPanicFails(t *testing.T) {
 						test.onPanic()
 					},
 				}})
-				f := executor.NewFuture(value(1))
+				f := executor.NewTask(value(1))
 				f.OnDone(test.onDone)
 				pool.Execute(test.ctx, f)
 				g := executor.Submit(t.Context(), pool, value(1))
@@ -817,12 +817,12 @@ func TestPoolRunContextPanicsInCaller(t *testing.T) {
 		release := make(chan struct{})
 		mustGo(t, pool, func(context.Context) error { <-release; return nil })
 		ctx := sloppy{context.Background()}
-		for name, run := range map[string]func(f *executor.Future[int]){
-			"CallerRuns":  func(f *executor.Future[int]) { pool.Execute(ctx, f) },
-			"Run":         func(f *executor.Future[int]) { f.Run(ctx) },
-			"RunAndReset": func(f *executor.Future[int]) { f.RunAndReset(ctx) },
+		for name, run := range map[string]func(f *executor.Task[int]){
+			"CallerRuns":  func(f *executor.Task[int]) { pool.Execute(ctx, f) },
+			"Run":         func(f *executor.Task[int]) { f.Run(ctx) },
+			"RunAndReset": func(f *executor.Task[int]) { f.RunAndReset(ctx) },
 		} {
-			f := executor.NewFuture(value(1), executor.Timeout(time.Second))
+			f := executor.NewTask(value(1), executor.Timeout(time.Second))
 			func() {
 				defer func() {
 					var perr *executor.PanicError
@@ -870,7 +870,7 @@ func TestPoolSubmitContextPanicsInBlock(t *testing.T) {
 				if method == "Done" {
 					ctx.touched = method
 				}
-				f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+				f := executor.NewTask(func(context.Context) (int, error) { ran = true; return 1, nil })
 				var err error
 				left := make(chan any)
 				go func() {
@@ -914,7 +914,7 @@ func TestPoolSubmitContextPanics(t *testing.T) {
 				ctx = quitter{context.Background(), &exits}
 			}
 			for _, p := range []*executor.Pool{pool, s.Pool} {
-				f := executor.NewFuture(value(1))
+				f := executor.NewTask(value(1))
 				left := make(chan any)
 				go func() {
 					defer func() { left <- recover() }()
@@ -955,7 +955,7 @@ func TestPoolSubmitContextPanicsInQueue(t *testing.T) {
 		parent, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		ran := false
-		f := executor.NewFuture(func(context.Context) (int, error) { ran = true; return 1, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { ran = true; return 1, nil })
 		func() {
 			defer func() {
 				var perr *executor.PanicError

@@ -125,11 +125,7 @@ func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) e
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, e, why)
 	}
-	d := &decision{task: e.submitted(), why: why}
-	tt, _ := e.typed()
-	if r, ok := tt.(*taskRunnable); ok && r.core.HasOptions() {
-		d.task = r // which keeps the options
-	}
+	d := &decision{task: e.runnable(), why: why}
 	p.mu.Lock()
 	p.mu.decisions = append(p.mu.decisions, d)
 	if t := e.task(); t != nil {

@@ -158,7 +158,7 @@ func TestBlockContextEnds(t *testing.T) {
 		first := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
 		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		second := testkit.StartExecute(bound, pool, f)
 		third := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
 		err := <-second
@@ -182,7 +182,7 @@ func TestBlockForTimesOut(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
 		mustGo(t, pool, block.Run)
 		start := time.Now()
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		first := testkit.StartExecute(t.Context(), pool, f)
 		time.Sleep(time.Second)
 		second := testkit.StartExecute(t.Context(), pool, executor.Func(nop))
@@ -206,7 +206,7 @@ func TestBlockForLimitsWaitOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.BlockFor(time.Minute))
 		mustGo(t, pool, block.Run)
-		f := executor.NewFuture(func(ctx context.Context) (bool, error) {
+		f := executor.NewTask(func(ctx context.Context) (bool, error) {
 			_, bounded := ctx.Deadline()
 			time.Sleep(time.Hour)
 			return bounded, ctx.Err()
@@ -232,7 +232,7 @@ func TestBlockShutdown(t *testing.T) {
 		} {
 			pool, block := testkit.BusyPool(t, executor.Block)
 			mustGo(t, pool, block.Run)
-			f := executor.NewFuture(value(1))
+			f := executor.NewTask(value(1))
 			waiting := []<-chan error{testkit.StartExecute(t.Context(), pool, f),
 				testkit.StartExecute(t.Context(), pool, new(testkit.Step))}
 			stop(pool)
@@ -254,7 +254,7 @@ func TestBlockContextEndsDuringAdmission(t *testing.T) {
 			pool, block := testkit.BusyPool(t, executor.Block)
 			mustGo(t, pool, block.Run)
 			bound, cancel := context.WithCancel(t.Context())
-			f := executor.NewFuture(func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			f := executor.NewTask(func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			result := testkit.StartExecute(bound, pool, f)
 			go cancel()
 			go block.Release()
@@ -278,7 +278,7 @@ func TestBlockAdmissionStands(t *testing.T) {
 			pool, block := testkit.BusyPool(t, executor.Block)
 			queued := executor.Submit(t.Context(), pool, block.Value)
 			ctx, cancel := context.WithCancel(t.Context())
-			f := executor.NewFuture(block.Value)
+			f := executor.NewTask(block.Value)
 			result := testkit.StartExecute(ctx, pool, f)
 			cancel()
 			queued.Cancel()
@@ -301,7 +301,7 @@ func TestBlockTaskCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, block := testkit.BusyPool(t, executor.Block)
 		mustGo(t, pool, block.Run)
-		f := executor.NewFuture(func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { t.Error("ran"); return 0, nil })
 		result := testkit.StartExecute(t.Context(), pool, f)
 		f.Cancel()
 		block.Release()

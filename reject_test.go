@@ -109,12 +109,12 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 	judge("Go", pool.Go(t.Context(), body))
 	judge("Go with an option", pool.Go(t.Context(), body, executor.Named("x")))
 	judge("Execute", pool.Execute(t.Context(), executor.Func(body)))
-	f := executor.NewFuture(executor.Callable(body))
+	f := executor.NewTask(executor.Callable(body))
 	judge("Execute of a future", pool.Execute(t.Context(), f))
 	g := executor.Submit(t.Context(), pool, executor.Callable(body))
 
 	const forms = 5
-	for _, f := range []*executor.Future[struct{}]{f, g} {
+	for _, f := range []*executor.Future[struct{}]{f.Future(), g} {
 		switch err := f.Err(); {
 		case want.future != nil:
 			expectIs(t, "future", err, want.future)
@@ -132,8 +132,8 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 	}
 	if set != policy {
 		expect(t, "calls", calls.n, forms)
-		expect(t, "the future itself", calls.tasks[3], executor.Runnable(f))
-		expect(t, "the future itself", calls.tasks[4], executor.Runnable(g))
+		expect(t, "the future itself", calls.tasks[3], any(f))
+		expect(t, "the future itself", calls.tasks[4].(*executor.Task[struct{}]).Future(), g)
 		expect(t, "states in the policy", fmt.Sprint(calls.states), "[pending pending]")
 	}
 
@@ -155,7 +155,7 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 type counting struct {
 	policy executor.RejectPolicy
 	n      int
-	tasks  []executor.Runnable
+	tasks  []any
 	states []executor.State // of futures
 }
 
@@ -416,18 +416,18 @@ func TestCallerRunsEndsContext(t *testing.T) {
 func TestCallerRunsCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
-			cancel func(*executor.Pool, *executor.Future[struct{}])
+			cancel func(*executor.Pool, *executor.Task[struct{}])
 			want   error
 		}{
-			"Cancel":      {func(_ *executor.Pool, f *executor.Future[struct{}]) { f.Cancel() }, executor.ErrCanceled},
-			"ShutdownNow": {func(p *executor.Pool, _ *executor.Future[struct{}]) { p.ShutdownNow() }, executor.ErrShutdown},
-			"Timeout":     {func(*executor.Pool, *executor.Future[struct{}]) {}, executor.ErrTimeout},
+			"Cancel":      {func(_ *executor.Pool, f *executor.Task[struct{}]) { f.Cancel() }, executor.ErrCanceled},
+			"ShutdownNow": {func(p *executor.Pool, _ *executor.Task[struct{}]) { p.ShutdownNow() }, executor.ErrShutdown},
+			"Timeout":     {func(*executor.Pool, *executor.Task[struct{}]) {}, executor.ErrTimeout},
 		} {
 			pool := newPool(t, executor.Config{Core: 1, Queue: executor.Handoff(), Reject: executor.CallerRuns})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
 			var seen error
-			f := executor.NewFuture(
+			f := executor.NewTask(
 				executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
 				executor.Timeout(2*time.Second))
 			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
@@ -516,7 +516,7 @@ func TestCallerRunsGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, _ := testkit.BusyPool(t, executor.CallerRuns)
 		mustGo(t, pool, nop)
-		f := executor.NewFuture(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+		f := executor.NewTask(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
 		went := true
 		done := make(chan struct{})
 		go func() {
@@ -588,7 +588,7 @@ func TestRejectFunc(t *testing.T) {
 		parent = context.WithValue(t.Context(), contextKey{}, 5)
 		want = new(testkit.Step)
 		expect(t, "Execute", pool.Execute(parent, want), nil)
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		want = f
 		expect(t, "Execute", pool.Execute(parent, f), nil)
 		expect(t, "calls", calls, 2)
@@ -663,7 +663,7 @@ func TestRejectFuncHandOverCanceled(t *testing.T) {
 	defer close(stop)
 	end := time.Now().Add(500 * time.Millisecond)
 	for i := 0; time.Now().Before(end); i++ {
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		var cancel sync.WaitGroup
 		cancel.Go(func() { f.Cancel() })
 		first.Execute(context.Background(), f)
@@ -808,7 +808,7 @@ func TestRejectFuncFails(t *testing.T) {
 						return how.Leave()
 					}))
 				mustGo(t, pool, block.Run)
-				f := executor.NewFuture(block.Value)
+				f := executor.NewTask(block.Value)
 				submit := func() error { return pool.Execute(t.Context(), f) }
 				if testkit.Panics(how.Leave) {
 					expect(t, "panics", testkit.Panics(submit), true)

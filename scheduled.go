@@ -136,11 +136,11 @@ func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
 func Schedule[T any](
 	ctx context.Context, p *ScheduledPool, delay time.Duration,
 	fn func(context.Context) (T, error), opts ...Option,
-) *ScheduledFuture[T] {
+) *Future[T] {
 	mustContext(ctx)
-	f := newScheduledFuture(p.fromNow(delay), fn)
-	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
-	return f
+	t := newTimedTask(p.fromNow(delay), fn)
+	p.once(ctx, &t.core, entry{t}, fn == nil, opts)
+	return t.Future()
 }
 
 // After submits fn to run once, after delay; it is [Pool.Go] for later. An error that fn
@@ -149,14 +149,14 @@ func Schedule[T any](
 // error is that of [Pool.Execute], or matches [ErrInvalid]; there is no future then.
 func (p *ScheduledPool) After(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
-) (*ScheduledFuture[struct{}], error) {
+) (*Future[struct{}], error) {
 	mustContext(ctx)
-	f := newScheduledFuture(p.fromNow(delay), Callable(fn))
-	f.core.MakeReported()
-	if err := p.once(ctx, &f.core, entry{f}, fn == nil, opts); err != nil {
+	t := newTimedTask(p.fromNow(delay), Callable(fn))
+	t.core.MakeReported()
+	if err := p.once(ctx, &t.core, entry{t}, fn == nil, opts); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return t.Future(), nil
 }
 
 // At submits fn to run once, at the wall-clock time t. If that has passed it is due at
@@ -165,12 +165,19 @@ func (p *ScheduledPool) After(
 func At[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
-) *ScheduledFuture[T] {
+) *Future[T] {
 	mustContext(ctx)
-	f := newScheduledFuture(max(delay.WallNanos(t), 1), fn)
-	f.core.FollowWallClock()
-	p.once(ctx, &f.core, entry{f}, fn == nil, opts)
-	return f
+	tt := newTimedTask(max(delay.WallNanos(t), 1), fn)
+	tt.core.FollowWallClock()
+	p.once(ctx, &tt.core, entry{tt}, fn == nil, opts)
+	return tt.Future()
+}
+
+// newTimedTask returns a task that is due then, without its jitter.
+func newTimedTask[T any](due int64, fn func(context.Context) (T, error)) *Task[T] {
+	t := newTask(fn)
+	t.core.InitDue(due)
+	return t
 }
 
 // fromNow returns the time after a delay, on the monotonic clock.

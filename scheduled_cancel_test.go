@@ -22,14 +22,14 @@ import (
 
 // A waiting task that is canceled leaves the queue at once, wherever it is in the heap, and the
 // others run in the order of their times (JDK-8370887).
-func TestScheduledFutureCancelAnywhere(t *testing.T) {
+func TestScheduledTaskCancelAnywhere(t *testing.T) {
 	// The order that made the JDK's heap, which sifted only down, fire late.
 	delays := []int{10, 100, 20, 30, 40, 110, 120, 130, 140, 25, 9}
 	for gone := range delays {
 		for _, cancel := range cancellations {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
-				var fs []*executor.ScheduledFuture[struct{}]
+				var fs []*executor.Future[struct{}]
 				for i, delay := range delays {
 					fs = append(fs, executor.Schedule(testkit.Contexts(t)[i%2], p, time.Duration(delay),
 						d.Value(fmt.Sprint(delay))))
@@ -62,11 +62,11 @@ var cancellations = []struct {
 }
 
 // Any tasks of a large heap can be canceled; all others run in order.
-func TestScheduledFutureCancelMany(t *testing.T) {
+func TestScheduledTaskCancelMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		const n = 3000
-		byDelay := make(map[int]*executor.ScheduledFuture[struct{}])
+		byDelay := make(map[int]*executor.Future[struct{}])
 		for _, delay := range rand.Perm(n) {
 			byDelay[delay] = executor.Schedule(testkit.Contexts(t)[delay/2%2], p, time.Duration(delay+1),
 				d.Value(fmt.Sprint(delay)))
@@ -86,7 +86,7 @@ func TestScheduledFutureCancelMany(t *testing.T) {
 }
 
 // When the first task is canceled the next still runs at its time.
-func TestScheduledFutureCancelHead(t *testing.T) {
+func TestScheduledTaskCancelHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		head := executor.Schedule(t.Context(), p, time.Second, d.Value("head"))
@@ -116,7 +116,7 @@ func TestScheduledPoolNewHead(t *testing.T) {
 
 // Cancel ends the context of a periodic run, Abandon does not; both complete the future at once,
 // and there is no further run.
-func TestScheduledFutureCancelDuringRun(t *testing.T) {
+func TestScheduledTaskCancelDuringRun(t *testing.T) {
 	for _, interrupt := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, 1), newDiary()
@@ -153,7 +153,7 @@ func TestScheduledFutureCancelDuringRun(t *testing.T) {
 
 // A periodic task that is canceled before its first run, or between two, leaves the queue at once
 // and does not run again.
-func TestScheduledFutureCancelBetweenRuns(t *testing.T) {
+func TestScheduledTaskCancelBetweenRuns(t *testing.T) {
 	for _, cancel := range cancellations {
 		synctest.Test(t, func(t *testing.T) {
 			p, d := scheduled(t, 1), newDiary()
@@ -173,7 +173,7 @@ func TestScheduledFutureCancelBetweenRuns(t *testing.T) {
 }
 
 // A task may cancel itself: that run is the last (JDK-6362121).
-func TestScheduledFutureCancelByOwnFunction(t *testing.T) {
+func TestScheduledTaskCancelByOwnFunction(t *testing.T) {
 	for _, cancel := range cancellations[:2] {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, 1)
@@ -196,7 +196,7 @@ func TestScheduledFutureCancelByOwnFunction(t *testing.T) {
 
 // The later outcome of an abandoned task changes nothing, and the pool does not terminate before
 // the task function has returned (JDK-8347039).
-func TestScheduledFutureAbandonHoldsTermination(t *testing.T) {
+func TestScheduledTaskAbandonHoldsTermination(t *testing.T) {
 	for what, end := range map[string]func() error{
 		"value": func() error { return nil },
 		"error": func() error { return context.Canceled },
@@ -250,7 +250,7 @@ func TestScheduledPoolWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		block := newBlocker(t)
-		var fs []*executor.ScheduledFuture[int]
+		var fs []*executor.Future[int]
 		for range 5 {
 			fs = append(fs, executor.Schedule(t.Context(), p, time.Millisecond, block.Value))
 		}
@@ -258,7 +258,7 @@ func TestScheduledPoolWaiting(t *testing.T) {
 		waiting := slices.Collect(p.Waiting())
 		expect(t, "waiting", len(waiting), 4)
 		for i, f := range fs {
-			expect(t, "a future is among them", slices.Contains(waiting, executor.Runnable(f)), i > 0)
+			expect(t, "a future is among them", slices.Contains(waiting, any(f)), i > 0)
 		}
 	})
 }
@@ -270,11 +270,11 @@ func TestScheduledPoolWaitingRunnable(t *testing.T) {
 		testkit.Occupy(t, p)
 		mine := new(testkit.Step)
 		p.Execute(t.Context(), mine)
-		f := executor.NewFuture(nopValue)
+		f := executor.NewTask(nopValue)
 		p.Execute(t.Context(), f)
 		waiting := slices.Collect(p.Waiting())
-		if len(waiting) != 2 || !slices.Contains(waiting, executor.Runnable(mine)) ||
-			!slices.Contains(waiting, executor.Runnable(f)) {
+		if len(waiting) != 2 || !slices.Contains(waiting, any(mine)) ||
+			!slices.Contains(waiting, any(f.Future())) {
 			t.Errorf("waiting: %v", waiting)
 		}
 		expect(t, "Remove", p.Remove(mine), true)
@@ -337,7 +337,7 @@ func TestScheduledPoolRetainCanceledUntilPurge(t *testing.T) {
 		fs[3].Abandon()
 		expect(t, "queued", p.Stats().Queued, 5)
 		expect(t, "canceled", p.Stats().Canceled, 0)
-		expect(t, "the canceled task waits", slices.Contains(slices.Collect(p.Waiting()), executor.Runnable(fs[1])), true)
+		expect(t, "the canceled task waits", slices.Contains(slices.Collect(p.Waiting()), any(fs[1])), true)
 		expect(t, "Purge", p.Purge(), 2)
 		expect(t, "Purge again", p.Purge(), 0)
 		s := checkStats(t, p)
@@ -859,7 +859,7 @@ func TestDecorateRemove(t *testing.T) {
 		expect(t, "states", fs[2].State(), executor.Canceled)
 		waiting := slices.Collect(p.Waiting())
 		expect(t, "waiting", len(waiting), 2)
-		expect(t, "a future waits", slices.Contains(waiting, executor.Runnable(fs[0])), true)
+		expect(t, "a future waits", slices.Contains(waiting, any(fs[0])), true)
 		for _, u := range p.ShutdownNow() {
 			expect(t, "a future is returned", u.Task() == fs[0] || u.Task() == fs[3], true)
 		}
@@ -888,10 +888,10 @@ func TestDecoratePanics(t *testing.T) {
 		for how, leave := range bad {
 			t.Run(in+" "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var shown *executor.ScheduledFuture[struct{}]
+					var shown *executor.Task[struct{}]
 					p := newScheduled(t, executor.ScheduledConfig{Core: 1,
 						Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
-							shown = task.(*executor.ScheduledFuture[struct{}])
+							shown = task.(*executor.Task[struct{}])
 							if in == "Decorate" {
 								leave()
 							}
@@ -957,7 +957,7 @@ func TestDecorateCancelDuringSubmit(t *testing.T) {
 			begun := make(chan struct{})
 			canceling.Go(func() {
 				close(begun)
-				task.(*executor.ScheduledFuture[struct{}]).Cancel()
+				task.(*executor.Task[struct{}]).Cancel()
 			})
 			<-begun
 			return nil

@@ -349,7 +349,7 @@ func TestScheduledPoolOnTriggerMayUsePool(t *testing.T) {
 // Options of periodic work.
 
 // With Times a schedule has succeeded after that many runs.
-func TestScheduledFutureTimes(t *testing.T) {
+func TestScheduledTaskTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"), executor.Times(3))
@@ -366,7 +366,7 @@ func TestScheduledFutureTimes(t *testing.T) {
 
 // With Until a schedule has succeeded when the next run would be later; a run at that very time
 // takes place.
-func TestScheduledFutureUntil(t *testing.T) {
+func TestScheduledTaskUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 2), newDiary()
 		until := executor.Until(time.Now().Add(2 * time.Hour))
@@ -384,7 +384,7 @@ func TestScheduledFutureUntil(t *testing.T) {
 }
 
 // Until before the first run is an error, and nothing is submitted.
-func TestScheduledFutureUntilBeforeFirstRun(t *testing.T) {
+func TestScheduledTaskUntilBeforeFirstRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		soon := executor.Until(time.Now().Add(time.Minute))
@@ -398,7 +398,7 @@ func TestScheduledFutureUntilBeforeFirstRun(t *testing.T) {
 
 // Jitter delays each run by less than its limit, differently each time, and does not move the grid
 // of a fixed rate.
-func TestScheduledFutureJitter(t *testing.T) {
+func TestScheduledTaskJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		begin := time.Now()
@@ -422,7 +422,7 @@ func TestScheduledFutureJitter(t *testing.T) {
 }
 
 // Jitter applies to the one-shots of Schedule and At too.
-func TestScheduledFutureJitterOfOneShot(t *testing.T) {
+func TestScheduledTaskJitterOfOneShot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, seen := scheduled(t, 1), make(map[time.Duration]bool)
 		for range 50 {
@@ -444,7 +444,7 @@ func TestScheduledFutureJitterOfOneShot(t *testing.T) {
 // How a schedule continues or ends.
 
 // A task that returns Stop, wrapped or not, ends its schedule, which has succeeded.
-func TestScheduledFutureStop(t *testing.T) {
+func TestScheduledTaskStop(t *testing.T) {
 	for _, done := range []error{executor.Stop, fmt.Errorf("enough: %w", executor.Stop)} {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
@@ -468,7 +468,7 @@ func TestScheduledFutureStop(t *testing.T) {
 
 // An error of a run is recorded and passed to AfterTask, and the schedule continues; a later
 // success does not clear it.
-func TestScheduledFutureErrorContinues(t *testing.T) {
+func TestScheduledTaskErrorContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("failure")
 		var reports []string
@@ -495,7 +495,7 @@ func TestScheduledFutureErrorContinues(t *testing.T) {
 }
 
 // An error that no hook gets is logged.
-func TestScheduledFutureErrorIsLogged(t *testing.T) {
+func TestScheduledTaskErrorIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -509,7 +509,7 @@ func TestScheduledFutureErrorIsLogged(t *testing.T) {
 
 // A panic ends the schedule as a failure: the future has it, OnPanic gets it once, the counter
 // counts it, and there is no further run. The JDK's schedules end silently.
-func TestScheduledFuturePanicEnds(t *testing.T) {
+func TestScheduledTaskPanicEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []executor.TaskInfo
 		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 1, Hooks: executor.Hooks{
@@ -535,7 +535,7 @@ func TestScheduledFuturePanicEnds(t *testing.T) {
 		expect(t, "last error", f.LastError(), err)
 		expect(t, "calls of OnPanic", len(reports), 1)
 		info := reports[0]
-		if info.Executor != "ticks" || info.Name != "tidy" || info.Run != 3 || info.Task != executor.Runnable(f) {
+		if info.Executor != "ticks" || info.Name != "tidy" || info.Run != 3 || info.Task != any(f) {
 			t.Errorf("OnPanic got %+v", info)
 		}
 		s := p.Stats()
@@ -546,13 +546,13 @@ func TestScheduledFuturePanicEnds(t *testing.T) {
 }
 
 // Without OnPanic a panic is logged with its stack.
-func TestScheduledFuturePanicIsLogged(t *testing.T) {
+func TestScheduledTaskPanicIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		p.AtFixedRate(t.Context(), 0, time.Second, func(context.Context) error { panic("very bad") })
 		elapse(time.Minute)
-		if s := log.String(); strings.Count(s, "very bad") != 1 || !strings.Contains(s, "TestScheduledFuturePanicIsLogged") {
+		if s := log.String(); strings.Count(s, "very bad") != 1 || !strings.Contains(s, "TestScheduledTaskPanicIsLogged") {
 			t.Errorf("log: %s", s)
 		}
 	})
@@ -560,13 +560,13 @@ func TestScheduledFuturePanicIsLogged(t *testing.T) {
 
 // An error of a run does not end the schedule, even if it is the panic of another task whose future
 // the run waited for.
-func TestScheduledFuturePanicOfOtherTaskContinues(t *testing.T) {
+func TestScheduledTaskPanicOfOtherTaskContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := 0
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
 			OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) { reports++ },
 		}})
-		other := executor.NewFuture(func(context.Context) (int, error) { panic("bad") })
+		other := executor.NewTask(func(context.Context) (int, error) { panic("bad") })
 		other.Run(t.Context())
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Second, func(ctx context.Context) error {
 			_, err := other.Get(ctx)
@@ -581,7 +581,7 @@ func TestScheduledFuturePanicOfOtherTaskContinues(t *testing.T) {
 }
 
 // Goexit of a run ends the schedule as a failure, and the worker is replaced.
-func TestScheduledFutureGoexitEnds(t *testing.T) {
+func TestScheduledTaskGoexitEnds(t *testing.T) {
 	for _, core := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, core)
@@ -603,7 +603,7 @@ func TestScheduledFutureGoexitEnds(t *testing.T) {
 
 // A panic of BeforeTask ends the schedule as a failure, is reported, and the run does not take
 // place.
-func TestScheduledFutureBeforeTaskPanicEnds(t *testing.T) {
+func TestScheduledTaskBeforeTaskPanicEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, reports := newDiary(), 0
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{
@@ -624,7 +624,7 @@ func TestScheduledFutureBeforeTaskPanicEnds(t *testing.T) {
 }
 
 // A panic or Goexit of AfterTask does not end a schedule.
-func TestScheduledFutureAfterTaskPanicContinues(t *testing.T) {
+func TestScheduledTaskAfterTaskPanicContinues(t *testing.T) {
 	for what, end := range map[string]func(){"panic": func() { panic("hook") }, "Goexit": runtime.Goexit} {
 		synctest.Test(t, func(t *testing.T) {
 			d, reports := newDiary(), 0
@@ -644,7 +644,7 @@ func TestScheduledFutureAfterTaskPanicContinues(t *testing.T) {
 // What a future reports about its schedule.
 
 // The state of periodic work is pending between runs and running during one.
-func TestScheduledFutureState(t *testing.T) {
+func TestScheduledTaskState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		f, _ := p.AtFixedRate(t.Context(), time.Second, 2*time.Second, func(context.Context) error {
@@ -665,7 +665,7 @@ func TestScheduledFutureState(t *testing.T) {
 
 // Next is the time of the next run, or of the present one during a run, and zero when the schedule
 // is done; Delay and Runs agree with it.
-func TestScheduledFutureProgress(t *testing.T) {
+func TestScheduledTaskProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		begin := time.Now()
@@ -693,7 +693,7 @@ func TestScheduledFutureProgress(t *testing.T) {
 }
 
 // A future that was rejected has no next time.
-func TestScheduledFutureProgressOfRejected(t *testing.T) {
+func TestScheduledTaskProgressOfRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
 		p.Shutdown()
@@ -704,7 +704,7 @@ func TestScheduledFutureProgressOfRejected(t *testing.T) {
 }
 
 // Next may be called at any time, also while a worker determines the next time.
-func TestScheduledFutureNextDuringRun(t *testing.T) {
+func TestScheduledTaskNextDuringRun(t *testing.T) {
 	for _, decorate := range []func(executor.ScheduledTask) executor.ScheduledTask{
 		nil, func(inner executor.ScheduledTask) executor.ScheduledTask {
 			return &testkit.Decoration{ScheduledTask: inner}
@@ -765,7 +765,7 @@ func TestDecorateEachTask(t *testing.T) {
 			expect(t, "decorated runs", (*all)[i].Runs, want)
 			expect(t, "outcome", fs[i].Err(), nil)
 		}
-		v, _ := fs[0].(*executor.ScheduledFuture[int]).Result()
+		v, _ := fs[0].(*executor.Future[int]).Result()
 		expect(t, "value", v, 42)
 	})
 }

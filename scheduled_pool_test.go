@@ -301,7 +301,7 @@ func TestScheduledPoolIdleWorkersAreFound(t *testing.T) {
 			elapse(time.Second)
 		}
 		block := newBlocker(t)
-		in := func(d time.Duration) *executor.ScheduledFuture[int] {
+		in := func(d time.Duration) *executor.Future[int] {
 			return executor.Schedule(t.Context(), p, d, block.Value)
 		}
 		in(time.Second).Cancel()
@@ -356,7 +356,7 @@ func coresThatTimeOut(t *testing.T, core int) *executor.ScheduledPool {
 func TestScheduledPoolCoreTimeoutRunsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, block := coresThatTimeOut(t, 3), newBlocker(t)
-		var fs [5]*executor.ScheduledFuture[int]
+		var fs [5]*executor.Future[int]
 		for i := range fs {
 			fs[i] = executor.Schedule(t.Context(), p, time.Hour, block.Value)
 		}
@@ -391,10 +391,10 @@ func TestScheduledPoolCoreTimeoutSeries(t *testing.T) {
 // One worker stays while a task waits for its time, and none after the last task has run, was
 // canceled or was removed.
 func TestScheduledPoolCoreTimeoutKeepsOne(t *testing.T) {
-	for name, leave := range map[string]func(p *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]){
-		"it has run":      func(*executor.ScheduledPool, *executor.ScheduledFuture[struct{}]) { elapse(time.Hour) },
-		"it was canceled": func(_ *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]) { f.Cancel() },
-		"it was removed":  func(p *executor.ScheduledPool, f *executor.ScheduledFuture[struct{}]) { p.Remove(f) },
+	for name, leave := range map[string]func(p *executor.ScheduledPool, f *executor.Future[struct{}]){
+		"it has run":      func(*executor.ScheduledPool, *executor.Future[struct{}]) { elapse(time.Hour) },
+		"it was canceled": func(_ *executor.ScheduledPool, f *executor.Future[struct{}]) { f.Cancel() },
+		"it was removed":  func(p *executor.ScheduledPool, f *executor.Future[struct{}]) { p.Remove(f) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestScheduledPoolCoreTimeoutKeepsOne(t *testing.T) {
 func TestScheduledPoolCoreTimeoutAfterCancelMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := coresThatTimeOut(t, 3)
-		var fs []*executor.ScheduledFuture[struct{}]
+		var fs []*executor.Future[struct{}]
 		for range 3000 {
 			fs = append(fs, executor.Schedule(t.Context(), p, time.Hour+rand.N(time.Hour), nopValue))
 		}
@@ -502,10 +502,7 @@ func (p *punctual) chain(r *rand.Rand) {
 // calls makes random calls, one after the other.
 func (p *punctual) calls(r *rand.Rand) {
 	ctx := context.Background()
-	var tasks []interface {
-		executor.Runnable
-		Cancel() bool
-	}
+	var tasks []executor.Awaitable
 	for range 60 {
 		switch op := r.IntN(16); {
 		case op < 4:

@@ -267,7 +267,7 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 	}
 	for i := range 4 {
 		expect(t, fmt.Sprintf("task %d of the first wave is done", i), first[i].State().Done(), false)
-		expect(t, fmt.Sprintf("task %d of the second wave is queued", i), slices.Contains(queue, executor.Runnable(second[i])), kept(i))
+		expect(t, fmt.Sprintf("task %d of the second wave is queued", i), slices.Contains(queue, any(second[i])), kept(i))
 		expect(t, fmt.Sprintf("task %d of the second wave is canceled", i), second[i].State() == executor.Canceled, !kept(i))
 	}
 	block.Release()
@@ -394,7 +394,7 @@ func TestScheduledPoolShutdownNowReturnsDelayed(t *testing.T) {
 		synctest.Wait()
 		dropped := p.ShutdownNow()
 		expect(t, "returned", len(dropped), len(fs))
-		byTask := make(map[executor.Runnable]executor.Dropped)
+		byTask := make(map[any]executor.Dropped)
 		for _, u := range dropped {
 			byTask[u.Task()] = u
 		}
@@ -419,7 +419,7 @@ func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 		waits := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 		once := executor.Schedule(t.Context(), p, 0, executor.Callable(waits))
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, waits)
-		var queued []*executor.ScheduledFuture[struct{}]
+		var queued []*executor.Future[struct{}]
 		for range 3 {
 			queued = append(queued, executor.Schedule(t.Context(), p, 0, executor.Callable(waits)))
 		}
@@ -494,7 +494,7 @@ func TestScheduledPoolRejectAfterShutdown(t *testing.T) {
 // this pool.
 func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []executor.Runnable
+		var tasks []any
 		var pool *executor.ScheduledPool
 		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Reject: executor.RejectFunc(
 			func(_ context.Context, task executor.Runnable, p *executor.Pool) error {
@@ -512,7 +512,8 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 		mine := new(testkit.Step)
 		pool.Execute(t.Context(), mine)
 		expect(t, "calls", len(tasks), 3)
-		for i, want := range []executor.Runnable{once, rate, mine} {
+		tasks[0] = tasks[0].(*executor.Task[struct{}]).Future()
+		for i, want := range []any{once, rate, mine} {
 			expect(t, "the task", tasks[i], want)
 		}
 		expect(t, "state", once.State(), executor.Pending) // the policy's by now
@@ -611,10 +612,14 @@ func TestScheduledPoolRejectFuncHandOverToScheduledPool(t *testing.T) {
 
 // A one-shot that is run by Run while it waits is done and leaves the queue, so that a shutdown
 // does not wait for its time.
-func TestScheduledFutureRunByCaller(t *testing.T) {
+func TestScheduledTaskRunByCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
-		f := executor.Schedule(t.Context(), p, time.Hour, d.Value("x"))
+		var f *executor.Task[int]
+		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: keepTask(&f)}), newDiary()
+		executor.Schedule(t.Context(), p, time.Hour, func(ctx context.Context) (int, error) {
+			_, err := d.Value("x")(ctx)
+			return 0, err
+		})
 		expect(t, "Run", f.Run(t.Context()), nil)
 		expect(t, "state", f.State(), executor.Succeeded)
 		expect(t, "queued", p.Stats().Queued, 0)
@@ -626,7 +631,7 @@ func TestScheduledFutureRunByCaller(t *testing.T) {
 
 // A periodic task that is run by Run when it is due continues or is done, and does not stay pending
 // forever.
-func TestScheduledFutureRunByCallerPeriodic(t *testing.T) {
+func TestScheduledTaskRunByCallerPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		f, _ := p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x", 5*time.Second))
@@ -641,10 +646,14 @@ func TestScheduledFutureRunByCallerPeriodic(t *testing.T) {
 
 // A scheduled task that is passed to Execute of its pool again is a plain Runnable there: it does
 // not run a second time.
-func TestScheduledFutureExecutedAgain(t *testing.T) {
+func TestScheduledTaskExecutedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
-		f := executor.Schedule(t.Context(), p, time.Second, d.Value("x"))
+		var f *executor.Task[int]
+		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Decorate: keepTask(&f)}), newDiary()
+		executor.Schedule(t.Context(), p, time.Second, func(ctx context.Context) (int, error) {
+			_, err := d.Value("x")(ctx)
+			return 0, err
+		})
 		elapse(time.Minute)
 		expect(t, "error", p.Execute(t.Context(), f), nil)
 		elapse(time.Minute)

@@ -498,7 +498,7 @@ var delays = map[string]func(r *rand.Rand, i int) time.Duration{
 type booking struct {
 	due time.Time
 	seq int
-	*executor.ScheduledFuture[struct{}]
+	*executor.Future[struct{}]
 }
 
 // bookings schedules n tasks with the delays, some in the same instant and some later. Function ran

@@ -159,9 +159,9 @@ func (s *Series) LastError() error {
 
 // Run is for a decoration, see [ScheduledConfig].Decorate, which calls it to do a run.
 // Otherwise it does nothing: the pool alone runs a series.
-func (s *Series) Run(ctx context.Context) error { return s.future.Run(ctx) }
+func (s *Series) Run(ctx context.Context) error { return s.future.run(ctx) }
 
-// String is like that of [ScheduledFuture], as `series "tidy": pending, due ...`.
+// String is like that of [Future], as `series "tidy": pending, due ...`.
 func (s *Series) String() string {
 	t := s.taskCore()
 	return describe("series", t, errorOf(t)) + due(s.State(), s.Next())
@@ -272,7 +272,8 @@ func (s *Series) clock() delay.Clock { return s.pool.clock() }
 func (s *Series) taskCore() *task.Task                    { return &s.future.core }
 func (s *Series) invoke(ctx context.Context) ending       { return s.future.invoke(ctx) }
 func (s *Series) end(st task.State, err error) bool       { return s.future.end(st, err) }
-func (s *Series) submitted() Runnable                     { return s }
+func (s *Series) submitted() any                          { return s }
+func (s *Series) runnable() Runnable                      { return s }
 func (s *Series) detachBody() func(context.Context) error { return s.future.detachBody() }
 
 func (s *Series) fail(err error) {

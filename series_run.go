@@ -451,7 +451,8 @@ func (s *Series) makeRoom(full bool) (more bool, last ending) {
 }
 
 func (r *seriesRun) taskCore() *task.Task                    { return &r.core }
-func (r *seriesRun) submitted() Runnable                     { return r.series }
+func (r *seriesRun) submitted() any                          { return r.series }
+func (r *seriesRun) runnable() Runnable                      { return r.series }
 func (r *seriesRun) detachBody() func(context.Context) error { return r.body }
 func (r *seriesRun) Run(context.Context) error               { return nil } // the pool calls invoke
 

@@ -323,7 +323,7 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 		limited := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(0.001, 1)})
 		mustGo(t, share, func(ctx context.Context) error { <-ctx.Done(); return nil })
 		synctest.Wait()
-		var all []executor.Runnable
+		var all []any
 		for range 3 {
 			for _, p := range []*executor.Pool{pool, share, limited} {
 				all = append(all, executor.Submit(t.Context(), p, executor.Callable(nop)))
@@ -828,7 +828,7 @@ func TestKeyedShutdown(t *testing.T) {
 		now := newKeyed[int](t, pool, 1)
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		var fs []executor.Runnable
+		var fs []any
 		for i := range 6 {
 			fs = append(fs, executor.Submit(t.Context(), now.For(i%2), value(i)))
 		}
@@ -909,7 +909,7 @@ func TestKeyedHistory(t *testing.T) {
 						inKey[key].Add(-1)
 						return nil
 					}
-					r.future = executor.NewFuture(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) })
+					r.future = executor.NewTask(func(ctx context.Context) (int, error) { return r.id, r.Run(ctx) })
 					ctx, cancel := context.WithCancel(context.Background())
 					r.rejected = keyed.For(key).Execute(ctx, r.future) != nil
 					r.future.OnDone(cancel)

@@ -58,7 +58,8 @@ func (t *shareTurn) taskCore() *task.Task          { return &t.core }
 func (t *shareTurn) Run(context.Context) error     { return nil } // for a Runnable; see runTurn
 func (t *shareTurn) invoke(context.Context) ending { return ending{} }
 func (t *shareTurn) fail(err error)                { t.core.FinishUncalled(err, nil) }
-func (t *shareTurn) submitted() Runnable           { return t }
+func (t *shareTurn) submitted() any                { return t }
+func (t *shareTurn) runnable() Runnable            { return t }
 
 func (t *shareTurn) String() string { return fmt.Sprintf("executor: turn of %q", t.worker.pool.name) }
 

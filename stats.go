@@ -28,7 +28,7 @@ type Stats struct {
 	Active  int // workers that have a task, from before its BeforeTask until after its AfterTask
 	Idle    int // workers that have none
 	Largest int // most workers ever alive together
-	Queued  int // tasks that wait in the queue, or for their time, or are run by Future.Run
+	Queued  int // tasks that wait in the queue, or for their time, or are run by Task.Run
 	Blocked int // submitters that wait for room; their tasks are not counted yet
 
 	Submitted int64 // tasks that were accepted or rejected
@@ -39,7 +39,7 @@ type Stats struct {
 
 	Rejections Rejections // Rejected by reason
 
-	Runs   int64         // bodies that have run, without those that Future.Run ran by hand
+	Runs   int64         // bodies that have run, without those that Task.Run, Get and the like ran by hand
 	Panics int64         // panics of bodies and hooks
 	Uptime time.Duration // since the pool was made
 }

@@ -27,37 +27,37 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 			return f
 		}
 	}
-	f := NewFuture(fn, opts...)
-	submit(ctx, ex, f)
-	return f
+	t := NewTask(fn, opts...)
+	submit(ctx, ex, t)
+	return t.Future()
 }
 
-// submit submits f, which nobody else knows yet, and returns the error of its admission.
-func submit[T any](ctx context.Context, ex Executor, f *Future[T]) error {
+// submit submits t, which nobody else knows yet, and returns the error of its admission.
+func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	p, ok := ex.(*Pool)
-	if !ok || p.timer != nil || f.core.State().Done() {
-		return submitShared(ctx, ex, f)
+	if !ok || p.timer != nil || t.core.State().Done() {
+		return submitShared(ctx, ex, t)
 	}
 	mustContext(ctx)
-	f.core.AttachNew(&p.owner, ctx)
-	err := p.enter(ctx, entry{f}, &f.core)
+	t.core.AttachNew(&p.owner, ctx)
+	err := p.enter(ctx, entry{t}, &t.core)
 	if err != nil {
-		f.end(task.Failed, err) // unless p has completed it
+		t.end(task.Failed, err) // unless p has completed it
 	}
 	return err
 }
 
-// submitShared is submit for a future that others may know.
-func submitShared[T any](ctx context.Context, ex Executor, f *Future[T]) error {
+// submitShared is submit for a task that others may know.
+func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	mustContext(ctx)
-	if f.core.State().Done() {
+	if t.core.State().Done() {
 		return nil // fn is nil, an option out of its range, or it was canceled
 	}
-	if err := ex.Execute(ctx, f); err != nil {
-		f.end(task.Failed, err) // unless ex has completed it
+	if err := ex.Execute(ctx, t); err != nil {
+		t.end(task.Failed, err) // unless ex has completed it
 		return err
 	}
-	watchForeign(ctx, f)
+	watchForeign(ctx, t)
 	return nil
 }
 
@@ -135,8 +135,7 @@ func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 // as well.
 //
 // Each attempt is a task of the executor, with the options of the task, as its [Timeout],
-// and is counted and shown to hooks as one. What a call of [Future.Run] runs by hand is the
-// last attempt. The default is one attempt.
+// and is counted and shown to hooks as one. The default is one attempt.
 func Retry(attempts int, backoff func(n int) time.Duration) Option {
 	return func(o *options) {
 		if attempts < 1 {
@@ -209,37 +208,38 @@ type retrying[T any] struct {
 	ex      Executor
 	fn      func(context.Context) (T, error)
 	options *options
-	future  *Future[T]
+	future  *Task[T]
 
 	mu      sync.Mutex
-	n       int         // attempts
-	current *Future[T]  // the latest attempt
-	timer   *time.Timer // for the next; nil before the first wait
-	unwatch func()      // ends the watch over ctx and the pool; nil before the first wait
-	last    error       // of the attempt before
-	begun   bool        // an attempt has begun
-	inBody  bool        // the body of an attempt is running
-	over    bool        // the future is done
+	n       int           // attempts
+	current *Task[T]      // the latest attempt
+	timer   *time.Timer   // for the next; nil before the first wait
+	unwatch func()        // ends the watch over ctx and the pool; nil before the first wait
+	last    error         // of the attempt before
+	begun   bool          // an attempt has begun
+	inBody  bool          // the body of an attempt is running
+	over    bool          // the future is done
+	next    chan struct{} // has a token when there is a next attempt; nil unless a call of Get helps
 }
 
 // submitRetrying starts the first attempt. The error is that of its admission.
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
 ) (*Future[T], error) {
-	f := NewFuture(fn)
+	t := NewTask(fn)
 	if fn == nil {
-		return f, ErrNilTask
+		return t.Future(), ErrNilTask
 	}
-	adopt(&f.core, &options{name: o.name})
-	r := &retrying[T]{ctx: ctx, ex: ex, fn: fn, options: o, future: f}
-	f.OnDone(r.end)
-	return f, r.attempt()
+	adopt(&t.core, &options{name: o.name})
+	r := &retrying[T]{ctx: ctx, ex: ex, fn: fn, options: o, future: t}
+	t.core.SetOptions().Plan = r
+	t.OnDone(r.end)
+	return t.Future(), r.attempt()
 }
 
 // attempt submits the next attempt.
 func (r *retrying[T]) attempt() error {
-	a := &Future[T]{fn: r.body}
-	a.core.Init()
+	a := newTask(r.body)
 	adopt(&a.core, r.options)
 	r.mu.Lock()
 	if r.over {
@@ -250,7 +250,41 @@ func (r *retrying[T]) attempt() error {
 	r.current = a
 	r.mu.Unlock()
 	a.OnDone(func() { r.judge(a) })
-	return submitShared(r.ctx, r.ex, a)
+	err := submitShared(r.ctx, r.ex, a)
+	r.mu.Lock()
+	if r.next != nil {
+		select {
+		case r.next <- struct{}{}:
+		default:
+		}
+	}
+	r.mu.Unlock()
+	return err
+}
+
+// help runs attempts for a task of the same pool that waits for the future.
+func (r *retrying[T]) help(ctx context.Context) {
+	if task.OwnerOf(ctx) == nil || ctx.Done() != r.ctx.Done() {
+		return
+	}
+	for {
+		r.mu.Lock()
+		if r.next == nil {
+			r.next = make(chan struct{}, 1)
+		}
+		a := r.current
+		r.mu.Unlock()
+		if mayRun(ctx, &a.core) {
+			a.run(ctx)
+		}
+		select {
+		case <-r.next:
+		case <-r.future.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // body is that of each attempt.
@@ -263,7 +297,7 @@ func (r *retrying[T]) body(ctx context.Context) (v T, err error) {
 	r.inBody = runs
 	r.mu.Unlock()
 	if !runs {
-		return v, ErrCanceled // or it is run by hand
+		return v, ErrCanceled
 	}
 	defer func() {
 		r.mu.Lock()
@@ -278,7 +312,7 @@ func (r *retrying[T]) body(ctx context.Context) (v T, err error) {
 }
 
 // judge follows the end of an attempt.
-func (r *retrying[T]) judge(a *Future[T]) {
+func (r *retrying[T]) judge(a *Task[T]) {
 	r.mu.Lock()
 	n, last, moot := r.n, r.last, r.over || !r.begun && a.core.Begun()
 	r.mu.Unlock()

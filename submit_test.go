@@ -36,10 +36,10 @@ func inTask(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 	}
 	ways := map[string]func(ctx context.Context, p *executor.Pool, f func(context.Context)){
 		"Submit": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
-			executor.Submit(ctx, p, run(f))
+			testkit.SubmitTask(ctx, p, run(f))
 		},
 		"Submit with Timeout": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
-			executor.Submit(ctx, p, run(f), executor.Timeout(24*time.Hour))
+			testkit.SubmitTask(ctx, p, run(f), executor.Timeout(24*time.Hour))
 		},
 		"Go": func(ctx context.Context, p *executor.Pool, f func(context.Context)) {
 			p.Go(ctx, func(ctx context.Context) error { f(ctx); return nil })
@@ -48,10 +48,10 @@ func inTask(t *testing.T, parent func(*testing.T) context.Context, f func(t *tes
 			p.Go(ctx, func(ctx context.Context) error { f(ctx); return nil }, executor.Named("x"))
 		},
 		"Run": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
-			executor.NewFuture(run(f)).Run(ctx)
+			executor.NewTask(run(f)).Run(ctx)
 		},
 		"RunAndReset": func(ctx context.Context, _ *executor.Pool, f func(context.Context)) {
-			executor.NewFuture(run(f)).RunAndReset(ctx)
+			executor.NewTask(run(f)).RunAndReset(ctx)
 		},
 	}
 	for name, submit := range maps.Clone(ways) {
@@ -324,12 +324,12 @@ func TestTaskContextErrReturnedCancelsChildTask(t *testing.T) {
 func TestTaskContextTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
-		for name, submit := range map[string]func(func(context.Context) (int, error)) *executor.Future[int]{
-			"Submit": func(fn func(context.Context) (int, error)) *executor.Future[int] {
-				return executor.Submit(t.Context(), p, fn, executor.Timeout(time.Minute))
+		for name, submit := range map[string]func(func(context.Context) (int, error)) *executor.Task[int]{
+			"Submit": func(fn func(context.Context) (int, error)) *executor.Task[int] {
+				return testkit.SubmitTask(t.Context(), p, fn, executor.Timeout(time.Minute))
 			},
-			"Run": func(fn func(context.Context) (int, error)) *executor.Future[int] {
-				f := executor.NewFuture(fn, executor.Timeout(time.Minute))
+			"Run": func(fn func(context.Context) (int, error)) *executor.Task[int] {
+				f := executor.NewTask(fn, executor.Timeout(time.Minute))
 				f.Run(context.Background())
 				return f
 			},
@@ -526,14 +526,14 @@ func TestTaskContextDoneWithoutError(t *testing.T) {
 		block := newBlocker(t)
 		defer block.Release()
 		block.Fill(t, pool, 1)
-		f := executor.NewFuture(value(1))
+		f := executor.NewTask(value(1))
 		s := executor.NewCompletionService[int](pool)
 		for name, wait := range map[string]func() error{
 			"Get":              func() error { _, err := f.Get(ctx); return err },
 			"Join":             func() error { return f.Join(ctx) },
 			"AwaitTermination": func() error { return pool.AwaitTermination(ctx) },
 			"Take":             func() error { _, err := s.Take(ctx); return err },
-			"Execute":          func() error { return pool.Execute(ctx, executor.NewFuture(value(1))) },
+			"Execute":          func() error { return pool.Execute(ctx, executor.NewTask(value(1))) },
 			"InvokeAny":        func() error { _, err := executor.InvokeAny(ctx, idle, block.Value); return err },
 		} {
 			expectIs(t, name, wait(), context.Canceled)
@@ -743,18 +743,22 @@ func TestRetryGo(t *testing.T) {
 	})
 }
 
-// Run by the submitter is the last attempt, and a task that waits for one of its own pool
-// gets its result.
-func TestRetryRunByHand(t *testing.T) {
+// A task that waits for one of its own pool gets its result, though its attempts find no
+// other worker.
+func TestRetryForkJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
+		attempts := 0
 		outer := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
-			f := executor.Submit(ctx, pool, value(7), executor.Retry(3, seconds))
-			f.Run(ctx)
-			return f.Get(ctx)
+			return executor.Submit(ctx, pool, func(context.Context) (int, error) {
+				if attempts++; attempts < 3 {
+					return 0, errTask
+				}
+				return attempts, nil
+			}, executor.Retry(5, seconds)).Get(ctx)
 		})
 		n, err := outer.Get(t.Context())
-		expect(t, "value", n, 7)
+		expect(t, "value", n, 3)
 		expect(t, "error", err, nil)
 	})
 }
@@ -764,10 +768,10 @@ func TestRetryInvalid(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 1})
 	sched := scheduled(t, 1)
 	for name, err := range map[string]error{
-		"attempts":  pool.Go(t.Context(), nop, executor.Retry(0, seconds)),
-		"backoff":   pool.Go(t.Context(), nop, executor.Retry(1, nil)),
-		"NewFuture": executor.NewFuture(value(1), executor.Retry(2, seconds)).Err(),
-		"Schedule":  executor.Schedule(t.Context(), sched, 0, value(1), executor.Retry(2, seconds)).Err(),
+		"attempts": pool.Go(t.Context(), nop, executor.Retry(0, seconds)),
+		"backoff":  pool.Go(t.Context(), nop, executor.Retry(1, nil)),
+		"NewTask":  executor.NewTask(value(1), executor.Retry(2, seconds)).Err(),
+		"Schedule": executor.Schedule(t.Context(), sched, 0, value(1), executor.Retry(2, seconds)).Err(),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}

@@ -28,14 +28,14 @@ func TestFuture(t *testing.T, make func(*testing.T) executor.Executor) {
 func submit(
 	ctx context.Context, ex executor.Executor, fn func(context.Context) (int, error), opts ...executor.Option,
 ) *executor.Future[int] {
-	f := executor.NewFuture(fn, opts...)
+	task := executor.NewTask(fn, opts...)
 	go func() {
-		if err := ex.Execute(ctx, f); err != nil {
-			f.Fail(err)
+		if err := ex.Execute(ctx, task); err != nil {
+			task.Fail(err)
 		}
 	}()
 	synctest.Wait()
-	return f
+	return task.Future()
 }
 
 var futureChecks = []check[executor.Executor]{
@@ -154,14 +154,14 @@ var futureChecks = []check[executor.Executor]{
 
 	{"CanceledBeforeRun", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		f := executor.NewFuture(func(context.Context) (int, error) {
+		task := executor.NewTask(func(context.Context) (int, error) {
 			t.Error("the body of a canceled task ran")
 			return 0, nil
 		})
-		f.Cancel()
-		ex.Execute(context.Background(), f)
+		task.Cancel()
+		ex.Execute(context.Background(), task)
 		time.Sleep(time.Hour)
-		expectOutcome(t, "a canceled task", f, executor.Canceled, 0, executor.ErrCanceled)
+		expectOutcome(t, "a canceled task", task.Future(), executor.Canceled, 0, executor.ErrCanceled)
 	}},
 
 	{"Timeout", func(t testing.TB, make func() executor.Executor) {

@@ -114,7 +114,7 @@ var hookChecks = []check[func(executor.Hooks) Pool]{
 
 	{"NoHooksWithoutRun", func(t testing.TB, make func() func(executor.Hooks) Pool) {
 		p, d := newHookedPool(t, make)
-		f := executor.NewFuture(delayed(0, 1))
+		f := executor.NewTask(delayed(0, 1))
 		f.Cancel()
 		p.Execute(context.Background(), f)
 		d.expect(t)

@@ -60,16 +60,17 @@ type batch struct {
 func submitBatch(t testing.TB, p Pool, n int) *batch {
 	b := &batch{fs: make([]*executor.Future[int], n), runs: make([]atomic.Int32, n)}
 	for i := range n {
-		b.fs[i] = executor.NewFuture(func(ctx context.Context) (int, error) {
+		task := executor.NewTask(func(ctx context.Context) (int, error) {
 			if b.terminated.Load() {
 				t.Errorf("task %d runs in a terminated pool", i)
 			}
 			b.runs[i].Add(1)
 			return i, sleep(ctx, time.Second)
 		})
+		b.fs[i] = task.Future()
 		go func() {
-			if err := p.Execute(context.Background(), b.fs[i]); err != nil {
-				b.fs[i].Fail(err)
+			if err := p.Execute(context.Background(), task); err != nil {
+				task.Fail(err)
 			}
 		}()
 	}

@@ -30,15 +30,15 @@ var ours = Subject{
 				Close: func() { pool.Close() },
 			}
 		}),
-		drive.Schedules(func(workers int, task func()) drive.Timers[*executor.ScheduledFuture[struct{}]] {
+		drive.Schedules(func(workers int, task func()) drive.Timers[*executor.Future[struct{}]] {
 			ctx := context.Background()
 			pool := executor.Scheduled(workers)
 			fn := func(context.Context) (struct{}, error) { task(); return struct{}{}, nil }
-			return drive.Timers[*executor.ScheduledFuture[struct{}]]{
-				After: func(d time.Duration) *executor.ScheduledFuture[struct{}] {
+			return drive.Timers[*executor.Future[struct{}]]{
+				After: func(d time.Duration) *executor.Future[struct{}] {
 					return executor.Schedule(ctx, pool, d, fn)
 				},
-				Cancel: func(f *executor.ScheduledFuture[struct{}]) bool { return f.Cancel() },
+				Cancel: func(f *executor.Future[struct{}]) bool { return f.Cancel() },
 				Close:  func() { pool.ShutdownNow() },
 			}
 		}),

@@ -73,7 +73,7 @@ type quiet struct {
 	after time.Duration
 
 	mu   sync.Mutex
-	next executor.Runnable // what is due, or has run
+	next *executor.Future[struct{}] // of what is due, or has run; nil at first
 }
 
 // call puts off what is due. What has begun goes on.

@@ -38,7 +38,7 @@ func (w *word) lockSlow() (bits uint32) {
 	for tries := 1; ; tries++ {
 		bits = w.load() | free
 		if bits == free {
-			panic("executor: this Future was not made by NewFuture, NewPromise or a submission; the zero Future is not usable")
+			panic("executor: this Future was not made by a submission, NewTask or NewPromise; the zero value is not usable")
 		}
 		if atomic.CompareAndSwapUint32(&w.bits, bits, bits&^free) {
 			return bits
@@ -65,7 +65,6 @@ const (
 	stateBits uint32 = 1<<3 - 1
 
 	wallClock   uint32 = 1 << (iota + 2) // due is on the wall clock; changed by Move, cleared by Detach
-	promise                              // there is no body; fixed before the task is shared
 	hasOptions                           // cold.Options are set; fixed before the task is shared
 	attached                             // Attach or AttachNew was called, and not Detach
 	begun                                // the body was called
@@ -85,9 +84,6 @@ func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
 
 // State returns the task's state.
 func (t *Task) State() State { return State(t.word.load() & stateBits) }
-
-// MakePromise marks a new task as one without a body, which never begins.
-func (t *Task) MakePromise() { t.word.init(t.word.load() | promise) }
 
 // FollowWallClock makes the due time of a new task one of the wall clock.
 func (t *Task) FollowWallClock() { t.word.init(t.word.load() | wallClock) }
@@ -251,7 +247,7 @@ const (
 // parent context.
 func (t *Task) Begin(r Runs) (context.Context, bool) {
 	var attached context.Context // which has its parent
-	return t.begin(attached, r, inBody|promise)
+	return t.begin(attached, r, inBody)
 }
 
 // BeginByHand is Begin for a caller that is not the owner. The parent is used unless
@@ -259,9 +255,9 @@ func (t *Task) Begin(r Runs) (context.Context, bool) {
 // owner may meet it meanwhile, and would not run it again.
 func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, bool) {
 	if r == Repeatedly {
-		return t.begin(parent, r, inBody|promise|attached)
+		return t.begin(parent, r, inBody|attached)
 	}
-	return t.begin(parent, r, inBody|promise)
+	return t.begin(parent, r, inBody)
 }
 
 func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Context, bool) {

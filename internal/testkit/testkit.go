@@ -131,9 +131,9 @@ func StartExecute(ctx context.Context, pool *executor.Pool, task executor.Runnab
 }
 
 // FarTasks schedules n tasks that are due after one hour, two hours, and so on.
-func FarTasks(t testing.TB, p *executor.ScheduledPool, n int) []*executor.ScheduledFuture[struct{}] {
+func FarTasks(t testing.TB, p *executor.ScheduledPool, n int) []*executor.Future[struct{}] {
 	t.Helper()
-	fs := make([]*executor.ScheduledFuture[struct{}], n)
+	fs := make([]*executor.Future[struct{}], n)
 	for i := range fs {
 		fs[i] = executor.Schedule(t.Context(), p, time.Duration(i+1)*time.Hour, NopValue)
 	}
@@ -150,9 +150,27 @@ func StateIs(t testing.TB, what string, f executor.Awaitable, want executor.Stat
 	}
 }
 
+// SubmitTask is executor.Submit, but returns the Task.
+func SubmitTask[T any](
+	ctx context.Context, ex executor.Executor, fn func(context.Context) (T, error), opts ...executor.Option,
+) *executor.Task[T] {
+	t := executor.NewTask(fn, opts...)
+	if err := ex.Execute(ctx, t); err != nil {
+		t.Fail(err)
+	}
+	return t
+}
+
+// Outcome is what a Future, a Promise and a Task report about the outcome.
+type Outcome interface {
+	executor.Awaitable
+	Get(context.Context) (int, error)
+	Result() (int, error)
+}
+
 // FutureIs checks everything that a future reports about its outcome, twice:
 // the value v if want is Succeeded, else an error that matches err.
-func FutureIs(t testing.TB, f *executor.Future[int], want executor.State, v int, err error) {
+func FutureIs(t testing.TB, f Outcome, want executor.State, v int, err error) {
 	t.Helper()
 	ended, end := context.WithCancel(context.Background())
 	end()

@@ -78,8 +78,6 @@ func (l *log) get(r *recording, id int, b *job, h future) {
 		switch f := h.(type) {
 		case *executor.Future[int]:
 			e.Value, e.Err = f.Get(context.Background())
-		case *executor.ScheduledFuture[int]:
-			e.Value, e.Err = f.Get(context.Background())
 		case *executor.Series:
 			e.Err = f.Wait(context.Background())
 		}

@@ -35,7 +35,7 @@ type Form uint8
 const (
 	Plain      Form = iota // Execute of a Runnable
 	GoFunc                 // Go of a function
-	NewFuture              // Execute of a NewFuture
+	NewTask                // Execute of a NewTask
 	Schedule               // Schedule
 	At                     // At
 	FixedRate              // AtFixedRate
@@ -57,7 +57,7 @@ func (f Form) Wall() bool { return f == At || f == Trigger }
 func (f Form) Timed() bool { return f >= Schedule }
 
 // Future reports whether the task has a future.
-func (f Form) Future() bool { return f >= NewFuture }
+func (f Form) Future() bool { return f >= NewTask }
 
 // Ending is how a body ends. In a series it is how the last run ends.
 type Ending uint8

@@ -26,7 +26,6 @@ type job struct {
 
 // future is any future.
 type future interface {
-	executor.Runnable
 	executor.Awaitable
 	Abandon() bool
 }
@@ -111,7 +110,7 @@ func (b *job) result(ctx context.Context) (int, error) { return b.ID + 1, b.Run(
 func (r *recording) draw(id int, rng *rand.Rand) *job {
 	b := &job{r: r, work: rng.IntN(8)}
 	b.ID = id
-	b.Form = Form(rng.IntN(int(NewFuture) + 1))
+	b.Form = Form(rng.IntN(int(NewTask) + 1))
 	if r.sched != nil {
 		b.Form = Form(rng.IntN(int(Trigger) + 1))
 	}
@@ -170,15 +169,15 @@ func (b *job) submit(ctx context.Context, opts []executor.Option, early func(fut
 		return r.pool.Execute(ctx, b)
 	case GoFunc:
 		return r.pool.Go(ctx, b.Run, opts...)
-	case NewFuture:
-		f := executor.NewFuture(b.result, opts...)
-		b.future, b.value = f, f.Result
+	case NewTask:
+		t := executor.NewTask(b.result, opts...)
+		b.future, b.value = t.Future(), t.Result
 		if early != nil {
-			early(f)
+			early(t.Future())
 		}
-		return r.pool.Execute(ctx, f)
+		return r.pool.Execute(ctx, t)
 	case Schedule, At:
-		var f *executor.ScheduledFuture[int]
+		var f *executor.Future[int]
 		if b.Form == At {
 			f = executor.At(ctx, r.sched, time.Unix(0, b.Date), b.result, opts...)
 		} else {

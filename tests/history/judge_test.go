@@ -22,11 +22,11 @@ func plainHistory() *History {
 		World: World{Hooked: true, OneWorker: true},
 		Tasks: []*Task{
 			{ID: 0, Form: Plain, Runs: ran(30, 40, Returns)},
-			{ID: 1, Form: NewFuture, Runs: ran(50, 60, Returns), State: executor.Succeeded, Value: 2},
-			{ID: 2, Form: NewFuture, State: executor.Canceled, Outcome: canceled(executor.ErrCanceled)},
-			{ID: 3, Form: NewFuture, State: executor.Canceled, Outcome: canceled(executor.ErrShutdown)},
+			{ID: 1, Form: NewTask, Runs: ran(50, 60, Returns), State: executor.Succeeded, Value: 2},
+			{ID: 2, Form: NewTask, State: executor.Canceled, Outcome: canceled(executor.ErrCanceled)},
+			{ID: 3, Form: NewTask, State: executor.Canceled, Outcome: canceled(executor.ErrShutdown)},
 			{ID: 4, Form: Plain},
-			{ID: 5, Form: NewFuture, Ending: Fails, Runs: ran(66, 68, Fails), State: executor.Failed, Outcome: errBody},
+			{ID: 5, Form: NewTask, Ending: Fails, Runs: ran(66, 68, Fails), State: executor.Failed, Outcome: errBody},
 			{ID: 6, Form: Plain},
 		},
 		Events: []Event{

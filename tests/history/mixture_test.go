@@ -266,7 +266,6 @@ func (m *mixture) nest(r *rand.Rand, ctx context.Context, p *executor.Pool, dept
 	case 1:
 		f := executor.Submit(ctx, p, m.body(r, p, depth))
 		m.know(f)
-		f.Run(ctx)
 		_, err := f.Get(ctx)
 		return err
 	case 2:
@@ -309,7 +308,7 @@ func (m *mixture) act(r *rand.Rand, ctx context.Context, keys *executor.Keyed[in
 	case 0, 1, 2:
 		m.know(executor.Submit(ctx, on, body, opts...))
 	case 16, 17: // at the same time
-		f := executor.NewFuture(body, opts...)
+		f := executor.NewTask(body, opts...)
 		m.know(f)
 		var together sync.WaitGroup
 		calls := []func(){func() { f.Run(ctx) }, func() { f.Cancel() }, func() { f.Abandon() }, func() { p.Remove(f) },
@@ -331,11 +330,9 @@ func (m *mixture) act(r *rand.Rand, ctx context.Context, keys *executor.Keyed[in
 	case 6:
 		switch f := m.known(r).(type) {
 		case *executor.Future[int]:
-			if r.IntN(2) == 0 {
-				f.Run(ctx)
-			} else {
-				f.Abandon()
-			}
+			f.Abandon()
+		case *executor.Task[int]:
+			f.Run(ctx)
 		case *executor.Series:
 			f.Run(ctx)
 		}

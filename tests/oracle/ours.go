@@ -35,7 +35,7 @@ type run struct {
 
 	mu        sync.Mutex
 	tasks     map[int]executor.Awaitable
-	of        map[executor.Runnable]int
+	of        map[any]int
 	events    []event
 	reject    string // the current policy
 	hooks     [3]int // before, after, terminated
@@ -60,7 +60,7 @@ type event struct {
 func observe(p *Program, jitter jitter) (trace string, ambiguous bool) {
 	r := &run{
 		Program: p, jitter: jitter, start: time.Now(), reject: p.Reject,
-		tasks: map[int]executor.Awaitable{}, of: map[executor.Runnable]int{},
+		tasks: map[int]executor.Awaitable{}, of: map[any]int{},
 		late: map[int]bool{}, measured: map[purpose]int{},
 	}
 	r.open()
@@ -155,9 +155,9 @@ func (r *run) do(s Step) {
 	var err error
 	switch s.Do {
 	case "submit":
-		f := executor.NewFuture(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
-		r.keep(s.Task, f, f)
-		if err = r.pool.Execute(ctx, f); err != nil && r.Scheduled {
+		t := executor.NewTask(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
+		r.keep(s.Task, t.Future(), t.Future())
+		if err = r.pool.Execute(ctx, t); err != nil && r.Scheduled {
 			r.forget(s.Task) // the JDK throws and returns no future
 		}
 	case "execute":
@@ -304,7 +304,7 @@ func (r *run) periodic(s Step) func(context.Context) error {
 	}
 }
 
-func (r *run) keep(task int, f executor.Awaitable, what executor.Runnable) {
+func (r *run) keep(task int, f executor.Awaitable, what any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.of[what] = task
@@ -360,7 +360,7 @@ func (r *run) remove(task int) bool {
 
 // submitted returns the Runnable that was submitted for a task. It returns nil if the JDK
 // wrapped it and so does not find it.
-func (r *run) submitted(task int) executor.Runnable {
+func (r *run) submitted(task int) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for what, t := range r.of {

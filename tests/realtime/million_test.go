@@ -45,7 +45,7 @@ func TestScheduledPoolMillionTasks(t *testing.T) {
 		index int
 	}
 	ran := make([]atomic.Int32, n)
-	fs := make([]*executor.ScheduledFuture[int], n)
+	fs := make([]*executor.Future[int], n)
 	start := time.Now().Add(time.Duration(n) * 2 * time.Microsecond)
 	for i := range fs {
 		due := start.Add(rand.N(time.Duration(n) * 4 * time.Microsecond))

@@ -83,7 +83,7 @@ func TestScheduledPoolLosesNoWakeup(t *testing.T) {
 							runs.Add(1)
 							return 0, nil
 						}
-						var f *executor.ScheduledFuture[int]
+						var f *executor.Future[int]
 						if monotonic {
 							f = executor.Schedule(context.Background(), p, time.Until(due), body)
 						} else {

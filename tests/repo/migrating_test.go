@@ -23,7 +23,7 @@ func TestMigratingNamesExist(t *testing.T) {
 	}
 	// the values that its recipes use, and their types
 	types := map[string][]string{
-		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "ScheduledFuture", "Future", "task"}, "series": {"executor", "Series"},
+		"pool": {"executor", "Pool"}, "sched": {"executor", "ScheduledPool", "Pool"}, "future": {"executor", "Future"}, "series": {"executor", "Series"},
 		"jobs": {"durable", "Jobs"}, "email": {"durable", "Kind"},
 	}
 	name := regexp.MustCompile(`\b(executor|cron|durable|queue|pool|sched|future|series|jobs|email)\.([A-Z]\w*)`)
@@ -120,7 +120,7 @@ func TestMigratingBurst(t *testing.T) {
 		sched := testkit.Closing(t, executor.Scheduled(2))
 		start := time.Now()
 		var ends []time.Duration
-		var future *executor.ScheduledFuture[struct{}]
+		var future *executor.Future[struct{}]
 		for i := range 8 {
 			if i > 0 {
 				sched.Remove(future)
