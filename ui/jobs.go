@@ -116,7 +116,7 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		p.First = v.link("after", "")
 	}
 	for i := range jobs {
-		p.Jobs = append(p.Jobs, newJobRow(v.source, &jobs[i], now))
+		p.Jobs = append(p.Jobs, newJobRow(s, &jobs[i], now))
 	}
 	return "Jobs", p, nil
 }
@@ -150,11 +150,21 @@ func (p *jobsPage) tabs(v view, counts []durable.Count) {
 	}
 }
 
-func newJobRow(source string, j *durable.Job, now time.Time) jobRow {
+// link returns the name of a job, "" if it has none, and the address of its page, with the output of a run of it if
+// that is not 0.
+func (s *source) link(id durable.ID, key string, run int64) (name, path string) {
+	if s.Link != nil {
+		return s.Link(key)
+	}
+	return key, view{name: "job", source: s.Name, id: id, run: run}.link()
+}
+
+func newJobRow(s *source, j *durable.Job, now time.Time) jobRow {
 	id := j.ID.String()
+	name, path := s.link(j.ID, j.Key, 0)
 	r := jobRow{
-		ID: id, Short: id[len(id)-12:], Path: view{name: "job", source: source, id: j.ID}.link(),
-		Name: page.Printable(j.Key, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
+		ID: id, Short: id[len(id)-12:], Path: path,
+		Name: page.Printable(name, 60), Kind: page.Printable(j.Kind, 40), State: j.State.String(),
 		When: whenOf(j, now),
 		Node: "–", Bad: j.State == durable.Dead,
 	}

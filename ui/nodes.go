@@ -73,7 +73,7 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 			fact("Running", page.Count(own.Phases[durable.PhaseRunning]), ""),
 			fact("Ending", page.Count(own.Phases[durable.PhaseEnding]), ""),
 		}
-		p.held(v.source, s.Jobs.Held(), now)
+		p.held(s, s.Jobs.Held(), now)
 	}
 	return "Nodes", p, nil
 }
@@ -81,12 +81,12 @@ func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 const heldLimit = 30
 
 // held fills in what the node of this program holds.
-func (p *nodesPage) held(source string, all []durable.Held, now time.Time) {
+func (p *nodesPage) held(s *source, all []durable.Held, now time.Time) {
 	if len(all) > heldLimit {
 		p.Beyond, all = len(all)-heldLimit, all[:heldLimit]
 	}
 	for _, h := range all {
-		row := newJobRow(source, &h.Job, now)
+		row := newJobRow(s, &h.Job, now)
 		held := heldRow{
 			Path: row.Path, Name: row.Name, Kind: row.Kind, Phase: string(h.Phase), When: page.Since(h.Job.Due, now),
 		}

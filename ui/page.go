@@ -29,6 +29,7 @@ type view struct {
 	kind   string        // of jobs
 	search string        // of keys, or of names
 	span   time.Duration // of the timeline
+	own    string        // the query of a page of the program's own
 }
 
 // tab is a link in the header.
@@ -44,6 +45,7 @@ type layout struct {
 	Tabs        []tab
 	Sources     []tab // links to the same page of another source
 	Main        template.HTML
+	Menu        template.HTML
 	ReadOnly    bool
 }
 
@@ -60,7 +62,7 @@ func (e *gone) Error() string { return e.text }
 // viewOf returns the view of a path and a query, or of an "events" query.
 func (u *UI) viewOf(name string, q url.Values, access Access) (v view, err error) {
 	v = view{name: name, act: access == Act}
-	kind, ok := views[name]
+	kind, ok := u.views[name]
 	if !ok {
 		return v, &gone{"there is no page " + strconv.Quote(page.Printable(name, 40))}
 	}
@@ -88,6 +90,10 @@ func (v view) query(q url.Values) string {
 		if value != "" && !q.Has(name) {
 			q.Set(name, value)
 		}
+	}
+	own, _ := url.ParseQuery(v.own) // it was encoded by parseOwn
+	for name := range own {
+		set(name, own.Get(name))
 	}
 	set("source", v.source)
 	set("after", v.after)
@@ -155,8 +161,8 @@ type fragment struct {
 // viewKind is a sort of pages.
 type viewKind struct {
 	tab         string // in the header, if it is there
-	template    string
-	pools, jobs bool // what it is about
+	template    string // "" for a page of the program's own
+	pools, jobs bool   // what it is about
 	parse       func(*view, url.Values) error
 	// body returns the title, and what the template shows.
 	body func(ctx context.Context, u *UI, v view) (title string, body any, err error)
@@ -186,17 +192,20 @@ var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead
 func (u *UI) fragment(ctx context.Context, v view) (*fragment, error) {
 	f, _, err := cached(ctx, &u.cache, v, func(time.Duration) time.Duration { return freshness },
 		func() (*fragment, error) {
-			kind := views[v.name]
+			kind := u.views[v.name]
 			title, body, err := kind.body(ctx, u, v)
 			if err != nil {
 				return nil, err
+			}
+			if kind.template == "" { // it is of the program's own
+				return &fragment{title: title, html: []byte(body.(template.HTML))}, nil
 			}
 			var b bytes.Buffer
 			if err := templates.ExecuteTemplate(&b, kind.template, body); err != nil {
 				return nil, err
 			}
 			f := &fragment{title: title, html: b.Bytes()}
-			if v.name == "" && u.config.Observer != nil {
+			if kind.template == "overview" && u.config.Observer != nil {
 				f.point = u.looked().newest.message()
 			}
 			return f, nil
@@ -263,11 +272,24 @@ func (u *UI) serveError(w http.ResponseWriter, r *http.Request, v view, err erro
 
 // serve answers with a page around main.
 func (u *UI) serve(w http.ResponseWriter, status int, v view, title, events string, main []byte) {
-	p := layout{
-		Title: title, Name: u.config.Title, Events: events, Tabs: u.tabs(v), Main: template.HTML(main),
-		ReadOnly: !v.act,
+	text, err := u.framed(v, title, events, template.HTML(main))
+	if err != nil {
+		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
+		return
 	}
-	if views[v.name].jobs && len(u.sources) > 1 {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the browser may have left; net/http leaves it out for HEAD
+}
+
+// framed returns a page around main.
+func (u *UI) framed(v view, title, events string, main template.HTML) ([]byte, error) {
+	p := layout{
+		Title: title, Name: u.config.Title, Events: events, Tabs: u.tabs(v), Main: main, Menu: u.config.Menu,
+		ReadOnly: !v.act && len(u.config.Pages) == 0,
+	}
+	if u.views[v.name].jobs && len(u.sources) > 1 {
 		for _, s := range u.sources {
 			to := view{name: v.name, source: s.Name}
 			if v.name == "job" {
@@ -277,20 +299,14 @@ func (u *UI) serve(w http.ResponseWriter, status int, v view, title, events stri
 		}
 	}
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "page", p); err != nil {
-		http.Error(w, "ui: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the browser may have left; net/http leaves it out for HEAD
+	err := templates.ExecuteTemplate(&b, "page", p)
+	return b.Bytes(), err
 }
 
 // tabs returns the links of the header to the views that there are.
 func (u *UI) tabs(v view) (all []tab) {
-	for _, name := range tabOrder {
-		kind := views[name]
+	for _, name := range u.tabOrder {
+		kind := u.views[name]
 		if kind.pools && u.config.Observer == nil || kind.jobs && len(u.sources) == 0 {
 			continue
 		}

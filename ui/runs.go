@@ -127,9 +127,10 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		p.First = v.link("after", "")
 	}
 	for _, r := range runs {
+		name, path := s.link(r.Job, r.Key, r.Seq)
 		row := latestRow{
-			runRow: newRunRow(&r.Run, now), Kind: page.Printable(r.Kind, 40), Name: page.Printable(r.Key, 60),
-			Path: view{name: "job", source: v.source, id: r.Job, run: r.Seq}.link(), Ended: page.Since(r.Finished, now),
+			runRow: newRunRow(&r.Run, now), Kind: page.Printable(r.Kind, 40), Name: page.Printable(name, 60),
+			Path: path, Ended: page.Since(r.Finished, now),
 		}
 		if id := r.Job.String(); row.Name == "" {
 			row.Name = "…" + id[len(id)-12:]

@@ -309,8 +309,9 @@ func pastClass(v durable.Verdict) string {
 
 // newPeriodic returns a periodic job.
 func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *scheduled {
+	name, path := s.link(j.ID, j.Key, 0)
 	w := &scheduled{
-		path: view{name: "job", source: s.Name, id: j.ID}.link(), name: j.Key, where: page.Printable(j.Kind, 60),
+		path: path, name: name, where: page.Printable(j.Kind, 60),
 		rhythm: rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
 		lastFailed: j.Error != "", failed: -1, left: -1,
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"path"
@@ -15,7 +16,7 @@ import (
 	"github.com/executor-go/executor/internal/poolview"
 )
 
-// Config is the argument of New. It must have an Observer, Jobs, or both.
+// Config is the argument of New. It must have an Observer, Jobs or Pages.
 type Config struct {
 	// Observer has the pools that are shown. The default, nil, is none.
 	Observer *executor.Observer
@@ -46,6 +47,12 @@ type Config struct {
 
 	// Title is what the pages are named. The default is "executor".
 	Title string
+
+	// Menu is put at the end of the header, as a link or a form. The default is nothing.
+	Menu template.HTML
+
+	// Pages are pages of the program's own among the others. The default is none.
+	Pages []Page
 }
 
 // Source is a view of the jobs in a store.
@@ -54,6 +61,9 @@ type Source struct {
 	Name string
 	// Jobs is required. It need not be a node: its Run need not run.
 	Jobs *durable.Jobs
+	// Link returns how a job with a key is named, and the address of its page, where the program has one of its own
+	// among Config.Pages. The default, nil, is the key, and the page of UI.
+	Link func(key string) (name, path string)
 }
 
 // Access is what a request may do.
@@ -67,8 +77,12 @@ const (
 
 // UI is a handler of the pages. Its methods may be called by any goroutine.
 type UI struct {
-	config  Config
-	guard   page.Guard
+	config Config
+	guard  page.Guard
+
+	views    map[string]viewKind // by the last element of their paths
+	tabOrder []string            // the views of the header
+
 	sources []*source
 	watcher *poolview.Watcher
 	streams *page.Streams
@@ -91,8 +105,8 @@ type source struct {
 // New returns a UI, or an error that matches [executor.ErrInvalid] and names the field of c that is out of its range.
 // It starts no goroutine and looks at nothing.
 func New(c Config) (*UI, error) {
-	if c.Observer == nil && len(c.Jobs) == 0 {
-		return nil, invalid("Config has nothing to show; set Observer or Jobs")
+	if c.Observer == nil && len(c.Jobs) == 0 && len(c.Pages) == 0 {
+		return nil, invalid("Config has nothing to show; set Observer, Jobs or Pages")
 	}
 	if c.Actions && c.Authorize == nil {
 		return nil, invalid("Config.Actions needs Config.Authorize, which decides who may act; " +
@@ -137,7 +151,7 @@ func New(c Config) (*UI, error) {
 		names[s.Name] = true
 		u.sources = append(u.sources, &source{s, make(chan struct{}, 1)})
 	}
-	return u, nil
+	return u, u.addPages(c.Pages)
 }
 
 func invalid(format string, args ...any) error {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/web"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/ui"
 )
 
 const (
@@ -187,12 +185,9 @@ func (l *listener) serve(log log, d *daemon.Daemon, observer *executor.Observer,
 	if l == nil {
 		return func() {}
 	}
-	c := web.Config{Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token}
-	if store, err := ui.New(ui.Config{
-		Observer: observer, Jobs: []ui.Source{{Jobs: d.Durable()}}, Title: "executord", Hosts: []string{"*"},
-		Authorize: func(*http.Request) (ui.Access, string) { return ui.Look, "" }, // it was asked before
-	}); err == nil {
-		c.Store = store
+	c := web.Config{
+		Daemon: d, Title: file, Version: version(), Access: l.access, Token: l.token,
+		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer,
 	}
 	if l.acts {
 		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) { return actOn(ctx, d, a) }

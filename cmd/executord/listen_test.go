@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -169,21 +170,21 @@ func TestListenShowsFigures(t *testing.T) {
 	p.wait()
 }
 
-// The pages of the store are there, too, with the runs, with a store and without one.
-func TestListenShowsStore(t *testing.T) {
+// The pages of all jobs are there, too, with the runs, with a store and without one, and lead to those of a job.
+func TestListenShowsAllJobs(t *testing.T) {
 	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
 		t.Run(name, func(t *testing.T) {
 			p := startFile(t, write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n"), append(args, "--listen", "127.0.0.1:0")...)
 			at := p.until("listening")["at"].(string)
 			p.until("run ended", "job", "tick")
 			p.until("run started", "job", "tick", "run", 2) // the first is in the history
-			for _, page := range []string{"store/", "store/jobs", "store/runs", "store/schedules", "store/nodes"} {
+			for _, page := range []string{"", "runs", "schedules", "nodes", "pools"} {
 				status, text := get(t, at+page)
 				if status != http.StatusOK || !strings.Contains(text, "<html") {
 					t.Errorf("%s: %d %s", page, status, text)
 				}
-				if page == "store/runs" && !strings.Contains(text, "tick") {
-					t.Errorf("the runs are %s", text)
+				if slices.Contains([]string{"", "runs", "schedules"}, page) && !strings.Contains(text, `<a href="job?name=tick"><bdi>`) {
+					t.Errorf("%s does not lead to the job: %s", page, text)
 				}
 			}
 			p.signal(syscall.SIGTERM)

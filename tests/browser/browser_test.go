@@ -111,6 +111,9 @@ func open(t *testing.T, s site, base string) *tab {
 			t.Error(bad)
 		}
 	})
+	if s.enter != nil {
+		s.enter(b)
+	}
 	return b
 }
 
@@ -169,12 +172,17 @@ func eval[T any](b *tab, script string) T {
 	return run(b, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// poll waits until a script is true.
+// poll waits until a script is true, on whatever page the tab is then.
 func (b *tab) poll(within time.Duration, script string) {
 	b.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](script, chromedp.WithPollingTimeout(within))); err != nil {
-		b.Fatalf("%s is not true within %v: %v", script, within, err)
+	var err error
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var ok bool
+		if ok, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](script)); ok && err == nil {
+			return
+		}
 	}
+	b.Fatalf("%s is not true within %v: %v", script, within, err)
 }
 
 // visit loads a view of a site and waits until it is live.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,7 +17,8 @@ type site struct {
 	name  string
 	start func(t *testing.T) (base string) // ends in a slash; the program runs until the tests are over
 	views []view
-	token string // that requests must have, "" for none
+	token string       // that requests must have, "" for none
+	enter func(b *tab) // opens a session, nil where there is none
 }
 
 // view is a page.
@@ -45,6 +47,8 @@ var sites = []site{{
 	},
 }, {
 	name: "ui", start: startUI, views: uiViews,
+}, {
+	name: "executord", start: startDaemon, views: daemonViews, token: daemonToken, enter: logIn,
 }}
 
 // ends are called after all tests.
@@ -66,16 +70,25 @@ func startObserved(t *testing.T) string {
 	return observed.base
 }
 
-func runObserved() (base string, err error) {
-	dir, err := os.MkdirTemp("", "observed")
+// build builds a program of this repository, into a directory of its own that is removed after all tests.
+func build(name string) (program, dir string, err error) {
+	dir, err = os.MkdirTemp("", path.Base(name))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	ends = append(ends, func() { os.RemoveAll(dir) })
-	program := filepath.Join(dir, "observed")
-	build := exec.Command("go", "build", "-o", program, "github.com/executor-go/executor/examples/observed")
+	program = filepath.Join(dir, path.Base(name))
+	build := exec.Command("go", "build", "-o", program, "github.com/executor-go/executor/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
+		return "", "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, dir, nil
+}
+
+func runObserved() (base string, err error) {
+	program, _, err := build("examples/observed")
+	if err != nil {
+		return "", err
 	}
 	cmd := exec.Command(program)
 	out, err := cmd.StdoutPipe()

@@ -29,6 +29,12 @@ func Kind(namespace string) string { return root + namespace }
 // Key returns the key of a job.
 func Key(namespace, name string) string { return Kind(namespace) + "/" + name }
 
+// NameOf returns the name of the job with a key, with its namespace before it unless that is the one given.
+func NameOf(namespace, key string) string {
+	name := strings.TrimPrefix(key, root)
+	return strings.TrimPrefix(name, namespace+"/")
+}
+
 // NamespaceHint says what names a namespace may have.
 const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // The things that can be done. They are documented.
@@ -41,27 +42,41 @@ const (
 	actPatience = 10 * time.Second
 )
 
-// acts returns what can be done to a job in a state.
-func acts(state string) []string {
-	switch {
-	case slices.Contains([]string{"paused", "canceled", "dead"}, state):
-		return []string{Resume}
-	case state == "ended", state == "removed":
-		return nil
-	case strings.HasPrefix(state, "running"):
-		return []string{Pause}
-	}
-	return []string{RunNow, Pause}
+// link is a link to the page on which an action is confirmed.
+type link struct {
+	Name, Path string
+	Danger     bool
 }
 
-// actAt returns the address of the page on which an action is confirmed.
-func actAt(do, name string, run int64) string {
-	v := url.Values{"do": {do}, "job": {name}}
-	if run > 0 {
-		v.Set("run", strconv.FormatInt(run, 10))
+// acts returns what can be done to a job as it is.
+func acts(j *view.Job) (all []link) {
+	add := func(do, name string) {
+		all = append(all, link{name, "act?" + url.Values{"do": {do}, "job": {j.Job}}.Encode(), false})
 	}
-	return "/act?" + v.Encode()
+	switch {
+	case slices.Contains([]string{"paused", "canceled", "dead"}, j.State):
+		add(Resume, "Resume")
+	case j.State == "ended", j.State == "removed":
+	case strings.HasPrefix(j.State, "running"):
+		add(Pause, "Pause")
+	default:
+		add(RunNow, "Run now")
+		add(Pause, "Pause")
+	}
+	if j.Running != nil {
+		all = append(all, endOf(j.Running))
+	}
+	return all
 }
+
+// endOf is the link to end a run.
+func endOf(r *view.Run) link {
+	v := url.Values{"do": {EndRun}, "job": {r.Job}, "run": {strconv.FormatInt(r.Run, 10)}}
+	return link{fmt.Sprint("End run ", r.Run), "act?" + v.Encode(), true}
+}
+
+// Danger reports whether the action ends something.
+func (a Action) Danger() bool { return a.Do == EndRun }
 
 // Title returns the action as a heading.
 func (a Action) Title() string {
@@ -120,7 +135,7 @@ func (s *Server) serveAct(w http.ResponseWriter, r *http.Request) {
 		s.sorry(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	s.page(w, http.StatusOK, "act", actBody{Action: a})
+	s.page(w, http.StatusOK, a.Title(), "act", actBody{Action: a})
 }
 
 // act does it. What became of it is on a page of its own, so that to load that again does nothing.
@@ -135,7 +150,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if n := utf8.RuneCountInString(a.Reason); n < 1 || n > longestReason {
-		s.page(w, http.StatusBadRequest, "act", actBody{a, fmt.Sprintf("A reason is needed, of %d characters at most.", longestReason)})
+		s.page(w, http.StatusBadRequest, a.Title(), "act", actBody{a, fmt.Sprintf("A reason is needed, of %d characters at most.", longestReason)})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), actPatience)
@@ -151,7 +166,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Log.Warn("action", attrs...)
 	n := s.acted.add(result{a, answer, done})
-	http.Redirect(w, r, "/acted?n="+strconv.Itoa(n), http.StatusSeeOther)
+	http.Redirect(w, r, "acted?n="+strconv.Itoa(n), http.StatusSeeOther)
 }
 
 // who returns who asks, as far as that is known.
@@ -208,5 +223,5 @@ func (s *Server) serveActed(w http.ResponseWriter, r *http.Request) {
 		s.sorry(w, http.StatusNotFound, "What became of it is kept no more; the log has it.")
 		return
 	}
-	s.page(w, http.StatusOK, "acted", found)
+	s.page(w, http.StatusOK, found.Title(), "acted", found)
 }

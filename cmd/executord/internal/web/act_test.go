@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/executor-go/executor/cmd/executord/internal/view"
 )
 
 // actor is a server whose actions are noted.
@@ -138,7 +140,7 @@ func TestServerWithoutActions(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	if page := ask(h, "GET", "/job?name=backup", nil).Body.String(); strings.Contains(page, "/act") {
+	if page := ask(h, "GET", "/job?name=backup", nil).Body.String(); strings.Contains(page, "act?") {
 		t.Errorf("the page offers an action: %s", page)
 	}
 }
@@ -146,21 +148,29 @@ func TestServerWithoutActions(t *testing.T) {
 // The page of a job offers what can be done in its state, and leads to a page that says what that is.
 func TestServerOffersActions(t *testing.T) {
 	for state, want := range map[string]string{
-		"waiting": "[run-now pause]", "claimed": "[run-now pause]", "paused": "[resume]", "dead": "[resume]", "canceled": "[resume]",
-		"running": "[pause]", "running, then paused": "[pause]", "ended": "[]", "removed": "[]",
+		"waiting": "[Run now Pause]", "claimed": "[Run now Pause]", "paused": "[Resume]", "dead": "[Resume]", "canceled": "[Resume]",
+		"running": "[Pause]", "running, then paused": "[Pause]", "ended": "[]", "removed": "[]",
 	} {
-		if got := fmt.Sprint(acts(state)); got != want {
+		var names []string
+		for _, l := range acts(&view.Job{State: state}) {
+			names = append(names, l.Name)
+		}
+		if got := fmt.Sprint(names); got != want {
 			t.Errorf("%s: %s, want %s", state, got, want)
 		}
+	}
+	all := acts(&view.Job{Job: "backup", State: "running", Running: &view.Run{Job: "backup", Run: 2}})
+	if want := (link{"End run 2", "act?do=end-run&job=backup&run=2", true}); len(all) != 2 || all[1] != want {
+		t.Errorf("of a job that runs: %v, want %v at the end", all, want)
 	}
 	h, acted, _ := actor(t, "", true, nil)
 	bearer := header("Authorization", "Bearer "+token)
 	page := ask(h, "GET", "/job?name=backup", bearer).Body.String()
-	if !strings.Contains(page, `<a href="/act?do=pause&amp;job=backup">pause</a>`) {
+	if !strings.Contains(page, `<a href="act?do=pause&amp;job=backup">Pause…</a>`) {
 		t.Errorf("the page is %s", page)
 	}
 	page = ask(h, "GET", "/act?do=pause&job=backup", bearer).Body.String()
-	if !strings.Contains(page, "<button>Pause backup</button>") || len(*acted) != 0 {
+	if !strings.Contains(page, `<button class="do">Pause backup</button>`) || len(*acted) != 0 {
 		t.Errorf("the page is %s", page)
 	}
 }

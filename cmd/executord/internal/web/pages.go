@@ -3,6 +3,8 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -17,109 +19,105 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
 	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui"
 )
 
-// pages are the pages. Texts of others are shown as the log shows them.
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
+//go:embed pages.html
+var files embed.FS
+
+// templates are what the pages have in their frame. Texts of others are shown as the log shows them.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"text":     job.Printable,
 	"jobAt":    jobAt,
 	"runAt":    runAt,
-	"when":     when,
+	"when":     func(t time.Time) string { return page.Since(t, time.Now()) },
 	"span":     func(seconds float64) string { return view.Span(seconds).String() },
 	"age":      func(seconds float64) string { return view.Span(seconds).Truncate(time.Second).String() },
 	"stamp":    func(t time.Time) string { return t.Format("2006-01-02 15:04:05 -07:00") },
-	"acts":     acts,
-	"actAt":    actAt,
 	"coloured": coloured,
-	"word":     func(outcome string) string { return strings.ReplaceAll(outcome, " ", "-") },
-}).ParseFS(assets, "assets/*.html"))
+	"class":    class,
+	"has":      has,
+}).ParseFS(files, "pages.html"))
 
 // jobAt and runAt return the addresses of pages.
-func jobAt(name string) string { return "/job?" + url.Values{"name": {name}}.Encode() }
+func jobAt(name string) string { return "job?" + url.Values{"name": {name}}.Encode() }
 
 func runAt(r *view.Run) string {
-	return "/run?" + url.Values{"job": {r.Job}, "run": {fmt.Sprint(r.Run)}}.Encode()
+	return "run?" + url.Values{"job": {r.Job}, "run": {fmt.Sprint(r.Run)}}.Encode()
 }
 
-// when returns how far a time is away, in words.
-func when(t time.Time) string {
-	d := time.Until(t)
-	text := ""
-	switch size := d.Abs(); {
-	case size < time.Second:
-		return "now"
-	case size < time.Minute:
-		text = fmt.Sprintf("%d s", int(size.Seconds()))
-	case size < time.Hour:
-		text = fmt.Sprintf("%d min", int(size.Minutes()))
-	case size < 48*time.Hour:
-		text = fmt.Sprintf("%d h", int(size.Hours()))
-	default:
-		text = fmt.Sprintf("%d days", int(size.Hours()/24))
+// coloured returns a line as HTML, with the colours of a terminal.
+func coloured(line string) template.HTML { return page.Coloured(line, job.Printable) }
+
+// class returns how an outcome is coloured.
+func class(outcome string) string {
+	switch outcome {
+	case "ok":
+		return "good"
+	case "failed", "timeout", "not started", "lost":
+		return "bad"
 	}
-	if d < 0 {
-		return text + " ago"
-	}
-	return "in " + text
+	return "other"
 }
 
-// base is what all pages have.
-type base struct {
-	Title   string // of the page; "" for the first
-	File    string
-	Version string
-	Session bool
-	Actions bool
-	Store   bool
-	Body    any
+// has reports whether a line has what is searched for, whatever the case of its letters.
+func has(line, text string) bool {
+	return text == "" || strings.Contains(strings.ToLower(line), strings.ToLower(text))
 }
 
-// page answers with a page.
-func (s *Server) page(w http.ResponseWriter, status int, name string, body any) {
+// rendered returns what a template makes of a body.
+func rendered(name string, body any) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, s.base("", body)); err != nil {
+	err := templates.ExecuteTemplate(&b, name, body)
+	return template.HTML(b.String()), err
+}
+
+// page answers with a page that is made once.
+func (s *Server) page(w http.ResponseWriter, status int, title, name string, body any) {
+	main, err := rendered(name, body)
+	var head, tail []byte
+	if err == nil {
+		head, tail, err = s.ui.Frame(title, "")
+	}
+	if err != nil {
 		plain(w, http.StatusInternalServerError, "executord: "+err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(b.Bytes())
-}
-
-func (s *Server) base(title string, body any) base {
-	return base{
-		Title: title, File: s.Title, Version: s.Version, Session: s.Token != "",
-		Actions: s.Act != nil, Store: s.Store != nil,
-		Body: body,
-	}
+	w.Write(slices.Concat(head, []byte(main), tail))
 }
 
 // sorry answers with a page that says why there is nothing else.
 func (s *Server) sorry(w http.ResponseWriter, status int, text string) {
-	s.page(w, status, "sorry", text)
+	s.page(w, status, http.StatusText(status), "sorry", text)
+}
+
+// noAnswer returns the error of a store as a page shows it.
+func noAnswer(err error) error { return fmt.Errorf("the store does not answer: %w", err) }
+
+// own are the pages that ui keeps live: they take the place of its own about jobs.
+func (s *Server) own() []ui.Page {
+	return []ui.Page{{Path: "", Tab: "Jobs", Body: s.jobsBody}, {Path: "job", Body: s.jobBody}, {Path: "jobs"}, {Path: "dead"}}
 }
 
 // mostJobs is how many jobs a page has.
-const mostJobs = 2000
+const mostJobs = 200
 
-// serveJobs shows the jobs: those that need attention first.
-func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
-	jobs, err := s.Daemon.Jobs(r.Context())
+// jobsBody shows the jobs: those that need attention first.
+func (s *Server) jobsBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+	jobs, err := s.Daemon.Jobs(ctx)
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, "The store does not answer: "+err.Error())
-		return
+		return "", "", noAnswer(err)
 	}
-	find := r.URL.Query().Get("find")
-	found := slices.DeleteFunc(slices.Clone(jobs), func(j view.Job) bool {
-		return find != "" && !strings.Contains(strings.ToLower(j.Job), strings.ToLower(find))
-	})
-	slices.SortStableFunc(found, func(a, b view.Job) int { return cmp.Compare(rank(a), rank(b)) })
 	body := struct {
-		Find           string
+		File, Find     string
 		Jobs           []view.Job
 		All, Left      int
 		Failed, Active int
-	}{Find: find, All: len(jobs)}
+	}{File: s.Title, Find: q.Get("find"), All: len(jobs)}
+	found := slices.DeleteFunc(slices.Clone(jobs), func(j view.Job) bool { return !has(j.Job, body.Find) })
+	slices.SortStableFunc(found, func(a, b view.Job) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, j := range jobs {
 		if bad(j) {
 			body.Failed++
@@ -130,7 +128,8 @@ func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 	}
 	body.Left = max(len(found)-mostJobs, 0)
 	body.Jobs = found[:min(len(found), mostJobs)]
-	s.page(w, http.StatusOK, "jobs", body)
+	main, err := rendered("jobs", body)
+	return "Jobs", main, err
 }
 
 // bad reports whether a job needs attention.
@@ -151,26 +150,30 @@ func rank(j view.Job) int {
 // runsOfPage is how many runs the page of a job has.
 const runsOfPage = 100
 
-func (s *Server) serveJob(w http.ResponseWriter, r *http.Request) {
-	name := r.URL.Query().Get("name")
-	jobs, err := s.Daemon.Jobs(r.Context())
+func (s *Server) jobBody(ctx context.Context, q url.Values) (string, template.HTML, error) {
+	name := q.Get("name")
+	jobs, err := s.Daemon.Jobs(ctx)
 	var runs []view.Run
 	if err == nil {
-		runs, _, err = s.Daemon.Runs(r.Context(), name, runsOfPage)
+		runs, _, err = s.Daemon.Runs(ctx, name, runsOfPage)
 	}
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, "The store does not answer: "+err.Error())
-		return
+		return "", "", noAnswer(err)
 	}
 	i := slices.IndexFunc(jobs, func(j view.Job) bool { return j.Job == name })
 	if i < 0 {
-		s.sorry(w, http.StatusNotFound, fmt.Sprintf("There is no job %.100q.", name))
-		return
+		return "", "", ui.NotFound(fmt.Sprintf("there is no job %.100q", name))
 	}
-	s.page(w, http.StatusOK, "job", struct {
+	body := struct {
 		view.Job
 		Runs []view.Run
-	}{jobs[i], runs})
+		Acts []link
+	}{jobs[i], runs, nil}
+	if s.Act != nil {
+		body.Acts = acts(&jobs[i])
+	}
+	main, err := rendered("job", body)
+	return job.Printable(name), main, err
 }
 
 // serveRun shows a run, and what it writes while it does. The page is complete when the run has ended: it needs no
@@ -192,8 +195,27 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	var line printer
-	send(w, func() error { return pages.ExecuteTemplate(w, "run", s.base(run.Job, runBody{run, facts})) })
+	body := runBody{Run: run, Facts: facts, Find: r.URL.Query().Get("find")}
+	if s.Act != nil && run.Outcome == view.InProgress {
+		body.Acts = []link{endOf(&run)}
+	}
+	head, tail, err := s.ui.Frame(job.Printable(name), "")
+	if err != nil {
+		return
+	}
+	part := func(name string, around ...[]byte) {
+		send(w, func() error {
+			main, err := rendered(name, body)
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(slices.Concat(slices.Concat(around...), []byte(main)))
+			return err
+		})
+	}
+	line := printer{find: body.Find}
+	part("run", head)
+	defer func() { send(w, func() error { _, err := w.Write(tail); return err }) }()
 	err = follow(r.Context(), output, true, func(lines []record.Line) error {
 		if line.printed > mostLines {
 			return errLong
@@ -202,15 +224,15 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, errLong):
-		send(w, func() error { return pages.ExecuteTemplate(w, "run-long", runBody{run, facts}) })
+		part("run-long")
 		return
 	case err != nil:
 		return
 	}
 	if end, facts, _, ok := s.Daemon.Output(run.Job, int(run.Run)); ok {
-		run = end
+		body.Run, body.Facts = end, facts
 		line.missing(w, facts.Lines)
-		send(w, func() error { return pages.ExecuteTemplate(w, "run-end", runBody{run, facts}) })
+		part("run-end")
 	}
 }
 
@@ -223,13 +245,15 @@ var errLong = errors.New("the page is long enough")
 type runBody struct {
 	view.Run
 	Facts record.Facts
+	Find  string // what lines must have to be shown
+	Acts  []link
 }
 
 // serveOtherRun shows what the history says of a run whose output is not here.
 func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name string, n int) {
 	runs, _, err := s.Daemon.Runs(r.Context(), name, MostRuns)
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, "The store does not answer: "+err.Error())
+		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
 	i := slices.IndexFunc(runs, func(r view.Run) bool { return r.Run == int64(n) })
@@ -239,32 +263,37 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 	}
 	stored, found, err := s.Daemon.Stored(r.Context(), name, n)
 	if err != nil {
-		s.sorry(w, http.StatusServiceUnavailable, "The store does not answer: "+err.Error())
+		s.sorry(w, http.StatusServiceUnavailable, noAnswer(err).Error())
 		return
 	}
-	s.page(w, http.StatusOK, "other-run", struct {
+	s.page(w, http.StatusOK, job.Printable(name), "other-run", struct {
 		view.Run
 		record.Stored
 		Found bool
-	}{runs[i], stored, found})
+		Find  string
+	}{runs[i], stored, found, r.URL.Query().Get("find")})
 }
 
 // printer writes lines of output as HTML.
 type printer struct {
-	last    int64 // the number of the latest
-	printed int   // how many
+	find    string // what lines must have to be printed
+	last    int64  // the number of the latest
+	printed int    // how many
 }
 
 func (p *printer) print(w io.Writer, lines []record.Line) error {
 	var b strings.Builder
 	for _, l := range lines {
 		p.gap(&b, l.N)
+		p.last = l.N
+		if !has(l.Text, p.find) {
+			continue
+		}
 		class := ""
 		if l.Stderr {
 			class = ` class="err"`
 		}
 		fmt.Fprintf(&b, "<li value=\"%d\"%s>%s</li>\n", l.N, class, coloured(l.Text))
-		p.last = l.N
 		p.printed++
 	}
 	_, err := io.WriteString(w, b.String())
@@ -306,6 +335,3 @@ func (s *Server) serveText(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
-
-// coloured returns a line as HTML, with the colours of a terminal.
-func coloured(line string) template.HTML { return page.Coloured(line, job.Printable) }

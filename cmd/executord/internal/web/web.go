@@ -4,7 +4,7 @@
 //	/                              the jobs
 //	/job?name=backup               a job and its runs
 //	/run?job=backup&run=3          a run, and its output while it is written
-//	/store/                        nodes, all runs, a timeline, by module ui
+//	/schedules /runs /nodes ...    what module ui shows of all jobs
 //	/metrics /healthz /readyz
 //	/api/jobs /api/runs /api/output   a line of JSON each
 //
@@ -13,8 +13,8 @@ package web
 
 import (
 	"context"
-	"embed"
 	"errors"
+	"html/template"
 	"log"
 	"log/slog"
 	"net"
@@ -22,10 +22,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/cmd/executord/internal/daemon"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
+	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui"
 )
 
 // Daemon is what is shown.
@@ -41,9 +45,10 @@ type Daemon interface {
 
 // Config says what to serve, and for which requests.
 type Config struct {
-	Daemon  Daemon
-	Title   string // of the pages: the file
-	Version string
+	Daemon    Daemon
+	Title     string // the file
+	Version   string
+	Namespace string // of the jobs, in Durable
 
 	// Access says which requests the server answers.
 	Access Access
@@ -55,12 +60,9 @@ type Config struct {
 	// Log gets a line for each action. It is not nil if Act is not.
 	Log *slog.Logger
 
-	// Store shows the jobs as the store has them, below /store/. It asks for no token, and is closed before the
-	// connections. It may be nil.
-	Store interface {
-		http.Handler
-		Close()
-	}
+	// Durable and Observer are what module ui shows besides. They may be nil.
+	Durable  *durable.Jobs
+	Observer *executor.Observer
 
 	// Token is what a request must have, or a session that was opened by it. It is not empty if Access is ByToken.
 	Token string
@@ -97,6 +99,7 @@ type Server struct {
 	Config
 	http     *http.Server
 	guard    page.Guard
+	ui       *ui.UI
 	sessions sessions
 	streams  chan struct{} // has a value for each
 	began    time.Time
@@ -110,6 +113,7 @@ type Server struct {
 func New(c Config) *Server {
 	s := &Server{Config: c, guard: c.Access.guard(), sessions: newSessions(c.Token), began: time.Now()}
 	s.streams = make(chan struct{}, mostStreams)
+	s.ui = s.newUI()
 	s.http = &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -118,6 +122,34 @@ func New(c Config) *Server {
 		ErrorLog:          log.New(discard{}, "", 0), // it would be the noise of those that knock
 	}
 	return s
+}
+
+// newUI returns the pages that are kept live. What is asked for here has passed the guard, and has the token.
+func (s *Server) newUI() *ui.UI {
+	c := ui.Config{
+		Observer: s.Observer, Title: "executord", Pages: s.own(), Menu: s.menu(), Hosts: []string{"*"},
+		Authorize: func(*http.Request) (ui.Access, string) { return ui.Look, "" },
+	}
+	if s.Durable != nil {
+		c.Jobs = []ui.Source{{Jobs: s.Durable, Link: func(key string) (name, path string) {
+			name = catalog.NameOf(s.Namespace, key)
+			return name, jobAt(name)
+		}}}
+	}
+	u, err := ui.New(c)
+	if err != nil {
+		panic("web: " + err.Error()) // the Config is always the same
+	}
+	return u
+}
+
+// menu is what stands in the header behind the tabs.
+func (s *Server) menu() template.HTML {
+	menu := template.HTML(`<a href="metrics">Metrics</a>`)
+	if s.Token != "" {
+		menu += `<form method="post" action="logout"><button>Log out</button></form>`
+	}
+	return menu
 }
 
 type discard struct{}
@@ -134,27 +166,18 @@ func (s *Server) Close() { s.closing.Do(s.close) }
 
 func (s *Server) close() {
 	s.http.Close()
-	if s.Store != nil {
-		s.Store.Close()
-	}
+	s.ui.Close()
 	s.serving.Wait()
 	s.gate.Lock()
 }
 
-//go:embed assets
-var assets embed.FS
-
 // Handler returns what answers the requests.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.serveJobs)
-	mux.HandleFunc("GET /job", s.serveJob)
 	mux.HandleFunc("GET /run", s.serveRun)
 	mux.HandleFunc("GET /text", s.serveText)
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
-	if s.Store != nil {
-		mux.Handle("GET /store/", s.Store)
-	}
+	mux.Handle("GET /", s.ui)
 	if s.Act != nil {
 		mux.HandleFunc("GET /act", s.serveAct)
 		mux.HandleFunc("POST /act", s.act)
@@ -166,8 +189,7 @@ func (s *Server) Handler() http.Handler {
 	inner := http.NewServeMux() // without a token
 	inner.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok") })
 	inner.HandleFunc("GET /readyz", s.serveReady)
-	inner.HandleFunc("GET /style.css", asset("style.css", "text/css; charset=utf-8"))
-	inner.HandleFunc("GET /live.js", asset("live.js", "text/javascript; charset=utf-8"))
+	inner.Handle("GET /static/", ui.Assets())
 	if s.Token != "" {
 		inner.HandleFunc("GET /login", s.serveLogin)
 		inner.HandleFunc("POST /login", s.login)
@@ -175,17 +197,6 @@ func (s *Server) Handler() http.Handler {
 	}
 	inner.Handle("/", s.authorized(mux))
 	return s.guarded(inner)
-}
-
-func asset(name, kind string) http.HandlerFunc {
-	data, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is in the program
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		w.Write(data)
-	}
 }
 
 // serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.

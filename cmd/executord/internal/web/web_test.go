@@ -153,19 +153,21 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		{"DELETE", Loopback, "DELETE", "/run?job=backup&run=1", nil, 405},
 		{"no page", Loopback, "GET", "/nothing", nil, 404},
 		{"files", Loopback, "GET", "/assets/style.css", nil, 404},
-		{"login without a token", Loopback, "POST", "/login", nil, 404},
+		{"login without a token", Loopback, "POST", "/login", nil, 405},
 
 		{"socket, any host", Socket, "GET", "/", both(host("ops.example"), from("@")), 200},
 		{"socket, proxy", Socket, "GET", "/", both(header("X-Forwarded-For", "10.0.0.7"), from("")), 200},
 		{"socket, other origin", Socket, "GET", "/", header("Origin", "http://evil.example"), 403},
 
-		{"store", Loopback, "GET", "/store/jobs", nil, 200},
-		{"store, rebound name", Loopback, "GET", "/store/", host("evil.example"), 403},
-		{"store, other origin", Loopback, "GET", "/store/", header("Origin", "http://evil.example"), 403},
-		{"store, POST", Loopback, "POST", "/store/act", nil, 405},
-		{"store, no token", ByToken, "GET", "/store/", nil, 401},
-		{"store, no token, events", ByToken, "GET", "/store/events", nil, 401},
-		{"store, token", ByToken, "GET", "/store/", bearer, 200},
+		{"page of ui", Loopback, "GET", "/schedules", nil, 200},
+		{"page of ui, rebound name", Loopback, "GET", "/schedules", host("evil.example"), 403},
+		{"page of ui, other origin", Loopback, "GET", "/schedules", header("Origin", "http://evil.example"), 403},
+		{"page of ui, POST", Loopback, "POST", "/schedules", nil, 405},
+		{"page of ui, no token", ByToken, "GET", "/schedules", nil, 401},
+		{"page of ui, no token, events", ByToken, "GET", "/events?view=", nil, 401},
+		{"page of ui, no token, as an asset", ByToken, "GET", "/static/schedules", nil, 404},
+		{"page of ui, token", ByToken, "GET", "/schedules", bearer, 200},
+		{"page that executord has of its own", Loopback, "GET", "/dead", nil, 404},
 
 		{"no token", ByToken, "GET", "/", host("ops.example"), 401},
 		{"no token, API", ByToken, "GET", "/api/output?job=backup", nil, 401},
@@ -186,7 +188,7 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := Config{Daemon: f, Access: test.access, Store: storePages{}}
+			c := Config{Daemon: f, Access: test.access}
 			if test.access == ByToken {
 				c.Token = token
 			}
@@ -203,12 +205,6 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		})
 	}
 }
-
-// storePages stands for the pages of the store, and answers whatever it is asked.
-type storePages struct{}
-
-func (storePages) ServeHTTP(w http.ResponseWriter, r *http.Request) { w.Write([]byte("backup")) }
-func (storePages) Close()                                           {}
 
 func newSessionsOf(token string) *sessions {
 	s := newSessions(token)
@@ -292,7 +288,7 @@ func TestServerShowsHostileTexts(t *testing.T) {
 			}
 			if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 				for _, tag := range regexp.MustCompile(`<[^>]*(alert|onerror|onmouseover)[^>]*>`).FindAllString(text, -1) {
-					if !strings.HasPrefix(tag, "<a href=\"/") && !strings.HasPrefix(tag, `<input type="search"`) {
+					if !regexp.MustCompile(`^<(a href="(job|run|text)\?|input type="(search|hidden)"|body data-events="events\?)`).MatchString(tag) {
 						t.Errorf("%q: %s has the tag %s", hostile, path, tag)
 					}
 				}
@@ -328,7 +324,7 @@ func TestServerShowsStoredRun(t *testing.T) {
 	}
 	text := ask(h, "GET", "/run?job=backup&run=7", nil).Body.String()
 	for _, want := range []string{
-		"<li>&lt;first&gt;</li>", "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
+		`<li value="1">&lt;first&gt;</li>`, "123 bytes were left out", `<li class="late err"><span class="c1">last</span></li>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s:\n%s", want, text)
@@ -435,7 +431,7 @@ func TestServerEndsLongPage(t *testing.T) {
 	<-done
 	run.End(nil)
 	n := strings.Count(string(page), "<li value=")
-	link := `<a href="/run?job=backup&amp;run=2">load it again</a>`
+	link := `<a href="run?job=backup&amp;run=2">load it again</a>`
 	if err != nil || n < mostLines || n > 4*mostLines || !strings.Contains(string(page), link) {
 		t.Errorf("%v, %d lines, the page ends with %s", err, n, page[max(0, len(page)-300):])
 	}
@@ -632,12 +628,12 @@ func TestServerLinksToOutput(t *testing.T) {
 	defer run.End(nil)
 	h := New(Config{Daemon: f}).Handler()
 	page, clicks := "/", 0
-	for _, link := range []string{`<a href="(/job\?[^"]*)">`, `<a href="(/run\?[^"]*run=1)">`} {
+	for _, link := range []string{`<a href="(job\?[^"]*)">`, `<a href="(run\?[^"]*run=1)">`} {
 		found := regexp.MustCompile(link).FindStringSubmatch(ask(h, "GET", page, nil).Body.String())
 		if found == nil {
 			t.Fatalf("%s has no link like %s", page, link)
 		}
-		page = html.UnescapeString(found[1])
+		page = "/" + html.UnescapeString(found[1])
 		clicks++
 	}
 	if text := ask(h, "GET", page, nil).Body.String(); !strings.Contains(text, ">wrong</li>") || clicks > 3 {

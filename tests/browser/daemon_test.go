@@ -1,0 +1,156 @@
+package browser
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+const daemonToken = "a-token-for-tests-of-pages"
+
+// daemonJobs are the jobs of the daemon whose pages are looked at.
+const daemonJobs = `# name: failing
+@every 2s printf "\033[31mred\033[0m\nplain\n"; echo "this one fails" >&2; exit 3
+# name: often
+@every 1s echo "<b>markup</b>"
+# name: talks
+@every 1s for i in $(seq 100000); do echo "line $i"; sleep 0.2; done
+# name: nightly
+30 2 * * * echo good night
+`
+
+// daemonViews are the pages of executord, with what startDaemon has.
+var daemonViews = []view{
+	{"jobs", "", uiLive, "#jobs", "failing", "#jobs", "", "", ""},
+	{"job", "job?name=often", uiLive, "#runs", "ok", "#runs", "", "", ""},
+	{"run", "run?job=failing&run=1", `document.querySelector('#output li.err') !== null`, "#output", "this one fails", "",
+		"#output", "color", "#output .c1"},
+	{"schedules", "schedules", uiLive, "#schedules", "often", "#schedules", ".lanes", "stroke", ".lanes path"},
+	{"runs", "runs", uiLive, "#runs", "failing", ".at", "", "", ""},
+	{"act", "act?do=run-now&job=often", `document.getElementById('reason') !== null`, "main", "due at once", "", "", "", ""},
+	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},
+}
+
+var daemon struct {
+	sync.Once
+	base string
+	err  error
+}
+
+// startDaemon runs executord, once for all tests.
+func startDaemon(t *testing.T) string {
+	t.Helper()
+	daemon.Do(func() { daemon.base, daemon.err = runDaemon() })
+	if daemon.err != nil {
+		t.Fatal(daemon.err)
+	}
+	return daemon.base
+}
+
+func runDaemon() (base string, err error) {
+	program, dir, err := build("cmd/executord")
+	if err != nil {
+		return "", err
+	}
+	jobs, token := filepath.Join(dir, "jobs.crontab"), filepath.Join(dir, "token")
+	err = errors.Join(os.WriteFile(jobs, []byte(daemonJobs), 0o600), os.WriteFile(token, []byte(daemonToken), 0o600))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(program, "run", "--log", "json", "--listen", "127.0.0.1:0", "--token-file", token, "--actions",
+		"--drain-timeout", "1ms", "--kill-after", "100ms", jobs)
+	log, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	ends = append(ends, func() { cmd.Process.Signal(syscall.SIGTERM); cmd.Wait() })
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		var line struct{ Msg, Job, At string }
+		if json.Unmarshal(lines.Bytes(), &line) != nil {
+			continue
+		}
+		if line.Msg == "listening" {
+			base = line.At
+		}
+		if line.Msg == "run ended" && line.Job == "failing" && base != "" {
+			go func() {
+				for lines.Scan() { // so that the daemon goes on
+				}
+			}()
+			return base, nil
+		}
+	}
+	return "", errors.New("executord has ended")
+}
+
+var session sync.Mutex
+
+// logIn opens a session by the form, unless there is one.
+func logIn(b *tab) {
+	session.Lock()
+	defer session.Unlock()
+	b.do(chromedp.Navigate(b.base))
+	if eval[bool](b, `document.querySelector('[name=token]') === null`) {
+		return
+	}
+	b.do(chromedp.SendKeys("[name=token]", daemonToken), chromedp.Submit("[name=token]"))
+	b.poll(10*time.Second, `document.getElementById('jobs') !== null`)
+}
+
+// From the first page to the output of a job that fails there is a click.
+func TestDaemonLeadsToOutput(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[2], startDaemon(t))
+	b.visit(daemonViews[0])
+	b.do(chromedp.Click("#jobs a[href*='job=failing']"))
+	b.poll(10*time.Second, `document.getElementById('output')?.textContent.includes('this one fails')`)
+}
+
+// A run is shown while it writes, without a script, and its lines can be searched.
+func TestDaemonFollowsRun(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[2], startDaemon(t))
+	lines := `document.querySelectorAll('#output li').length`
+	call(b, page.Navigate, page.NavigateParams{URL: b.base + "run?job=talks&run=1"})
+	b.poll(10*time.Second, lines+` > 0`)
+	n := eval[int](b, lines)
+	b.poll(10*time.Second, lines+` > `+string(rune('0'+min(n, 9))))
+	call(b, page.Navigate, page.NavigateParams{URL: b.base + "run?job=talks&run=1&find=LINE+2"})
+	b.poll(10*time.Second, `location.search.includes('find') && `+lines+` > 0`)
+	if text := eval[string](b, `document.getElementById('output').textContent`); strings.Contains(text, "line 1") {
+		t.Errorf("lines that do not have what is searched for: %s", text)
+	}
+}
+
+// An action is confirmed with a reason, by a form.
+func TestDaemonActs(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[2], startDaemon(t))
+	for _, do := range []string{"Pause", "Resume"} {
+		b.do(chromedp.Navigate(b.base + "job?name=nightly"))
+		b.poll(10*time.Second, `document.querySelector('nav[aria-label=Actions] a')?.closest('nav').textContent.includes('`+do+`')`)
+		eval[int](b, `[...document.querySelectorAll('nav[aria-label=Actions] a')].find(a => a.textContent.includes('`+do+`')).click(); 0`)
+		b.poll(10*time.Second, `document.getElementById('reason') !== null`)
+		b.do(chromedp.SendKeys("#reason", "a test"), chromedp.Submit("#reason"))
+		b.poll(10*time.Second, `document.querySelector('main')?.textContent.includes('Done:')`)
+	}
+}

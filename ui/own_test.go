@@ -1,0 +1,141 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/ui"
+)
+
+// echo is the Body of a page that shows its query.
+func echo(_ context.Context, q url.Values) (string, template.HTML, error) {
+	switch q.Get("q") {
+	case "none":
+		return "", "", ui.NotFound("there is no backup <none>")
+	case "error":
+		return "", "", errors.New("no answer")
+	}
+	return "Backups", template.HTML("<h1>q is " + template.HTMLEscapeString(q.Get("q")) + "</h1>"), nil
+}
+
+// A page of the program's own has a tab, the frame of the others, and takes the place of the one with its path.
+func TestOwnPages(t *testing.T) {
+	u := newUI(t, ui.Config{
+		Jobs:  []ui.Source{{Jobs: newJobs(t, nil)}},
+		Menu:  `<a href="elsewhere">Elsewhere</a>`,
+		Pages: []ui.Page{{Path: "", Tab: "Backups", Body: echo}, {Path: "backup", Body: echo}, {Path: "dead"}},
+	})
+	for path, want := range map[string][]string{
+		"/":               {"<h1>q is </h1>", `<a href="./" aria-current="page">Backups</a>`, "Elsewhere", `data-events="events?view="`},
+		"/?q=1":           {"<h1>q is 1</h1>", `data-events="events?q=1&amp;view="`},
+		"/backup?q=a%26b": {"<h1>q is a&amp;b</h1>", `data-events="events?q=a%26b&amp;view=backup"`, `<a href="./">Backups</a>`},
+		"/jobs":           {"<h1>Jobs</h1>", "Backups"},
+	} {
+		text := get(t, u, path)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s has no %s:\n%s", path, w, text)
+			}
+		}
+		if strings.Contains(text, ">Dead<") || strings.Contains(text, ">Overview<") {
+			t.Errorf("%s has the tab of a page that was replaced or removed:\n%s", path, text)
+		}
+	}
+	for path, want := range map[string]int{
+		"/backup?q=none": 404, "/backup?q=error": 503, "/dead": 404, "/backup?q=" + strings.Repeat("x", 70_000): 400,
+	} {
+		if w := ask(u, http.MethodGet, path, nil); w.Code != want || strings.Contains(w.Body.String(), "<none>") {
+			t.Errorf("%.30s: %d %.300s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// A page of the program's own is rendered once in a second for each query, however many look, and is live.
+func TestOwnPageIsLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := make(map[string]int)
+		u := newUI(t, ui.Config{Pages: []ui.Page{{
+			Path: "x",
+			Body: func(_ context.Context, q url.Values) (string, template.HTML, error) {
+				calls[q.Encode()]++
+				return "", template.HTML(time.Now().Format("15:04:05")), nil
+			},
+		}}})
+		for range 10 {
+			get(t, u, "/x?a=1")
+			get(t, u, "/x?a=2")
+		}
+		if calls["a=1"] != 1 || calls["a=2"] != 1 || len(calls) != 2 {
+			t.Errorf("calls are %v", calls)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		l, ended := listen(ctx, u, "x&a=1")
+		time.Sleep(2500 * time.Millisecond)
+		cancel()
+		<-ended
+		if es := l.events(t); len(es) != 3 || es[2][1] != "00:00:02" {
+			t.Errorf("events are %q", es)
+		}
+	})
+}
+
+// Pages with paths that can't be are refused.
+func TestOwnPagesRefused(t *testing.T) {
+	for _, pages := range [][]ui.Page{
+		{{Path: "a/b", Body: echo}}, {{Path: "/", Body: echo}}, {{Path: "..", Body: echo}}, {{Path: "events", Body: echo}},
+		{{Path: "a", Body: echo}, {Path: "a", Body: echo}},
+	} {
+		if _, err := ui.New(ui.Config{Pages: pages}); !errors.Is(err, executor.ErrInvalid) {
+			t.Errorf("%q: %v", pages[0].Path, err)
+		}
+	}
+}
+
+// A frame is what a page has around its content, and needs no Body.
+func TestFrame(t *testing.T) {
+	u := newUI(t, ui.Config{Title: "shop", Pages: []ui.Page{{Path: "", Tab: "Backups", Body: echo}}})
+	head, tail, err := u.Frame("<Log>", "")
+	if err != nil || !strings.Contains(string(head), "<title>&lt;Log&gt; · shop</title>") ||
+		!strings.HasSuffix(string(head), `<main id="main">`) || !strings.HasPrefix(string(tail), "</main>") ||
+		strings.Contains(string(head), "data-events") {
+		t.Errorf("%v\n%s\n%s", err, head, tail)
+	}
+}
+
+// Assets has the files of pages, and nothing else.
+func TestAssets(t *testing.T) {
+	u := newUI(t, ui.Config{Observer: newObserver(t)})
+	text := get(t, u, "/")
+	_, rest, _ := strings.Cut(text, `href="static/`)
+	name, _, _ := strings.Cut(rest, `"`)
+	if w := ask(ui.Assets(), http.MethodGet, "/static/"+name, nil); w.Code != http.StatusOK ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
+		t.Errorf("%s: %d", name, w.Code)
+	}
+	for _, path := range []string{"/static/", "/static/pools", "/", "/static/app.css"} {
+		if w := ask(ui.Assets(), http.MethodGet, path, nil); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// Links to jobs lead to the page that the program has of them.
+func TestSourceLink(t *testing.T) {
+	jobs := newJobs(t, nil)
+	addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/1"))
+	u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Link: func(key string) (string, string) {
+		return strings.ToUpper(key), "mine?key=" + key
+	}}}})
+	if text := get(t, u, "/jobs"); !strings.Contains(text, `<a href="mine?key=welcome/1"><bdi>WELCOME/1<`) {
+		t.Errorf("the page is %s", text)
+	}
+}
