@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -65,9 +66,16 @@ var (
 		)`, "", "false", "false")
 )
 
+// These are what the last row of a claim says, as a sum.
+const (
+	claimBusy = 1 << iota // another node is claiming of a kind
+	claimLost             // a row of executor_limit was lost
+	claimMore             // there may be more
+)
+
 // claimJobs returns the statement that claims what pick has picked. Its answer is a row for each job, and a last one
-// with the time, whether another node is claiming of a kind, whether a row of executor_limit was lost, and whether
-// there may be more: these are there also if there is no job, and are of the snapshot that the claim was made in.
+// with an empty ID, in the columns of Anchor the time, of Due how long the look took, and of Runs the sum of what else
+// there is to say: these are there also if there is no job, and are of the snapshot that the claim was made in.
 func claimJobs(pick, turned, busy, lost string) string {
 	return sqlrow.SQL(`with node as materialized (
 			select id from executor_node where id = $1 and lease_until > 0 for key share
@@ -79,9 +87,12 @@ func claimJobs(pick, turned, busy, lost string) string {
 				owner = $1, epoch = least(j.epoch + 1, {Most}), updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
-		)` + turned + ` select ` + sqlrow.Unbegun + `, n.now, false, false, false, 0::bigint from u, n
+		)` + turned + ` select ` + sqlrow.Claimed + ` from u
 		union all
-		select ` + sqlrow.Empty("'00000000-0000-0000-0000-000000000000'::uuid") + `, n.now, ` + busy + `, ` + lost + `, (select count(*) from pick) >= $4, case when exists (select from node) then ` + clock + ` - n.now else -1 end from n`)
+		select ` + sqlrow.Note("'00000000-0000-0000-0000-000000000000'::uuid", "n.now",
+		"case when exists (select from node) then "+clock+" - n.now else -1 end", "0",
+		fmt.Sprintf("(%s)::int * %d + (%s)::int * %d + ((select count(*) from pick) >= $4)::int * %d",
+			busy, claimBusy, lost, claimLost, claimMore)) + ` from n`)
 }
 
 // Claim makes waiting jobs those of a node.
@@ -104,30 +115,26 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 	if bounded {
 		statement, args = claimBounded, append(args, global)
 	}
-	rows, err := s.db.QueryContext(ctx, statement, args...)
+	took := int64(-1)
+	err := s.direct(ctx, func(q querier) error {
+		rows, err := q.query(ctx, statement, args...)
+		return sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
+			if j.ID != (durable.ID{}) {
+				c.Jobs = append(c.Jobs, *j)
+				return
+			}
+			c.Now, took = j.Anchor, sqlrow.Micros(j.Due)
+			c.Busy, c.More = j.Runs&claimBusy != 0, j.Runs&claimMore != 0
+			if j.Runs&claimLost != 0 {
+				s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
+			}
+		})
+	})
 	if err != nil {
 		return c, err
 	}
-	defer rows.Close()
-	took := int64(-1)
-	for rows.Next() {
-		var now int64
-		var busy, lost, more bool
-		j, err := sqlrow.Scan(rows, &now, &busy, &lost, &more, &took)
-		if err != nil {
-			return c, err
-		}
-		if j.ID != (durable.ID{}) {
-			c.Jobs = append(c.Jobs, j)
-			continue
-		}
-		c.Now, c.Busy, c.More = sqlrow.Time(now), busy, more
-		if lost {
-			s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return c, err
+	for i := range c.Jobs {
+		sqlrow.Complete(&c.Jobs[i], &r, c.Now)
 	}
 	s.floors.heard(c.Now.UnixMicro())
 	if took >= 0 { // the node is alive

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -14,10 +16,13 @@ import (
 
 // Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	a, err := s.commitAll(ctx, standard{s.db}, b, patient)
-	if code(err) == lockNotAvailable {
-		a, err = s.commitAll(ctx, standard{s.db}, b, picky)
-	}
+	var a durable.CommitResult
+	err := s.direct(ctx, func(q querier) (err error) {
+		if a, err = s.commitAll(ctx, q, b, patient); code(err) == lockNotAvailable {
+			a, err = s.commitAll(ctx, q, b, picky)
+		}
+		return err
+	})
 	return a, err
 }
 
@@ -103,8 +108,8 @@ func confirmRuns(more, from, lock string) string {
 		update executor_job j set state = {Running},
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
-		returning j_.ord
-	) select u.ord, n.now, 0::bigint from n left join u on true`)
+		returning j_.ord, null::bigint as early
+	) ` + selectDone)
 }
 
 func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult,
@@ -115,7 +120,7 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, sqlrow.Micros(c.Occurrence)
 	}
 	var err error
-	if a.Confirmed, err = answers(n, now, new(int64))(q.query(ctx, statement, ids, epochs, occurrences)); err != nil {
+	if a.Confirmed, err = readDone(n, now, new(int64), q.queryRow(ctx, statement, ids, epochs, occurrences)); err != nil {
 		return err
 	}
 	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {
@@ -125,30 +130,31 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 	})
 }
 
-// answers reads rows of a place, counted from 1, the time, and when a job is due again if that has passed, of which the
-// first goes to early.
-func answers(n int, now, early *int64) func(rows, error) ([]bool, error) {
-	return func(found rows, err error) ([]bool, error) {
+// selectDone selects what a statement has done of a list: the time, when the first of the jobs is due again if that has
+// passed, or 0, and the places of those that were done, counted from 1, or null if they are all.
+const selectDone = `select n.now, coalesce(min(u.early), 0), case when pg_catalog.count(u.ord) < pg_catalog.cardinality($1::uuid[])
+	then coalesce(string_agg(u.ord::text, ' '), '') end from n left join u on true group by n.now`
+
+// readDone reads selectDone, for a list of n. The times go to now and early.
+func readDone(n int, now, early *int64, row sqlrow.Scanner) ([]bool, error) {
+	var places sql.NullString
+	if err := row.Scan(now, early, &places); err != nil {
+		return nil, err
+	}
+	done := make([]bool, n)
+	if !places.Valid {
+		for i := range done {
+			done[i] = true
+		}
+	}
+	for place := range strings.FieldsSeq(places.String) {
+		i, err := strconv.Atoi(place)
 		if err != nil {
 			return nil, err
 		}
-		defer found.Close()
-		yes := make([]bool, n)
-		for found.Next() {
-			var ord sql.NullInt64
-			var due int64
-			if err := found.Scan(&ord, now, &due); err != nil {
-				return nil, err
-			}
-			if due != 0 && (*early == 0 || due < *early) {
-				*early = due
-			}
-			if ord.Valid {
-				yes[ord.Int64-1] = true
-			}
-		}
-		return yes, found.Err()
+		done[i-1] = true
 	}
+	return done, nil
 }
 
 // commitRuns returns the statement that ends runs: transition.Commit in one, and the history with it.
@@ -156,8 +162,8 @@ func commitRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
 		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
-			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[])
-		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, ord)
+			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[], $18::text[])
+		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, run_error, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
 			state = case when j.schedule = 'once' and j.next_due <> 0 then case j.pending when {PendingPause} then {Paused} else {Waiting} end
@@ -175,11 +181,11 @@ func commitRuns(more, from, lock string) string {
 		returning j.runs, case when j.state = {Waiting} and j.due < n.now then j.due end as early, o.*
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `, output)
-		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, error, output from u
-		where recorded and $16::bigint > 0 on conflict do nothing
+		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, run_error, output from u
+		where recorded and $16::bigint > 0 and not exists (select from executor_run r where r.job = u.job and r.seq = u.runs)
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
-	) select u.ord, n.now, coalesce(u.early, 0) from n left join u on true`)
+	) ` + selectDone)
 }
 
 // commit commits outcomes.
@@ -192,7 +198,7 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 			n), make([]int64, n), make([]int64, n), make([]int64, n)
 		states, verdicts      = make([]int16, n), make([]int16, n)
 		attempts, runAttempts = make([]int32, n), make([]int32, n)
-		errs                  = make([]string, n)
+		errs, runErrs         = make([]string, n), make([]string, n)
 		results, outputs      = make([][]byte, n), make([][]byte, n)
 		recorded              = make([]bool, n)
 	)
@@ -202,13 +208,12 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		dues[i], occurrences[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence)
 		errs[i], results[i], outputs[i], recorded[i] = o.Error, o.Result, o.Output, !o.Unrecorded
 		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(sqlrow.Attempt(o.Run.Attempt))
-		verdicts[i] = int16(o.Run.Verdict)
+		verdicts[i], runErrs[i] = int16(o.Run.Verdict), o.Run.Error
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
-	a.Committed, err = answers(n, now, &early)(q.query(ctx, statement, ids, epochs, states, dues, occurrences,
-		attempts, errs,
-		results, recorded,
-		runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs))
+	a.Committed, err = readDone(n, now, &early, q.queryRow(ctx, statement, ids, epochs, states, dues, occurrences,
+		attempts, errs, results, recorded, runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs,
+		runErrs))
 	if err != nil {
 		return 0, err
 	}

@@ -29,7 +29,7 @@ const oldest = 6
 var migrations = []string{
 	`create table executor_job (
 		id uuid primary key,
-		key text collate "C" unique,
+		key text collate "C",
 		kind text collate "C" not null,
 		payload bytea not null,
 		priority smallint not null,
@@ -52,6 +52,7 @@ var migrations = []string{
 		created bigint not null,
 		updated bigint not null
 	) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+	create unique index executor_job_key on executor_job (key) where key is not null;
 	create index executor_job_due on executor_job (kind, priority, due) where state = {Waiting};
 	create index executor_job_owner on executor_job (owner) where state in {Held};
 	create index executor_job_over on executor_job (state, updated) where state in {Over};

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
@@ -25,27 +27,39 @@ func Tx(tx pgx.Tx) durable.Tx {
 	if v := reflect.ValueOf(tx); tx == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
-	return native{tx}
+	return native{plain{tx}, tx}
 }
 
 // native is a transaction of pgx's.
-type native struct{ tx pgx.Tx }
+type native struct {
+	plain
+	tx pgx.Tx
+}
 
 func (n native) Commit() error   { return n.tx.Commit(context.Background()) }
 func (n native) Rollback() error { return n.tx.Rollback(context.Background()) }
 
-func (n native) exec(ctx context.Context, statement string, args ...any) error {
-	_, err := n.tx.Exec(ctx, statement, args...)
+// plain is a connection or a transaction of pgx's.
+type plain struct {
+	on interface {
+		Exec(ctx context.Context, statement string, args ...any) (pgconn.CommandTag, error)
+		Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
+		QueryRow(ctx context.Context, statement string, args ...any) pgx.Row
+	}
+}
+
+func (p plain) exec(ctx context.Context, statement string, args ...any) error {
+	_, err := p.on.Exec(ctx, statement, args...)
 	return err
 }
 
-func (n native) query(ctx context.Context, statement string, args ...any) (rows, error) {
-	rows, err := n.tx.Query(ctx, statement, args...)
+func (p plain) query(ctx context.Context, statement string, args ...any) (rows, error) {
+	rows, err := p.on.Query(ctx, statement, args...)
 	return nativeRows{rows}, err
 }
 
-func (n native) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
-	return n.tx.QueryRow(ctx, statement, args...)
+func (p plain) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
+	return p.on.QueryRow(ctx, statement, args...)
 }
 
 type nativeRows struct{ pgx.Rows }
@@ -63,12 +77,7 @@ type querier interface {
 }
 
 // rows are *sql.Rows or pgx.Rows.
-type rows interface {
-	sqlrow.Scanner
-	Next() bool
-	Err() error
-	Close() error
-}
+type rows = sqlrow.Rows
 
 // standard is a querier of database/sql.
 type standard struct {
@@ -90,6 +99,27 @@ func (s standard) query(ctx context.Context, statement string, args ...any) (row
 
 func (s standard) queryRow(ctx context.Context, statement string, args ...any) sqlrow.Scanner {
 	return s.on.QueryRowContext(ctx, statement, args...)
+}
+
+// direct runs fn with a connection of a node's, without a transaction. It is for statements of many values or rows:
+// database/sql would convert and copy each once more. As there, fn is called again if nothing was sent, since the
+// connection was lost before.
+func (s *Store) direct(ctx context.Context, fn func(q querier) error) error {
+	for try := 0; ; try++ {
+		err := s.once(ctx, fn)
+		if err == nil || try == 2 || !pgconn.SafeToRetry(err) {
+			return err
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, fn func(q querier) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(c any) error { return fn(plain{c.(*stdlib.Conn).Conn()}) })
 }
 
 // in returns what runs statements in a caller's transaction.

@@ -61,6 +61,11 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11
 	where id = ?9 and epoch = ?10 and state = {Running}`)
 
+// addRun adds a line to the history. It is an insert of values, as one of a select could fail in the middle: for that
+// SQLite copies each page that it changes.
+const addRun = "insert into executor_run (" + sqlrow.RunColumns + `, output)
+	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
+
 // commit commits one outcome, and reports whether it is committed: now, or before.
 func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64) (bool, error) {
 	recorded := int64(1)
@@ -80,9 +85,8 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 		return err == nil, err
 	}
 	r := &o.Run
-	_, err = q.exec("insert into executor_run ("+sqlrow.RunColumns+", output) select id, runs, ?, ?, epoch, ?, ?, ?, ?, ?, ? from executor_job where id = ? on conflict do nothing",
-		micros(r.Occurrence), sqlrow.Attempt(r.Attempt), b.Node, micros(r.Started), micros(r.Finished),
-		int64(r.Verdict), r.Error, o.Output, o.ID[:])
+	_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
+		micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, o.Output)
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}

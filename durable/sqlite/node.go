@@ -155,7 +155,7 @@ var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join exe
 var claimJobs = sqlrow.SQL(`update executor_job
 	set state = case when due <= ?1 then {Running} else {Claimed} end, owner = ?2, epoch = min(epoch + 1, {Most}), updated = ?3
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
-	returning ` + sqlrow.Unbegun)
+	returning ` + sqlrow.Claimed)
 
 // Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
@@ -186,12 +186,16 @@ func (q *querier) claim(r durable.ClaimRequest) (durable.ClaimResult, error) {
 			if limit <= 0 {
 				continue
 			}
-			jobs, err := sqlrow.ScanAll(q.query(claimJobs, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit))
+			before := len(c.Jobs)
+			rows, err := q.query(claimJobs, lead, r.Node, micros(c.Now), k.Kind, int64(p), ahead, limit)
+			err = sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
+				sqlrow.Complete(j, &r, c.Now)
+				c.Jobs = append(c.Jobs, *j)
+			})
 			if err != nil {
 				return c, err
 			}
-			taken[k.Kind] += len(jobs)
-			c.Jobs = append(c.Jobs, jobs...)
+			taken[k.Kind] += len(c.Jobs) - before
 		}
 	}
 	c.More = len(c.Jobs) >= r.Limit

@@ -44,21 +44,22 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 		var none T
 		return none, fmt.Errorf("durable/sqlite: %w: transaction is a %T; it must be a *sql.Tx", executor.ErrInvalid, of)
 	}
-	stmts := make(map[string]*sql.Stmt)
+	stmts := make(map[string]statement)
 	defer func() {
 		for _, s := range stmts {
 			s.Close()
 		}
 	}()
-	return fn(&querier{func(text string) (*sql.Stmt, error) {
+	return fn(&querier{func(text string) (statement, error) {
 		if s := stmts[text]; s != nil {
 			return s, nil
 		}
 		s, err := tx.PrepareContext(ctx, text)
-		if err == nil {
-			stmts[text] = s
+		if err != nil {
+			return nil, foreign(err)
 		}
-		return s, foreign(err)
+		stmts[text] = standard{s}
+		return standard{s}, nil
 	}})
 }
 

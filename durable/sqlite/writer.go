@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"sync"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
 // A writer owns the one connection that writes. Calls that come while a transaction is under way gather, and share the
@@ -23,7 +25,9 @@ type writer struct {
 	}
 	kick chan struct{}
 
-	stmts map[string]*sql.Stmt // used by the writer's goroutine only
+	// These are used by the writer's goroutine only.
+	driver any // conn's own, while a group is committed
+	stmts  map[string]statement
 }
 
 // A call is one call that writes. Its function runs in the writer's goroutine, which does not use the caller's context:
@@ -45,7 +49,7 @@ var errOver = errors.New("durable/sqlite: context ended")
 
 func newWriter(conn *sql.Conn, files opened) *writer {
 	w := &writer{conn: conn, files: files, ended: make(chan struct{}), kick: make(chan struct{}, 1),
-		stmts: make(map[string]*sql.Stmt)}
+		stmts: make(map[string]statement)}
 	go w.loop()
 	return w
 }
@@ -130,43 +134,55 @@ func (w *writer) loop() {
 // leave closes the connection. Statements that are not closed would keep it open for ever, and SQLite moves what is in
 // the log beside the file into the file when the last connection is closed.
 func (w *writer) leave() {
-	for _, s := range w.stmts {
-		s.Close()
-	}
+	w.conn.Raw(func(any) error {
+		for _, s := range w.stmts {
+			s.Close()
+		}
+		return nil
+	})
 	w.conn.Close()
 }
 
 // commit runs a group in one transaction.
 func (w *writer) commit(group []*call) {
-	err := w.begin()
-	if err == nil {
-		for _, c := range group {
-			select {
-			case <-c.over:
-				c.err = errOver
-				continue
-			default:
-			}
-			if !w.run(c, len(group) > 1) {
-				err = c.err
-				break
-			}
-		}
-		undo := err != nil || len(group) == 1 && group[0].err != nil
-		if !undo {
-			err = w.exec("commit")
-			undo = err != nil
-		}
-		if undo {
-			w.exec("rollback")
-		}
-	}
+	err := w.conn.Raw(func(conn any) error {
+		w.driver = conn
+		return w.commitRaw(group)
+	})
 	for _, c := range group {
 		if c.err == nil {
 			c.err = err
 		}
 		close(c.done)
 	}
+}
+
+func (w *writer) commitRaw(group []*call) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	var err error
+	for _, c := range group {
+		select {
+		case <-c.over:
+			c.err = errOver
+			continue
+		default:
+		}
+		if !w.run(c, len(group) > 1) {
+			err = c.err
+			break
+		}
+	}
+	undo := err != nil || len(group) == 1 && group[0].err != nil
+	if !undo {
+		err = w.exec("commit")
+		undo = err != nil
+	}
+	if undo {
+		w.exec("rollback")
+	}
+	return err
 }
 
 // begin waits for the other processes that share the file.
@@ -208,26 +224,27 @@ func (w *writer) try(c *call) (err error) {
 func (w *writer) exec(text string) error {
 	s, err := w.stmt(text)
 	if err == nil {
-		_, err = s.Exec()
+		_, err = s.exec(nil)
 	}
 	return err
 }
 
 // stmt prepares a statement once.
-func (w *writer) stmt(text string) (*sql.Stmt, error) {
+func (w *writer) stmt(text string) (statement, error) {
 	if s := w.stmts[text]; s != nil {
 		return s, nil
 	}
-	s, err := w.conn.PrepareContext(context.Background(), text)
-	if err == nil {
-		w.stmts[text] = s
+	s, err := prepare(w.driver, text)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	w.stmts[text] = s
+	return s, nil
 }
 
 // A querier runs statements in a transaction: the writer's, or a caller's.
 type querier struct {
-	stmt func(text string) (*sql.Stmt, error)
+	stmt func(text string) (statement, error)
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -236,25 +253,26 @@ func (q *querier) exec(text string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	return s.exec(args)
 }
 
-func (q *querier) query(text string, args ...any) (*sql.Rows, error) {
+func (q *querier) query(text string, args ...any) (sqlrow.Rows, error) {
 	s, err := q.stmt(text)
 	if err != nil {
 		return nil, err
 	}
-	return s.Query(args...)
+	return s.query(args)
 }
 
+// row reads the one row of a statement.
 func (q *querier) row(text string, args []any, dest ...any) error {
-	s, err := q.stmt(text)
+	rows, err := q.query(text, args...)
 	if err != nil {
 		return err
 	}
-	return s.QueryRow(args...).Scan(dest...)
+	defer rows.Close()
+	if !rows.Next() {
+		return cmp.Or(rows.Err(), sql.ErrNoRows)
+	}
+	return rows.Scan(dest...)
 }

@@ -359,3 +359,20 @@ func settleBinary(b *bench) {
 		b.Errorf("result %q, error %q", got.Result, got.Error)
 	}
 }
+
+// What a run has failed with, and why its job is over, may be two errors: the line of the history has that of the run.
+func settleBothErrors(b *bench) {
+	node := b.node("a")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	o := outcome(j)
+	o.State, o.Error, o.Run.Error = durable.Dead, "of the job", "of the run"
+	b.settle(node, o)
+	if got := b.state(j.ID, durable.Dead).Error; got != o.Error {
+		b.Errorf("the error of the job is %q", got)
+	}
+	for _, r := range must(b.store.Runs(b.Context(), j.ID, 0, 10)) {
+		if r.Error != o.Run.Error {
+			b.Errorf("the error of the run is %q", r.Error)
+		}
+	}
+}

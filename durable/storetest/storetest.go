@@ -82,6 +82,7 @@ var tests = []struct {
 	{"SettleOfManyAnswersForEach", settleMany},
 	{"SettleWithoutResultKeepsTheOneBefore", settleWithoutResult},
 	{"SettleKeepsBinaryResults", settleBinary},
+	{"SettleKeepsTheErrorsOfRunAndJobApart", settleBothErrors},
 
 	{"BeatKeepsTheLease", beatKeeps},
 	{"BeatFreesWhatDeadNodesHold", beatFrees},

@@ -28,7 +28,7 @@ var NodeColumns = SQL(`id, lease_until, lease, joined, info,
 	(select count(*) from executor_job where state in {Held} and owner = executor_node.id)`)
 
 // ScanNodes reads and closes rows of nodes. Details that can't be read are none.
-func ScanNodes(rows *sql.Rows, err error) ([]durable.NodeInfo, error) {
+func ScanNodes(rows Rows, err error) ([]durable.NodeInfo, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ var ReadProgress = SQL(`select p.job, p.epoch, p.done, p.total, p.note, p.noted 
 	join executor_job j on j.id = p.job and j.epoch = p.epoch and j.state = {Running}`)
 
 // ScanProgress reads and closes rows of ReadProgress.
-func ScanProgress(rows *sql.Rows, err error) ([]durable.RunProgress, error) {
+func ScanProgress(rows Rows, err error) ([]durable.RunProgress, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) 
 }
 
 // ScanLatest reads and closes rows of Latest.
-func ScanLatest(rows *sql.Rows, err error) ([]durable.JobRun, error) {
+func ScanLatest(rows Rows, err error) ([]durable.JobRun, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ var ReadDead = SQL(`select id, kind, substr(error, 1, 300), updated from executo
 	where state = {Dead} and state >= {Succeeded} and state <= {Canceled} order by updated desc limit `)
 
 // ScanDead reads and closes rows of ReadDead.
-func ScanDead(rows *sql.Rows, err error) ([]durable.DeadJob, error) {
+func ScanDead(rows Rows, err error) ([]durable.DeadJob, error) {
 	if err != nil {
 		return nil, err
 	}

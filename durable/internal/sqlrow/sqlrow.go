@@ -10,6 +10,7 @@ package sqlrow
 import (
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +28,8 @@ var columns = [...]struct{ name, empty string }{
 	{"meta", "''"},
 }
 
-// Names are the columns of a job, and Columns is their list in a statement. Scan reads Read, of jobs in executor_job,
-// or Unbegun, of jobs that are not Running.
+// Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
+// executor_job. ScanClaimed reads Claimed.
 var (
 	Names = func() (names []string) {
 		for _, c := range columns {
@@ -36,22 +37,39 @@ var (
 		}
 		return names
 	}()
-	Columns = strings.Join(Names, ", ")
-	Unbegun = Columns + ", 0"
-	Read    = SQL(Columns + ", case when state = {Running} then coalesce((" + started + "), 0) else 0 end")
+	Columns      = strings.Join(Names, ", ")
+	Read         = SQL(Columns + ", case when state = {Running} then coalesce((" + started + "), 0) else 0 end")
+	claimedNames = slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
+		return slices.Contains([]string{"next_due", "state", "pending", "owner", "updated"}, name) // the claim knows them
+	})
+	Claimed = strings.Join(claimedNames, ", ")
 )
 
 // started selects when the handler of a job in executor_job was called.
 const started = `select b.started from executor_begun b where b.job = executor_job.id and b.epoch = executor_job.epoch`
 
-// Empty returns the columns of a row that is no job's, with that literal as its ID, for a statement whose answer has
-// more to say than the rows of the jobs.
-func Empty(id string) string {
-	list := id
-	for _, c := range columns[1:] {
-		list += ", " + c.empty
+// Note returns the columns of Claimed of a row that is no job's, for a statement whose answer has more to say than the
+// rows of the jobs: with that literal as its ID, and these numbers for Anchor, Due, Epoch and Runs.
+func Note(id, anchor, due, epoch, runs string) string {
+	list := make([]string, 0, len(claimedNames))
+	for _, name := range claimedNames {
+		i := slices.Index(Names, name)
+		switch value := columns[i].empty; name {
+		case "id":
+			list = append(list, id)
+		case "anchor":
+			list = append(list, anchor)
+		case "due":
+			list = append(list, due)
+		case "epoch":
+			list = append(list, epoch)
+		case "runs":
+			list = append(list, runs)
+		default:
+			list = append(list, value)
+		}
 	}
-	return list + ", 0"
+	return strings.Join(list, ", ")
 }
 
 // RunColumns are those of a run, in the order of RunValues and ScanRuns.
@@ -141,44 +159,87 @@ func bytesOf(b []byte) []byte {
 	return b
 }
 
-// A Scanner is a sql.Row or sql.Rows.
+// A Scanner is a sql.Row or sql.Rows, or what does the same.
 type Scanner interface{ Scan(dest ...any) error }
 
-// Scan reads a job, and then the columns of more.
-func Scan(s Scanner, more ...any) (durable.Job, error) {
-	var j durable.Job
-	var id []byte
-	var key sql.NullString
-	var meta string
-	var anchor, due, occurrence, next, timeout, created, updated, started int64
-	dest := append([]any{
-		&id, &key, &j.Kind, &j.Payload, &j.Priority, &j.Schedule, &j.Missed, &anchor, &due, &occurrence, &next,
-		&j.State, &j.Pending, &j.Epoch, &j.Owner, &j.Attempt, &j.Attempts, &timeout,
-		&j.Runs, &j.Lost, &j.Error, &j.Result, &created, &updated, &j.Suspect, &meta, &started,
-	}, more...)
-	err := s.Scan(dest...)
-	if err != nil {
+// Rows are sql.Rows, or what does the same.
+type Rows interface {
+	Scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
+// A reader reads rows of jobs, each into the same variables.
+type reader struct {
+	job                                durable.Job
+	id                                 []byte
+	key                                sql.NullString
+	meta                               string
+	anchor, due, occurrence, next      int64
+	priority, state, pending           int64
+	attempt, attempts, lost            int64
+	timeout, created, updated, started int64
+	dest                               []any
+}
+
+// newReader returns a reader of the columns with these names.
+func newReader(names []string) *reader {
+	r := new(reader)
+	j := &r.job
+	by := map[string]any{
+		"id": &r.id, "key": &r.key, "kind": &j.Kind, "payload": &j.Payload, "priority": &r.priority,
+		"schedule": &j.Schedule, "missed": &j.Missed, "anchor": &r.anchor, "due": &r.due, "occurrence": &r.occurrence,
+		"next_due": &r.next, "state": &r.state, "pending": &r.pending, "epoch": &j.Epoch, "owner": &j.Owner,
+		"attempt": &r.attempt, "attempts": &r.attempts, "timeout": &r.timeout, "runs": &j.Runs, "lost": &r.lost,
+		"error": &j.Error, "result": &j.Result, "created": &r.created, "updated": &r.updated, "suspect": &j.Suspect,
+		"meta": &r.meta,
+	}
+	for _, name := range names {
+		r.dest = append(r.dest, by[name])
+	}
+	return r
+}
+
+// scan reads a row. What is of no column that is read has its zero value.
+func (r *reader) scan(s Scanner) (durable.Job, error) {
+	r.job, r.id = durable.Job{}, nil
+	if err := s.Scan(r.dest...); err != nil {
+		return durable.Job{}, err
+	}
+	j := r.job
+	var err error
+	if j.ID, err = ID(r.id); err != nil {
 		return j, err
 	}
-	if j.ID, err = ID(id); err != nil {
-		return j, err
-	}
-	j.Key = key.String
-	if meta != "" && json.Unmarshal([]byte(meta), &j.Meta) != nil {
+	j.Key = r.key.String
+	if r.meta != "" && json.Unmarshal([]byte(r.meta), &j.Meta) != nil {
 		j.Meta = nil // of a row that was changed by hand; the job runs without it
 	}
-	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(anchor), Time(due), Time(occurrence), Time(next)
-	j.Created, j.Updated = Time(created), Time(updated)
-	j.Timeout = time.Duration(timeout) * time.Microsecond
+	j.Priority, j.State, j.Pending = durable.Priority(r.priority), durable.State(r.state), durable.Pending(r.pending)
+	j.Attempt, j.Attempts, j.Lost = int(r.attempt), int(r.attempts), int(r.lost)
+	j.Anchor, j.Due, j.Occurrence, j.NextDue = Time(r.anchor), Time(r.due), Time(r.occurrence), Time(r.next)
+	j.Created, j.Updated = Time(r.created), Time(r.updated)
+	j.Timeout = time.Duration(r.timeout) * time.Microsecond
 	switch {
 	case j.State != durable.Running:
-	case started == 0:
+	case r.started == 0:
 		j.State = durable.Confirmed
 	default:
-		j.Attempt, j.Started = j.Attempt+1, Time(started)
+		j.Attempt, j.Started = j.Attempt+1, Time(r.started)
 	}
 	return j, nil
 }
+
+// readsAll returns a reader of Read.
+func readsAll() *reader {
+	r := newReader(Names)
+	r.dest = append(r.dest, &r.started)
+	return r
+}
+
+// Scan reads a job.
+func Scan(s Scanner) (durable.Job, error) { return readsAll().scan(s) }
 
 // States returns the condition that a job in executor_job is in one of the states. It is short however many there are.
 func States(states []durable.State) string {
@@ -212,20 +273,47 @@ func ID(id []byte) (durable.ID, error) {
 }
 
 // ScanAll reads and closes rows of jobs.
-func ScanAll(rows *sql.Rows, err error) ([]durable.Job, error) {
+func ScanAll(rows Rows, err error) ([]durable.Job, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	r := readsAll()
 	var jobs []durable.Job
 	for rows.Next() {
-		j, err := Scan(rows)
+		j, err := r.scan(rows)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs, rows.Err()
+}
+
+// ScanClaimed reads and closes rows of Claimed, and calls each with the job. Of these each completes what the claim
+// knows, see Complete.
+func ScanClaimed(rows Rows, err error, each func(j *durable.Job)) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	r := newReader(claimedNames)
+	for rows.Next() {
+		j, err := r.scan(rows)
+		if err != nil {
+			return err
+		}
+		each(&j)
+	}
+	return rows.Err()
+}
+
+// Complete sets what a claim at the time now has set in the row of a job.
+func Complete(j *durable.Job, r *durable.ClaimRequest, now time.Time) {
+	j.State, j.Owner, j.Updated = durable.Claimed, r.Node, now
+	if !j.Due.After(now.Add(r.Lead)) {
+		j.State = durable.Confirmed
+	}
 }
 
 // Attempt returns a number of attempts as its column has it.
@@ -238,7 +326,7 @@ func RunValues(r *durable.Run, id any) []any {
 }
 
 // ScanRuns reads and closes rows of runs.
-func ScanRuns(rows *sql.Rows, err error) ([]durable.Run, error) {
+func ScanRuns(rows Rows, err error) ([]durable.Run, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +361,7 @@ var CountJobs = SQL(`select kind, case when state = {Running} and not exists (` 
 	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from executor_job group by kind, shown`)
 
 // ScanCounts reads and closes rows of CountJobs.
-func ScanCounts(rows *sql.Rows, err error) ([]durable.Count, error) {
+func ScanCounts(rows Rows, err error) ([]durable.Count, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +380,7 @@ func ScanCounts(rows *sql.Rows, err error) ([]durable.Count, error) {
 }
 
 // Strings reads and closes rows of one text.
-func Strings(rows *sql.Rows, err error) ([]string, error) {
+func Strings(rows Rows, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
