@@ -130,6 +130,38 @@ func TestCatchUpLeaps(t *testing.T) {
 	}
 }
 
+// However much a policy allows, a trigger is asked a bounded number of times before the first run, which is for the
+// 100,000th time before now.
+func TestCatchUpOfTriggerIsBounded(t *testing.T) {
+	const most = 100_000
+	for spec, step := range map[string]time.Duration{"@every 1s": time.Second, "CRON_TZ=UTC * * * * *": time.Minute} {
+		t.Run(spec, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := &trigger{next: cron.MustParse(spec).Next}
+				jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+					c.Triggers = map[string]executor.Trigger{"t": asked}
+				})
+				begun := make(chan time.Time, 1)
+				k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+					job, _ := durable.Current(ctx)
+					begun <- job.Occurrence
+					return "", executor.Stop
+				})
+				id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(durable.CatchUp(1<<30))))
+				must(jobs.Reschedule(t.Context(), id, time.Date(1, 2, 1, 0, 0, 0, 0, time.UTC)))
+				time.Sleep(step / 2)
+				want := time.Now().UTC().Add(-step / 2).Add(-(most - 1) * step)
+				stop := start(t, jobs)
+				got := <-begun
+				stop()
+				if calls := asked.calls.Load(); !got.Equal(want) || calls > 8*most {
+					t.Errorf("the first run is for %v, want %v; the trigger was asked %d times", got, want, calls)
+				}
+			})
+		})
+	}
+}
+
 // A node that has much to count, since its policy allows it, ends at once: the handler was not called. The job waits as
 // if it had not been tried.
 func TestCatchUpIsInterrupted(t *testing.T) {

@@ -200,7 +200,7 @@ func Coalesce() Missed { return Missed{"coalesce"} }
 func Skip(grace time.Duration) Missed { return Missed{"skip " + grace.String()} }
 
 // CatchUp runs what was missed, one occurrence after the other, but no more than the latest max, which must be
-// positive.
+// positive; nor more than the latest 100,000 of a trigger, which is asked for one time after the other.
 func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
 
 // SkipOverlap leaves out the occurrences that fall due while a run of the job is in progress, and makes up by one run,
@@ -208,6 +208,10 @@ func CatchUp(max int) Missed { return Missed{"catchup " + strconv.Itoa(max)} }
 func SkipOverlap() Missed { return Missed{skipOverlap} }
 
 const skipOverlap = "skip overlap"
+
+// maxCatchUp is the most occurrences of a trigger that CatchUp runs. To know which these are, the trigger is asked some
+// times for each: a policy that allows a billion would keep a worker for hours before the first run.
+const maxCatchUp = 100_000
 
 // policy is the meaning of the text in Job.Missed.
 type policy struct {
@@ -251,7 +255,7 @@ func (tt timetable) occurrence(ctx context.Context, p policy, anchor, t, now tim
 		return t, true, nil
 	}
 	if p.walks(tt) {
-		o, err = w.latest(ctx, p.max, t, now, tt)
+		o, err = w.latest(ctx, min(p.max, maxCatchUp), t, now, tt)
 		return o, true, err
 	}
 	last := tt.latest(anchor, t, now)
