@@ -125,7 +125,7 @@ type TxStore interface {
 	// GetTx returns the job as tx sees it, or ErrNotFound, and keeps everyone else from changing it until tx ends.
 	GetTx(ctx context.Context, tx Tx, id ID) (Job, error)
 
-	// InsertTx is Insert in tx, without a Placement. Of several jobs it adds or changes each that it can.
+	// InsertTx is Insert in tx, without a Placement. If one of several jobs can't be added, tx is as it was before.
 	InsertTx(ctx context.Context, tx Tx, jobs []NewJob) ([]InsertResult, error)
 	CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (CommitResult, error)
 }

@@ -120,7 +120,8 @@ func confirm(ctx context.Context, q querier, statement string, confirms []durabl
 		ids[i], epochs[i], occurrences[i] = uuid(c.ID), c.Epoch, sqlrow.Micros(c.Occurrence)
 	}
 	var err error
-	if a.Confirmed, err = readDone(n, now, new(int64), q.queryRow(ctx, statement, ids, epochs, occurrences)); err != nil {
+	row := q.queryRow(ctx, statement, ids, epochs, occurrences)
+	if a.Confirmed, err = readDone(n, now, new(int64), row); err != nil {
 		return err
 	}
 	return unknown(ctx, q, ids, epochs, a.Confirmed, func(i int, state durable.State) {

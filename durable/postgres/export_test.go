@@ -66,9 +66,9 @@ func (s *Store) Floors(kind string) (high, normal, low []int64) {
 // Statements returns how many statements it takes to insert jobs.
 func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
 	n := 0
-	err := s.inCall(ctx, func(tx querier) error {
+	err := s.inCall(ctx, func(tx querier, _ bool) error {
 		counted := &counter{tx, 0}
-		_, err := insertAll(ctx, counted, jobs)
+		err := insertAll(ctx, counted, jobs, make([]durable.InsertResult, len(jobs)), durable.Placement{}, true)
 		n = counted.n
 		return err
 	})

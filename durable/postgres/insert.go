@@ -43,30 +43,42 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 	)
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 
-// Insert adds jobs. If a transaction that is open has taken a key, the insert of that waits for it: without the node's
-// row, as a dead node must be found, and by a connection that no other call needs. So does one that has to wait for the
-// row of a job that is there.
+// Insert adds jobs. Mostly that is one statement. If some are there already, or may take a key from a job that is over,
+// or are several with keys, it is a transaction; see insertAll.
+//
+// If a transaction that is open has taken a key, the insert of that waits for it: without the node's row, as a dead
+// node must be found, and by a connection that no other call needs. So does one that has to wait for the row of a job
+// that is there.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p durable.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
-	if keyed && len(jobs) > 1 {
-		return s.insertSet(ctx, jobs)
+	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
+	var placed []durable.InsertResult
+	if !reusing && (!keyed || len(jobs) == 1) {
+		added, missing, err := insert(ctx, standard{s.calls}, jobs, p, keyed, false)
+		if err == nil && missing == 0 {
+			s.lowerTo(added)
+			return added, nil
+		}
+		if err != nil && code(err) != lockNotAvailable {
+			return nil, err
+		}
+		placed = added
 	}
-	placed, missing, err := add(ctx, s.calls, jobs, p, keyed)
-	if code(err) == lockNotAvailable && keyed {
-		placed, missing, err = add(ctx, s.queue, jobs, durable.Placement{}, false)
-	}
-	if err != nil || missing == 0 {
-		s.lowerTo(placed)
-		return placed, err
-	}
-	var amended []durable.InsertResult
-	err = s.inCall(ctx, func(tx querier) error {
-		amended = slices.Clone(placed) // it may have to begin again
-		return amend(ctx, tx, jobs, amended)
+	all := make([]durable.InsertResult, len(jobs))
+	err := s.inCall(ctx, func(tx querier, waits bool) error {
+		clear(all) // it may have to begin again
+		copy(all, placed)
+		if waits || len(jobs) > 1 {
+			return insertAll(ctx, tx, jobs, all, durable.Placement{}, true)
+		}
+		return insertAll(ctx, tx, jobs, all, p, false)
 	})
-	s.lowerTo(amended)
-	return amended, err
+	if err != nil && err != errConflict {
+		return nil, err
+	}
+	s.lowerTo(all)
+	return all, nil
 }
 
 // lowerTo lowers the floors to the jobs that were due already.
@@ -76,28 +88,6 @@ func (s *Store) lowerTo(placed []durable.InsertResult) {
 			s.floors.lower(p.Due)
 		}
 	}
-}
-
-// add is insert for jobs that may reuse a key, which takes a statement of its own: in one with the insert the key would
-// not be seen to be free.
-func add(ctx context.Context, db *sql.DB, jobs []durable.NewJob, p durable.Placement,
-	hurry bool) (placed []durable.InsertResult, missing int, err error) {
-	if !slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey }) {
-		return insert(ctx, standard{db}, jobs, p, hurry, false)
-	}
-	err = inTx(ctx, db, func(tx querier) error {
-		if hurry {
-			if err := tx.exec(ctx, "select "+hasty); err != nil {
-				return err
-			}
-		}
-		if err := freeKeys(ctx, tx, jobs); err != nil {
-			return err
-		}
-		placed, missing, err = insert(ctx, tx, jobs, p, hurry, false)
-		return err
-	})
-	return placed, missing, err
 }
 
 // freeKeys takes the keys that are to be reused from jobs that are over. No other transaction can have one of them
@@ -169,66 +159,6 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		missing--
 	}
 	return placed, missing, rows.Err()
-}
-
-// errBusyKeys is the error of a key of which the job is never there when it is looked at.
-var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
-
-// amend treats the jobs that were there already.
-func amend(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult) (err error) {
-	for i, n := range jobs {
-		for try := 0; err == nil && placed[i].Now.IsZero(); try++ {
-			if try == 10 {
-				return fmt.Errorf("key %q: %w", n.Key, errBusyKeys)
-			}
-			placed[i], err = amendOne(ctx, tx, n)
-		}
-	}
-	if err == nil && slices.ContainsFunc(placed, func(p durable.InsertResult) bool { return !p.Changed }) {
-		err = tx.exec(ctx, follow)
-	}
-	return err
-}
-
-// follow makes the transaction wait at its end until what it has found is as safe as what it writes. A job may be there
-// that is not on the standby yet, as the call that added it has given up waiting for that; without it, the call that is
-// made again would write nothing, and wait for nothing. It locks no row, which would keep the job from being claimed.
-const follow = "select pg_catalog.pg_logical_emit_message(true, 'executor', '')"
-
-// amendOne treats a job that was there already, or adds it if it no longer is. It returns the zero InsertResult if it
-// is there again.
-func amendOne(ctx context.Context, tx querier, n durable.NewJob) (durable.InsertResult, error) {
-	now, err := serverTime(ctx, tx)
-	if err != nil {
-		return durable.InsertResult{}, err
-	}
-	// What runs once is mostly not amended: its row is not locked, or its outcome would wait until the caller's
-	// transaction ends.
-	look := lock
-	if n.Schedule == "once" && !n.ReuseKey && !n.Replace {
-		look = get
-	}
-	changed := false
-	there, err := look(ctx, tx, "id = $1", uuid(n.ID))
-	if err == nil && there == nil {
-		if there, err = look(ctx, tx, "key = $1", n.Key); err == nil && there == nil {
-			placed, _, err := insert(ctx, tx, []durable.NewJob{n}, durable.Placement{}, false, true)
-			if err != nil {
-				return durable.InsertResult{}, err
-			}
-			return placed[0], nil
-		}
-		if err == nil {
-			changed = transition.Amend(there, n, now)
-		}
-		if changed {
-			err = put(ctx, tx, there, now)
-		}
-	}
-	if err != nil {
-		return durable.InsertResult{}, err
-	}
-	return durable.InsertResult{Job: *there, Changed: changed, Now: now, KindTaken: there.Kind != n.Kind}, nil
 }
 
 var selectJob = "select " + sqlrow.Read + " from executor_job "

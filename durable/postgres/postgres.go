@@ -235,16 +235,16 @@ func inTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
 }
 
 // inCall is inTx for a user's call. It may have to wait for a row until a person ends a transaction, and does so with a
-// connection that no other call needs.
-func (s *Store) inCall(ctx context.Context, fn func(tx querier) error) error {
+// connection that no other call needs; then waits is true.
+func (s *Store) inCall(ctx context.Context, fn func(tx querier, waits bool) error) error {
 	err := inTx(ctx, s.calls, func(tx querier) error {
 		if err := tx.exec(ctx, "select "+hasty); err != nil {
 			return err
 		}
-		return fn(tx)
+		return fn(tx, false)
 	})
 	if code(err) == lockNotAvailable {
-		err = inTx(ctx, s.queue, fn)
+		err = inTx(ctx, s.queue, func(tx querier) error { return fn(tx, true) })
 	}
 	return err
 }

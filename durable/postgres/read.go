@@ -14,7 +14,7 @@ import (
 
 // Change carries out a user's request.
 func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (answer durable.Answer, err error) {
-	err = s.inCall(ctx, func(tx querier) error {
+	err = s.inCall(ctx, func(tx querier, _ bool) error {
 		answer = durable.NotFound
 		j, err := lock(ctx, tx, "id = $1", uuid(id))
 		if err != nil || j == nil {

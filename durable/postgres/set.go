@@ -17,148 +17,157 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// errConflict rolls back the transaction of insertSet.
+// errConflict is the error of insertAll if a key is taken by another sort of job. What it has done is to be rolled
+// back.
 var errConflict = errors.New("durable/postgres: a key is taken by another sort of job")
 
-// insertSet is Insert for several jobs of which some have keys: one transaction, of the same few statements however
-// many jobs there are. They are added in the order of their keys, so that programs which add the same ones at the same
-// time wait for each other, and not in a circle.
-func (s *Store) insertSet(ctx context.Context, jobs []durable.NewJob) ([]durable.InsertResult, error) {
-	order := make([]int, len(jobs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Key, jobs[b].Key) })
-	sorted := make([]durable.NewJob, len(jobs))
-	for i, of := range order {
-		sorted[i] = jobs[of]
-	}
-	var placed []durable.InsertResult
-	err := s.inCall(ctx, func(tx querier) (err error) {
-		placed, err = insertAll(ctx, tx, sorted)
-		return err
-	})
-	if err != nil && err != errConflict {
-		return nil, err
-	}
-	s.lowerTo(placed)
-	results := make([]durable.InsertResult, len(jobs))
-	for i, of := range order {
-		results[of] = placed[i]
-	}
-	return results, nil
+// errBusyKeys is the error of a key of which the job is never there when it is looked at.
+var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
+
+// An insertion is the insert of jobs in a transaction.
+type insertion struct {
+	querier
+	jobs     []durable.NewJob
+	placed   []durable.InsertResult // those that are done have a Now
+	was      []durable.Job          // what was there in place of each
+	changed  []*durable.Job         // those of them that are to be written
+	now      time.Time              // when these were read last
+	conflict bool
 }
 
-// insertAll does the work of insertSet. If a key is taken by another sort of job it returns errConflict, and the
-// results as they are without it.
-func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob) ([]durable.InsertResult, error) {
-	if err := freeKeys(ctx, tx, jobs); err != nil {
-		return nil, err
+// insertAll inserts those of the jobs that are not placed yet, by the same few statements however many they are. They
+// are added in the order of their keys, so that programs which add the same ones at the same time wait for each other,
+// and not in a circle. If one of several can't have its key, the error is errConflict, and the results are those of
+// none.
+func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult,
+	p durable.Placement, late bool) error {
+	in := insertion{querier: tx, jobs: jobs, placed: placed, was: make([]durable.Job, len(jobs))}
+	var rest []int
+	for i := range jobs {
+		if placed[i].Now.IsZero() {
+			rest = append(rest, i)
+		}
 	}
-	placed, missing, err := insert(ctx, tx, jobs, durable.Placement{}, false, true)
-	was := make([]durable.Job, len(jobs)) // what is there in place of each
-	changed := make([]*durable.Job, 0, missing)
-	var now time.Time
-	conflict := false
-	for try := 0; err == nil && missing > 0; try++ {
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(jobs[a].Key, jobs[b].Key) })
+	err := freeKeys(ctx, tx, in.some(rest))
+	for try := 0; err == nil && len(rest) > 0; try++ {
 		if try == 10 {
-			return nil, errBusyKeys
+			return errBusyKeys
 		}
-		var there map[any]*durable.Job
-		if there, now, err = lockAll(ctx, tx, jobs, placed); err != nil {
-			return nil, err
+		if rest, err = in.add(ctx, rest, p, late); err == nil && len(rest) > 0 {
+			rest, err = in.amend(ctx, rest)
 		}
-		var again []int // of which the job was freed or deleted meanwhile
-		for i, n := range jobs {
-			if !placed[i].Now.IsZero() {
-				continue
-			}
-			j, repeated := there[n.ID]
-			if repeated {
-				was[i] = *j
-			} else {
-				if j = there[n.Key]; j == nil {
-					again = append(again, i)
-					continue
-				}
-				was[i] = *j
-				conflict = conflict || transition.Conflicts(j, n)
-				if placed[i].Changed = transition.Amend(j, n, now); placed[i].Changed {
-					changed = append(changed, j)
-				}
-			}
-			placed[i].Job, placed[i].Now, placed[i].KindTaken = *j, now, j.Kind != n.Kind
-		}
-		missing, err = insertAgain(ctx, tx, jobs, placed, again)
 	}
 	switch {
 	case err != nil:
-		return nil, err
-	case conflict:
+		return err
+	case in.conflict:
 		for i, n := range jobs {
-			placed[i] = durable.InsertResult{Job: was[i], Now: now, KindTaken: was[i].Kind != "" && was[i].Kind != n.Kind}
+			was := in.was[i]
+			placed[i] = durable.InsertResult{Job: was, Now: in.now, KindTaken: was.Kind != "" && was.Kind != n.Kind}
 		}
-		return placed, errConflict
-	case len(changed) > 0:
-		err = putAll(ctx, tx, changed, now)
+		return errConflict
+	case len(in.changed) > 0:
+		if err := putAll(ctx, tx, in.changed, in.now); err != nil {
+			return err
+		}
 	}
-	if err == nil && slices.ContainsFunc(placed, func(p durable.InsertResult) bool { return !p.Changed }) {
-		err = tx.exec(ctx, follow)
+	if slices.ContainsFunc(placed, func(p durable.InsertResult) bool { return !p.Changed }) {
+		return tx.exec(ctx, follow)
 	}
-	return placed, err
+	return nil
 }
 
-// insertAgain inserts those of the jobs, and returns how many are there already.
-func insertAgain(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult,
-	again []int) (missing int, err error) {
-	if len(again) == 0 {
-		return 0, nil
+// follow makes the transaction wait at its end until what it has found is as safe as what it writes. A job may be there
+// that is not on the standby yet, as the call that added it has given up waiting for that; without it, the call that is
+// made again would write nothing, and wait for nothing. It locks no row, which would keep the job from being claimed.
+const follow = "select pg_catalog.pg_logical_emit_message(true, 'executor', '')"
+
+// some returns the jobs at these places.
+func (in *insertion) some(places []int) []durable.NewJob {
+	jobs := make([]durable.NewJob, len(places))
+	for k, i := range places {
+		jobs[k] = in.jobs[i]
 	}
-	some := make([]durable.NewJob, len(again))
-	for k, i := range again {
-		some[k] = jobs[i]
-	}
-	results, missing, err := insert(ctx, tx, some, durable.Placement{}, false, true)
-	if err == nil {
-		for k, i := range again {
-			placed[i] = results[k]
-		}
-	}
-	return missing, err
+	return jobs
 }
 
-// lockAll reads and locks the jobs that are there in place of those that were not placed, and returns them by ID, for
-// what was inserted before, or by key.
-func lockAll(ctx context.Context, tx querier, jobs []durable.NewJob,
-	placed []durable.InsertResult) (map[any]*durable.Job, time.Time, error) {
-	var ids []pgtype.UUID
-	var keys []string
-	for i, n := range jobs {
-		if placed[i].Now.IsZero() {
-			ids, keys = append(ids, uuid(n.ID)), append(keys, n.Key)
+// add adds the jobs at these places, and returns the places of those that are there.
+func (in *insertion) add(ctx context.Context, places []int, p durable.Placement, late bool) (there []int, err error) {
+	added, _, err := insert(ctx, in, in.some(places), p, false, late)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range places {
+		if in.placed[i] = added[k]; added[k].Now.IsZero() {
+			there = append(there, i)
 		}
 	}
-	now, err := serverTime(ctx, tx)
+	return there, nil
+}
+
+// amend treats the jobs at these places, which were there, and returns the places of those that are not any more.
+func (in *insertion) amend(ctx context.Context, places []int) (gone []int, err error) {
+	there, err := in.look(ctx, places)
 	if err != nil {
-		return nil, now, err
+		return nil, err
 	}
-	rows, err := tx.query(ctx, selectJob+"where id = any($1::uuid[]) or key = any($2::text[]) order by key, id for update", ids, keys)
-	if err != nil {
-		return nil, now, err
+	for _, i := range places {
+		n, changed := in.jobs[i], false
+		j, repeated := there[n.ID]
+		if !repeated {
+			if j = there[n.Key]; j == nil { // freed or deleted meanwhile
+				gone = append(gone, i)
+				continue
+			}
+		}
+		if in.was[i] = *j; !repeated {
+			in.conflict = in.conflict || len(in.jobs) > 1 && transition.Conflicts(j, n)
+			if changed = transition.Amend(j, n, in.now); changed {
+				in.changed = append(in.changed, j)
+			}
+		}
+		in.placed[i] = durable.InsertResult{Job: *j, Changed: changed, Now: in.now, KindTaken: j.Kind != n.Kind}
 	}
-	defer rows.Close()
-	there := make(map[any]*durable.Job, len(ids))
-	for rows.Next() {
-		j, err := sqlrow.Scan(rows)
+	return gone, nil
+}
+
+// look reads the jobs that are there in place of those at these places, and returns them by ID, for what was inserted
+// before, or by key. What runs once is mostly not amended: its row is not locked, or its outcome would wait until the
+// caller's transaction ends.
+func (in *insertion) look(ctx context.Context, places []int) (map[any]*durable.Job, error) {
+	var err error
+	if in.now, err = serverTime(ctx, in); err != nil {
+		return nil, err
+	}
+	there := make(map[any]*durable.Job, len(places))
+	for _, lock := range []bool{false, true} {
+		var ids []pgtype.UUID
+		var keys []string
+		for _, i := range places {
+			if n := &in.jobs[i]; lock == (n.Periodic() || n.ReuseKey || n.Replace) {
+				ids, keys = append(ids, uuid(n.ID)), append(keys, n.Key)
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		statement := selectJob + "where id = any($1::uuid[]) or key = any($2::text[])"
+		if lock {
+			statement += " order by key, id for update"
+		}
+		found, err := sqlrow.ScanAll(in.query(ctx, statement, ids, keys))
 		if err != nil {
-			return nil, now, err
+			return nil, err
 		}
-		there[j.ID] = &j
-		if j.Key != "" {
-			there[j.Key] = &j
+		for k := range found {
+			j := &found[k]
+			if there[j.ID] = j; j.Key != "" {
+				there[j.Key] = j
+			}
 		}
 	}
-	return there, now, rows.Err()
+	return there, nil
 }
 
 // updateJobs writes all columns of jobs that are there, which are the elements of a list in JSON.

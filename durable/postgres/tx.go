@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -166,21 +167,41 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 	return *j, nil
 }
 
-// InsertTx adds jobs in the caller's transaction.
+// InsertTx adds jobs in the caller's transaction. If one of several can't have its key, it rolls back to where it
+// began.
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
 	q, err := in(tx)
 	if err != nil {
 		return nil, err
 	}
-	if err := freeKeys(ctx, q, jobs); err != nil {
+	placed := make([]durable.InsertResult, len(jobs))
+	if len(jobs) <= 1 {
+		err = insertAll(ctx, q, jobs, placed, durable.Placement{}, true)
+	} else {
+		err = inSavepoint(ctx, q, func() error { return insertAll(ctx, q, jobs, placed, durable.Placement{}, true) })
+	}
+	if err != nil && err != errConflict {
 		return nil, foreign(err)
 	}
-	placed, missing, err := insert(ctx, q, jobs, durable.Placement{}, false, true)
-	if err == nil && missing > 0 {
-		err = amend(ctx, q, jobs, placed)
-	}
 	s.lowerTo(placed)
-	return placed, foreign(err)
+	return placed, nil
+}
+
+// inSavepoint undoes what fn has done if its error is errConflict.
+func inSavepoint(ctx context.Context, q querier, fn func() error) error {
+	if err := q.exec(ctx, "savepoint executor"); err != nil {
+		return err
+	}
+	conflict := fn()
+	if conflict != nil && conflict != errConflict {
+		return conflict // the transaction is of no use any more
+	}
+	if conflict != nil {
+		if err := q.exec(ctx, "rollback to savepoint executor"); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(q.exec(ctx, "release savepoint executor"), conflict)
 }
 
 // CompleteTx commits in the caller's transaction.

@@ -48,6 +48,7 @@ func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 		{"ScheduleTxIsThereWithTheCommit", scheduleTx},
 		{"ScheduleTxReusesAKeyWithTheCommit", scheduleTxReusing},
 		{"ScheduleTxDeclinesWhatItCanNotWorkIn", scheduleTxDeclines},
+		{"InsertTxOfSeveralIsAllOrNothing", insertTxSeveral},
 		{"CompleteTxIsOneWithTheEffect", completeTx},
 		{"CompleteTxAgainIsRefused", completeTxAgain},
 		{"CompleteTxIsTheEndOfTheRun", completeTxEnds},
@@ -139,6 +140,38 @@ func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB))
 	} {
 		if err := ask(store.(durable.TxStore)); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Of several jobs that are added in a transaction all are added, or none if one can't have its key. What the
+// transaction did before is committed in both cases.
+func insertTxSeveral(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
+	store, db := open(t)
+	taken := job(time.Hour, key("taken"))
+	must(store.Insert(t.Context(), []durable.NewJob{taken}, durable.Placement{}))
+	for _, kind := range []string{"other", taken.Kind} {
+		before := job(time.Hour, key("before "+kind))
+		jobs := []durable.NewJob{job(time.Hour, key("new")), job(time.Hour, key("taken")), job(time.Hour)}
+		jobs[1].Kind = kind
+		within(t, db, func(tx durable.Tx) error {
+			must(store.(durable.TxStore).InsertTx(t.Context(), tx, []durable.NewJob{before}))
+			placed, err := store.(durable.TxStore).InsertTx(t.Context(), tx, jobs)
+			for i := range placed {
+				if added := kind == taken.Kind && i != 1; placed[i].Changed != added {
+					t.Errorf("kind %s: job %d: changed is %v", kind, i, placed[i].Changed)
+				}
+			}
+			if got := placed[1]; got.ID != taken.ID || got.KindTaken != (kind != taken.Kind) {
+				t.Errorf("kind %s: got %+v", kind, got)
+			}
+			return err
+		})
+		must(store.Get(t.Context(), before.ID))
+		for _, i := range []int{0, 2} {
+			if _, err := store.Get(t.Context(), jobs[i].ID); (err == nil) != (kind == taken.Kind) {
+				t.Errorf("kind %s: job %d: %v", kind, i, err)
+			}
 		}
 	}
 }

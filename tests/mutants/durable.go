@@ -86,8 +86,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/sqlite/writer.go", what: "a call returns before the commit",
-		old: "			err = w.exec(\"commit\")\n\t\t\tundo = err != nil\n",
-		new: "			w.exec(\"commit\")\n",
+		old: "		err = w.exec(\"commit\")\n\t\tundo = err != nil\n",
+		new: "		w.exec(\"commit\")\n",
 	},
 	{
 		file: "durable/postgres/claim.go", what: "a node that is dead claims",

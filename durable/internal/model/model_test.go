@@ -194,7 +194,7 @@ func (m *model) batch() durable.CommitRequest {
 			o.Due = time.Time{}
 		}
 		o.Run = durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: m.now(), Finished: m.now(),
-			Verdict: durable.Verdict(m.IntN(4)), Error: o.Error}
+			Verdict: durable.Verdict(m.IntN(4)), Error: pick(m, o.Error, "of the run")}
 		b.Outcomes = append(b.Outcomes, o)
 	}
 	return b
@@ -216,7 +216,7 @@ func (m *model) call() {
 			p = durable.Placement{} // a store may leave several, of which some have keys, to a claim
 		}
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
-			if m.begin[s] != nil && p.Node == "" && len(jobs) == 1 { // several are not all or nothing there
+			if m.begin[s] != nil && p.Node == "" {
 				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
 					error) {
 					return s.InsertTx(ctx, tx, jobs)
