@@ -13,10 +13,12 @@ import (
 
 // What a killed process was running begins elsewhere; the test logs how soon, with the default lease.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv("DURABLE_TEST_DEFAULTS", "1")
+			t.Parallel()
 			f := newFleet(t, newStore(t))
+			f.defaults = true
 			store, err := openStore(f.store)
 			if err != nil {
 				t.Fatal(err)

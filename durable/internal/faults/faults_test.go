@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,8 @@ import (
 	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
+	"github.com/executor-go/executor/internal/pgserver"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // lease is short, so that the tests are.
@@ -39,6 +42,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	flag.Parse()
+	if !check.Brief() {
+		flag.Set("test.parallel", "4") // they wait more than they work
 	}
 	os.Exit(pgtest.Main(m.Run, &server))
 }
@@ -105,6 +112,7 @@ type fleet struct {
 	*testing.T
 	store    string // by which nodes that are started from now on find it
 	direct   string // by which the test does
+	defaults bool   // nodes have the default settings
 	nodes    []*node
 	mu       sync.Mutex
 	seen     []history.Start
@@ -154,6 +162,9 @@ func (f *fleet) start() *node {
 	f.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "DURABLE_TEST_STORE="+f.store)
+	if f.defaults {
+		cmd.Env = append(cmd.Env, "DURABLE_TEST_DEFAULTS=1")
+	}
 	cmd.Stderr = io.Discard
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -261,9 +272,11 @@ func trialOf(t *testing.T, f *fleet, l load, least int, disturb func()) {
 // A process is killed and replaced, again and again, another is stopped for longer than its lease and goes on, a third
 // is left alone. No occurrence is lost, committed twice or begun early.
 func TestHistoryWithKilledAndStoppedProcesses(t *testing.T) {
+	t.Parallel()
 	const rounds = 3
 	for name, newStore := range stores(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := newFleet(t, newStore(t))
 			trial(t, f, 100*rounds, func() {
 				victim, sleeper, _ := f.start(), f.start(), f.start()
@@ -285,7 +298,14 @@ func TestHistoryWithKilledAndStoppedProcesses(t *testing.T) {
 // The database is killed and started again under the nodes. They go on by themselves, and no occurrence is lost,
 // committed twice or begun early.
 func TestHistoryWithRestartedDatabase(t *testing.T) {
-	f := newFleet(t, stores(t)["postgres"](t))
+	t.Parallel()
+	server.Schema(t) // or there is no PostgreSQL here
+	server, err := pgserver.Start("fsync=off", "max_connections=200")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	f := newFleet(t, server.DSN())
 	trial(t, f, 300, func() {
 		f.start()
 		f.start()
@@ -305,6 +325,7 @@ func TestHistoryWithRestartedDatabase(t *testing.T) {
 // The line between one node and the database is cut, and then is silent, for longer than the lease. Another node takes
 // over, and no occurrence is lost, committed twice or begun early.
 func TestHistoryWithCutAndSilentLine(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, stores(t)["postgres"](t))
 	line := newProxy(t, server.Port)
 	trial(t, f, 300, func() {

@@ -16,6 +16,7 @@ import (
 // The primary dies and its synchronous standby takes over. Nodes whose dsn names both go on by themselves, and no
 // occurrence is lost, committed twice or begun early.
 func TestHistoryWithFailoverToStandby(t *testing.T) {
+	t.Parallel()
 	server.Schema(t) // or there is no PostgreSQL here
 	primary, err := pgserver.Start("fsync=off", "max_connections=200", "synchronous_standby_names=*")
 	if err != nil {
