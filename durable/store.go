@@ -82,6 +82,12 @@ type Store interface {
 	// PausedKinds returns the kinds that are paused, in any order.
 	PausedKinds(ctx context.Context) ([]string, error)
 
+	// NoteAct adds an act with the time of the store, and removes those that are older than KeepActs.
+	NoteAct(ctx context.Context, a Act) error
+
+	// Acts returns acts, the latest first. f has a Limit.
+	Acts(ctx context.Context, f ActFilter) ([]Act, error)
+
 	// Report notes what a node reports: of a node that is not alive no details. The progress of a run replaces what an
 	// earlier call, or an earlier run of the job, has reported.
 	Report(ctx context.Context, node string, r Report) error

@@ -109,6 +109,16 @@ func (t timed) PausedKinds(ctx context.Context) (kinds []string, err error) {
 	return t.Store.PausedKinds(ctx)
 }
 
+func (t timed) NoteAct(ctx context.Context, a Act) (err error) {
+	defer t.jobs.calledStore("note_act", time.Now(), &err)
+	return t.Store.NoteAct(ctx, a)
+}
+
+func (t timed) Acts(ctx context.Context, f ActFilter) (acts []Act, err error) {
+	defer t.jobs.calledStore("acts", time.Now(), &err)
+	return t.Store.Acts(ctx, f)
+}
+
 func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) {
 	defer t.jobs.calledStore("prune", time.Now(), &err)
 	return t.Store.Prune(ctx, r)

@@ -231,7 +231,7 @@ func (u *UI) orderOf(ctx context.Context, form url.Values) (*order, error) {
 func (o *order) complete(now time.Time) (problem string) {
 	switch {
 	case o.reason == "":
-		return "The reason is missing: it goes to the log."
+		return "The reason is missing: it is kept with what was done."
 	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
 		return fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
 	case !o.deed.timed:
@@ -308,6 +308,7 @@ func (u *UI) carryOut(ctx context.Context, o *order, who string) *answersPage {
 		Back: view{name: "jobs", source: o.source.Name}.link(),
 	}
 	for _, id := range o.ids {
+		before, _ := o.source.Jobs.Get(ctx, id) // for its key; the job may be gone
 		answer, err := o.deed.do(ctx, o.source.Jobs, id, o.at)
 		row := answerRow{
 			ID: id.String(), Path: view{name: "job", source: o.source.Name, id: id}.link(), Answer: answer.String(),
@@ -325,6 +326,12 @@ func (u *UI) carryOut(ctx context.Context, o *order, who string) *answersPage {
 			u.config.Logger.Warn("ui: action failed", append(attrs, "err", err)...)
 		} else {
 			u.config.Logger.Info("ui: action", append(attrs, "answer", answer.String())...)
+		}
+		act := durable.Act{
+			Who: who, Action: o.deed.name, Job: id, Key: before.Key, Reason: o.reason, Answer: row.Answer,
+		}
+		if err := o.source.Jobs.NoteAct(ctx, act); err != nil {
+			u.config.Logger.Warn("ui: an action is in the log alone", append(attrs, "err", err)...)
 		}
 		p.Answers = append(p.Answers, row)
 	}

@@ -2,10 +2,12 @@ package ui_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +107,7 @@ func TestActNeedsConfirmation(t *testing.T) {
 		return f
 	}
 	for want, f := range map[string]url.Values{
-		"Reason, for the log":     form("do", "cancel"),
+		"Reason, for the record":  form("do", "cancel"),
 		"reason is missing":       form("do", "cancel", "confirmed", "yes", "reason", "  "),
 		"reason has 501 bytes":    form("do", "cancel", "confirmed", "yes", "reason", strings.Repeat("x", 501)),
 		"must be a distance":      form("do", "reschedule", "confirmed", "yes", "reason", "x", "when", "soon"),
@@ -185,5 +187,65 @@ func TestActReasonIsOneLine(t *testing.T) {
 		"id": {addJob(t, jobs, "mail", time.Hour).String()}})
 	if n := strings.Count(log.String(), "\n"); n != 1 {
 		t.Errorf("the log has %d lines: %s", n, log)
+	}
+}
+
+// What was done is kept in the store with its reason and shown, also when the job is gone; it is text, whatever was
+// typed.
+func TestActsAreShown(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, _ := newActor(t, jobs)
+	if text := get(t, u, "/acts"); !strings.Contains(text, "Nothing was done by hand") {
+		t.Errorf("at first: %s", text)
+	}
+	id := addJob(t, jobs, "mail", time.Hour, durable.Key("welcome/7"))
+	answered(t, u, url.Values{
+		"do": {"cancel"}, "id": {id.String()}, "confirmed": {"yes"}, "reason": {"<b>wrong</b>\u202e address"},
+	})
+	if _, err := jobs.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	answered(t, u, url.Values{"do": {"revive"}, "id": {id.String()}, "confirmed": {"yes"}, "reason": {"too late"}})
+	text := get(t, u, "/acts")
+	for _, want := range []string{
+		"cancel", ">welcome/7<", ">ann<", "&lt;b&gt;wrong&lt;/b&gt;\\u202e address", "applied", "too late", "not found", "/job?id=" + id.String(),
+	} {
+		if !strings.Contains(text, strings.TrimPrefix(want, "/")) {
+			t.Errorf("the page has no %s:\n%s", want, text)
+		}
+	}
+	if strings.Index(text, "too late") > strings.Index(text, "wrong") {
+		t.Error("the latest is not the first")
+	}
+}
+
+// Acts are shown page by page.
+func TestActsPages(t *testing.T) {
+	jobs := newJobs(t, nil)
+	u, _ := newActor(t, jobs)
+	for i := range 120 {
+		if err := jobs.NoteAct(t.Context(), durable.Act{Action: "run", Reason: fmt.Sprintf("reason %03d", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := make(map[string]int)
+	for path, pages := "/acts", 0; path != ""; pages++ {
+		text := get(t, u, path)
+		for _, r := range regexp.MustCompile(`reason \d+`).FindAllString(text, -1) {
+			seen[r]++
+		}
+		path = ""
+		if next := regexp.MustCompile(`href="(acts\?after=\d+)">Next`).FindStringSubmatch(text); next != nil {
+			path = "/" + next[1]
+		}
+		if pages > 5 {
+			t.Fatal("the pages have no end")
+		}
+	}
+	if len(seen) != 120 {
+		t.Errorf("%d of 120 acts are shown", len(seen))
+	}
+	if w := ask(u, http.MethodGet, "/acts?after=x", nil); w.Code != http.StatusBadRequest {
+		t.Errorf("after=x: %d", w.Code)
 	}
 }

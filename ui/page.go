@@ -181,12 +181,13 @@ func init() {
 		"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
 		"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, body: runsBody},
 		"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
+		"acts":      {tab: "Actions", template: "acts", jobs: true, parse: parseActs, body: actsBody},
 		"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
 	}
 }
 
 // tabOrder are the views of the header.
-var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead"}
+var tabOrder = []string{"", "pools", "schedules", "jobs", "runs", "nodes", "dead", "acts"}
 
 // fragment returns the part of a page that changes. It is rendered at most once in a second.
 func (u *UI) fragment(ctx context.Context, v view) (*fragment, error) {

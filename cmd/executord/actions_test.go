@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,20 +17,31 @@ import (
 // doing posts an action to a daemon that listens on a socket, and returns the page that answers.
 func doing(t *testing.T, socket string, values url.Values) int {
 	t.Helper()
+	code, _ := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.PostForm("http://localhost/act", values) })
+	return code
+}
+
+// over asks a daemon that listens on a socket, and returns its answer.
+func over(t *testing.T, socket string, ask func(*http.Client) (*http.Response, error)) (status int, text string) {
+	t.Helper()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
-	answer, err := client.PostForm("http://localhost/act", values)
+	answer, err := ask(&client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer.Body.Close()
-	return answer.StatusCode
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
 }
 
 // With actions, jobs can be run, paused and resumed, and a run be ended while its schedule goes on; without a store and
-// with one. Each is in the log.
+// with one. Each is in the log, and with its reason in the store.
 func TestListenActs(t *testing.T) {
 	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +79,13 @@ func TestListenActs(t *testing.T) {
 			}
 			doing(t, socket, url.Values{"do": {"end-run"}, "job": {"long"}, "run": {"2"}, "reason": {"a test"}})
 			p.after(0, "action", "action", "end-run", "done", false, "answer", "run 2 is not in progress here")
+			_, acts := over(t, socket, func(c *http.Client) (*http.Response, error) { return c.Get("http://localhost/acts") })
+			for _, want := range []string{"run-now", "end-run", "pause", "resume", "a test", "the socket", `<a href="job?name=tick">`,
+				"run 2 is not in progress here"} {
+				if !strings.Contains(acts, want) {
+					t.Errorf("the actions in the store have no %s: %s", want, acts)
+				}
+			}
 			p.signal(syscall.SIGTERM)
 			if code := p.wait(); code != 0 {
 				t.Errorf("exit code %d", code)

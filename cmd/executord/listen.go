@@ -190,13 +190,34 @@ func (l *listener) serve(log log, d *daemon.Daemon, observer *executor.Observer,
 		Namespace: d.Store.Namespace, Durable: d.Durable(), Observer: observer,
 	}
 	if l.acts {
-		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) { return actOn(ctx, d, a) }
+		c.Act = func(ctx context.Context, a web.Action) (string, bool, error) {
+			text, done, err := actOn(ctx, d, a)
+			if noted := noteAct(ctx, d, a, text, err); noted != nil {
+				log.Warn("an action is in the log alone", "job", a.Job, "reason", noted.Error())
+			}
+			return text, done, err
+		}
 		c.Log = log.Logger
 	}
 	server := web.New(c)
 	log.Info("listening", "at", l.shown)
 	server.Serve(l.Listener)
 	return server.Close
+}
+
+// noteAct keeps an action in the store, with what became of it.
+func noteAct(ctx context.Context, d *daemon.Daemon, a web.Action, answer string, err error) error {
+	if err != nil {
+		answer = "not known: " + err.Error()
+	}
+	e, _, err := d.Find(ctx, a.Job) // a job that is not there has no ID
+	if err != nil {
+		return err
+	}
+	return d.Durable().NoteAct(ctx, durable.Act{
+		Who: a.Who, Action: a.Do, Job: e.ID, Key: catalog.Key(d.Store.Namespace, a.Job), Reason: a.Reason,
+		Answer: answer,
+	})
 }
 
 // actOn does what a reader asks for, and returns what became of it.

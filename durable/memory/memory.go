@@ -30,6 +30,8 @@ type Store struct {
 		progress map[durable.ID]durable.RunProgress
 		leases   map[string]lease
 		paused   map[string]bool // kinds
+		acts     []durable.Act   // ascending
+		lastAct  int64
 	}
 }
 

@@ -36,3 +36,21 @@ func TestLatestUsesIndex(t *testing.T) {
 		}
 	}
 }
+
+// Acts are forgotten after a year, when the next is noted.
+func TestActsAreForgotten(t *testing.T) {
+	note := func(store *postgres.Store, action string) {
+		if err := store.NoteAct(t.Context(), durable.Act{Action: action}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := open(t, dsn(t))
+	for range 2 {
+		note(store, "run")
+	}
+	must(store.DB().Exec("update executor_act set noted = noted - $1", durable.KeepActs.Microseconds()))
+	note(store, "pause")
+	if acts := must(store.Acts(t.Context(), durable.ActFilter{Limit: 10})); len(acts) != 1 || acts[0].Action != "pause" {
+		t.Errorf("acts are %v", acts)
+	}
+}

@@ -133,6 +133,20 @@ var migrations = []string{
 		note text not null,
 		noted bigint not null
 	) with (fillfactor = 50);`,
+
+	// What was done to jobs by hand, and why. Programs that do not know of it leave it empty.
+	`create table executor_act (
+		seq bigint generated always as identity primary key,
+		noted bigint not null,
+		who text not null,
+		action text not null,
+		job uuid not null,
+		key text not null,
+		reason text not null,
+		answer text not null
+	);
+	create index executor_act_job on executor_act (job, seq);
+	create index executor_act_noted on executor_act (noted);`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

@@ -143,6 +143,20 @@ var migrations = []string{
 		note text not null,
 		noted integer not null
 	) strict, without rowid;`,
+
+	// What was done to jobs by hand, and why. Programs that do not know of it leave it empty.
+	`create table executor_act (
+		seq integer primary key autoincrement,
+		noted integer not null,
+		who text not null,
+		action text not null,
+		job blob not null,
+		key text not null,
+		reason text not null,
+		answer text not null
+	) strict;
+	create index executor_act_job on executor_act (job, seq);
+	create index executor_act_noted on executor_act (noted);`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

@@ -241,3 +241,21 @@ func TestStoreReportsLoneNode(t *testing.T) {
 	}
 	alone(true)
 }
+
+// Acts are forgotten after a year, when the next is noted, and their numbers are not used again.
+func TestActsAreForgotten(t *testing.T) {
+	store := open(t)
+	for range 2 {
+		if err := store.NoteAct(t.Context(), durable.Act{Action: "run"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(t, store, fmt.Sprintf("update executor_act set noted = noted - %d", durable.KeepActs.Microseconds()))
+	if err := store.NoteAct(t.Context(), durable.Act{Action: "pause"}); err != nil {
+		t.Fatal(err)
+	}
+	acts, err := store.Acts(t.Context(), durable.ActFilter{Limit: 10})
+	if err != nil || len(acts) != 1 || acts[0].Seq != 3 {
+		t.Errorf("%v, %v", acts, err)
+	}
+}

@@ -127,6 +127,7 @@ var tests = []struct {
 	{"KindsAreThoseThatWait", kindsWait},
 	{"CountsHaveEachJobOnce", countsAll},
 	{"PausedKindsAreThoseThatArePaused", pausedKinds},
+	{"ActsAreKeptInOrder", acts},
 	{"NodesAreThoseThatAreAlive", nodesAlive},
 	{"ProgressIsThatOfTheRunInProgress", progressOfRuns},
 	{"ProgressOfManyIsOneReport", progressOfMany},

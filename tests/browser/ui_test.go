@@ -29,6 +29,7 @@ var uiViews = []view{
 	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
 	{"runs", "runs", uiLive, "#runs", "succeeded", ".at", "", "", ""},
 	{"nodes", "nodes", uiLive, "#nodes", "this program", ".at", "", "", ""},
+	{"acts", "acts", uiLive, "#acts", "too <b>many</b>", ".at", "", "", ""},
 	{"dead", "dead", uiLive, "#dead", "mailbox # is full", ".at", "", "", ""},
 }
 
@@ -126,6 +127,9 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 		_, err := mails.Schedule(ctx, delay, n, durable.Key(fmt.Sprint("welcome/", n)))
 		errs = append(errs, err)
 	}
+	errs = append(errs, jobs.NoteAct(ctx, durable.Act{
+		Who: "ann", Action: "cancel", Key: "welcome/99", Reason: "too <b>many</b>", Answer: "applied",
+	}))
 	_, err := reports.AtFixedRate(ctx, "nightly", 0, 24*time.Hour, "short")
 	errs = append(errs, err)
 	_, err = reports.AtFixedRate(ctx, "hourly", 0, time.Hour, "short")

@@ -29,6 +29,7 @@ type Action struct {
 	Do, Job string
 	Run     int // for EndRun
 	Reason  string
+	Who     string // asks, as far as that is known
 }
 
 const (
@@ -153,13 +154,14 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		s.page(w, http.StatusBadRequest, a.Title(), "act", actBody{a, fmt.Sprintf("A reason is needed, of %d characters at most.", longestReason)})
 		return
 	}
+	a.Who = s.who(r)
 	ctx, cancel := context.WithTimeout(r.Context(), actPatience)
 	defer cancel()
 	answer, done, err := s.Act(ctx, a)
 	if err != nil {
 		answer, done = "the store does not answer: "+err.Error(), false
 	}
-	attrs := []any{"action", a.Do, "job", job.Printable(a.Job), "who", s.who(r), "reason", job.Printable(a.Reason),
+	attrs := []any{"action", a.Do, "job", job.Printable(a.Job), "who", a.Who, "reason", job.Printable(a.Reason),
 		"answer", answer, "done", done}
 	if a.Run > 0 {
 		attrs = append(attrs, "run", a.Run)

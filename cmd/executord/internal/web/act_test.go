@@ -49,7 +49,7 @@ func TestServerActs(t *testing.T) {
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/acted?n=1" {
 		t.Fatalf("%d to %s: %s", w.Code, w.Header().Get("Location"), w.Body)
 	}
-	if want := (Action{Do: RunNow, Job: "backup", Reason: "after the repair"}); len(*acted) != 1 || (*acted)[0] != want {
+	if want := (Action{Do: RunNow, Job: "backup", Reason: "after the repair", Who: "127.0.0.1:5000"}); len(*acted) != 1 || (*acted)[0] != want {
 		t.Errorf("done %+v", *acted)
 	}
 	for _, want := range []string{"msg=action", "action=run-now", "job=backup", "who=127.0.0.1:5000", `reason="after the repair"`,

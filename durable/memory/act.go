@@ -1,0 +1,35 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/executor-go/executor/durable"
+)
+
+// NoteAct keeps an act, and forgets those that are too old.
+func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.nowLocked()
+	s.mu.acts = slices.DeleteFunc(s.mu.acts, func(a durable.Act) bool { return now.Sub(a.At) > durable.KeepActs })
+	s.mu.lastAct++
+	a.Seq, a.At = s.mu.lastAct, now
+	s.mu.acts = append(s.mu.acts, a)
+	return nil
+}
+
+// Acts returns acts, the latest first.
+func (s *Store) Acts(ctx context.Context, f durable.ActFilter) (found []durable.Act, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range slices.Backward(s.mu.acts) {
+		if len(found) == f.Limit {
+			break
+		}
+		if (f.Job == durable.ID{} || a.Job == f.Job) && (f.Before == 0 || a.Seq < f.Before) {
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,24 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/sqlrow"
+)
+
+// NoteAct keeps an act, and forgets those that are too old.
+func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
+	_, err := s.calls.ExecContext(ctx, `with old as (`+sqlrow.ForgetActs+clock+` - $7)
+		insert into executor_act (noted, who, action, job, key, reason, answer) values (`+clock+`, $1, $2, $3, $4, $5, $6)`,
+		a.Who, a.Action, uuid(a.Job), a.Key, a.Reason, a.Answer, durable.KeepActs.Microseconds())
+	return err
+}
+
+// Acts returns acts, the latest first.
+func (s *Store) Acts(ctx context.Context, f durable.ActFilter) ([]durable.Act, error) {
+	statement, args := sqlrow.Acts(f, func(n int) string { return "$" + strconv.Itoa(n) },
+		func(id durable.ID) any { return uuid(id) })
+	return sqlrow.ScanActs(s.calls.QueryContext(ctx, statement, args...))
+}

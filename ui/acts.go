@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+)
+
+// actsPage is what the list of acts shows.
+type actsPage struct {
+	Acts        []actRow
+	First, Next string // links to other pages, "" if there is none
+	Error       string
+	AsOf        string
+}
+
+// actRow is something that was done by hand.
+type actRow struct {
+	Seq                         int64
+	At, Who, Action, Name, Path string
+	Reason, Answer              string
+}
+
+func parseActs(v *view, q url.Values) error {
+	if text := q.Get("after"); text != "" {
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
+			return &badRequest{fmt.Sprintf("after is %.50q; it must be what a link to the next page has", text)}
+		}
+		v.after = text
+	}
+	return nil
+}
+
+func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
+	s := u.source(v.source)
+	now := time.Now()
+	p := &actsPage{}
+	type key struct{ acts, after string }
+	acts, asOf, err := query(ctx, u, s, key{"acts", v.after}, func(ctx context.Context) ([]durable.Act, error) {
+		f := durable.ActFilter{Limit: rowLimit + 1}
+		if v.after != "" {
+			f.Before, _ = strconv.ParseInt(v.after, 10, 64) // parseActs has checked it
+		}
+		return s.Jobs.Acts(ctx, f)
+	})
+	if err != nil {
+		p.Error = page.Lines(err.Error(), 300)
+	}
+	p.AsOf = page.Clock(asOf, now)
+	if len(acts) > rowLimit {
+		acts = acts[:rowLimit]
+		p.Next = v.link("after", strconv.FormatInt(acts[rowLimit-1].Seq, 10))
+	}
+	if v.after != "" {
+		p.First = v.link("after", "")
+	}
+	for _, a := range acts {
+		row := actRow{
+			Seq: a.Seq, At: page.Clock(a.At, now), Who: page.Printable(a.Who, 80), Action: page.Printable(a.Action, 40),
+			Reason: page.Printable(a.Reason, durable.MaxAct), Answer: page.Printable(a.Answer, 200),
+		}
+		if a.Job != (durable.ID{}) {
+			name, path := s.link(a.Job, a.Key, 0)
+			if name == "" {
+				name = a.Job.String()
+			}
+			row.Name, row.Path = page.Printable(name, 60), path
+		}
+		p.Acts = append(p.Acts, row)
+	}
+	return "Actions", p, nil
+}
