@@ -344,18 +344,29 @@ func (s *Store) Find(ctx context.Context, key string) (durable.Job, error) {
 func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var page []durable.Job
-	for _, j := range s.mu.jobs {
-		if (f.Kind == "" || j.Kind == f.Kind) && strings.HasPrefix(j.Key, f.Prefix) &&
-			(len(f.States) == 0 || slices.Contains(f.States, j.State)) && bytes.Compare(j.ID[:], f.After[:]) > 0 {
-			page = append(page, *j)
-		}
-	}
-	slices.SortFunc(page, func(a, b durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	return page[:min(len(page), f.Limit)], nil
+	var found []*durable.Job // those of the page, and some that come after it
+	byID := func(a, b *durable.Job) int { return bytes.Compare(a.ID[:], b.ID[:]) }
+	var last *durable.Job // one that comes after it is not on the page; nil if not known
+	for _, j := range s.mu.jobs {
+		if bytes.Compare(j.ID[:], f.After[:]) <= 0 || last != nil && byID(j, last) > 0 ||
+			f.Kind != "" && j.Kind != f.Kind || !strings.HasPrefix(j.Key, f.Prefix) ||
+			len(f.States) > 0 && !slices.Contains(f.States, j.State) {
+			continue
+		}
+		if found = append(found, j); len(found) >= 2*f.Limit {
+			slices.SortFunc(found, byID)
+			found, last = found[:f.Limit], found[f.Limit-1]
+		}
+	}
+	slices.SortFunc(found, byID)
+	page := make([]durable.Job, min(len(found), f.Limit))
+	for i := range page {
+		page[i] = *found[i]
+	}
+	return page, nil
 }
 
 // Runs returns a page of a job's history.
