@@ -139,21 +139,32 @@ func (v client) addProgress(ctx context.Context, list []view.Job) error {
 	return err
 }
 
-// printJobs writes the table, with the full names of jobs or their own.
+// printJobs writes the table, with the full names of jobs or their own. On a terminal it fits that.
 func printJobs(w io.Writer, list []view.Job, full bool) {
 	if len(list) == 0 {
 		fmt.Fprintln(os.Stderr, "there are no jobs")
 		return
 	}
-	var t table
+	wide := terminalWidth(w)
+	t := jobTable(list, full, showInstant)
+	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+		now := time.Now()
+		t = jobTable(list, full, func(at time.Time) string { return showShort(at, now) })
+	}
+	io.WriteString(w, t.fit(wide).String())
+}
+
+// jobTable returns the table of jobs, with times as show has them.
+func jobTable(list []view.Job, full bool, show func(time.Time) string) *table {
+	t := new(table)
 	t.add("JOB", "SCHEDULE", "STATE", "NEXT", "LAST RUN", "NODE")
 	for _, j := range list {
 		next, last, state := "-", "never", j.State
 		if j.Next != nil {
-			next = showInstant(*j.Next)
+			next = show(*j.Next)
 		}
 		if j.Last != nil {
-			last = showInstant(j.Last.Started) + " " + j.Last.Outcome
+			last = show(j.Last.Started) + " " + j.Last.Outcome
 		}
 		if rest, ok := strings.CutPrefix(state, view.InProgress); ok && j.Running != nil {
 			state = view.InProgress + " " + view.Span(j.Running.Took).Truncate(time.Second).String() + rest
@@ -163,7 +174,7 @@ func printJobs(w io.Writer, list []view.Job, full bool) {
 		}
 		t.add(calledIn(j.Namespace, j.Job, full), job.Printable(j.Schedule), state, next, last, job.Printable(j.Node))
 	}
-	io.WriteString(w, t.String())
+	return t
 }
 
 func severalNamespaces[T any](list []T, namespace func(T) string) bool {
@@ -179,6 +190,14 @@ func calledIn(namespace, name string, full bool) string {
 		return job.Printable(namespace + "/" + name)
 	}
 	return job.Printable(name)
+}
+
+// showShort writes a time in its zone for a narrow terminal: of today to the second, of another day to the minute.
+func showShort(t, now time.Time) string {
+	if now = now.In(t.Location()); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 // showInstant writes a time to the second, in its zone.

@@ -137,20 +137,20 @@ func (v client) history(ctx context.Context, e catalog.Entry, n int) ([]durable.
 	return runs[:min(len(runs), n)], nil
 }
 
-// printRuns writes the table, and between its lines what runs wrote.
+// printRuns writes the table, and between its lines what runs wrote. On a terminal it fits that.
 func printRuns(w io.Writer, list []view.Run, verbose bool) {
 	if len(list) == 0 {
 		fmt.Fprintln(os.Stderr, "there are no runs")
 		return
 	}
 	full := severalNamespaces(list, func(r view.Run) string { return r.Namespace })
-	var t table
-	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
-	for _, r := range list {
-		t.add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), showInstant(r.Started),
-			view.Span(r.Took).String(), r.Outcome, job.Printable(r.Node), summary(r))
+	wide := terminalWidth(w)
+	t := runTable(list, full, showInstant)
+	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+		now := time.Now()
+		t = runTable(list, full, func(at time.Time) string { return showShort(at, now) })
 	}
-	rows := t.lines()
+	rows := t.fit(wide).lines()
 	io.WriteString(w, rows[0])
 	for i, r := range list {
 		io.WriteString(w, rows[i+1])
@@ -160,6 +160,17 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 			}
 		}
 	}
+}
+
+// runTable returns the table of runs, with times as show has them.
+func runTable(list []view.Run, full bool, show func(time.Time) string) *table {
+	t := new(table)
+	t.add("JOB", "RUN", "STARTED", "TOOK", "OUTCOME", "NODE", "ERROR")
+	for _, r := range list {
+		t.add(calledIn(r.Namespace, r.Job, full), strconv.FormatInt(r.Run, 10), show(r.Started),
+			view.Span(r.Took).String(), r.Outcome, job.Printable(r.Node), summary(r))
+	}
+	return t
 }
 
 // summary returns an error's first line, and the last line that the run wrote, which

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"os"
 	"strings"
 	"unicode"
 
@@ -12,11 +14,48 @@ import (
 // there, and others none.
 type table struct{ rows [][]string }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+// leastCell is how narrow a column is made at the least, where a table is to fit.
+const leastCell = 8
 
-// lines returns the rows, with their ends and without blanks before those.
-func (t *table) lines() []string {
-	var widest []int
+// fit makes the table fit a terminal that is so wide, as far as it can: the widest column becomes narrower, and what
+// does not fit a cell is cut. Zero stands for no terminal, and cuts nothing.
+func (t *table) fit(wide int) *table {
+	for wide > 0 {
+		sum, widest, at := -gap, 0, 0
+		for i, w := range t.widths() {
+			if sum += w + gap; w > widest {
+				widest, at = w, i
+			}
+		}
+		if sum <= wide || widest <= leastCell {
+			return t
+		}
+		for _, row := range t.rows {
+			if at < len(row) {
+				row[at] = cut(row[at], max(widest-(sum-wide), widest*3/4, leastCell))
+			}
+		}
+	}
+	return t
+}
+
+// cut returns the begin of a text that takes at most so many columns, and says so if it is not all.
+func cut(text string, most int) string {
+	if columns(text) <= most {
+		return text
+	}
+	runes := []rune(text)
+	for columns(string(runes)) > most-1 {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// gap is how many blanks are between two columns.
+const gap = 2
+
+// widths returns how wide each column is.
+func (t *table) widths() (widest []int) {
 	for _, row := range t.rows {
 		for i, cell := range row {
 			if i == len(widest) {
@@ -25,17 +64,41 @@ func (t *table) lines() []string {
 			widest[i] = max(widest[i], columns(cell))
 		}
 	}
+	return widest
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// lines returns the rows, with their ends and without blanks before those.
+func (t *table) lines() []string {
+	widest := t.widths()
 	lines := make([]string, len(t.rows))
 	for i, row := range t.rows {
 		var b strings.Builder
 		for column, cell := range row {
-			const gap = 2
 			b.WriteString(strings.ReplaceAll(cell, "\t", " ")) // whose width is that of a character
 			b.WriteString(strings.Repeat(" ", widest[column]-columns(cell)+gap))
 		}
 		lines[i] = strings.TrimRight(b.String(), " ") + "\n"
 	}
 	return lines
+}
+
+// lineWidths returns how wide each row is.
+func (t *table) lineWidths() (widths []int) {
+	for _, line := range t.lines() {
+		widths = append(widths, columns(strings.TrimSuffix(line, "\n")))
+	}
+	return widths
+}
+
+// terminalWidth returns how wide the terminal is that w writes to, 0 if it is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !isTerminal(f) {
+		return 0
+	}
+	return widthOf(f)
 }
 
 func (t *table) String() string { return strings.Join(t.lines(), "") }

@@ -1,6 +1,13 @@
 package main
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/view"
+)
 
 // The columns of a table are straight on a terminal, where characters of East Asia
 // take two places and marks none.
@@ -39,6 +46,58 @@ func TestTableColumns(t *testing.T) {
 	} {
 		if got := columns(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// The jobs and runs of a table fit a terminal of 80 columns: times are short, and the widest cells are cut.
+func TestTablesFitTerminal(t *testing.T) {
+	zone := time.FixedZone("CET", 3600)
+	at := time.Date(2026, 11, 25, 10, 0, 0, 0, zone)
+	r := view.Run{
+		Namespace: "shop", Job: "備份/資料庫-backup", Run: 123456, Started: at.Add(-40 * time.Hour), Took: 12345, Outcome: "not started",
+		Node: "web-1.example.internal", Error: strings.Repeat("exit status 3, ", 9),
+	}
+	j := view.Job{
+		Namespace: "shop", Job: r.Job, Schedule: "CRON_TZ=America/Los_Angeles 30 2 * * mon-fri", State: "running 3h25m45s, then paused",
+		Next: &at, Last: &r, Node: r.Node,
+	}
+	short := func(t time.Time) string { return showShort(t, at.Add(time.Hour)) }
+	jobs, runs := []view.Job{j, {Job: "a", Schedule: "@every 1s"}}, []view.Run{r, {}}
+	for _, tab := range []*table{jobTable(jobs, true, short), runTable(runs, true, short)} {
+		before := tab.String()
+		if slices.Max(tab.lineWidths()) <= 80 || tab.fit(0).String() != before {
+			t.Errorf("the table is narrow at once, or was cut for no terminal:\n%s", before)
+		}
+		if widest := slices.Max(tab.fit(80).lineWidths()); widest > 80 || !strings.Contains(tab.String(), "…") {
+			t.Errorf("it takes %d columns:\n%s", widest, tab)
+		}
+		if tab.fit(1); len(tab.lines()) != 3 {
+			t.Errorf("for a terminal of one column: %s", tab)
+		}
+	}
+}
+
+// A table that fits is not changed.
+func TestTableFitKeepsNarrow(t *testing.T) {
+	var tab table
+	tab.add("JOB", "STATE")
+	tab.add("a", strings.Repeat("x", 75))
+	if before := tab.String(); tab.fit(80).String() != before {
+		t.Errorf("got %s, want %s", &tab, before)
+	}
+}
+
+// Times for a narrow terminal have the day if it is not today, in their zone.
+func TestShowShort(t *testing.T) {
+	zone := time.FixedZone("", 9*3600)
+	at := time.Date(2026, 1, 1, 1, 2, 3, 0, zone)
+	for want, now := range map[string]time.Time{
+		"01:02:03":         time.Date(2025, 12, 31, 20, 0, 0, 0, time.UTC),
+		"2026-01-01 01:02": time.Date(2025, 12, 31, 10, 0, 0, 0, time.UTC),
+	} {
+		if got := showShort(at, now); got != want {
+			t.Errorf("at %v: %q, want %q", now, got, want)
 		}
 	}
 }
