@@ -153,6 +153,10 @@ func (u *UI) serveAct(w http.ResponseWriter, r *http.Request, access Access, who
 		u.serveError(w, r, v, &badRequest{"the form can't be read: " + err.Error()})
 		return
 	}
+	if r.Form.Has("pool") || r.Form.Has("series") {
+		u.serveActOn(w, r, who)
+		return
+	}
 	o, err := u.orderOf(r.Context(), r.Form)
 	if o != nil && o.source != nil {
 		v.source = o.source.Name
@@ -227,15 +231,21 @@ func (u *UI) orderOf(ctx context.Context, form url.Values) (*order, error) {
 	return o, nil
 }
 
+// reasonProblem returns what is wrong with a reason, "" if nothing is.
+func reasonProblem(reason string) string {
+	switch {
+	case reason == "":
+		return "The reason is missing: it is kept with what was done."
+	case len(reason) > reasonLimit || !utf8.ValidString(reason):
+		return fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(reason), reasonLimit)
+	}
+	return ""
+}
+
 // complete checks what was typed, and returns what is wrong with it, "" if nothing is.
 func (o *order) complete(now time.Time) (problem string) {
-	switch {
-	case o.reason == "":
-		return "The reason is missing: it is kept with what was done."
-	case len(o.reason) > reasonLimit || !utf8.ValidString(o.reason):
-		return fmt.Sprintf("The reason has %d bytes; it must have at most %d, of UTF-8.", len(o.reason), reasonLimit)
-	case !o.deed.timed:
-		return ""
+	if problem = reasonProblem(o.reason); problem != "" || !o.deed.timed {
+		return problem
 	}
 	at, err := parseWhen(o.when, now)
 	if err != nil {

@@ -1,7 +1,11 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -33,4 +37,54 @@ func countsAttention(s *source, counts []durable.Count, now time.Time) (ns []poo
 		}
 	}
 	return ns
+}
+
+// failedLimit is how many of the latest failed runs are looked at.
+const failedLimit = 30
+
+// failing returns the periodic jobs whose latest run failed, those that failed last first.
+func (s *source) failing(ctx context.Context) (jobs []durable.Job, err error) {
+	runs, err := s.Jobs.Latest(ctx, durable.LatestFilter{
+		Verdicts: []durable.Verdict{durable.RunFailed, durable.RunLost}, Limit: failedLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var seen []durable.ID
+	for _, r := range runs {
+		if slices.Contains(seen, r.Job) {
+			continue
+		}
+		seen = append(seen, r.Job)
+		j, err := s.Jobs.Get(ctx, r.Job)
+		switch {
+		case errors.Is(err, durable.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case j.Periodic() && !j.State.Done() && j.Error != "":
+			j.Payload, j.Result = nil, nil
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+// failingAttention returns what needs attention of these jobs.
+func (s *source) failingAttention(jobs []durable.Job) (ns []poolview.Notice) {
+	for i := range jobs {
+		j := &jobs[i]
+		name, path := s.link(j.ID, j.Key, 0)
+		if name == "" {
+			name = j.ID.String()
+		}
+		ns = append(ns, poolview.Notice{
+			Path: path, Name: page.Printable(name, 60), Text: "its last run failed: " + page.Printable(firstLine(j.Error), 80), Weight: 35,
+		})
+	}
+	return ns
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

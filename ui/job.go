@@ -67,6 +67,9 @@ func parseJob(v *view, q url.Values) error {
 			q.Get("id"))}
 	}
 	v.id = id
+	if v.search, err = limited(q, "q", 200); err != nil {
+		return err
+	}
 	if text := q.Get("run"); text != "" {
 		if v.run, err = strconv.ParseInt(text, 10, 64); err != nil || v.run < 1 {
 			return &badRequest{fmt.Sprintf("run is %.20q; it must be the number of a run, from 1", text)}

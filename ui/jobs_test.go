@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -255,7 +256,7 @@ func TestJobShowsProgressAndOutput(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
 		page := get(t, u, "/job?id="+id.String())
-		for _, want := range []string{`max="100" value="25"`, "25 of 100, 25 %, about 30\u00a0s left: &lt;i&gt;pages", "red &lt;b&gt;",
+		for _, want := range []string{`max="100" value="25"`, "25 of 100, 25 %, about 30\u00a0s left: &lt;i&gt;pages", `<span class="c1">red</span> &lt;b&gt;`,
 			"line 2", `<span aria-current="step">running`, "Output of run 1, which goes on"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("there is no %q: %s", want, page)
@@ -263,6 +264,10 @@ func TestJobShowsProgressAndOutput(t *testing.T) {
 		}
 		if strings.ContainsAny(page, "\x1b\u202e\r") {
 			t.Errorf("output is not shown as text: %q", page)
+		}
+		if page := get(t, u, "/job?q=LINE&id="+id.String()); strings.Contains(page, ">red<") || !strings.Contains(page, "line 2") ||
+			!strings.Contains(page, "Lines without “LINE”") {
+			t.Errorf("the lines with a text: %s", page)
 		}
 		if page := get(t, u, "/nodes"); !strings.Contains(page, "this program") || !strings.Contains(page, `value="25"`) {
 			t.Errorf("the page of the nodes: %s", page)
@@ -313,6 +318,33 @@ func TestSchedulesShowMisses(t *testing.T) {
 		page = get(t, u, "/schedules")
 		if !strings.Contains(page, `class="miss" d=`) {
 			t.Errorf("after the pause no time is missed: %s", page)
+		}
+	})
+}
+
+// A periodic job whose last run failed needs attention until one succeeds; one that runs once is dead or tried again.
+func TestAttentionOfFailingJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		fails := true
+		kind := durable.Handle(jobs, "backup", func(context.Context, int) (int, error) {
+			if fails {
+				return 0, durable.Permanent(errors.New("no <space>\nand more"))
+			}
+			return 0, nil
+		})
+		if _, err := kind.AtFixedRate(t.Context(), "nightly", 0, time.Hour, 0); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+		if text := get(t, u, "/"); !strings.Contains(text, "<bdi>nightly</bdi></a>: its last run failed: no &lt;space&gt;</li>") {
+			t.Errorf("the overview is %s", text)
+		}
+		fails = false
+		time.Sleep(time.Hour)
+		if text := get(t, u, "/"); !strings.Contains(text, "Nothing needs attention") {
+			t.Errorf("after a run that succeeded: %s", text)
 		}
 	})
 }

@@ -15,10 +15,12 @@ type look struct {
 	totals []point // the oldest first
 
 	pastRuns map[*executor.Series][]pastRun // the oldest first
+	series   map[*executor.Series]int       // their numbers
 }
 
 // seenRuns are the runs of a series that were seen.
 type seenRuns struct {
+	number    int // of the series, from 1
 	lastStart time.Time
 	leftOut   int64
 	runs      []pastRun // not changed, but replaced
@@ -38,27 +40,28 @@ func (u *UI) looked() *look {
 	u.latest = &look{Look: l}
 	u.latest.newest = u.totals.add(l)
 	u.latest.totals = u.totals.all()
-	u.latest.pastRuns = u.addRuns(l)
+	u.latest.pastRuns, u.latest.series = u.addRuns(l)
 	return u.latest
 }
 
-// addRuns remembers the latest runs of the schedules, and the times at which one was left out, and returns them. The
-// caller holds the lock.
-func (u *UI) addRuns(l *poolview.Look) map[*executor.Series][]pastRun {
+// addRuns remembers the latest runs of the schedules, and the times at which one was left out, and returns them and
+// the numbers of the series. The caller holds the lock.
+func (u *UI) addRuns(l *poolview.Look) (all map[*executor.Series][]pastRun, numbers map[*executor.Series]int) {
 	known := make(map[*executor.Series]*seenRuns)
-	all := make(map[*executor.Series][]pastRun)
+	all, numbers = make(map[*executor.Series][]pastRun), make(map[*executor.Series]int)
 	for i := range l.Pools {
 		for _, info := range l.Pools[i].Schedules {
 			r := u.seen[info.Series]
 			if r == nil {
-				r = &seenRuns{leftOut: info.LeftOut}
+				u.numbered++
+				r = &seenRuns{number: u.numbered, leftOut: info.LeftOut}
 			}
 			r.add(l.At, info)
-			known[info.Series], all[info.Series] = r, r.runs
+			known[info.Series], all[info.Series], numbers[info.Series] = r, r.runs, r.number
 		}
 	}
 	u.seen = known
-	return all
+	return all, numbers
 }
 
 // add adds the last run of a series, and a time that was left out.

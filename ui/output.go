@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -17,32 +19,56 @@ const outputShown = 8 << 10
 
 // output is what a run has written, on the page of its job.
 type output struct {
+	Job     string // its ID
 	Seq     int64
 	Live    bool
-	Text    string
+	Find    string // what lines must have to be shown
+	Text    template.HTML
 	Path    string // of the whole
 	Left    string // how many bytes are not shown
 	Omitted string // how many bytes were not kept
 }
 
-// colours are what programs write to a terminal for colours.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+// linesWith returns the lines that have a text, whatever the case of its letters.
+func linesWith(text []byte, find string) (found []byte) {
+	find = strings.ToLower(find)
+	for line := range bytes.Lines(text) {
+		if strings.Contains(strings.ToLower(string(line)), find) {
+			found = append(found, line...)
+		}
+	}
+	return found
+}
+
+// visible returns a line as it can be shown.
+func visible(line string) string { return page.Printable(line, outputShown) }
 
 func newOutput(v view, o *durable.RunOutput) *output {
 	if o == nil || o.Written == 0 {
 		return nil
 	}
 	text := append(append([]byte(nil), o.Head...), o.Tail...)
-	p := &output{Seq: o.Seq, Live: o.Live}
+	p := &output{Job: v.id.String(), Seq: o.Seq, Live: o.Live, Find: v.search}
 	p.Path = view{name: "output", source: v.source, id: v.id, run: o.Seq}.link()
+	if v.search != "" {
+		text = linesWith(text, v.search)
+	}
 	if n := len(text) - outputShown; n > 0 {
+		if end := bytes.IndexByte(text[n:], '\n'); end >= 0 {
+			n += end + 1 // whole lines
+		}
 		p.Left = page.Count(n)
 		text = text[n:]
 	}
 	if n := o.Omitted(); n > 0 {
 		p.Omitted = page.Count(n)
 	}
-	p.Text = page.Lines(string(colours.ReplaceAll(text, nil)), outputShown)
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		b.WriteString(string(page.Coloured(strings.TrimRight(line, "\r\n"), visible)))
+		b.WriteByte('\n')
+	}
+	p.Text = template.HTML(b.String())
 	return p
 }
 

@@ -121,6 +121,11 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []po
 		to := view{name: "jobs", source: s.Name, kind: kind}
 		ns = append(ns, poolview.Notice{Path: to.link(), Name: page.Printable(kind, 60), Text: "the kind is paused", Weight: 12})
 	}
+	failing, _, err := query(ctx, u, s, "failing", s.failing)
+	if err != nil && row.Error == "" {
+		row.Error = page.Lines(err.Error(), 300)
+	}
+	ns = append(ns, s.failingAttention(failing)...)
 	for kind, jobs := range kinds {
 		r := kindRow{
 			Kind: page.Printable(kind, 60), Paused: slices.Contains(paused, kind),

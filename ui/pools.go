@@ -33,7 +33,8 @@ func poolsBody(_ context.Context, u *UI, v view) (string, any, error) {
 // poolPage is what the page of a pool shows.
 type poolPage struct {
 	*poolview.Page
-	At string
+	Act string // where it can be changed, "" if it can't
+	At  string
 }
 
 func parsePool(v *view, q url.Values) error {
@@ -51,5 +52,9 @@ func poolBody(_ context.Context, u *UI, v view) (string, any, error) {
 	if p == nil {
 		return "", nil, &gone{fmt.Sprintf("there is no pool %d; it may have ended", v.number)}
 	}
-	return p.Title, &poolPage{p, l.At.Format("15:04:05 MST")}, nil
+	body := &poolPage{Page: p, At: l.At.Format("15:04:05 MST")}
+	if v.act {
+		body.Act = "act?pool=" + strconv.Itoa(v.number)
+	}
+	return p.Title, body, nil
 }

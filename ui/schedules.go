@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type schedulesPage struct {
 
 type scheduleRow struct {
 	Path, Name   string
+	Act          string // where it can be changed, "" if it can't
 	Where        string // the pool, or the source
 	Rhythm       string
 	Next, Last   string
@@ -40,6 +42,7 @@ type scheduleRow struct {
 // scheduled is periodic work of a pool, or a periodic job.
 type scheduled struct {
 	path, name, where, rhythm string
+	act                       string // where it can be changed, "" if it can't
 
 	next         time.Time // zero if there is none
 	paused       bool
@@ -96,7 +99,11 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	for i := range l.Pools {
 		pool := &l.Pools[i]
 		for _, s := range pool.Schedules {
-			all = append(all, newScheduled(pool, s, l.pastRuns[s.Series], l.At.Add(span)))
+			w := newScheduled(pool, s, l.pastRuns[s.Series], l.At.Add(span))
+			if v.act {
+				w.act = "act?series=" + strconv.Itoa(l.series[s.Series])
+			}
+			all = append(all, w)
 		}
 	}
 	if len(all) > 0 {
@@ -158,7 +165,7 @@ func (s *scheduled) overlaps(now time.Time) bool {
 
 func (s *scheduled) row(now time.Time) scheduleRow {
 	row := scheduleRow{
-		Path: s.path, Name: poolview.Task(s.name), Where: s.where, Rhythm: page.Printable(s.rhythm, 80),
+		Path: s.path, Act: s.act, Name: poolview.Task(s.name), Where: s.where, Rhythm: page.Printable(s.rhythm, 80),
 		Next: "–", Last: "–", Runs: page.Count(s.runs), Failed: "–", LeftOut: "–",
 	}
 	if s.failed >= 0 {

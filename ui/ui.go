@@ -41,7 +41,7 @@ type Config struct {
 	// needs an Authorize, and is safe only if that asks for what no other site can make a browser send.
 	Hosts []string
 
-	// Logger gets a line for each action: who, what, to which job, why, and the answer. The default, nil, is
+	// Logger gets a line for each action: who, what, to what, why, and the answer. The default, nil, is
 	// slog.Default.
 	Logger *slog.Logger
 
@@ -72,7 +72,7 @@ type Access uint8
 const (
 	None Access = iota // nothing: it is answered with 403
 	Look               // look at all pages
-	Act                // also change jobs, with Config.Actions
+	Act                // also change jobs, pools and schedules, with Config.Actions
 )
 
 // UI is a handler of the pages. Its methods may be called by any goroutine.
@@ -90,10 +90,11 @@ type UI struct {
 	cache   cache // what was rendered and read last
 	answers answers
 
-	mu     sync.Mutex
-	latest *look
-	totals totals
-	seen   map[*executor.Series]*seenRuns
+	mu       sync.Mutex
+	latest   *look
+	totals   totals
+	seen     map[*executor.Series]*seenRuns
+	numbered int // series ever
 }
 
 // source is a Source with the turn to read from it.

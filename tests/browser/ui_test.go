@@ -29,6 +29,7 @@ var uiViews = []view{
 	{"job", "", uiLive, "#output", "page 1", ".at", "", "", ""},
 	{"runs", "runs", uiLive, "#runs", "succeeded", ".at", "", "", ""},
 	{"nodes", "nodes", uiLive, "#nodes", "this program", ".at", "", "", ""},
+	{"resize", "act?pool=1", `document.getElementById('reason') !== null`, "main", "that many workers", "", "", "", ""},
 	{"acts", "acts", uiLive, "#acts", "too <b>many</b>", ".at", "", "", ""},
 	{"dead", "dead", uiLive, "#dead", "mailbox # is full", ".at", "", "", ""},
 }
