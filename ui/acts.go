@@ -64,13 +64,14 @@ func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 			Seq: a.Seq, At: page.Clock(a.At, now), Who: page.Printable(a.Who, 80), Action: page.Printable(a.Action, 40),
 			Reason: page.Printable(a.Reason, durable.MaxAct), Answer: page.Printable(a.Answer, 200),
 		}
+		name, path := s.link(a.Job, a.Key, 0)
 		if a.Job != (durable.ID{}) {
-			name, path := s.link(a.Job, a.Key, 0)
+			row.Path = path
 			if name == "" {
 				name = a.Job.String()
 			}
-			row.Name, row.Path = page.Printable(name, 60), path
 		}
+		row.Name = page.Printable(name, 60)
 		p.Acts = append(p.Acts, row)
 	}
 	return "Actions", p, nil

@@ -19,10 +19,26 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui"
 )
 
 // Updates leave nothing behind in the browser: 60 more need no more nodes and no more memory.
-func TestDebugPageSteady(t *testing.T) {
+func TestPagesSteady(t *testing.T) {
+	for name, page := range map[string]func(o *executor.Observer) http.Handler{
+		"debug": func(o *executor.Observer) http.Handler { return debug.Handler(o) },
+		"ui": func(o *executor.Observer) http.Handler {
+			u, err := ui.New(ui.Config{Observer: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return u
+		},
+	} {
+		t.Run(name, func(t *testing.T) { steady(t, page) })
+	}
+}
+
+func steady(t *testing.T, page func(*executor.Observer) http.Handler) {
 	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 10, Events: 50})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +57,7 @@ func TestDebugPageSteady(t *testing.T) {
 			p.Go(context.Background(), busy, executor.Named(fmt.Sprint("task ", j)))
 		}
 	}
-	updates := newUpdates(o)
+	updates := newUpdates(o, page)
 	server := httptest.NewServer(updates)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -74,16 +90,17 @@ func look(b *tab) state {
 	return state{c.Nodes, c.JsEventListeners, int64(call(b, runtime.GetHeapUsage, cdp.Empty{}).UsedSize)}
 }
 
-// updates is the page of package debug, whose updates come as fast as the test wants them.
+// updates is a page whose updates come as fast as the test wants them.
 type updates struct {
 	observer *executor.Observer
+	make     func(*executor.Observer) http.Handler
 	page     http.Handler
 	more     chan chan struct{}
 	n        atomic.Int64
 }
 
-func newUpdates(o *executor.Observer) *updates {
-	return &updates{o, debug.Handler(o), make(chan chan struct{}), atomic.Int64{}}
+func newUpdates(o *executor.Observer, page func(*executor.Observer) http.Handler) *updates {
+	return &updates{o, page, page(o), make(chan chan struct{}), atomic.Int64{}}
 }
 
 // wait has the page updated 60 times, and waits until it has the last.
@@ -121,7 +138,7 @@ func (u *updates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			page := httptest.NewRecorder()
 			ask := r.Clone(r.Context())
 			ask.URL.Path, ask.URL.RawQuery = "/", ""
-			debug.Handler(u.observer).ServeHTTP(page, ask)
+			u.make(u.observer).ServeHTTP(page, ask)
 			m := mainElement.FindSubmatch(page.Body.Bytes())
 			text, _ := json.Marshal(atElement.ReplaceAllString(string(m[1]), fmt.Sprintf("${1}update %d${2}", u.n.Add(1))))
 			io.WriteString(w, "event: main\ndata: "+string(text)+"\n\n")
