@@ -63,6 +63,24 @@ func (s *Store) Floors(kind string) (high, normal, low []int64) {
 	return s.floors.of([]string{kind})
 }
 
+// Empty removes what is in the tables, and what the store knows of it.
+func Empty(ctx context.Context, s *Store) error {
+	tables, err := sqlrow.Strings(s.db.QueryContext(ctx, `select relname from pg_catalog.pg_class
+		where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname like 'executor_%' and relname <> 'executor_schema'`))
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if _, err := s.db.ExecContext(ctx, "delete from "+table); err != nil {
+			return err
+		}
+	}
+	s.limits.Clear()
+	s.floors = floors{}
+	s.pruned.job, s.pruned.seq = durable.ID{}, 0
+	return nil
+}
+
 // Statements returns how many statements it takes to insert jobs.
 func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
 	n := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,13 +92,56 @@ func uuidText(j durable.Job) string { return j.ID.String() }
 var server *pgtest.Server
 
 func TestMain(m *testing.M) {
-	os.Exit(pgtest.Main(m.Run, &server, "fsync=off"))
+	os.Exit(pgtest.Main(func() int {
+		defer closeLeft()
+		return m.Run()
+	}, &server, "fsync=off"))
 }
 
 // dsn returns the name of a schema that is empty.
 func dsn(t *testing.T) string {
 	t.Helper()
 	return server.Schema(t)
+}
+
+// left are stores whose tests are over, by how they were opened.
+var left struct {
+	sync.Mutex
+	stores map[string][]*postgres.Store
+}
+
+// ready returns a store that is empty: one that an earlier test has left, or a new one, which open opens. It is for the
+// many tests of package storetest, most of which take less time than it takes to make the tables, to connect, and to
+// plan each statement first.
+func ready(t *testing.T, how string, open func() *postgres.Store) (store *postgres.Store) {
+	t.Helper()
+	left.Lock()
+	if stores := left.stores[how]; len(stores) > 0 {
+		store, left.stores[how] = stores[0], stores[1:]
+	}
+	left.Unlock()
+	if store == nil {
+		store = open()
+	}
+	t.Cleanup(func() {
+		must(0, postgres.Empty(context.Background(), store))
+		left.Lock()
+		defer left.Unlock()
+		if left.stores == nil {
+			left.stores = make(map[string][]*postgres.Store)
+		}
+		left.stores[how] = append(left.stores[how], store)
+	})
+	return store
+}
+
+// closeLeft closes the stores that tests have left.
+func closeLeft() {
+	for _, stores := range left.stores {
+		for _, store := range stores {
+			store.Close()
+		}
+	}
 }
 
 // pooled is what a dsn has behind a pooler that pools transactions.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -61,7 +62,11 @@ func TestStatementsCallNoPlantedOverload(t *testing.T) {
 	must(conn.Exec(t.Context(), script.String(), pgx.QueryExecModeSimpleProtocol))
 
 	path := regexp.MustCompile(`search_path=[^&]*`)
-	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, path.ReplaceAllString(dsn(t), "$0,planted")) })
+	storetest.Run(t, func(t *testing.T) durable.Store {
+		return ready(t, "planted", func() *postgres.Store {
+			return must(postgres.Open(path.ReplaceAllString(dsn(t), "$0,planted")))
+		})
+	})
 }
 
 // used returns the functions that the store's statements call by their plain name, and

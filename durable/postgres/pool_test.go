@@ -39,7 +39,12 @@ func pooledBy(t *testing.T, dsn string, change func(c *pgxpool.Config)) *pgxpool
 func TestOpenPoolConformance(t *testing.T) {
 	for name, more := range map[string]string{"direct": "", "pooled": pooled} {
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) durable.Store { return openPool(t, pool(t, dsn(t)+more)) })
+			storetest.Run(t, func(t *testing.T) durable.Store {
+				return ready(t, "pool"+more, func() *postgres.Store {
+					pool := must(pgxpool.New(context.Background(), dsn(t)+more)) // the server ends its connections
+					return must(postgres.OpenPool(t.Context(), pool))
+				})
+			})
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 				p := pool(t, dsn(t)+more)
 				return openPool(t, p), native{p, make(map[durable.Tx]pgx.Tx)}

@@ -65,21 +65,26 @@ func TestStoreKeepsConnectionsForNode(t *testing.T) {
 	}
 }
 
+// conformance holds stores whose dsn has that at its end against the suite.
+func conformance(t *testing.T, more string) {
+	storetest.Run(t, func(t *testing.T) durable.Store {
+		return ready(t, more, func() *postgres.Store { return must(postgres.Open(dsn(t) + more)) })
+	})
+}
+
 // The store in PostgreSQL passes the suite.
 func TestStoreConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)) })
+	conformance(t, "")
 }
 
 // It passes it, too, where transactions are serializable by default.
 func TestStoreConformanceWhereSerializableIsTheDefault(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) durable.Store {
-		return open(t, dsn(t)+"&default_transaction_isolation=serializable")
-	})
+	conformance(t, "&default_transaction_isolation=serializable")
 }
 
 // It passes it, too, without statements that outlive a transaction, as behind a pooler.
 func TestStoreConformanceBehindPooler(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) durable.Store { return open(t, dsn(t)+pooled) })
+	conformance(t, pooled)
 	storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 		store := open(t, dsn(t)+pooled)
 		return store, storetest.SQL(store.DB())

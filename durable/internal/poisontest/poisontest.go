@@ -4,6 +4,7 @@ package poisontest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,9 +66,9 @@ func Fill(t testing.TB, s durable.Store) (waits, runs durable.ID) {
 	return batch[0].ID, batch[1].ID
 }
 
-// Judge holds that all jobs but the one that was poisoned are run, that a dead node is freed and the living keep their
-// leases, that lists and counts have everything, and that the job can be removed.
-func Judge(t testing.TB, s durable.Store, poisoned durable.ID) {
+// Judge holds that all jobs but those that were poisoned are run, that a dead node is freed and the living keep their
+// leases, that lists and counts have everything, and that these jobs can be removed.
+func Judge(t testing.TB, s durable.Store, poisoned ...durable.ID) {
 	t.Helper()
 	ctx := t.Context()
 	check(t, err(s.Join(ctx, "alive", time.Hour)))
@@ -102,10 +103,9 @@ func Judge(t testing.TB, s durable.Store, poisoned durable.ID) {
 		}
 		check(t, err(s.Commit(ctx, b)))
 	}
-	others := 20
-	if poisoned != (durable.ID{}) {
-		delete(done, poisoned)
-		others--
+	others := 20 - len(poisoned)
+	for _, id := range poisoned {
+		delete(done, id)
 	}
 	if len(done) != others {
 		t.Errorf("%d of %d other jobs were run", len(done), others)
@@ -131,7 +131,7 @@ func Judge(t testing.TB, s durable.Store, poisoned durable.ID) {
 		if done[j.ID] {
 			continue
 		}
-		if j.ID != poisoned && j.Error == "" {
+		if !slices.Contains(poisoned, j.ID) && j.Error == "" {
 			t.Errorf("nothing is said about job %+v", j)
 		}
 		if a, e := s.Change(ctx, j.ID, durable.Change{Op: durable.OpDelete}); a != durable.Applied {
