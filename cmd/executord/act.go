@@ -64,6 +64,7 @@ when a run has ended; it is 1 if a job is not there, or cannot be changed so.`,
 	}
 	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
 	namespace := newNamespaceFlag(cmd, "in which the jobs are, if there are several")
+	reason := cmd.Flags().String("reason", "", "why; executord acts shows it")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		if err := checkNamespace(*namespace); err != nil {
 			return err
@@ -83,6 +84,7 @@ when a run has ended; it is 1 if a job is not there, or cannot be changed so.`,
 					text = "it was removed a moment ago"
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", called(e, full), text)
+				v.note(ctx, e, a.use, *reason, text)
 				done = done && (answer == durable.Applied || answer == durable.Deferred)
 			}
 			if missing != nil {

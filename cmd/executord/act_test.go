@@ -48,6 +48,19 @@ func TestActChangesJobs(t *testing.T) {
 		p.until("run ended", "job", "nightly", "outcome", "ok")
 		wantAnswer(t, store, 1, "executord: nihgtly: there is no such job in ", "cancel", "nihgtly")
 		wantAnswer(t, store, 1, "other: paused\nexecutord: nobody: there is no such job in ", "pause", "nobody", "other")
+		wantAnswer(t, store, 0, "other: resumed; due ", "resume", "other", "--reason", "the disk is <new>")
+		acts := asked(t, store, "acts", "-n", "100")
+		if a := acts[0]; a["action"] != "resume" || a["key"] != "executord/tab/other" || a["reason"] != "the disk is <new>" ||
+			!strings.HasPrefix(a["answer"].(string), "resumed; due") || !strings.Contains(a["who"].(string), "@") {
+			t.Errorf("the latest act is %v", a)
+		}
+		if len(acts) != 12 {
+			t.Errorf("%d acts: %v", len(acts), acts)
+		}
+		if text, _, code := output(t, "", "acts", "-n", "1", "--store", store); code != 0 || !strings.HasPrefix(text, "AT ") ||
+			!strings.Contains(text, "tab/other") || strings.Count(text, "\n") != 2 {
+			t.Errorf("exit code %d, %s", code, text)
+		}
 		p.end()
 		if got := jobNamed(t, store, "nightly")["next"]; got != next {
 			t.Errorf("next at %v, and after run-now at %v", next, got)

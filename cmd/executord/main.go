@@ -112,7 +112,7 @@ those of its user.`),
 	root.CompletionOptions.HiddenDefaultCmd = true
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newMigrate())...)
-	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
+	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newRecord())
 	root.AddCommand(newVersion())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {

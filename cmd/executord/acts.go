@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/executor-go/executor/cmd/executord/internal/catalog"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+	"github.com/executor-go/executor/durable"
+)
+
+func newRecord() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "acts",
+		Short: "Show what was done to jobs by hand, and why",
+		Long: strings.TrimSpace(`
+acts shows what was done to the jobs of a store by cancel, pause, resume, run-now
+and the pages of a daemon, the latest first. It is kept for a year.`),
+		Example: "  executord acts --store jobs.db",
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) > 0 {
+				return fmt.Errorf("acts takes no arguments, and got %q", names[0])
+			}
+			return nil
+		},
+	}
+	store := newStoreFlag(cmd, "the store: a file, or postgres://...")
+	asJSON := cmd.Flags().Bool("json", false, "print a line of JSON for each")
+	number := cmd.Flags().IntP("number", "n", 20, "how many to show, at most")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *number < 1 {
+			return fmt.Errorf("-n %d: it must be 1 or more", *number)
+		}
+		return store.visit(func(ctx context.Context, v client) error {
+			found, err := v.jobs.Acts(ctx, durable.ActFilter{Limit: *number})
+			switch {
+			case err != nil:
+				return err
+			case *asJSON:
+				return printJSON(cmd.OutOrStdout(), found)
+			case len(found) == 0:
+				fmt.Fprintln(os.Stderr, "nothing was done by hand")
+				return nil
+			}
+			io.WriteString(cmd.OutOrStdout(), actTable(found).fit(terminalWidth(cmd.OutOrStdout())).String())
+			return nil
+		})
+	}
+	return cmd
+}
+
+func actTable(acts []durable.Act) *table {
+	t := new(table)
+	t.add("AT", "ACTION", "JOB", "BY", "REASON", "ANSWER")
+	for _, a := range acts {
+		t.add(a.At.Local().Format("2006-01-02 15:04:05"), job.Printable(a.Action), job.Printable(catalog.NameOf("", a.Key)),
+			job.Printable(a.Who), job.Printable(a.Reason), job.Printable(a.Answer))
+	}
+	return t
+}
+
+// note keeps in the store what was done to a job. Without that it is done all the same.
+func (v client) note(ctx context.Context, e catalog.Entry, action, reason, answer string) {
+	err := v.jobs.NoteAct(ctx, durable.Act{
+		Who: whoAmI(), Action: action, Job: e.ID, Key: e.Key, Reason: reason, Answer: answer,
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "executord: that is done, and not noted in the store: %v\n", err)
+	}
+}
+
+// whoAmI returns the user and the host of this process.
+func whoAmI() string {
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, _ := os.Hostname()
+	return cmp.Or(name, "somebody") + "@" + cmp.Or(host, "some host")
+}
