@@ -326,9 +326,9 @@ func TestSchedulesShowMisses(t *testing.T) {
 func TestAttentionOfFailingJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, start := newNode(t)
-		fails := true
+		var works atomic.Bool
 		kind := durable.Handle(jobs, "backup", func(context.Context, int) (int, error) {
-			if fails {
+			if !works.Load() {
 				return 0, durable.Permanent(errors.New("no <space>\nand more"))
 			}
 			return 0, nil
@@ -341,7 +341,7 @@ func TestAttentionOfFailingJobs(t *testing.T) {
 		if text := get(t, u, "/"); !strings.Contains(text, "<bdi>nightly</bdi></a>: its last run failed: no &lt;space&gt;</li>") {
 			t.Errorf("the overview is %s", text)
 		}
-		fails = false
+		works.Store(true)
 		time.Sleep(time.Hour)
 		if text := get(t, u, "/"); !strings.Contains(text, "Nothing needs attention") {
 			t.Errorf("after a run that succeeded: %s", text)
