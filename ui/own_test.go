@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page/pagetest"
 	"github.com/executor-go/executor/ui"
 )
 
@@ -78,11 +79,11 @@ func TestOwnPageIsLive(t *testing.T) {
 			t.Errorf("calls are %v", calls)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		l, ended := listen(ctx, u, "x&a=1")
+		l := pagetest.Listen(ctx, u, "x&a=1")
 		time.Sleep(2500 * time.Millisecond)
 		cancel()
-		<-ended
-		if es := l.events(t); len(es) != 3 || es[2][1] != "00:00:02" {
+		<-l.Ended()
+		if es := l.Events(t); len(es) != 3 || es[2][1] != "00:00:02" {
 			t.Errorf("events are %q", es)
 		}
 	})

@@ -59,6 +59,7 @@ var layers = []struct {
 		"internal/alarm", "internal/heap", "internal/lanes", "internal/bucket", "internal/rhythm", "internal/ring", "internal/spinlock",
 	}},
 	{"internal/page", nil},
+	{"internal/page/pagetest", nil},
 	{"internal/poolview", []string{".", "histogram", "internal/page"}},
 	{"debug", []string{".", "histogram", "internal/page", "internal/poolview"}},
 	{"examples/crawler", []string{"."}},
@@ -79,6 +80,7 @@ var layers = []struct {
 // use public packages, as those of users do.
 var lent = map[string]string{
 	"internal/page":          "what all pages have in common, for ui and executord: what they refuse must not differ",
+	"internal/page/pagetest": "a browser of live updates, for the tests of ui",
 	"internal/poolview":      "what pages show of pools, for ui, which shows the same of them as debug",
 	"internal/pgserver":      "starts PostgreSQL for the tests of three modules, and uses nothing of the core",
 	"internal/testkit":       "helpers of the core's tests, for module tests",

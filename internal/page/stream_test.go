@@ -1,0 +1,114 @@
+package page_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/page/pagetest"
+)
+
+// served is a handler of streams with what look returns.
+func served(s *page.Streams, look func() (page.Update, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Serve(w, r, look) })
+}
+
+// always is the same update each time.
+func always() (page.Update, error) { return page.Update{Main: []byte("x")}, nil }
+
+// There are no more than a hundred streams, and a place is free again when a browser leaves.
+func TestStreamsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := page.NewStreams("shop")
+		h := served(s, always)
+		var all []*pagetest.Listener
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 100 {
+			all = append(all, pagetest.Listen(ctx, h, ""))
+		}
+		synctest.Wait()
+		l := pagetest.Listen(t.Context(), h, "")
+		<-l.Ended()
+		if l.Refused() != http.StatusServiceUnavailable || l.Header().Get("Retry-After") == "" {
+			t.Errorf("stream 101: %d", l.Refused())
+		}
+		cancel()
+		for _, l := range all {
+			<-l.Ended()
+		}
+		l = pagetest.Listen(t.Context(), h, "")
+		synctest.Wait()
+		if l.Refused() != 0 || len(l.Events(t)) != 1 {
+			t.Errorf("a stream after others: %d", l.Refused())
+		}
+		s.Close()
+		if !l.HasEnded() {
+			t.Error("Close has returned before the stream has ended")
+		}
+		l = pagetest.Listen(t.Context(), h, "")
+		<-l.Ended()
+		if l.Refused() != http.StatusServiceUnavailable {
+			t.Errorf("a stream after Close: %d", l.Refused())
+		}
+	})
+}
+
+// What has not changed is not sent again, an error ends the stream, and no text can begin an event of its own.
+func TestStreamsSendChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		l := pagetest.Listen(t.Context(), served(page.NewStreams("shop"), func() (page.Update, error) {
+			looks++
+			if looks == 10 {
+				return page.Update{}, errors.New("gone\r\revent: evil")
+			}
+			return page.Update{Main: []byte(strings.Repeat("a\r\n\nevent: evil\n\n", looks/5)), Point: "[1]"}, nil
+		}), "")
+		<-l.Ended()
+		es := l.Events(t)
+		if len(es) != 2 || es[0] != [2]string{"main", "a\r\n\nevent: evil\n\n"} || es[1] != [2]string{"gone", "gone\r\revent: evil"} {
+			t.Errorf("events are %q", es)
+		}
+	})
+}
+
+// A server that shuts down does not wait for streams, and its WriteTimeout does not end them.
+func TestStreamsServerShutdown(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	h := served(page.NewStreams("shop"), func() (page.Update, error) {
+		looks++
+		return page.Update{Main: []byte{byte('0' + looks)}}, nil
+	})
+	server := &http.Server{Handler: h, WriteTimeout: time.Millisecond}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ln) }()
+	client := &http.Client{Transport: &http.Transport{}}
+	r, err := client.Get("http://" + ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b := make([]byte, 1<<16)
+	for range 3 { // updates come for longer than the timeout
+		if n, err := r.Body.Read(b); err != nil || n == 0 {
+			t.Fatalf("a stream ends after %d bytes: %v", n, err)
+		}
+	}
+	if err := server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != http.ErrServerClosed {
+		t.Error(err)
+	}
+	client.CloseIdleConnections()
+}
