@@ -656,3 +656,29 @@ func TestServerRefusesNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A page has at most 200 jobs, those that failed last first, and 20 KB for 50 of them.
+func TestServerPageSize(t *testing.T) {
+	f, run := newFake("backup")
+	defer run.End(nil)
+	at := time.Now()
+	for i := range 250 {
+		name := fmt.Sprintf("backup of shop %d", i)
+		last := view.Run{Job: name, Run: 12345, Outcome: "ok", Started: at.Add(-time.Hour), Took: 12.5}
+		if i%100 == 99 {
+			last.Outcome = "failed"
+		}
+		f.jobs = append(f.jobs, view.Job{Job: name, Schedule: "30 2 * * mon-fri", State: "waiting", Next: &at, Last: &last})
+	}
+	text := ask(New(Config{Daemon: f}).Handler(), "GET", "/", nil).Body.String()
+	rows := strings.Count(text, `<tr><th scope="row">`)
+	if rows != mostJobs || len(text) > 20<<10*rows/50 {
+		t.Errorf("%d bytes for %d rows", len(text), rows)
+	}
+	if first, ok := strings.Index(text, "shop 199<"), strings.Index(text, "shop 0<"); first < 0 || first > ok {
+		t.Error("a job that failed last is not among the first")
+	}
+	if !strings.Contains(text, "251 jobs") || !strings.Contains(text, "3 failed last") || !strings.Contains(text, "And 51 more") {
+		t.Errorf("the page does not say how many there are: %.1500s", text)
+	}
+}
