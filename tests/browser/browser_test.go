@@ -22,15 +22,14 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Tabs wait most of the time. A browser has six connections to a server, of which each tab keeps one for updates.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil { // tabs wait most of the time
 		panic(err)
 	}
 	code := m.Run()
 	if shared.end != nil {
 		shared.end()
 	}
-	for _, end := range ends {
+	for _, end := range ends.all {
 		end()
 	}
 	os.Exit(code)
@@ -84,7 +83,7 @@ func open(t *testing.T, s site, base string) *tab {
 	if shared.err != nil {
 		t.Fatalf("%s: %v", path, shared.err)
 	}
-	ctx, cancel := chromedp.NewContext(shared.ctx)
+	ctx, cancel := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext()) // with connections of its own
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)

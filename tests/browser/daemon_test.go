@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,22 +41,7 @@ var daemonViews = []view{
 	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},
 }
 
-var daemon struct {
-	sync.Once
-	base string
-	err  error
-}
-
-// startDaemon runs executord, once for all tests.
-func startDaemon(t *testing.T) string {
-	t.Helper()
-	daemon.Do(func() { daemon.base, daemon.err = runDaemon() })
-	if daemon.err != nil {
-		t.Fatal(daemon.err)
-	}
-	return daemon.base
-}
-
+// runDaemon runs executord.
 func runDaemon() (base string, err error) {
 	program, dir, err := build("cmd/executord")
 	if err != nil {
@@ -78,7 +62,7 @@ func runDaemon() (base string, err error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	ends = append(ends, func() { cmd.Process.Signal(syscall.SIGTERM); cmd.Wait() })
+	atEnd(func() { cmd.Process.Signal(syscall.SIGTERM); cmd.Wait() })
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		var line struct{ Msg, Job, At string }
@@ -99,16 +83,9 @@ func runDaemon() (base string, err error) {
 	return "", errors.New("executord has ended")
 }
 
-var session sync.Mutex
-
-// logIn opens a session by the form, unless there is one.
+// logIn opens a session by the form.
 func logIn(b *tab) {
-	session.Lock()
-	defer session.Unlock()
 	b.do(chromedp.Navigate(b.base))
-	if eval[bool](b, `document.querySelector('[name=token]') === null`) {
-		return
-	}
 	b.do(chromedp.SendKeys("[name=token]", daemonToken), chromedp.Submit("[name=token]"))
 	b.poll(10*time.Second, `document.getElementById('jobs') !== null`)
 }
@@ -117,7 +94,7 @@ func logIn(b *tab) {
 func TestDaemonLeadsToOutput(t *testing.T) {
 	t.Parallel()
 	need(t, chromium)
-	b := open(t, sites[2], startDaemon(t))
+	b := open(t, sites[2], sites[2].at(t))
 	b.visit(daemonViews[0])
 	b.do(chromedp.Click("#jobs a[href*='job=failing']"))
 	b.poll(10*time.Second, `document.getElementById('output')?.textContent.includes('this one fails')`)
@@ -127,7 +104,7 @@ func TestDaemonLeadsToOutput(t *testing.T) {
 func TestDaemonFollowsRun(t *testing.T) {
 	t.Parallel()
 	need(t, chromium)
-	b := open(t, sites[2], startDaemon(t))
+	b := open(t, sites[2], sites[2].at(t))
 	lines := `document.querySelectorAll('#output li').length`
 	call(b, page.Navigate, page.NavigateParams{URL: b.base + "run?job=talks&run=1"})
 	b.poll(10*time.Second, lines+` > 0`)
@@ -144,7 +121,7 @@ func TestDaemonFollowsRun(t *testing.T) {
 func TestDaemonActs(t *testing.T) {
 	t.Parallel()
 	need(t, chromium)
-	b := open(t, sites[2], startDaemon(t))
+	b := open(t, sites[2], sites[2].at(t))
 	for _, do := range []string{"Pause", "Resume"} {
 		b.do(chromedp.Navigate(b.base + "job?name=nightly"))
 		b.poll(10*time.Second, `document.querySelector('nav[aria-label=Actions] a')?.closest('nav').textContent.includes('`+do+`')`)

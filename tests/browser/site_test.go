@@ -15,7 +15,7 @@ import (
 // site is a program that serves pages.
 type site struct {
 	name  string
-	start func(t *testing.T) (base string) // ends in a slash; the program runs until the tests are over
+	start func() (base string, err error) // starts it once, until the tests are over; base ends in a slash
 	views []view
 	token string       // that requests must have, "" for none
 	enter func(b *tab) // opens a session, nil where there is none
@@ -39,35 +39,39 @@ const debugLive = `document.getElementById('live')?.textContent === 'live'`
 // sites are all that are tested.
 var sites = []site{{
 	name:  "debug",
-	start: startObserved,
+	start: sync.OnceValues(runObserved),
 	views: []view{
 		{"overview", "", debugLive, "#pools", "thumbnails", ".at", "td svg", "stroke", "td svg polyline"},
 		{"pool", "pool?id=1", debugLive, "#workers", "resize", ".at", ".bars", "fill", ".bars rect"},
 		{"schedules", "schedules", debugLive, "#schedules", "weekly report", ".at", ".lanes", "stroke", ".lanes path"},
 	},
 }, {
-	name: "ui", start: startUI, views: uiViews,
+	name: "ui", start: sync.OnceValues(runUI), views: uiViews,
 }, {
-	name: "executord", start: startDaemon, views: daemonViews, token: daemonToken, enter: logIn,
+	name: "executord", start: sync.OnceValues(runDaemon), views: daemonViews, token: daemonToken, enter: logIn,
 }}
 
-// ends are called after all tests.
-var ends []func()
-
-var observed struct {
-	sync.Once
-	base string
-	err  error
+// at returns where the pages of a site are.
+func (s site) at(t *testing.T) (base string) {
+	t.Helper()
+	base, err := s.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base
 }
 
-// startObserved runs examples/observed, once for all tests.
-func startObserved(t *testing.T) string {
-	t.Helper()
-	observed.Do(func() { observed.base, observed.err = runObserved() })
-	if observed.err != nil {
-		t.Fatal(observed.err)
-	}
-	return observed.base
+// ends are called after all tests.
+var ends struct {
+	sync.Mutex
+	all []func()
+}
+
+// atEnd has f called after all tests.
+func atEnd(f func()) {
+	ends.Lock()
+	defer ends.Unlock()
+	ends.all = append(ends.all, f)
 }
 
 // build builds a program of this repository, into a directory of its own that is removed after all tests.
@@ -76,7 +80,7 @@ func build(name string) (program, dir string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	ends = append(ends, func() { os.RemoveAll(dir) })
+	atEnd(func() { os.RemoveAll(dir) })
 	program = filepath.Join(dir, path.Base(name))
 	build := exec.Command("go", "build", "-o", program, "github.com/executor-go/executor/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -85,6 +89,7 @@ func build(name string) (program, dir string, err error) {
 	return program, dir, nil
 }
 
+// runObserved runs examples/observed.
 func runObserved() (base string, err error) {
 	program, _, err := build("examples/observed")
 	if err != nil {
@@ -98,7 +103,7 @@ func runObserved() (base string, err error) {
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	ends = append(ends, func() { cmd.Process.Kill(); cmd.Wait() })
+	atEnd(func() { cmd.Process.Kill(); cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("observed ended: %w", err)

@@ -34,7 +34,10 @@ func TestPagesSteady(t *testing.T) {
 			return u
 		},
 	} {
-		t.Run(name, func(t *testing.T) { steady(t, page) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steady(t, page)
+		})
 	}
 }
 

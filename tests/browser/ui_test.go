@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
-	"testing"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -34,25 +32,10 @@ var uiViews = []view{
 	{"dead", "dead", uiLive, "#dead", "mailbox # is full", ".at", "", "", ""},
 }
 
-var uiSite struct {
-	sync.Once
-	base string
-	err  error
-}
-
-// startUI serves the pages of module ui, with pools and jobs at work.
-func startUI(t *testing.T) string {
-	t.Helper()
-	uiSite.Do(func() { uiSite.base, uiSite.err = runUI() })
-	if uiSite.err != nil {
-		t.Fatal(uiSite.err)
-	}
-	return uiSite.base
-}
-
+// runUI serves the pages of module ui, with pools and jobs at work.
 func runUI() (base string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ends = append(ends, cancel)
+	atEnd(cancel)
 	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 10, Events: 50})
 	if err != nil {
 		return "", err
@@ -61,7 +44,7 @@ func runUI() (base string, err error) {
 	if err != nil {
 		return "", err
 	}
-	ends = append(ends, func() { pool.ShutdownNow() })
+	atEnd(func() { pool.ShutdownNow() })
 	for range 3 {
 		busy := func(ctx context.Context) error { <-ctx.Done(); return nil }
 		if err := pool.Go(ctx, busy, executor.Named("resize")); err != nil {
@@ -78,7 +61,7 @@ func runUI() (base string, err error) {
 		return "", err
 	}
 	ended := make(chan error, 1)
-	ends = append(ends, func() { cancel(); <-ended })
+	atEnd(func() { cancel(); <-ended })
 	if err := addJobs(ctx, jobs); err != nil {
 		return "", err
 	}
@@ -96,9 +79,27 @@ func runUI() (base string, err error) {
 	}
 	server := &http.Server{Handler: pages}
 	go server.Serve(listener)
-	ends = append(ends, func() { pages.Close(); server.Close() })
-	time.Sleep(4 * time.Second) // some jobs have run
-	return "http://" + listener.Addr().String() + "/", nil
+	atEnd(func() { pages.Close(); server.Close() })
+	return "http://" + listener.Addr().String() + "/", awaitRuns(ctx, jobs)
+}
+
+// awaitRuns waits until a job has succeeded, one is dead, and one runs.
+func awaitRuns(ctx context.Context, jobs *durable.Jobs) error {
+	for range 500 {
+		counts, err := jobs.Counts(ctx)
+		if err != nil {
+			return err
+		}
+		seen := make(map[durable.State]bool)
+		for _, c := range counts {
+			seen[c.State] = true
+		}
+		if seen[durable.Succeeded] && seen[durable.Dead] && seen[durable.Running] {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.New("the jobs do not run")
 }
 
 func addJobs(ctx context.Context, jobs *durable.Jobs) error {
