@@ -53,7 +53,7 @@ func newCommitter(n *node) *committer {
 func (s *committer) confirm(r *run, occurrence time.Time) {
 	s.add(entry{run: r, occurrence: occurrence})
 }
-func (s *committer) outcome(r *run, o Outcome) { s.add(entry{run: r, outcome: &o}) }
+func (s *committer) outcome(r *run, o *Outcome) { s.add(entry{run: r, outcome: o}) }
 
 func (s *committer) add(e ...entry) {
 	s.mu.Lock()
@@ -117,6 +117,13 @@ func (s *committer) commit(ctx context.Context, o *outage, group []entry) {
 
 func (s *committer) try(ctx context.Context, group []entry) error {
 	b := CommitRequest{Node: s.n.name(), History: s.n.jobs.cfg.History}
+	outcomes := 0
+	for i := range group {
+		if group[i].outcome != nil {
+			outcomes++
+		}
+	}
+	b.Outcomes = make([]Outcome, 0, outcomes)
 	for _, e := range group {
 		switch {
 		case e.outcome != nil:

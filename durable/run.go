@@ -190,7 +190,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 			}
 			o = new(r.withoutNext(ctx, err))
 		}
-		r.commit(*o)
+		r.commit(o)
 	}()
 	o, moved, err = r.perform(ctx, func(e Outcome) { o = &e })
 	return err
@@ -216,7 +216,7 @@ func (r *run) postpone(occurrence time.Time) {
 }
 
 // commit hands the outcome over, also if the node was declared dead meanwhile: the store refuses it then.
-func (r *run) commit(o Outcome) {
+func (r *run) commit(o *Outcome) {
 	r.output.Load().close()
 	if !o.Unrecorded && r.n.jobs.cfg.History > 0 {
 		o.Output = r.packed()

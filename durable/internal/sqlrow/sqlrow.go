@@ -201,16 +201,16 @@ func newReader(names []string) *reader {
 	return r
 }
 
-// scan reads a row. What is of no column that is read has its zero value.
-func (r *reader) scan(s Scanner) (durable.Job, error) {
+// scan reads a row into r.job. What is of no column that is read has its zero value.
+func (r *reader) scan(s Scanner) error {
 	r.job, r.id = durable.Job{}, nil
-	if err := s.Scan(r.dest...); err != nil {
-		return durable.Job{}, err
+	err := s.Scan(r.dest...)
+	if err != nil {
+		return err
 	}
-	j := r.job
-	var err error
+	j := &r.job
 	if j.ID, err = ID(r.id); err != nil {
-		return j, err
+		return err
 	}
 	j.Key = r.key.String
 	if r.meta != "" && json.Unmarshal([]byte(r.meta), &j.Meta) != nil {
@@ -228,7 +228,7 @@ func (r *reader) scan(s Scanner) (durable.Job, error) {
 	default:
 		j.Attempt, j.Started = j.Attempt+1, Time(r.started)
 	}
-	return j, nil
+	return nil
 }
 
 // readsAll returns a reader of Read.
@@ -239,7 +239,11 @@ func readsAll() *reader {
 }
 
 // Scan reads a job.
-func Scan(s Scanner) (durable.Job, error) { return readsAll().scan(s) }
+func Scan(s Scanner) (durable.Job, error) {
+	r := readsAll()
+	err := r.scan(s)
+	return r.job, err
+}
 
 // States returns the condition that a job in executor_job is in one of the states. It is short however many there are.
 func States(states []durable.State) string {
@@ -281,17 +285,16 @@ func ScanAll(rows Rows, err error) ([]durable.Job, error) {
 	r := readsAll()
 	var jobs []durable.Job
 	for rows.Next() {
-		j, err := r.scan(rows)
-		if err != nil {
+		if err := r.scan(rows); err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, j)
+		jobs = append(jobs, r.job)
 	}
 	return jobs, rows.Err()
 }
 
-// ScanClaimed reads and closes rows of Claimed, and calls each with the job. Of these each completes what the claim
-// knows, see Complete.
+// ScanClaimed reads and closes rows of Claimed, and calls each with the job of one after the other, which each has to
+// copy, and to complete by what the claim knows, see Complete.
 func ScanClaimed(rows Rows, err error, each func(j *durable.Job)) error {
 	if err != nil {
 		return err
@@ -299,11 +302,10 @@ func ScanClaimed(rows Rows, err error, each func(j *durable.Job)) error {
 	defer rows.Close()
 	r := newReader(claimedNames)
 	for rows.Next() {
-		j, err := r.scan(rows)
-		if err != nil {
+		if err := r.scan(rows); err != nil {
 			return err
 		}
-		each(&j)
+		each(&r.job)
 	}
 	return rows.Err()
 }
