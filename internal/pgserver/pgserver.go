@@ -50,11 +50,15 @@ func start(s *Server, fill func(*Server) error) (_ *Server, err error) {
 		return nil, err
 	}
 	s.hireJanitor()
-	if err = fill(s); err == nil {
-		s.Port, err = freePort()
-	}
-	if err == nil {
-		err = s.Restart()
+	err = fill(s)
+	for try := 0; err == nil; try++ {
+		if s.Port, err = freePort(); err != nil {
+			break
+		}
+		if err = s.run(); try == 5 || !portTaken(err) {
+			break
+		}
+		err = nil // another program was quicker
 	}
 	if err != nil {
 		s.Stop()
@@ -124,9 +128,25 @@ func (s *Server) DSN() string {
 }
 
 // Restart starts the server at the port it had, after Kill or with one, and
-// waits until it is ready.
+// waits until it is ready. While it was down, the system may have given the port
+// to a connection of another program: Restart waits for up to ten seconds for it.
 func (s *Server) Restart() error {
 	s.Kill()
+	for try := 0; ; try++ {
+		if err := s.run(); try == 100 || !portTaken(err) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// portTaken reports whether a server has ended since its port is in use.
+func portTaken(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "could not bind IPv4 address")
+}
+
+// run starts the server at its port, and waits until it is ready.
+func (s *Server) run() error {
 	// No socket in the directory: its name may be too long for one.
 	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.Port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
 	for _, setting := range s.settings {
@@ -159,7 +179,9 @@ func (s *Server) awaitReady() error {
 	for !s.ready() {
 		select {
 		case <-s.ended:
-			return fmt.Errorf("PostgreSQL ended before it was ready, with %v:\n%s", s.cmd.ProcessState, s.tail())
+			state := s.cmd.ProcessState
+			s.cmd = nil
+			return fmt.Errorf("PostgreSQL ended before it was ready, with %v:\n%s", state, s.tail())
 		case <-late:
 			s.Kill()
 			return fmt.Errorf("PostgreSQL is not ready after a minute:\n%s", s.tail())

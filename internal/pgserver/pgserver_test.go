@@ -112,6 +112,35 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// A server that is restarted waits for its port, which another program may have got meanwhile.
+func TestServerWaitsForItsPort(t *testing.T) {
+	s, dir, err := start(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	other, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", s.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	restarted := make(chan error, 1)
+	go func() { restarted <- s.Restart() }()
+	for refused := false; !refused; { // the first try
+		logs, _ := filepath.Glob(filepath.Join(dir, "*/log"))
+		for _, name := range logs {
+			text, _ := os.ReadFile(name)
+			refused = bytes.Contains(text, []byte("could not bind"))
+		}
+	}
+	other.Close()
+	if err := <-restarted; err != nil {
+		t.Fatal(err)
+	}
+	if err := session(s.DSN()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A server that ends before it is ready is an error that says why, and leaves
 // nothing.
 func TestServerThatDoesNotStart(t *testing.T) {

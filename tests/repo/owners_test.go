@@ -22,7 +22,7 @@ var starts = map[string]string{
 	"task.WithCancel":          "the pool's context; stopped when the body has returned",
 	"main.run":                 "the example's context; stops the server",
 	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",
-	"pgserver.Restart":         "the server; waits for its process, and is waited for by Kill",
+	"pgserver.run":             "the server; waits for its process, and is waited for by Kill",
 }
 
 // awake are the test files of the core that sleep in real time, with the reason.
