@@ -90,6 +90,21 @@ var durableMutants = []mutant{
 		new: "		w.exec(\"commit\")\n",
 	},
 	{
+		file: "durable/postgres/commit.go", what: "the history has the error of the job",
+		old: "finished, verdict, run_error, output from u",
+		new: "finished, verdict, error, output from u",
+	},
+	{
+		file: "durable/postgres/set.go", what: "of several jobs those are added that can be",
+		old: "		return errConflict\n",
+		new: "		return nil\n",
+	},
+	{
+		file: "durable/postgres/tx.go", what: "a transaction keeps what could not be added as a whole",
+		old: "rollback to savepoint executor",
+		new: "select 1",
+	},
+	{
 		file: "durable/postgres/claim.go", what: "a node that is dead claims",
 		old: " and exists (select from node)\n",
 		new: "\n",
