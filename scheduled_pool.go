@@ -16,9 +16,9 @@ import (
 //
 //	submit    push the task into the delay queue
 //	            below Core workers: start one, which will look at the queue
-//	            else, if a worker is idle: hand it what is due, and set the alarm
-//	worker    take what is due; hand other tasks that are due to idle workers, and set
-//	          the alarm for the next
+//	            else, if a worker is idle: wake it if a task is due, or set the alarm
+//	worker    take a task that is due; wake an idle worker if another is due, or set the
+//	          alarm for the next
 //	idle      wait for a task or for the alarm; all idle workers listen, one receives it
 //
 // The JDK's queue has a leader, the one waiter that waits with a timeout. Here the alarm
@@ -65,10 +65,7 @@ func (tm *timer) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
 		return p.hireLocked(), queued
 	}
-	if p.mu.idle.top != nil && !tm.alarmCovers(t) {
-		tm.queue.Look()
-		tm.dispatchLocked()
-	}
+	tm.announceLocked(t)
 	return nil, queued
 }
 
@@ -109,30 +106,33 @@ func (tm *timer) repositionLocked(s *Series) {
 	q.remove(t)
 	t.Move(s.position())
 	q.push(entry{s}) // there is room
-	if tm.pool.mu.idle.top != nil && !tm.alarmCovers(t) {
-		tm.queue.Look()
-		tm.dispatchLocked()
-	}
+	tm.announceLocked(t)
 }
 
-// dispatchLocked hands tasks that were due at the last look at the clocks to idle
-// workers, and sets the alarm for the next. Every worker that takes a task calls it.
+// announceLocked has an idle worker look at t, which was queued, in time: now, if t is due, or
+// by the alarm. A worker that is on its way looks at it in any case.
+func (tm *timer) announceLocked(t *task.Task) {
+	if tm.pool.mu.idle.top == nil || tm.pool.mu.waking != nil || tm.alarmCovers(t) {
+		return
+	}
+	tm.queue.Look()
+	tm.dispatchLocked()
+}
+
+// dispatchLocked wakes an idle worker if a task was due at the last look at the clocks, unless
+// one is on its way, and sets the alarm for the next. Every worker that takes a task calls it.
 func (tm *timer) dispatchLocked() {
 	p := tm.pool
-	for p.mu.idle.top != nil {
-		tt, ok := tm.queue.Pop()
-		if !ok {
-			break
-		}
-		tt.taskCore().SetPlace(task.Unplaced)
-		w := p.mu.idle.pop()
-		p.handLocked(w, entry{tt})
-		w.wakeTo(stepRun)
-	}
 	if p.mu.stage != StageRunning && tm.queue.Len() == 0 {
 		p.retireLocked() // nothing will come any more
 	}
-	tm.setAlarmLocked()
+	switch {
+	case p.mu.idle.top == nil || p.mu.waking != nil:
+	case tm.queue.Due():
+		p.wakeLocked()
+	default:
+		tm.setAlarmLocked()
+	}
 }
 
 // ensureListenerLocked returns a new worker, to be started, if tasks wait for their

@@ -80,22 +80,26 @@ func (q *Queue[E]) Renew() {
 	}
 }
 
+// Due reports whether an element was due at the last reading of the clocks.
+func (q *Queue[E]) Due() bool { return q.due(false) >= 0 || q.due(true) >= 0 }
+
+// due returns for how long the first element that waits on a clock was due at the last
+// reading, negative if it was not, or there is none.
+func (q *Queue[E]) due(wall bool) time.Duration {
+	if due, ok := q.heap(wall).Least(); ok {
+		return Until(q.seen.On(wall), due)
+	}
+	return -1
+}
+
 // Pop removes and returns the element that was overdue by most at the last reading of
 // the clocks, or false if none was due.
 func (q *Queue[E]) Pop() (e E, ok bool) {
-	var best *heap.Queue[int64, E]
-	var most time.Duration = -1
-	for _, wall := range [...]bool{false, true} {
-		if due, ok := q.heap(wall).Least(); ok {
-			if over := Until(q.seen.On(wall), due); over > most {
-				best, most = q.heap(wall), over
-			}
-		}
-	}
-	if best == nil {
+	mono, wall := q.due(false), q.due(true)
+	if mono < 0 && wall < 0 {
 		return e, false
 	}
-	_, e, _ = best.Pop()
+	_, e, _ = q.heap(wall > mono).Pop()
 	return e, true
 }
 

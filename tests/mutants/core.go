@@ -197,15 +197,15 @@ var coreMutants = []mutant{
 		test: "TestScheduledPoolNewHead",
 	},
 	{
-		file: "scheduled_pool.go", what: "an alarm is lost if its receiver was handed a task in the same moment",
+		file: "scheduled_pool.go", what: "an alarm is lost if its receiver was woken in the same moment",
 		old:  "\t\ttm.queue.Look()\n\t\ttm.dispatchLocked()\n\t\tfresh :=",
 		new:  "\t\tfresh :=",
 		test: "TestAlarmDuringHandOver",
 	},
 	{
 		file: "scheduled_pool.go", what: "a worker that takes a task does not set the alarm for the next",
-		old:  "\ttm.setAlarmLocked()\n}\n\n// ensureListenerLocked",
-		new:  "}\n\n// ensureListenerLocked",
+		old:  "\tdefault:\n\t\ttm.setAlarmLocked()\n",
+		new:  "",
 		test: "TestScheduledPoolPrestart|TestScheduledPoolIdleWorkersAreFound",
 	},
 	{
