@@ -61,7 +61,7 @@ type (
 	}
 	laterSupply struct {
 		supply
-		contexts [48]lentContext
+		contexts [240]lentContext
 	}
 )
 
