@@ -232,6 +232,7 @@ func TestObserverMeasuresLateness(t *testing.T) {
 		if err := series.Wait(t.Context()); err != nil { // due at 1, 3, 5; begins at 1, 6, 11
 			t.Fatal(err)
 		}
+		synctest.Wait() // a run is measured after its series has ended
 		f := p.Figures()
 		expectDurations(t, "Late", f.Late, 0, 3*s, 6*s)
 		expectDurations(t, "Run", f.Run, 5*s, 5*s, 5*s)
@@ -242,6 +243,7 @@ func TestObserverMeasuresLateness(t *testing.T) {
 		if _, err := at.Get(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		expectDurations(t, "Late", p.Figures().Late, 0, 3*s, 6*s, 0, 3*s)
 	})
 }
