@@ -196,7 +196,7 @@ func TestDaemonMissesDelayedRunInDrain(t *testing.T) {
 		time.Sleep(time.Hour + time.Second)
 		h.end()
 		if missed := h.logged("runs missed"); len(missed) != 1 || !strings.Contains(missed[0], ` count=1 `) || !strings.Contains(missed[0], `reason="the drain began before executord came to it"`) {
-			t.Errorf("logged %q", missed)
+			t.Errorf("logged %q:\n%s", missed, h.log.String())
 		}
 	})
 }

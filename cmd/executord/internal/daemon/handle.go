@@ -24,8 +24,8 @@ func (c *cut) Error() string { return c.text }
 // Unwrap returns what package durable knows that by.
 func (c *cut) Unwrap() error { return durable.Snooze(0) }
 
-// errJitter is the error of a run that never came to its command. The next one has no jitter.
-var errJitter = &cut{string(delayed) + ": executord ended while the jitter's time went by"}
+// errDrain is the error of a run whose command was not started before the drain began. The next one has no jitter.
+var errDrain = &cut{string(delayed) + ": executord ended before the command was started"}
 
 // handled is a run of a job of the store.
 type handled struct {
@@ -81,6 +81,10 @@ func (r *handled) handle(ctx context.Context) error {
 	if left := durable.LeftOutBefore(ctx); left.Count > 0 {
 		r.entry.miss(left.Count, left.First.In(r.spec.Location()), "the job did not run when it was due", "")
 	}
+	// The node may begin a run while it learns of the drain, above all one whose jitter the drain has just cut short.
+	if r.entry.daemon.leaving.Err() != nil {
+		return errDrain
+	}
 	if r.jitters() {
 		if err := r.delay(ctx, rand.N(r.job.Jitter)); err != nil {
 			return err
@@ -95,7 +99,7 @@ func (r *handled) handle(ctx context.Context) error {
 // jitters reports whether the run is to be delayed. It is not if it was delayed before, and in vain, nor if somebody
 // asked for it: then it is for a time that is none of its schedule.
 func (r *handled) jitters() bool {
-	if r.job.Jitter <= 0 || r.row.Attempt > 1 || r.row.Error == errJitter.text {
+	if r.job.Jitter <= 0 || r.row.Attempt > 1 || r.row.Error == errDrain.text {
 		return false
 	}
 	times := catalog.Times(r.row)
@@ -112,7 +116,7 @@ func (r *handled) delay(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-r.entry.daemon.leaving.Done():
-		return errJitter
+		return errDrain
 	case <-ctx.Done():
 		return fmt.Errorf("not started: %w", context.Cause(ctx))
 	}

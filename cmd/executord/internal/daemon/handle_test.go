@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -38,6 +40,27 @@ func TestHandledVerdictOnWhatWasCut(t *testing.T) {
 	}
 }
 
+// A run that the node begins when the drain has begun starts no command: it is left for later.
+func TestHandledStartsNothingInDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		commands := 0
+		h := beginWith(t, Config{File: parse(t, "# name: a\n@yearly true\n")},
+			func(context.Context, process.Command, process.Observer) process.Result {
+				commands++
+				return process.Result{}
+			})
+		h.leave()
+		r := &handled{run: run{entry: h.entry("a"), job: h.File.Jobs[0], log: h.Log}}
+		if err := r.handle(t.Context()); err != errDrain {
+			t.Errorf("error %v", err)
+		}
+		h.end()
+		if commands != 0 {
+			t.Error("a command was started")
+		}
+	})
+}
+
 // Only times of the schedule have a jitter: not one at which somebody asks for a run, nor one that was delayed before.
 func TestHandledJitters(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -48,7 +71,7 @@ func TestHandledJitters(t *testing.T) {
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon}, true},
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon.Add(time.Second)}, false},
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Attempt: 2}, false},
-		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: errJitter.text}, false},
+		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: errDrain.text}, false},
 		{durable.Job{Schedule: "cron 0 * * * *", Occurrence: noon, Error: "exit status 1"}, true},
 		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(3 * time.Minute)}, true},
 		{durable.Job{Schedule: "rate 90s", Anchor: noon, Occurrence: noon.Add(2 * time.Minute)}, false},
