@@ -641,3 +641,33 @@ func TestObserverWithoutEvents(t *testing.T) {
 		t.Errorf("%d events, %d lost", len(events), lost)
 	}
 }
+
+// Each task of a share is a turn of the pool, in counters and figures, also where a turn goes on.
+func TestObserverCountsTurns(t *testing.T) {
+	for _, every := range []int{0, 1, 8} {
+		t.Run(fmt.Sprint("every ", every), func(t *testing.T) {
+			c := executor.Config{Core: 2}
+			if every > 0 {
+				c.Observer = newObserver(t, executor.ObserverConfig{Every: every})
+			}
+			pool := newPool(t, c)
+			share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+			const n = 4000
+			for range n {
+				mustGo(t, share, nop)
+			}
+			share.Close()
+			pool.Close()
+			for _, p := range []*executor.Pool{pool, share} {
+				f := p.Figures()
+				expect(t, "submitted", f.Submitted, n)
+				expect(t, "runs", f.Runs, n)
+				expect(t, "succeeded", f.Succeeded, n)
+				least, most := map[int]int{1: n, 8: n / 16}[every], map[int]int{1: n, 8: n / 4}[every]
+				if measured := int(f.Run.Count); measured < least || measured > most {
+					t.Errorf("%d of %d tasks were measured", measured, n)
+				}
+			}
+		})
+	}
+}

@@ -244,8 +244,11 @@ func (e entry) runnable() Runnable {
 	if tt, ok := e.typed(); ok {
 		return tt.runnable()
 	}
-	if m, ok := e.run.(*mark); ok {
-		return m.Runnable
+	switch r := e.run.(type) {
+	case *mark:
+		return entry{r.Runnable}.runnable()
+	case *keyedTask:
+		return r.Runnable
 	}
 	return e.run
 }

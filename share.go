@@ -199,6 +199,10 @@ func NewKeyed[K comparable](pool *Pool, n int) *Keyed[K] {
 // matches [ErrRejected] if the Keyed is shut down. A key that cannot be compared, as an
 // interface with a slice in it, panics.
 func (k *Keyed[K]) Go(ctx context.Context, key K, fn func(context.Context) error, opts ...Option) error {
+	if fn != nil && len(opts) == 0 {
+		mustHash(key)
+		return k.pool.submitKeyed(ctx, Func(fn), key)
+	}
 	return k.pool.goOn(ctx, k.For(key), fn, opts)
 }
 
@@ -230,11 +234,6 @@ func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
 	p.mustBeMade()
 	e, t := p.newEntry(ctx, r)
-	if t == nil { // it needs a place
-		c := newTaskRunnable(e.run)
-		c.core.AttachNew(&p.owner, ctx)
-		e, t = entry{c}, &c.core
-	}
 	k := &keyedTask{Runnable: e.run}
 	k.item.SetKey(key)
 	return p.enter(ctx, entry{k}, t)

@@ -420,6 +420,33 @@ func TestShareIsFair(t *testing.T) {
 	})
 }
 
+// A task of a share takes no allocation, and one with a key two, for its place and its key.
+func TestShareAllocations(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	share := newShare(t, pool, executor.ShareConfig{})
+	keyed := newKeyed[int](t, pool, 1)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		submit func(fn func(context.Context) error)
+		most   float64
+	}{
+		"Share":    {func(fn func(context.Context) error) { share.Go(ctx, fn) }, 0},
+		"Keyed.Go": {func(fn func(context.Context) error) { keyed.Go(ctx, 1000, fn) }, 2},
+	} {
+		done := make(chan struct{})
+		last := func(context.Context) error { done <- struct{}{}; return nil }
+		if got := testing.AllocsPerRun(20, func() {
+			for range 99 {
+				c.submit(nop)
+			}
+			c.submit(last)
+			<-done
+		}) / 100; got > c.most+0.5 { // a turn is one, too
+			t.Errorf("%s: %v allocations, want %v", name, got, c.most)
+		}
+	}
+}
+
 // A group in a task of a share may use the pool, or the share, and needs no other worker.
 func TestShareGroupInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 // Invariant: whenever the share's lock is free, there are as many asked workers as tasks
 // that may begin, or the limit is reached, or the timer is set for the rate's next token.
 //
-// No lock of the lender is taken under that of the share, or the reverse.
+// The lock of the lender may be taken under that of the share, not the reverse.
 
 // loan is the part of a Pool that only a share has. The share's lock guards it.
 type loan struct {
@@ -206,8 +206,9 @@ func (l *loan) dropped(t *shareTurn) {
 	p.tidy()
 }
 
-// takeTurn runs the next task of the share in the goroutine of a worker of the lender.
-func (l *loan) takeTurn(t *shareTurn) {
+// takeTurn runs the next task of the share in the goroutine of on, a worker of the lender,
+// and those after it as long as nothing else waits for on.
+func (l *loan) takeTurn(t *shareTurn, on *worker) {
 	p, w := l.share, t.worker
 	p.mu.Lock()
 	if !w.turn.CompareAndSwap(t, nil) { // it was withdrawn in this moment
@@ -241,24 +242,29 @@ func (l *loan) takeTurn(t *shareTurn) {
 	if w.labels == nil {
 		w.labels = workerLabels(p.name, w.number)
 	}
-	returned := false
+	returned := true
 	defer func() {
 		if returned {
 			return
 		}
 		// User code called runtime.Goexit, or panicked around a body; see work.
-		defer func() { l.endTurn(w, w.lostOutcome()) }()
+		defer func() { l.endTurn(w, nil, w.lostOutcome()) }()
 		p.taskLost(w, w.entry, recover())
 	}()
-	out := p.take(w)
-	returned = true
-	l.endTurn(w, out)
+	for goesOn := true; goesOn; {
+		returned = false
+		out := p.take(w)
+		returned = true
+		goesOn = l.endTurn(w, on, out)
+	}
 }
 
-// endTurn counts the task that w has run, and asks for the next turn.
-func (l *loan) endTurn(w *worker, out outcome) {
+// endTurn counts the task that w has run in the goroutine of on, a worker of the lender.
+// Then it has the turn go on with the next task, or it ends it, and asks for the next turn.
+// With a nil on it ends.
+func (l *loan) endTurn(w, on *worker, out outcome) (goesOn bool) {
 	p := l.share
-	w.contexts.EndNow()
+	var fresh []*worker
 	p.mu.Lock()
 	if l.keyed {
 		l.keys.release(w.entry)
@@ -268,9 +274,23 @@ func (l *loan) endTurn(w *worker, out outcome) {
 	} else {
 		p.requeueLocked(w, out)
 	}
+	if goesOn = l.goesOnLocked(on); goesOn {
+		e, _ := p.mu.queue.pop()
+		p.assignQueuedLocked(w, e)
+		if p.mu.nBlocked > 0 {
+			fresh = p.unblockLocked()
+		}
+	}
+	p.mu.Unlock()
+	w.contexts.End()
+	if goesOn {
+		p.start(fresh)
+		return true
+	}
+
+	p.mu.Lock()
 	l.freeLocked(w)
 	next := l.askLocked()
-	var fresh []*worker
 	if p.mu.nBlocked > 0 {
 		fresh = p.unblockLocked()
 	}
@@ -283,6 +303,41 @@ func (l *loan) endTurn(w *worker, out outcome) {
 	if over {
 		p.tidy()
 	}
+	return false
+}
+
+// goesOnLocked reports whether the turn on a worker of the lender goes on with another task:
+// there is one that no other turn was asked for, and nothing else waits for that worker. So
+// a share that has the lender for itself does not queue there for each of its tasks.
+func (l *loan) goesOnLocked(on *worker) bool {
+	p := l.share
+	asked := p.mu.workers - p.mu.active - 1 // but for the one that has the turn
+	return on != nil && asked < l.readyLocked() && p.mu.workers <= p.mu.max && !l.rate.Bounded() &&
+		l.lender.passTurn(on)
+}
+
+// passTurn counts the turn that w runs as ended and as begun anew, unless w is needed for
+// something else. It is called under the lock of the share.
+func (p *Pool) passTurn(w *worker) bool {
+	if p.timer != nil || p.loan != nil {
+		return false
+	}
+	p.mu.Lock()
+	o := p.observed.Load()
+	passes := p.mu.queue.len() == 0 && p.mu.nBlocked == 0 && p.mu.stage < StageStop && p.mu.workers <= p.mu.max &&
+		(o == nil || w.begun == 0 && o.skip > 1) // else one of the two is measured
+	if passes {
+		p.mu.gate.submitted++
+		p.mu.runs++
+		p.mu.ended[succeeded]++
+		w.tasks++
+		w.begun = 0
+		if o != nil {
+			o.skip--
+		}
+	}
+	p.mu.Unlock()
+	return passes
 }
 
 // admitTurn admits the turn of a share of p.
@@ -334,7 +389,7 @@ func (p *Pool) runTurn(w *worker, t *shareTurn) outcome {
 	}
 	w.phase = phaseReturned
 	defer t.core.Finish(task.Succeeded, nil, nil)
-	t.worker.pool.loan.takeTurn(t)
+	t.worker.pool.loan.takeTurn(t, w)
 	return succeeded
 }
 

@@ -23,13 +23,20 @@ type Queue[E any] struct {
 	most     int                 // keys in byKey since it was made
 	open     list.List[*lane[E]] // with an element that may leave
 	ready    int                 // elements that may leave
-	byPlace  []*Item[E]          // all that wait
+	byPlace  []*Item[E]          // all that wait, and nil in the holes
+	holes    []int               // places without an item
+	spare    []*lane[E]          // to be used again
 	arrivals uint64
 }
 
+// maxSpare is how many lanes are kept to be used again: where tasks are short, the next key
+// comes as soon as one has left.
+const maxSpare = 64
+
 // lane has the elements of a key.
 type lane[E any] struct {
-	key      any // nil and not in byKey for an element without a key
+	key      any
+	inMap    bool // it is in byKey
 	out      int
 	waiting  int
 	ready    int // elements that may leave
@@ -67,8 +74,13 @@ func (q *Queue[E]) Push(i *Item[E], value E) {
 	i.lane = l
 	l.line.PushBack(&i.node)
 	q.change(l, 1, 0)
-	q.byPlace = append(q.byPlace, nil)
-	q.setPlace(i, len(q.byPlace)-1)
+	place := len(q.byPlace)
+	if last := len(q.holes) - 1; last >= 0 {
+		place, q.holes = q.holes[last], q.holes[:last]
+	} else {
+		q.byPlace = append(q.byPlace, nil)
+	}
+	q.setPlace(i, place)
 }
 
 // setPlace puts an item in a place of byPlace.
@@ -85,12 +97,23 @@ func (q *Queue[E]) laneOf(i *Item[E]) *lane[E] {
 			return l
 		}
 	}
-	l := &lane[E]{key: i.key}
-	l.openNode.Value = l
+	l := q.newLane()
 	if i.keyed && i.key == i.key { // else it is a NaN, which no map would find again
+		l.key, l.inMap = i.key, true
 		q.byKey[i.key] = l
 		q.most = max(q.most, len(q.byKey))
 	}
+	return l
+}
+
+func (q *Queue[E]) newLane() *lane[E] {
+	if last := len(q.spare) - 1; last >= 0 {
+		l := q.spare[last]
+		q.spare[last], q.spare = nil, q.spare[:last]
+		return l
+	}
+	l := new(lane[E])
+	l.openNode.Value = l
 	return l
 }
 
@@ -109,9 +132,20 @@ func (q *Queue[E]) change(l *lane[E], waiting, out int) {
 		l.inOpen = false
 		q.open.Remove(&l.openNode)
 	}
-	if l.waiting+l.out == 0 && q.byKey[l.key] == l {
+	if l.waiting+l.out == 0 {
+		q.drop(l)
+	}
+}
+
+// drop removes a lane without elements.
+func (q *Queue[E]) drop(l *lane[E]) {
+	if l.inMap {
 		delete(q.byKey, l.key)
 		q.shrink()
+	}
+	if len(q.spare) < maxSpare {
+		l.key, l.inMap = nil, false
+		q.spare = append(q.spare, l)
 	}
 }
 
@@ -150,16 +184,27 @@ func (q *Queue[E]) Pop() (value E, ok bool) {
 
 // take takes an item out of the queue.
 func (q *Queue[E]) take(i *Item[E], out int) (value E) {
-	last := len(q.byPlace) - 1
-	q.setPlace(q.byPlace[last], i.place)
-	q.byPlace[last] = nil
-	q.byPlace = q.byPlace[:last]
-	if cap(q.byPlace) > 64 && last < cap(q.byPlace)/4 {
-		q.byPlace = append(make([]*Item[E], 0, 2*last), q.byPlace...)
-	}
+	q.byPlace[i.place] = nil
+	q.holes = append(q.holes, i.place)
+	q.compact()
 	i.lane.line.Remove(&i.node)
 	q.change(i.lane, -1, out)
 	return i.value
+}
+
+// compact closes the holes when most places are holes.
+func (q *Queue[E]) compact() {
+	if len(q.byPlace) <= 64 || q.Len() > len(q.byPlace)/4 {
+		return
+	}
+	before := q.byPlace
+	q.byPlace, q.holes = make([]*Item[E], 0, 2*q.Len()), nil
+	for _, i := range before {
+		if i != nil {
+			q.byPlace = append(q.byPlace, nil)
+			q.setPlace(i, len(q.byPlace)-1)
+		}
+	}
 }
 
 // Release follows the end of an element with a key that was popped.
@@ -175,7 +220,7 @@ func (q *Queue[E]) Remove(place int) { q.take(q.byPlace[place], 0) }
 func (q *Queue[E]) RemoveFunc(match func(E) bool) []E {
 	var found []*Item[E]
 	for _, i := range q.byPlace {
-		if match(i.value) {
+		if i != nil && match(i.value) {
 			found = append(found, i)
 		}
 	}
@@ -183,7 +228,7 @@ func (q *Queue[E]) RemoveFunc(match func(E) bool) []E {
 }
 
 // Drain removes all elements, and returns them in the order of their arrival.
-func (q *Queue[E]) Drain() []E { return q.takeAll(slices.Clone(q.byPlace)) }
+func (q *Queue[E]) Drain() []E { return q.RemoveFunc(func(E) bool { return true }) }
 
 func (q *Queue[E]) takeAll(items []*Item[E]) []E {
 	slices.SortFunc(items, func(a, b *Item[E]) int { return int(int64(a.arrival - b.arrival)) })
@@ -195,7 +240,7 @@ func (q *Queue[E]) takeAll(items []*Item[E]) []E {
 }
 
 // Len returns the number of elements that wait.
-func (q *Queue[E]) Len() int { return len(q.byPlace) }
+func (q *Queue[E]) Len() int { return len(q.byPlace) - len(q.holes) }
 
 // Ready returns the number of elements that may leave.
 func (q *Queue[E]) Ready() int { return q.ready }
@@ -204,7 +249,7 @@ func (q *Queue[E]) Ready() int { return q.ready }
 func (q *Queue[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) {
 		for _, i := range q.byPlace {
-			if !yield(i.value) {
+			if i != nil && !yield(i.value) {
 				return
 			}
 		}

@@ -120,6 +120,12 @@ var coreMutants = []mutant{
 		test: "TestShareOverPools",
 	},
 	{
+		file: "share_turn.go", what: "a turn goes on while others wait",
+		old:  "p.mu.queue.len() == 0 && p.mu.nBlocked == 0 && p.mu.stage",
+		new:  "p.mu.stage",
+		test: "TestShareIsFair",
+	},
+	{
 		file: "pool_shutdown.go", what: "a pool ends before its shares",
 		old:  " && len(p.mu.shares) == 0",
 		new:  "",
