@@ -212,6 +212,21 @@ func beginByHand(tt failing, parent context.Context, r task.Runs) (ctx context.C
 	return ctx, ok
 }
 
+// runByHand runs a task in the calling goroutine.
+func runByHand(ctx context.Context, tt typedTask) error {
+	mustContext(ctx)
+	ctx, ok := beginByHand(tt, ctx, task.Once)
+	if !ok {
+		return nil
+	}
+	t := tt.taskCore()
+	if owner := t.Owner(); owner != nil {
+		owner.Forget(t)
+		defer owner.Forget(t)
+	}
+	return tt.invoke(ctx).err
+}
+
 // runBody calls the body and passes its ending to conclude, however it ends. It
 // returns the ending of this run for the pool's reports.
 func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending) (reported ending) {

@@ -182,18 +182,7 @@ func (t *groupTask) String() string { return describe("task of a group", &t.core
 
 // Run is called by Wait, by an executor that is not of the package, and by what a
 // RejectFunc has given the task to.
-func (t *groupTask) Run(ctx context.Context) error {
-	mustContext(ctx)
-	ctx, ok := beginByHand(t, ctx, task.Once)
-	if !ok {
-		return nil
-	}
-	if owner := t.core.Owner(); owner != nil { // see Future.run
-		owner.Forget(&t.core)
-		defer owner.Forget(&t.core)
-	}
-	return t.invoke(ctx).err
-}
+func (t *groupTask) Run(ctx context.Context) error { return runByHand(ctx, t) }
 
 func (t *groupTask) taskCore() *task.Task { return &t.core }
 

@@ -9,6 +9,16 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
+// SubmitAll is [Submit] for several functions, one after the other, and returns their
+// futures in the same order. It does not wait for them; see [Completed].
+func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
+	fs := make([]*Future[T], len(fns))
+	for i, fn := range fns {
+		fs[i] = Submit(ctx, ex, fn)
+	}
+	return fs
+}
+
 // ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches [ErrInvalid].
 var ErrNoTasks = error(&argumentError{"executor: no tasks"})
 

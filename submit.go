@@ -2,9 +2,7 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -90,13 +88,16 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 
 // foreign are the futures that wait in executors which are not ours.
 var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
-	defer func() {
-		if v := recover(); v != nil {
-			logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
-		}
-	}()
+	defer logPanicOfContext()
 	contextEnded(tt, ctx)
 }}
+
+// logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
+func logPanicOfContext() {
+	if v := recover(); v != nil {
+		logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
+	}
+}
 
 // watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
 // does that itself. An executor of the user's may never call Run of a task whose context
@@ -111,75 +112,6 @@ func watchForeign(ctx context.Context, tt typedTask) {
 	foreign.Add(m, done)
 	t.OnDone(m.Remove)
 }
-
-// SubmitAll is [Submit] for several functions, one after the other, and returns their
-// futures in the same order. It does not wait for them; see [Completed].
-func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
-	fs := make([]*Future[T], len(fns))
-	for i, fn := range fns {
-		fs[i] = Submit(ctx, ex, fn)
-	}
-	return fs
-}
-
-// Retry makes a task that fails run again, up to the given number of attempts in all, which
-// must be at least 1. backoff returns the time until the attempt after the n-th, from 1;
-// see [Backoff]. It must not be nil, and is called by a worker. The task holds no worker in
-// the meantime. Retry is for [Submit], [Pool.Go] and [Keyed.Go].
-//
-// There is one future for all attempts. It fails with the error of the last, is Running
-// from the first attempt until it is done, and Cancel ends the attempt in progress, or the
-// wait. A failure is final if its error is marked by [Permanent], if the task panicked, or
-// if the executor rejects an attempt, as after Shutdown; the end of ctx and ShutdownNow are
-// final at once, also during the wait. The error then matches the one of the attempt before
-// as well.
-//
-// Each attempt is a task of the executor, with the options of the task, as its [Timeout],
-// and is counted and shown to hooks as one. The default is one attempt.
-func Retry(attempts int, backoff func(n int) time.Duration) Option {
-	return func(o *options) {
-		if attempts < 1 {
-			o.reject("Retry: attempts is %d; it must be at least 1", attempts)
-		}
-		if backoff == nil {
-			o.reject("Retry: nil backoff; use Backoff(first, most)")
-		}
-		o.retry = retryRule{attempts, backoff}
-	}
-}
-
-// Backoff returns a function for [Retry]: first after the first attempt, twice as much
-// after each further one, and not more than most, all shortened at random by up to a half.
-// first must be positive, and most at least first; Backoff panics otherwise.
-func Backoff(first, most time.Duration) func(n int) time.Duration {
-	if first <= 0 || most < first {
-		panic(invalid("Backoff(%v, %v): first must be positive, and most at least first", first, most).Error())
-	}
-	return func(n int) time.Duration {
-		d := first
-		for ; n > 1 && d < most; n-- {
-			d = min(2*d, most)
-			if d < 0 {
-				d = most
-			}
-		}
-		return d - rand.N(d/2+1)
-	}
-}
-
-// Permanent marks err as one that another attempt of [Retry] would not change. The future
-// fails with err, without the mark. Without Retry the mark has no effect. A nil err is nil.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
 
 // lastError is the error of a task that was ended before another attempt.
 type lastError struct{ err, last error }
@@ -197,49 +129,54 @@ func withLast(err, last error) error {
 	return &lastError{err, last}
 }
 
-// retrying is a task with Retry. Its future is not submitted; each attempt is, as a future
-// of its own:
+// retrying is a task with Retry. Its future is not submitted; each attempt is, as a task of
+// its own:
 //
 //	attempt ── failed ──▶ wait ── timer ──▶ attempt
-//	   │                    └─ future done, ctx ended ──▶ over
+//	   │                    └─ future done, ctx ended, ShutdownNow ──▶ over
 //	   └─ succeeded, canceled, failed for good, future done ──▶ over
 type retrying[T any] struct {
+	future  Task[T] // of all attempts
+	first   attempt[T]
 	ctx     context.Context
 	ex      Executor
 	fn      func(context.Context) (T, error)
 	options *options
-	future  *Task[T]
 
 	mu      sync.Mutex
-	n       int           // attempts
-	current *Task[T]      // the latest attempt
-	timer   *time.Timer   // for the next; nil before the first wait
-	unwatch func()        // ends the watch over ctx and the pool; nil before the first wait
-	last    error         // of the attempt before
-	begun   bool          // an attempt has begun
-	inBody  bool          // the body of an attempt is running
-	over    bool          // the future is done
-	next    chan struct{} // has a token when there is a next attempt; nil unless a call of Get helps
+	n       int                             // attempts
+	current *attempt[T]                     // the latest attempt
+	timer   *time.Timer                     // for the next; nil before the first wait
+	watches [2]*ctxgroup.Member[retryWatch] // of ctx and of the pool, from the first wait on
+	last    error                           // of the attempt before
+	begun   bool                            // an attempt has begun
+	inBody  bool                            // the body of an attempt is running
+	waits   bool                            // the timer is set
+	over    bool                            // the future is done
+	more    chan struct{}                   // has a token when there is another attempt; nil unless a call of Get helps
 }
 
 // submitRetrying starts the first attempt. The error is that of its admission.
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
 ) (*Future[T], error) {
-	t := NewTask(fn)
 	if fn == nil {
-		return t.Future(), ErrNilTask
+		return NewTask(fn).Future(), ErrNilTask
 	}
-	adopt(&t.core, &options{name: o.name})
-	r := &retrying[T]{ctx: ctx, ex: ex, fn: fn, options: o, future: t}
-	t.core.SetOptions().Plan = r
-	t.OnDone(r.end)
-	return t.Future(), r.attempt()
+	r := &retrying[T]{ctx: ctx, ex: ex, fn: fn, options: o}
+	f := r.future.Future()
+	f.fn = fn
+	f.core.Init()
+	adopt(&f.core, &options{name: o.name})
+	f.core.SetOptions().Plan = r
+	f.core.RemoveWhenDone(r)
+	return f, r.attempt(&r.first)
 }
 
-// attempt submits the next attempt.
-func (r *retrying[T]) attempt() error {
-	a := newTask(r.body)
+// attempt submits a, as the next attempt.
+func (r *retrying[T]) attempt(a *attempt[T]) error {
+	a.retrying = r
+	a.core.Init()
 	adopt(&a.core, r.options)
 	r.mu.Lock()
 	if r.over {
@@ -249,12 +186,16 @@ func (r *retrying[T]) attempt() error {
 	r.n++
 	r.current = a
 	r.mu.Unlock()
-	a.OnDone(func() { r.judge(a) })
-	err := submitShared(r.ctx, r.ex, a)
+	err := r.ex.Execute(r.ctx, a)
+	if err != nil {
+		a.end(task.Failed, err) // unless ex has completed it
+	} else {
+		watchForeign(r.ctx, a)
+	}
 	r.mu.Lock()
-	if r.next != nil {
+	if r.more != nil {
 		select {
-		case r.next <- struct{}{}:
+		case r.more <- struct{}{}:
 		default:
 		}
 	}
@@ -269,16 +210,16 @@ func (r *retrying[T]) help(ctx context.Context) {
 	}
 	for {
 		r.mu.Lock()
-		if r.next == nil {
-			r.next = make(chan struct{}, 1)
+		if r.more == nil {
+			r.more = make(chan struct{}, 1)
 		}
 		a := r.current
 		r.mu.Unlock()
 		if mayRun(ctx, &a.core) {
-			a.run(ctx)
+			a.Run(ctx)
 		}
 		select {
-		case <-r.next:
+		case <-r.more:
 		case <-r.future.Done():
 			return
 		case <-ctx.Done():
@@ -287,43 +228,43 @@ func (r *retrying[T]) help(ctx context.Context) {
 	}
 }
 
-// body is that of each attempt.
-func (r *retrying[T]) body(ctx context.Context) (v T, err error) {
+// begin reports whether the body is to be called for an attempt.
+func (r *retrying[T]) begin() bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if !r.begun {
 		_, r.begun = r.future.core.BeginByHand(r.ctx, task.Once)
 	}
-	runs := r.begun && !r.over
-	r.inBody = runs
-	r.mu.Unlock()
-	if !runs {
-		return v, ErrCanceled
-	}
-	defer func() {
-		r.mu.Lock()
-		r.inBody = false
-		over := r.over
-		r.mu.Unlock()
-		if over {
-			r.release()
-		}
-	}()
-	return r.fn(ctx)
+	r.inBody = r.begun && !r.over // else it is canceled, or run by hand
+	return r.inBody
 }
 
-// judge follows the end of an attempt.
-func (r *retrying[T]) judge(a *Task[T]) {
+// returned follows the return of the body.
+func (r *retrying[T]) returned() {
+	r.mu.Lock()
+	over := r.inBody && r.over
+	r.inBody = false
+	r.mu.Unlock()
+	if over {
+		r.release()
+	}
+}
+
+// judge follows the end of an attempt, with its value or its error.
+func (r *retrying[T]) judge(a *attempt[T], v T, err error) {
 	r.mu.Lock()
 	n, last, moot := r.n, r.last, r.over || !r.begun && a.core.Begun()
 	r.mu.Unlock()
 	if moot {
 		return
 	}
-	v, err := a.Result()
-	var permanent *permanentError
+	permanent := asPermanent(err)
 	switch state := a.core.State(); {
 	case state == task.Succeeded:
-		r.future.Complete(v)
+		r.future.core.Complete(task.Succeeded, nil, func() {
+			r.future.value = v
+			r.future.drop()
+		})
 	case state == task.Canceled:
 		if cerr, ok := err.(*CanceledError); ok && last != nil {
 			err = canceled(withLast(cerr.Cause, last))
@@ -331,7 +272,7 @@ func (r *retrying[T]) judge(a *Task[T]) {
 		r.finish(task.Canceled, err)
 	case !a.core.Begun(): // rejected, or dropped by a policy
 		r.finish(task.Failed, withLast(err, last))
-	case asPermanent(err, &permanent):
+	case permanent != nil:
 		if err == permanent {
 			err = permanent.err
 		}
@@ -341,16 +282,6 @@ func (r *retrying[T]) judge(a *Task[T]) {
 	default:
 		r.wait(n, err)
 	}
-}
-
-// asPermanent is errors.As for an error of a user's, whose methods may panic.
-func asPermanent(err error, to **permanentError) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return errors.As(err, to)
 }
 
 // isAbrupt reports whether err is that of a panic or of runtime.Goexit.
@@ -373,33 +304,80 @@ func (r *retrying[T]) wait(n int, err error) {
 	}()
 	d := r.options.retry.backoff(n)
 	r.mu.Lock()
-	r.last = err
+	r.last, r.waits = err, !r.over
+	if r.waits && r.timer != nil {
+		r.timer.Reset(d)
+	} else if r.waits {
+		r.timer = time.AfterFunc(d, r.next)
+	}
 	r.mu.Unlock()
-	unwatchCaller := context.AfterFunc(r.ctx, func() {
-		r.finish(task.Canceled, canceled(withLast(task.ContextError(r.ctx), err)))
-	})
-	unwatchPool := context.AfterFunc(poolContext(r.ex), func() {
-		r.finish(task.Canceled, canceled(withLast(ErrShutdown, err)))
-	})
-	unwatch := func() {
-		unwatchCaller()
-		unwatchPool()
+	for i, ctx := range [...]context.Context{ofCaller: r.ctx, ofPool: poolContext(r.ex)} {
+		switch {
+		case ctx.Done() == nil:
+		case ctx.Err() != nil: // maybe since an attempt was running
+			r.ended(ctx, i)
+		case n == 1:
+			r.watch(ctx, i)
+		}
 	}
 	returned = true
+}
+
+// next is the function of the timer.
+func (r *retrying[T]) next() {
+	defer func() { recover() }() // of a method of ctx; it has failed the attempt
+	r.mu.Lock()
+	r.waits = false
+	r.mu.Unlock()
+	r.attempt(new(attempt[T]))
+}
+
+// The contexts that end a wait.
+const (
+	ofCaller = iota
+	ofPool
+)
+
+// watch has each wait end with ctx, which is that of the caller or of the pool.
+func (r *retrying[T]) watch(ctx context.Context, of int) {
+	m := retryWatches.NewMember(retryWatch{r, of}, ctx)
+	retryWatches.Add(m, ctx.Done())
 	r.mu.Lock()
 	over := r.over
-	if !over {
-		r.unwatch = unwatch
-		r.timer = time.AfterFunc(d, func() {
-			defer func() { recover() }() // of a method of ctx; it has failed the attempt
-			unwatch()
-			r.attempt()
-		})
-	}
+	r.watches[of] = m
 	r.mu.Unlock()
 	if over {
-		unwatch()
+		m.Remove()
 	}
+}
+
+// retryWatches are the contexts of the tasks with Retry that have failed and are not done.
+var retryWatches = ctxgroup.Set[retryWatch]{Ended: func(w retryWatch, ctx context.Context) {
+	defer logPanicOfContext()
+	w.task.ended(ctx, w.of)
+}}
+
+type retryWatch struct {
+	task interface {
+		ended(ctx context.Context, of int)
+	}
+	of int
+}
+
+// ended ends the wait, if there is one, since the context has ended. An attempt has that
+// context too.
+func (r *retrying[T]) ended(ctx context.Context, of int) {
+	r.mu.Lock()
+	waits, last := r.waits, r.last
+	r.mu.Unlock()
+	if !waits {
+		return
+	}
+	cause := ErrShutdown
+	if of == ofCaller {
+		cause = task.ContextError(ctx)
+	}
+	r.finish(task.Canceled, canceled(withLast(cause, last)))
 }
 
 // poolContext returns a context that ends when ex is shut down by ShutdownNow, as far as it
@@ -416,19 +394,24 @@ func poolContext(ex Executor) context.Context {
 	return context.Background()
 }
 
-// end follows the end of the future, by whatever.
-func (r *retrying[T]) end() {
+// Remove follows the end of the future, by whatever. It is called before those that wait for
+// the future wake.
+func (r *retrying[T]) Remove() {
 	r.mu.Lock()
 	r.over = true
-	a, timer, unwatch := r.current, r.timer, r.unwatch
+	a, watches := r.current, r.watches
 	idle := r.begun && !r.inBody
+	if r.timer != nil {
+		r.timer.Stop()
+	}
 	r.mu.Unlock()
-	if timer != nil {
-		timer.Stop()
-		unwatch()
+	for _, m := range watches {
+		if m != nil {
+			m.Remove()
+		}
 	}
 	if a != nil {
-		a.Cancel()
+		a.core.Cancel(nil, ErrCanceled, nil)
 	}
 	if idle {
 		r.release()
@@ -437,8 +420,69 @@ func (r *retrying[T]) end() {
 
 // release records that no attempt is running any more, for Join.
 func (r *retrying[T]) release() {
-	r.future.core.Finish(task.Canceled, nil, func(bool) { r.future.fn = nil })
+	r.future.core.Finish(task.Canceled, nil, func(bool) { r.future.fn, r.fn = nil, nil })
 }
+
+// attempt is one attempt. Nothing but its executor and its retrying can complete it.
+type attempt[T any] struct {
+	core     task.Task
+	retrying *retrying[T]
+}
+
+var _ typedTask = (*attempt[int])(nil)
+
+// Name returns the name of the task, for a hook or a policy that gets it.
+func (a *attempt[T]) Name() string { return a.core.Options().Name }
+
+func (a *attempt[T]) String() string { return describe("attempt", &a.core, errorOf(&a.core)) }
+
+// Run is called by an executor that is not of the package, and by what a RejectFunc has
+// given the task to.
+func (a *attempt[T]) Run(ctx context.Context) error { return runByHand(ctx, a) }
+
+func (a *attempt[T]) taskCore() *task.Task { return &a.core }
+
+func (a *attempt[T]) invoke(ctx context.Context) (end ending) {
+	r, back := a.retrying, false
+	var v T
+	defer func() {
+		if !back {
+			end = abrupt(recover())
+		}
+		r.returned()
+		a.core.Finish(end.state(), nil, nil)
+		r.judge(a, v, end.err)
+	}()
+	err := ErrCanceled
+	if r.begin() {
+		v, err = r.fn(ctx)
+	}
+	end = returned(ctx, err)
+	back = true
+	return end
+}
+
+func (a *attempt[T]) end(s task.State, err error) bool {
+	won := false
+	defer func() {
+		if won { // also if a hook has called runtime.Goexit
+			var none T
+			a.retrying.judge(a, none, errorOf(&a.core))
+		}
+	}()
+	return a.core.CompletePending(s, err, func() { won = true })
+}
+
+func (a *attempt[T]) fail(err error) {
+	var none T
+	a.core.FinishUncalled(err, nil)
+	a.retrying.judge(a, none, err)
+}
+
+func (a *attempt[T]) submitted() any     { return a }
+func (a *attempt[T]) runnable() Runnable { return a }
+
+func (a *attempt[T]) detachBody() func(context.Context) error { return a.retrying.future.detachBody() }
 
 // goRetrying is Go for a task with Retry.
 func (p *Pool) goRetrying(ctx context.Context, ex Executor, fn func(context.Context) error, o *options) error {

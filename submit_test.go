@@ -743,6 +743,53 @@ func TestRetryGo(t *testing.T) {
 	})
 }
 
+// What waits for its first attempt at a ShutdownNow can be run elsewhere.
+func TestRetryDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		newBlocker(t).Fill(t, pool, 1)
+		ran := false
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { ran = true; return 1, nil },
+			executor.Retry(3, seconds), executor.Named("x"))
+		synctest.Wait()
+		dropped := pool.ShutdownNow()
+		expectIs(t, "error", f.Err(), executor.ErrShutdown)
+		if len(dropped) != 1 {
+			t.Fatalf("%d tasks were dropped, want 1", len(dropped))
+		}
+		expect(t, "name", dropped[0].Name(), "x")
+		expect(t, "Run", dropped[0].Run(t.Context()), nil)
+		expect(t, "it ran", ran, true)
+	})
+}
+
+// A task that needs no second attempt costs three allocations more than one without Retry; the
+// first failure has a timer and a watch over the pool.
+func TestRetryAllocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
+		for failures, most := range map[int]float64{0: 6, 1: 12, 2: 15} {
+			run := func() {
+				for range 100 {
+					n := 0
+					executor.Submit(context.Background(), pool, func(context.Context) (int, error) {
+						if n++; n > failures {
+							return n, nil
+						}
+						return 0, errTask
+					}, retry)
+				}
+				time.Sleep(time.Minute)
+			}
+			run() // the queue has its size
+			if got := testing.AllocsPerRun(10, run) / 100; got > most+0.5 {
+				t.Errorf("%d failures: %v allocations, want %v", failures, got, most)
+			}
+		}
+	})
+}
+
 // A task that waits for one of its own pool gets its result, though its attempts find no
 // other worker.
 func TestRetryForkJoin(t *testing.T) {

@@ -1,6 +1,8 @@
 package subject
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,7 +13,8 @@ import (
 var goroutine = Subject{
 	ID: "goroutine", Title: "bare goroutines", Charts: true,
 	How: "`WaitGroup.Go` for each task, without a limit; for results a channel of capacity one for each. " +
-		"Periodic tasks have a Ticker each; for a retry the goroutine sleeps, and a semaphore limits the attempts.",
+		"Periodic tasks have a Ticker each; for a retry the goroutine waits for a timer or the end of a context, " +
+		"recovers from panics and sends the result; a semaphore limits the attempts.",
 	Choose: "when the number of tasks is small or limited elsewhere: nothing is simpler.",
 	Funcs: merge(
 		executes(func(_ int, task func()) drive.Pool { return &goroutines{task: task} }),
@@ -40,23 +43,21 @@ var goroutine = Subject{
 			}
 		}),
 		drive.Retry(func(workers int, pause time.Duration) drive.RetryPool {
+			ctx, cancel := context.WithCancel(context.Background())
 			free := make(chan struct{}, workers)
-			var running sync.WaitGroup
+			var results []chan error
 			return drive.RetryPool{
 				Go: func(task func() error) {
-					running.Go(func() {
-						for range 3 {
-							free <- struct{}{}
-							err := task()
-							<-free
-							if err == nil {
-								return
-							}
-							time.Sleep(pause)
-						}
-					})
+					result := make(chan error, 1)
+					results = append(results, result)
+					go func() { result <- attempts(ctx, free, pause, task) }()
 				},
-				Wait: running.Wait,
+				Wait: func() {
+					for _, result := range results {
+						must(<-result)
+					}
+					cancel()
+				},
 			}
 		}),
 		drive.Lateness(func(_ int, tasks []*drive.Periodic) func() {
@@ -86,3 +87,37 @@ type goroutines struct {
 }
 
 func (g *goroutines) Go() { g.WaitGroup.Go(g.task) }
+
+// attempts calls a task up to three times, with pauses that end with ctx.
+func attempts(ctx context.Context, free chan struct{}, pause time.Duration, task func() error) (err error) {
+	for range 3 {
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		err = recovered(task)
+		<-free
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// recovered calls a task, and returns its panic as an error.
+func recovered(task func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return task()
+}

@@ -33,6 +33,9 @@ func (e *contextError) Unwrap() []error { return []error{e.err, NonNil(e.cause)}
 // Same is a == b for errors of users. They may be of a type for which == panics; then
 // it reports whether they are deeply equal.
 func Same(a, b error) bool {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
 	if x, y := reflect.ValueOf(a), reflect.ValueOf(b); !x.Comparable() || !y.Comparable() {
 		return reflect.DeepEqual(a, b)
 	}
