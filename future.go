@@ -55,7 +55,9 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // join in a pool of any size. It runs without the pool's hooks then.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
-		f.help(ctx)
+		if f.core.HasContext() || f.core.HasOptions() {
+			f.help(ctx)
+		}
 		if err := task.Await(ctx, f.core.Done()); err != nil {
 			var zero T
 			return zero, err

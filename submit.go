@@ -27,7 +27,7 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 	}
 	t := NewTask(fn, opts...)
 	submit(ctx, ex, t)
-	return t.Future()
+	return &t.future
 }
 
 // submit submits t, which nobody else knows yet, and returns the error of its admission.
