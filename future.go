@@ -82,18 +82,18 @@ type helper interface {
 	help(ctx context.Context)
 }
 
-// mayRun reports whether t waits, is due, and ctx is that of a task of the same pool and is
-// what t was submitted with: so t ends when the caller is to end.
+// mayRun reports whether t waits, is due, and ctx is that of a task of the same pool, or of a
+// share of it, and is what t was submitted with: so t ends when the caller is to end.
 func mayRun(ctx context.Context, t *task.Task) bool {
 	return t.HasContext() && t.State() == task.Pending && submittedFromOwnPool(t) &&
 		ctx.Done() != nil && ctx.Done() == t.Context().Done()
 }
 
 // submittedFromOwnPool reports whether t is due and was submitted by a task of the pool that
-// t is waiting in.
+// t is waiting in, or of a share of it.
 func submittedFromOwnPool(t *task.Task) bool {
 	owner := t.Owner()
-	return owner != nil && task.OwnerOf(t.Context()) == owner && time.Until(t.DueTime()) <= 0
+	return owner != nil && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
 }
 
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is

@@ -264,14 +264,11 @@ func (l *waitList) next() *groupTask {
 // kept after the task, which has ended.
 func runsOn(ctx context.Context, ex Executor) bool {
 	owner := task.OwnerOf(ctx)
-	if owner == nil {
-		return false
-	}
 	switch p := ex.(type) {
 	case *Pool:
-		return p.owns(owner)
+		return owner.Within(&p.owner)
 	case *ScheduledPool:
-		return p.owns(owner)
+		return owner.Within(&p.owner)
 	}
 	return false
 }

@@ -107,7 +107,7 @@ type Pool struct {
 	// under it are leaves: a task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [24]byte
+	_  [16]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask] // of the tasks that wait

@@ -116,6 +116,7 @@ func (p *Pool) newShare(c ShareConfig, q backlog, room int) (*Pool, error) {
 	}
 	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	s.mu.queue = q
+	s.owner.Lender = &p.owner
 	s.loan = &loan{share: s, lender: p, room: room, rate: bucket.Bucket{Interval: c.Rate.interval, Burst: c.Rate.burst}}
 	s.loan.keys, s.loan.keyed = q.(keyedBacklog)
 	return s, nil

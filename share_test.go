@@ -447,6 +447,18 @@ func TestShareAllocations(t *testing.T) {
 	}
 }
 
+// A task of a share may wait for a task of the pool, and needs no other worker.
+func TestShareForkJoin(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	share := newShare(t, pool, executor.ShareConfig{})
+	outer := executor.Submit(t.Context(), share, func(ctx context.Context) (int, error) {
+		return executor.Submit(ctx, pool, value(7)).Get(ctx)
+	})
+	n, err := outer.Get(t.Context())
+	expect(t, "value", n, 7)
+	expect(t, "error", err, nil)
+}
+
 // A group in a task of a share may use the pool, or the share, and needs no other worker.
 func TestShareGroupInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/executor-go/executor/internal/bucket"
@@ -391,17 +390,6 @@ func (p *Pool) runTurn(w *worker, t *shareTurn) outcome {
 	defer t.core.Finish(task.Succeeded, nil, nil)
 	t.worker.pool.loan.takeTurn(t, w)
 	return succeeded
-}
-
-// owns reports whether o is p as the owner of tasks, or a share of p, or a share of one.
-func (p *Pool) owns(o *task.Owner) bool {
-	if o == &p.owner {
-		return true
-	}
-	p.mu.Lock()
-	shares := p.sharesLocked()
-	p.mu.Unlock()
-	return slices.ContainsFunc(shares, func(s *Pool) bool { return s.owns(o) })
 }
 
 // sharesLocked returns the shares that are not terminated.

@@ -80,6 +80,18 @@ type Owner struct {
 	ctx    context.Context
 	epoch  time.Time
 	links  links // shared by its tasks that have no links of their own
+
+	Lender *Owner // has the workers of the owner, nil if they are its own
+}
+
+// Within reports whether o is of, or its workers are those of of. A nil o is within none.
+func (o *Owner) Within(of *Owner) bool {
+	for ; o != nil; o = o.Lender {
+		if o == of {
+			return true
+		}
+	}
+	return false
 }
 
 // Init sets what the owner is to its tasks: forget removes a task that is done, or is
