@@ -16,9 +16,15 @@ func TestCommittedAssets(t *testing.T) {
 
 // A file that differs is reported with the remedy.
 func TestDiffReportsChange(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "internal", "assets"), os.DirFS(".")); err != nil {
-		t.Fatal(err)
+	root := t.TempDir()
+	dir := filepath.Join(root, "ui")
+	for from, to := range map[string]string{
+		".":                      filepath.Join(dir, "internal", "assets"),
+		"../../../internal/page": filepath.Join(root, "internal", "page"),
+	} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Mkdir(filepath.Join(dir, "static"), 0o777); err != nil {
 		t.Fatal(err)
