@@ -469,9 +469,9 @@ func ExampleState() {
 
 func ExampleStage() {
 	pool := executor.Fixed(1)
-	fmt.Println(pool.Stage())
+	fmt.Println(pool.Stats().Stage)
 	pool.Close()
-	fmt.Println(pool.Stage())
+	fmt.Println(pool.Stats().Stage)
 	// Output:
 	// running
 	// terminated
@@ -569,7 +569,7 @@ func ExamplePool_Share() {
 		fmt.Println(f.Get(ctx))
 	}
 	mail.Close() // the share alone
-	fmt.Println(mail.Stats().Succeeded, pool.Stage())
+	fmt.Println(mail.Stats().Succeeded, pool.Stats().Stage)
 	// Output:
 	// sent to ann <nil>
 	// sent to bob <nil>

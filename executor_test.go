@@ -124,7 +124,6 @@ func TestZeroValues(t *testing.T) {
 		"Pool.Execute":          func() { pool.Execute(ctx, executor.Func(nop)) },
 		"Pool.Submit":           func() { testkit.SubmitTask(ctx, &pool, value(1)) },
 		"Pool.Stats":            func() { pool.Stats() },
-		"Pool.Stage":            func() { pool.Stage() },
 		"Pool.Name":             func() { _ = pool.Name() },
 		"Pool.String":           func() { _ = pool.String() },
 		"Pool.Close":            pool.Close,

@@ -216,7 +216,7 @@ func TestHooksMayUsePool(t *testing.T) {
 			setCore(pool, 1)
 			pool.Remove(new(testkit.Step))
 			pool.Reconfigure(func(s *executor.Settings) { pool.Settings() })
-			pool.Stage()
+			pool.Settings()
 			for range pool.Waiting() {
 			}
 			pool.Prestart(1)

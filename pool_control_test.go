@@ -184,7 +184,7 @@ func TestPoolRemoveInvalidFuture(t *testing.T) {
 				}()
 				pool.Remove(task)
 			}()
-			expect(t, "stage", pool.Stage(), executor.StageRunning)
+			expect(t, "stage", pool.Stats().Stage, executor.StageRunning)
 		})
 	}
 }
@@ -423,7 +423,7 @@ func TestPoolRunByCallerStats(t *testing.T) {
 					meanwhile(pool, workers)
 					synctest.Wait()
 					expect(t, "Queued meanwhile", checkStats(t, pool).Queued, 1)
-					expect(t, "Stage before its end", pool.Stage() < executor.StageTidying, true)
+					expect(t, "Stage before its end", pool.Stats().Stage < executor.StageTidying, true)
 					byHand.Release()
 					synctest.Wait()
 					workers.Release()

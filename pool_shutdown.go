@@ -39,9 +39,7 @@ func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // matches [ErrInvalid].
 func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", stageNames, text) }
 
-// Stage reports where the pool is in its life.
-func (p *Pool) Stage() Stage {
-	p.mustBeMade()
+func (p *Pool) stage() Stage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mu.stage

@@ -32,12 +32,12 @@ func TestPoolShutdown(t *testing.T) {
 		var seen error
 		mustGo(t, pool, func(ctx context.Context) error { block.Run(ctx); seen = ctx.Err(); return nil })
 		f := executor.Submit(t.Context(), pool, block.Value)
-		expect(t, "stage before", pool.Stage(), executor.StageRunning)
+		expect(t, "stage before", pool.Stats().Stage, executor.StageRunning)
 		pool.Shutdown()
-		expect(t, "stage after", pool.Stage(), executor.StageShutdown)
+		expect(t, "stage after", pool.Stats().Stage, executor.StageShutdown)
 		expectIs(t, "Go", pool.Go(t.Context(), block.Run), executor.ErrShutdown)
 		time.Sleep(time.Hour)
-		expect(t, "stage later", pool.Stage(), executor.StageShutdown)
+		expect(t, "stage later", pool.Stats().Stage, executor.StageShutdown)
 		expect(t, "future", f.State(), executor.Pending)
 		block.Release()
 		s := waitStats(t, pool)
@@ -54,7 +54,7 @@ func TestPoolStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stages []string
 		var pool *executor.Pool
-		note := func() { stages = append(stages, pool.Stage().String()) }
+		note := func() { stages = append(stages, pool.Stats().Stage.String()) }
 		pool = newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{Terminated: func() { note() }}})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
@@ -137,7 +137,7 @@ func TestPoolShutdownIdle(t *testing.T) {
 					synctest.Wait()
 				}
 				stop(pool)
-				expect(t, "Stage", pool.Stage(), executor.StageTerminated)
+				expect(t, "Stage", pool.Stats().Stage, executor.StageTerminated)
 			}
 		}
 	})
@@ -210,7 +210,7 @@ func TestPoolClose(t *testing.T) {
 				before(pool)
 				go pool.Close()
 				pool.Close()
-				expect(t, "Stage", pool.Stage(), executor.StageTerminated)
+				expect(t, "Stage", pool.Stats().Stage, executor.StageTerminated)
 				for _, f := range fs {
 					disturbed, err := f.Result()
 					expect(t, "outcome", err, nil)
@@ -278,7 +278,7 @@ func TestPoolDrain(t *testing.T) {
 				start := time.Now()
 				unrun := pool.Drain(ctx)
 				check.Equal(t, "time", time.Since(start), c.took)
-				check.Equal(t, "stage", pool.Stage(), executor.StageTerminated)
+				check.Equal(t, "stage", pool.Stats().Stage, executor.StageTerminated)
 				check.Equal(t, "tasks that ran", ran, c.ran)
 				check.Equal(t, "tasks that never ran", len(unrun), c.unrun)
 				for _, d := range unrun {
@@ -531,7 +531,7 @@ func TestPoolShutdownNowDuringExecute(t *testing.T) {
 					if i == 1 {
 						ctx = t.Context()
 					}
-					for pool.Stage() == executor.StageRunning {
+					for pool.Stats().Stage == executor.StageRunning {
 						pool.Go(ctx, func(ctx context.Context) error {
 							accepted.Add(1)
 							testkit.AnHour(ctx)

@@ -208,7 +208,7 @@ func TestPoolStartsEmpty(t *testing.T) {
 		s := waitStats(t, pool)
 		s.Uptime = 0
 		expect(t, "Stats", s, executor.Stats{Name: "empty"})
-		expect(t, "Stage", pool.Stage(), executor.StageRunning)
+		expect(t, "Stage", pool.Stats().Stage, executor.StageRunning)
 		expect(t, "Name", pool.Name(), "empty")
 	})
 }

@@ -804,8 +804,8 @@ func TestPoolRunOnDonePanicsAfterShutdown(t *testing.T) {
 		f.OnDone(func() { panic("boom") })
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if f.State() != executor.Canceled || reports != 1 || s.Stage() != executor.StageTerminated {
-			t.Errorf("%v, OnPanic was called %d times, %v", f.State(), reports, s.Stage())
+		if f.State() != executor.Canceled || reports != 1 || s.Stats().Stage != executor.StageTerminated {
+			t.Errorf("%v, OnPanic was called %d times, %v", f.State(), reports, s.Stats().Stage)
 		}
 	})
 }

@@ -212,7 +212,7 @@ func (p *Pool) discard(_ context.Context, e entry, why error) error {
 }
 
 func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
-	if p.Stage() != StageRunning {
+	if p.stage() != StageRunning {
 		return p.abort(ctx, e, ErrShutdown)
 	}
 	p.countRejected(why)

@@ -156,7 +156,7 @@ func TestScheduledPoolShutdownUnused(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := scheduled(t, core)
 			p.Shutdown()
-			expect(t, "stage", p.Stage(), executor.StageTerminated)
+			expect(t, "stage", p.Stats().Stage, executor.StageTerminated)
 		})
 	}
 }
@@ -183,19 +183,19 @@ func TestScheduledPoolStages(t *testing.T) {
 		hooked := 0
 		pool = newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: executor.Hooks{Terminated: func() {
 			hooked++
-			expect(t, "stage in the hook", pool.Stage(), executor.StageTidying)
+			expect(t, "stage in the hook", pool.Stats().Stage, executor.StageTidying)
 		}}})
 		block := newBlocker(t)
 		block.Fill(t, pool.Pool, 1)
 		executor.Schedule(t.Context(), pool, time.Minute, nopValue)
-		expect(t, "stage", pool.Stage(), executor.StageRunning)
+		expect(t, "stage", pool.Stats().Stage, executor.StageRunning)
 		pool.Shutdown()
-		expect(t, "stage while a task runs", pool.Stage(), executor.StageShutdown)
+		expect(t, "stage while a task runs", pool.Stats().Stage, executor.StageShutdown)
 		block.Release()
 		elapse(time.Second)
-		expect(t, "stage while a task waits", pool.Stage(), executor.StageShutdown)
+		expect(t, "stage while a task waits", pool.Stats().Stage, executor.StageShutdown)
 		expect(t, "time until termination", testkit.Termination(t, pool), 59*time.Second)
-		expect(t, "stage", pool.Stage(), executor.StageTerminated)
+		expect(t, "stage", pool.Stats().Stage, executor.StageTerminated)
 		pool.Shutdown()
 		pool.ShutdownNow()
 		expect(t, "calls of the hook", hooked, 1)

@@ -283,7 +283,7 @@ func TestShareShutdown(t *testing.T) {
 		expectIs(t, "cause", cause, executor.ErrShutdown)
 		expectIs(t, "what waited", waiting.Err(), executor.ErrShutdown)
 
-		expect(t, "stage of the pool", pool.Stage(), executor.StageRunning)
+		expect(t, "stage of the pool", pool.Stats().Stage, executor.StageRunning)
 		mustGo(t, pool, nop)
 		expect(t, "workers in the share", checkStats(t, now).Workers, 0)
 	})
@@ -308,7 +308,7 @@ func TestShareShutdownOfPool(t *testing.T) {
 		_, err := pool.Share(executor.ShareConfig{})
 		expectIs(t, "Share after Shutdown", err, executor.ErrShutdown)
 		<-pool.Terminated()
-		expect(t, "stage of the share", share.Stage(), executor.StageTerminated)
+		expect(t, "stage of the share", share.Stats().Stage, executor.StageTerminated)
 		expect(t, "succeeded in the share", checkStats(t, share).Succeeded, 10)
 		expect(t, "succeeded in the inner", checkStats(t, inner).Succeeded, 5)
 		expect(t, "terminated after", time.Since(start), 9*time.Second)

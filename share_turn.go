@@ -188,7 +188,7 @@ func (l *loan) withdraw(ts []*shareTurn) {
 // dropped follows the end of a turn that the lender did not take: it was evicted, or the
 // lender is shut down for good.
 func (l *loan) dropped(t *shareTurn) {
-	ended := l.lender.Stage() >= StageStop
+	ended := l.lender.stage() >= StageStop
 	p, w := l.share, t.worker
 	var again *worker
 	p.mu.Lock()

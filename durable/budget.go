@@ -31,7 +31,7 @@ type load struct {
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
 // nodes; in a drain they are in any case.
 func (n *node) open() bool {
-	if n.pool.Stage() == executor.StageRunning {
+	if n.pool.Stats().Stage == executor.StageRunning {
 		return true
 	}
 	n.mu.Lock()

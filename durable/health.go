@@ -60,7 +60,7 @@ func (n *node) healthy() error {
 		return errors.New("durable: not healthy: the node is draining")
 	case n.mu.fenced:
 		return errors.New("durable: not healthy: the node has no lease")
-	case n.pool.Stage() != executor.StageRunning:
+	case n.pool.Stats().Stage != executor.StageRunning:
 		return errors.New("durable: not healthy: the pool is shut down")
 	}
 	return nil

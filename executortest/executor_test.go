@@ -81,7 +81,7 @@ func lostWakeUp(p *executor.Pool) *faultyPool {
 	return &faultyPool{Pool: p, execute: func(ctx context.Context, task executor.Runnable) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if n++; n%5 == 0 && p.Stage() == executor.StageRunning {
+		if n++; n%5 == 0 && p.Stats().Stage == executor.StageRunning {
 			held = append(held, submission{ctx, task})
 			return nil
 		}

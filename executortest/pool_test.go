@@ -77,7 +77,7 @@ func TestPoolFindsLostWakeUp(t *testing.T) {
 func TestPoolFindsIgnoredShutdownNow(t *testing.T) {
 	ignores := func(p *executor.Pool) *faultyPool {
 		return &faultyPool{Pool: p, shutdownNow: func() []executor.Dropped {
-			if p.Stage() != executor.StageRunning {
+			if p.Stats().Stage != executor.StageRunning {
 				return nil
 			}
 			return p.ShutdownNow()

@@ -223,7 +223,7 @@ func (r *run) do(s Step) {
 		r.pool.Reconfigure(func(to *executor.Settings) {
 			*map[string]*executor.AfterShutdown{"setdelayed": &to.Delayed, "setperiodic": &to.Periodic}[s.Do] = a
 		})
-		if a == executor.DropAtShutdown && r.pool.Stage() == executor.StageShutdown {
+		if a == executor.DropAtShutdown && r.pool.Stats().Stage == executor.StageShutdown {
 			r.sched.Purge() // as the JDK does whenever a policy is set so
 		}
 	case "stats":
