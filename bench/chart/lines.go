@@ -18,20 +18,22 @@ type Panel struct {
 }
 
 const (
+	panelsInRow = 3
 	panelWidth  = 300.0
 	panelHeight = 250.0
+	rowHeight   = panelHeight + 74 // with the labels below it, and the title of the next
 	margin      = 50.0
 )
 
-// Lines draws panels side by side, with one legend: the series of all of them.
+// Lines draws panels in rows of three, with one legend: the series of all of them.
 func Lines(title string, panels []Panel) []byte {
-	c := &canvas{width: 20 + panelWidth*float64(len(panels))}
+	c := &canvas{width: 20 + panelWidth*float64(min(len(panels), panelsInRow))}
 	c.text(20, 28, "ink title", "start", title)
 	top := c.legend(merged(panels), 20, 52) + 24
 	for i, p := range panels {
-		c.panel(p, 20+panelWidth*float64(i), top)
+		c.panel(p, 20+panelWidth*float64(i%panelsInRow), top+rowHeight*float64(i/panelsInRow))
 	}
-	c.height = top + panelHeight + 50
+	c.height = top + rowHeight*float64((len(panels)-1)/panelsInRow) + panelHeight + 50
 	return c.finish(title)
 }
 

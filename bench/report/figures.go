@@ -35,6 +35,7 @@ func (r *Report) Charts() map[string][]byte {
 		"execute.svg":  r.executeChart(),
 		"pending.svg":  r.pendingChart(),
 		"lateness.svg": r.latenessChart(),
+		"everyday.svg": r.everydayChart(),
 	}
 }
 
@@ -144,4 +145,17 @@ func (r *Report) latenessChart() []byte {
 		r.over("median, µs", "tasks @ period", ticks, p50),
 		r.over("99th percentile, µs", "tasks @ period", ticks, p99),
 	})
+}
+
+// everydayChart has a panel for each kind of everyday work.
+func (r *Report) everydayChart() []byte {
+	var panels []chart.Panel
+	for _, l := range workload.Lines {
+		var ticks []string
+		for _, n := range l.Sizes {
+			ticks = append(ticks, workload.Short(n))
+		}
+		panels = append(panels, r.over(l.Title, l.X, ticks, l.IDs()))
+	}
+	return chart.Lines("Everyday work", panels)
 }

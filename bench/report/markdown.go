@@ -18,7 +18,8 @@ func (r *Report) Markdown() []byte {
 	b.WriteString("\n## How the cost grows\n\n" +
 		"![Tiny tasks by number of workers and of submitters](../bench/results/execute.svg)\n\n" +
 		"![Schedule and cancel, fire and memory by number of pending tasks](../bench/results/pending.svg)\n\n" +
-		"![Lateness by number of periodic tasks](../bench/results/lateness.svg)\n")
+		"![Lateness by number of periodic tasks](../bench/results/lateness.svg)\n\n" +
+		"![Everyday work at growing sizes](../bench/results/everyday.svg)\n")
 	r.rivalsSection(&b)
 	r.targets(&b)
 	r.workloads(&b)

@@ -1,6 +1,7 @@
 package workload_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/executor-go/executor/bench/workload"
@@ -27,6 +28,26 @@ func TestWorkloadIDsAreUnique(t *testing.T) {
 	} {
 		if !seen[id] {
 			t.Errorf("%s is missing", id)
+		}
+	}
+}
+
+// Each point of the chart of everyday work is an output of a workload, in order of its size.
+func TestLinesHaveOutputs(t *testing.T) {
+	var all []string
+	for _, w := range workload.All() {
+		for _, o := range w.Outputs {
+			all = append(all, o.ID)
+		}
+	}
+	for _, l := range workload.Lines {
+		if !slices.IsSorted(l.Sizes) {
+			t.Errorf("%s: the sizes are %v", l.ID, l.Sizes)
+		}
+		for _, id := range l.IDs() {
+			if !slices.Contains(all, id) {
+				t.Errorf("%s: no workload has the output %s", l.ID, id)
+			}
 		}
 	}
 }
