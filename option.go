@@ -344,7 +344,9 @@ func Backoff(first, most time.Duration) func(n int) time.Duration {
 }
 
 // Permanent marks err as one that another attempt of [Retry] would not change. The future
-// fails with err, without the mark. Without Retry the mark has no effect. A nil err is nil.
+// fails with err, without the mark. In a handler of package durable it makes the job dead at
+// once. Elsewhere the mark has no effect. A nil err is nil. All marks match each other:
+// errors.Is(err, Permanent(other)) reports whether err has one.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -356,6 +358,12 @@ type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
+
+// Is reports whether target is a mark, of whatever error.
+func (e *permanentError) Is(target error) bool {
+	_, ok := target.(*permanentError)
+	return ok
+}
 
 // asPermanent returns the mark of err, nil if there is none.
 func asPermanent(err error) *permanentError {

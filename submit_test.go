@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -826,6 +827,17 @@ func TestRetryInvalid(t *testing.T) {
 	expectIs(t, "nil function", executor.Submit(t.Context(), pool, none, executor.Retry(2, seconds)).Err(),
 		executor.ErrNilTask)
 	expect(t, "Permanent(nil)", executor.Permanent(nil), nil)
+}
+
+// A mark matches every other, and nothing else does.
+func TestPermanentIsFoundByAnother(t *testing.T) {
+	mark := executor.Permanent(io.EOF)
+	for _, err := range []error{executor.Permanent(errTask), fmt.Errorf("no: %w", executor.Permanent(errTask))} {
+		expectIs(t, "marked", err, mark)
+		expectIs(t, "marked", err, errTask)
+		expect(t, "the error in the mark", errors.Is(err, io.EOF), false)
+	}
+	expect(t, "unmarked", errors.Is(errTask, mark), false)
 }
 
 // A backoff that panics fails the task.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 )
@@ -16,7 +17,7 @@ func TestDeadGroupsByReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		k := durable.Handle(jobs, "k", func(_ context.Context, text string) (int, error) {
-			return 0, durable.Permanent(errors.New(text))
+			return 0, executor.Permanent(errors.New(text))
 		})
 		start(t, jobs)
 		var ids []durable.ID

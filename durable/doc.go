@@ -45,7 +45,8 @@
 //
 // A run that returns an error, panics, calls runtime.Goexit or exceeds its Timeout is repeated after a growing wait,
 // see Backoff, until its Attempts are used up. Then the job is Dead: it is kept, can be listed and revived. Periodic
-// work goes on with its next occurrence instead; executor.Stop ends it in peace. A handler that returns Snooze has its
+// work goes on with its next occurrence instead; executor.Stop ends it in peace. An error that executor.Permanent marks
+// uses up the attempts at once. A handler that returns Snooze has its
 // job put off, which is no attempt. A run that is lost together with its node counts as one. A periodic job of which
 // [MaxLost] runs in a row are lost is Dead, too, as it may be what kills the nodes. OnMissed sets what happens to
 // occurrences that no node could run.

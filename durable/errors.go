@@ -50,20 +50,8 @@ func mustContext(ctx context.Context) {
 	}
 }
 
-// Permanent returns an error that marks err as one that another attempt would not change: the job is dead at once,
-// however many attempts it has left. A periodic job goes on with its next occurrence, as after its last attempt.
-// Permanent returns nil if err is nil.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
+// permanent matches each error that executor.Permanent marks.
+var permanent = executor.Permanent(errors.New("permanent"))
 
 // Snooze returns an error by which a handler puts its job off: the job runs again after d, for the same occurrence, and
 // this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service that

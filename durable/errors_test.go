@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
@@ -27,7 +28,7 @@ func TestSnoozedFindsTheTime(t *testing.T) {
 	if !ok || d != time.Hour {
 		t.Errorf("%v, %v", d, ok)
 	}
-	for _, err := range []error{nil, durable.ErrDead, durable.Permanent(durable.ErrDead)} {
+	for _, err := range []error{nil, durable.ErrDead, executor.Permanent(durable.ErrDead)} {
 		if d, ok := durable.Snoozed(err); ok || d != 0 {
 			t.Errorf("%v: %v", err, d)
 		}

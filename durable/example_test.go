@@ -198,7 +198,7 @@ func ExampleSnooze() {
 
 // An error that no other attempt would change makes the job dead at once. It can be
 // found and revived.
-func ExamplePermanent() {
+func ExampleAttempts_permanent() {
 	jobs, err := durable.New(durable.Config{Store: memory.New(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
@@ -206,7 +206,7 @@ func ExamplePermanent() {
 	closed := true
 	pay := durable.Handle(jobs, "payment", func(ctx context.Context, cents int) (string, error) {
 		if closed {
-			return "", durable.Permanent(errors.New("the account is closed"))
+			return "", executor.Permanent(errors.New("the account is closed"))
 		}
 		return "paid", nil
 	})
@@ -294,7 +294,7 @@ func ExampleHooks() {
 		log.Fatal(err)
 	}
 	mail := durable.Handle(jobs, "mail", func(context.Context, string) (int, error) {
-		return 0, durable.Permanent(errors.New("no such mailbox"))
+		return 0, executor.Permanent(errors.New("no such mailbox"))
 	})
 
 	ctx, stop := context.WithCancel(context.WithValue(context.Background(), requestKey{}, "17"))

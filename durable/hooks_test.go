@@ -94,7 +94,7 @@ func TestHooksAroundSeesTheHandler(t *testing.T) {
 				var panicked *executor.PanicError
 				seen = append(seen, fmt.Sprintf("%s/%d %v", job.Payload, job.Attempt, errors.As(err, &panicked)))
 				if err != nil {
-					return durable.Permanent(err)
+					return executor.Permanent(err)
 				}
 				return err
 			},

@@ -90,10 +90,10 @@ func Client[P, R any](j *Jobs, name string) *Kind[P, R] {
 func encode(what string, v any, limit int) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return nil, Permanent(invalid("%s %T: %w", what, v, err))
+		return nil, executor.Permanent(invalid("%s %T: %w", what, v, err))
 	}
 	if len(data) > limit {
-		return nil, Permanent(invalid("%s: it has %d bytes as JSON, and must have no more than %d", what, len(data), limit))
+		return nil, executor.Permanent(invalid("%s: it has %d bytes as JSON, and must have no more than %d", what, len(data), limit))
 	}
 	return data, nil
 }

@@ -108,7 +108,7 @@ func TestLatestHasRunsOfAllJobs(t *testing.T) {
 		jobs := newJobs(t, memory.New())
 		k := durable.Handle(jobs, "k", func(_ context.Context, n int) (int, error) {
 			if n%2 == 1 {
-				return 0, durable.Permanent(errors.New("odd"))
+				return 0, executor.Permanent(errors.New("odd"))
 			}
 			return 0, nil
 		})

@@ -81,7 +81,8 @@ func WithPriority(p Priority) Option {
 }
 
 // Attempts sets how often an occurrence is tried before the job is dead or, if it is periodic, before the schedule goes
-// on without it: 1 to 1000 times. The default is 12.
+// on without it: 1 to 1000 times. The default is 12. An error of the handler that executor.Permanent marks ends them at
+// once, however many are left.
 func Attempts(n int) Option {
 	return func(j *NewJob) error {
 		if n < 1 || n > 1000 {

@@ -146,7 +146,7 @@ func sound(err error) (e error) {
 	}()
 	if err != nil {
 		_ = err.Error()
-		errors.As(err, new(*permanentError))
+		errors.Is(err, permanent)
 		errors.Is(err, executor.Stop)
 	}
 	return err
@@ -191,7 +191,6 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	canceled := r.cancelWanted
 	r.n.mu.Unlock()
 	cause := context.Cause(ctx)
-	var permanent *permanentError
 	var snooze *snoozeError
 	switch {
 	case canceled:
@@ -202,7 +201,7 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 		return r.untried(RunSnoozed, started, err, snooze.d)
 	case errors.Is(cause, executor.ErrShutdown), errors.Is(cause, ErrLeaseLost):
 		return r.cutShort(started, err)
-	case errors.As(err, &permanent), r.job.Attempt >= r.job.Attempts:
+	case errors.Is(err, permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(RunFailed, started, err)
 		r.failed(r.job.Attempt, o)
 		if !r.job.Periodic() || !tt.known() {

@@ -331,7 +331,7 @@ func TestFailurePermanentIsNotRetried(t *testing.T) {
 		n := 0
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) {
 			n++
-			return "", durable.Permanent(errBoom)
+			return "", executor.Permanent(errBoom)
 		})
 		start(t, jobs)
 		id := must(k.Schedule(t.Context(), 0, ""))
@@ -545,13 +545,16 @@ func TestSnoozeKeepsSchedule(t *testing.T) {
 func TestSnoozeOfCanceledJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs := newJobs(t, memory.New())
+		began := make(chan struct{})
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			close(began)
 			<-ctx.Done()
 			return "", durable.Snooze(time.Hour)
 		})
 		start(t, jobs)
 		id := must(k.Schedule(t.Context(), 0, ""))
-		synctest.Wait()
+		<-began
+		time.Sleep(untilNoted)
 		if a := must(jobs.Cancel(t.Context(), id)); a != durable.Deferred {
 			t.Errorf("Cancel: %v", a)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 )
@@ -157,7 +158,7 @@ func TestRunsPages(t *testing.T) {
 		jobs, start := newNode(t)
 		kind := durable.Handle(jobs, "mail", func(_ context.Context, n int) (string, error) {
 			if n%2 == 1 {
-				return "", durable.Permanent(fmt.Errorf("mailbox %d is full", n))
+				return "", executor.Permanent(fmt.Errorf("mailbox %d is full", n))
 			}
 			return "", nil
 		})
@@ -197,7 +198,7 @@ func TestDeadGroups(t *testing.T) {
 		broken := true
 		kind := durable.Handle(jobs, "mail", func(_ context.Context, n int) (string, error) {
 			if broken {
-				return "", durable.Permanent(fmt.Errorf("<b>mailbox</b> %d is full", n))
+				return "", executor.Permanent(fmt.Errorf("<b>mailbox</b> %d is full", n))
 			}
 			return "", nil
 		})
@@ -329,7 +330,7 @@ func TestAttentionOfFailingJobs(t *testing.T) {
 		var works atomic.Bool
 		kind := durable.Handle(jobs, "backup", func(context.Context, int) (int, error) {
 			if !works.Load() {
-				return 0, durable.Permanent(errors.New("no <space>\nand more"))
+				return 0, executor.Permanent(errors.New("no <space>\nand more"))
 			}
 			return 0, nil
 		})

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
 	durableotel "github.com/executor-go/executor/durable/otel"
@@ -44,7 +45,7 @@ func TestMetricsCountJobs(t *testing.T) {
 				return 0, errDown
 			}
 			if n == 0 {
-				return 0, durable.Permanent(context.DeadlineExceeded)
+				return 0, executor.Permanent(context.DeadlineExceeded)
 			}
 			return 0, nil
 		})

@@ -107,8 +107,8 @@ var sentinels = []struct {
 
 // wrappers are types of errors that say nothing by themselves.
 var wrappers = map[reflect.Type]bool{
-	reflect.TypeOf(fmt.Errorf("%w", context.Canceled)):  true,
-	reflect.TypeOf(durable.Permanent(context.Canceled)): true,
+	reflect.TypeOf(fmt.Errorf("%w", context.Canceled)):   true,
+	reflect.TypeOf(executor.Permanent(context.Canceled)): true,
 }
 
 // errorType returns an error as the value of an attribute of which there are few: never its text.

@@ -139,7 +139,7 @@ func TestTracesOutcomes(t *testing.T) {
 		text    string
 	}{
 		"error":     {func(context.Context, *durable.Jobs) error { return new(ownError) }, "failed *durableotel_test.ownError", "own\uFFFD"},
-		"permanent": {func(context.Context, *durable.Jobs) error { return durable.Permanent(new(ownError)) }, "failed *durableotel_test.ownError", "own\uFFFD"},
+		"permanent": {func(context.Context, *durable.Jobs) error { return executor.Permanent(new(ownError)) }, "failed *durableotel_test.ownError", "own\uFFFD"},
 		"panic":     {func(context.Context, *durable.Jobs) error { panic("no") }, "failed panic", ""},
 		"timeout":   {func(ctx context.Context, _ *durable.Jobs) error { <-ctx.Done(); return context.Cause(ctx) }, "failed executor.ErrTimeout", ""},
 		"goexit":    {func(context.Context, *durable.Jobs) error { runtime.Goexit(); return nil }, "failed executor.ErrGoexit", ""},

@@ -105,7 +105,7 @@ func awaitRuns(ctx context.Context, jobs *durable.Jobs) error {
 func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 	mails := durable.Handle(jobs, "mail/send", func(_ context.Context, n int) (string, error) {
 		if n%3 == 0 {
-			return "", durable.Permanent(fmt.Errorf("mailbox %d is full", n))
+			return "", executor.Permanent(fmt.Errorf("mailbox %d is full", n))
 		}
 		return "sent", nil
 	})

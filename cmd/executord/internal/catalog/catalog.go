@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
 )
@@ -43,7 +44,7 @@ func ValidNamespace(name string) bool { return job.ValidName(name) && !strings.C
 
 // ErrIdle is the error of a run of a job that is off. It stands in the history,
 // since durable records all runs; IsIdle reports such a run.
-var ErrIdle = durable.Permanent(errors.New("nothing was run: the job is off"))
+var ErrIdle = executor.Permanent(errors.New("nothing was run: the job is off"))
 
 // IsIdle reports whether a run in the history ran nothing.
 func IsIdle(r durable.Run) bool { return r.Error == ErrIdle.Error() }

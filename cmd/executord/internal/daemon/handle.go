@@ -47,7 +47,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	}
 	e, ours := catalog.Read(row)
 	if !ours {
-		return struct{}{}, durable.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
+		return struct{}{}, executor.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
 	}
 	r := &handled{row: row, spec: spec, base: row.Due, began: time.Now()}
 	if row.Updated.After(row.Due) {
@@ -132,7 +132,7 @@ func (r *handled) verdict(result process.Result, o outcome) error {
 	if result.Err == nil && (o == stopped || o == lost) {
 		return &cut{text}
 	}
-	return durable.Permanent(errors.New(text))
+	return executor.Permanent(errors.New(text))
 }
 
 // runAtStart runs a job once, now. It is not in the store: each daemon runs it at its start.
