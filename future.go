@@ -192,8 +192,8 @@ func (f *Future[T]) run(ctx context.Context) error {
 		return nil
 	}
 	if owner := f.core.Owner(); owner != nil { // no pool takes it from here on
-		owner.Forget(&f.core)       // it need not wait any more
-		defer owner.Forget(&f.core) // has it counted
+		owner.Unqueue(&f.core)       // it need not wait any more
+		defer owner.Unqueue(&f.core) // has it counted
 	}
 	return f.runBody(ctx, f.conclude).err
 }
@@ -223,8 +223,8 @@ func runByHand(ctx context.Context, tt typedTask) error {
 	}
 	t := tt.taskCore()
 	if owner := t.Owner(); owner != nil {
-		owner.Forget(t)
-		defer owner.Forget(t)
+		owner.Unqueue(t)
+		defer owner.Unqueue(t)
 	}
 	return tt.invoke(ctx).err
 }

@@ -43,7 +43,7 @@ func TestGateIsCheckedUnderItsLock(t *testing.T) {
 
 // A goroutine that cancels a task may have found it in a pool that has rejected it
 // since, and another pool has it. The late call for the first pool removes nothing.
-func TestPoolForgetTaskOfAnotherPool(t *testing.T) {
+func TestPoolUnqueueTaskOfAnotherPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		end := make(chan struct{})
@@ -60,7 +60,7 @@ func TestPoolForgetTaskOfAnotherPool(t *testing.T) {
 			first.Execute(ctx, waits), first.Execute(ctx, moves)); err != nil {
 			t.Fatal(err)
 		}
-		first.forget(&moves.core)
+		first.unqueue(&moves.core)
 		if got := slices.Collect(first.Waiting()); !slices.Equal(got, []any{waits.Future()}) {
 			t.Errorf("in the first pool wait %v", got)
 		}

@@ -132,7 +132,7 @@ type poolState struct {
 	version int // of the settings
 	queue   backlog
 
-	aside      int                 // tasks that are in no queue, with no worker, and have no outcome; see forget
+	aside      int                 // tasks that are in no queue, with no worker, and have no outcome; see unqueue
 	workers    int                 // goroutines that work and have not decided to leave
 	crew       list.List[*worker]  // these, the oldest first
 	active     int                 // workers that have a task
@@ -268,7 +268,7 @@ func newPool(c Config, r rules) *Pool {
 	}
 	p.contexts.Ended = p.contextEnded
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p.ctx, p.cancel = p.owner.Init(p.forget, ctx, p.epoch), cancel
+	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
 	p.mu.rules = r
 	return p
 }

@@ -197,12 +197,23 @@ func (e entry) typed() (typedTask, bool) {
 		return nil, false
 	case typedTask:
 		return r, true
-	case *mark:
-		return entry{r.Runnable}.typed()
-	case *keyedTask:
-		return entry{r.Runnable}.typed()
+	case *mark, *keyedTask:
+		tt, ok := e.unwrapped().(typedTask)
+		return tt, ok
 	}
 	return nil, false
+}
+
+// unwrapped returns the Runnable that was admitted, which a mark, a keyedTask or both hold.
+func (e entry) unwrapped() Runnable {
+	r := e.run
+	if m, ok := r.(*mark); ok {
+		r = m.Runnable
+	}
+	if k, ok := r.(*keyedTask); ok {
+		r = k.Runnable
+	}
+	return r
 }
 
 // task returns the core of the entry's task, nil if it has none.
@@ -244,13 +255,7 @@ func (e entry) runnable() Runnable {
 	if tt, ok := e.typed(); ok {
 		return tt.runnable()
 	}
-	switch r := e.run.(type) {
-	case *mark:
-		return entry{r.Runnable}.runnable()
-	case *keyedTask:
-		return r.Runnable
-	}
-	return e.run
+	return e.unwrapped()
 }
 
 // is reports whether r, which is comparable, is what was submitted, or the user's
@@ -406,7 +411,7 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	switch {
 	case t == nil:
 	case t.State().Done():
-		p.forget(t)
+		p.unqueue(t)
 	case watched(t):
 		tt, _ := e.typed()
 		p.watchContext(ctx, tt)
@@ -441,12 +446,12 @@ func (p *Pool) contextEnded(tt typedTask, ctx context.Context) {
 			p.report(context.Background(), p.info(nil, entry{tt}), abrupt(v))
 		}
 	}()
-	contextEnded(tt, ctx)
+	cancelByContext(tt, ctx)
 }
 
-// contextEnded cancels a task whose context has ended. If a method of ctx panics, the
+// cancelByContext cancels a task whose context has ended. If a method of ctx panics, the
 // panic is the cause.
-func contextEnded(tt typedTask, ctx context.Context) {
+func cancelByContext(tt typedTask, ctx context.Context) {
 	returned := false
 	defer repanic(&returned, func(err error) { tt.end(task.Canceled, canceled(err)) })
 	err := task.ContextError(ctx)

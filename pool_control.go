@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"iter"
 	"log/slog"
 	"reflect"
@@ -15,15 +14,15 @@ import (
 // a worker that has a task, or that task's context: workers that are too many leave when
 // they would take their next task, idle ones at once.
 
-// forget takes t, which is done or is run by hand, out of the queue if it waits there. A
-// canceled task stays if the pool retains such tasks. A task is counted when it has an
-// outcome; until then one that has left the queue without a worker is set aside:
+// unqueue removes t, which is done or is run by hand, from the queue if it waits there. A
+// canceled task stays if the pool retains canceled tasks. A task is counted when it has an
+// outcome; until then a task that left the queue without a worker is set aside:
 //
 //	queued ── done ─────────────────▶ counted
 //	  │  with a worker ── done ─────▶ counted by the worker
 //	  │      └─ run by hand ──▶ aside ── done ──▶ counted
 //	  └─ run by hand, ShutdownNow ──┘
-func (p *Pool) forget(t *task.Task) {
+func (p *Pool) unqueue(t *task.Task) {
 	p.mu.Lock()
 	// The place of a task that another pool has is under that pool's lock.
 	place, done, out := task.Unplaced, t.State().Done(), noTask
@@ -87,7 +86,7 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 // why is the reason of a task without a state; others have it in their outcome. It is
 // called once for each task, with no lock held:
 //
-//	canceled, or done by hand, in the queue    forget
+//	canceled, or done by hand, in the queue    unqueue
 //	                           with a worker   runTyped
 //	evicted, discarded                         the policies, in reject.go
 //	removed                                    Remove, Purge
@@ -120,19 +119,9 @@ func (p *Pool) reportDrop(e entry, why error, log bool) {
 		p.log(e.context(), slog.LevelWarn, "executor: task dropped", attrs...)
 	}
 	if p.hooks.Dropped != nil {
-		p.callDropped(e.context(), info, why)
+		ctx := e.context()
+		p.callHook(ctx, info, func() { p.hooks.Dropped(ctx, info, why) })
 	}
-}
-
-func (p *Pool) callDropped(ctx context.Context, info TaskInfo, why error) {
-	returned := false
-	defer func() {
-		if !returned {
-			p.report(ctx, info, abrupt(recover()))
-		}
-	}()
-	p.hooks.Dropped(ctx, info, why)
-	returned = true
 }
 
 // mayReport reports whether reportDrop has something to do for t.

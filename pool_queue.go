@@ -330,13 +330,12 @@ type keyedTask struct {
 
 // keyed returns the keyedTask of e, nil if there is none.
 func (e entry) keyed() *keyedTask {
-	switch r := e.run.(type) {
-	case *keyedTask:
-		return r
-	case *mark:
-		return entry{r.Runnable}.keyed()
+	r := e.run
+	if m, ok := r.(*mark); ok {
+		r = m.Runnable
 	}
-	return nil
+	k, _ := r.(*keyedTask)
+	return k
 }
 
 func (q keyedBacklog) push(e entry) bool {

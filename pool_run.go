@@ -283,14 +283,21 @@ func (p *Pool) after(ctx context.Context, w *worker, e entry, early *TaskInfo, e
 	if p.hooks.AfterTask == nil {
 		return
 	}
+	p.callHook(ctx, info, func() {
+		w.contexts.EndNow()
+		p.hooks.AfterTask(ctx, info, end.err)
+	})
+}
+
+// callHook calls a hook, whose failure to return is reported.
+func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
 	returned := false
 	defer func() {
 		if !returned {
 			p.report(ctx, info, abrupt(recover()))
 		}
 	}()
-	w.contexts.EndNow()
-	p.hooks.AfterTask(ctx, info, end.err)
+	hook()
 	returned = true
 }
 

@@ -107,7 +107,7 @@ func (p *Pool) ShutdownNow() []Dropped {
 	defer p.tidy()
 	var dropped []Dropped
 	each(waiting, func(e entry) {
-		d, ok := e.drop()
+		d, ok := e.toDropped()
 		if !ok {
 			p.dropped(e, nil)
 			return
@@ -121,9 +121,9 @@ func (p *Pool) ShutdownNow() []Dropped {
 	return dropped
 }
 
-// drop cancels the task of e and returns its body. It reports false if the task was
+// toDropped cancels the task of e and returns its body. It reports false if the task was
 // done already, its context has ended, or it is run by hand.
-func (e entry) drop() (Dropped, bool) {
+func (e entry) toDropped() (Dropped, bool) {
 	tt, ok := e.typed()
 	if !ok {
 		r := e.runnable()
@@ -242,21 +242,9 @@ func (p *Pool) tidy() {
 			p.loan.lender.returned(p)
 		}
 	}()
-	p.callTerminated()
-}
-
-func (p *Pool) callTerminated() {
-	if p.hooks.Terminated == nil {
-		return
+	if p.hooks.Terminated != nil {
+		p.callHook(context.Background(), TaskInfo{Executor: p.name}, p.hooks.Terminated)
 	}
-	returned := false
-	defer func() {
-		if !returned {
-			p.report(context.Background(), TaskInfo{Executor: p.name}, abrupt(recover()))
-		}
-	}()
-	p.hooks.Terminated()
-	returned = true
 }
 
 // each calls f for each of all in turn. A call that does not return does not keep it

@@ -60,9 +60,9 @@ type worker struct {
 
 // phase is how far a worker is with a task:
 //
-//	noTask ─▶ taken ─▶ inHook ─▶ taken ─▶ called ─▶ returned ─▶ noTask
-//	   │                                    (counted by fetch) ──▶
-//	   └─▶ gone
+//	none ─▶ taken ─▶ inHook ─▶ taken ─▶ called ─▶ returned ─▶ none
+//	 │                                  (counted by fetch) ──▶
+//	 └─▶ gone
 //
 // User code may end the goroutine in each of the phases in between, by runtime.Goexit.
 // The next goroutine of the worker then goes on from there.
@@ -264,7 +264,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 		}
 		if dropped := p.requeueLocked(w, out); dropped.run != nil {
 			p.mu.Unlock()
-			p.drop(w, dropped) // before w has another task, which it might lose here
+			p.cancelSeries(w, dropped) // before w has another task, which it might lose here
 			p.mu.Lock()
 		}
 	}
@@ -320,8 +320,8 @@ func (p *Pool) requeueLocked(w *worker, out outcome) (dropped entry) {
 	return dropped
 }
 
-// drop completes a task that recurs, which the pool no longer takes.
-func (p *Pool) drop(w *worker, e entry) {
+// cancelSeries cancels a series that the pool, which is shut down, no longer takes back.
+func (p *Pool) cancelSeries(w *worker, e entry) {
 	defer func() { p.taskLost(w, e, recover()) }()
 	e.end(task.Canceled, canceled(ErrShutdown))
 }

@@ -274,7 +274,7 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 		p.launch(w)
 	}
 	defer p.evict(evicted, why) // after e is looked after: its OnDone may not return
-	return p.settled(ctx, e, verdict)
+	return p.finish(ctx, e, verdict)
 }
 
 // evict completes the task of e, which was taken out of the queue for another.
@@ -286,8 +286,8 @@ func (p *Pool) evict(e entry, why error) {
 	}
 }
 
-// settled ends a submission after a second attempt.
-func (p *Pool) settled(ctx context.Context, e entry, v verdict) error {
+// finish ends a submission whose admission was tried again.
+func (p *Pool) finish(ctx context.Context, e entry, v verdict) error {
 	switch v {
 	case taken:
 		return nil
@@ -340,14 +340,14 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 		p.launch(w)
 	}
 	if n == nil {
-		return p.settled(ctx, e, v)
+		return p.finish(ctx, e, v)
 	}
 	b := n.Value
 
 	late := false
 	select {
 	case v = <-b.decided:
-		return p.settled(ctx, e, v)
+		return p.finish(ctx, e, v)
 	case <-over:
 		late = true
 	case <-done:
@@ -355,7 +355,7 @@ func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) e
 	p.mu.Lock()
 	if !b.waiting {
 		p.mu.Unlock()
-		return p.settled(ctx, e, <-b.decided) // decided in the same moment, and that stands
+		return p.finish(ctx, e, <-b.decided) // decided in the same moment, and that stands
 	}
 	p.mu.blocked.Remove(n)
 	p.mu.nBlocked--

@@ -377,7 +377,7 @@ func (p *Pool) unblock(t *shareTurn) {
 		n.Value.waiting = false
 	}
 	p.mu.Unlock()
-	p.forget(&t.core)
+	p.unqueue(&t.core)
 }
 
 // runTurn runs the next task of a share in the goroutine of w. Whatever becomes of it is

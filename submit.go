@@ -89,7 +89,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 // foreign are the futures that wait in executors which are not ours.
 var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
 	defer logPanicOfContext()
-	contextEnded(tt, ctx)
+	cancelByContext(tt, ctx)
 }}
 
 // logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.

@@ -353,7 +353,7 @@ func (t *Task) TryCancel() bool {
 	if bits&(stateBits|free|hasWaiters|unshared) != free|unshared || !t.word.swap(bits, bits|uint32(Canceled)) {
 		return false
 	}
-	t.links.owner.forget(t) // the owner took it, so it is not detached any more
+	t.links.owner.unqueue(t) // the owner took it, so it is not detached any more
 	return true
 }
 
@@ -377,7 +377,7 @@ func (t *Task) completeOutside(bits uint32, s State, err, cause error, publish f
 	t.word.unlock(t.complete(bits, s, err, &out))
 	defer out.run() // whatever a hook does
 	if owner != nil {
-		owner.forget(t) // before the waiters wake: they find it gone from the queue
+		owner.unqueue(t) // before the waiters wake: they find it gone from the queue
 	}
 	return true
 }
@@ -424,9 +424,9 @@ func (t *Task) IfNotDone(f func()) {
 	t.word.unlock(bits)
 }
 
-// Forget removes t, which is done or is run by hand, from the owner's queue if it waits
+// Unqueue removes t, which is done or is run by hand, from the owner's queue if it waits
 // there.
-func (o *Owner) Forget(t *Task) { o.forget(t) }
+func (o *Owner) Unqueue(t *Task) { o.unqueue(t) }
 
 // IsBackground reports whether ctx has neither values nor an end, so that there is no
 // need to keep it.

@@ -76,10 +76,10 @@ var noOptions Options
 
 // Owner is the pool that a task is attached to.
 type Owner struct {
-	forget func(*Task)
-	ctx    context.Context
-	epoch  time.Time
-	links  links // shared by its tasks that have no links of their own
+	unqueue func(*Task)
+	ctx     context.Context
+	epoch   time.Time
+	links   links // shared by its tasks that have no links of their own
 
 	Lender *Owner // has the workers of the owner, nil if they are its own
 }
@@ -94,11 +94,11 @@ func (o *Owner) Within(of *Owner) bool {
 	return false
 }
 
-// Init sets what the owner is to its tasks: forget removes a task that is done, or is
-// run by hand, from the queue, ctx ends when the bodies are to end, and monotonic times count from epoch.
+// Init initializes the owner: unqueue removes a task that is done, or is run by hand, from
+// the queue; the end of ctx ends the contexts of the bodies; monotonic times count from epoch.
 // It returns ctx as the context of a body that was submitted with Background.
-func (o *Owner) Init(forget func(*Task), ctx context.Context, epoch time.Time) context.Context {
-	o.forget, o.ctx, o.epoch = forget, context.WithValue(ctx, ownerKey{}, o), epoch
+func (o *Owner) Init(unqueue func(*Task), ctx context.Context, epoch time.Time) context.Context {
+	o.unqueue, o.ctx, o.epoch = unqueue, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
 	return o.ctx
 }

@@ -192,7 +192,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "reject.go", what: "a submitter whose wait ends ignores that it was admitted",
-		old:  "return p.settled(ctx, e, <-b.decided) // decided in the same moment, and that stands",
+		old:  "return p.finish(ctx, e, <-b.decided) // decided in the same moment, and that stands",
 		new:  "return p.abort(ctx, e, task.ContextError(ctx))",
 		test: "TestBlockAdmissionStands|TestBlockContextEndsDuringAdmission",
 	},
