@@ -60,6 +60,9 @@ var (
 	// names the value, its range, and how to fix it.
 	ErrInvalid = errors.New("executor: invalid argument")
 
+	// ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches ErrInvalid.
+	ErrNoTasks = error(&argumentError{"executor: no tasks"})
+
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")

@@ -19,9 +19,6 @@ func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return fs
 }
 
-// ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches [ErrInvalid].
-var ErrNoTasks = error(&argumentError{"executor: no tasks"})
-
 // InvokeAll submits the functions, waits until all are done, and returns their futures in
 // the order of the functions. When ctx ends, those that are not done are canceled: no
 // future is ever left pending, but a body that was running may return later than

@@ -144,7 +144,7 @@ type poolState struct {
 	nBlocked   int                 // length of blocked
 	shares     map[*Pool]struct{}  // that are not terminated
 	decisions  []*decision         // of policies of the user's that have not returned
-	rejections Rejections          // ended[rejectedTask] by reason
+	rejections rejections          // ended[rejectedTask] by reason
 	reaper     *time.Timer         // dismisses the worker that is idle for longest; nil before first use
 	reaping    bool                // reaper is set
 	retained   bool                // canceled tasks stay in the queue until they are due

@@ -170,17 +170,11 @@ func (p *Pool) countRejectedLocked(why error) {
 	p.observed.Load().note(EventRejected)
 }
 
-// Rejections is the number of tasks that were rejected, by reason.
-type Rejections struct {
-	Saturated int64 // there was neither room nor a worker, also after the wait of BlockFor
-	Shutdown  int64 // the pool was shut down
-	Expired   int64 // the context ended while the submission waited for room
-	Evicted   int64 // they waited, and DiscardOldest or DropLowest took them for others
-	Panicked  int64 // the RejectFunc panicked, or a method of the context did
-}
+// rejections is Stats.Rejections.
+type rejections struct{ Saturated, Shutdown, Expired, Evicted, Panicked int64 }
 
 // count counts a task that was rejected with that error.
-func (r *Rejections) count(why error) {
+func (r *rejections) count(why error) {
 	_, panicked := why.(*PanicError)
 	switch {
 	case why == ErrSaturated:

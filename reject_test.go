@@ -726,6 +726,9 @@ func TestRejectFuncCounts(t *testing.T) {
 	}
 }
 
+// rejections is Stats.Rejections.
+type rejections = struct{ Saturated, Shutdown, Expired, Evicted, Panicked int64 }
+
 // Rejections are counted by their reason.
 func TestRejectionsByReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -734,18 +737,18 @@ func TestRejectionsByReason(t *testing.T) {
 		for name, test := range map[string]struct {
 			policy executor.RejectPolicy
 			do     func(*executor.Pool)
-			want   executor.Rejections
+			want   rejections
 		}{
-			"Abort":       {executor.Abort, nil, executor.Rejections{Saturated: 1}},
-			"Discard":     {executor.Discard, nil, executor.Rejections{Saturated: 1}},
-			"CallerRuns":  {executor.CallerRuns, nil, executor.Rejections{Saturated: 1}},
-			"BlockFor":    {executor.BlockFor(time.Second), nil, executor.Rejections{Saturated: 1}},
-			"Block":       {executor.Block, nil, executor.Rejections{Expired: 1}},
-			"oldest":      {executor.DiscardOldest, nil, executor.Rejections{Evicted: 1}},
-			"panic":       {panics, nil, executor.Rejections{Panicked: 1}},
-			"Shutdown":    {executor.CallerRuns, (*executor.Pool).Shutdown, executor.Rejections{Shutdown: 1}},
-			"RejectFunc":  {executor.RejectFunc(executor.Abort.Reject), nil, executor.Rejections{Saturated: 1}},
-			"ShutdownNow": {executor.Block, func(p *executor.Pool) { p.ShutdownNow() }, executor.Rejections{Shutdown: 1}},
+			"Abort":       {executor.Abort, nil, rejections{Saturated: 1}},
+			"Discard":     {executor.Discard, nil, rejections{Saturated: 1}},
+			"CallerRuns":  {executor.CallerRuns, nil, rejections{Saturated: 1}},
+			"BlockFor":    {executor.BlockFor(time.Second), nil, rejections{Saturated: 1}},
+			"Block":       {executor.Block, nil, rejections{Expired: 1}},
+			"oldest":      {executor.DiscardOldest, nil, rejections{Evicted: 1}},
+			"panic":       {panics, nil, rejections{Panicked: 1}},
+			"Shutdown":    {executor.CallerRuns, (*executor.Pool).Shutdown, rejections{Shutdown: 1}},
+			"RejectFunc":  {executor.RejectFunc(executor.Abort.Reject), nil, rejections{Saturated: 1}},
+			"ShutdownNow": {executor.Block, func(p *executor.Pool) { p.ShutdownNow() }, rejections{Shutdown: 1}},
 		} {
 			pool, block := testkit.BusyPool(t, test.policy)
 			block.Fill(t, pool, 1)

@@ -37,7 +37,14 @@ type Stats struct {
 	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
 	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
 
-	Rejections Rejections // Rejected by reason
+	// Rejections is Rejected by reason.
+	Rejections struct {
+		Saturated int64 // there was neither room nor a worker, also after the wait of BlockFor
+		Shutdown  int64 // the pool was shut down
+		Expired   int64 // the context ended while the submission waited for room
+		Evicted   int64 // they waited, and DiscardOldest or DropLowest took them for others
+		Panicked  int64 // the RejectFunc panicked, or a method of the context did
+	}
 
 	Runs   int64         // bodies that have run, without those that Task.Run, Get and the like ran by hand
 	Panics int64         // panics of bodies and hooks
@@ -74,10 +81,9 @@ func (p *Pool) statsLocked() Stats {
 		Rejected:  p.mu.ended[rejectedTask],
 
 		Rejections: p.mu.rejections,
-
-		Runs:   p.mu.runs,
-		Panics: p.mu.panics,
-		Uptime: time.Since(p.epoch),
+		Runs:       p.mu.runs,
+		Panics:     p.mu.panics,
+		Uptime:     time.Since(p.epoch),
 	}
 }
 

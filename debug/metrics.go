@@ -56,7 +56,7 @@ func writeMetrics(b *bytes.Buffer, l *poolview.Look) {
 		add(float64(p.Canceled), "executor_task_outcome", "canceled")
 	})
 	m.counter("task_rejected", "Tasks that were rejected or evicted, by reason.", func(p *poolview.Pool, add addSample) {
-		for _, r := range poolview.Reasons(p.Rejections) {
+		for _, r := range poolview.Reasons(p.Stats) {
 			add(float64(r.N), "error_type", r.Name)
 		}
 	})

@@ -122,7 +122,7 @@ func newReport(l *poolview.Look) Report {
 			Every: p.Every, Measured: reported(executor.NameFigures{Wait: p.Wait, Late: p.Late, Run: p.Run}),
 			Crew: []WorkerReport{}, Schedules: scheduleReports(p.Schedules),
 		}
-		for _, r := range poolview.Reasons(p.Rejections) {
+		for _, r := range poolview.Reasons(p.Stats) {
 			v.Rejections[r.Name] = r.N
 		}
 		if p.Names != nil {

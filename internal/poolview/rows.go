@@ -180,7 +180,8 @@ type Reason struct {
 }
 
 // Reasons returns the rejections by reason.
-func Reasons(r executor.Rejections) []Reason {
+func Reasons(s executor.Stats) []Reason {
+	r := s.Rejections
 	return []Reason{
 		{"saturated", r.Saturated}, {"shutdown", r.Shutdown}, {"expired", r.Expired}, {"evicted", r.Evicted},
 		{"panicked", r.Panicked},
@@ -195,7 +196,7 @@ func (p *Pool) facts() []Fact {
 		return page.Count(n)
 	}
 	var why []string
-	for _, r := range Reasons(p.Rejections) {
+	for _, r := range Reasons(p.Stats) {
 		if r.N > 0 {
 			why = append(why, r.Name+" "+page.Count(r.N))
 		}
