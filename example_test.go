@@ -114,11 +114,11 @@ func ExampleNew() {
 
 // An elastic pool: a task goes to an idle worker, else to a new one up to Max, and only
 // then into the queue. Workers leave when they were idle for KeepAlive.
-func ExampleGrowWhenBusy() {
+func ExampleNew_growWhenBusy() {
 	pool, err := executor.New(executor.Config{
-		Max:       16,
-		KeepAlive: time.Minute,
-		Growth:    executor.GrowWhenBusy,
+		Max:          16,
+		KeepAlive:    time.Minute,
+		GrowWhenBusy: true,
 	})
 	if err != nil {
 		panic(err)

@@ -26,14 +26,14 @@ type Config struct {
 	Core int
 
 	// Max is the most workers there may be. It must not be less than Core; 0 means
-	// Core. With GrowWhenFull and a queue that is never full, Unbounded, which is the
-	// default, or Prioritized, more than Core is an error: the pool would not grow.
+	// Core. With a queue that is never full, Unbounded, which is the default, or
+	// Prioritized, more than Core is an error without GrowWhenBusy: the pool would not grow.
 	Max int
 
-	// Growth says when a task starts a new worker. The default, GrowWhenFull, is that
-	// of Java: below Core always, up to Max if the queue is full. GrowWhenBusy is for
-	// an elastic pool: up to Max if no worker is idle.
-	Growth Growth
+	// GrowWhenBusy makes an elastic pool: a task starts a worker if all are busy, up to
+	// Max, and only then is the queue used. The default, as in Java, is that a task starts
+	// one below Core, even if others are idle, and up to Max if the queue is full.
+	GrowWhenBusy bool
 
 	// KeepAlive is how long a worker above Core stays idle before it leaves. It
 	// must not be negative; 0, the default, means that it leaves at once.
@@ -76,7 +76,7 @@ type Config struct {
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// With [GrowWhenBusy] an idle worker is asked first, then a new one up to Max, then the
+// With [Config].GrowWhenBusy an idle worker is asked first, then a new one up to Max, then the
 // queue, then the policy.
 //
 // A pool must be shut down to end its workers.
@@ -154,7 +154,7 @@ type poolState struct {
 // rules are the parts of the configuration that can change while a pool runs.
 type rules struct {
 	core, max   int
-	growth      Growth
+	whenBusy    bool // the pool grows before it queues
 	keepAlive   time.Duration
 	coreTimeout bool
 	reject      RejectPolicy
@@ -172,8 +172,6 @@ func (r *rules) check(where string) error {
 		return invalid("%s: Max is %d; it must be at least 1", where, r.max)
 	case r.max < r.core:
 		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, r.max, r.core)
-	case r.growth > GrowWhenBusy:
-		return invalid("%s: Growth is %d; it must be GrowWhenFull or GrowWhenBusy", where, r.growth)
 	case r.keepAlive < 0:
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
 	case r.coreTimeout && r.keepAlive == 0:
@@ -209,7 +207,7 @@ func New(c Config) (*Pool, error) {
 		c.Reject = Abort
 	}
 	_, sheds := c.Queue.(boundedPrioritized)
-	r := rules{c.Core, c.Max, c.Growth, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds, false}
+	r := rules{c.Core, c.Max, c.GrowWhenBusy, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds, false}
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}
@@ -217,11 +215,11 @@ func New(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := max(r.core, 1); r.max > most && r.growth == GrowWhenFull {
+	if most := max(r.core, 1); r.max > most && !r.whenBusy {
 		switch q.(type) {
 		case *stream, *priorities:
 			return nil, invalid("Config: Max is %d, but the pool would have %d workers at most, since its queue is never "+
-				"full; set Growth to GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
+				"full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
 		}
 	}
 	p := newPool(c, r)
@@ -234,23 +232,10 @@ func New(c Config) (*Pool, error) {
 	return p, nil
 }
 
-// Growth says when a pool starts a worker for a task, rather than to queue it.
-type Growth uint8
-
-const (
-	// GrowWhenFull starts a worker for each task as long as there are fewer than Core,
-	// even if others are idle, and then if the queue is full, up to Max.
-	GrowWhenFull Growth = iota
-
-	// GrowWhenBusy starts a worker if all are busy, up to Max; only then is the queue
-	// used. Core workers stay when they are idle.
-	GrowWhenBusy
-)
-
 // eager returns the number of workers below which a task that finds none idle starts one,
 // whatever the queue.
 func (r *rules) eager() int {
-	if r.growth == GrowWhenBusy {
+	if r.whenBusy {
 		return r.max
 	}
 	return r.core
@@ -310,8 +295,7 @@ func Fixed(n int, with ...func(*Config)) *Pool {
 //	Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}
 //
 // after it was changed by the functions with. It panics if the Config is invalid. For a
-// limit set Max and, for tasks beyond it to wait, Queue to [Unbounded] and Growth to
-// [GrowWhenBusy].
+// limit set Max and, for tasks beyond it to wait, Queue to [Unbounded] and GrowWhenBusy.
 func Cached(with ...func(*Config)) *Pool {
 	return preset(Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}, with)
 }

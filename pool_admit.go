@@ -352,7 +352,7 @@ func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.loan != nil {
 		return p.loan.admitLocked(e)
 	}
-	if p.mu.workers < p.mu.core && p.mu.growth == GrowWhenFull {
+	if p.mu.workers < p.mu.core && !p.mu.whenBusy {
 		return p.hireForLocked(e), taken
 	}
 	if p.mu.workers < p.mu.eager() && p.mu.workers-p.mu.active <= p.mu.queue.len() {

@@ -248,7 +248,7 @@ func (p *Pool) prestartLocked(n, limit int) []*worker {
 // Settings are what can be changed while a pool runs, of [Config] and [ScheduledConfig].
 type Settings struct {
 	Core, Max        int // Max is math.MaxInt in a scheduled pool, which has no maximum
-	Growth           Growth
+	GrowWhenBusy     bool
 	KeepAlive        time.Duration
 	AllowCoreTimeout bool
 	Reject           RejectPolicy
@@ -271,7 +271,7 @@ func (p *Pool) settings() (Settings, int) {
 	defer p.mu.Unlock()
 	r := p.mu.rules
 	s := Settings{
-		Core: r.core, Max: r.max, Growth: r.growth,
+		Core: r.core, Max: r.max, GrowWhenBusy: r.whenBusy,
 		KeepAlive: r.keepAlive, AllowCoreTimeout: r.coreTimeout, Reject: r.reject,
 	}
 	if p.timer != nil {
@@ -348,16 +348,16 @@ func (p *Pool) checkChange(where string, before Settings, after *Settings) error
 	case p.frozen && same != workers:
 		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
 			"make it by New or NewScheduled", where)
-	case p.loan != nil && after.Growth != before.Growth:
-		return invalid("%s: a share has no Growth; it is that of the lending pool", where)
+	case p.loan != nil && after.GrowWhenBusy != before.GrowWhenBusy:
+		return invalid("%s: GrowWhenBusy is not of a share; it is that of the lending pool", where)
 	case p.timer == nil && (after.Delayed != 0 || after.Periodic != 0 || after.RetainCanceled):
 		return invalid("%s: Delayed, Periodic and RetainCanceled are for a ScheduledPool; leave them out", where)
 	case p.timer == nil:
 		return nil
 	case after.Max != before.Max:
 		return invalid("%s: Max is %d, but a scheduled pool has no maximum; its Core workers run all tasks", where, after.Max)
-	case after.Growth != before.Growth:
-		return invalid("%s: a scheduled pool has no Growth; its Core workers run all tasks", where)
+	case after.GrowWhenBusy != before.GrowWhenBusy:
+		return invalid("%s: a scheduled pool has no GrowWhenBusy; its Core workers run all tasks", where)
 	case after.Delayed > DropAtShutdown || after.Periodic > DropAtShutdown:
 		return invalid("%s: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown", where)
 	}
@@ -373,7 +373,7 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 		p.mu.Unlock()
 		return false, nil
 	}
-	r := rules{s.Core, s.Max, s.Growth, s.KeepAlive, s.AllowCoreTimeout, s.Reject, p.mu.sheds, p.mu.lent}
+	r := rules{s.Core, s.Max, s.GrowWhenBusy, s.KeepAlive, s.AllowCoreTimeout, s.Reject, p.mu.sheds, p.mu.lent}
 	if err := r.check(where); err != nil {
 		p.mu.Unlock()
 		return true, err

@@ -922,7 +922,7 @@ func TestPoolResize(t *testing.T) {
 // However Resize and submissions race, no task is left without a worker.
 func TestPoolResizeRace(t *testing.T) {
 	for range 50 {
-		pool := newPool(t, executor.Config{Max: 1, Growth: executor.GrowWhenBusy})
+		pool := newPool(t, executor.Config{Max: 1, GrowWhenBusy: true})
 		var ran atomic.Int64
 		var all sync.WaitGroup
 		for range 4 {

@@ -501,7 +501,7 @@ func runPoolProgram(t *testing.T, code []byte) {
 		c.KeepAlive = time.Hour
 	}
 	if m.elastic {
-		c.Growth = executor.GrowWhenBusy
+		c.GrowWhenBusy = true
 	}
 	c.Core, c.Max = m.core, m.max
 	if m.room < 0 && !m.elastic {
@@ -602,8 +602,8 @@ func TestPoolHistory(t *testing.T) {
 	for i, c := range []executor.Config{
 		{Core: 4},
 		{Core: 1, Max: 8, KeepAlive: time.Microsecond, Queue: executor.Bounded(4)},
-		{Core: 1, Max: 8, KeepAlive: time.Microsecond, Growth: executor.GrowWhenBusy},
-		{Max: 3, Growth: executor.GrowWhenBusy, Queue: executor.Bounded(2), Reject: executor.Block},
+		{Core: 1, Max: 8, KeepAlive: time.Microsecond, GrowWhenBusy: true},
+		{Max: 3, GrowWhenBusy: true, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Max: 8, Queue: executor.Handoff(), Reject: executor.Block},
 		{Core: 2, Max: 4, KeepAlive: time.Millisecond, AllowCoreTimeout: true, Queue: executor.Bounded(2), Reject: executor.Block},
 		{Core: 2, Max: 3, Queue: executor.Bounded(8), Reject: executor.DiscardOldest},
@@ -783,7 +783,7 @@ func TestPoolAcceptedTaskRuns(t *testing.T) {
 	for name, c := range map[string]executor.Config{
 		"kept":      {Core: 2},
 		"no core":   {Max: 2, Queue: executor.Bounded(3)},
-		"elastic":   {Max: 2, Growth: executor.GrowWhenBusy},
+		"elastic":   {Max: 2, GrowWhenBusy: true},
 		"transient": {Core: 2, KeepAlive: 1, AllowCoreTimeout: true, Queue: executor.Bounded(3)},
 		"handoff":   {Max: 2, Queue: executor.Handoff()},
 		"blocking":  {Max: 1, Queue: executor.Bounded(1), Reject: executor.Block},

@@ -415,7 +415,6 @@ func TestPoolConfigInvalid(t *testing.T) {
 		{"Max", executor.Config{Core: 2, Max: 1}},
 		{"GrowWhenBusy", executor.Config{Max: 16}},
 		{"Core to 16", executor.Config{Core: 2, Max: 16, Queue: executor.Prioritized()}},
-		{"Growth", executor.Config{Max: 16, Growth: 2}},
 		{"KeepAlive", executor.Config{Core: 1, KeepAlive: -1}},
 		{"KeepAlive", executor.Config{Core: 1, KeepAlive: math.MinInt64}},
 		{"KeepAlive", executor.Config{Core: 1, AllowCoreTimeout: true}},
@@ -706,7 +705,7 @@ func TestPresetSingleIsFrozen(t *testing.T) {
 	pool := testkit.Closing(t, executor.Single())
 	for name, err := range map[string]error{
 		"Core": setCore(pool, 0), "Max": setMax(pool, 2), "KeepAlive": setKeepAlive(pool, 1), "Resize": pool.Resize(2),
-		"Growth": pool.Reconfigure(func(s *executor.Settings) { s.Growth = executor.GrowWhenBusy }),
+		"GrowWhenBusy": pool.Reconfigure(func(s *executor.Settings) { s.GrowWhenBusy = true }),
 	} {
 		expectIs(t, name, err, executor.ErrInvalid)
 	}
@@ -895,7 +894,7 @@ func TestPresetsAreConfigs(t *testing.T) {
 		c.pool.Close()
 	}
 	limited := executor.Cached(func(c *executor.Config) {
-		c.Max, c.Queue, c.Growth = 16, executor.Unbounded(), executor.GrowWhenBusy
+		c.Max, c.Queue, c.GrowWhenBusy = 16, executor.Unbounded(), true
 	})
 	expect(t, "Max", limited.Settings().Max, 16)
 	limited.Close()

@@ -292,14 +292,14 @@ func TestPoolPrestartDuringShutdown(t *testing.T) {
 	})
 }
 
-// Growth.
+// GrowWhenBusy.
 
 // With GrowWhenBusy a task goes to an idle worker first, then to a new one up to Max, then
 // into the queue, and then to the policy; the workers above Core leave after KeepAlive.
 func TestPoolGrowsWhenBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Max: 4, KeepAlive: time.Minute,
-			Growth: executor.GrowWhenBusy, Queue: executor.Bounded(2)})
+			GrowWhenBusy: true, Queue: executor.Bounded(2)})
 		for range 3 {
 			mustGo(t, pool, func(context.Context) error { return nil })
 			expect(t, "workers while one is idle", waitStats(t, pool).Workers, 1)
@@ -322,7 +322,7 @@ func TestPoolGrowsWhenBusy(t *testing.T) {
 // wait run in order.
 func TestPoolGrowsWhenBusyWithoutLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Max: 16, Growth: executor.GrowWhenBusy})
+		pool := newPool(t, executor.Config{Max: 16, GrowWhenBusy: true})
 		block := newBlocker(t)
 		block.Fill(t, pool, 100)
 		s := waitStats(t, pool)
@@ -336,7 +336,7 @@ func TestPoolGrowsWhenBusyWithoutLimit(t *testing.T) {
 // Raising Max of an elastic pool starts workers for the tasks that wait.
 func TestPoolGrowsWhenMaxIsRaised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Max: 1, Growth: executor.GrowWhenBusy})
+		pool := newPool(t, executor.Config{Max: 1, GrowWhenBusy: true})
 		block := newBlocker(t)
 		block.Fill(t, pool, 4)
 		expect(t, "SetMax", setMax(pool, 10), nil)

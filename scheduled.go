@@ -84,7 +84,7 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{c.Core, math.MaxInt, GrowWhenFull, c.KeepAlive, c.AllowCoreTimeout, c.Reject, false, false}
+	r := rules{c.Core, math.MaxInt, false, c.KeepAlive, c.AllowCoreTimeout, c.Reject, false, false}
 	if err := r.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}

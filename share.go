@@ -110,7 +110,7 @@ func (p *Pool) newShare(c ShareConfig, q backlog, room int) (*Pool, error) {
 		c.Logger = p.logger
 	}
 	_, sheds := q.(*shedding)
-	r := rules{max: c.Limit, growth: GrowWhenBusy, reject: c.Reject, sheds: sheds, lent: true}
+	r := rules{max: c.Limit, whenBusy: true, reject: c.Reject, sheds: sheds, lent: true}
 	if err := r.check("ShareConfig"); err != nil {
 		return nil, err
 	}

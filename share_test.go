@@ -223,7 +223,7 @@ func TestShareAbruptTasks(t *testing.T) {
 func TestShareOverPools(t *testing.T) {
 	for name, c := range map[string]executor.Config{
 		"unbounded":    {Core: 2},
-		"elastic":      {Max: 3, Growth: executor.GrowWhenBusy},
+		"elastic":      {Max: 3, GrowWhenBusy: true},
 		"abort":        {Core: 1, Queue: executor.Bounded(1)},
 		"handoff":      {Core: 1, Queue: executor.Handoff()},
 		"block":        {Core: 1, Queue: executor.Handoff(), Reject: executor.Block},

@@ -23,7 +23,7 @@ var configs = map[string]executor.Config{
 	"bounded":        {Core: 1, Max: 4, Queue: executor.Bounded(64)},
 	"handoff":        {Core: 2, Max: 64, KeepAlive: time.Second, Queue: executor.Handoff()},
 	"shedding":       {Core: 2, Queue: executor.BoundedPrioritized(64), Reject: executor.DropLowest},
-	"elastic":        {Max: 64, KeepAlive: time.Second, Growth: executor.GrowWhenBusy},
+	"elastic":        {Max: 64, KeepAlive: time.Second, GrowWhenBusy: true},
 	"prioritized":    {Core: 2, Queue: executor.Prioritized()},
 	"core times out": {Core: 3, KeepAlive: time.Millisecond, AllowCoreTimeout: true},
 	"no core":        {Max: 1, Queue: executor.Unbounded()},

@@ -85,7 +85,7 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 		c.AllowCoreTimeout = r.IntN(2) == 0
 		c.Reject = pick(r, executor.Abort, executor.CallerRuns, executor.Discard, executor.DiscardOldest,
 			executor.Block, executor.BlockFor(time.Millisecond))
-		c.Growth = pick(r, executor.GrowWhenFull, executor.GrowWhenBusy)
+		c.GrowWhenBusy = r.IntN(2) == 0
 		switch r.IntN(5) {
 		case 0:
 			c.Queue, c.Max = executor.Unbounded(), core
@@ -99,7 +99,7 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 			c.Queue, c.Reject = executor.BoundedPrioritized(1+r.IntN(4)), executor.DropLowest
 		}
 		if c.Max == 0 {
-			c.Max, c.Growth = 2, executor.GrowWhenBusy
+			c.Max, c.GrowWhenBusy = 2, true
 		}
 		m.nests = c.Reject != executor.Block
 		m.pool = testkit.NewPool(t, c)

@@ -149,7 +149,7 @@ func (s *setup) plain(queue, policy int, hooks executor.Hooks) {
 		Hooks:     hooks, Logger: slog.New(slog.DiscardHandler),
 	}
 	if s.rng.IntN(2) == 0 {
-		c.Growth = executor.GrowWhenBusy
+		c.GrowWhenBusy = true
 	} else if name := queues[queue].name; name == "Unbounded" || name == "Prioritized" {
 		c.Max = max(1, c.Core) // New accepts no more, since the pool would not grow
 	}

@@ -50,7 +50,7 @@ func New(maxWorkers int, options ...Option) *WorkerPool {
 	if maxWorkers < 1 {
 		maxWorkers = 1
 	}
-	c := executor.Config{Max: maxWorkers, Growth: executor.GrowWhenBusy, KeepAlive: DefaultIdleTimeout}
+	c := executor.Config{Max: maxWorkers, GrowWhenBusy: true, KeepAlive: DefaultIdleTimeout}
 	for _, o := range options {
 		o(&c)
 	}
