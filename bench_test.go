@@ -367,7 +367,7 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 			p.ShutdownNow()
 		},
 		"dropped": func(p *executor.ScheduledPool, _ *anyFuture) {
-			setDelayed(p, executor.DropAtShutdown)
+			setDropDelayed(p, true)
 			p.Shutdown()
 		},
 	} {

@@ -515,8 +515,8 @@ func ExampleDropped() {
 	// Output: sent to bob
 }
 
-func ExampleAfterShutdown() {
-	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+func ExampleScheduledConfig_dropDelayed() {
+	pool, _ := executor.NewScheduled(executor.ScheduledConfig{Core: 1, DropDelayed: true})
 	one := func(context.Context) (int, error) { return 1, nil }
 	f := executor.Schedule(context.Background(), pool, time.Hour, one)
 	pool.Close() // does not wait for an hour

@@ -70,12 +70,12 @@ func setReject(p tunable, policy executor.RejectPolicy) error {
 	return p.Reconfigure(func(s *executor.Settings) { s.Reject = policy })
 }
 
-func setDelayed(p tunable, a executor.AfterShutdown) error {
-	return p.Reconfigure(func(s *executor.Settings) { s.Delayed = a })
+func setDropDelayed(p tunable, drop bool) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.DropDelayed = drop })
 }
 
-func setPeriodic(p tunable, a executor.AfterShutdown) error {
-	return p.Reconfigure(func(s *executor.Settings) { s.Periodic = a })
+func setKeepPeriodic(p tunable, keep bool) error {
+	return p.Reconfigure(func(s *executor.Settings) { s.KeepPeriodic = keep })
 }
 
 func setRetainCanceled(p tunable, retain bool) error {
@@ -150,7 +150,7 @@ func TestZeroValues(t *testing.T) {
 		"ScheduledPool.Schedules":   func() { sched.Schedules() },
 		"ScheduledPool.Purge":       func() { sched.Purge() },
 		"ScheduledPool.Settings":    func() { sched.Settings() },
-		"ScheduledPool.Reconfigure": func() { setDelayed(&sched, executor.DropAtShutdown) },
+		"ScheduledPool.Reconfigure": func() { setDropDelayed(&sched, true) },
 		"Task.Run":                  func() { task.Run(ctx) },
 		"Task.RunAndReset":          func() { task.RunAndReset(ctx) },
 		"Future.Get":                func() { future.Get(ctx) },
@@ -400,11 +400,10 @@ func TestConstantText(t *testing.T) {
 	type all struct {
 		State executor.State
 		Stage executor.Stage
-		After executor.AfterShutdown
 	}
-	before := all{executor.Canceled, executor.StageTidying, executor.DropAtShutdown}
+	before := all{executor.Canceled, executor.StageTidying}
 	data, err := json.Marshal(before)
-	if want := `{"State":"canceled","Stage":"tidying","After":"drop"}`; err != nil || string(data) != want {
+	if want := `{"State":"canceled","Stage":"tidying"}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v; want %s", data, err, want)
 	}
 	var after all

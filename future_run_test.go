@@ -911,14 +911,14 @@ func TestFutureOnDoneGoexitLeavesShutdown(t *testing.T) {
 		"ShutdownNow": func(p *executor.ScheduledPool) { p.ShutdownNow() },
 		"Shutdown":    func(p *executor.ScheduledPool) { p.Shutdown() },
 		"SetDelayed": func(p *executor.ScheduledPool) {
-			setDelayed(p, executor.KeepAfterShutdown)
+			setDropDelayed(p, false)
 			p.Shutdown()
-			setDelayed(p, executor.DropAtShutdown)
+			setDropDelayed(p, true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+				p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
 				var fs []*executor.Future[int]
 				for range 3 {
 					f := executor.Schedule(t.Context(), p, time.Hour, value(1))

@@ -253,9 +253,7 @@ type Settings struct {
 	AllowCoreTimeout bool
 	Reject           RejectPolicy
 
-	// Of a ScheduledPool; in others DefaultAfterShutdown and false.
-	Delayed, Periodic AfterShutdown
-	RetainCanceled    bool
+	DropDelayed, KeepPeriodic, RetainCanceled bool // of a ScheduledPool; false in others
 }
 
 // Settings returns the settings as they are now, all at the same instant.
@@ -275,7 +273,7 @@ func (p *Pool) settings() (Settings, int) {
 		KeepAlive: r.keepAlive, AllowCoreTimeout: r.coreTimeout, Reject: r.reject,
 	}
 	if p.timer != nil {
-		s.Delayed, s.Periodic = p.timer.policies[delayed], p.timer.policies[periodic]
+		s.DropDelayed, s.KeepPeriodic = p.timer.drops[delayed], !p.timer.drops[periodic]
 		s.RetainCanceled = p.mu.retained
 	}
 	return s, p.mu.version
@@ -292,12 +290,12 @@ func (p *Pool) settings() (Settings, int) {
 // If Core is raised, workers are started for the tasks that wait, as far as they are that many;
 // if it is lowered, idle workers leave by the rule of KeepAlive, which holds also for those that
 // are idle now. Above a lowered Max idle workers leave at once, busy ones after their task.
-// RetainCanceled is for tasks that are canceled from now on. DropAtShutdown takes effect at once
-// if the pool is shut down already.
+// RetainCanceled is for tasks that are canceled from now on. What DropDelayed and KeepPeriodic do
+// not let a pool keep that is shut down already, is canceled at once.
 //
-// A pool of [Single] or [SingleScheduled] stays one of a single worker: all but Reject, Delayed,
-// Periodic and RetainCanceled is fixed. A scheduled pool has no Max, a share only Max, its
-// Limit, and Reject.
+// A pool of [Single] or [SingleScheduled] stays one of a single worker: all but Reject,
+// DropDelayed, KeepPeriodic and RetainCanceled is fixed. A scheduled pool has no Max, a share only
+// Max, its Limit, and Reject.
 func (p *Pool) Reconfigure(change func(*Settings)) error {
 	if change == nil {
 		panic("executor: Pool.Reconfigure: nil function")
@@ -328,7 +326,7 @@ func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 		before, version := p.settings()
 		after := before
 		change(&after)
-		if err := p.checkChange(where, before, &after); err != nil {
+		if err := p.checkChange(where, before, after); err != nil {
 			return err
 		}
 		if ok, err := p.apply(where, after, version); ok {
@@ -337,12 +335,12 @@ func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 	}
 }
 
-// checkChange returns an error if p is not a pool that can be changed so. It sets defaults.
-func (p *Pool) checkChange(where string, before Settings, after *Settings) error {
+// checkChange returns an error if p is not a pool that can be changed so.
+func (p *Pool) checkChange(where string, before, after Settings) error {
 	workers := before
-	workers.Reject, workers.Delayed, workers.Periodic = nil, after.Delayed, after.Periodic
-	workers.RetainCanceled = after.RetainCanceled
-	same := *after
+	workers.Reject, workers.RetainCanceled = nil, after.RetainCanceled
+	workers.DropDelayed, workers.KeepPeriodic = after.DropDelayed, after.KeepPeriodic
+	same := after
 	same.Reject = nil
 	switch {
 	case p.frozen && same != workers:
@@ -350,18 +348,15 @@ func (p *Pool) checkChange(where string, before Settings, after *Settings) error
 			"make it by New or NewScheduled", where)
 	case p.loan != nil && after.GrowWhenBusy != before.GrowWhenBusy:
 		return invalid("%s: GrowWhenBusy is not of a share; it is that of the lending pool", where)
-	case p.timer == nil && (after.Delayed != 0 || after.Periodic != 0 || after.RetainCanceled):
-		return invalid("%s: Delayed, Periodic and RetainCanceled are for a ScheduledPool; leave them out", where)
+	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic || after.RetainCanceled):
+		return invalid("%s: DropDelayed, KeepPeriodic and RetainCanceled are for a ScheduledPool; leave them out", where)
 	case p.timer == nil:
 		return nil
 	case after.Max != before.Max:
 		return invalid("%s: Max is %d, but a scheduled pool has no maximum; its Core workers run all tasks", where, after.Max)
 	case after.GrowWhenBusy != before.GrowWhenBusy:
 		return invalid("%s: a scheduled pool has no GrowWhenBusy; its Core workers run all tasks", where)
-	case after.Delayed > DropAtShutdown || after.Periodic > DropAtShutdown:
-		return invalid("%s: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown", where)
 	}
-	after.Delayed, after.Periodic = after.Delayed.or(KeepAfterShutdown), after.Periodic.or(DropAtShutdown)
 	return nil
 }
 
@@ -384,7 +379,7 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 	var dropped []entry
 	if p.timer != nil {
 		p.mu.retained = s.RetainCanceled
-		dropped = p.timer.setPoliciesLocked(s.Delayed, s.Periodic)
+		dropped = p.timer.setDropsLocked(s.DropDelayed, !s.KeepPeriodic)
 	}
 	p.retireLocked()
 	var fresh []*worker

@@ -343,14 +343,14 @@ func TestPoolRunByCallerInQueue(t *testing.T) {
 			return testkit.SubmitTask(t.Context(), p, b.Value), func() { mustGo(t, p, b.Run) }
 		},
 		"Shutdown": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
-			p, submit := scheduled(t, executor.ScheduledConfig{Delayed: executor.DropAtShutdown})
+			p, submit := scheduled(t, executor.ScheduledConfig{DropDelayed: true})
 			return submit(b), p.Shutdown
 		},
 		"SetDelayed": func(t *testing.T, b *testkit.Blocker) (*executor.Task[int], func()) {
 			p, submit := scheduled(t, executor.ScheduledConfig{})
 			f := submit(b)
 			p.Shutdown()
-			return f, func() { expect(t, "SetDelayed", setDelayed(p, executor.DropAtShutdown), nil) }
+			return f, func() { expect(t, "SetDelayed", setDropDelayed(p, true), nil) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

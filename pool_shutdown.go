@@ -172,8 +172,8 @@ func (p *Pool) Terminated() <-chan struct{} {
 
 // Close shuts the pool down and waits until it is terminated, for as long as the tasks
 // take that it has accepted; [Pool.Drain] bounds that. In a scheduled pool it includes the
-// time until a task of Schedule or At is due, unless [ScheduledConfig].Delayed is
-// DropAtShutdown. A task must not close its own pool: it would wait for itself.
+// time until a task of Schedule or At is due, unless [ScheduledConfig].DropDelayed
+// is set. A task must not close its own pool: it would wait for itself.
 func (p *Pool) Close() {
 	p.Shutdown()
 	<-p.terminated

@@ -758,7 +758,7 @@ func TestPoolDroppedAtShutdown(t *testing.T) {
 		var d drops
 		var out bytes.Buffer
 		pool := newScheduled(t, executor.ScheduledConfig{
-			Core: 1, Delayed: executor.DropAtShutdown, Hooks: executor.Hooks{Dropped: d.hook},
+			Core: 1, DropDelayed: true, Hooks: executor.Hooks{Dropped: d.hook},
 			Logger: slog.New(slog.NewTextHandler(&out, nil)),
 		})
 		pool.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Named("has run"))

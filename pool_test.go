@@ -557,7 +557,7 @@ func TestPoolReconfigureInOneStep(t *testing.T) {
 	expectIs(t, "a bad KeepAlive", pool.Reconfigure(func(s *executor.Settings) { s.Core, s.KeepAlive = 1, -1 }),
 		executor.ErrInvalid)
 	expectIs(t, "a setting of scheduled pools", pool.Reconfigure(func(s *executor.Settings) {
-		s.Core, s.Delayed = 1, executor.DropAtShutdown
+		s.Core, s.DropDelayed = 1, true
 	}), executor.ErrInvalid)
 	expect(t, "what has changed", pool.Settings(), before)
 }

@@ -42,13 +42,13 @@ type ScheduledConfig struct {
 	// Purge, for inspection. The default is that they leave at once.
 	RetainCanceled bool
 
-	// Delayed says what becomes of the tasks of Schedule and At that are not
-	// due yet when the pool is shut down. The default is KeepAfterShutdown.
-	Delayed AfterShutdown
+	// DropDelayed cancels, when the pool is shut down, the tasks of Schedule and At that are
+	// not due yet, with the cause ErrShutdown. The default is that the pool ends after them.
+	DropDelayed bool
 
-	// Periodic says what becomes of periodic work when the pool is shut down.
-	// The default is DropAtShutdown.
-	Periodic AfterShutdown
+	// KeepPeriodic lets periodic work go on when the pool is shut down, which then ends
+	// after it. The default is that it is canceled, with the cause ErrShutdown.
+	KeepPeriodic bool
 
 	// Decorate, if not nil, may put a task of the user's own around each task of Schedule,
 	// At, AtFixedRate, WithFixedDelay and On; what it returns is queued in its place; nil
@@ -88,14 +88,10 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if err := r.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}
-	if c.Delayed > DropAtShutdown || c.Periodic > DropAtShutdown {
-		return nil, invalid("ScheduledConfig: Delayed and Periodic must be KeepAfterShutdown or DropAtShutdown")
-	}
 	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	q := newDelayBacklog(p.clock())
 	p.timer = &timer{pool: p, queue: q.Queue}
-	p.timer.policies[delayed] = c.Delayed.or(KeepAfterShutdown)
-	p.timer.policies[periodic] = c.Periodic.or(DropAtShutdown)
+	p.timer.drops[delayed], p.timer.drops[periodic] = c.DropDelayed, !c.KeepPeriodic
 	p.mu.queue = q
 	p.mu.retained = c.RetainCanceled
 	if c.Observer != nil {

@@ -425,10 +425,10 @@ func TestScheduledPoolRetainCanceledKeptAfterShutdown(t *testing.T) {
 		fs := testkit.FarTasks(t, p, 3)
 		p.Shutdown()
 		fs[0].Cancel()
-		setDelayed(p, executor.KeepAfterShutdown)
-		setPeriodic(p, executor.KeepAfterShutdown)
+		setDropDelayed(p, false)
+		setKeepPeriodic(p, true)
 		expect(t, "queued", waitStats(t, p).Queued, 3)
-		setDelayed(p, executor.DropAtShutdown)
+		setDropDelayed(p, true)
 		expect(t, "queued when they are dropped", waitStats(t, p).Queued, 0)
 	})
 }
@@ -550,7 +550,7 @@ func TestScheduledPoolContextEndedBefore(t *testing.T) {
 func TestScheduledPoolContextLetsTerminate(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
+			p := newScheduled(t, executor.ScheduledConfig{Core: core, KeepPeriodic: true})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			executor.Schedule(ctx, p, time.Hour, nopValue)

@@ -30,10 +30,10 @@ import (
 
 // timer is the part of a Pool that only a ScheduledPool has. The pool's lock guards it.
 type timer struct {
-	pool     *Pool
-	queue    *delay.Queue[typedTask]
-	policies [periodic + 1]AfterShutdown // by kind of task
-	series   registry
+	pool   *Pool
+	queue  *delay.Queue[typedTask]
+	drops  [periodic + 1]bool // by kind of task: those that wait at a shutdown are canceled
+	series registry
 
 	alarm *alarm.Alarm   // nil while there is no worker
 	spent []*alarm.Alarm // to be closed by tidy
@@ -85,7 +85,7 @@ func (tm *timer) requeueLocked(e entry) bool {
 	switch tm.pool.mu.stage {
 	case StageRunning:
 	case StageShutdown:
-		if tm.policies[periodic] != KeepAfterShutdown {
+		if tm.drops[periodic] {
 			return false
 		}
 	default:
@@ -225,11 +225,11 @@ func (tm *timer) dropLocked() []entry {
 		case t.State() == task.Canceled:
 			return true
 		case planOf(t).series != nil:
-			return tm.policies[periodic] == DropAtShutdown
+			return tm.drops[periodic]
 		case t.Due() <= now.On(t.FollowsWallClock()):
 			return false
 		}
-		return tm.policies[delayed] == DropAtShutdown
+		return tm.drops[delayed]
 	})
 	p.mu.ended[canceledTask] += int64(len(dropped))
 	return dropped
@@ -321,44 +321,12 @@ func (q delayBacklog) all() iter.Seq[entry] {
 	}
 }
 
-// AfterShutdown says what becomes of a task that waits when its pool is shut
-// down. A task that is due by then runs in any case, unless it is periodic.
-type AfterShutdown uint8
-
-const (
-	DefaultAfterShutdown AfterShutdown = iota // as the field that it is given to says
-	KeepAfterShutdown                         // it stays, and the pool ends after it
-	DropAtShutdown                            // it is canceled, with the cause ErrShutdown
-)
-
-// String returns "default", "keep" or "drop", and the number of any other value.
-func (a AfterShutdown) String() string { return name(a, afterShutdownNames) }
-
-var afterShutdownNames = []string{"default", "keep", "drop"}
-
-// MarshalText returns the text of String.
-func (a AfterShutdown) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-// UnmarshalText sets a to the value with that name. Another text is an error that matches
-// [ErrInvalid].
-func (a *AfterShutdown) UnmarshalText(text []byte) error {
-	return setByName(a, "AfterShutdown", afterShutdownNames, text)
-}
-
-// or returns a, or d if a is the default.
-func (a AfterShutdown) or(d AfterShutdown) AfterShutdown {
-	if a == DefaultAfterShutdown {
-		return d
-	}
-	return a
-}
-
-// setPoliciesLocked changes the policies. It returns the tasks that a pool which is shut down
+// setDropsLocked changes what is dropped. It returns the tasks that a pool which is shut down
 // does not keep any more, as dropLocked.
-func (tm *timer) setPoliciesLocked(once, repeated AfterShutdown) (dropped []entry) {
-	drops := tm.policies[delayed] < once || tm.policies[periodic] < repeated
-	tm.policies[delayed], tm.policies[periodic] = once, repeated
-	if drops && tm.pool.mu.stage == StageShutdown {
+func (tm *timer) setDropsLocked(once, repeated bool) (dropped []entry) {
+	more := once && !tm.drops[delayed] || repeated && !tm.drops[periodic]
+	tm.drops[delayed], tm.drops[periodic] = once, repeated
+	if more && tm.pool.mu.stage == StageShutdown {
 		dropped = tm.dropLocked()
 	}
 	return dropped

@@ -570,17 +570,17 @@ func TestScheduledPoolIsPunctual(t *testing.T) {
 // scheduleModel is what a scheduled pool has to do, in the form of one worker and a sorted list.
 // Times are since the beginning.
 type scheduleModel struct {
-	now      time.Duration
-	tasks    []*modelTask
-	queue    []*modelTask // in order of (due, seq)
-	seq      int
-	busy     *modelTask    // what the worker runs
-	until    time.Duration // when it will be done with that
-	log      []programRun
-	retain   bool
-	shut     bool
-	delayed  executor.AfterShutdown
-	periodic executor.AfterShutdown
+	now    time.Duration
+	tasks  []*modelTask
+	queue  []*modelTask // in order of (due, seq)
+	seq    int
+	busy   *modelTask    // what the worker runs
+	until  time.Duration // when it will be done with that
+	log    []programRun
+	retain bool
+	shut   bool
+	drops  bool // delayed tasks
+	keeps  bool // periodic work
 }
 
 func (m *scheduleModel) add(t *modelTask) {
@@ -658,7 +658,7 @@ func (m *scheduleModel) finish() {
 	case triggerKind:
 		t.due = nextTrigger(max(t.due, m.now), t.period)
 	}
-	if m.shut && m.periodic == executor.DropAtShutdown {
+	if m.shut && !m.keeps {
 		t.state = executor.Canceled
 		return
 	}
@@ -709,8 +709,8 @@ func (m *scheduleModel) shutdown() {
 func (m *scheduleModel) drop() {
 	m.queue = slices.DeleteFunc(m.queue, func(t *modelTask) bool {
 		gone := t.state == executor.Canceled ||
-			t.kind != onceKind && m.periodic == executor.DropAtShutdown ||
-			t.kind == onceKind && t.due > m.now && m.delayed == executor.DropAtShutdown
+			t.kind != onceKind && !m.keeps ||
+			t.kind == onceKind && t.due > m.now && m.drops
 		if gone {
 			t.state = executor.Canceled
 		}
@@ -772,8 +772,10 @@ type scheduledProgram struct {
 	parallel bool
 }
 
-func (p *scheduledProgram) afterShutdown() executor.AfterShutdown {
-	return executor.KeepAfterShutdown + executor.AfterShutdown(p.next(2))
+// afterShutdown returns a DropDelayed and a KeepPeriodic.
+func (p *scheduledProgram) afterShutdown() (drop, keep bool) {
+	drop = p.next(2) == 1
+	return drop, p.next(2) == 0
 }
 
 func (p *scheduledProgram) step() {
@@ -816,10 +818,10 @@ func (p *scheduledProgram) reconsider() {
 			p.model.shutdown()
 		}
 	case 1, 2:
-		once, repeated := p.afterShutdown(), p.afterShutdown()
-		drops := once > p.model.delayed || repeated > p.model.periodic // DropAtShutdown, and not before
-		p.model.delayed, p.model.periodic = once, repeated
-		p.pool.Reconfigure(func(s *executor.Settings) { s.Delayed, s.Periodic = once, repeated })
+		drop, keep := p.afterShutdown()
+		drops := drop && !p.model.drops || !keep && p.model.keeps
+		p.model.drops, p.model.keeps = drop, keep
+		p.pool.Reconfigure(func(s *executor.Settings) { s.DropDelayed, s.KeepPeriodic = drop, keep })
 		if p.model.shut && drops {
 			p.model.drop()
 		}
@@ -930,9 +932,9 @@ func runSchedule(t *testing.T, code []byte) {
 	p := &scheduledProgram{program: newProgram(t, code), model: new(scheduleModel)}
 	mode := p.next(4)
 	p.parallel, p.model.retain = mode&1 != 0, mode&2 != 0
-	p.model.delayed, p.model.periodic = p.afterShutdown(), p.afterShutdown()
+	p.model.drops, p.model.keeps = p.afterShutdown()
 	p.pool = newScheduled(t, executor.ScheduledConfig{
-		Core: p.next(2), RetainCanceled: p.model.retain, Delayed: p.model.delayed, Periodic: p.model.periodic,
+		Core: p.next(2), RetainCanceled: p.model.retain, DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})
 	p.play(40, p.step, p.compare)

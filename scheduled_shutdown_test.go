@@ -19,7 +19,7 @@ import (
 // delay is over (JDK-8176254).
 func TestScheduledPoolShutdownRunsDueTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
 		d := newDiary()
 		release := testkit.Occupy(t, p)
 		ctx := t.Context()
@@ -54,10 +54,10 @@ func TestScheduledPoolShutdownKeepsDelayed(t *testing.T) {
 	}
 }
 
-// With DropAtShutdown delayed tasks are canceled at once, and the pool does not wait for them.
+// With DropDelayed delayed tasks are canceled at once, and the pool does not wait for them.
 func TestScheduledPoolShutdownDropsDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Delayed: executor.DropAtShutdown})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, DropDelayed: true})
 		f := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		g := executor.At(t.Context(), p, time.Now().Add(time.Hour), nopValue)
 		p.Shutdown()
@@ -122,12 +122,12 @@ func TestScheduledPoolShutdownDuringLastRun(t *testing.T) {
 	})
 }
 
-// With KeepAfterShutdown periodic work continues after Shutdown until it is canceled, and then the
+// With KeepPeriodic periodic work continues after Shutdown until it is canceled, and then the
 // pool terminates.
 func TestScheduledPoolShutdownKeepsPeriodic(t *testing.T) {
 	for _, core := range []int{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newScheduled(t, executor.ScheduledConfig{Core: core, Periodic: executor.KeepAfterShutdown})
+			p := newScheduled(t, executor.ScheduledConfig{Core: core, KeepPeriodic: true})
 			d := newDiary()
 			f, _ := p.AtFixedRate(t.Context(), 0, time.Second, d.Func("x"))
 			p.Shutdown()
@@ -142,7 +142,7 @@ func TestScheduledPoolShutdownKeepsPeriodic(t *testing.T) {
 // The pool waits for kept periodic work until that ends by itself.
 func TestScheduledPoolShutdownWaitsForKeptPeriodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepPeriodic: true})
 		f, _ := p.WithFixedDelay(t.Context(), time.Second, time.Second, nop, executor.Times(3))
 		p.Shutdown()
 		expect(t, "time until termination", testkit.Termination(t, p), 3*time.Second)
@@ -222,19 +222,12 @@ func TestScheduledPoolShutdownPolicies(t *testing.T) {
 	}
 }
 
-func keptIf(keep bool) executor.AfterShutdown {
-	if keep {
-		return executor.KeepAfterShutdown
-	}
-	return executor.DropAtShutdown
-}
-
 // shutdownPolicies shuts down a pool whose policies are set in the configuration or, late, after
 // everything was submitted.
 func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool) {
 	c := executor.ScheduledConfig{Core: 4, RetainCanceled: retain}
 	if !late {
-		c.Delayed, c.Periodic = keptIf(keepDelayed), keptIf(keepPeriodic)
+		c.DropDelayed, c.KeepPeriodic = !keepDelayed, keepPeriodic
 	}
 	p := newScheduled(t, c)
 	block := newBlocker(t)
@@ -256,8 +249,8 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 	time.Sleep(time.Second)
 	second := wave()
 	if late {
-		setDelayed(p, keptIf(keepDelayed))
-		setPeriodic(p, keptIf(keepPeriodic))
+		setDropDelayed(p, !keepDelayed)
+		setKeepPeriodic(p, keepPeriodic)
 	}
 	p.Shutdown()
 
@@ -304,8 +297,8 @@ func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 		p := scheduled(t, 1)
 		once := executor.Schedule(t.Context(), p, time.Minute, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
-		setDelayed(p, executor.DropAtShutdown)
-		setPeriodic(p, executor.DropAtShutdown)
+		setDropDelayed(p, true)
+		setKeepPeriodic(p, false)
 		elapse(90 * time.Second)
 		expect(t, "state of the one-shot", once.State(), executor.Succeeded)
 		expect(t, "runs", periodic.Runs(), 2)
@@ -315,18 +308,18 @@ func TestScheduledPoolShutdownPolicySetBefore(t *testing.T) {
 // A policy that is set to drop after Shutdown takes effect at once, and may let the pool terminate.
 func TestScheduledPoolShutdownPolicySetToDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 2, Periodic: executor.KeepAfterShutdown})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 2, KeepPeriodic: true})
 		once := executor.Schedule(t.Context(), p, time.Hour, nopValue)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Minute, nop)
 		p.Shutdown()
 		elapse(150 * time.Second)
 		expect(t, "runs", periodic.Runs(), 3)
 
-		setPeriodic(p, executor.DropAtShutdown)
+		setKeepPeriodic(p, false)
 		expectIs(t, "outcome of the periodic task", periodic.Err(), executor.ErrShutdown)
 		testkit.StateIs(t, "the delayed task", once, executor.Pending)
 
-		setDelayed(p, executor.DropAtShutdown)
+		setDropDelayed(p, true)
 		expectIs(t, "outcome of the delayed task", once.Err(), executor.ErrShutdown)
 		expect(t, "time until termination", testkit.Termination(t, p), 0)
 	})
@@ -342,7 +335,7 @@ func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
 		dropped, _ := p.AtFixedRate(t.Context(), time.Hour, time.Minute, body)
 		synctest.Wait()
 		p.Shutdown()
-		setPeriodic(p, executor.KeepAfterShutdown)
+		setKeepPeriodic(p, true)
 		expect(t, "time until termination", testkit.Termination(t, p), 2*time.Minute+time.Second)
 		expect(t, "outcome", running.Err(), nil)
 		expectIs(t, "outcome of the dropped task", dropped.Err(), executor.ErrShutdown)
@@ -352,28 +345,16 @@ func TestScheduledPoolShutdownPolicySetToKeep(t *testing.T) {
 // A policy that is set to drop while a kept periodic task runs cancels the task after that run.
 func TestScheduledPoolShutdownPolicySetToDropDuringRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Periodic: executor.KeepAfterShutdown})
+		p := newScheduled(t, executor.ScheduledConfig{Core: 1, KeepPeriodic: true})
 		f, _ := p.AtFixedRate(t.Context(), 0, time.Minute,
 			func(context.Context) error { time.Sleep(time.Second); return nil })
 		synctest.Wait()
 		p.Shutdown()
-		setPeriodic(p, executor.DropAtShutdown)
+		setKeepPeriodic(p, false)
 		testkit.StateIs(t, "the task", f, executor.Running)
 		expect(t, "time until termination", testkit.Termination(t, p), time.Second)
 		expectIs(t, "outcome", f.Err(), executor.ErrShutdown)
 	})
-}
-
-// The names of the policies are words in lower case.
-func TestAfterShutdownNames(t *testing.T) {
-	for a, name := range map[executor.AfterShutdown]string{
-		executor.DefaultAfterShutdown: "default",
-		executor.KeepAfterShutdown:    "keep",
-		executor.DropAtShutdown:       "drop",
-		executor.DropAtShutdown + 1:   "3",
-	} {
-		expect(t, "name", fmt.Sprint(a), name)
-	}
 }
 
 // ShutdownNow.

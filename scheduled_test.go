@@ -275,8 +275,6 @@ func TestScheduledPoolConfigInvalid(t *testing.T) {
 		"Core":             {Core: -1},
 		"KeepAlive":        {KeepAlive: -1},
 		"AllowCoreTimeout": {Core: 1, AllowCoreTimeout: true},
-		"Delayed":          {Delayed: executor.DropAtShutdown + 1},
-		"Periodic":         {Periodic: executor.DropAtShutdown + 1},
 	} {
 		if _, err := executor.NewScheduled(c); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", what, err)
@@ -289,18 +287,12 @@ func TestScheduledPoolConfigInvalid(t *testing.T) {
 func TestScheduledPoolConfigGetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Name: "ticks", Core: 3, KeepAlive: time.Second})
-		want := executor.Settings{
-			Core: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort,
-			Delayed: executor.KeepAfterShutdown, Periodic: executor.DropAtShutdown,
-		}
+		want := executor.Settings{Core: 3, Max: math.MaxInt, KeepAlive: time.Second, Reject: executor.Abort}
 		expect(t, "name", p.Name(), "ticks")
 		expect(t, "settings", p.Settings(), want)
-		want.Delayed, want.Periodic, want.RetainCanceled = executor.DropAtShutdown, executor.KeepAfterShutdown, true
+		want.DropDelayed, want.KeepPeriodic, want.RetainCanceled = true, true, true
 		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) { *s = want }), nil)
 		expect(t, "new settings", p.Settings(), want)
-		if !errors.Is(setDelayed(p, executor.DropAtShutdown+1), executor.ErrInvalid) {
-			t.Error("a policy that does not exist is taken")
-		}
 	})
 }
 
@@ -329,10 +321,10 @@ func TestScheduledPoolSingle(t *testing.T) {
 		expectIs(t, "SetMax", setMax(p, 2), executor.ErrInvalid)
 		expectIs(t, "SetKeepAlive", setKeepAlive(p, time.Second), executor.ErrInvalid)
 		expect(t, "policies", p.Reconfigure(func(s *executor.Settings) {
-			s.Reject, s.Delayed, s.RetainCanceled = executor.Discard, executor.DropAtShutdown, true
+			s.Reject, s.DropDelayed, s.RetainCanceled = executor.Discard, true, true
 		}), nil)
 		expect(t, "Reconfigure", p.Reconfigure(func(s *executor.Settings) {
-			s.Delayed, s.RetainCanceled = executor.DefaultAfterShutdown, false
+			s.DropDelayed, s.RetainCanceled = false, false
 		}), nil)
 		executor.Schedule(t.Context(), p, time.Second, d.Value("a", time.Second))
 		executor.Schedule(t.Context(), p, time.Second, d.Value("b", time.Second))

@@ -294,7 +294,7 @@ func (s *Series) fail(err error) {
 // is left of [Times], and the grid of a fixed rate, stay as they are. Pause reports false,
 // and does nothing, if the series is paused already, or is done.
 //
-// A shutdown treats a paused series like any other: with KeepAfterShutdown the pool does
+// A shutdown treats a paused series like any other: with KeepPeriodic the pool does
 // not end before the series has been resumed and has ended, or is canceled.
 func (s *Series) Pause() (pauses bool) {
 	s.change(func() bool {

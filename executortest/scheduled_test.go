@@ -28,7 +28,7 @@ func TestScheduledPassesForPools(t *testing.T) {
 		"one worker":      {Core: 1},
 		"core times out":  {Core: 1, KeepAlive: time.Second, AllowCoreTimeout: true},
 		"retain canceled": {Core: 1, RetainCanceled: true},
-		"keep periodic":   {Core: 1, Periodic: executor.KeepAfterShutdown},
+		"keep periodic":   {Core: 1, KeepPeriodic: true},
 		"decorate": {Core: 1, Decorate: func(task executor.ScheduledTask) executor.ScheduledTask {
 			return decoration{task}
 		}},

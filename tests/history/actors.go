@@ -165,8 +165,7 @@ func (r *recording) changePolicies(rng *rand.Rand, over <-chan struct{}) {
 		r.pool.Reconfigure(func(s *executor.Settings) {
 			s.Reject = policies[r.changing[rng.IntN(len(r.changing))]].policy
 			if r.sched != nil {
-				s.Delayed = executor.AfterShutdown(rng.IntN(3))
-				s.Periodic = executor.AfterShutdown(rng.IntN(3))
+				s.DropDelayed, s.KeepPeriodic = rng.IntN(2) == 0, rng.IntN(2) == 0
 			}
 		})
 		time.Sleep(time.Duration(rng.IntN(80)) * time.Microsecond)

@@ -171,12 +171,12 @@ func (s *setup) scheduled(policy int, hooks executor.Hooks) {
 	c := executor.ScheduledConfig{
 		Core: s.core, Reject: policies[policy].policy, Hooks: hooks, Logger: slog.New(slog.DiscardHandler),
 		KeepAlive: time.Duration(s.rng.IntN(200)) * time.Microsecond, RetainCanceled: s.rng.IntN(2) == 0,
-		Delayed: executor.AfterShutdown(s.rng.IntN(3)), Periodic: executor.AfterShutdown(s.rng.IntN(3)),
+		DropDelayed: s.rng.IntN(2) == 0, KeepPeriodic: s.rng.IntN(2) == 0,
 	}
 	c.AllowCoreTimeout = c.KeepAlive > 0 && s.rng.IntN(2) == 0
 	s.Retains = c.RetainCanceled || s.reconfigured
-	s.Drops = c.Delayed == executor.DropAtShutdown || s.changing != nil
-	s.Stops = c.Periodic != executor.KeepAfterShutdown || s.changing != nil
+	s.Drops = c.DropDelayed || s.changing != nil
+	s.Stops = !c.KeepPeriodic || s.changing != nil
 	s.OneWorker = s.core <= 1
 	s.sched = must(executor.NewScheduled(c))
 	s.pool = s.sched.Pool

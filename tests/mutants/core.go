@@ -216,7 +216,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "scheduled_pool.go", what: "a series continues after Shutdown",
-		old:  "\t\tif tm.policies[periodic] != KeepAfterShutdown {\n\t\t\treturn false\n\t\t}\n",
+		old:  "\t\tif tm.drops[periodic] {\n\t\t\treturn false\n\t\t}\n",
 		new:  "",
 		test: "TestScheduledPoolShutdownDuringRun",
 	},

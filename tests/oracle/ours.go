@@ -102,15 +102,9 @@ func (r *run) open() {
 	var err error
 	quiet := slog.New(slog.DiscardHandler)
 	if r.Scheduled {
-		policy := func(keep bool) executor.AfterShutdown {
-			if keep {
-				return executor.KeepAfterShutdown
-			}
-			return executor.DropAtShutdown
-		}
 		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
 			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
-			Delayed: policy(r.Delayed), Periodic: policy(r.Periodic), RetainCanceled: r.Retain,
+			DropDelayed: !r.Delayed, KeepPeriodic: r.Periodic, RetainCanceled: r.Retain,
 		})
 		if err == nil {
 			r.pool = r.sched.Pool
@@ -219,11 +213,15 @@ func (r *run) do(s Step) {
 	case "shutdownnow":
 		r.drop(r.pool.ShutdownNow())
 	case "setdelayed", "setperiodic":
-		a := executor.AfterShutdown(1 + s.Args[0])
+		keep := s.Args[0] == 0
 		r.pool.Reconfigure(func(to *executor.Settings) {
-			*map[string]*executor.AfterShutdown{"setdelayed": &to.Delayed, "setperiodic": &to.Periodic}[s.Do] = a
+			if s.Do == "setdelayed" {
+				to.DropDelayed = !keep
+			} else {
+				to.KeepPeriodic = keep
+			}
 		})
-		if a == executor.DropAtShutdown && r.pool.Stats().Stage == executor.StageShutdown {
+		if !keep && r.pool.Stats().Stage == executor.StageShutdown {
 			r.sched.Purge() // as the JDK does whenever a policy is set so
 		}
 	case "stats":

@@ -135,8 +135,8 @@ func TestScheduledPoolPeriodicTasksEnd(t *testing.T) {
 	onProcs(t, func(t *testing.T) {
 		for round := range testkit.Scale(60) {
 			p := testkit.NewScheduled(t, executor.ScheduledConfig{
-				Core:     round % 3,
-				Periodic: []executor.AfterShutdown{executor.KeepAfterShutdown, executor.DropAtShutdown}[round%2],
+				Core:         round % 3,
+				KeepPeriodic: round%2 == 0,
 			})
 			var wg sync.WaitGroup
 			var fs [8]*executor.Series
