@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// An Act is something that somebody did, or tried to do, to a job, with the reason. The store keeps it for a year, also
-// when the job is gone.
+// An Act is something that somebody did, or tried to do, to a job or to something else of the program, and why. The
+// store keeps it for a year, also when the job is gone.
 type Act struct {
 	Seq    int64     `json:"seq"` // grows with each act of the store; set by NoteAct
 	At     time.Time `json:"at"`  // on the store's clock; set by NoteAct
 	Who    string    `json:"who,omitempty"`
 	Action string    `json:"action"`
-	Job    ID        `json:"job,omitzero"` // zero if it is not about one job
-	Key    string    `json:"key,omitempty"`
+	Job    ID        `json:"job,omitzero"`  // zero if it is not about one job
+	Key    string    `json:"key,omitempty"` // of the job, or the name of what else it is about
 	Reason string    `json:"reason,omitempty"`
 	Answer string    `json:"answer"` // what became of it
 }

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,19 +11,34 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/ui"
 )
 
-// newActor returns a UI for who may act, and its log.
-func newActor(t *testing.T, jobs *durable.Jobs) (*ui.UI, *bytes.Buffer) {
-	var log bytes.Buffer
-	return newUI(t, ui.Config{
-		Jobs: []ui.Source{{Jobs: jobs}}, Actions: true, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+// newActor returns a UI for who may act on the pools of o and on jobs, which may be nil, and its log.
+func newActor(t *testing.T, o *executor.Observer, jobs *durable.Jobs) (*ui.UI, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	c := ui.Config{
+		Observer: o, Actions: true, Logger: slog.New(slog.NewTextHandler(log, nil)),
 		Authorize: func(*http.Request) (ui.Access, string) { return ui.Act, "ann" },
-	}), &log
+	}
+	if jobs != nil {
+		c.Jobs = []ui.Source{{Jobs: jobs}}
+	}
+	return newUI(t, c), log
+}
+
+// form returns a form that is confirmed, with a reason, and with names and values.
+func form(pairs ...string) url.Values {
+	f := url.Values{"confirmed": {"yes"}, "reason": {"a test"}}
+	for i := 0; i < len(pairs); i += 2 {
+		f.Set(pairs[i], pairs[i+1])
+	}
+	return f
 }
 
 // post sends a form, as a browser does from the page itself.
@@ -49,7 +65,7 @@ func answered(t *testing.T, h http.Handler, form url.Values) string {
 
 func TestActChangesJob(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, log := newActor(t, jobs)
+	u, log := newActor(t, nil, jobs)
 	for _, c := range []struct {
 		do     string
 		before func(durable.ID)
@@ -71,15 +87,14 @@ func TestActChangesJob(t *testing.T) {
 		if page := get(t, u, "/job?id="+id.String()); !strings.Contains(page, "act?do="+c.do) {
 			t.Errorf("%s is not offered: %s", c.do, page)
 		}
-		form := url.Values{"do": {c.do}, "id": {id.String()}, "confirmed": {"yes"}, "reason": {"because of " + c.do}, "when": {"90m"}}
-		page := answered(t, u, form)
+		page := answered(t, u, form("do", c.do, "id", id.String(), "reason", "because of "+c.do, "value", "90m"))
 		j, err := jobs.Get(t.Context(), id)
 		if err != nil || !c.holds(j) || !strings.Contains(page, "applied") {
 			t.Errorf("after %s the job is %+v, %v: %s", c.do, j, err, page)
 		}
 		line := log.String()
 		log.Reset()
-		for _, want := range []string{"action=" + c.do, "job=" + id.String(), "who=ann", "because of " + c.do, "answer=applied"} {
+		for _, want := range []string{"action=" + c.do, "job=" + id.String(), "who=ann", "because of " + c.do, "applied"} {
 			if !strings.Contains(line, want) {
 				t.Errorf("the log of %s does not have %s: %s", c.do, want, line)
 			}
@@ -90,48 +105,169 @@ func TestActChangesJob(t *testing.T) {
 	}
 }
 
-// Nothing is changed before there was a confirmation, with a reason and a time where there must be one.
+// Nothing is changed, and nothing noted, before there was a confirmation, with a reason and a value where there must be
+// one; what is wrong is said, and what was typed stays.
 func TestActNeedsConfirmation(t *testing.T) {
+	o := newObserver(t)
+	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
 	jobs := newJobs(t, nil)
-	u, log := newActor(t, jobs)
-	id := addJob(t, jobs, "mail", time.Hour)
-	before, err := jobs.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	form := func(values ...string) url.Values {
-		f := url.Values{"id": {id.String()}}
-		for i := 0; i < len(values); i += 2 {
-			f.Set(values[i], values[i+1])
-		}
-		return f
-	}
-	for want, f := range map[string]url.Values{
-		"Reason, for the record":  form("do", "cancel"),
-		"reason is missing":       form("do", "cancel", "confirmed", "yes", "reason", "  "),
-		"reason has 501 bytes":    form("do", "cancel", "confirmed", "yes", "reason", strings.Repeat("x", 501)),
-		"must be a distance":      form("do", "reschedule", "confirmed", "yes", "reason", "x", "when", "soon"),
-		"must not be negative":    form("do", "reschedule", "confirmed", "yes", "reason", "x", "when", "-5m"),
-		"do is &#34;delete&#34;;": form("do", "delete", "confirmed", "yes", "reason", "x"),
-		"0 jobs are chosen":       {"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"x"}},
-		"must be the ID":          {"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"x"}, "id": {"7"}},
+	u, log := newActor(t, o, jobs)
+	id := addJob(t, jobs, "mail", time.Hour).String()
+	before := get(t, u, "/jobs")
+	cancel := func(pairs ...string) url.Values { return form(append([]string{"id", id, "do", "cancel"}, pairs...)...) }
+	resize := func(pairs ...string) url.Values { return form(append([]string{"pool", "1", "value", "9"}, pairs...)...) }
+	for name, c := range map[string]struct {
+		form url.Values
+		code int
+		want string
+	}{
+		"not confirmed":         {cancel("confirmed", ""), 200, "Reason, for the record"},
+		"not confirmed, a pool": {resize("confirmed", ""), 200, "Reason, for the record"},
+		"no reason":             {cancel("reason", " "), 422, "reason is missing"},
+		"no reason, a pool":     {resize("reason", " "), 422, `name="value" id="value" value="9"`},
+		"a long reason":         {cancel("reason", strings.Repeat("x", 501)), 422, "reason has 501 bytes"},
+		"a bad reason":          {resize("reason", "\xff"), 422, "of UTF-8"},
+		"no such deed":          {cancel("do", "delete"), 422, "Choose what is to be done"},
+		"no such deed, a pool":  {resize("do", "shutdown"), 422, "Choose what is to be done"},
+		"no deed":               {cancel("do", ""), 422, "Choose what is to be done"},
+		"no time":               {cancel("do", "reschedule", "value", "soon"), 422, "The time is &#34;soon&#34;"},
+		"a time that is over":   {cancel("do", "reschedule", "value", "-5m"), 422, "must not be negative"},
+		"no size":               {resize("value", ""), 422, "must be a number"},
+		"size 0":                {resize("value", "0"), 422, "from 1"},
+		"a name for a size":     {resize("value", "many"), 422, "must be a number"},
+		"no job":                {form("do", "cancel"), 400, "0 jobs are chosen"},
+		"no ID":                 {cancel("id", "7"), 400, "must be the ID"},
+		"no such source":        {cancel("source", "x"), 404, "no source"},
+		"no such pool":          {resize("pool", "7"), 404, "no pool 7"},
+		"pool no number":        {resize("pool", "x"), 400, "must be a number"},
+		"no such series":        {form("series", "1", "do", "run"), 404, "no series 1"},
+		"a pool's series":       {form("series", "-1", "do", "cancel"), 404, "no series -1"},
 	} {
-		if w := post(u, f); w.Code == http.StatusSeeOther || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%v: %d %s; want %q", f, w.Code, w.Body, want)
+		if w := post(u, c.form); w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s: %d, want %d with %q: %s", name, w.Code, c.code, c.want, w.Body)
 		}
 	}
-	if w := ask(u, http.MethodGet, "/act?"+form("do", "cancel", "confirmed", "yes", "reason", "x").Encode(), nil); w.Code != http.StatusOK {
-		t.Errorf("GET: %d", w.Code)
+	for _, f := range []url.Values{cancel(), resize()} {
+		if w := ask(u, http.MethodGet, "/act?"+f.Encode(), nil); w.Code != http.StatusOK {
+			t.Errorf("GET: %d", w.Code)
+		}
 	}
-	after, err := jobs.Get(t.Context(), id)
-	if err != nil || after.State != before.State || !after.Due.Equal(before.Due) || log.Len() > 0 {
-		t.Errorf("the job is %+v, %v, and the log is %q", after, err, log)
+	if acts, err := jobs.Acts(t.Context(), durable.ActFilter{}); err != nil || len(acts) > 0 || log.Len() > 0 {
+		t.Errorf("%v, %v are noted, and the log is %q", acts, err, log)
 	}
+	if after := get(t, u, "/jobs"); after != before || p.Settings().Core != 2 {
+		t.Errorf("Core is %d, and the jobs are %s", p.Settings().Core, after)
+	}
+}
+
+// Nobody acts who may only look, nor is an action offered.
+func TestActNeedsAccess(t *testing.T) {
+	o := newObserver(t)
+	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
+	look := func(*http.Request) (ui.Access, string) { return ui.Look, "" }
+	u := newUI(t, ui.Config{Observer: o, Actions: true, Authorize: look})
+	if w := post(u, form("pool", "1", "do", "resize", "value", "9")); w.Code != http.StatusForbidden || p.Settings().Core != 2 {
+		t.Errorf("%d, and Core is %d", w.Code, p.Settings().Core)
+	}
+	for _, path := range []string{"/pool?id=1", "/schedules"} {
+		if text := get(t, u, path); strings.Contains(text, "act?") {
+			t.Errorf("%s offers an action", path)
+		}
+	}
+}
+
+// A pool is resized, with a reason that is in the log.
+func TestActResizesPool(t *testing.T) {
+	o := newObserver(t)
+	p := newPool(t, o, executor.Config{Name: "mail", Core: 2})
+	u, log := newActor(t, o, nil)
+	if text := get(t, u, "/pool?id=1"); !strings.Contains(text, `<a href="act?pool=1">Resize…</a>`) {
+		t.Errorf("the page of the pool is %s", text)
+	}
+	if text := get(t, u, "/act?pool=1"); !strings.Contains(text, `name="value" id="value" value="2"`) {
+		t.Errorf("the form is %s", text)
+	}
+	if text := answered(t, u, form("pool", "1", "do", "resize", "value", "5")); !strings.Contains(text, "resized to 5") {
+		t.Errorf("the answer is %s", text)
+	}
+	if s := p.Settings(); s.Core != 5 || s.Max != 5 {
+		t.Errorf("Core is %d, Max %d", s.Core, s.Max)
+	}
+	for _, want := range []string{"action=resize", "pool=mail", `reason="a test"`, "who=ann", `answer="resized to 5"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %s: %s", want, log)
+		}
+	}
+}
+
+// A series is run, paused, resumed, rescheduled and canceled; what its state does not allow is said.
+func TestActChangesSeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newObserver(t)
+		p, err := executor.NewScheduled(executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.ShutdownNow()
+		runs := 0
+		s, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, func(context.Context) error { runs++; return nil },
+			executor.Named("<i>report</i>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, log := newActor(t, o, nil)
+		path := regexp.MustCompile(`href="(act\?series=\d+)"`).FindStringSubmatch(get(t, u, "/schedules"))
+		if path == nil {
+			t.Fatal("the schedules have no link to change one")
+		}
+		_, number, _ := strings.Cut(path[1], "=")
+		do := func(name, value, want string) {
+			t.Helper()
+			if text := answered(t, u, form("series", number, "do", name, "value", value)); !strings.Contains(text, want) {
+				t.Errorf("%s: there is no %q: %s", name, want, text)
+			}
+			synctest.Wait()
+		}
+		if text := get(t, u, "/"+path[1]); !strings.Contains(text, "&lt;i&gt;report") || strings.Contains(text, `value="resume"`) {
+			t.Errorf("the form is %s", text)
+		}
+		do("run", "", "due now")
+		if runs != 1 {
+			t.Errorf("%d runs", runs)
+		}
+		do("pause", "", "paused")
+		if !s.Info().Paused {
+			t.Error("it is not paused")
+		}
+		time.Sleep(time.Second) // the page looks anew
+		if w := post(u, form("series", number, "do", "pause")); w.Code != http.StatusUnprocessableEntity {
+			t.Errorf("pause of what is paused: %d", w.Code)
+		}
+		do("resume", "", "resumed")
+		if w := post(u, form("series", number, "do", "reschedule", "value", "soon")); w.Code != http.StatusUnprocessableEntity ||
+			!strings.Contains(w.Body.String(), "must be a duration") {
+			t.Errorf("every soon: %d %s", w.Code, w.Body)
+		}
+		do("reschedule", "5m", "every 5m0s")
+		if next := time.Until(s.Next()); next != 5*time.Minute {
+			t.Errorf("next in %v", next)
+		}
+		do("cancel", "", "canceled")
+		if s.State() != executor.Canceled {
+			t.Errorf("the state is %v", s.State())
+		}
+		if w := post(u, form("series", number, "do", "run")); w.Code != http.StatusNotFound {
+			t.Errorf("of a series that has ended: %d", w.Code)
+		}
+		if n := strings.Count(log.String(), "reason=\"a test\" who=ann"); n != 5 {
+			t.Errorf("%d lines in the log: %s", n, log)
+		}
+	})
 }
 
 func TestActAnswersOneByOne(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, log := newActor(t, jobs)
+	u, log := newActor(t, nil, jobs)
 	canceled, waiting, none := addJob(t, jobs, "mail", time.Hour), addJob(t, jobs, "mail", time.Hour), durable.NewID()
 	if _, err := jobs.Cancel(t.Context(), canceled); err != nil {
 		t.Fatal(err)
@@ -160,7 +296,7 @@ func TestActAnswersOneByOne(t *testing.T) {
 
 func TestActLimit(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, log := newActor(t, jobs)
+	u, log := newActor(t, nil, jobs)
 	form := url.Values{"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"x"}}
 	for range 500 {
 		form.Add("id", durable.NewID().String())
@@ -182,7 +318,7 @@ func TestActLimit(t *testing.T) {
 // A reason can't make a line of the log.
 func TestActReasonIsOneLine(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, log := newActor(t, jobs)
+	u, log := newActor(t, nil, jobs)
 	answered(t, u, url.Values{"do": {"cancel"}, "confirmed": {"yes"}, "reason": {"a\nlevel=INFO msg=evil"},
 		"id": {addJob(t, jobs, "mail", time.Hour).String()}})
 	if n := strings.Count(log.String(), "\n"); n != 1 {
@@ -194,7 +330,7 @@ func TestActReasonIsOneLine(t *testing.T) {
 // typed.
 func TestActsAreShown(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, _ := newActor(t, jobs)
+	u, _ := newActor(t, nil, jobs)
 	if text := get(t, u, "/acts"); !strings.Contains(text, "Nothing was done by hand") {
 		t.Errorf("at first: %s", text)
 	}
@@ -219,10 +355,45 @@ func TestActsAreShown(t *testing.T) {
 	}
 }
 
+// What was done to a pool and to a schedule is kept with what was done to jobs: in the store, or in memory if there is
+// none, as the page says.
+func TestActsOfPoolsAreShown(t *testing.T) {
+	for name, c := range map[string]struct {
+		jobs *durable.Jobs
+		kept string
+	}{
+		"with a store":    {newJobs(t, nil), "The store keeps this for a year."},
+		"without a store": {nil, "are kept in memory, until the program ends"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newObserver(t)
+			newPool(t, o, executor.Config{Name: "mail <b>", Core: 2})
+			u, _ := newActor(t, o, c.jobs)
+			answered(t, u, form("pool", "1", "value", "5"))
+			want := []string{"resize pool", "<bdi>mail &lt;b&gt;</bdi>", ">ann<", "a test", "resized to 5", c.kept}
+			if c.jobs != nil {
+				id := addJob(t, c.jobs, "report", time.Hour, durable.Key("nightly"))
+				answered(t, u, form("do", "pause", "id", id.String()))
+				want = append(want, ">pause<", ">nightly<")
+			}
+			text := get(t, u, "/acts")
+			for _, w := range want {
+				if !strings.Contains(text, w) {
+					t.Errorf("the page has no %s: %s", w, text)
+				}
+			}
+		})
+	}
+	u := newUI(t, ui.Config{Observer: newObserver(t)})
+	if text := get(t, u, "/"); strings.Contains(text, ">Actions<") {
+		t.Errorf("a page that changes nothing has actions: %s", text)
+	}
+}
+
 // Acts are shown page by page.
 func TestActsPages(t *testing.T) {
 	jobs := newJobs(t, nil)
-	u, _ := newActor(t, jobs)
+	u, _ := newActor(t, nil, jobs)
 	for i := range 120 {
 		if err := jobs.NoteAct(t.Context(), durable.Act{Action: "run", Reason: fmt.Sprintf("reason %03d", i)}); err != nil {
 			t.Fatal(err)

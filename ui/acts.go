@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/internal/page"
 )
 
@@ -15,6 +16,7 @@ import (
 type actsPage struct {
 	Acts        []actRow
 	First, Next string // links to other pages, "" if there is none
+	Kept        string // for how long acts are kept
 	Error       string
 	AsOf        string
 }
@@ -37,9 +39,12 @@ func parseActs(v *view, q url.Values) error {
 }
 
 func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
-	s := u.source(v.source)
+	s := u.sourceOf(u.views[v.name], v.source)
 	now := time.Now()
-	p := &actsPage{}
+	p := &actsPage{Kept: "The store keeps this for a year."}
+	if len(u.sources) == 0 {
+		p.Kept = fmt.Sprintf("There is no store: the latest %s are kept in memory, until the program ends.", page.Count(memory.MostActs))
+	}
 	type key struct{ acts, after string }
 	acts, asOf, err := query(ctx, u, s, key{"acts", v.after}, func(ctx context.Context) ([]durable.Act, error) {
 		f := durable.ActFilter{Limit: rowLimit + 1}

@@ -13,12 +13,12 @@ type answersPage struct {
 	Answers       []answerRow
 	Back          string
 
-	source string
+	view view // that the targets belong to
 }
 
 type answerRow struct {
-	ID, Path, Answer, Says string
-	Bad                    bool
+	Name, Path, Answer, Says string
+	Bad                      bool
 }
 
 // answers keeps the latest answers, for the pages that show them.
@@ -60,7 +60,8 @@ func (u *UI) serveAnswers(w http.ResponseWriter, r *http.Request, v view, token 
 		u.serveError(w, r, v, &gone{"these answers are not kept any more; the log has them"})
 		return
 	}
-	v.source = p.source
+	v = p.view
+	v.act = true
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, "answers", p); err != nil {
 		u.serveError(w, r, v, err)

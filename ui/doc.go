@@ -15,7 +15,7 @@
 //	…/jobs, …/job?id=…     jobs by state and key; a job: its states, progress, output and runs
 //	…/runs                 the latest runs of all jobs, by outcome, kind and node
 //	…/nodes                the nodes that are alive, and what that of this program holds
-//	…/acts                 what was done to jobs by hand in the last year, with the reasons
+//	…/acts                 what was done by hand to jobs, pools and schedules, with the reasons
 //	…/dead                 dead jobs, grouped by their errors
 //	…/output?id=…&run=3    what is kept of the output of a run, as text
 //	…/act                  asks for a confirmation and a reason, and carries out; only with Config.Actions

@@ -209,7 +209,7 @@ func TestDeadGroups(t *testing.T) {
 		}
 		start()
 		broken = false
-		u, log := newActor(t, jobs)
+		u, log := newActor(t, nil, jobs)
 		if page := get(t, u, "/"); !strings.Contains(page, "dead jobs: 70") {
 			t.Errorf("the overview does not have the dead jobs: %s", page)
 		}

@@ -67,7 +67,7 @@ func (u *UI) viewOf(name string, q url.Values, access Access) (v view, err error
 		return v, &gone{"there is no page " + strconv.Quote(page.Printable(name, 40))}
 	}
 	if kind.jobs {
-		s := u.source(q.Get("source"))
+		s := u.sourceOf(kind, q.Get("source"))
 		if s == nil {
 			return v, &gone{"there is no source of jobs " + strconv.Quote(page.Printable(q.Get("source"), 40))}
 		}
@@ -151,6 +151,14 @@ func (u *UI) source(name string) *source {
 	return nil
 }
 
+// sourceOf returns the source that a page of this sort is about, nil if there is none.
+func (u *UI) sourceOf(kind viewKind, name string) *source {
+	if kind.acts && name == "" {
+		return u.journal
+	}
+	return u.source(name)
+}
+
 // fragment is the part of a page that changes.
 type fragment struct {
 	title string
@@ -163,6 +171,7 @@ type viewKind struct {
 	tab         string // in the header, if it is there
 	template    string // "" for a page of the program's own
 	pools, jobs bool   // what it is about
+	acts        bool   // it has what was done by hand, which is kept without a source, too
 	parse       func(*view, url.Values) error
 	// body returns the title, and what the template shows.
 	body func(ctx context.Context, u *UI, v view) (title string, body any, err error)
@@ -181,7 +190,7 @@ func init() {
 		"job":       {template: "job", jobs: true, parse: parseJob, body: jobBody},
 		"runs":      {tab: "Runs", template: "runs", jobs: true, parse: parseRuns, body: runsBody},
 		"nodes":     {tab: "Nodes", template: "nodes", jobs: true, body: nodesBody},
-		"acts":      {tab: "Actions", template: "acts", jobs: true, parse: parseActs, body: actsBody},
+		"acts":      {tab: "Actions", template: "acts", jobs: true, acts: true, parse: parseActs, body: actsBody},
 		"dead":      {tab: "Dead", template: "dead", jobs: true, body: deadBody},
 	}
 }
@@ -308,7 +317,7 @@ func (u *UI) framed(v view, title, events string, main template.HTML) ([]byte, e
 func (u *UI) tabs(v view) (all []tab) {
 	for _, name := range u.tabOrder {
 		kind := u.views[name]
-		if kind.pools && u.config.Observer == nil || kind.jobs && len(u.sources) == 0 {
+		if kind.pools && u.config.Observer == nil || kind.jobs && u.sourceOf(kind, "") == nil {
 			continue
 		}
 		to := view{name: name}

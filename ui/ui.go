@@ -12,6 +12,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/internal/page"
 	"github.com/executor-go/executor/internal/poolview"
 )
@@ -30,7 +31,8 @@ type Config struct {
 	Authorize func(*http.Request) (Access, string)
 
 	// Actions lets requests act for which Authorize returns Act. The default, false, is a page that changes nothing,
-	// whatever Authorize returns.
+	// whatever Authorize returns. What was done to a job is kept in its store; what was done to a pool or a schedule in
+	// that of the first of Jobs, or in memory, [memory.MostActs] of it, if there is none.
 	Actions bool
 
 	// Payloads shows payloads and results of jobs, which may be secret. The default is not to show them.
@@ -84,6 +86,7 @@ type UI struct {
 	tabOrder []string            // the views of the header
 
 	sources []*source
+	journal *source // that keeps what was done to pools: the first, or one in memory; nil if there is neither
 	watcher *poolview.Watcher
 	streams *page.Streams
 
@@ -151,6 +154,16 @@ func New(c Config) (*UI, error) {
 		}
 		names[s.Name] = true
 		u.sources = append(u.sources, &source{s, make(chan struct{}, 1)})
+	}
+	switch {
+	case len(u.sources) > 0:
+		u.journal = u.sources[0]
+	case c.Actions:
+		jobs, err := durable.New(durable.Config{Store: memory.New(), Logger: c.Logger})
+		if err != nil {
+			return nil, err
+		}
+		u.journal = &source{Source{Jobs: jobs}, make(chan struct{}, 1)}
 	}
 	return u, u.addPages(c.Pages)
 }

@@ -7,7 +7,10 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
-// NoteAct keeps an act, and forgets those that are too old.
+// MostActs is how many acts a Store keeps: the latest.
+const MostActs = 1000
+
+// NoteAct keeps an act, and forgets those that are too old, or too many.
 func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -16,6 +19,7 @@ func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
 	s.mu.lastAct++
 	a.Seq, a.At = s.mu.lastAct, now
 	s.mu.acts = append(s.mu.acts, a)
+	s.mu.acts = slices.Delete(s.mu.acts, 0, max(len(s.mu.acts)-MostActs, 0))
 	return nil
 }
 

@@ -1,0 +1,230 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+)
+
+// deed is something that can be done to a target.
+type deed struct {
+	Name   string // as in "do=run"
+	Title  string
+	Says   string // what will happen
+	Danger bool
+	Label  string // of the value that it needs, "" if it needs none
+
+	preset string          // the value as it is now
+	states []durable.State // of a job, in which it is offered
+	ready  func(value string) (doing, error)
+}
+
+// doing does a deed to a target. An error is of a deed that was not done, or of which that is not known.
+type doing func(context.Context, *target) (outcome, error)
+
+// outcome is what became of a deed.
+type outcome struct {
+	answer string // a few words; after an error "" stands for "not known"
+	says   string // what that means
+	bad    bool
+}
+
+// on returns doing, with whatever value.
+func on(do doing) func(string) (doing, error) {
+	return func(string) (doing, error) { return do, nil }
+}
+
+// toJob returns what does something to a job.
+func toJob(do func(*durable.Jobs, context.Context, durable.ID) (durable.Answer, error)) doing {
+	return func(ctx context.Context, t *target) (outcome, error) {
+		answer, err := do(t.source.Jobs, ctx, t.id)
+		if err != nil {
+			return outcome{}, err
+		}
+		bad := answer != durable.Applied && answer != durable.Deferred
+		return outcome{answer.String(), answerSays[answer], bad}, nil
+	}
+}
+
+var answerSays = map[durable.Answer]string{
+	durable.Applied:  "It is done.",
+	durable.Deferred: "The job is running; it takes effect when the run ends.",
+	durable.TooLate:  "The state of the job does not allow it any more.",
+	durable.NotFound: "There is no such job.",
+}
+
+var jobDeeds = []deed{
+	{
+		Name: "run", Title: "Run now",
+		Says:   "It is due at once; a schedule goes on afterwards.",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused},
+		ready:  on(toJob((*durable.Jobs).RunNow)),
+	},
+	{
+		Name: "pause", Title: "Pause",
+		Says:   "It does not run until it is resumed. A run in progress goes on.",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running},
+		ready:  on(toJob((*durable.Jobs).Pause)),
+	},
+	{
+		Name: "resume", Title: "Resume",
+		Says:   "It goes on at its time, or at once if that has passed.",
+		states: []durable.State{durable.Paused},
+		ready:  on(toJob((*durable.Jobs).Resume)),
+	},
+	{
+		Name: "reschedule", Title: "Reschedule",
+		Says:   "Its next run is at that time; a schedule goes on from there.",
+		Label:  "When, as 90m or 2026-12-24 18:00",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Paused},
+		ready:  readyToReschedule,
+	},
+	{
+		Name: "revive", Title: "Revive",
+		Says:   "It is due at once, with all its attempts.",
+		states: []durable.State{durable.Dead, durable.Canceled},
+		ready:  on(toJob((*durable.Jobs).Revive)),
+	},
+	{
+		Name: "cancel", Title: "Cancel", Danger: true,
+		Says:   "It does not run again. The context of a run in progress is canceled.",
+		states: []durable.State{durable.Waiting, durable.Claimed, durable.Confirmed, durable.Running, durable.Paused},
+		ready:  on(toJob((*durable.Jobs).Cancel)),
+	},
+}
+
+// actionsOf returns links to what can be done to a job now.
+func actionsOf(source string, j *durable.Job) (all []action) {
+	for _, d := range jobDeeds {
+		if slices.Contains(d.states, j.State) {
+			q := url.Values{"do": {d.Name}, "id": {j.ID.String()}}
+			if source != "" {
+				q.Set("source", source)
+			}
+			all = append(all, action{d.Title, "act?" + q.Encode(), d.Danger})
+		}
+	}
+	return all
+}
+
+func readyToReschedule(value string) (doing, error) {
+	at, err := parseWhen(value, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	do := toJob(func(j *durable.Jobs, ctx context.Context, id durable.ID) (durable.Answer, error) {
+		return j.Reschedule(ctx, id, at)
+	})
+	return func(ctx context.Context, t *target) (outcome, error) {
+		o, err := do(ctx, t)
+		if err == nil && !o.bad {
+			o.answer += ", due at " + at.Format("2006-01-02 15:04:05 MST")
+		}
+		return o, err
+	}, nil
+}
+
+// parseWhen returns the time of a text: a distance from now, or a time in the zone of now unless it has its own.
+func parseWhen(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		if d < 0 {
+			return time.Time{}, fmt.Errorf("time is %v, which has passed; it must not be negative", d)
+		}
+		return now.Add(d), nil
+	}
+	for _, format := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(format, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf(
+		"time is %.60q; it must be a distance from now, as 90m, or a time, as 2026-12-24 18:00", text)
+}
+
+// tried returns the outcome of something that was done unless there is an error.
+func tried(answer string, err error) (outcome, error) {
+	if err != nil {
+		answer = "not done"
+	}
+	return outcome{answer: answer, bad: err != nil}, err
+}
+
+// did returns the outcome of something that was done if ok.
+func did(ok bool, answer string) (outcome, error) {
+	if !ok {
+		return tried("", errors.New("its state does not allow it any more"))
+	}
+	return tried(answer, nil)
+}
+
+// poolDeeds returns what can be done to a pool.
+func poolDeeds(p *executor.Pool) []deed {
+	size := p.Settings().Core
+	if f := p.Figures(); !f.Scheduled && f.Max >= 0 {
+		size = f.Max
+	}
+	return []deed{{
+		Name: "resize", Title: "Resize", Label: "Workers", preset: strconv.Itoa(size),
+		Says: "It has that many workers: core and limit. Busy workers above that leave after their task.",
+		ready: func(value string) (doing, error) {
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("number of workers is %.20q; it must be a number, from 1", value)
+			}
+			return func(context.Context, *target) (outcome, error) {
+				return tried(fmt.Sprintf("resized to %d", n), p.Resize(n))
+			}, nil
+		},
+	}}
+}
+
+// seriesDeeds returns what can be done to a series now.
+func seriesDeeds(s *executor.Series, paused bool) []deed {
+	goesOn := deed{
+		Name: "pause", Title: "Pause", Says: "It does not run until it is resumed. A run in progress goes on.",
+		ready: on(func(context.Context, *target) (outcome, error) { return did(s.Pause(), "paused") }),
+	}
+	if paused {
+		goesOn = deed{
+			Name: "resume", Title: "Resume", Says: "It goes on at its next time.",
+			ready: on(func(context.Context, *target) (outcome, error) { return did(s.Resume(), "resumed") }),
+		}
+	}
+	return []deed{{
+		Name: "run", Title: "Run now", Says: "A run is due at once; the rhythm goes on.",
+		ready: on(func(context.Context, *target) (outcome, error) { return tried("due now", s.RunNow()) }),
+	}, goesOn, {
+		Name: "reschedule", Title: "Reschedule", Says: "It has a fixed rate with the period below, from now on.",
+		Label: "New period, as 5m",
+		ready: func(value string) (doing, error) {
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return nil, fmt.Errorf("period is %.20q; it must be a duration above 0, as 90s or 5m", value)
+			}
+			return func(context.Context, *target) (outcome, error) {
+				return tried("every "+d.String(), s.Reschedule(executor.FixedRate(d)))
+			}, nil
+		},
+	}, {
+		Name: "cancel", Title: "Cancel", Danger: true, Says: "It does not run again, until the program is started anew.",
+		ready: on(func(context.Context, *target) (outcome, error) { return did(s.Cancel(), "canceled") }),
+	}}
+}
+
+// safely does it; a Trigger of the program may panic.
+func (do doing) safely(ctx context.Context, t *target) (o outcome, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			o, err = outcome{}, fmt.Errorf("panic: %s", page.Printable(fmt.Sprint(v), 200))
+		}
+	}()
+	return do(ctx, t)
+}

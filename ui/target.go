@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/internal/poolview"
+)
+
+// target is what something is done to: a job, a pool, or a series of one.
+type target struct {
+	sort   string     // "job", "pool" or "series"
+	source *source    // that keeps what was done
+	id     durable.ID // of a job
+	key    string     // of a job, or the name of what is none
+
+	// Field and Value are how a form names it, the others are shown.
+	Field, Value, Name, Kind, State, Path string
+}
+
+// aim returns what a form is about, what can be done to it, and the page that it belongs to.
+func (u *UI) aim(ctx context.Context, form url.Values) (targets []*target, deeds []deed, v view, err error) {
+	for _, sort := range []string{"pool", "series"} {
+		if form.Has(sort) {
+			targets, deeds, err = u.aimAt(sort, form.Get(sort))
+			return targets, deeds, view{name: map[string]string{"pool": "pools", "series": "schedules"}[sort]}, err
+		}
+	}
+	v = view{name: "jobs"}
+	s := u.source(form.Get("source"))
+	if s == nil {
+		return nil, nil, v, &gone{"there is no source of jobs " + fmt.Sprintf("%.60q", form.Get("source"))}
+	}
+	v.source = s.Name
+	ids, err := u.chosen(ctx, s, form)
+	for _, id := range ids {
+		text := id.String()
+		targets = append(targets, &target{
+			sort: "job", source: s, id: id, Field: "id", Value: text,
+			Name: text, Path: view{name: "job", source: s.Name, id: id}.link(),
+		})
+	}
+	return targets, jobDeeds, v, err
+}
+
+// chosen returns the jobs that a form is about.
+func (u *UI) chosen(ctx context.Context, s *source, form url.Values) (ids []durable.ID, err error) {
+	if token := form.Get("group"); token != "" && len(form["id"]) == 0 {
+		return u.groupIDs(ctx, s, token)
+	}
+	if n := len(form["id"]); n == 0 || n > actLimit {
+		return nil, &badRequest{fmt.Sprintf("%d jobs are chosen; choose from 1 to %d", n, actLimit)}
+	}
+	for _, text := range form["id"] {
+		id, err := durable.ParseID(text)
+		if err != nil {
+			return nil, &badRequest{fmt.Sprintf("id is %.50q; it must be the ID of a job", text)}
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// aimAt returns a pool or a series as a target, and what can be done to it.
+func (u *UI) aimAt(sort, text string) ([]*target, []deed, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, nil, &badRequest{fmt.Sprintf("%s is %.20q; it must be a number", sort, text)}
+	}
+	if u.config.Observer == nil {
+		return nil, nil, &gone{"there are no pools, since Config has no Observer"}
+	}
+	t := &target{sort: sort, source: u.journal, Field: sort, Value: text}
+	l := u.looked()
+	for number, p := range u.config.Observer.Pools() {
+		t.Path = poolview.Path(number)
+		title := poolview.Title(p.Stats().Name, number)
+		if sort == "pool" && number == n {
+			t.key, t.Name, t.Kind, t.State = p.Stats().Name, title, "pool", p.Stats().Stage.String()
+			return []*target{t}, poolDeeds(p), nil
+		}
+		for _, info := range u.config.Observer.Schedules(number) {
+			if sort != "series" || l.series[info.Series] != n {
+				continue
+			}
+			if t.key = info.Name; t.key == "" {
+				t.key = info.Rhythm.String()
+			}
+			t.Name, t.Kind, t.State = poolview.Task(t.key), "of "+title, page.Printable(info.Rhythm.String(), 80)
+			if info.Paused {
+				t.State = "paused"
+			}
+			return []*target{t}, seriesDeeds(info.Series, info.Paused), nil
+		}
+	}
+	return nil, nil, &gone{fmt.Sprintf("there is no %s %d; it may have ended", sort, n)}
+}
+
+// read completes a job by what the store has of it. One that is not there is a target all the same.
+func (t *target) read(ctx context.Context) error {
+	if t.sort != "job" {
+		return nil
+	}
+	j, err := t.source.Jobs.Get(ctx, t.id)
+	if errors.Is(err, durable.ErrNotFound) {
+		t.State = "there is no such job"
+		return nil
+	}
+	t.key, t.Kind, t.State = j.Key, page.Printable(j.Kind, 60), j.State.String()
+	if name, _ := t.source.link(j.ID, j.Key, 0); name != "" {
+		t.Name = page.Printable(name, 60)
+	}
+	return err
+}
+
+// named returns what the log calls the target.
+func (t *target) named() string {
+	if t.sort == "job" {
+		return t.id.String()
+	}
+	return t.Name
+}
+
+// act returns what is kept of something that was done to the target.
+func (t *target) act(deed *deed) durable.Act {
+	a := durable.Act{Action: deed.Name, Job: t.id, Key: t.key}
+	if t.sort != "job" {
+		a.Action += " " + t.sort
+	}
+	return a
+}
