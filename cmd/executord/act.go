@@ -27,9 +27,9 @@ func newActs() []*cobra.Command {
 	var all []*cobra.Command
 	for _, a := range []act{
 		{"cancel", "Cancel jobs in a store", `
-cancel keeps the jobs named from running, for good: also when a daemon is started
-whose file has them. A run in progress is ended, as by a timeout. resume brings
-a job back.`, cancelJob},
+cancel keeps the jobs named from running, for good: also when a daemon is
+started whose file has them. A run in progress is ended, as by a timeout.
+resume brings a job back.`, cancelJob},
 		{"pause", "Keep jobs in a store from running until they are resumed", `
 pause keeps the jobs named from running until resume, also when a daemon is
 started whose file has them. A run in progress may end.`, pauseJob},

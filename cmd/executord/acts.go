@@ -21,8 +21,8 @@ func newRecord() *cobra.Command {
 		Use:   "acts",
 		Short: "Show what was done to jobs by hand, and why",
 		Long: strings.TrimSpace(`
-acts shows what was done to the jobs of a store by cancel, pause, resume, run-now
-and the pages of a daemon, the latest first. It is kept for a year.`),
+acts shows what was done to the jobs of a store by cancel, pause, resume,
+run-now and the pages of a daemon, the latest first. It is kept for a year.`),
 		Example: "  executord acts --store jobs.db",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) > 0 {

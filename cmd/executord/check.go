@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,9 +55,19 @@ perhaps not meant; they do not change the exit code.`),
 // misnamedZone says what comes of a TZ that names no zone.
 const misnamedZone = "TZ names no zone that executord knows, so its own zone is UTC, whatever that of the commands is"
 
-// printTimes writes a table of when the jobs are due.
+// printTimes writes a table of when the jobs are due. On a terminal it fits that.
 func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
-	var t table
+	t := timesTable(jobs, now, showTime)
+	wide := terminalWidth(w)
+	if wide > 0 && slices.Max(t.lineWidths()) > wide {
+		t = timesTable(jobs, now, showBrief)
+	}
+	io.WriteString(w, t.fit(wide).String())
+}
+
+// timesTable returns the table of when jobs are due, with times as show has them.
+func timesTable(jobs []job.Job, now time.Time, show func(time.Time, job.Job) string) *table {
+	t := new(table)
 	t.add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
 	for _, j := range jobs {
 		line, schedule := strconv.Itoa(j.Line), job.Printable(j.Schedule.Text)
@@ -74,11 +85,11 @@ func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
 				}
 				break
 			}
-			t.add(append(lead, showTime(next, j))...)
+			t.add(append(lead, show(next, j))...)
 			lead = make([]string, len(lead))
 		}
 	}
-	io.WriteString(w, t.String())
+	return t
 }
 
 // showTime writes a time in the zone of its job, with fractions of a second
@@ -89,4 +100,9 @@ func showTime(t time.Time, j job.Job) string {
 		layout = "Mon 2006-01-02 15:04:05.000 -07:00"
 	}
 	return t.In(j.Schedule.Location()).Format(layout)
+}
+
+// showBrief is showTime where there is no room for the offset, which the column of the zone stands for.
+func showBrief(t time.Time, j job.Job) string {
+	return t.In(j.Schedule.Location()).Format("Mon 2006-01-02 15:04:05")
 }

@@ -33,7 +33,7 @@ States
   running   for how long; see NODE for where
   paused    it does not run until executord resume
   canceled  by executord cancel; executord resume brings it back
-  dead      the daemons that ran it were lost, time after time; resume tries again
+  dead      daemons that ran it were lost, time after time; resume tries again
   ended     there is no next time
   removed   it is not in its file any more (with --all)`),
 		Example: strings.Trim(`

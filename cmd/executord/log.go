@@ -43,7 +43,7 @@ func newLog(w *os.File, format string, lost func(error)) log {
 }
 
 // widthOf returns how many columns a terminal has, or what it had in the days of cards.
-func widthOf(w *os.File) int {
+func widthOf(w interface{ Fd() uintptr }) int {
 	if wide, _, err := term.GetSize(int(w.Fd())); err == nil && wide > 0 {
 		return wide
 	}

@@ -8,6 +8,7 @@
 // them:
 //
 //	executord cancel|pause|resume|run-now JOB...
+//	executord acts                            show what was done by hand, and why
 //	executord migrate                         bring it up to date, or print the SQL for it
 //
 // These look at such a store, or at a daemon that runs with --listen:
@@ -22,7 +23,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -56,7 +56,7 @@ func execute(args []string) int {
 	root.SetArgs(args)
 	answer := &answerWriter{to: os.Stdout}
 	root.SetOut(answer)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var exit *exitError
 	said := err == nil || errors.As(err, &exit) && exit.text == ""
 	if said && answer.err != nil {
@@ -66,7 +66,7 @@ func execute(args []string) int {
 		return exitOK
 	}
 	// All that is not an exitError comes from cobra: the command line is wrong.
-	code, text := exitUsage, err.Error()+"\nSee executord --help."
+	code, text := exitUsage, err.Error()+"\nSee "+cmd.CommandPath()+" --help."
 	if errors.As(err, &exit) {
 		code, text = exit.code, exit.text
 	}
@@ -79,9 +79,12 @@ func execute(args []string) int {
 // answerWriter is standard output, for all commands but run. It keeps the first
 // error, for execute.
 type answerWriter struct {
-	to  io.Writer
+	to  *os.File
 	err error
 }
+
+// Fd makes it known as a terminal if standard output is one.
+func (w *answerWriter) Fd() uintptr { return w.to.Fd() }
 
 func (w *answerWriter) Write(p []byte) (int, error) {
 	if w.err != nil {
@@ -111,9 +114,10 @@ those of its user.`),
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
-	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newMigrate())...)
-	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs(), newRecord())
+	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
+	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = knownCommand

@@ -40,11 +40,12 @@ that share a store and a namespace share the jobs: each time at which one is due
 is run by one of them. The other commands show and change jobs in a store.
 
 With --listen 127.0.0.1:8384 it shows the jobs, their runs and what these write,
-live, to browsers, to executord jobs, runs and logs, and to Prometheus (/metrics);
-/healthz and /readyz are for probes. What runs write is kept within --keep-output,
---keep-runs and --keep-for. Addresses that other machines can reach need a
---token-file; unix:/run/executord.sock is for what the file system lets in.
-With --actions jobs can be run, paused and resumed there, and runs be ended.
+live, to browsers, to executord jobs, runs and logs, and to Prometheus
+(/metrics); /healthz and /readyz are for probes. What runs write is kept within
+--keep-output, --keep-runs and --keep-for. Addresses that other machines can
+reach need a --token-file; unix:/run/executord.sock is for what the file system
+lets in. With --actions jobs can be run, paused and resumed there, and runs be
+ended.
 
 Signals
   SIGINT, SIGTERM, SIGQUIT
@@ -55,10 +56,11 @@ Signals
 
 Exit codes
   0  every run had ended by itself
-  1  there are mistakes in FILE, it or the store cannot be read, or the log is lost
+  1  there are mistakes in FILE, it or the store cannot be read, or the log is
+     lost
   2  the command line is wrong
-  3  runs had to be ended, by a second signal, by --drain-timeout, or because the
-     store did not answer after the first signal`),
+  3  runs had to be ended, by a second signal, by --drain-timeout, or because
+     the store did not answer after the first signal`),
 		Args: oneFile,
 	}
 	opts := newRunOptions(cmd)

@@ -24,12 +24,12 @@ func newRuns() *cobra.Command {
 		Use:   "runs [JOB...]",
 		Short: "Show the runs of the jobs in a store, or of a daemon",
 		Long: strings.TrimSpace(`
-runs shows the runs of the jobs named, or of all, the latest first, also those in
-progress with how long they have taken so far. Times are in the job's own time
-zone.
+runs shows the runs of the jobs named, or of all, the latest first, also those
+in progress with how long they have taken so far. Times are in the job's own
+time zone.
 
-An outcome is running, ok, failed, timeout, canceled, or lost, if the daemon was lost
-during the run. With --verbose, the end of what a failed run wrote to its
+An outcome is running, ok, failed, timeout, canceled, or lost, if the daemon was
+lost during the run. With --verbose, the end of what a failed run wrote to its
 standard error stands below it.`),
 		Example: strings.Trim(`
   executord runs --at 127.0.0.1:8384
@@ -137,6 +137,9 @@ func (v client) history(ctx context.Context, e catalog.Entry, n int) ([]durable.
 	return runs[:min(len(runs), n)], nil
 }
 
+// indent is before what a run wrote.
+const indent = "    "
+
 // printRuns writes the table, and between its lines what runs wrote. On a terminal it fits that.
 func printRuns(w io.Writer, list []view.Run, verbose bool) {
 	if len(list) == 0 {
@@ -155,8 +158,10 @@ func printRuns(w io.Writer, list []view.Run, verbose bool) {
 	for i, r := range list {
 		io.WriteString(w, rows[i+1])
 		if verbose {
-			for _, line := range r.Stderr {
-				fmt.Fprintln(w, "    "+job.Printable(line))
+			for _, text := range r.Stderr {
+				for _, line := range wrapped(job.Printable(text), max(wide-len(indent), 0)) {
+					fmt.Fprintln(w, indent+line)
+				}
 			}
 		}
 	}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"io"
-	"os"
 	"strings"
 	"unicode"
 
+	"golang.org/x/term"
 	"golang.org/x/text/width"
 )
 
@@ -94,11 +94,23 @@ func (t *table) lineWidths() (widths []int) {
 
 // terminalWidth returns how wide the terminal is that w writes to, 0 if it is none.
 func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !isTerminal(f) {
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
 	return widthOf(f)
+}
+
+// wrapped returns a text as lines that take at most so many columns each. Zero stands for no terminal, and for one line.
+func wrapped(text string, most int) (lines []string) {
+	begin, n := 0, 0
+	for i, r := range text {
+		if n += columns(string(r)); most > 0 && n > most && i > begin {
+			lines = append(lines, text[begin:i])
+			begin, n = i, columns(string(r))
+		}
+	}
+	return append(lines, text[begin:])
 }
 
 func (t *table) String() string { return strings.Join(t.lines(), "") }

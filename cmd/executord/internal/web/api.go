@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -148,9 +149,19 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.
 	}
 	run, facts, output, ok := s.Daemon.Output(r.URL.Query().Get("job"), n)
 	if !ok {
-		plain(w, http.StatusNotFound, "this daemon has no such run, or keeps it no more")
+		plain(w, http.StatusNotFound, s.noRun(r))
 	}
 	return run, facts, output, ok
+}
+
+// noRun says why there is no run that a request is about.
+func (s *Server) noRun(r *http.Request) string {
+	name := r.URL.Query().Get("job")
+	jobs, err := s.Daemon.Jobs(r.Context())
+	if err == nil && !slices.ContainsFunc(jobs, func(j view.Job) bool { return j.Job == name }) {
+		return fmt.Sprintf("this daemon has no job %.100q", name)
+	}
+	return "this daemon has no such run, or no longer keeps what it wrote"
 }
 
 func (s *Server) apiOutput(w http.ResponseWriter, r *http.Request) {

@@ -258,7 +258,7 @@ func (s *Server) serveOtherRun(w http.ResponseWriter, r *http.Request, name stri
 	}
 	i := slices.IndexFunc(runs, func(r view.Run) bool { return r.Run == int64(n) })
 	if i < 0 {
-		s.sorry(w, http.StatusNotFound, "There is no such run, or it is kept no more.")
+		s.sorry(w, http.StatusNotFound, "There is no such run, or it is no longer kept.")
 		return
 	}
 	stored, found, err := s.Daemon.Stored(r.Context(), name, n)
