@@ -12,6 +12,6 @@ import (
 var files embed.FS
 
 // assets are what pages load.
-var assets = new(page.Assets).Add(files, "assets").Add(page.Style, ".")
+var assets = new(page.Assets).Add(files, "assets").Add(page.Style, ".").Add(page.Icon, ".")
 
 var templates = template.Must(assets.Templates(files, "assets/*.html").ParseFS(poolview.Templates, "*.html"))

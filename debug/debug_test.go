@@ -218,7 +218,7 @@ func TestHandlerLinks(t *testing.T) {
 			}
 			for _, m := range links.FindAllStringSubmatch(body, -1) {
 				link := m[1]
-				if strings.HasPrefix(link, "#") || link == "data:," || strings.HasPrefix(link, "events") || seen[link] {
+				if strings.HasPrefix(link, "#") || strings.HasPrefix(link, "events") || seen[link] {
 					continue
 				}
 				seen[link] = true

@@ -41,6 +41,7 @@ const (
 	namesWidth = 120
 	lanesWidth = 600
 	laneHeight = 14
+	labelWidth = 40  // of a tick
 	marksLimit = 120 // of a lane
 )
 
@@ -48,10 +49,12 @@ const (
 // have a time.
 var spans = []struct {
 	time.Duration
-	name string
+	name, format string
+	step         time.Duration // from tick to tick
 }{
-	{time.Minute, "minute"}, {10 * time.Minute, "10 minutes"}, {time.Hour, "hour"}, {6 * time.Hour, "6 hours"},
-	{24 * time.Hour, "day"}, {7 * 24 * time.Hour, "week"},
+	{time.Minute, "minute", "15:04:05", 10 * time.Second}, {10 * time.Minute, "10 minutes", "15:04", 2 * time.Minute},
+	{time.Hour, "hour", "15:04", 10 * time.Minute}, {6 * time.Hour, "6 hours", "15:04", time.Hour},
+	{24 * time.Hour, "day", "Mon 15:04", 4 * time.Hour}, {7 * 24 * time.Hour, "week", "Mon 2", 24 * time.Hour},
 }
 
 type poolSchedule struct {
@@ -93,13 +96,13 @@ func newSchedulesPage(l *poolview.Look) *schedulesPage {
 	}
 	v.Span = span.name
 	v.Height = 18 + laneHeight*len(all)
-	format := "15:04:05"
-	if span.Duration > time.Hour {
-		format = "Mon 15:04"
-	}
-	for i := range 5 {
-		at := l.At.Add(span.Duration * time.Duration(i) / 5)
-		v.Ticks = append(v.Ticks, poolview.Tick{X: namesWidth + i*lanesWidth/5, Text: at.Format(format)})
+	for _, at := range poolview.Times(l.At, l.At.Add(span.Duration), span.step) {
+		x := namesWidth + int(float64(at.Sub(l.At))/float64(span.Duration)*lanesWidth)
+		t := poolview.Tick{X: x}
+		if x < namesWidth+lanesWidth-labelWidth {
+			t.Text = at.Format(span.format)
+		}
+		v.Ticks = append(v.Ticks, t)
 	}
 	for i, s := range all {
 		v.Rows = append(v.Rows, s.row(l.At))

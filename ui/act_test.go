@@ -115,7 +115,9 @@ func TestActNeedsConfirmation(t *testing.T) {
 	id := addJob(t, jobs, "mail", time.Hour).String()
 	before := get(t, u, "/jobs")
 	cancel := func(pairs ...string) url.Values { return form(append([]string{"id", id, "do", "cancel"}, pairs...)...) }
-	resize := func(pairs ...string) url.Values { return form(append([]string{"pool", "1", "value", "9"}, pairs...)...) }
+	resize := func(pairs ...string) url.Values {
+		return form(append([]string{"pool", "1", "value", "9"}, pairs...)...)
+	}
 	for name, c := range map[string]struct {
 		form url.Values
 		code int

@@ -12,6 +12,6 @@ import (
 var files embed.FS
 
 // assets are what pages load.
-var assets = new(page.Assets).Add(files, "static")
+var assets = new(page.Assets).Add(files, "static").Add(page.Icon, ".")
 
 var templates = template.Must(assets.Templates(files, "templates/*.html").ParseFS(poolview.Templates, "*.html"))

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -242,7 +243,7 @@ func newRunRow(r *durable.Run, now time.Time) runRow {
 		Seq: r.Seq, Occurrence: page.Clock(r.Occurrence, now), Started: page.Clock(r.Started, now), Late: "–", Took: "–",
 		Verdict: r.Verdict.String(), Class: verdictClass(r.Verdict), Attempt: r.Attempt,
 		Node:  page.Printable(r.Node, 40),
-		Error: page.Printable(r.Error, 200),
+		Error: page.Printable(oneLine(r.Error), 200),
 	}
 	if !r.Started.IsZero() {
 		row.Took = page.Short(max(r.Finished.Sub(r.Started), 0))
@@ -252,6 +253,9 @@ func newRunRow(r *durable.Run, now time.Time) runRow {
 	}
 	return row
 }
+
+// oneLine returns the lines of a text in one.
+func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " · ") }
 
 // verdictClass returns how a verdict is coloured.
 func verdictClass(v durable.Verdict) string {

@@ -54,7 +54,7 @@ func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline 
 		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", spanName(span)),
 		Height: lanesTop + laneHeight*len(rows), Now: namesWidth + lanesWidth/2,
 	}
-	for _, at := range ticks(a.from, a.from.Add(a.span), span) {
+	for _, at := range poolview.Times(a.from, a.from.Add(a.span), stepOf(span)) {
 		format := "15:04"
 		if span > time.Hour && at.Hour() == 0 && at.Minute() == 0 {
 			format = "Mon 2"
@@ -67,25 +67,15 @@ func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline 
 	return t
 }
 
-// ticks returns the times of the axis, which are those of a clock on the wall.
-func ticks(from, to time.Time, span time.Duration) (times []time.Time) {
-	year, month, day := from.Date()
-	hours, minutes := 6, 0
+// stepOf returns how far apart the ticks of an axis are.
+func stepOf(span time.Duration) time.Duration {
 	switch {
 	case span <= time.Hour:
-		hours, minutes = 0, 30
+		return 30 * time.Minute
 	case span > 24*time.Hour:
-		hours = 48
+		return 48 * time.Hour
 	}
-	for i := 0; ; i++ {
-		t := time.Date(year, month, day, i*hours, i*minutes, 0, 0, from.Location())
-		if t.After(to) {
-			return times
-		}
-		if !t.Before(from) {
-			times = append(times, t)
-		}
-	}
+	return 6 * time.Hour
 }
 
 func (s *scheduled) lane(a axis, now time.Time, y int) lane {

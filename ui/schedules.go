@@ -22,7 +22,8 @@ type schedulesPage struct {
 	Spans    []tab
 	Timeline timeline
 	Rows     []scheduleRow
-	More     int // schedules that are not shown
+	Counted  bool // it is known of some how often they failed, and how often they were left out
+	More     int  // schedules that are not shown
 	Past     string
 	Errors   []string
 	AsOf     string
@@ -128,6 +129,7 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	}
 	for _, s := range all {
 		p.Rows = append(p.Rows, s.row(l.At))
+		p.Counted = p.Counted || s.failed >= 0
 	}
 	p.Timeline = newTimeline(all, l.At, span)
 	return "Schedules", p, nil

@@ -101,7 +101,7 @@ func terminalWidth(w io.Writer) int {
 	return widthOf(f)
 }
 
-// wrapped returns a text as lines that take at most so many columns each. Zero stands for no terminal, and for one line.
+// wrapped returns a text as lines that take at most so many columns each. Zero stands for no terminal, and one line.
 func wrapped(text string, most int) (lines []string) {
 	begin, n := 0, 0
 	for i, r := range text {

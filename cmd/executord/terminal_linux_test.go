@@ -89,7 +89,8 @@ func TestCommandsFitTerminal(t *testing.T) {
 			t.Errorf("%q into a file: %s", args, full)
 		}
 	}
-	if text := strings.ReplaceAll(onTerminal(t, "runs", "-v", "--store", store), "\n"+indent, ""); !strings.Contains(text, strings.Repeat("0", 299)+"7") {
+	text := strings.ReplaceAll(onTerminal(t, "runs", "-v", "--store", store), "\n"+indent, "")
+	if !strings.Contains(text, strings.Repeat("0", 299)+"7") {
 		t.Errorf("what it wrote is not whole: %s", text)
 	}
 }

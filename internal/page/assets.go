@@ -25,9 +25,11 @@ type file struct {
 	data []byte
 }
 
-var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
 
-// Add adds the files of a directory of fsys that end in .css or .js, and returns a. It panics if one can't be read.
+// Add adds the files of a directory of fsys that end in .css, .js or .svg, and returns a. It panics if one can't be read.
 func (a *Assets) Add(fsys fs.FS, dir string) *Assets {
 	if a.files == nil {
 		a.files, a.names = make(map[string]file), make(map[string]string)
@@ -78,3 +80,8 @@ func (a *Assets) Serve(w http.ResponseWriter, r *http.Request, name string) bool
 //
 //go:embed page.css
 var Style embed.FS
+
+// Icon is what stands for all pages in the tab of a browser, as the file icon.svg.
+//
+//go:embed icon.svg
+var Icon embed.FS

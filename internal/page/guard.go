@@ -133,7 +133,7 @@ func Secure(h http.Header, forms bool) {
 		action = "'self'"
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src data:; base-uri 'none'; form-action "+action+"; frame-ancestors 'none'")
+		"img-src 'self'; base-uri 'none'; form-action "+action+"; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -191,9 +191,9 @@ func Reasons(s executor.Stats) []Reason {
 func (p *Pool) facts() []Fact {
 	limit := func(n int) string {
 		if n < 0 {
-			return "none"
+			return "no limit"
 		}
-		return page.Count(n)
+		return "limit " + page.Count(n)
 	}
 	var why []string
 	for _, r := range Reasons(p.Stats) {
@@ -203,8 +203,8 @@ func (p *Pool) facts() []Fact {
 	}
 	return []Fact{
 		{"Active workers", fmt.Sprintf("%s of %s", page.Count(p.Active), page.Count(p.Workers)),
-			fmt.Sprintf("core %d, limit %s, largest %d", p.Core, limit(p.Max), p.Largest)},
-		{"Waiting", page.Count(p.Queued), "limit " + limit(p.Capacity)},
+			fmt.Sprintf("core %d, %s, largest %d", p.Core, limit(p.Max), p.Largest)},
+		{"Waiting", page.Count(p.Queued), limit(p.Capacity)},
 		{"Blocked submitters", page.Count(p.Blocked), ""},
 		{"Succeeded", page.Count(p.Succeeded), ""},
 		{"Failed", page.Count(p.Failed), "panics " + page.Count(p.Panics)},

@@ -678,7 +678,7 @@ func TestServerPageSize(t *testing.T) {
 	if first, ok := strings.Index(text, "shop 199<"), strings.Index(text, "shop 0<"); first < 0 || first > ok {
 		t.Error("a job that failed last is not among the first")
 	}
-	if !strings.Contains(text, "251 jobs") || !strings.Contains(text, "3 failed last") || !strings.Contains(text, "And 51 more") {
+	if !strings.Contains(text, "251 jobs") || !strings.Contains(text, "3 failing") || !strings.Contains(text, "And 51 more") {
 		t.Errorf("the page does not say how many there are: %.1500s", text)
 	}
 }

@@ -122,5 +122,7 @@ document.addEventListener('change', e => {
 
 const out = document.getElementById('output')
 if (out) out.scrollTop = out.scrollHeight
+const lanes = document.getElementById('timeline') // now is in its middle
+if (lanes) lanes.scrollLeft = (lanes.scrollWidth - lanes.clientWidth) / 2
 colours()
 open()
