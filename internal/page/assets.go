@@ -29,7 +29,8 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// Add adds the files of a directory of fsys that end in .css, .js or .svg, and returns a. It panics if one can't be read.
+// Add adds the files of a directory of fsys that end in .css, .js or .svg, and returns a. It panics if one can't be
+// read.
 func (a *Assets) Add(fsys fs.FS, dir string) *Assets {
 	if a.files == nil {
 		a.files, a.names = make(map[string]file), make(map[string]string)
