@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -41,14 +42,14 @@ var daemonViews = []view{
 	{"login", "login", `document.querySelector('[name=token]') !== null`, "main", "--token-file", "", "", "", ""},
 }
 
-// runDaemon runs executord.
-func runDaemon() (base string, err error) {
-	program, dir, err := build("cmd/executord")
+// runDaemon runs executord with jobs, until a run of that called failing has ended.
+func runDaemon(name, text, failing string) (base string, err error) {
+	program, dir, err := executord()
 	if err != nil {
 		return "", err
 	}
-	jobs, token := filepath.Join(dir, "jobs.crontab"), filepath.Join(dir, "token")
-	err = errors.Join(os.WriteFile(jobs, []byte(daemonJobs), 0o600), os.WriteFile(token, []byte(daemonToken), 0o600))
+	jobs, token := filepath.Join(dir, name), filepath.Join(dir, "token")
+	err = errors.Join(os.WriteFile(jobs, []byte(text), 0o600), os.WriteFile(token, []byte(daemonToken), 0o600))
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +73,7 @@ func runDaemon() (base string, err error) {
 		if line.Msg == "listening" {
 			base = line.At
 		}
-		if line.Msg == "run ended" && line.Job == "failing" && base != "" {
+		if line.Msg == "run ended" && line.Job == failing && base != "" {
 			go func() {
 				for lines.Scan() { // so that the daemon goes on
 				}
@@ -81,6 +82,18 @@ func runDaemon() (base string, err error) {
 		}
 	}
 	return "", errors.New("executord has ended")
+}
+
+var built struct {
+	sync.Once
+	program, dir string
+	err          error
+}
+
+// executord builds the program once.
+func executord() (program, dir string, err error) {
+	built.Do(func() { built.program, built.dir, built.err = build("cmd/executord") })
+	return built.program, built.dir, built.err
 }
 
 // logIn opens a session by the form.

@@ -48,7 +48,10 @@ var sites = []site{{
 }, {
 	name: "ui", start: sync.OnceValues(runUI), views: uiViews,
 }, {
-	name: "executord", start: sync.OnceValues(runDaemon), views: daemonViews, token: daemonToken, enter: logIn,
+	name: "executord", views: daemonViews, token: daemonToken, enter: logIn,
+	start: sync.OnceValues(func() (string, error) { return runDaemon("jobs.crontab", daemonJobs, "failing") }),
+}, {
+	name: "hostile", start: sync.OnceValues(runHostile), views: hostileViews, token: daemonToken, enter: logIn,
 }}
 
 // at returns where the pages of a site are.
