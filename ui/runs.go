@@ -135,7 +135,7 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		if id := r.Job.String(); row.Name == "" {
 			row.Name = "…" + id[len(id)-12:]
 		}
-		row.Error = page.Printable(r.Error, 80)
+		row.Error = page.Printable(oneLine(r.Error), 80)
 		p.Runs = append(p.Runs, row)
 	}
 	return "Runs", p, nil
