@@ -307,12 +307,12 @@ func TestPoolReleasesFunctions(t *testing.T) {
 	}
 }
 
-// A pool releases the context of a task function that has returned, even if the function used it
-// and nobody cancels its parent.
+// A pool releases the context of a task function that has returned, even if the function
+// used it and its parent is not canceled.
 func TestPoolReleasesContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
-		cancelable := context.WithCancel // whose function nobody calls
+		cancelable := context.WithCancel // whose function is not called
 		submit := func(use func(ctx context.Context, body func(context.Context) error)) weak.Pointer[burden] {
 			held := new(burden)
 			ctx, _ := cancelable(context.WithValue(context.Background(), &pool, held))

@@ -1,19 +1,19 @@
 // Package executor runs tasks on pools of goroutines, now or at a time: the
 // executor framework of java.util.concurrent, for Go.
 //
-// Go's own tools are enough for much: a go statement for work that nobody waits
-// for, errgroup for a handful of calls that succeed or fail together. This
-// package is for what comes after: work that waits in a queue with a limit,
-// outcomes with many waiters, schedules, and a shutdown that loses nothing.
+// Go's own tools are enough for much: a go statement for fire-and-forget work, errgroup for
+// a handful of calls that succeed or fail together. This package is for what comes after:
+// work that waits in a queue with a limit, outcomes with many waiters, schedules, and a
+// shutdown that loses nothing.
 //
 // # Tasks
 //
 // A task is a function that gets a context and returns an error, with a value or without.
-// [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks that
-// nobody waits for; [Pool.Execute] takes any [Runnable], a [Task] among them. [InvokeAll]
-// runs several and waits for all, [InvokeAny] waits for the first that succeeds,
-// [SubmitAll] does not wait, and [Completed] returns futures in the order in which they
-// are done; [CompletionService] does that for a stream without an end.
+// [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks without a
+// future; [Pool.Execute] takes any [Runnable], a [Task] among them. [InvokeAll] runs
+// several and waits for all, [InvokeAny] waits for the first that succeeds, [SubmitAll]
+// does not wait, and [Completed] returns futures in the order in which they are done;
+// [CompletionService] does that for a stream without an end.
 //
 // A single task is named by [Named], bounded by [Timeout], and put before others
 // by [Priority].
@@ -29,9 +29,10 @@
 //  3. else below Max workers: a new worker takes it
 //  4. else the rejection policy decides
 //
-// Workers above Core leave when they have been idle for KeepAlive, those below
-// too if AllowCoreTimeout is set. All of it can be changed while the pool runs,
-// in one step, by [Pool.Reconfigure]; [Pool.Settings] returns it. [Pool.Prestart] starts workers ahead of tasks.
+// Workers above Core leave when they have been idle for KeepAlive, and all workers if
+// AllowCoreTimeout is set. All of it can be changed while the pool runs, in one step, by
+// [Pool.Reconfigure]; [Pool.Settings] returns it. [Pool.Prestart] starts workers ahead of
+// tasks.
 //
 // [New] makes a pool of a [Config]. For the common ones there are [Fixed],
 // [Cached], [Single] and [PerTask].
@@ -39,7 +40,7 @@
 // # Queues
 //
 // [Unbounded] holds any number of tasks, and a pool that has it never grows beyond Core.
-// [Bounded] holds so many; when it is full the pool grows, and then rejects. [Handoff]
+// [Bounded] holds n tasks; when it is full the pool grows, and then rejects. [Handoff]
 // holds none: a task goes straight to a worker or is rejected. [Prioritized] returns the
 // task with the least [Priority] first. Package queue has the same queues for goroutines
 // that wait on each other without a pool.
@@ -65,11 +66,11 @@
 // always resolves, and once: with the body's value or error, a [*PanicError], [ErrGoexit],
 // a [*CanceledError] or a [*RejectedError].
 //
-// [Future.Cancel] completes a task as canceled, takes it out of its queue, and
-// ends the context of a body that is running; [Future.Abandon] leaves such a body
-// undisturbed. Either way Get returns at once, while the body may take its time:
-// Join waits until it has really returned. A [Promise] is completed by hand, by the code
-// that made it; those that wait get its Future.
+// [Future.Cancel] completes a task as canceled, takes it out of its queue, and ends the
+// context of a body that is running; [Future.Abandon] leaves such a body undisturbed.
+// Either way Get returns at once, while the body may take its time: Join waits until it has
+// really returned. A [Promise] is completed by hand, by the code that made it; the waiters
+// get its Future.
 //
 // # Contexts
 //
@@ -110,28 +111,28 @@
 //
 // # Shutdown
 //
-// [Pool.Shutdown] takes no more tasks and runs those that wait; in a scheduled pool,
-// policies say which: unless they are changed periodic work ends, and the tasks of
-// Schedule and At stay until they are due, however late that is. [Pool.ShutdownNow] ends
-// the contexts of the bodies that run and returns the tasks that never ran, for use
-// elsewhere. [Pool.AwaitTermination] waits for the end within a context, [Pool.Close]
-// is Shutdown and that wait without a bound, and [Pool.Drain] ends it at a deadline. A
-// pool that is not shut down keeps its workers, and is not garbage collected as long as it
-// has one: never, unless they leave when they are idle.
+// [Pool.Shutdown] stops the admission of tasks and runs the waiting ones; in a scheduled
+// pool, policies decide which: by default periodic work ends, and the tasks of Schedule and
+// At stay until they are due, however late that is. [Pool.ShutdownNow] ends the contexts of
+// the bodies that run and returns the tasks that never ran, for use elsewhere.
+// [Pool.AwaitTermination] waits for the end within a context, [Pool.Close] is Shutdown and
+// that wait without a bound, and [Pool.Drain] ends it at a deadline. A pool that is not
+// shut down keeps its workers, and is not garbage collected as long as it has one: never,
+// unless they leave when they are idle.
 //
-// A task must not wait for its own pool to terminate, nor, in a pool without a
-// worker to spare, for a task that waits behind it. It may wait for those that it has
-// submitted itself with its context: [Future.Get], [Group.Wait], [InvokeAll] and the
-// functions like them run what no worker has begun, so that tasks may fork and join in a
-// pool of any size.
+// A task must not wait for its own pool to terminate, nor, in a pool without a worker to
+// spare, for a task that waits behind it. It may wait for tasks that it has submitted
+// itself with its context: [Future.Get], [Group.Wait], [InvokeAll] and the functions like
+// them run the tasks that no worker has begun, so that tasks may fork and join in a pool of
+// any size.
 //
 // # Panics and errors
 //
-// A panic in a body becomes a [*PanicError], with its value and stack, in the future; so
-// do errors. Where nobody holds a future (Go, Execute of a plain Runnable, periodic work)
-// a panic is logged with its stack, and an error is logged. So is the loss of a task that
-// was accepted and never ran, as when its context ended while it waited. Hooks.OnPanic,
-// AfterTask and Dropped are called besides. The worker lives on. Nothing is swallowed.
+// A panic in a body becomes a [*PanicError], with its value and stack, in the future; so do
+// errors. Where no future shows them (Go, Execute of a plain Runnable, periodic work), an
+// error is logged, and a panic with its stack. So is a task that was accepted and never
+// ran, as when its context ended while it waited. Hooks.OnPanic, AfterTask and Dropped are
+// called besides. The worker lives on. Nothing is swallowed.
 //
 // In periodic work an error is recorded and the schedule goes on; a panic ends it, unless
 // [ContinueAfterPanic] is given.
@@ -146,9 +147,9 @@
 //	Workers   = Active + Idle
 //
 // Config.Name is the pprof label "executor" of the pool's workers, and [Named] sets the
-// label "task" while the task runs. They also bear the labels of the context that the task
-// was submitted with. [Hooks] are
-// called before and after each run and at the end of the pool.
+// label "task" while the task runs. They also have the labels of the context that the task
+// was submitted with. [Hooks] are called before and after each run and at the end of the
+// pool.
 //
 // # Guarantees
 //
@@ -156,9 +157,9 @@
 // is canceled or completed by hand before, evicted by DiscardOldest, or dropped
 // or given back by a shutdown. A future is completed once.
 //
-// Order: tasks leave a first-in, first-out queue in the order of their admission,
-// and scheduled ones in the order of their times, those with equal times in the
-// order of their submission. So with one worker they run in that order.
+// Order: tasks leave a first-in, first-out queue in the order of their admission, and
+// scheduled tasks in the order of their times, with equal times in the order of their
+// submission. So with one worker they run in that order.
 //
 // Memory, in the terms of the Go memory model: what a goroutine does before it
 // submits a task synchronizes before the body; what the body does, before the
@@ -166,10 +167,10 @@
 // before the return of AwaitTermination and Close; what one run of periodic work
 // does, before the next run.
 //
-// No lock is held while anything of the user's is called: bodies, hooks,
-// policies, triggers, decorations, loggers, methods of contexts. And nothing runs
-// before a pool is made: importing this package starts no goroutine, and those of
-// a pool have nothing left to do but return when it is terminated.
+// No lock is held while anything of the user's is called: bodies, hooks, policies,
+// triggers, decorations, loggers, methods of contexts. And nothing runs before a pool is
+// made: importing this package starts no goroutine, and when a pool is terminated its
+// goroutines have nothing left to do but return.
 //
 // Everything works in a bubble of [testing/synctest], which is how to test code
 // that schedules.

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrRejected is matched by every error that says that an executor did not take a
-	// task: it was full, it was shut down, or its policy dropped the task later.
+	// ErrRejected is matched by the error of every task that its executor did not take,
+	// because it was saturated or shut down, or that its policy dropped later.
 	ErrRejected = errors.New("executor: task rejected")
 
 	// ErrShutdown is the cause of whatever a shutdown ended: it is matched by
@@ -52,8 +52,8 @@ var (
 	// ErrRunning is returned by [Series.RunNow] if a run is in progress.
 	ErrRunning = errors.New("executor: a run is in progress")
 
-	// ErrNilTask is returned, or is the outcome, where a task is nil. Nothing else has
-	// happened then.
+	// ErrNilTask is the error, or the outcome, of the submission of a nil task. Nothing was
+	// submitted then.
 	ErrNilTask = errors.New("executor: nil task")
 
 	// ErrInvalid is matched by every error about a value out of its range. Its message
@@ -67,13 +67,13 @@ var (
 	// [runtime.Goexit], as a failing test does. The worker is replaced.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 
-	// Stop is returned by the body of periodic work to end its schedule: the
-	// future succeeds and there is no further run.
+	// Stop is returned by the body of periodic work to end its schedule: the [Series]
+	// succeeds and there is no further run.
 	Stop = errors.New("executor: schedule stopped")
 )
 
-// RejectedError says which executor rejected a task, and why. It matches
-// [ErrRejected] and its Reason.
+// RejectedError is the error of a task that an executor rejected. It matches [ErrRejected]
+// and its Reason.
 type RejectedError struct {
 	Executor string // the executor's name, or "" if it has none
 	Reason   error  // [ErrShutdown], [ErrSaturated], or the error of the context with which [Block] waited in vain
@@ -174,10 +174,10 @@ func (e ending) state() task.State {
 	return task.Failed
 }
 
-// isStop reports whether a run of a series has ended this.
+// isStop reports whether the body of a series returned Stop.
 func (e ending) isStop() bool { return !e.abrupt && e.err != nil && matches(e.err, Stop) }
 
-// panicked returns the panic that it ended by, nil if it did not.
+// panicked returns the panic that ended the run, nil if there was none.
 func (e ending) panicked() *PanicError {
 	if !e.abrupt {
 		return nil
@@ -212,10 +212,10 @@ func abrupt(v any) ending {
 	return ending{err: &PanicError{Value: v, Stack: debug.Stack()}, abrupt: true}
 }
 
-// matches is [errors.Is] for an error of a user's, whose methods may panic: as a rule it
-// is a nil pointer that was returned as an error. Such a one matches nothing; nor does one
-// that wraps more errors than mostWrapped, as one that wraps itself. A target that can't
-// be compared, which errors.Is never finds, is found if it is err itself; see same.
+// matches is [errors.Is] for a user's error, whose methods may panic, most often because it
+// is a nil pointer. Such an error matches nothing, and neither does one that wraps more
+// errors than mostWrapped, such as one that wraps itself. Unlike with errors.Is, a target
+// that can't be compared is found if it is err itself; see task.Same.
 func matches(err, target error) (is bool) {
 	defer func() {
 		if recover() != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Executor is the smallest contract: something that runs tasks, now or later,
-// here or on another goroutine.
+// An Executor runs tasks, now or later, in the calling goroutine or in another one.
 type Executor interface {
 	// Execute takes task and arranges for its Run to be called at most once. If
 	// it returns an error, which matches [ErrRejected] where the executor
@@ -20,9 +19,8 @@ type Executor interface {
 	// policy that says so. ctx bounds the wait for admission, if there is one,
 	// and is the parent of the context that Run gets.
 	//
-	// An executor of your own that passes tasks on to a pool hides their futures from
-	// it if it puts something around them: pass on the task itself, and let
-	// Hooks.Around or a RejectFunc do what you add.
+	// An Executor that wraps tasks before it passes them to a pool hides their futures from
+	// the pool. Pass on the task itself, and add behavior by Hooks.Around or a RejectFunc.
 	Execute(ctx context.Context, task Runnable) error
 }
 
@@ -47,7 +45,7 @@ func Callable(fn func(context.Context) error) func(context.Context) (struct{}, e
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }
 }
 
-// State is where a task is in its life. It changes only along these arrows:
+// State is the state of a task. It changes only along these arrows:
 //
 //	Pending -> Running             a worker, or the caller of Run, took it
 //	Running -> Pending             a periodic run ended and another will follow
@@ -89,7 +87,7 @@ func (s *State) UnmarshalText(text []byte) error { return setByName(s, "State", 
 type Awaitable interface {
 	// Name returns the name that Named set, or "".
 	Name() string
-	// State reports where the task is in its life.
+	// State returns the state of the task.
 	State() State
 	// Done returns a channel that is closed when the task is done.
 	Done() <-chan struct{}
@@ -103,18 +101,18 @@ type Awaitable interface {
 	Cancel() bool
 }
 
-// Dropped is a task that was waiting when ShutdownNow shut its pool down. It is a
-// Runnable and can be submitted to another executor. It keeps the body of the task, its
-// name, its timeout and its priority, but neither its time nor its future: that is canceled,
-// with the cause [ErrShutdown]. For periodic work it is one more run of the body.
+// Dropped is a task that was waiting when ShutdownNow shut its pool down. It is a Runnable
+// and can be submitted to another executor. It keeps the body of the task, its name, its
+// timeout and its priority, but not its time, nor its future, which is canceled with the
+// cause [ErrShutdown]. For periodic work it is one more run of the body.
 type Dropped struct {
 	task    any
 	body    func(context.Context) error
 	options task.Options
 }
 
-// Run runs the body of the task, for as long as its [Timeout] says. The zero Dropped does
-// nothing.
+// Run runs the body of the task, bounded by its [Timeout], and returns its error. The zero
+// Dropped does nothing.
 func (d Dropped) Run(ctx context.Context) error {
 	if d.body == nil {
 		return nil

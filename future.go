@@ -14,8 +14,8 @@ import (
 // or a [*RejectedError].
 //
 // Futures are returned by [Submit] and the functions like it. It is for waiting and
-// canceling; what completes one by hand, or runs it, is a [Promise] or a [Task]. All
-// methods may be called by any goroutine. A Future releases its body once that will not
+// canceling; a [Promise] completes a future by hand, and a [Task] runs its body. All
+// methods may be called by any goroutine. A Future releases its body when the body will not
 // run again. It retains the context that it was submitted with. The zero Future is not
 // usable.
 //
@@ -39,7 +39,7 @@ var _ Awaitable = (*Future[int])(nil)
 // Name returns the name that [Named] set, or "".
 func (f *Future[T]) Name() string { return f.core.Options().Name }
 
-// State reports where the task is in its life.
+// State returns the state of the task.
 func (f *Future[T]) State() State { return State(f.core.State()) }
 
 // Done returns a channel that is closed when the task is done, the same one each time.
@@ -50,9 +50,9 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// Called by a task of the same pool, with the context that this one was submitted with,
-// Get runs it unless a worker has begun it, or it is not due yet: so tasks may fork and
-// join in a pool of any size. It runs without the pool's hooks then.
+// If a task of the same pool calls Get with the context that this task was submitted with,
+// Get runs this task itself, unless a worker has begun it or it is not due. So tasks may
+// fork and join in a pool of any size. The pool's hooks are not called then.
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
 		if f.core.HasContext() || f.core.HasOptions() {
@@ -66,7 +66,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	return f.value, errorOf(&f.core)
 }
 
-// help runs what no worker has begun, for a caller that is about to wait.
+// help runs the task, if no worker has begun it, for a caller that is about to wait.
 func (f *Future[T]) help(ctx context.Context) {
 	if r, ok := f.core.Options().Plan.(helper); ok {
 		r.help(ctx)
@@ -142,11 +142,11 @@ func (f *Future[T]) Join(ctx context.Context) error { return f.core.Join(ctx) }
 // by the caller, if the task is done already. fn must be quick and must not
 // panic. If a call does not return, the others are still called. A nil fn panics.
 //
-// [Pool.Close] waits for the functions that the pool's workers call here. Those that
-// another goroutine calls, as the one that cancels futures when their context ends, may
-// run after Close has returned.
+// [Pool.Close] waits for functions that the pool's workers call. A function that another
+// goroutine calls, such as the one that cancels futures when their context ends, may run
+// after Close has returned.
 //
-// fn must not wait for another future: the goroutine may have many to complete, one
+// fn must not wait for another future: the goroutine may have many futures to complete, one
 // after the other, as after the end of their context or a ShutdownNow.
 //
 // A future that fn completes calls its own functions before fn returns. Where thousands
@@ -339,11 +339,12 @@ type future[T any] = Future[T]
 
 // A Promise is a [Future] that is completed by hand, for results that do not come from a
 // task of an executor. It has the methods of its Future besides those here. The code that
-// makes a Promise keeps it, and passes its Future to those that wait, which can cancel but
+// makes a Promise keeps it, and passes its Future to the waiters, which can cancel it but
 // not complete it. It is made by [NewPromise]; the zero Promise is not usable.
 type Promise[T any] struct{ future[T] }
 
-// NewPromise returns a pending Promise. It is done after a call of Complete, Fail or Cancel.
+// NewPromise returns a pending Promise. It is done after a call of Complete, Fail, Cancel
+// or Abandon.
 func NewPromise[T any]() *Promise[T] {
 	p := new(Promise[T])
 	p.core.Init()
@@ -436,7 +437,7 @@ func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
 
 func (t *Task[T]) runnable() Runnable { return t }
 
-// due says when a task that waits is due.
+// due returns the part of String with the due time of a task that waits.
 func due(s State, next time.Time) string {
 	if s != Pending || next.IsZero() {
 		return ""

@@ -8,10 +8,10 @@ import (
 // Hooks are functions that a pool calls around its work. Each may be nil. They are called
 // with no lock held, and must be safe for use by several workers at once.
 type Hooks struct {
-	// BeforeTask is called by the worker, before each run of a body. The body
-	// gets the context that BeforeTask returns, which is to be ctx, for which nil
-	// stands, or derived from it. If BeforeTask panics, body and AfterTask are
-	// left out, the task fails with a *PanicError, and the panic is reported.
+	// BeforeTask is called by the worker, before each run of a body. The body gets the
+	// context that BeforeTask returns, which must be ctx or derived from it; nil stands for
+	// ctx. If BeforeTask panics, the body and AfterTask are not called, the task fails with
+	// a *PanicError, and the panic is reported.
 	BeforeTask func(ctx context.Context, info TaskInfo) context.Context
 
 	// AfterTask is called by the worker, after each run of a body: err is the
@@ -20,30 +20,31 @@ type Hooks struct {
 	// changes nothing.
 	AfterTask func(ctx context.Context, info TaskInfo, err error)
 
-	// Around is called by the worker, between BeforeTask and AfterTask, instead of each
-	// body, and calls run, which calls the body. It is for what must surround a body, as a
-	// lock, pprof.Do, or a call of another library: the task keeps its future, its name and
-	// its place in the queue, and can be canceled, which an Executor of your own around the
-	// pool takes from it. run is called once, in any goroutine, with ctx or a context
-	// derived from it; it returns the outcome of the body, a panic as a *PanicError. When
-	// run returns, the future is complete, so what Around returns does not matter then. If
-	// Around does not call run, the task fails, with the error that Around returns if there
-	// is one. A run is over when both have returned. A panic in Around is reported; if it
-	// comes before run it fails the task.
+	// Around is called by the worker, between BeforeTask and AfterTask, in place of each
+	// body. It calls run, which calls the body: once, in any goroutine, with ctx or a
+	// context derived from it. Around is for what must surround a body, such as a lock,
+	// pprof.Do or a call into another library. Unlike an Executor that wraps the pool, it
+	// leaves a task its future, its name and its place in the queue. run returns the
+	// outcome of the body, a panic as a *PanicError; the future is complete by then, so the
+	// result of Around does not matter. If Around does not call run, the task fails, with
+	// the error that Around returns if there is one. The run is over when both have
+	// returned. A panic in Around is reported; before the call of run it also fails the
+	// task.
 	Around func(ctx context.Context, info TaskInfo, run func(context.Context) error) error
 
-	// Terminated is called once, when the last task has ended and no worker is left: by
-	// the goroutine that ended or removed the last one, a worker or a caller of Shutdown,
-	// Cancel or Remove, say. The pool is terminated when it returns.
+	// Terminated is called once, when the pool is shut down, its last task has ended and no
+	// worker is left, by the goroutine that ended or removed the last of them: a worker, or
+	// a caller of Shutdown, Cancel or Remove, for example. The pool is terminated when it
+	// returns.
 	Terminated func()
 
 	// Dropped is called for each task that was accepted and never ran: it was canceled or
 	// completed by hand while it waited, its context ended, it was evicted or discarded by
-	// a policy, removed, or left over at a shutdown. err says why: it is the outcome of
-	// the task's future, as a *CanceledError or a *RejectedError, nil if Complete has set
-	// a value. ctx is the one that the task was submitted with. Dropped is called by the
-	// goroutine that took the task away, and should be quick. A panic in it is reported
-	// and changes nothing.
+	// a policy, removed, or left over at a shutdown. err says why: it is the outcome of the
+	// task's future, as a *CanceledError or a *RejectedError, nil if Complete has set a
+	// value. ctx is the one that the task was submitted with. Dropped is called by the
+	// goroutine that removed the task, and should be quick. A panic in it is reported and
+	// changes nothing.
 	//
 	// With or without the hook, a task that has no future is logged then, unless it was
 	// returned by ShutdownNow or removed by Remove.
@@ -54,12 +55,13 @@ type Hooks struct {
 
 	// OnPanic is called for a panic that no future shows: in the body of Go or Execute, in
 	// periodic work, which it ends, in a hook, in a method of the submitter's context, and
-	// in what OnDone was given, if a worker calls these, or because a context has ended.
-	// The panic is logged in any case, with its stack, by Config.Logger. A panic in OnPanic itself is logged.
+	// in functions of OnDone that a worker calls, or that are called because a context has
+	// ended. The panic is logged in any case, with its stack, by Config.Logger. A panic in
+	// OnPanic itself is logged.
 	OnPanic func(ctx context.Context, info TaskInfo, err *PanicError)
 }
 
-// TaskInfo is the run of a task that a hook is called for.
+// TaskInfo describes the run of a task for which a hook is called.
 type TaskInfo struct {
 	Executor  string    // the pool's Config.Name
 	Worker    int       // the worker's number, from 1; 0 where it was none: under CallerRuns, Dropped, Terminated
@@ -71,12 +73,11 @@ type TaskInfo struct {
 	Run       int64     // 1 for the first run of the task; 0 in Dropped
 }
 
-// JoinHooks returns hooks that call those of all, as for metrics and for traces: in order,
-// but AfterTask in the inverse order, so that the first to see a task is the last to leave
-// it; Around of the first calls that of the second. BeforeTask gets the context that the
-// one before it has returned. A hook that panics does not keep the others from being
-// called, except that no BeforeTask is called after one that panicked, and no AfterTask of
-// that run.
+// JoinHooks returns hooks that call the hooks of all, for example those for metrics and
+// those for traces. They are called in order, AfterTask in the reverse order. The first
+// Around gets the second as its run, and each BeforeTask gets the context that the one
+// before it returned. If a hook panics the others are still called, except that after a
+// panic of BeforeTask neither the next ones nor AfterTask are called for that run.
 func JoinHooks(all ...Hooks) Hooks {
 	var to Hooks
 	for _, h := range all {

@@ -156,9 +156,8 @@ func expectTrue(t *testing.T, what string, is bool) {
 	}
 }
 
-// A schedule whose body was running while the clock was set back far also takes
-// the first time after the present: nobody found it in the queue to make it
-// begin anew.
+// A schedule whose body was running while the clock was set back far also takes the first
+// time after the present: no worker found it in the queue to make it begin anew.
 func TestSeriesWallClockSetBackDuringRun(t *testing.T) {
 	for _, c := range []struct {
 		ahead time.Duration // of the time for which the run was due

@@ -9,8 +9,8 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// SubmitAll is [Submit] for several functions, one after the other, and returns their
-// futures in the same order. It does not wait for them; see [Completed].
+// SubmitAll submits the functions one after the other, like [Submit], and returns their
+// futures in the same order. It does not wait for the futures; see [Completed].
 func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	fs := make([]*Future[T], len(fns))
 	for i, fn := range fns {
@@ -20,14 +20,14 @@ func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 }
 
 // InvokeAll submits the functions, waits until all are done, and returns their futures in
-// the order of the functions. When ctx ends, those that are not done are canceled: no
-// future is ever left pending, but a body that was running may return later than
-// InvokeAll, and [Future.Join] waits for it. A function that fails does not disturb the
-// others, but one that is rejected makes InvokeAll cancel them. If one is nil, nothing
-// runs: its future fails with [ErrNilTask], the others are canceled.
+// the order of the functions. When ctx ends, the futures that are not done are canceled:
+// none is left pending, but a body that was running may return later than InvokeAll;
+// [Future.Join] waits for it. If a function fails, the others continue; if one is rejected,
+// they are canceled. If one is nil, nothing runs: its future fails with [ErrNilTask], and
+// the others are canceled.
 //
-// Called by a task of ex, if that is a pool, with the task's context, InvokeAll runs
-// what no worker has begun, so that it needs no other worker.
+// If a task of the pool ex calls InvokeAll with its own context, InvokeAll runs the
+// functions that no worker has begun, so it needs no other worker.
 func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
 	mustContext(ctx)
 	tasks, fs := make([]*Task[T], len(fns)), make([]*Future[T], len(fns))
@@ -77,14 +77,14 @@ func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return fs
 }
 
-// InvokeAny submits the functions one by one, for as long as none has succeeded, and
-// returns the first value. The others are canceled, and those that were running may return
-// later than InvokeAny. If all fail it returns the error of the one that failed last; if
-// ctx ends first, ctx's error. An executor that rejects some of them is still asked for
-// the others. A nil function is found before anything runs; the error is [ErrNilTask]
-// then, and [ErrNoTasks] without functions.
+// InvokeAny submits the functions one by one until one has succeeded, and returns its
+// value. The other tasks are canceled; bodies that were running may return later than
+// InvokeAny. If all functions fail, it returns the error of the last one to fail; if ctx
+// ends first, the error of ctx. After a rejection the remaining functions are still
+// submitted. If a function is nil, nothing runs, and the error is [ErrNilTask]; without
+// functions it is [ErrNoTasks].
 //
-// Called by a task of ex, InvokeAny runs what no worker has begun, as [InvokeAll] does.
+// Like [InvokeAll], it runs functions itself if a task of the pool ex calls it.
 func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	var zero T
@@ -132,14 +132,14 @@ func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Cont
 	return zero, last
 }
 
-// Completed iterates over futures in the order in which they are done; those that are done
-// at the start come first, in the order given. It waits for each, with no bound but what
-// the futures have: cancel them, or their context, to end it early. Leaving the loop
-// leaves the futures alone.
+// Completed returns an iterator over the futures in the order in which they are done.
+// Futures that are done at the start come first, in the order of fs. The loop waits for
+// each future without a limit: cancel the futures, or their context, to end it early.
+// Leaving the loop does not affect the futures.
 //
-// A task that has submitted the futures to its own pool, with its context, must have the
-// loop in its own goroutine: the loop runs those that no worker has begun, so that it
-// needs no other worker.
+// A task that has submitted the futures to its own pool with its context must run the loop
+// in its own goroutine: the loop runs the tasks that no worker has begun, so it needs no
+// other worker.
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))

@@ -331,7 +331,7 @@ func TestPoolWorkers(t *testing.T) {
 			}
 		}
 		check("1: on task 0 since 0s, 1 tasks", "2: on task 2 since 2s, 1 tasks", "3: on task 3 since 3s, 1 tasks")
-		time.Sleep(11 * time.Second) // to 15; the task from the queue began at 10, but nobody looked
+		time.Sleep(11 * time.Second) // to 15; the task from the queue began at 10, but Workers was not called
 		check("1: on task 1 since 15s, 2 tasks", "2: on task 2 since 2s, 1 tasks", "3: on task 3 since 3s, 1 tasks")
 		time.Sleep(10 * time.Second)
 		check("1: on task 1 since 15s, 2 tasks", "2: on task 2 since 2s, 1 tasks", "3: on task 3 since 3s, 1 tasks")

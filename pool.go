@@ -14,8 +14,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Config says what a pool is to be. The zero Config is that of as many workers
-// as [runtime.GOMAXPROCS] says, over an unbounded queue.
+// Config configures a [Pool]. The zero Config is that of [runtime.GOMAXPROCS] workers over
+// an unbounded queue.
 type Config struct {
 	// Name names the pool, in errors, logs, hooks and Stats, and its workers in
 	// profiles, as the pprof label "executor". The default is "": no label.
@@ -39,16 +39,14 @@ type Config struct {
 	// must not be negative; 0, the default, means that it leaves at once.
 	KeepAlive time.Duration
 
-	// AllowCoreTimeout makes KeepAlive hold for the Core workers too; it must
-	// be positive then. The default is that they stay until the pool is shut
-	// down.
+	// AllowCoreTimeout applies KeepAlive, which must be positive then, to the Core workers
+	// too. The default is that they stay until the pool is shut down.
 	AllowCoreTimeout bool
 
 	// Queue holds the tasks that wait. The default, nil, is Unbounded.
 	Queue Queue
 
-	// Reject decides about a task that the pool can't take. The default, nil,
-	// is Abort.
+	// Reject handles the tasks that the pool can't take. The default, nil, is Abort.
 	Reject RejectPolicy
 
 	// Hooks are called around each task.
@@ -57,17 +55,16 @@ type Config struct {
 	// Observer, if not nil, watches the pool and measures some of its tasks.
 	Observer *Observer
 
-	// Logger gets what no future shows: panics, errors of tasks without a future and of
-	// periodic work, and the loss of tasks that were accepted and never ran. The default,
-	// nil, is slog.Default at that moment. To log nothing set a logger with
-	// slog.DiscardHandler. A handler that panics ends nothing: one line about it goes to
-	// the standard error.
+	// Logger logs what no future shows: panics, errors of tasks without a future and of
+	// periodic work, and accepted tasks that never ran. The default, nil, is slog.Default
+	// at the time of the record. To log nothing, set a logger with slog.DiscardHandler. If
+	// the handler panics, one line about it goes to standard error.
 	Logger *slog.Logger
 }
 
-// A Pool runs tasks on workers, goroutines that it starts on demand and keeps.
-// It is made by [New] or by one of the presets. All methods may be called by
-// any goroutine; those that wait say so.
+// A Pool runs tasks on workers, goroutines that it starts on demand and keeps. It is made
+// by [New] or by one of the presets. All methods may be called by any goroutine; a method
+// that may block says so.
 //
 // A task is admitted in four steps, as one atomic act:
 //
@@ -101,10 +98,10 @@ type Pool struct {
 
 	observed atomic.Pointer[observed] // nil without an Observer; written once, under the lock
 
-	// mu guards all that is in it. Stage, number of workers and queue change together
-	// under it, so that an accepted task always has a worker to run it, and nothing
-	// needs a second look. User code never runs under it. The only locks that are taken
-	// under it are leaves: a task's and the alarm's.
+	// mu guards all that is in it. Stage, number of workers and queue change together under
+	// it, so an accepted task always has a worker to run it, and nothing is checked twice.
+	// User code never runs under it. The only locks that are taken under it are leaves: a
+	// task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
 	_  [16]byte
@@ -151,7 +148,7 @@ type poolState struct {
 	panics     int64
 }
 
-// rules are the parts of the configuration that can change while a pool runs.
+// rules are the fields of Config that can change while a pool runs.
 type rules struct {
 	core, max   int
 	whenBusy    bool // the pool grows before it queues
@@ -274,13 +271,13 @@ func (p *Pool) Name() string {
 // elapsed returns the nanoseconds since the pool was made, from 1.
 func (p *Pool) elapsed() int64 { return int64(time.Since(p.epoch)) }
 
-// The presets are Configs with a name of their own. Each takes functions that change the
-// Config before the pool is made, as to name it or to give it hooks:
+// The presets are common Configs. Each takes functions that change the Config before the
+// pool is made, for example to name it or to add hooks:
 //
 //	pool := executor.Cached(func(c *executor.Config) { c.Name = "mail" })
 
-// Fixed returns a pool of n workers, started on demand and kept, over an unbounded queue:
-// New with Config{Core: n}, after it was changed by the functions with. It panics if n is
+// Fixed returns a pool of n workers, started on demand and kept, over an unbounded queue.
+// It is [New] with Config{Core: n}, changed by the functions in with. It panics if n is
 // less than 1, or the Config is invalid.
 func Fixed(n int, with ...func(*Config)) *Pool {
 	if n < 1 {
@@ -290,20 +287,20 @@ func Fixed(n int, with ...func(*Config)) *Pool {
 }
 
 // Cached returns a pool without a limit, which starts a worker whenever none is idle and
-// keeps idle ones for a minute. It is [New] with
+// keeps idle workers for a minute. It is [New] with
 //
 //	Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}
 //
-// after it was changed by the functions with. It panics if the Config is invalid. For a
-// limit set Max and, for tasks beyond it to wait, Queue to [Unbounded] and GrowWhenBusy.
+// changed by the functions in with. It panics if the Config is invalid. For a limit set Max
+// and, for tasks beyond it to wait, Queue to [Unbounded] and GrowWhenBusy.
 func Cached(with ...func(*Config)) *Pool {
 	return preset(Config{Max: math.MaxInt, KeepAlive: time.Minute, Queue: Handoff()}, with)
 }
 
 // Single returns a pool of one worker over an unbounded queue: tasks run one after the
-// other, in order. It is [New] with Config{Core: 1}, after it was changed by the functions
-// with, except that [Pool.Reconfigure] does not make it one of several. It panics if the
-// Config is invalid, or not one of a single worker.
+// other, in order. It is [New] with Config{Core: 1}, changed by the functions in with, but
+// [Pool.Reconfigure] can't add workers. It panics if the Config is invalid or allows more
+// than one worker.
 func Single(with ...func(*Config)) *Pool {
 	p := Fixed(1, with...)
 	if most := p.rules().max; most != 1 {
@@ -319,12 +316,12 @@ func Single(with ...func(*Config)) *Pool {
 //
 //	Config{Max: math.MaxInt, Queue: Handoff()}
 //
-// after it was changed by the functions with. It panics if the Config is invalid.
+// changed by the functions in with. It panics if the Config is invalid.
 func PerTask(with ...func(*Config)) *Pool {
 	return preset(Config{Max: math.MaxInt, Queue: Handoff()}, with)
 }
 
-// preset returns New of c, after it was changed.
+// preset returns a pool of c, changed by the functions.
 func preset(c Config, with []func(*Config)) *Pool {
 	for _, change := range with {
 		change(&c)

@@ -19,15 +19,15 @@ import (
 // User code, as the methods of the submitter's context, is called before the pool's
 // lock is taken or after it is released.
 
-// Execute submits task. It returns nil if the task was accepted, or dealt with
-// by the rejection policy in a way that is no error; else an error that matches
-// [ErrRejected], that of a [RejectFunc] as it is, [ErrNilTask], or ctx's error if
-// ctx had ended before.
+// Execute submits task. It returns nil if the pool has accepted the task, or the rejection
+// policy has handled it without an error. Otherwise it returns an error that matches
+// [ErrRejected], the error of a [RejectFunc], [ErrNilTask], or the error of ctx if ctx had
+// ended already. Execute blocks only if the rejection policy does.
 //
-// ctx is the parent of the task's context: the body gets its values, and is
-// canceled with it; a task that still waits when ctx ends is canceled and never
-// runs. With a rejection policy that waits, ctx bounds the wait.
-// context.Background costs nothing, another context two allocations.
+// ctx is the parent of the task's context: the body gets its values, and is canceled with
+// it. A task that still waits when ctx ends is canceled and never runs. If the rejection
+// policy waits, ctx bounds the wait. context.Background costs nothing, another context two
+// allocations. A nil ctx panics.
 //
 // A panic in the body of a plain Runnable, an error that it returns, and that it never ran,
 // are logged; Hooks.OnPanic, AfterTask and Dropped are called besides. A *Future carries
@@ -189,8 +189,8 @@ func (p *Pool) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
 	return entry{c}, &c.core
 }
 
-// typed returns the task of an entry that has one. The case of functions, which have
-// none, comes first, since a comparison of types is faster than a look at the methods.
+// typed returns the task of an entry that has one. The case of functions, which have none,
+// comes first, since comparing types is faster than looking up methods.
 func (e entry) typed() (typedTask, bool) {
 	switch r := e.run.(type) {
 	case Func:
@@ -242,7 +242,7 @@ func (e entry) context() context.Context {
 	return context.Background()
 }
 
-// submitted returns what the submitter knows the task by.
+// submitted returns the value by which the submitter knows the task; see typedTask.
 func (e entry) submitted() any {
 	if tt, ok := e.typed(); ok {
 		return tt.submitted()
@@ -323,7 +323,7 @@ func (p *Pool) enter(ctx context.Context, e entry, t *task.Task) error {
 	return p.refuse(ctx, e, policy, v.reason())
 }
 
-// verdict is the answer to a task that asks for admission.
+// verdict is the result of an attempt to admit a task.
 type verdict uint8
 
 const (
@@ -340,8 +340,8 @@ func (v verdict) reason() error {
 	return ErrSaturated
 }
 
-// admitLocked is the four steps. It counts the task exactly if it admits it. A
-// worker that it returns must be started by the caller, without the lock.
+// admitLocked is the four steps. It counts the task if and only if it admits it. The caller
+// starts the worker that it returns, without the lock.
 func (p *Pool) admitLocked(e entry, t *task.Task) (*worker, verdict) {
 	if p.mu.stage != StageRunning && (p.mu.stage != StageShutdown || !e.isTurn()) {
 		return nil, tooLate
@@ -405,8 +405,9 @@ func (p *Pool) queueLocked(e entry) bool {
 	return queued
 }
 
-// afterQueued follows the admission to the queue: the end of the submitter's context
-// is to remove the task, and a task that was completed on its way here is removed now.
+// afterQueued follows the admission to the queue. From now on the end of the submitter's
+// context removes the task. A task that was completed on its way into the queue is removed
+// now.
 func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	switch {
 	case t == nil:
@@ -418,8 +419,8 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 	}
 }
 
-// watchContext has tt, which is queued, canceled when ctx ends. If a method of ctx
-// panics, ctx counts as ended, and the panic continues in the submitter. A worker
+// watchContext arranges for tt, which is queued, to be canceled when ctx ends. If a method
+// of ctx panics, ctx counts as ended, and the panic continues in the submitter. A worker
 // may have begun the task by then; otherwise it does not run.
 func (p *Pool) watchContext(ctx context.Context, tt typedTask) {
 	var m *ctxgroup.Member[typedTask]
@@ -473,8 +474,8 @@ func callUser[A any](p *Pool, e entry, question func() A) (answer A) {
 	return answer
 }
 
-// repanic, deferred, calls failed if a call of user code has not returned, and then has
-// the panic continue, or the runtime.Goexit. It does nothing if it has returned.
+// repanic is deferred by a caller of user code. If the user code has not returned, it calls
+// failed, and then continues the panic, or the runtime.Goexit.
 func repanic(returned *bool, failed func(err error)) {
 	if *returned {
 		return

@@ -9,10 +9,10 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file holds what a user may do with a pool while it runs: take tasks out of the
-// queue, look at those that wait, start workers, and change the rules. No change affects
-// a worker that has a task, or that task's context: workers that are too many leave when
-// they would take their next task, idle ones at once.
+// This file removes tasks from the queue without running them, and changes the settings of
+// a pool while it runs. A change of settings affects neither a worker that has a task nor
+// that task's context: excess workers leave when they would take their next task, idle ones
+// at once.
 
 // unqueue removes t, which is done or is run by hand, from the queue if it waits there. A
 // canceled task stays if the pool retains canceled tasks. A task is counted when it has an
@@ -61,17 +61,19 @@ func (p *Pool) unqueue(t *task.Task) {
 	}
 }
 
-// setAsideLocked keeps a task in mind that has left the queue, until it has an outcome.
+// setAsideLocked counts a task that has left the queue as set aside, until it has an
+// outcome.
 func (p *Pool) setAsideLocked(t *task.Task) {
 	t.SetPlace(task.Aside)
 	p.mu.aside++
 }
 
-// emptyLocked reports whether no task waits, nor is set aside.
+// emptyLocked reports whether no task waits or is set aside.
 func (p *Pool) emptyLocked() bool { return p.mu.queue.len() == 0 && p.mu.aside == 0 }
 
-// leftLocked counts n tasks that left the queue without being run, unless they have no
-// outcome. Workers that stayed for these tasks leave, and blocked submitters are admitted.
+// leftLocked follows the removal of n tasks from the queue, and counts their outcome if
+// they have one. Workers that stayed for these tasks leave, and blocked submitters are
+// admitted.
 func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	if out < numOutcomes {
 		p.mu.ended[out] += int64(n)
@@ -82,9 +84,9 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 	return p.unblockLocked()
 }
 
-// dropped reports that the task of e was accepted and will never run, unless it has begun.
-// why is the reason of a task without a state; others have it in their outcome. It is
-// called once for each task, with no lock held:
+// dropped reports that the task of e, which was accepted, will never run, unless it has
+// begun. why is the reason for a task without a state; other tasks have it in their
+// outcome. It is called once for each task, with no lock held:
 //
 //	canceled, or done by hand, in the queue    unqueue
 //	                           with a worker   runTyped
@@ -93,8 +95,8 @@ func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
 //	left over at a shutdown                    ShutdownNow, dropAll
 func (p *Pool) dropped(e entry, why error) { p.reportDrop(e, why, true) }
 
-// takenAway is dropped for a task of which the caller of the pool gets to know: it is not
-// logged.
+// takenAway is dropped without a log record, for a task that the caller of the pool asked
+// for.
 func (p *Pool) takenAway(e entry, why error) { p.reportDrop(e, why, false) }
 
 func (p *Pool) reportDrop(e entry, why error, log bool) {
@@ -137,12 +139,12 @@ func (p *Pool) dropAll(es []entry) {
 	})
 }
 
-// Remove takes a task that waits out of the queue and reports whether it was there. what is
-// its *Future, *Task or *Series, a decorated task, or the Runnable given to Execute, compared
-// by ==; functions can't be compared, and are never found, as is nothing else. Each call takes
-// out one. A future is found at once, another task, and a [Task] that was submitted more than
-// once, by looking at all that wait. The task counts as canceled, and its future is
-// canceled with the cause [ErrCanceled]. One that a call of Run has begun does not wait.
+// Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
+// and reports whether it was there. what is the task's *Future, *Task or *Series, its
+// decoration, or the Runnable passed to Execute, compared by ==. Functions can't be
+// compared, so a [Func] is never found. Each call removes one task. A future is found in
+// constant time; a Runnable, and a [Task] that was submitted more than once, by a scan of
+// the queue. A task that a call of Run has begun does not wait.
 func (p *Pool) Remove(what any) bool {
 	p.mustBeMade()
 	if what == nil || !reflect.ValueOf(what).Comparable() {
@@ -198,9 +200,9 @@ func (p *Pool) watchedBy(o *Observer) *Observer {
 	return o
 }
 
-// Waiting iterates over a snapshot of the tasks that wait in the queue: of each its *Future or
-// *Series, or the Runnable of Execute or Go. The order is that of the queue in a pool that is first-in, first-out, and
-// none in particular otherwise.
+// Waiting returns an iterator over a snapshot of the tasks that wait in the queue. Each is
+// a *Future, a *Series, or the Runnable of Execute or Go. In a first-in, first-out queue
+// the next one to leave comes first; other queues are in no particular order.
 func (p *Pool) Waiting() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		p.mustBeMade()
@@ -218,9 +220,9 @@ func (p *Pool) Waiting() iter.Seq[any] {
 	}
 }
 
-// Prestart starts up to n workers, to wait for tasks, as long as there are fewer than Core,
-// and returns how many it started: none if n is not positive, or if there will be nothing to
-// do since the pool is shut down.
+// Prestart starts up to n workers ahead of tasks, as long as there are fewer than Core, and
+// returns how many it started. It starts none if n is not positive, or if the pool is shut
+// down and no task waits.
 func (p *Pool) Prestart(n int) int {
 	p.mustBeMade()
 	p.mu.Lock()
@@ -230,7 +232,7 @@ func (p *Pool) Prestart(n int) int {
 	return len(fresh)
 }
 
-// prestartLocked makes n workers, as long as there are fewer than limit.
+// prestartLocked makes up to n workers, as long as there are fewer than limit.
 func (p *Pool) prestartLocked(n, limit int) []*worker {
 	if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {
 		return nil
@@ -245,7 +247,8 @@ func (p *Pool) prestartLocked(n, limit int) []*worker {
 	return fresh
 }
 
-// Settings are what can be changed while a pool runs, of [Config] and [ScheduledConfig].
+// Settings are the fields of [Config] and [ScheduledConfig] that can be changed while a
+// pool runs.
 type Settings struct {
 	Core, Max        int // Max is math.MaxInt in a scheduled pool, which has no maximum
 	GrowWhenBusy     bool
@@ -283,19 +286,19 @@ func (p *Pool) settings() (Settings, int) {
 //
 //	pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = 4, 16 })
 //
-// change gets the settings as they are and changes what is to be different. It is called with
-// no lock held, and again if others have changed the settings meanwhile. If the result is out
-// of range, the error matches [ErrInvalid], and nothing has changed.
+// change modifies the current settings. It is called by the caller's goroutine, with no
+// lock held, and again if another call has changed the settings meanwhile. If the result is
+// out of range, nothing changes, and the error matches [ErrInvalid]. A nil change panics.
 //
-// If Core is raised, workers are started for the tasks that wait, as far as they are that many;
-// if it is lowered, idle workers leave by the rule of KeepAlive, which holds also for those that
-// are idle now. Above a lowered Max idle workers leave at once, busy ones after their task.
-// RetainCanceled is for tasks that are canceled from now on. What DropDelayed and KeepPeriodic do
-// not let a pool keep that is shut down already, is canceled at once.
+// If Core is raised, workers are started for the tasks that wait. If it is lowered, the
+// workers above it leave when they have been idle for KeepAlive. Above a lowered Max idle
+// workers leave at once, busy ones after their task. RetainCanceled applies to tasks that
+// are canceled from now on. In a pool that is shut down, tasks that DropDelayed and
+// KeepPeriodic no longer keep are canceled at once.
 //
-// A pool of [Single] or [SingleScheduled] stays one of a single worker: all but Reject,
-// DropDelayed, KeepPeriodic and RetainCanceled is fixed. A scheduled pool has no Max, a share only
-// Max, its Limit, and Reject.
+// In a pool made by [Single] or [SingleScheduled] only Reject, DropDelayed, KeepPeriodic and
+// RetainCanceled can be changed. A scheduled pool has no Max. A share has only Reject and
+// Max, which is its Limit.
 func (p *Pool) Reconfigure(change func(*Settings)) error {
 	if change == nil {
 		panic("executor: Pool.Reconfigure: nil function")
@@ -303,9 +306,9 @@ func (p *Pool) Reconfigure(change func(*Settings)) error {
 	return p.reconfigure("Reconfigure", change)
 }
 
-// Resize makes p a pool of n workers: it changes Core and Max to n. In a scheduled pool it
-// changes Core alone, in a share its Limit. It is an error if n is less than 1. To change the
-// limit of an elastic pool and leave its Core, use Reconfigure.
+// Resize sets Core and Max to n; in a scheduled pool only Core, in a share its Limit. If n
+// is less than 1, or the pool stays one of a single worker, nothing changes, and the error
+// matches [ErrInvalid]. To set Max alone, use Reconfigure.
 func (p *Pool) Resize(n int) error {
 	if n < 1 {
 		return invalid("Resize(%d): must be at least 1", n)
@@ -320,7 +323,7 @@ func (p *Pool) Resize(n int) error {
 	})
 }
 
-// reconfigure is Reconfigure. where names the call.
+// reconfigure is Reconfigure. where is the name of the method in errors.
 func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 	for {
 		before, version := p.settings()
@@ -335,7 +338,7 @@ func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 	}
 }
 
-// checkChange returns an error if p is not a pool that can be changed so.
+// checkChange returns an error if a pool of the kind of p can't be changed so.
 func (p *Pool) checkChange(where string, before, after Settings) error {
 	workers := before
 	workers.Reject, workers.RetainCanceled = nil, after.RetainCanceled
@@ -360,8 +363,8 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 	return nil
 }
 
-// apply sets the settings, if they are valid, and lets them take effect. It reports false, and
-// does nothing, if they have another version by now.
+// apply sets the settings if they are valid, and puts them into effect. It reports false,
+// and does nothing, if the settings have another version by now.
 func (p *Pool) apply(where string, s Settings, version int) (applied bool, err error) {
 	p.mu.Lock()
 	if p.mu.version != version {

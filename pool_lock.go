@@ -41,8 +41,8 @@ type gate struct {
 	submitted int64       // tasks that were admitted or rejected, here or elsewhere
 }
 
-// cacheLine keeps apart what different processors write at the same time. Some
-// have lines of 128 bytes, and lose a little.
+// cacheLine separates fields that different processors write at the same time. Processors
+// with lines of 128 bytes lose a little.
 type cacheLine [64]byte
 
 // push queues e if the gate is open.
@@ -68,7 +68,8 @@ func (s *poolState) Lock() {
 	}
 }
 
-// takeGate makes the pool's lock of the workers' lock while the gate is open.
+// takeGate takes the other part of the pool's lock while the gate is open. The caller holds
+// the workers' lock.
 func (s *poolState) takeGate() {
 	s.gate.mu.Lock()
 	s.stream.swap()

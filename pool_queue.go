@@ -9,16 +9,16 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Queue says how a pool holds the tasks that wait for a worker. It is one of [Unbounded],
-// [Bounded], [Handoff], [Prioritized] and [BoundedPrioritized]; a [ScheduledPool] has a delay queue of its own.
-// A Queue is a description and can be used for many pools. One that is said to have no
-// limit, or a higher one, holds 67 million tasks at least; beyond that the pool is
-// saturated. Package queue has the same queues for use without a pool.
+// Queue is a kind of queue for the tasks that wait for a worker: [Unbounded], [Bounded],
+// [Handoff], [Prioritized] or [BoundedPrioritized]. A [ScheduledPool] has a delay queue
+// instead. One Queue can be used for many pools. A queue without a limit, or with a higher
+// one, holds at least 67 million tasks; beyond that the pool is saturated. Package queue
+// has the same queues for use without a pool.
 type Queue interface {
-	// backlog makes the queue of one pool, or says what is wrong with it.
+	// backlog returns a new queue for one pool, or an error if the limit is out of range.
 	backlog() (backlog, error)
-	// lane makes the queue of a share. Its limit is not that of the backlog: it is the
-	// room for tasks that have no turn.
+	// lane returns a new queue for a share. Its limit is the room for tasks that have no
+	// turn, and not that of the backlog.
 	lane() (q backlog, room int, err error)
 }
 
@@ -30,8 +30,8 @@ func Unbounded() Queue { return unbounded{} }
 // grows up to Max workers, then rejects. If n is less than 1, [New] fails.
 func Bounded(n int) Queue { return bounded(n) }
 
-// Handoff is a queue without room: a task goes straight to a worker, one that is idle or a
-// new one, or is rejected.
+// Handoff is a queue without room: a task goes straight to an idle or a new worker, or is
+// rejected.
 func Handoff() Queue { return handoff{} }
 
 // Prioritized is a queue without a limit that returns the task with the least [Priority]

@@ -38,7 +38,7 @@ const (
 	byHand // Task.Run or a wait runs it
 )
 
-// outcomeOf reads the outcome of a task off its state.
+// outcomeOf returns the outcome of a task from its state.
 func outcomeOf(t *task.Task) outcome {
 	switch t.State() {
 	case task.Pending:
@@ -70,7 +70,7 @@ func (p *Pool) run(w *worker) outcome {
 	return failed
 }
 
-// runMeasured runs the task in the hands of w, and measures it unless its body is not called.
+// runMeasured runs the task in the hands of w, and measures it if its body is called.
 func (p *Pool) runMeasured(w *worker) outcome {
 	o := w.measured
 	w.measured = nil
@@ -301,15 +301,15 @@ func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
 	returned = true
 }
 
-// errorUnseen reports whether there is no future that would show an error, or it may
-// well be ignored.
+// errorUnseen reports whether an error may go unseen, since there is no future, or none
+// that must be kept.
 func (e entry) errorUnseen() bool {
 	t := e.task()
 	return t == nil || t.Reported()
 }
 
-// decorated reports whether a task of the user's own is around this one. If it
-// panics after the body, no future shows that.
+// decorated reports whether a user's task wraps this one. If that panics after the body, no
+// future shows it.
 func (e entry) decorated() bool {
 	t := e.task()
 	return t != nil && planOf(t).decoration.Load() != nil
@@ -346,8 +346,8 @@ func (p *Pool) interrupted(e entry) bool {
 	return p.ctx.Err() != nil || e.context().Err() != nil || t != nil && t.State() == task.Canceled
 }
 
-// report reports a failure that no future shows: it is logged, and a panic goes to OnPanic
-// too.
+// report reports a failure that no future shows: it is logged, and OnPanic is called for a
+// panic.
 func (p *Pool) report(ctx context.Context, info TaskInfo, end ending) {
 	perr := end.panicked()
 	if perr == nil {

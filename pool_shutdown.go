@@ -7,7 +7,7 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// Stage is where a pool is in its life. It changes only along these arrows:
+// Stage is the stage of a pool's life. It changes only along these arrows:
 //
 //	running            -> shutdown     Shutdown
 //	running, shutdown  -> stop         ShutdownNow
@@ -18,10 +18,10 @@ type Stage uint8
 
 const (
 	StageRunning    Stage = iota // takes tasks and runs them
-	StageShutdown                // takes no more, runs those that wait
-	StageStop                    // takes none, runs none, what ran is canceled
+	StageShutdown                // takes no new tasks, runs the waiting ones
+	StageStop                    // takes no tasks, runs none; the contexts of bodies have ended
 	StageTidying                 // all tasks have ended; Hooks.Terminated is called
-	StageTerminated              // it is over
+	StageTerminated              // Hooks.Terminated has returned
 )
 
 // String returns the name of the constant in lower case, as "running", and the number of
@@ -45,8 +45,8 @@ func (p *Pool) stage() Stage {
 	return p.mu.stage
 }
 
-// Shutdown makes the pool take no more tasks. Those that wait still run; in a scheduled
-// pool the policies say which. It does not wait, and does nothing if the pool is shut down
+// Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its
+// policies decide which. Shutdown does not wait, and does nothing if the pool is shut down
 // already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
@@ -73,10 +73,9 @@ func (p *Pool) Shutdown() {
 	p.dropAll(dropped)
 }
 
-// ShutdownNow makes the pool take no more tasks, cancels the contexts of the bodies that
-// run, with the cause [ErrShutdown], and returns the tasks that were waiting; their
-// futures are canceled with that cause. It does not wait for the bodies. Called again, it
-// returns nothing.
+// ShutdownNow stops the admission of tasks, cancels the contexts of running bodies with the
+// cause [ErrShutdown], and returns the tasks that were waiting; their futures are canceled
+// with the same cause. It does not wait for bodies to return. A second call returns nil.
 func (p *Pool) ShutdownNow() []Dropped {
 	p.mustBeMade()
 	p.mu.Lock()
@@ -156,9 +155,9 @@ func (d Dropped) again() Runnable {
 }
 
 // AwaitTermination waits until the pool is terminated: it is shut down, all its tasks have
-// ended, those that Task.Run runs included, and the bodies that its workers ran and
-// Hooks.Terminated have returned. It returns nil then, whatever the state of ctx, and
-// ctx's error if ctx ends first. A task that calls it on its own pool waits for itself.
+// ended, including those that Task.Run runs, and the bodies that its workers ran and
+// Hooks.Terminated have returned. It then returns nil, even if ctx has ended, and the error
+// of ctx if ctx ends first. A task that calls it on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	p.mustBeMade()
 	return task.Await(ctx, p.terminated)
@@ -170,21 +169,20 @@ func (p *Pool) Terminated() <-chan struct{} {
 	return p.terminated
 }
 
-// Close shuts the pool down and waits until it is terminated, for as long as the tasks
-// take that it has accepted; [Pool.Drain] bounds that. In a scheduled pool it includes the
-// time until a task of Schedule or At is due, unless [ScheduledConfig].DropDelayed
-// is set. A task must not close its own pool: it would wait for itself.
+// Close calls Shutdown and waits until the pool is terminated, however long its tasks take;
+// [Pool.Drain] bounds the wait. In a scheduled pool it waits until the tasks of Schedule
+// and At are due, unless [ScheduledConfig].DropDelayed is set. A task must not close its
+// own pool: it would wait for itself.
 func (p *Pool) Close() {
 	p.Shutdown()
 	<-p.terminated
 }
 
-// Drain is Close with a bound, for the end of a program. If ctx ends before the pool is
-// terminated, Drain shuts it down by [Pool.ShutdownNow], which ends the contexts of the
-// bodies that run, and waits until they have returned. It returns the tasks that never ran
-// for that reason, nil if there are none. A body that ignores its context keeps Drain
-// waiting; AwaitTermination waits for no longer than a context lasts. A task must not drain
-// its own pool. A nil ctx panics.
+// Drain is Close with a deadline, for the end of a program. If ctx ends before the pool is
+// terminated, Drain calls [Pool.ShutdownNow], waits until the running bodies have returned,
+// and returns the tasks that ShutdownNow returned. Otherwise it returns nil. A body that
+// ignores its context keeps Drain waiting; AwaitTermination never waits longer than its
+// context lasts. A task must not drain its own pool. A nil ctx panics.
 func (p *Pool) Drain(ctx context.Context) []Dropped {
 	mustContext(ctx)
 	p.Shutdown()
@@ -196,8 +194,8 @@ func (p *Pool) Drain(ctx context.Context) []Dropped {
 	return dropped
 }
 
-// tidy terminates the pool if it is time. It is called, without the lock, after each
-// step that takes away what termination waits for, a worker or a task.
+// tidy terminates the pool if it is shut down and has neither workers nor tasks. It is
+// called, without the lock, after each step that removes a worker or a task.
 func (p *Pool) tidy() {
 	p.mu.Lock()
 	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
@@ -247,8 +245,8 @@ func (p *Pool) tidy() {
 	}
 }
 
-// each calls f for each of all in turn. A call that does not return does not keep it
-// from being called for the others.
+// each calls f for each element in turn. If a call does not return, the others are still
+// made.
 func each[E any](all []E, f func(E)) {
 	defer func() {
 		if len(all) > 0 {

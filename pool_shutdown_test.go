@@ -624,8 +624,8 @@ func (d *drops) hook(_ context.Context, info executor.TaskInfo, err error) {
 	d.errs = append(d.errs, err)
 }
 
-// Each way in which an accepted task may be lost calls Dropped once, with the task's name, its age and
-// the reason. What nobody else shows is logged too, with and without the hook.
+// Each way in which an accepted task may be lost calls Dropped once, with the task's name,
+// its age and the reason. What no future shows is logged too, with and without the hook.
 func TestPoolDropped(t *testing.T) {
 	type way struct {
 		config executor.Config

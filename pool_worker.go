@@ -231,7 +231,7 @@ func (p *Pool) taskLost(w *worker, e entry, v any) {
 	}
 }
 
-// lostOutcome returns the outcome of a task that has ended a goroutine of w.
+// lostOutcome returns the outcome of a task that has ended the goroutine of w.
 func (w *worker) lostOutcome() outcome {
 	if t := w.entry.task(); t != nil {
 		return outcomeOf(t)
@@ -242,9 +242,9 @@ func (w *worker) lostOutcome() outcome {
 	return failed
 }
 
-// fetch counts the task that w has run, if there was one, and gets the next one; it
-// waits while there is none. It reports false if the worker must leave, which it has
-// counted out then.
+// fetch counts the task that w has run, if there was one, and gets the next one; it waits
+// while there is none. It reports false if the worker is to leave, and has counted it out
+// then.
 func (p *Pool) fetch(w *worker, out outcome) bool {
 	p.mu.lock.Lock()
 	if out <= noTask {
@@ -385,7 +385,7 @@ func (p *Pool) nextLocked(w *worker) (step, []*worker) {
 	return stepPark, fresh
 }
 
-// aboveCoreLocked reports whether not all workers are to stay for ever.
+// aboveCoreLocked reports whether a worker may leave when it has been idle for KeepAlive.
 func (p *Pool) aboveCoreLocked() bool {
 	return p.mu.coreTimeout || p.mu.workers > p.mu.core
 }
@@ -398,8 +398,8 @@ func (p *Pool) mayLeaveLocked(idle time.Duration) bool {
 	return over && p.isSpareLocked()
 }
 
-// isSpareLocked reports whether a worker may leave without leaving tasks behind that
-// no other worker would run.
+// isSpareLocked reports whether a worker may leave: no task waits, or there is another
+// worker to run it.
 func (p *Pool) isSpareLocked() bool {
 	return p.mu.workers > 1 || p.mu.queue.len() == 0
 }

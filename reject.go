@@ -10,29 +10,29 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// RejectPolicy decides about a task that a pool can't take, because it is shut
-// down or because it has neither room in its queue nor a worker to spare. It is
-// asked once a task, by the goroutine that submits, with no lock held.
+// RejectPolicy handles the tasks that a pool can't take, because it is shut down or has
+// neither room in its queue nor a worker to spare. It is called once for a task, by the
+// goroutine that submits it, with no lock held.
 //
 // The policies of this package are [Abort], [CallerRuns], [Discard], [DiscardOldest],
 // [DropLowest], [Block] and [BlockFor]; [RejectFunc] makes one of a function.
 type RejectPolicy interface {
-	// Reject gets the task as it was submitted, with its context, and the pool. A task
-	// of Go that has options is a Runnable that keeps them: its timeout wherever it runs,
-	// its name and priority in a pool. If it returns an error, the submission fails
-	// with it and so does the task's future. If it returns nil, it has dealt with
-	// the task: by running it, or giving it to some other executor, or completing
-	// it. If it panics, so does the submission, and the future fails with a
+	// Reject handles a task, which is passed as it was submitted. A task of Go with options
+	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
+	// a pool. If Reject returns an error, the submission and the task's future fail with
+	// it. If it returns nil, it must have run the task, completed it, or passed it to
+	// another executor. If it panics, so does the submission, and the future fails with a
 	// *PanicError.
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
-// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of
-// this package, by its Reject, for the pool that it was given; the task is counted once,
-// as that policy decides. To another pool, or to this one anew, it submits the task by
-// Execute, and this pool counts it as rejected. Either way the context that it passes on
-// becomes the parent of the task's: one that ends when the function returns ends the task
-// as well. To bound the wait alone there is [BlockFor]. No pool takes a nil function.
+// RejectFunc is a function as a RejectPolicy. It may leave the decision to a policy of this
+// package, by calling its Reject for the same pool; the task is then counted once, as that
+// policy decides. It may submit the task by Execute to another pool, or again to this one;
+// this pool then counts it as rejected. Either way the context that it passes becomes the
+// parent of the task's context, so one that ends when the function returns ends the task as
+// well. To bound the wait alone, use [BlockFor]. A nil RejectFunc is an error of [New] and
+// [Pool.Reconfigure].
 type RejectFunc func(ctx context.Context, task Runnable, pool *Pool) error
 
 // Reject calls f.
@@ -45,24 +45,25 @@ var (
 	Abort RejectPolicy = &policy{"Abort", (*Pool).abort}
 
 	// CallerRuns runs the task in the goroutine that submits it, which slows submitters
-	// down to what the pool can do. Hooks.BeforeTask and AfterTask are not called, so that
-	// the error of a plain Runnable is logged. A pool that is shut down aborts.
+	// down to the pace of the pool. Hooks.BeforeTask, Around and AfterTask are not called;
+	// the error of a plain Runnable is logged. If the pool is shut down, it does what Abort
+	// does.
 	CallerRuns RejectPolicy = &policy{"CallerRuns", (*Pool).callerRuns}
 
 	// Discard drops the task. The submission succeeds, and the task's future fails with a
 	// [*RejectedError].
 	Discard RejectPolicy = &policy{"Discard", (*Pool).discard}
 
-	// DiscardOldest drops the task that would run next, as Discard does, and admits the
-	// new one in its place, in one step. A pool that is shut down, or has no task to drop,
-	// aborts.
+	// DiscardOldest drops the task that would run next, as Discard does, and admits the new
+	// one in its place, in one step. If the pool is shut down, or has no task to drop, it
+	// does what Abort does.
 	DiscardOldest RejectPolicy = &policy{"DiscardOldest", (*Pool).discardOldest}
 
 	// DropLowest drops the least urgent of the tasks that wait in the queue
-	// [BoundedPrioritized], and of those the latest, and admits the new one in its place, in
-	// one step. The future of what is dropped fails with a [*RejectedError]. If the new task
-	// is not more urgent than any that waits, and in a pool that is shut down, it aborts. It
-	// is an error in a pool with another queue.
+	// [BoundedPrioritized], and of those the latest, and admits the new one in its place,
+	// in one step. The future of what is dropped fails with a [*RejectedError]. If the new
+	// task is not more urgent than one that waits, or the pool is shut down, it does what
+	// Abort does. With another queue it is an error of [New] and [Pool.Reconfigure].
 	DropLowest RejectPolicy = &policy{"DropLowest", (*Pool).dropLowest}
 
 	// Block waits until the pool has room, first come, first served. The wait ends, and
@@ -80,8 +81,8 @@ type policy struct {
 
 func (r *policy) String() string { return "executor." + r.name }
 
-// Reject serves policies of users that leave the decision to one of ours, for a
-// task that the pool has given them to decide about.
+// Reject is for a policy of the user's that leaves the decision about a task to a policy of
+// this package.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 	e, _ := pool.newEntry(ctx, task) // refuse has detached it
 	why := ErrSaturated
@@ -100,7 +101,8 @@ func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
 }
 
 // decision is a task that a policy of the user's decides about. It is counted as rejected
-// when that has returned, unless it was left to a policy of ours, which counts it.
+// when the policy has returned, unless it was left to a policy of this package, which
+// counts it.
 type decision struct {
 	task Runnable
 	why  error
@@ -120,7 +122,7 @@ func sameRunnable(a, b Runnable) bool {
 	return !x.Comparable() || a == b
 }
 
-// refuse has the policy decide about e, and completes its task if that fails.
+// refuse calls the policy for e, and completes its task if the policy fails.
 func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
 		return own.refuse(p, ctx, e, why)
@@ -292,9 +294,9 @@ func (p *Pool) finish(ctx context.Context, e entry, v verdict) error {
 	return p.abort(ctx, e, v.reason())
 }
 
-// BlockFor is [Block] with an end of the wait: after d the submission fails, with
-// [ErrSaturated]. A d that is not positive does not wait. It bounds the wait alone, where
-// a deadline of the submitter's context bounds the body too.
+// BlockFor is [Block] with a limit of the wait: after d the submission fails with an error
+// that matches [ErrSaturated]. If d is not positive, it does not wait. Unlike a deadline of
+// the submitter's context, d does not bound the body.
 func BlockFor(d time.Duration) RejectPolicy {
 	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, e entry, _ error) error {
 		patience := time.NewTimer(d)
@@ -311,9 +313,9 @@ type blocked struct {
 	decided chan verdict // has room for the one that it gets; nil for a turn of a share
 }
 
-// block is the policy Block. The Done method of the context is called before e waits
-// for room, and its Err method after e has stopped waiting: if one of them panics, e is
-// not run although its submitter takes it for refused.
+// block is the policy Block. The Done method of the context is called before e waits for
+// room, and its Err method after e has stopped waiting. So if one of them panics, e was not
+// admitted.
 func (p *Pool) block(ctx context.Context, e entry, _ error) error {
 	return p.blockUntil(ctx, e, nil)
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// ScheduledConfig says what a scheduled pool is to be. The zero ScheduledConfig
-// is that of a pool with no worker while nothing is scheduled, and one while
-// something is.
+// ScheduledConfig configures a [ScheduledPool]. The zero ScheduledConfig is that of a pool
+// with one worker while something is scheduled, and none otherwise.
 type ScheduledConfig struct {
 	// Name is as in Config.
 	Name string
@@ -50,25 +49,25 @@ type ScheduledConfig struct {
 	// after it. The default is that it is canceled, with the cause ErrShutdown.
 	KeepPeriodic bool
 
-	// Decorate, if not nil, may put a task of the user's own around each task of Schedule,
-	// At, AtFixedRate, WithFixedDelay and On; what it returns is queued in its place; nil
-	// leaves the task as it is. It is called by the goroutine that submits.
+	// Decorate, if not nil, is called with each task of Schedule, After, At, AtFixedRate,
+	// WithFixedDelay and On, by the goroutine that submits it. The task that Decorate
+	// returns, as a rule a wrapper, is queued in its place; nil leaves the task as it is.
 	Decorate func(ScheduledTask) ScheduledTask
 }
 
-// A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a
-// fixed rate, with a fixed delay, or by a trigger. Tasks run in the order of
-// their times, those with the same time on the same clock in the order in which
-// they were submitted. Go, Execute and Submit are tasks without delay, in the same order.
+// A ScheduledPool is a [Pool] whose tasks run at a time: after a delay, at a fixed rate,
+// with a fixed delay, or by a trigger. Tasks run in the order of their times, and tasks
+// with the same time on the same clock in the order of their submission. The tasks of Go,
+// Execute and Submit are due at once.
 //
 // Times are kept on the monotonic clock to the nanosecond, except those of At
 // and On: these follow the wall clock, also when it is set or the machine
 // sleeps, within 30 seconds. On Linux a free worker begins a task some tens of
 // microseconds after its time, elsewhere as late as Go's timers are.
 //
-// While goroutines that do not yield have all of Go's processors, a task is up to
-// 20 ms late, and more if they are many. One processor more than there are cores,
-// see [runtime.GOMAXPROCS], keeps one free from those.
+// While goroutines that do not yield occupy all of Go's processors, a task is up to 20 ms
+// late, and more if there are many of them. To keep a processor free, set
+// [runtime.GOMAXPROCS] to one more than the number of cores.
 type ScheduledPool struct {
 	*Pool
 	decorate func(ScheduledTask) ScheduledTask
@@ -100,9 +99,9 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	return &ScheduledPool{Pool: p, decorate: c.Decorate}, nil
 }
 
-// Scheduled returns a scheduled pool of n workers: [NewScheduled] with
-// ScheduledConfig{Core: n}, after it was changed by the functions with. It panics if n is
-// negative, for 0 see ScheduledConfig.Core, or the ScheduledConfig is invalid.
+// Scheduled returns a scheduled pool of n workers; for 0 see ScheduledConfig.Core. It is
+// [NewScheduled] with ScheduledConfig{Core: n}, changed by the functions in with. It panics
+// if n is negative or the ScheduledConfig is invalid.
 func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 	if n < 0 {
 		panic(invalid("Scheduled(%d): must be at least 0", n).Error())
@@ -114,9 +113,9 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 	return must(NewScheduled(c))
 }
 
-// SingleScheduled returns a scheduled pool of one worker: tasks never overlap. It cannot
-// be made one of several, see [Pool.Reconfigure]. Otherwise it is Scheduled(1). It
-// panics if the functions with make it one of several workers.
+// SingleScheduled returns a scheduled pool of one worker: tasks never overlap. It is
+// Scheduled(1), but [Pool.Reconfigure] can't add workers. It panics if the functions in
+// with set Core to more than 1.
 func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
 	p := Scheduled(1, with...)
 	if n := p.rules().core; n > 1 {
@@ -139,10 +138,11 @@ func Schedule[T any](
 	return t.Future()
 }
 
-// After submits fn to run once, after delay; it is [Pool.Go] for later. An error that fn
-// returns, or its panic, is reported as that of Go. The future is there to cancel the
-// task or to wait for it, and need not be kept. Otherwise After is like [Schedule]. The
-// error is that of [Pool.Execute], or matches [ErrInvalid]; there is no future then.
+// After submits fn to run once, after delay: it is [Pool.Go] with a delay. An error or a
+// panic of fn is reported as for Go. The future is for canceling the task or waiting for
+// it, and need not be kept. Otherwise After is like [Schedule]. If the submission fails,
+// After returns a nil future and the error of [Pool.Execute], or one that matches
+// [ErrInvalid].
 func (p *ScheduledPool) After(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
@@ -155,9 +155,9 @@ func (p *ScheduledPool) After(
 	return t.Future(), nil
 }
 
-// At submits fn to run once, at the wall-clock time t. If that has passed it is due at
-// once, before all that was due later; one after April 2262, the last that 64 bits of
-// nanoseconds hold, counts as that. Otherwise it is like [Schedule].
+// At submits fn to run once, at the wall-clock time t. A time that has passed is due at
+// once, before all tasks that were due later. A time after April 2262 counts as the last
+// one that 64 bits of nanoseconds hold. Otherwise it is like [Schedule].
 func At[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
@@ -216,8 +216,9 @@ func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilF
 // [Stop] ends it without an error, a panic fails it and is reported, and the end of
 // ctx cancels it. The Series is done when the schedule has ended.
 //
-// A negative initial counts as none; period must be positive. The error is that of
-// [Pool.Execute], or matches [ErrInvalid]; there is no Series then.
+// A negative initial counts as 0; period must be positive. If the submission fails,
+// AtFixedRate returns a nil Series and the error of [Pool.Execute], or one that matches
+// [ErrInvalid].
 func (p *ScheduledPool) AtFixedRate(
 	ctx context.Context, initial, period time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
@@ -246,11 +247,11 @@ func (p *ScheduledPool) every(
 	return p.repeat(ctx, where, r, at, fn, opts)
 }
 
-// On submits fn to run at the wall-clock times that trigger returns, the first being the
-// first one after now. Each further one is the first after the time of the run before or,
-// if that has passed, after the present: runs never overlap, and times that passed
-// meanwhile are left out. Otherwise it is like AtFixedRate. A nil trigger, or one without
-// any time, is an error.
+// On submits fn to run at the wall-clock times that trigger returns, beginning with the
+// first one after now. Each further run is at the first time after that of the run before
+// it or, if that has passed, at the first time after now. So times that pass during a run
+// are skipped, unless [RunMissedOnce], [CatchUp] or [Overlap] is given. Otherwise On is
+// like AtFixedRate. A nil trigger, or one without any time, is an error.
 //
 // If the wall clock is set back by less than three hours, no time is repeated:
 // the next run is where it was. If it is set back further, the next time is
@@ -329,7 +330,7 @@ func (p *ScheduledPool) attach(ctx context.Context, t *task.Task, e entry) {
 	}
 }
 
-// decorateTask has the user put a task around t. Decorate may make t known to others.
+// decorateTask calls the user's Decorate, which may share t with other goroutines.
 func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 	t.Share()
 	if planOf(t) == &noPlan {
@@ -345,8 +346,8 @@ func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
 }
 
-// Purge takes all canceled tasks out of the queue and returns their number. There are none
-// unless the pool retains them.
+// Purge removes all canceled tasks from the queue and returns their number: 0 unless the
+// pool retains canceled tasks, see [ScheduledConfig].RetainCanceled.
 func (p *ScheduledPool) Purge() int {
 	p.mustBeMade()
 	p.mu.Lock()

@@ -30,7 +30,8 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 	return &t.future
 }
 
-// submit submits t, which nobody else knows yet, and returns the error of its admission.
+// submit submits t, which no other goroutine knows yet, and returns the error of its
+// admission.
 func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	p, ok := ex.(*Pool)
 	if !ok || p.timer != nil || t.core.State().Done() {
