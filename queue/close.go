@@ -10,10 +10,10 @@ import (
 // empty as well. It is returned as it is, not wrapped.
 var ErrClosed = errors.New("queue: closed")
 
-// Close says that no more elements will come. Puts fail with [ErrClosed] from then on, and
-// Offer returns false; those that wait fail at once, and their elements are not in the
-// queue. Takers get the elements that are there, and ErrClosed when there are none left: in
-// a delay queue that is when the last one is due and was taken. [Blocking.Clear] and
+// Close ends the input of the queue. Puts fail with [ErrClosed] from then on, and Offer
+// returns false; those that wait fail at once, and their elements are not in the queue.
+// Takers get the elements that are there, and ErrClosed when there are none left: in a
+// delay queue that is when the last one is due and was taken. [Blocking.Clear] and
 // [Blocking.RemoveFunc] remove elements that should not be waited for. Close does not wait.
 // It does nothing if the queue is closed already.
 func (q *Blocking[T]) Close() {

@@ -76,8 +76,8 @@ func TestBlockingClosedIsDrained(t *testing.T) {
 	})
 }
 
-// Close wakes all who wait to take, and all who wait to put, whose elements are not in the
-// queue.
+// Close wakes all goroutines that wait to take or to put; the elements of the latter are
+// not in the queue.
 func TestBlockingCloseWakesWaiters(t *testing.T) {
 	eachKind(t, func(t *testing.T, q *queue.Blocking[int]) {
 		var waiters sync.WaitGroup

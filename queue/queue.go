@@ -34,10 +34,9 @@
 //
 // # Closing
 //
-// Close says that no more elements will come. From then on every put fails with
-// [ErrClosed], also one that waits. Takers get what is in the queue, and ErrClosed once
-// that is nothing; [Blocking.TakeAll] is a loop until then. A delay queue keeps what is
-// not due until it is.
+// Close ends the input of a queue. From then on every put fails with [ErrClosed], also one
+// that waits. Takers get what is in the queue, and ErrClosed once it is empty;
+// [Blocking.TakeAll] is a loop until then. A delay queue keeps what is not due until it is.
 //
 // A queue needs no cleanup: it has no goroutine and no timer of its own, and is garbage
 // collected when it is no longer used, closed or not.

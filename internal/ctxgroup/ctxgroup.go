@@ -22,10 +22,9 @@ import (
 // with the same channel, as those that only add a value, end together. A Set is safe
 // for concurrent use. It must not be copied.
 type Set[E any] struct {
-	// Ended is called for each member whose context has ended, with no lock held and
-	// after the member was removed. A call that does not return, because it panics or
-	// calls runtime.Goexit, does not keep it from being called for the others. It must
-	// be set before the first Add.
+	// Ended is called for each member whose context has ended, with no lock held and after
+	// the member was removed. If a call does not return, because it panics or calls
+	// runtime.Goexit, the others are still made. It must be set before the first Add.
 	Ended func(value E, ctx context.Context)
 
 	mu     spinlock.Mutex // no other lock is taken under it, and no context is called
@@ -60,12 +59,12 @@ func (s *Set[E]) NewMember(value E, ctx context.Context) *Member[E] {
 // Add adds m to the group of done, which is the Done channel of its context. It may
 // call methods of the context, which may panic; then m may have been added or not.
 func (s *Set[E]) Add(m *Member[E], done <-chan struct{}) {
-	if s.join(m, done) {
+	if s.joinGroup(m, done) {
 		return
 	}
 	// This may panic, so the group is made afterwards.
 	stop := context.AfterFunc(m.node.Value.ctx, func() { s.end(done) })
-	if !s.found(m, done, stop) {
+	if !s.makeGroup(m, done, stop) {
 		stop()
 		return
 	}
@@ -78,8 +77,8 @@ func (s *Set[E]) Add(m *Member[E], done <-chan struct{}) {
 	}
 }
 
-// join adds m to the group of done and reports whether there is one.
-func (s *Set[E]) join(m *Member[E], done <-chan struct{}) bool {
+// joinGroup adds m to the group of done and reports whether there is one.
+func (s *Set[E]) joinGroup(m *Member[E], done <-chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.groups[done]
@@ -89,9 +88,9 @@ func (s *Set[E]) join(m *Member[E], done <-chan struct{}) bool {
 	return g != nil
 }
 
-// found adds m to the group of done, and reports whether that is a new group, of
-// which stop stops the AfterFunc.
-func (s *Set[E]) found(m *Member[E], done <-chan struct{}, stop func() bool) bool {
+// makeGroup adds m to the group of done, and reports whether that is a new group, whose
+// AfterFunc is stopped by stop.
+func (s *Set[E]) makeGroup(m *Member[E], done <-chan struct{}, stop func() bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.groups[done]
@@ -155,8 +154,8 @@ func (s *Set[E]) shrinkLocked() {
 	s.groups, s.peak = groups, len(groups)
 }
 
-// end removes all members of the group of done, which is closed, and calls Ended for
-// each, also for those that are added meanwhile.
+// end removes all members of the group of done, which is closed, also members that are
+// added meanwhile, and calls Ended for each.
 func (s *Set[E]) end(done <-chan struct{}) {
 	n := s.first(done)
 	defer func() {

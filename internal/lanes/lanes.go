@@ -1,9 +1,9 @@
-// Package lanes is a queue by key: elements with a key are in order, and at most so many of
-// them are out at a time; keys take turns.
+// Package lanes implements a queue by key: elements with the same key leave in order, at
+// most a given number of them are out at a time, and the keys take turns.
 //
 //	Push ─▶ lane of the key ─▶ Pop, if fewer than limit of the key are out ─▶ Release
 //
-// It is a plain structure. It takes no locks.
+// It takes no locks.
 package lanes
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/executor-go/executor/internal/list"
 )
 
-// Queue is a queue of elements E by key. Lanes with an element that may leave are in a list,
-// and take turns. A lane is there as long as it has an element that waits or is out. It is
-// made by New.
+// Queue is a queue of elements E by key, made by New. The lanes that have an element that
+// may leave are in a list, and take turns. A lane exists as long as it has an element that
+// waits or is out.
 type Queue[E any] struct {
 	limit    int // elements of a key that are out at once
 	moved    func(E, int)
@@ -117,7 +117,7 @@ func (q *Queue[E]) newLane() *lane[E] {
 	return l
 }
 
-// change adds to the numbers of elements of l, and has what depends on them follow.
+// change adds to the numbers of elements of l, and updates what depends on them.
 func (q *Queue[E]) change(l *lane[E], waiting, out int) {
 	l.waiting += waiting
 	l.out += out
@@ -149,7 +149,7 @@ func (q *Queue[E]) drop(l *lane[E]) {
 	}
 }
 
-// shrink makes the map anew when it was much longer: a map does not release memory.
+// shrink copies the map when it was much longer, since a map does not release memory.
 func (q *Queue[E]) shrink() {
 	if q.most < 64 || len(q.byKey) > q.most/8 {
 		return
@@ -207,7 +207,7 @@ func (q *Queue[E]) compact() {
 	}
 }
 
-// Release follows the end of an element with a key that was popped.
+// Release ends the time for which an element with a key is out.
 func (q *Queue[E]) Release(i *Item[E]) { q.change(i.lane, 0, -1) }
 
 // At returns the element in a place.

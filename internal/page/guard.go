@@ -125,8 +125,8 @@ func sameHost(origin, host string) bool {
 	return err == nil && strings.EqualFold(u.Host, host)
 }
 
-// Secure sets what a browser is to know of every answer: it loads nothing from elsewhere, nobody frames it, and forms,
-// if there are any, go to the same server.
+// Secure sets what a browser is to know of every answer: it loads nothing from elsewhere,
+// no page frames it, and forms, if there are any, go to the same server.
 func Secure(h http.Header, forms bool) {
 	action := "'none'"
 	if forms {

@@ -11,7 +11,7 @@ import (
 
 // Spark is a small chart of the tasks that wait, over time.
 type Spark struct {
-	Points []string // of lines; where nobody looked there is a gap
+	Points []string // of lines; there is a gap where the page was not read
 	Label  string
 }
 

@@ -95,7 +95,7 @@ func (s *history) add(at time.Time, f *executor.Figures) (r Recent) {
 		s.bases[0], s.bases[1] = s.bases[1], r.now
 	}
 	b := s.bases[0]
-	if b.at.IsZero() || at.Sub(b.at) > 3*time.Minute { // nobody looked
+	if b.at.IsZero() || at.Sub(b.at) > 3*time.Minute { // the page was not read
 		b = s.bases[1]
 	}
 	r.Since = b.at

@@ -14,7 +14,7 @@ import (
 	"github.com/executor-go/executor/internal/delay"
 )
 
-// Kind says how a rhythm finds its next time.
+// Kind is the way in which a rhythm finds its next time.
 type Kind uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	Triggered              // by a Trigger
 )
 
-// Rhythm says when runs are due.
+// Rhythm determines when runs are due.
 type Rhythm struct {
 	Kind     Kind
 	Period   time.Duration // of FixedRate and FixedDelay
@@ -38,7 +38,7 @@ type Trigger interface {
 	Next(t time.Time) time.Time
 }
 
-// String says the rhythm in words.
+// String returns the rhythm in words.
 func (r Rhythm) String() string {
 	switch r.Kind {
 	case FixedRate:
@@ -119,7 +119,7 @@ const (
 	ClockSetBack              // the wall clock has been set back by much
 )
 
-// Missed says what becomes of times that pass while a run is due or in progress.
+// Missed is the treatment of times that pass while a run is due or in progress.
 type Missed uint8
 
 const (
@@ -129,7 +129,7 @@ const (
 	Skip                  // no run
 )
 
-// Tardiness says what becomes of times that have passed.
+// Tardiness is the treatment of times that have passed.
 type Tardiness struct {
 	Missed Missed
 	Window time.Duration // of a run that may still begin; 0 for any

@@ -95,7 +95,7 @@ func (t *Task) FollowsWallClock() bool { return t.has(wallClock) }
 // the outcome.
 func (t *Task) MakeReported() { t.word.init(t.word.load() | reported) }
 
-// MarkBegun says that the body was called, for an owner that calls it without Begin.
+// MarkBegun records that the body was called, for an owner that calls it without Begin.
 func (t *Task) MarkBegun() { t.word.unlock(t.word.lock() | begun) }
 
 // Reported reports whether MakeReported was called.
@@ -215,7 +215,7 @@ func (t *Task) AttachCommon(c *Common) {
 	t.word.init(bits)
 }
 
-// Share says that a task of AttachNew may become known to others before o has taken it.
+// Share marks a task of AttachNew that other goroutines may know before o has taken it.
 func (t *Task) Share() { t.word.init(t.word.load() &^ unshared) }
 
 // Detach undoes Attach for a task that its owner refuses, so that it can be given to
@@ -234,7 +234,7 @@ func (t *Task) Detach() {
 // BelongsTo reports whether the task is attached to o, which had it at some time.
 func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
 
-// Runs says how often a body runs.
+// Runs is how often a body runs.
 type Runs uint8
 
 const (

@@ -29,8 +29,8 @@ func TestWordExcludes(t *testing.T) {
 	}
 }
 
-// While the lock is held its bits can be read, and nobody else gets it; who
-// waits for it gets the bits that are left there, and not those it came by.
+// While the lock is held its bits can be read, and no other goroutine gets it. A goroutine
+// that waits for it gets the bits of the unlock, not those that it saw first.
 func TestWordWaits(t *testing.T) {
 	var w word
 	w.init(free | made | 1)

@@ -60,7 +60,7 @@ func (t *Task) RemoveCallback(c *Callback) {
 	t.IfNotDone(func() { t.cold().onDone.Remove(c) })
 }
 
-// RemoveWhenDone has m removed when the task is done, at once if it is done already.
+// RemoveWhenDone calls m.Remove when the task is done, at once if it is done already.
 func (t *Task) RemoveWhenDone(m Remover) {
 	bits := t.word.lock()
 	done := State(bits & stateBits).Done()
@@ -125,8 +125,8 @@ type effects struct {
 	onDone *Callback // the first of them
 }
 
-// run does it. What calls into a context comes first: a context of the user's may
-// panic, and then the rest is done by deferred calls.
+// run carries out the effects. Calls into a context come first: a user's context may panic,
+// and then deferred calls do the rest.
 func (e *effects) run() {
 	if e.cancel == nil && e.group == nil {
 		e.wake()
@@ -177,7 +177,7 @@ func callAll(c *Callback) {
 	callEach(c)
 }
 
-// callLater is callEach in a goroutine of its own, where nobody else would catch a panic.
+// callLater is callEach in a goroutine of its own, where a panic would end the program.
 func callLater(c *Callback) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -188,8 +188,8 @@ func callLater(c *Callback) {
 	callEach(c)
 }
 
-// callEach calls c and those after it in turn. A call that does not return does not keep
-// the others from being called.
+// callEach calls c and those after it in turn. If a call does not return, the others are
+// still made.
 func callEach(c *Callback) {
 	defer func() {
 		if c != nil {
