@@ -135,6 +135,10 @@ func TestZeroValues(t *testing.T) {
 		"Pool.Reconfigure":      func() { setCore(&pool, 1) },
 		"Pool.Prestart":         func() { pool.Prestart(1) },
 		"Pool.Remove":           func() { pool.Remove(executor.NewTask(value(1))) },
+		"Pool.Figures":          func() { pool.Figures() },
+		"Pool.Workers":          func() { pool.Workers() },
+		"Pool.Share":            func() { pool.Share(executor.ShareConfig{Limit: 1}) },
+		"NewKeyed":              func() { executor.NewKeyed[int](&pool, 1) },
 		"Pool.Waiting": func() {
 			for range pool.Waiting() {
 			}

@@ -273,12 +273,18 @@ func TestObserverNames(t *testing.T) {
 
 // A pool without an Observer has figures, but for what is measured.
 func TestPoolFiguresWithoutObserver(t *testing.T) {
+	lender := newPool(t, executor.Config{Core: 2})
 	for _, c := range []struct {
 		pool                *executor.Pool
 		core, max, capacity int
 	}{
 		{newPool(t, executor.Config{Core: 2, Max: 3, Queue: executor.Bounded(7)}), 2, 3, 7},
 		{newPool(t, executor.Config{Core: 2}), 2, 2, -1},
+		{newPool(t, executor.Config{Core: 1, Queue: executor.BoundedPrioritized(7)}), 1, 1, 7},
+		{newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()}), 1, 1, -1},
+		{newShare(t, lender, executor.ShareConfig{Limit: 2, Queue: executor.Bounded(7)}), 0, 2, 7},
+		{newShare(t, lender, executor.ShareConfig{Limit: 2, Queue: executor.Handoff()}), 0, 2, 0},
+		{newShare(t, lender, executor.ShareConfig{Limit: 2}), 0, 2, -1},
 		{executor.PerTask(), 0, -1, 0},
 		{newScheduled(t, executor.ScheduledConfig{Core: 5}).Pool, 5, -1, -1},
 	} {

@@ -67,6 +67,7 @@ type ShareConfig struct {
 // The error matches [ErrInvalid] if a field of c is out of its range, and [ErrShutdown] if
 // p is shut down.
 func (p *Pool) Share(c ShareConfig) (*Pool, error) {
+	p.mustBeMade()
 	if c.Limit < 0 {
 		return nil, invalid("ShareConfig: Limit is %d; it must not be negative", c.Limit)
 	}

@@ -167,16 +167,14 @@ type NameFigures struct {
 // so far. It takes some microseconds for the pool, and as long for each name; the pool's
 // lock is held as long as for Stats. The histograms are read after the counters.
 func (p *Pool) Figures() Figures {
+	p.mustBeMade()
 	p.mu.Lock()
 	f := Figures{
 		Stats: p.statsLocked(), Scheduled: p.timer != nil,
-		Core: p.mu.core, Max: p.mu.max, Capacity: -1,
+		Core: p.mu.core, Max: p.mu.max, Capacity: p.capacityLocked(),
 	}
 	if f.Max == math.MaxInt {
 		f.Max = -1
-	}
-	if q, ok := p.mu.queue.(*fifo); ok {
-		f.Capacity = q.limit
 	}
 	p.mu.Unlock()
 	if w := p.observed.Load(); w != nil {
@@ -185,7 +183,25 @@ func (p *Pool) Figures() Figures {
 	return f
 }
 
-// WorkerInfo is one look at a worker.
+// capacityLocked returns the most tasks that may wait, -1 for no limit.
+func (p *Pool) capacityLocked() int {
+	limit := maxQueued
+	switch q := p.mu.queue.(type) {
+	case *fifo:
+		limit = q.limit
+	case *shedding:
+		limit = q.limit
+	}
+	if p.loan != nil {
+		limit = p.loan.room
+	}
+	if limit >= maxQueued {
+		return -1
+	}
+	return limit
+}
+
+// WorkerInfo is a snapshot of a worker.
 type WorkerInfo struct {
 	Number int   // from 1; no other worker of the pool has or had it
 	Tasks  int64 // runs that it was given so far, the present one included
@@ -205,6 +221,7 @@ type WorkerInfo struct {
 // Workers returns the workers of p, by number. Of two calls, the second shows which workers
 // have had one task since the first at least: those with the same number of Tasks.
 func (p *Pool) Workers() []WorkerInfo {
+	p.mustBeMade()
 	p.mu.Lock()
 	now := p.elapsed()
 	all := make([]WorkerInfo, 0, p.mu.workers)
