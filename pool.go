@@ -204,7 +204,10 @@ func New(c Config) (*Pool, error) {
 		c.Reject = Abort
 	}
 	_, sheds := c.Queue.(boundedPrioritized)
-	r := rules{c.Core, c.Max, c.GrowWhenBusy, c.KeepAlive, c.AllowCoreTimeout, c.Reject, sheds, false}
+	r := rules{
+		core: c.Core, max: c.Max, whenBusy: c.GrowWhenBusy,
+		keepAlive: c.KeepAlive, coreTimeout: c.AllowCoreTimeout, reject: c.Reject, sheds: sheds,
+	}
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}

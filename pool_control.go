@@ -371,7 +371,9 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 		p.mu.Unlock()
 		return false, nil
 	}
-	r := rules{s.Core, s.Max, s.GrowWhenBusy, s.KeepAlive, s.AllowCoreTimeout, s.Reject, p.mu.sheds, p.mu.lent}
+	r := p.mu.rules
+	r.core, r.max, r.whenBusy = s.Core, s.Max, s.GrowWhenBusy
+	r.keepAlive, r.coreTimeout, r.reject = s.KeepAlive, s.AllowCoreTimeout, s.Reject
 	if err := r.check(where); err != nil {
 		p.mu.Unlock()
 		return true, err

@@ -83,7 +83,10 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{c.Core, math.MaxInt, false, c.KeepAlive, c.AllowCoreTimeout, c.Reject, false, false}
+	r := rules{
+		core: c.Core, max: math.MaxInt,
+		keepAlive: c.KeepAlive, coreTimeout: c.AllowCoreTimeout, reject: c.Reject,
+	}
 	if err := r.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}
