@@ -24,7 +24,7 @@ type Group struct {
 	common task.Common // to all tasks on pool
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	tasks  sync.WaitGroup // those that are not over
+	tasks  sync.WaitGroup // the tasks that are not over
 
 	failed atomic.Bool
 	err    error // of the first task that failed; written by that, read after tasks.Wait
@@ -90,9 +90,9 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	}
 }
 
-// Wait waits until all functions have returned, or will never run, and returns the
-// first error of one of them, nil if all have succeeded. It waits for no context: end
-// that of the group, and the functions that heed it return.
+// Wait waits until all functions have returned, or will never run, and returns the first
+// error of one of them, nil if all have succeeded. It waits without a limit: end the
+// context of the group, and the functions that heed it return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
 	if g.helps {
@@ -260,8 +260,8 @@ func (l *waitList) next() *groupTask {
 	return t
 }
 
-// runsOn reports whether ctx is that of a task of ex. It is not for a context that was
-// kept after the task, which has ended.
+// runsOn reports whether ctx is that of a task of ex. The task may have ended, and ctx with
+// it.
 func runsOn(ctx context.Context, ex Executor) bool {
 	owner := task.OwnerOf(ctx)
 	switch p := ex.(type) {

@@ -9,9 +9,9 @@ import (
 	"github.com/executor-go/executor/histogram"
 )
 
-// An Observer knows the pools that were given to it, and measures some of their tasks: how
-// long they wait, how long they run, and how late they are. Package debug shows it as a
-// page. There is no default one, and a pool without one measures nothing.
+// An Observer watches pools and measures some of their tasks: how long they wait, how long
+// they run, and how late they are. Package debug shows it as a page. There is no default
+// one, and a pool without one measures nothing.
 //
 // All methods may be called by any goroutine. It has no goroutine of its own, and need not
 // be closed. It holds a pool until that is terminated.
@@ -26,8 +26,8 @@ type Observer struct {
 	latest int64       // number of the latest event
 }
 
-// ObserverConfig says what an Observer is to measure. The zero ObserverConfig is that of
-// one that can be left on.
+// ObserverConfig configures an [Observer]. The zero ObserverConfig is that of an Observer
+// that can be left on.
 type ObserverConfig struct {
 	// Every is how many tasks there are for one that is measured, on average: which one
 	// is random. From 1, for each task, to 1<<20; the default, 0, is 64, which costs less
@@ -101,7 +101,7 @@ const (
 	EventWorkerLeft                     // a worker left
 	EventRejected                       // a task was handed to the rejection policy, or evicted by it
 	EventPanicked                       // a body or a hook panicked
-	EventShutdown                       // the pool takes no more tasks, and runs those that wait
+	EventShutdown                       // the pool takes no new tasks, and runs the waiting ones
 	EventStop                           // the pool takes no more tasks, and runs none
 	EventTerminated                     // the pool has ended
 	numEventKinds
@@ -237,8 +237,8 @@ type mark struct {
 // maxSpent is how many marks that have left the queue are kept to be used again.
 const maxSpent = 1024
 
-// stride returns after how many tasks the next one is chosen. It is random, so that it
-// does not follow a pattern of the tasks, and Every on average.
+// stride returns the number of tasks until the next one is chosen, that one included. It is
+// random, so that it does not follow a pattern of the tasks, and Every on average.
 func (o *observed) stride() uint32 { return 1 + rand.Uint32N(uint32(2*o.observer.config.Every-1)) }
 
 // elapsed is Pool.elapsed.
@@ -299,7 +299,7 @@ func (o *observed) fromQueue(m *mark) (task Runnable, admitted int64) {
 	return task, admitted
 }
 
-// refill passes marks on from the workers to the gate. The caller holds the pool's lock.
+// refill passes used marks from the workers to the gate. The caller holds the pool's lock.
 func (o *observed) refill() {
 	if o.free == nil {
 		o.free, o.spent, o.nSpent = o.spent, nil, 0

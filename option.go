@@ -15,7 +15,7 @@ import (
 // error that matches [ErrInvalid].
 type Option func(*options)
 
-// options are the details of a task as asked for.
+// options are the evaluated options of a task.
 type options struct {
 	name     string
 	timeout  time.Duration
@@ -70,9 +70,9 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
-// Priority lets the task overtake those with a larger n in a pool whose queue is
-// [Prioritized]; elsewhere it has no effect. The default is 0. It bears on
-// tasks that wait, not on those that a worker takes directly.
+// Priority lets the task overtake tasks with a larger n in a pool whose queue is
+// [Prioritized]; elsewhere it has no effect. The default is 0. It applies to tasks that
+// wait, not to tasks that a worker takes directly.
 func Priority(n int) Option {
 	return func(o *options) { o.priority = int64(n) }
 }
@@ -200,7 +200,7 @@ type seriesRules struct {
 	onPanic onPanic
 }
 
-// onPanic says what a panic does to a series.
+// onPanic is the effect of a panic on a series.
 type onPanic uint8
 
 const (

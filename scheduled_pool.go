@@ -79,7 +79,7 @@ func (tm *timer) alarmCovers(t *task.Task) bool {
 	return tm.set != 0 && tm.set <= t.Due()
 }
 
-// requeueLocked puts a periodic task back for its next run. It reports false if the
+// requeueLocked puts a series back into the queue for its next run. It reports false if the
 // pool is shut down and drops such tasks.
 func (tm *timer) requeueLocked(e entry) bool {
 	switch tm.pool.mu.stage {
@@ -214,8 +214,8 @@ func (tm *timer) park(w *worker) step {
 	return next
 }
 
-// dropLocked removes from the queue what the policies do not let run after a shutdown,
-// and counts it. The caller completes it without the lock.
+// dropLocked removes the tasks from the queue that the policies do not let run after a
+// shutdown, and counts them. The caller completes them without the lock.
 func (tm *timer) dropLocked() []entry {
 	p := tm.pool
 	now := tm.queue.Now()
@@ -242,9 +242,9 @@ func newDelayBacklog(c delay.Clock) delayBacklog {
 	return delayBacklog{delay.New(c, placed, stale)}
 }
 
-// placed records the places of tasks that are queued. Their tasks are in no cache as a
-// rule. The fewer instructions there are for each, the more of them the processor
-// fetches at a time.
+// placed records the places of tasks that are queued. As a rule the tasks are in no cache.
+// The fewer instructions there are for each, the more tasks the processor fetches at a
+// time.
 func placed(tts []typedTask, places []int32) {
 	for i, tt := range tts {
 		tt.taskCore().SetPlace(int(places[i]))
@@ -353,7 +353,7 @@ type ScheduledTask interface {
 	Next() time.Time
 }
 
-// decoration is a task of the user's around one of ours.
+// decoration is a user's task that wraps one of this package.
 type decoration struct {
 	task    ScheduledTask
 	offered atomic.Pointer[offeredBody] // set while task.Run has not called our Run yet

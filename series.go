@@ -62,8 +62,8 @@ var (
 // Name returns the name that [Named] set, or "".
 func (s *Series) Name() string { return s.future.Name() }
 
-// State reports where the series is in its life. Between two runs, and while it is paused,
-// it is [Pending].
+// State returns the state of the series. It is [Pending] between two runs, and while the
+// series is paused.
 func (s *Series) State() State {
 	st := s.future.State()
 	if s.rules.overlap > 1 && st == Pending && len(s.overlapping()) > 0 {
@@ -180,8 +180,8 @@ func (r *record) add(began time.Time, run ending) (stopped bool) {
 	return stopped
 }
 
-// Rhythm says when the runs of a [Series] are due. It is made by [FixedRate], [FixedDelay]
-// or [OnTrigger], for [Series.Reschedule].
+// Rhythm determines when the runs of a [Series] are due. It is made by [FixedRate],
+// [FixedDelay] or [OnTrigger], for [Series.Reschedule].
 type Rhythm struct{ in rhythm.Rhythm }
 
 // FixedRate is the rhythm of [ScheduledPool.AtFixedRate].
@@ -199,8 +199,8 @@ func OnTrigger(trigger Trigger) Rhythm {
 	return Rhythm{rhythm.Rhythm{Kind: rhythm.Triggered, Trigger: trigger}}
 }
 
-// String says the rhythm in words: "every 5m0s", "5m0s after each run", or the text of the
-// trigger, which is its type unless it has a String method. That of the zero Rhythm is
+// String returns the rhythm in words: "every 5m0s", "5m0s after each run", or the text of
+// the trigger, which is its type unless it has a String method. That of the zero Rhythm is
 // "none".
 func (r Rhythm) String() string { return r.in.String() }
 
@@ -216,7 +216,7 @@ func (r *Rhythm) first(where string, c delay.Clock) (rhythm.Slot, error) {
 	return at, err
 }
 
-// Trigger has the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
+// Trigger computes the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
 type Trigger interface {
 	// Next returns the first time later than t, or the zero Time if there is none. It must
 	// depend on t alone: it may be called for a time again, or for one that is skipped. It
@@ -365,10 +365,10 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 	return r
 }
 
-// RunNow makes a run due at once, besides those of the rhythm, whose next time stays as it
-// is. It is one run as any other: it counts for [Times], and does not overlap with others
-// unless [Overlap] is given; a fixed delay begins anew at its end. A series that is paused
-// runs once and stays paused.
+// RunNow makes a run due at once, in addition to the runs of the rhythm, whose next time
+// does not change. It is a run like any other: it counts for [Times], and does not overlap
+// with others unless [Overlap] is given; a fixed delay begins anew at its end. A series
+// that is paused runs once and stays paused.
 //
 // RunNow returns nil if a run is due now that has not begun, [ErrRunning] if a run is in
 // progress, or as many as may be, and [ErrDone] if the series is done; it then does nothing.

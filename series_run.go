@@ -21,7 +21,7 @@ import (
 // A paused series stays in the queue, at a time that never comes. So whatever ends a task
 // that waits ends it too.
 
-// turn says what a series waits for, or which run is in progress.
+// turn is what a series waits for, or the run that is in progress.
 //
 //	waits ─▶ inSlot ─▶ waits                a worker takes it when it is due; the run has ended
 //	waits ─▶ called ─▶ outOfTurn ─▶ waits   RunNow; a worker takes it; the run has ended
@@ -74,7 +74,7 @@ const (
 	stepMove                    // find another slot, without a run
 )
 
-// begin decides what to do with a series that was due.
+// begin returns what to do with a series that was due.
 func (s *Series) begin() seriesStep {
 	now := time.Now()
 	s.mu.Lock()
@@ -188,8 +188,8 @@ type finding struct {
 	leftOut int64 // times that are left out
 }
 
-// find finds the slot that a series needs for that reason. It calls the user's Trigger and
-// decoration. The slot is over if there is none.
+// find finds the slot that a series needs for the reason why. It calls the user's Trigger
+// and decoration. The slot is over if there is none.
 func (s *Series) find(why rhythm.Event, now delay.Instant) (finding, error) {
 	s.mu.Lock()
 	f, r, at := finding{version: s.version, next: s.next}, s.rhythm, s.slot
@@ -227,7 +227,7 @@ func (s *Series) due(at rhythm.Slot, r rhythm.Rhythm) (next int64, over bool) {
 	return next, false
 }
 
-// take makes the slot that was found that of the series. The caller holds the lock.
+// take sets the slot of the series to the one that was found. The caller holds the lock.
 func (s *Series) take(f finding) {
 	s.slot, s.next = f.slot, f.next
 	s.version++
@@ -276,8 +276,8 @@ func (s *Series) isOutLocked() bool {
 	return s.future.State().Done() || !s.taskCore().BelongsTo(&s.pool.owner)
 }
 
-// setBack says that the wall clock was set back by much, and reports whether a worker is
-// to find a new slot.
+// setBack records that the wall clock was set back by StepBack or more, and reports whether
+// a worker is to find a new slot.
 func (s *Series) setBack() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -458,7 +458,7 @@ func (r *seriesRun) Run(context.Context) error               { return nil } // t
 
 func (r *seriesRun) end(st task.State, err error) bool { return r.core.CompletePending(st, err, nil) }
 
-// fail is called if the body is not called, which ends a series.
+// fail ends the run and the series, since the body was not called.
 func (r *seriesRun) fail(err error) {
 	r.series.remove(r)
 	r.core.FinishUncalled(err, nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// missedRule says what becomes of missed times in the model.
+// missedRule is the treatment of missed times in the model.
 type missedRule int
 
 const (

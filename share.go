@@ -10,8 +10,8 @@ import (
 	"github.com/executor-go/executor/internal/bucket"
 )
 
-// ShareConfig says what a share of a pool is to be. The zero ShareConfig is that of a share
-// without bounds of its own, which has a queue, counters and a shutdown of its own.
+// ShareConfig configures a share of a pool, see [Pool.Share]. The zero ShareConfig is that
+// of a share with a queue, counters and a shutdown of its own, but without bounds.
 type ShareConfig struct {
 	// Name is as in Config. The default is the name of the pool that lends.
 	Name string
@@ -24,12 +24,12 @@ type ShareConfig struct {
 	Rate Rate
 
 	// Queue holds the tasks that wait for the limit, the rate, or a worker of the lending
-	// pool. With Handoff, and beyond n with Bounded(n), a task is rejected that the limit
-	// or the rate does not let begin as soon as there is a worker. The default, nil, is
-	// Unbounded.
+	// pool. With Handoff, and beyond n tasks with Bounded(n), a task is rejected if the
+	// limit or the rate keeps it from beginning as soon as a worker is free. The default,
+	// nil, is Unbounded.
 	Queue Queue
 
-	// Reject decides about a task that the share can't take. The default, nil, is Abort.
+	// Reject handles the tasks that the share can't take. The default, nil, is Abort.
 	Reject RejectPolicy
 
 	// Hooks are called for the tasks of the share. The default is those of the lending
@@ -176,9 +176,9 @@ func PerSecond(n float64, burst int) Rate {
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their
 // submission, and as many keys at once as the pool has workers. It is made by [NewKeyed].
 //
-// What waits for its key holds no worker, and leaves at once when it is canceled or its
-// context ends. There is no limit to the number of keys, and a key without tasks takes no
-// memory. Keys that have tasks take turns.
+// A task that waits for its key holds no worker, and leaves at once when it is canceled or
+// its context ends. There is no limit to the number of keys, and a key without tasks takes
+// no memory. Keys that have tasks take turns.
 //
 // A Keyed is a share of the pool, as by [Pool.Share], and ends with it. All methods may be
 // called by any goroutine.

@@ -11,8 +11,8 @@ import (
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file is what a pool does in addition if it is a share. Its workers are no goroutines.
-// One stands for a turn on a worker of the lending pool:
+// This file is what a pool does in addition if it is a share. Its workers are not
+// goroutines: each stands for a turn on a worker of the lending pool.
 //
 //	        a task may begin             the lender's worker comes to the turn
 //	free ── askLocked ─────▶ asked, in the idle list ── takeTurn ─▶ busy ── endTurn ─▶ free
@@ -165,8 +165,8 @@ func (l *loan) freeLocked(w *worker) {
 	w.next, l.free = l.free, w
 }
 
-// retractLocked counts out workers that have asked for a turn, if there is no task for it,
-// or too many of them. The caller calls tidy, which withdraws the turns.
+// retractLocked counts out workers that have asked for a turn and have no task for it, or
+// are above the limit. The caller calls tidy, which withdraws the turns.
 func (l *loan) retractLocked() {
 	p := l.share
 	for p.mu.idle.top != nil && (p.mu.workers-p.mu.active > l.readyLocked() || p.mu.workers > p.mu.max) {
@@ -185,8 +185,8 @@ func (l *loan) withdraw(ts []*shareTurn) {
 	}
 }
 
-// dropped follows the end of a turn that the lender did not take: it was evicted, or the
-// lender is shut down for good.
+// dropped follows the end of a turn that the lender did not run: it was evicted, or the
+// lender is shut down.
 func (l *loan) dropped(t *shareTurn) {
 	ended := l.lender.stage() >= StageStop
 	p, w := l.share, t.worker
@@ -401,7 +401,7 @@ func (p *Pool) sharesLocked() []*Pool {
 	return shares
 }
 
-// returned takes note that a share is terminated.
+// returned removes a share that is terminated.
 func (p *Pool) returned(s *Pool) {
 	p.mu.Lock()
 	delete(p.mu.shares, s)

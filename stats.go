@@ -12,9 +12,10 @@ import (
 	"github.com/executor-go/executor/histogram"
 )
 
-// This file is the look at pools, alone and by their Observer. No other file needs it.
+// This file has the snapshots of a pool and of the pools of an Observer. No other file
+// needs it.
 
-// Stats is one consistent look at a pool. In each,
+// Stats is a consistent snapshot of a pool's counters. In each,
 //
 //	Submitted = Queued + Active + Succeeded + Failed + Canceled + Rejected
 //	Workers   = Active + Idle
@@ -34,7 +35,7 @@ type Stats struct {
 	Submitted int64 // tasks that were accepted or rejected
 	Succeeded int64 // tasks that ended well
 	Failed    int64 // tasks that ended with an error or a panic
-	Canceled  int64 // tasks that were canceled, or given back by ShutdownNow
+	Canceled  int64 // tasks that were canceled, or returned by ShutdownNow
 	Rejected  int64 // tasks that were handed to the rejection policy, or evicted by it
 
 	// Rejections is Rejected by reason.
@@ -46,14 +47,14 @@ type Stats struct {
 		Panicked  int64 // the RejectFunc panicked, or a method of the context did
 	}
 
-	Runs   int64         // bodies that have run, without those that Task.Run, Get and the like ran by hand
+	Runs   int64         // bodies that workers have run, not Task.Run, Get and the like
 	Panics int64         // panics of bodies and hooks
 	Uptime time.Duration // since the pool was made
 }
 
-// Ended returns the number of tasks that came to an end in the pool, those included
-// that never ran: canceled as they waited, removed, or given back by ShutdownNow.
-// For the number of bodies that have run see Runs.
+// Ended returns the number of tasks that have ended, including tasks that never ran because
+// they were canceled, removed, or returned by ShutdownNow. Runs is the number of bodies
+// that have run.
 func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 
 // Stats returns a snapshot of the pool's counters.
@@ -136,7 +137,7 @@ func (o *Observer) Schedules(number int) []ScheduleInfo {
 	return nil
 }
 
-// Figures is one look at a pool and at what was measured of its tasks.
+// Figures is a snapshot of a pool's counters and of the measurements of its tasks.
 type Figures struct {
 	Stats
 
@@ -163,9 +164,9 @@ type NameFigures struct {
 	Wait, Late, Run histogram.Snapshot // as in Figures
 }
 
-// Figures returns the pool's counters and, if an Observer watches it, what was measured
-// so far. It takes some microseconds for the pool, and as long for each name; the pool's
-// lock is held as long as for Stats. The histograms are read after the counters.
+// Figures returns the pool's counters and, if an Observer watches it, the measurements so
+// far. It takes some microseconds for the pool, and as long for each name; the pool's lock
+// is held as long as for Stats. The histograms are read after the counters.
 func (p *Pool) Figures() Figures {
 	p.mustBeMade()
 	p.mu.Lock()
@@ -218,8 +219,9 @@ type WorkerInfo struct {
 	Due time.Time // when the run was due; zero for a task without a schedule
 }
 
-// Workers returns the workers of p, by number. Of two calls, the second shows which workers
-// have had one task since the first at least: those with the same number of Tasks.
+// Workers returns a snapshot of each worker of p, in the order of their numbers. A worker
+// that is active with the same number of Tasks in two calls has had one task at least since
+// the first call.
 func (p *Pool) Workers() []WorkerInfo {
 	p.mustBeMade()
 	p.mu.Lock()

@@ -60,8 +60,9 @@ func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	return nil
 }
 
-// Go submits fn to be run once and forgotten; it is Execute for a function.
-// Options name it, bound its time, or set its priority.
+// Go submits fn as a task without a future; it is [Pool.Execute] for a function. Options
+// name it, bound its time, set its priority, or retry it. Where no caller sees its error or
+// its panic, the pool logs them; see [Hooks]. A nil fn returns [ErrNilTask].
 func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn != nil && len(opts) == 0 {
 		return p.submit(ctx, Func(fn))
@@ -395,8 +396,8 @@ func poolContext(ex Executor) context.Context {
 	return context.Background()
 }
 
-// Remove follows the end of the future, by whatever. It is called before those that wait for
-// the future wake.
+// Remove follows the end of the future, whatever ended it. It is called before the waiters
+// of the future wake.
 func (r *retrying[T]) Remove() {
 	r.mu.Lock()
 	r.over = true
