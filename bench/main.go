@@ -28,6 +28,7 @@ import (
 	"github.com/executor-go/executor/bench/postgres"
 	"github.com/executor-go/executor/bench/report"
 	"github.com/executor-go/executor/bench/round"
+	"github.com/executor-go/executor/bench/subject"
 )
 
 func main() {
@@ -125,6 +126,13 @@ func run() error {
 		} else {
 			defer server.Close()
 			runner.Postgres, postgresVersion = server, server.Version
+		}
+	}
+	for _, s := range subject.All() {
+		if s.Missing != nil && on.MatchString(s.ID) {
+			if err := s.Missing(); err != nil {
+				fmt.Fprintf(os.Stderr, "bench: without %s: %v\n", s.Title, err)
+			}
 		}
 	}
 	cells := round.Cells(f.quick, func(c round.Cell) bool { return wanted(c) && runner.Can(c.Subject) })

@@ -41,7 +41,7 @@ func (r *Runner) Can(s subject.Subject) bool {
 	case s.ID == subject.Base:
 		return r.Base != ""
 	}
-	return !s.Postgres || r.Postgres != nil
+	return (!s.Postgres || r.Postgres != nil) && (s.Missing == nil || s.Missing() == nil)
 }
 
 // timeout is the time limit of a run.

@@ -33,6 +33,10 @@ type Subject struct {
 	Own      bool // part of this module, not a rival
 	Postgres bool // needs a PostgreSQL server
 
+	// Missing returns an error if this machine lacks something else that the subject needs;
+	// nil needs nothing.
+	Missing func() error
+
 	// Charts includes the subject in the charts of growing work.
 	Charts bool
 
@@ -55,7 +59,7 @@ func All() []Subject {
 		ours, base, observed64, observedEvery, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
-		durablePostgres, durableSQLite, riverQueue,
+		durablePostgres, durableSQLite, riverQueue, asynqQueue,
 	}
 }
 

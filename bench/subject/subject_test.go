@@ -30,6 +30,11 @@ func TestSubjectRunsAllTasks(t *testing.T) {
 				if s.Postgres && missing != nil {
 					t.Skip(missing)
 				}
+				if s.Missing != nil {
+					if err := s.Missing(); err != nil {
+						t.Skip(err)
+					}
+				}
 				r := do(small)
 				if err := r.Check(); err != nil {
 					t.Error(err)
