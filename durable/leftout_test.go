@@ -325,3 +325,46 @@ func TestLeftOutOfNoHandler(t *testing.T) {
 		t.Errorf("%v, %v", before, during)
 	}
 }
+
+// What was missed is told by the run that makes up for it, also if two nodes before had decided on that run, and lost
+// their leases before they could call its handler.
+func TestLeftOutBeforeIsToldByTheFirstHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		a := new(account)
+		node := func(line *faulty) *durable.Jobs {
+			jobs := newJobs(t, line)
+			durable.Handle(jobs, "k", a.handle)
+			return jobs
+		}
+		begun := time.Now()
+		id := must(minutely["rate"](durable.Client[string, string](newJobs(t, store), "k"), t.Context(),
+			durable.OnMissed(durable.SkipOverlap())))
+		start(t, newJobs(t, store)) // somebody who notices
+		time.Sleep(3*time.Minute + 30*time.Second)
+
+		first := newFaulty(store)
+		first.set(func(op string) (error, error) {
+			if op != "commit" {
+				return nil, nil
+			}
+			first.down() // once the store has the occurrence
+			return nil, errLost
+		})
+		start(t, node(first))
+		time.Sleep(5 * time.Second)
+		if j := must(store.Get(t.Context(), id)); !j.Suspect || j.Occurrence.Sub(j.Due) != 2*time.Minute {
+			t.Fatalf("of the first node it has become %+v", j)
+		}
+
+		second := newFaulty(store)
+		second.set(func(op string) (error, error) { return map[string]error{"commit": errDown}[op], nil })
+		start(t, node(second))
+		time.Sleep(time.Second)
+		second.down()
+		time.Sleep(2600 * time.Millisecond) // it fences itself, and nobody declares it dead
+		second.up()
+		time.Sleep(5 * time.Second)
+		a.want(t, begun, [3]int{3, 2, 0})
+	})
+}

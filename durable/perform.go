@@ -69,7 +69,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		t, ok, err := tt.occurrence(ctx, p, r.job.Anchor, r.job.Occurrence, started.at, &w)
 		stop()
 		if err != nil {
-			return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
+			return new(r.unbegun(ctx, tt, err, started)), time.Time{}, nil
 		}
 		r.n.keepCursor(r.job.ID, w)
 		t = ceilMicros(t)
@@ -87,7 +87,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	case errors.Is(err, errEarly):
 		return new(r.cutShort(started, err)), time.Time{}, nil
 	case err != nil:
-		return new(r.conclude(ctx, tt, nil, err, started)), time.Time{}, nil
+		return new(r.unbegun(ctx, tt, err, started)), time.Time{}, nil
 	}
 	if r.job.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -240,6 +240,16 @@ func (r *run) untried(v Verdict, started start, err error, wait time.Duration) O
 func (r *run) cutShort(started start, err error) Outcome {
 	o := r.untried(RunFailed, started, err, 0)
 	o.Unrecorded = true
+	return o
+}
+
+// unbegun returns the outcome of a run that ended with ctx before its handler was called. What was cut short stays due
+// as it was, since nobody has told what was missed before it.
+func (r *run) unbegun(ctx context.Context, tt timetable, err error, started start) Outcome {
+	o := r.conclude(ctx, tt, nil, err, started)
+	if o.Unrecorded {
+		o.Due = r.job.Due
+	}
 	return o
 }
 
