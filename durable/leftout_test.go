@@ -326,9 +326,9 @@ func TestLeftOutOfNoHandler(t *testing.T) {
 	}
 }
 
-// What was missed is told by the run that makes up for it, also if two nodes before had decided on that run, and lost
+// What was missed is reported by the run that makes up for it, also if two nodes before had decided on it, and had lost
 // their leases before they could call its handler.
-func TestLeftOutBeforeIsToldByTheFirstHandler(t *testing.T) {
+func TestLeftOutBeforeIsReportedByTheFirstHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		a := new(account)

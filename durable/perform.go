@@ -244,7 +244,7 @@ func (r *run) cutShort(started start, err error) Outcome {
 }
 
 // unbegun returns the outcome of a run that ended with ctx before its handler was called. What was cut short stays due
-// as it was, since nobody has told what was missed before it.
+// as it was, since what was missed before it is not reported yet.
 func (r *run) unbegun(ctx context.Context, tt timetable, err error, started start) Outcome {
 	o := r.conclude(ctx, tt, nil, err, started)
 	if o.Unrecorded {

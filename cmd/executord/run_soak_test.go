@@ -31,7 +31,7 @@ var soakJobs = []struct{ name, schedule, command, outcome string }{
 	{"not-found", "@every 1100ms", `no-such-command --at-all`, "failed"},
 	{"slow-1", "@every 200ms", `sleep 0.5`, "ok"},
 	{"slow-2", "@every 400ms", `sleep 1.3; exit 2`, "failed"},
-	{"endless", "@every 1s", `exec sleep 1000`, "stopped"},
+	{"endless", "@every 1s", `exec sleep 1000000`, "stopped"},
 	{"stubborn-1", "@every 600ms", `trap '' TERM; sleep 1.5`, "ok"},
 	{"stubborn-2", "@every 1s", `trap '' TERM; (trap '' TERM; sleep 1000) & while :; do sleep 1; done`, "stopped"},
 	{"background", "@every 500ms", `sleep 1000 & sleep 1000 & echo done`, "ok"},
