@@ -135,18 +135,25 @@ func TestImages(t *testing.T) {
 	if !*images {
 		t.Skip("pictures are made by -images")
 	}
-	base := sites[0].at(t)
-	b := open(t, sites[0], base)
+	daemon := sites[2].at(t)
+	b := open(t, sites[0], sites[0].at(t))
 	b.visit(sites[0].views[0])
 	time.Sleep(70 * time.Second) // charts show a minute
 	for _, v := range sites[0].views {
-		b.visit(v)
-		call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: 900, Height: 300, DeviceScaleFactor: 1, // the page is as high as it needs to be
-		})
-		write(b, v.name, run(b, chromedp.FullScreenshot(100)))
-		call(b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
+		b.photograph(v, v.name)
 	}
+	open(t, sites[2], daemon).photograph(sites[2].views[0], "executord")
+}
+
+// photograph writes a picture of a page, which is as high as it needs to be.
+func (b *tab) photograph(v view, name string) {
+	b.Helper()
+	b.visit(v)
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: 900, Height: 300, DeviceScaleFactor: 1,
+	})
+	write(b, name, run(b, chromedp.FullScreenshot(100)))
+	call(b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 }
 
 func picture(b *tab, data []byte) image.Image {

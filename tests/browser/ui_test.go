@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
@@ -144,4 +147,26 @@ func addJobs(ctx context.Context, jobs *durable.Jobs) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// On a phone the timeline is scrolled to now, and the names of its lanes stay beside it.
+func TestTimelineShowsNow(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[1], sites[1].at(t))
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: 360, Height: 800, DeviceScaleFactor: 1, Mobile: true,
+	})
+	b.do(chromedp.Navigate(b.base + "schedules"))
+	b.poll(10*time.Second, uiLive)
+	within := `(e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= 360 })`
+	for _, selector := range []string{".lanes .now", ".names text", ".key li:last-child"} {
+		if !eval[bool](b, within+`(document.querySelector('`+selector+`'))`) {
+			t.Errorf("%s is not seen", selector)
+		}
+	}
+	if !eval[bool](b, `document.querySelector('.names text').getBoundingClientRect().right
+		< document.querySelector('.lanes .now').getBoundingClientRect().left`) {
+		t.Error("the names cover now")
+	}
 }
