@@ -170,3 +170,30 @@ func TestTimelineShowsNow(t *testing.T) {
 		t.Error("the names cover now")
 	}
 }
+
+// What a reader has open, selected or typed stays through updates.
+func TestPageKeepsWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	need(t, chromium)
+	b := open(t, sites[1], sites[1].at(t))
+	for path, c := range map[string]struct{ begin, stays string }{
+		"": {
+			`window.el = document.querySelector('figure details'); el.open = true
+			 getSelection().selectAllChildren(el.querySelector('summary'))`,
+			`el.isConnected && el.open && getSelection().toString() === el.querySelector('summary').textContent`,
+		},
+		"pools": {
+			`window.el = document.getElementById('q'); el.focus(); el.value = 'thumb'; el.setSelectionRange(1, 3)`,
+			`el.isConnected && document.activeElement === el && el.value === 'thumb' && el.selectionStart === 1
+			 && el.selectionEnd === 3`,
+		},
+	} {
+		b.do(chromedp.Navigate(b.base + path))
+		b.poll(10*time.Second, uiLive)
+		eval[int](b, c.begin+`; window.at = document.querySelector('main').innerHTML; 0`)
+		b.poll(10*time.Second, `document.querySelector('main').innerHTML !== at`)
+		if !eval[bool](b, c.stays) {
+			t.Errorf("%q: an update has closed, or emptied, what a reader had open", path)
+		}
+	}
+}
