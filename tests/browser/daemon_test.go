@@ -49,12 +49,13 @@ func runDaemon(name, text, failing string) (base string, err error) {
 		return "", err
 	}
 	token := filepath.Join(dir, "token")
-	err = errors.Join(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600), os.WriteFile(token, []byte(daemonToken), 0o600))
+	err = errors.Join(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600),
+		os.WriteFile(token, []byte(daemonToken), 0o600))
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(program, "run", "--log", "json", "--listen", "127.0.0.1:0", "--token-file", token, "--actions",
-		"--drain-timeout", "1ms", "--kill-after", "100ms", name)
+	cmd := exec.Command(program, "run", "--log", "json", "--listen", "127.0.0.1:0", "--token-file", token,
+		"--actions", "--drain-timeout", "1ms", "--kill-after", "100ms", name)
 	cmd.Dir = dir
 	log, err := cmd.StdoutPipe()
 	if err != nil {
