@@ -73,14 +73,14 @@ type TaskInfo struct {
 	Run       int64     // 1 for the first run of the task; 0 in Dropped
 }
 
-// JoinHooks returns hooks that call the hooks of all, for example those for metrics and
-// those for traces. They are called in order, AfterTask in the reverse order. The first
-// Around gets the second as its run, and each BeforeTask gets the context that the one
+// Join returns hooks that call the hooks of h and then those of others, for example those for
+// metrics and those for traces. They are called in order, AfterTask in the reverse order. The
+// first Around gets the second as its run, and each BeforeTask gets the context that the one
 // before it returned. If a hook panics the others are still called, except that after a
 // panic of BeforeTask neither the next ones nor AfterTask are called for that run.
-func JoinHooks(all ...Hooks) Hooks {
-	var to Hooks
-	for _, h := range all {
+func (h Hooks) Join(others ...Hooks) Hooks {
+	to := h
+	for _, h := range others {
 		to = Hooks{
 			BeforeTask: joinBefore(to.BeforeTask, h.BeforeTask),
 			AfterTask:  joinAfter(h.AfterTask, to.AfterTask),

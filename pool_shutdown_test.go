@@ -874,9 +874,9 @@ func TestPoolDroppedOrRun(t *testing.T) {
 	}
 }
 
-// JoinHooks calls all hooks: BeforeTask in order with the context of the one before, AfterTask in the
+// Join calls all hooks: BeforeTask in order with the context of the one before, AfterTask in the
 // inverse order, the others in order, also if one panics.
-func TestJoinHooks(t *testing.T) {
+func TestHooksJoin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var diary testkit.Trace
 		var panics bool
@@ -902,7 +902,7 @@ func TestJoinHooks(t *testing.T) {
 		}
 		only := executor.Hooks{BeforeTask: func(context.Context, executor.TaskInfo) context.Context { return nil }}
 		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.DiscardHandler),
-			Hooks: executor.JoinHooks(hooks("a"), executor.Hooks{}, only, hooks("b"))})
+			Hooks: hooks("a").Join(executor.Hooks{}, only, hooks("b"))})
 		mustGo(t, pool, func(context.Context) error { return errors.New("x") })
 		synctest.Wait()
 		diary.Check(t, "before a with ", "before b with a", "after b with ab x", "after a with ab x")
@@ -919,7 +919,7 @@ func TestJoinHooks(t *testing.T) {
 		pool.Close()
 		diary.Check(t, "before a with ", "before b with a", "dropped a", "dropped b",
 			"after b with ab <nil>", "after a with ab <nil>", "terminated a", "terminated b")
-		empty := executor.JoinHooks()
+		empty := executor.Hooks{}.Join()
 		expect(t, "no hooks", empty.BeforeTask == nil && empty.AfterTask == nil && empty.Dropped == nil, true)
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // Hooks are functions that Jobs call around their work, as for metrics and traces. Each may be nil, and costs nothing
 // then. They are called with no lock held, by several goroutines at once. A hook that panics ends nothing: the log has
-// a line, and the work is done as without it. JoinHooks makes one of several.
+// a line, and the work is done as without it. Join makes one of several.
 type Hooks struct {
 	// Adding is called in place of each call of the store that adds jobs, or registers a periodic one, by the goroutine
 	// of the caller. It calls add, which makes the call; the jobs are checked by then. Before that it may set the Meta
@@ -45,12 +45,12 @@ type Hooks struct {
 	Call func(op string, took time.Duration, err error)
 }
 
-// JoinHooks returns hooks that call those of all, as for metrics and for traces. Adding and Around of the first call
-// those of the second; Settled and Call are called in order. Where one panics, Settled and Call of the others are
-// called all the same.
-func JoinHooks(all ...Hooks) Hooks {
-	var to Hooks
-	for _, h := range all {
+// Join returns hooks that call those of h and then those of others, as for metrics and for traces. Adding and Around of
+// the first call those of the second; Settled and Call are called in order. Where one panics, Settled and Call of the
+// others are called all the same.
+func (h Hooks) Join(others ...Hooks) Hooks {
+	to := h
+	for _, h := range others {
 		to = Hooks{
 			Adding:  joinAdding(to.Adding, h.Adding),
 			Around:  joinAround(to.Around, h.Around),

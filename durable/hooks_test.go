@@ -297,8 +297,8 @@ func TestHooksCallHasEachCall(t *testing.T) {
 	})
 }
 
-// JoinHooks nests what is around, keeps the order of the rest, and calls them all though one panics.
-func TestJoinHooksCallsAll(t *testing.T) {
+// Join nests what is around, keeps the order of the rest, and calls them all though one panics.
+func TestHooksJoinCallsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var seen []string
@@ -322,7 +322,7 @@ func TestJoinHooksCallsAll(t *testing.T) {
 				Settled: func(durable.Job, durable.Outcome, bool) { note("%s settled", name); panic(name) },
 			}
 		}
-		jobs := newJobs(t, memory.New(), withHooks(durable.JoinHooks(of("a"), durable.Hooks{}, of("b"))))
+		jobs := newJobs(t, memory.New(), withHooks(of("a").Join(durable.Hooks{}, of("b"))))
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { note("handler"); return 0, nil })
 		id := must(k.Schedule(t.Context(), 0, 5))
 		start(t, jobs)

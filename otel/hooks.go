@@ -42,7 +42,7 @@ func Relate(r Relation) Option {
 
 // Hooks returns hooks for [executor.Config] that make a span of each run of a body, for pools of
 // tasks that take longer than some microseconds: a span costs about one. Other hooks are added by
-// [executor.JoinHooks]. The body's context has the span, so that spans of the body are below it.
+// [executor.Hooks.Join]. The body's context has the span, so that spans of the body are below it.
 // There is none for a task that never ran. Hooks panics if tp is nil.
 //
 // The span is called "run" and the name of the task, or that of the pool if the task has none, and

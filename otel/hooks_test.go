@@ -263,7 +263,7 @@ func TestHooksAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tp, recorded := tracers()
 		dropped := executor.Hooks{Dropped: func(context.Context, executor.TaskInfo, error) {}}
-		p := newPool(t, executor.Config{Name: "mail", Core: 1, Hooks: executor.JoinHooks(execotel.Hooks(tp), dropped)})
+		p := newPool(t, executor.Config{Name: "mail", Core: 1, Hooks: execotel.Hooks(tp).Join(dropped)})
 		nap := func(context.Context) error { time.Sleep(3 * time.Second); return nil }
 		p.Go(t.Context(), nap)
 		p.Go(t.Context(), nap, executor.Named("a\xff\r"+strings.Repeat("é", 200)))
@@ -309,7 +309,7 @@ func TestHooksEndSpans(t *testing.T) {
 		},
 	}
 	for _, h := range []executor.Hooks{
-		executor.JoinHooks(execotel.Hooks(tp), evil), executor.JoinHooks(evil, execotel.Hooks(tp)),
+		execotel.Hooks(tp).Join(evil), evil.Join(execotel.Hooks(tp)),
 	} {
 		p := newPool(t, executor.Config{Core: 1, Hooks: h})
 		for _, name := range []string{"before", "around", "none"} {

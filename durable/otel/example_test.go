@@ -24,7 +24,7 @@ func Example() {
 	}
 	jobs, err := durable.New(durable.Config{
 		Store: memory.New(),
-		Hooks: durable.JoinHooks(durableotel.Traces(tracers), metrics),
+		Hooks: durableotel.Traces(tracers).Join(metrics),
 	})
 	if err != nil {
 		panic(err)

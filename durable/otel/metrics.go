@@ -24,7 +24,7 @@ type meters struct {
 }
 
 // Metrics returns hooks for durable.Config that measure jobs and the calls of the store, see the package. Other hooks
-// are added by durable.JoinHooks; with Traces before it, exemplars have the spans. Metrics panics if mp is nil. An
+// are added by Hooks.Join; with Traces before it, exemplars have the spans. Metrics panics if mp is nil. An
 // error is that of mp.
 func Metrics(mp metric.MeterProvider) (durable.Hooks, error) {
 	meter := meterOf(mp, "Metrics")

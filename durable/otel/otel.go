@@ -4,7 +4,7 @@
 //	…
 //	jobs, err := durable.New(durable.Config{
 //		Store: store,
-//		Hooks: durable.JoinHooks(durableotel.Traces(tracers), metrics),
+//		Hooks: durableotel.Traces(tracers).Join(metrics),
 //	})
 //	…
 //	unregister, err := durableotel.Register(jobs, meters)

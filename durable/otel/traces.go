@@ -52,7 +52,7 @@ func Propagate(p propagation.TextMapPropagator) Option {
 	return func(t *tracing) { t.propagator = p }
 }
 
-// Traces returns hooks for durable.Config that make spans. Other hooks are added by durable.JoinHooks. Traces panics if
+// Traces returns hooks for durable.Config that make spans. Other hooks are added by Hooks.Join. Traces panics if
 // tp is nil.
 //
 // A call that adds jobs has the span "send" and the kind of job, or only "send" if the jobs are of several, of the kind
