@@ -56,7 +56,7 @@ func BenchmarkObserved(b *testing.B) {
 		b.Run("every="+strconv.Itoa(every), func(b *testing.B) {
 			p := executor.Fixed(2)
 			if every > 0 {
-				newObserver(b, executor.ObserverConfig{Every: every}).Watch(p)
+				(&executor.Observer{Every: every}).Watch(p)
 			}
 			ctx := context.Background()
 			b.ReportAllocs()

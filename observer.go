@@ -9,42 +9,38 @@ import (
 	"github.com/executor-go/executor/histogram"
 )
 
-// An Observer watches pools and measures some of their tasks: how long they wait, how long
-// they run, and how late they are. Package debug shows it as a page. There is no default
-// one, and a pool without one measures nothing.
+// An Observer watches pools, those with it as Config.Observer and those given to Watch, and
+// measures some of their tasks: how long they wait, how long they run, and how late they are.
+// Package debug shows it as a page. There is no default one, and a pool without one measures
+// nothing. The zero Observer is ready to use and can be left on. It must not be copied, nor its
+// fields changed, once it has a pool.
 //
 // All methods may be called by any goroutine. It has no goroutine of its own, and need not
 // be closed. It holds a pool until that is terminated.
 type Observer struct {
-	config ObserverConfig
-
-	// mu is a leaf. It is not needed for a task that is measured.
-	mu     sync.Mutex
-	pools  []*observed // in the order of their numbers
-	last   int         // number of the pool that was added last
-	events []Event     // a ring; event n is at (n-1) % len
-	latest int64       // number of the latest event
-}
-
-// ObserverConfig configures an [Observer]. The zero ObserverConfig is that of an Observer
-// that can be left on.
-type ObserverConfig struct {
 	// Every is how many tasks there are for one that is measured, on average: which one
 	// is random. From 1, for each task, to 1<<20; the default, 0, is 64, which costs less
 	// than can be measured. 1 costs about 200 ns for each task; it is right where tasks
 	// take longer than some microseconds, or are as rare as schedules are.
 	Every int
 
-	// Names is how many task names of a pool have figures of their own; the tasks of
+	// MaxNames is how many task names of a pool have figures of their own; the tasks of
 	// others are in Figures.OtherNames. It must not be negative. A name takes 8 KiB. The
 	// default, 0, is none.
-	Names int
+	MaxNames int
 
-	// Events is how many events of all pools are kept, the latest ones. It must not be
+	// MaxEvents is how many events of all pools are kept, the latest ones. It must not be
 	// negative. An event costs about 100 ns, and there may be one for each task where
 	// workers come and go with tasks, as in PerTask, or all are rejected. The default, 0,
 	// is none.
-	Events int
+	MaxEvents int
+
+	// mu is a leaf. It is not needed for a task that is measured.
+	mu     sync.Mutex
+	pools  []*observed // in the order of their numbers
+	last   int         // number of the pool that was added last
+	events []Event     // a ring, made with the first pool; event n is at (n-1) % len
+	latest int64       // number of the latest event
 }
 
 const (
@@ -52,29 +48,30 @@ const (
 	maxEvery     = 1 << 20
 )
 
-// NewObserver returns an Observer without pools, or an error that matches [ErrInvalid] and
-// says which field of c is out of its range. Give it to pools by Config.Observer, or give
-// pools to it by Watch.
-func NewObserver(c ObserverConfig) (*Observer, error) {
-	if c.Every == 0 {
-		c.Every = defaultEvery
-	}
+// check returns an error if o is not nil and a field is out of its range. where names the call
+// that o was given to.
+func (o *Observer) check(where string) error {
 	switch {
-	case c.Every < 1 || c.Every > maxEvery:
-		return nil, invalid("ObserverConfig: Every is %d; it must be from 1 to %d, or 0 for %d",
-			c.Every, maxEvery, defaultEvery)
-	case c.Names < 0:
-		return nil, invalid("ObserverConfig: Names is %d; it must not be negative; 0 is none", c.Names)
-	case c.Events < 0:
-		return nil, invalid("ObserverConfig: Events is %d; it must not be negative; 0 is none", c.Events)
+	case o == nil:
+		return nil
+	case o.Every < 0 || o.Every > maxEvery:
+		return invalid("%s: Every of the Observer is %d; it must be from 1 to %d, or 0 for %d",
+			where, o.Every, maxEvery, defaultEvery)
+	case o.MaxNames < 0:
+		return invalid("%s: MaxNames of the Observer is %d; it must not be negative; 0 is none", where, o.MaxNames)
+	case o.MaxEvents < 0:
+		return invalid("%s: MaxEvents of the Observer is %d; it must not be negative; 0 is none", where, o.MaxEvents)
 	}
-	return &Observer{config: c, events: make([]Event, c.Events)}, nil
+	return nil
 }
 
 // add adds a pool. The pool's lock is held, so that the pool can't end meanwhile.
 func (o *Observer) add(w *observed) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.events == nil {
+		o.events = make([]Event, o.MaxEvents)
+	}
 	o.last++
 	w.number = o.last
 	o.pools = append(o.pools, w)
@@ -93,35 +90,22 @@ func (o *Observer) remove(w *observed) {
 	o.pools = kept
 }
 
-// EventKind is what has happened to a pool.
-type EventKind uint8
+// eventKind is what has happened to a pool; see Event.Kind.
+type eventKind uint8
 
 const (
-	EventWorkerStarted EventKind = iota // a worker began
-	EventWorkerLeft                     // a worker left
-	EventRejected                       // a task was handed to the rejection policy, or evicted by it
-	EventPanicked                       // a body or a hook panicked
-	EventShutdown                       // the pool takes no new tasks, and runs the waiting ones
-	EventStop                           // the pool takes no more tasks, and runs none
-	EventTerminated                     // the pool has ended
+	workerStarted eventKind = iota
+	workerLeft
+	taskRejected
+	panicked
+	poolShutdown
+	poolStopped
+	poolTerminated
 	numEventKinds
 )
 
-// String returns what has happened in a word or two, as "worker started", and the number
-// of any other value.
-func (k EventKind) String() string { return name(k, eventKindNames) }
-
-var eventKindNames = []string{"worker started", "worker left", "rejected", "panicked", "shutdown", "stop",
+var eventKindNames = [numEventKinds]string{"worker started", "worker left", "rejected", "panicked", "shutdown", "stop",
 	"terminated"}
-
-// MarshalText returns the text of String.
-func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText sets k to the kind with that text. Another text is an error that matches
-// [ErrInvalid].
-func (k *EventKind) UnmarshalText(text []byte) error {
-	return setByName(k, "EventKind", eventKindNames, text)
-}
 
 // Event is something that has happened to a pool, once or several times in a second.
 type Event struct {
@@ -130,11 +114,15 @@ type Event struct {
 	Count  int64     // how often it happened within a second of Time; it may still grow in that second
 	Pool   int       // the number of the pool, see Observer.Pools
 	Name   string    // the name of the pool
-	Kind   EventKind
+
+	// Kind is what happened: "worker started", "worker left", "rejected" if a task was handed
+	// to the rejection policy, or evicted by it, "panicked" if a body or a hook did,
+	// "shutdown" by Shutdown, "stop" by ShutdownNow, or "terminated".
+	Kind string
 }
 
 // Events returns the events after the one with the given number, 0 for all, oldest first,
-// and how many of these were lost because more than ObserverConfig.Events came after them.
+// and how many of these were lost because more than o.MaxEvents came after them.
 func (o *Observer) Events(after int64) (events []Event, lost int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +141,7 @@ func (o *Observer) event(n int64) *Event { return &o.events[(n-1)%int64(len(o.ev
 
 // note adds an event of the pool, if o is not nil and events are kept. The same that
 // happens again within a second is counted with the first one.
-func (o *observed) note(k EventKind) {
+func (o *observed) note(k eventKind) {
 	if o == nil || len(o.observer.events) == 0 {
 		return
 	}
@@ -170,7 +158,7 @@ func (o *observed) note(k EventKind) {
 	all.latest++
 	o.noted[k] = all.latest
 	*all.event(all.latest) = Event{
-		Number: all.latest, Time: now, Count: 1, Pool: o.number, Name: o.name, Kind: k,
+		Number: all.latest, Time: now, Count: 1, Pool: o.number, Name: o.name, Kind: eventKindNames[k],
 	}
 }
 
@@ -191,6 +179,7 @@ type observed struct {
 	name     string
 	epoch    time.Time            // of the pool's times
 	number   int                  // of the pool
+	every    int                  // one task of so many is measured
 	noted    [numEventKinds]int64 // numbers of the latest events; under the Observer's lock
 
 	all   figures
@@ -239,7 +228,7 @@ const maxSpent = 1024
 
 // stride returns the number of tasks until the next one is chosen, that one included. It is
 // random, so that it does not follow a pattern of the tasks, and Every on average.
-func (o *observed) stride() uint32 { return 1 + rand.Uint32N(uint32(2*o.observer.config.Every-1)) }
+func (o *observed) stride() uint32 { return 1 + rand.Uint32N(uint32(2*o.every-1)) }
 
 // elapsed is Pool.elapsed.
 func (o *observed) elapsed() int64 { return int64(time.Since(o.epoch)) }
@@ -308,7 +297,7 @@ func (o *observed) refill() {
 
 // named returns the figures of the tasks with a name, nil if none are asked for.
 func (o *observed) named(name string) *figures {
-	most := o.observer.config.Names
+	most := o.observer.MaxNames
 	if most == 0 {
 		return nil
 	}

@@ -19,15 +19,6 @@ import (
 	"github.com/executor-go/executor/histogram"
 )
 
-func newObserver(t testing.TB, c executor.ObserverConfig) *executor.Observer {
-	t.Helper()
-	o, err := executor.NewObserver(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // sleep returns a body that takes d.
 func sleep(d time.Duration) func(context.Context) error {
 	return func(context.Context) error { time.Sleep(d); return nil }
@@ -64,7 +55,7 @@ func TestObserverMeasuresEachWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c.config.Observer = newObserver(t, executor.ObserverConfig{Every: 1})
+				c.config.Observer = &executor.Observer{Every: 1}
 				p := newPool(t, c.config)
 				for range 6 {
 					go p.Go(t.Context(), sleep(s), executor.Named("x")) // with a state
@@ -97,7 +88,7 @@ func TestObserverSamples(t *testing.T) {
 		"hire":      {Max: math.MaxInt, Queue: executor.Handoff()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config.Observer = newObserver(t, executor.ObserverConfig{})
+			config.Observer = &executor.Observer{}
 			p := newPool(t, config)
 			for range n {
 				mustGo(t, p, nop)
@@ -121,7 +112,7 @@ func TestObserverIgnoresRemovedTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := newObserver(t, executor.ObserverConfig{Every: 1})
+				o := &executor.Observer{Every: 1}
 				p := newPool(t, executor.Config{Core: 1, Queue: queue, Observer: o})
 				mustGo(t, p, sleep(time.Hour))
 				want := []time.Duration{0}
@@ -150,7 +141,7 @@ func TestObserverIgnoresRemovedTasks(t *testing.T) {
 // Waiting, Remove, DiscardOldest and ShutdownNow find tasks that are marked to be measured.
 func TestObserverHidesMarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newPool(t, executor.Config{
 			Core: 1, Queue: executor.Bounded(3), Observer: o, Reject: executor.DiscardOldest,
 		})
@@ -192,7 +183,7 @@ func (t *plainTask) Run(context.Context) error { t.n++; return nil }
 // its body is called is not.
 func TestObserverMeasuresFailedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newPool(t, executor.Config{
 			Core: 1, Observer: o, Hooks: executor.Hooks{
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
@@ -222,7 +213,7 @@ func TestObserverMeasuresFailedRuns(t *testing.T) {
 func TestObserverMeasuresLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const s = time.Second
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, Observer: o})
 		begin := time.Now()
 		series, err := p.AtFixedRate(t.Context(), s, 2*s, sleep(5*s), executor.Times(3))
@@ -252,7 +243,7 @@ func TestObserverMeasuresLateness(t *testing.T) {
 func TestObserverNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const s = time.Second
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 2})
+		o := &executor.Observer{Every: 1, MaxNames: 2}
 		p := newPool(t, executor.Config{Core: 1, Observer: o})
 		mustGo(t, p, sleep(s))
 		for i := range 4 {
@@ -305,7 +296,7 @@ func TestPoolFiguresWithoutObserver(t *testing.T) {
 // Workers has each worker from its begin to its end, and what it does since when.
 func TestPoolWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1 << 20})
+		o := &executor.Observer{Every: 1 << 20}
 		p := newPool(t, executor.Config{
 			Core: 1, Max: 3, Queue: executor.Bounded(1), KeepAlive: time.Minute, Observer: o,
 		})
@@ -377,7 +368,7 @@ func TestObserverWhileTasksRun(t *testing.T) {
 		"scheduled": newScheduled(t, executor.ScheduledConfig{Core: 2}).Pool,
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 3, Events: 100})
+			o := &executor.Observer{Every: 1, MaxNames: 3, MaxEvents: 100}
 			o.Watch(p)
 			const n = 2000
 			var submitters, look sync.WaitGroup
@@ -440,7 +431,7 @@ func TestObserverAllocatesNothing(t *testing.T) {
 	allocs := func(every int, queue executor.Queue) float64 {
 		c := executor.Config{Core: 1, Queue: queue}
 		if every > 0 {
-			c.Observer = newObserver(t, executor.ObserverConfig{Every: every, Names: 5})
+			c.Observer = &executor.Observer{Every: every, MaxNames: 5}
 		}
 		p := newPool(t, c)
 		var wg sync.WaitGroup
@@ -477,7 +468,7 @@ func TestObserverAllocatesNothingInHandOver(t *testing.T) {
 				}
 			})
 		}
-		plain, observed := allocs(nil), allocs(newObserver(t, executor.ObserverConfig{Every: 1}))
+		plain, observed := allocs(nil), allocs(&executor.Observer{Every: 1})
 		if observed > plain+10 {
 			t.Errorf("100 tasks allocate %v objects where each is measured, else %v", observed, plain)
 		}
@@ -508,7 +499,7 @@ func TestPoolTraceRegions(t *testing.T) {
 
 // Pools has the pools that are watched and not terminated, in order.
 func TestObserverPools(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	expectPools := func(want ...string) {
 		t.Helper()
 		var got []string
@@ -547,7 +538,7 @@ func TestObserverWatchesLater(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1})
 		mustGo(t, p, sleep(time.Second))
 		mustGo(t, p, sleep(2*time.Second))
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		o.Watch(p)
 		mustGo(t, p, sleep(4*time.Second))
 		p.Close()
@@ -558,12 +549,12 @@ func TestObserverWatchesLater(t *testing.T) {
 
 // Misuse of Watch panics.
 func TestObserverWatchMisuse(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	p := newPool(t, executor.Config{Name: "mail", Observer: o})
 	for want, f := range map[string]func(){
 		"executor: Observer.Watch of a nil Pool": func() { o.Watch(nil) },
 		`executor: Observer.Watch: another Observer watches pool "mail"; a pool has one`: func() {
-			newObserver(t, executor.ObserverConfig{}).Watch(p)
+			(&executor.Observer{}).Watch(p)
 		},
 	} {
 		func() {
@@ -573,25 +564,32 @@ func TestObserverWatchMisuse(t *testing.T) {
 	}
 }
 
-// A configuration out of its range is an error that says what is wrong.
-func TestNewObserverInvalid(t *testing.T) {
-	for text, c := range map[string]executor.ObserverConfig{
-		"Every is -1; it must be from 1 to 1048576, or 0 for 64":      {Every: -1},
-		"Every is 1048577; it must be from 1 to 1048576, or 0 for 64": {Every: 1<<20 + 1},
-		"Names is -1; it must not be negative; 0 is none":             {Names: -1},
-		"Events is -2; it must not be negative; 0 is none":            {Events: -2},
+// A pool does not take an Observer with a field out of its range, and says what is wrong.
+func TestObserverInvalid(t *testing.T) {
+	for text, o := range map[string]*executor.Observer{
+		"Every of the Observer is -1; it must be from 1 to 1048576, or 0 for 64":      {Every: -1},
+		"Every of the Observer is 1048577; it must be from 1 to 1048576, or 0 for 64": {Every: 1<<20 + 1},
+		"MaxNames of the Observer is -1; it must not be negative; 0 is none":          {MaxNames: -1},
+		"MaxEvents of the Observer is -2; it must not be negative; 0 is none":         {MaxEvents: -2},
 	} {
-		_, err := executor.NewObserver(c)
-		if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(fmt.Sprint(err), text) {
-			t.Errorf("NewObserver(%+v): %v, want %q", c, err, text)
+		_, err := executor.New(executor.Config{Observer: o})
+		_, errScheduled := executor.NewScheduled(executor.ScheduledConfig{Observer: o})
+		for where, err := range map[string]error{"Config": err, "ScheduledConfig": errScheduled} {
+			if want := "executor: " + where + ": " + text; !errors.Is(err, executor.ErrInvalid) || err.Error() != want {
+				t.Errorf("%+v: %v, want %q", o, err, want)
+			}
 		}
+		func() {
+			defer func() { expect(t, "panic", fmt.Sprint(recover()), "executor: Observer.Watch: "+text) }()
+			o.Watch(newPool(t, executor.Config{}))
+		}()
 	}
 }
 
 // Events has what happened to the pools, and counts what happens often.
 func TestObserverEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Events: 6})
+		o := &executor.Observer{MaxEvents: 6}
 		p := newPool(t, executor.Config{
 			Name: "mail", Core: 1, Queue: executor.Bounded(1), Observer: o,
 			Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
@@ -639,7 +637,7 @@ func TestObserverEvents(t *testing.T) {
 
 // An Observer that keeps no events has none.
 func TestObserverWithoutEvents(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	p := newPool(t, executor.Config{Observer: o})
 	mustGo(t, p, nop)
 	p.Close()
@@ -654,7 +652,7 @@ func TestObserverCountsTurns(t *testing.T) {
 		t.Run(fmt.Sprint("every ", every), func(t *testing.T) {
 			c := executor.Config{Core: 2}
 			if every > 0 {
-				c.Observer = newObserver(t, executor.ObserverConfig{Every: every})
+				c.Observer = &executor.Observer{Every: every}
 			}
 			pool := newPool(t, c)
 			share := newShare(t, pool, executor.ShareConfig{Limit: 1})

@@ -211,6 +211,9 @@ func New(c Config) (*Pool, error) {
 	if err := r.check("Config"); err != nil {
 		return nil, err
 	}
+	if err := c.Observer.check("Config"); err != nil {
+		return nil, err
+	}
 	q, err := c.Queue.backlog()
 	if err != nil {
 		return nil, err

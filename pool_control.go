@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"iter"
 	"log/slog"
 	"reflect"
@@ -186,7 +187,7 @@ func (p *Pool) Remove(what any) bool {
 // watchedBy has o watch p, if p has no Observer yet, and it has not ended. It
 // returns the Observer that p has, or o if p has ended.
 func (p *Pool) watchedBy(o *Observer) *Observer {
-	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch}
+	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch, every: cmp.Or(o.Every, defaultEvery)}
 	w.skip = w.stride()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -373,7 +373,7 @@ func (p *Pool) countPanic() {
 	p.mu.Lock()
 	p.mu.panics++
 	p.mu.Unlock()
-	p.observed.Load().note(EventPanicked)
+	p.observed.Load().note(panicked)
 }
 
 func (p *Pool) logPanic(ctx context.Context, info TaskInfo, err *PanicError) {

@@ -64,7 +64,7 @@ func (p *Pool) Shutdown() {
 	shares := p.sharesLocked()
 	p.mu.Unlock()
 	if first {
-		p.observed.Load().note(EventShutdown)
+		p.observed.Load().note(poolShutdown)
 	}
 	defer p.tidy()
 	for _, s := range shares {
@@ -100,7 +100,7 @@ func (p *Pool) ShutdownNow() []Dropped {
 	p.retireLocked()
 	shares := p.sharesLocked()
 	p.mu.Unlock()
-	p.observed.Load().note(EventStop)
+	p.observed.Load().note(poolStopped)
 
 	p.cancel(ErrShutdown)
 	defer p.tidy()
@@ -231,7 +231,7 @@ func (p *Pool) tidy() {
 		p.mu.Lock()
 		p.mu.stage = StageTerminated
 		p.mu.Unlock()
-		p.observed.Load().note(EventTerminated)
+		p.observed.Load().note(poolTerminated)
 		if o := p.observed.Load(); o != nil {
 			o.observer.remove(o)
 		}

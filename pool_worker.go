@@ -161,7 +161,7 @@ func (p *Pool) work(w *worker) {
 	if w.labels == nil {
 		w.labels = workerLabels(p.name, w.number)
 		if o := p.observed.Load(); o != nil {
-			o.note(EventWorkerStarted)
+			o.note(workerStarted)
 		}
 	}
 	returned := false
@@ -281,7 +281,7 @@ func (p *Pool) fetch(w *worker, out outcome) bool {
 	}
 	if next == stepExit {
 		w.phase = phaseGone
-		p.observed.Load().note(EventWorkerLeft)
+		p.observed.Load().note(workerLeft)
 		p.tidy()
 	}
 	return next == stepRun

@@ -169,7 +169,7 @@ func (p *Pool) countRejectedLocked(why error) {
 	p.mu.gate.submitted++
 	p.mu.ended[rejectedTask]++
 	p.mu.rejections.count(why)
-	p.observed.Load().note(EventRejected)
+	p.observed.Load().note(taskRejected)
 }
 
 // rejections is Stats.Rejections.
@@ -261,7 +261,7 @@ func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backl
 		if evicted, ok = evict(p.mu.queue); ok {
 			p.mu.ended[rejectedTask]++
 			p.mu.rejections.Evicted++
-			p.observed.Load().note(EventRejected)
+			p.observed.Load().note(taskRejected)
 			w, verdict = p.admitLocked(e, e.task())
 		}
 	}

@@ -90,6 +90,9 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if err := r.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}
+	if err := c.Observer.check("ScheduledConfig"); err != nil {
+		return nil, err
+	}
 	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	q := newDelayBacklog(p.clock())
 	p.timer = &timer{pool: p, queue: q.Queue}

@@ -105,6 +105,9 @@ func (o *Observer) Watch(p *Pool) {
 	if p == nil {
 		panic("executor: Observer.Watch of a nil Pool")
 	}
+	if err := o.check("Observer.Watch"); err != nil {
+		panic(err.Error())
+	}
 	if other := p.watchedBy(o); other != o {
 		panic(fmt.Sprintf("executor: Observer.Watch: another Observer watches %s; a pool has one",
 			titled("pool", p.name)))
@@ -147,7 +150,7 @@ type Figures struct {
 	Max      int // the most workers; -1 for no limit
 	Capacity int // the most tasks that may wait; -1 for no limit
 
-	// Every is one task of how many that is measured, see ObserverConfig; 0 for a pool
+	// Every is one task of how many that is measured, see Observer.Every; 0 for a pool
 	// without an Observer. Each measured one stands for so many.
 	Every int
 
@@ -255,10 +258,10 @@ func (p *Pool) look(w *worker, now int64) WorkerInfo {
 
 // fill fills in what was measured.
 func (o *observed) fill(f *Figures) {
-	f.Every = o.observer.config.Every
+	f.Every = o.every
 	all := o.all.snapshot(f.Scheduled)
 	f.Wait, f.Late, f.Run = all.Wait, all.Late, all.Run
-	if o.observer.config.Names == 0 {
+	if o.observer.MaxNames == 0 {
 		return
 	}
 	o.names.mu.Lock()

@@ -11,7 +11,7 @@ import (
 
 // 100 pools of 8 workers are looked at, and the overview is made.
 func BenchmarkOverview(b *testing.B) {
-	o := newObserver(b, executor.ObserverConfig{Every: 1, Names: 10, Events: 100})
+	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 100}
 	for i := range 100 {
 		p := newPool(b, o, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8})
 		for j := range 100 {

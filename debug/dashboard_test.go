@@ -25,7 +25,7 @@ const (
 func exported(t *testing.T) map[string]map[string]bool {
 	all := make(map[string]map[string]bool)
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 2})
+		o := &executor.Observer{Every: 1, MaxNames: 2}
 		p := newPool(t, o, executor.Config{Core: 1, Queue: executor.Bounded(1)})
 		s := newScheduled(t, o, "timers")
 		p.Go(t.Context(), nop, executor.Named("a"))

@@ -1,8 +1,7 @@
 // Package debug shows the pools of an [executor.Observer]: as a page for people, live, as JSON,
 // and as text for Prometheus.
 //
-//	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 20, Events: 200})
-//	…
+//	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 200}
 //	pool, err := executor.New(executor.Config{Name: "mail", Observer: observer})
 //	…
 //	http.Handle("/debug/executors/", debug.Handler(observer))

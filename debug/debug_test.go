@@ -23,15 +23,6 @@ import (
 
 func TestMain(m *testing.M) { check.Main(m) }
 
-func newObserver(t testing.TB, c executor.ObserverConfig) *executor.Observer {
-	t.Helper()
-	o, err := executor.NewObserver(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // newPool returns a pool that o watches and that is shut down at the end.
 func newPool(t testing.TB, o *executor.Observer, c executor.Config) *executor.Pool {
 	t.Helper()
@@ -90,7 +81,7 @@ func get(t testing.TB, h http.Handler, path string) string {
 
 // Each hostile request is refused, whatever it asks for, and the answer says why.
 func TestHandlerRefuses(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	newPool(t, o, executor.Config{Name: "secret"})
 	h := debug.Handler(o, debug.Hosts("ops.example.org", "10.0.0.5:8080"))
 	const forbidden, method = http.StatusForbidden, http.StatusMethodNotAllowed
@@ -145,7 +136,7 @@ func TestHandlerRefuses(t *testing.T) {
 
 // Requests of this machine, and of hosts that are named, are answered.
 func TestHandlerAllows(t *testing.T) {
-	h := debug.Handler(newObserver(t, executor.ObserverConfig{}), debug.Hosts("Ops.example.org", "10.0.0.5:8080"))
+	h := debug.Handler(&executor.Observer{}, debug.Hosts("Ops.example.org", "10.0.0.5:8080"))
 	for _, headers := range [][]string{
 		{},
 		{"Host", "127.0.0.1:8080"},
@@ -195,7 +186,7 @@ var (
 // Under any path, with StripPrefix or without, all that a page links to is there, and relative.
 // Nothing in it needs more than the policy allows.
 func TestHandlerLinks(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{Names: 3, Events: 9})
+	o := &executor.Observer{MaxNames: 3, MaxEvents: 9}
 	p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
 	s := newScheduled(t, o, "timers")
 	if _, err := s.AtFixedRate(t.Context(), time.Hour, time.Hour, nop, executor.Named("hourly")); err != nil {
@@ -238,7 +229,7 @@ func TestHandlerLinks(t *testing.T) {
 
 // What is asked for wrongly is an error that says what there is.
 func TestHandlerErrors(t *testing.T) {
-	h := debug.Handler(newObserver(t, executor.ObserverConfig{}))
+	h := debug.Handler(&executor.Observer{})
 	for path, want := range map[string]struct {
 		status int
 		says   string
@@ -278,7 +269,7 @@ var hostile = []string{
 // Names of pools and tasks are shown as text, whatever is in them, on pages of a usual size.
 func TestPagesShowHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 100, Events: 100})
+		o := &executor.Observer{Every: 1, MaxNames: 100, MaxEvents: 100}
 		stuck := make(chan bool)
 		defer close(stuck)
 		s := newScheduled(t, o, hostile[0])
@@ -327,7 +318,7 @@ func TestPagesShowHostileNames(t *testing.T) {
 // A page has at most 20 KB for 50 rows, and no more rows, and what it loads is small.
 func TestPageSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 60, Events: 100})
+		o := &executor.Observer{Every: 1, MaxNames: 60, MaxEvents: 100}
 		s := newScheduled(t, o, "timers")
 		big := newPool(t, o, executor.Config{Name: "big", Core: 60})
 		h := debug.Handler(o)
@@ -375,7 +366,7 @@ func TestPageSize(t *testing.T) {
 // The overview begins with what needs attention.
 func TestOverviewAttention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		h := debug.Handler(o)
 		p := newPool(t, o, executor.Config{
 			Name: "mail", Core: 1, Queue: executor.Bounded(2),
@@ -411,7 +402,7 @@ func TestOverviewAttention(t *testing.T) {
 // However many requests there are, pools are looked at once in a second.
 func TestHandlerLooksOnceInASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{})
+		o := &executor.Observer{}
 		p := newPool(t, o, executor.Config{Core: 1})
 		h := debug.Handler(o)
 		runs := func() (n int64) {

@@ -15,7 +15,7 @@ import (
 // A stream has the page's content at once and then each second, and ends with the request.
 func TestStreamUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
 		h := debug.Handler(o)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -49,7 +49,7 @@ func TestStreamUpdates(t *testing.T) {
 // No name can begin an event of its own.
 func TestStreamHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 100})
+		o := &executor.Observer{Every: 1, MaxNames: 100}
 		p := newPool(t, o, executor.Config{Name: "a\r\revent: evil\rdata: \"x\"\r\r", Core: 1})
 		for _, name := range hostile {
 			p.Go(t.Context(), nop, executor.Named(name))
@@ -72,7 +72,7 @@ func TestStreamHostileNames(t *testing.T) {
 // A stream of a pool that has ended says so and ends, and none lasts for ever.
 func TestStreamEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{})
+		o := &executor.Observer{}
 		p := newPool(t, o, executor.Config{Core: 1})
 		h := debug.Handler(o)
 		overview := pagetest.Listen(t.Context(), h, "")

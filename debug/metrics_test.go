@@ -91,7 +91,7 @@ func scrape(t testing.TB, text string) map[string]float64 {
 // The numbers of page, JSON and Prometheus are those of the pool.
 func TestNumbersAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 2})
+		o := &executor.Observer{Every: 1, MaxNames: 2}
 		p := newPool(t, o, executor.Config{
 			Name: "mail", Core: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour,
 			Hooks: executor.Hooks{
@@ -199,7 +199,7 @@ func TestNumbersAgree(t *testing.T) {
 // that is measured counts for Every.
 func TestMetricsBuckets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newPool(t, o, executor.Config{Core: 1})
 		for _, d := range []time.Duration{
 			0, 1, time.Millisecond, time.Second, 1100 * time.Millisecond, time.Hour, 48 * time.Hour,
@@ -222,7 +222,7 @@ func TestMetricsBuckets(t *testing.T) {
 // Labels hold any name, and names that are alike in them are one series.
 func TestMetricsHostileNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 100})
+		o := &executor.Observer{Every: 1, MaxNames: 100}
 		p := newPool(t, o, executor.Config{Name: "mail", Core: 1})
 		names := append(hostile, "(others)", strings.Repeat("long", 2560)+"er", "a\rb", "a\x01b")
 		for _, name := range names {

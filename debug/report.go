@@ -57,12 +57,12 @@ type PoolReport struct {
 
 // EventReport is an event, see [executor.Event].
 type EventReport struct {
-	Number int64              `json:"number"`
-	Time   time.Time          `json:"time"`
-	Count  int64              `json:"count"`
-	Pool   int                `json:"pool"` // the number
-	Name   string             `json:"name"` // of the pool
-	Kind   executor.EventKind `json:"kind"`
+	Number int64     `json:"number"`
+	Time   time.Time `json:"time"`
+	Count  int64     `json:"count"`
+	Pool   int       `json:"pool"` // the number
+	Name   string    `json:"name"` // of the pool
+	Kind   string    `json:"kind"`
 }
 
 // Measured is what was measured of some tasks, see [executor.Figures].

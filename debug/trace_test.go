@@ -13,7 +13,7 @@ import (
 
 // A flight recorder is asked only if there is one, it runs, and nobody else asks.
 func TestTrace(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	p := newPool(t, o, executor.Config{Core: 1})
 	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{})
 	expect := func(h http.Handler, w *httptest.ResponseRecorder, status int, says string) {

@@ -130,7 +130,7 @@ func unpacked(h *dto.Histogram) histogram.Snapshot {
 // by protobuf.
 func TestPrometheusScrape(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1})
+		o := &executor.Observer{Every: 1}
 		p := newPool(t, executor.Config{Name: "mail", Core: 2, Observer: o})
 		for i := range 1001 {
 			p.Go(t.Context(), func(context.Context) error { time.Sleep(time.Duration(i * i)); return nil })
@@ -207,7 +207,7 @@ var (
 // the pools' Stats.
 func TestExportsAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 3})
+		o := &executor.Observer{Every: 1, MaxNames: 3}
 		p, s := load(t, o)
 		page, export := debug.Handler(o), exporter(t, o)
 

@@ -16,7 +16,7 @@ import (
 func BenchmarkCollect(b *testing.B) {
 	for _, names := range []int{0, 10} {
 		b.Run(fmt.Sprint("names=", names), func(b *testing.B) {
-			o := newObserver(b, executor.ObserverConfig{Every: 1, Names: names})
+			o := &executor.Observer{Every: 1, MaxNames: names}
 			for i := range 100 {
 				p := newPool(b, executor.Config{Name: fmt.Sprint("pool ", i), Core: 8, Observer: o})
 				for j := range 100 {

@@ -14,10 +14,7 @@ import (
 // A program with the SDK sets up metrics and spans; with an exporter in the place of the reader
 // and of the processor of spans, they leave the program.
 func Example() {
-	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1})
-	if err != nil {
-		panic(err)
-	}
+	observer := &executor.Observer{Every: 1}
 	reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(execotel.Producer(observer)))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	defer meters.Shutdown(context.Background())

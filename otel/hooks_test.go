@@ -328,7 +328,7 @@ func TestHooksMisuse(t *testing.T) {
 		"execotel: Hooks of a nil TracerProvider":     func() { execotel.Hooks(nil) },
 		"execotel: Relate: the relation is 9":         func() { execotel.Relate(9) },
 		"execotel: Register of a nil Observer":        func() { execotel.Register(nil, nil) },
-		"execotel: Register with a nil MeterProvider": func() { execotel.Register(newObserver(t, executor.ObserverConfig{}), nil) },
+		"execotel: Register with a nil MeterProvider": func() { execotel.Register(&executor.Observer{}, nil) },
 		"execotel: Producer of a nil Observer":        func() { execotel.Producer(nil) },
 	} {
 		func() {

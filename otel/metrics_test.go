@@ -23,15 +23,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-func newObserver(t testing.TB, c executor.ObserverConfig) *executor.Observer {
-	t.Helper()
-	o, err := executor.NewObserver(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 // collected is what one collection has, by the names of the metrics.
 type collected map[string]metricdata.Aggregation
 
@@ -103,7 +94,7 @@ func snapshot(p metricdata.ExponentialHistogramDataPoint[float64]) histogram.Sna
 func TestProducerLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, every := range []int{1, 4} {
-			o := newObserver(t, executor.ObserverConfig{Every: every})
+			o := &executor.Observer{Every: every}
 			p := newPool(t, executor.Config{Name: "mail", Core: 2, Observer: o})
 			s := newScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
 			for i := range 300 {
@@ -155,7 +146,7 @@ func TestProducerLosesNothing(t *testing.T) {
 // encoding.
 func TestProducerNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newObserver(t, executor.ObserverConfig{Every: 1, Names: 4})
+		o := &executor.Observer{Every: 1, MaxNames: 4}
 		p := newPool(t, executor.Config{Name: "m\xff\n", Core: 1, Observer: o})
 		for _, name := range []string{"", "a\r", "a\n", strings.Repeat("é", 200), "x", "y", "x"} {
 			p.Go(t.Context(), func(context.Context) error { return nil }, executor.Named(name))
@@ -183,7 +174,7 @@ func TestProducerNames(t *testing.T) {
 // Pools come and go with the Observer's, a limit is left out where there is none, and unregister
 // removes all.
 func TestRegisterFollowsPools(t *testing.T) {
-	o := newObserver(t, executor.ObserverConfig{})
+	o := &executor.Observer{}
 	reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(execotel.Producer(o)))
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	unregister, err := execotel.Register(o, provider)
@@ -237,7 +228,7 @@ func (fullMeter) Int64ObservableCounter(
 
 // The error of a provider is passed on.
 func TestRegisterError(t *testing.T) {
-	unregister, err := execotel.Register(newObserver(t, executor.ObserverConfig{}), full{})
+	unregister, err := execotel.Register(&executor.Observer{}, full{})
 	if !errors.Is(err, errFull) || unregister != nil || !strings.HasPrefix(err.Error(), "execotel: Register: ") {
 		t.Errorf("Register: %v", err)
 	}

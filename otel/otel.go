@@ -1,8 +1,7 @@
 // Package execotel exports what an [executor.Observer] knows to OpenTelemetry, and makes spans of
 // the runs of tasks.
 //
-//	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 20})
-//	…
+//	observer := &executor.Observer{Every: 1, MaxNames: 20}
 //	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(execotel.Producer(observer)))
 //	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 //	unregister, err := execotel.Register(observer, meters)
@@ -36,7 +35,7 @@
 //
 // All have the attributes executor.name, executor.id, which is the pool's number in the Observer,
 // and executor.type, pool or scheduled. The three histograms have executor.task.name as well if
-// ObserverConfig.Names is not 0. Package debug has the same metrics, by the names that
+// Observer.MaxNames is not 0. Package debug has the same metrics, by the names that
 // OpenTelemetry's exporter for Prometheus makes of these.
 //
 // # Traces

@@ -16,7 +16,7 @@ import (
 // histograms of scale 3. These are the buckets of package histogram, so that nothing is lost. It is
 // for the option WithProducer of a reader. Producer panics if o is nil.
 //
-// A task that is measured counts as often as there are tasks for it, see ObserverConfig.Every, so
+// A task that is measured counts as often as there are tasks for it, see Observer.Every, so
 // that rates and sums are those of all tasks.
 //
 // The temporality is cumulative whatever the reader prefers, since a reader does not change what a

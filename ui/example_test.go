@@ -16,10 +16,7 @@ import (
 
 // A program shows its pools and its jobs, and lets those act who have logged in.
 func Example() {
-	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Events: 100})
-	if err != nil {
-		panic(err)
-	}
+	observer := &executor.Observer{Every: 1, MaxEvents: 100}
 	pool, err := executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: observer})
 	if err != nil {
 		panic(err)

@@ -42,10 +42,7 @@ func newUI(t testing.TB, c ui.Config) *ui.UI {
 
 func newObserver(t testing.TB) *executor.Observer {
 	t.Helper()
-	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 60, Events: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := &executor.Observer{Every: 1, MaxNames: 60, MaxEvents: 60}
 	return o
 }
 

@@ -25,8 +25,7 @@ var (
 // openObserved returns a function that opens a pool of which one task of every is measured.
 func openObserved(every int) func(workers int, task func()) drive.Pool {
 	return func(workers int, task func()) drive.Pool {
-		o, err := executor.NewObserver(executor.ObserverConfig{Every: every})
-		must(err)
+		o := &executor.Observer{Every: every}
 		pool := executor.Fixed(workers, func(c *executor.Config) { c.Observer = o })
 		return ourPool{pool, func(context.Context) error { task(); return nil }}
 	}

@@ -196,9 +196,7 @@ func (o *runOptions) run() error {
 
 	var observer *executor.Observer
 	if listening != nil {
-		if observer, err = executor.NewObserver(executor.ObserverConfig{Every: 1, Events: 100}); err != nil {
-			return &exitError{exitMistake, err.Error()}
-		}
+		observer = &executor.Observer{Every: 1, MaxEvents: 100}
 	}
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,

@@ -82,10 +82,7 @@ type service struct {
 }
 
 func newService(c executor.Config, work func(context.Context, string) error) (*service, error) {
-	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 20, Events: 100})
-	if err != nil {
-		return nil, err
-	}
+	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 100}
 	c.Observer = observer
 	pool, err := executor.New(c)
 	return &service{pool, observer, work}, err

@@ -40,10 +40,7 @@ func main() {
 
 // run shows pools under load at an address, which it writes to out, until ctx ends.
 func run(ctx context.Context, address string, out io.Writer) error {
-	observer, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 20, Events: 200})
-	if err != nil {
-		return err
-	}
+	observer := &executor.Observer{Every: 1, MaxNames: 20, MaxEvents: 200}
 	stop, err := work(observer)
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (l *Look) Happened(pool int) (rows []Happened) {
 		if len(rows) == eventLimit {
 			break
 		}
-		text := e.Kind.String()
+		text := e.Kind
 		if e.Count > 1 {
 			text += " ×" + page.Count(e.Count)
 		}

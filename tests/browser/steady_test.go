@@ -42,10 +42,7 @@ func TestPagesSteady(t *testing.T) {
 }
 
 func steady(t *testing.T, page func(*executor.Observer) http.Handler) {
-	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 10, Events: 50})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 50}
 	busy := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	for i := range 5 {
 		p, err := executor.New(executor.Config{Name: fmt.Sprint("pool ", i), Core: 8, Observer: o})

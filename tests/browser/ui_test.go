@@ -39,10 +39,7 @@ var uiViews = []view{
 func runUI() (base string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	atEnd(cancel)
-	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 10, Events: 50})
-	if err != nil {
-		return "", err
-	}
+	o := &executor.Observer{Every: 1, MaxNames: 10, MaxEvents: 50}
 	pool, err := executor.New(executor.Config{Name: "thumbnails", Core: 4, Observer: o})
 	if err != nil {
 		return "", err

@@ -71,7 +71,7 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 	quiet := slog.New(slog.DiscardHandler)
 	var observer *executor.Observer
 	if r.IntN(2) == 0 {
-		observer, _ = executor.NewObserver(executor.ObserverConfig{Every: 1, Names: 4, Events: 64})
+		observer = &executor.Observer{Every: 1, MaxNames: 4, MaxEvents: 64}
 	}
 	if r.IntN(2) == 0 {
 		c := executor.ScheduledConfig{Core: r.IntN(4), Logger: quiet, Observer: observer}
