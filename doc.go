@@ -11,9 +11,9 @@
 // A task is a function that gets a context and returns an error, with a value or without.
 // [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks without a
 // future; [Pool.Execute] takes any [Runnable], a [Task] among them. [InvokeAll] runs
-// several and waits for all, [InvokeAny] waits for the first that succeeds, [SubmitAll]
-// does not wait, and [Completed] returns futures in the order in which they are done;
-// [CompletionService] does that for a stream without an end.
+// several and waits for all, [InvokeAny] waits for the first that succeeds, and [Completed]
+// returns futures in the order in which they are done; [CompletionService] does that for a
+// stream without an end.
 //
 // A single task is named by [Named], bounded by [Timeout], and put before others
 // by [Priority].

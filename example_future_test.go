@@ -205,11 +205,14 @@ func ExampleCompleted() {
 	defer pool.Close()
 
 	first, second := make(chan struct{}), make(chan struct{})
-	fs := executor.SubmitAll(context.Background(), pool,
+	var fs []*executor.Future[string]
+	for _, fn := range []func(context.Context) (string, error){
 		func(context.Context) (string, error) { <-second; return "C", nil },
 		func(context.Context) (string, error) { return "A", nil },
 		func(context.Context) (string, error) { <-first; return "B", nil },
-	)
+	} {
+		fs = append(fs, executor.Submit(context.Background(), pool, fn))
+	}
 	for f := range executor.Completed(fs...) {
 		s, _ := f.Result()
 		fmt.Println(s)

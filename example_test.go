@@ -553,7 +553,7 @@ func ExamplePool_Share() {
 	mail, err := pool.Share(executor.ShareConfig{
 		Name:  "mail",
 		Limit: 2,
-		Rate:  executor.PerSecond(10, 5), // five at once, then one each 100 ms
+		Rate:  executor.Rate{PerSecond: 10, Burst: 5}, // five at once, then one each 100 ms
 	})
 	if err != nil {
 		panic(err)

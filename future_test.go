@@ -317,7 +317,6 @@ func TestFutureSubmitNilContext(t *testing.T) {
 		plain := func(context.Context) error { ran = true; return nil }
 		for name, call := range map[string]func(){
 			"Submit":     func() { executor.Submit(none, p, body) },
-			"SubmitAll":  func() { executor.SubmitAll(none, p, body) },
 			"InvokeAll":  func() { executor.InvokeAll(none, p, body) },
 			"InvokeAny":  func() { executor.InvokeAny(none, p, body) },
 			"Go":         func() { p.Go(none, plain) },

@@ -9,16 +9,6 @@ import (
 	"github.com/executor-go/executor/queue"
 )
 
-// SubmitAll submits the functions one after the other, like [Submit], and returns their
-// futures in the same order. It does not wait for the futures; see [Completed].
-func SubmitAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
-	fs := make([]*Future[T], len(fns))
-	for i, fn := range fns {
-		fs[i] = Submit(ctx, ex, fn)
-	}
-	return fs
-}
-
 // InvokeAll submits the functions, waits until all are done, and returns their futures in
 // the order of the functions. When ctx ends, the futures that are not done are canceled:
 // none is left pending, but a body that was running may return later than InvokeAll;

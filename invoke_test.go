@@ -51,7 +51,7 @@ func overExecutors(t *testing.T, test func(t *testing.T, ex executor.Executor)) 
 	})
 }
 
-// InvokeAll and SubmitAll.
+// InvokeAll.
 
 // InvokeAll returns when each function has run once, with the futures in the order of the
 // functions, whatever the outcomes are (testInvokeAll4, testInvokeAll5, InvokeTest.testInvokeAll1
@@ -99,16 +99,13 @@ func TestInvokeAllScheduledPool(t *testing.T) {
 	})
 }
 
-// Without functions InvokeAll and SubmitAll return no futures, and InvokeAny returns ErrNoTasks
+// Without functions InvokeAll returns no futures, and InvokeAny returns ErrNoTasks
 // (testInvokeAll1, testInvokeAll2, testInvokeAny1, testInvokeAny2, InvokeTest Empty and Null).
 func TestInvokeNoFunctions(t *testing.T) {
 	ex := testkit.Rejecting(errors.New("the executor was called"))
 	for _, fns := range [][]task{nil, {}} {
 		if fs := executor.InvokeAll(t.Context(), ex, fns...); fs == nil || len(fs) != 0 {
 			t.Errorf("InvokeAll: %v", fs)
-		}
-		if fs := executor.SubmitAll(t.Context(), ex, fns...); fs == nil || len(fs) != 0 {
-			t.Errorf("SubmitAll: %v", fs)
 		}
 		if _, err := executor.InvokeAny(t.Context(), ex, fns...); err != executor.ErrNoTasks {
 			t.Errorf("InvokeAny: %v", err)
@@ -152,14 +149,6 @@ func TestInvokeAllNilFunctionScheduledPool(t *testing.T) {
 		expectIs(t, "outcome of the nil one", fs[1].Err(), executor.ErrNilTask)
 		d.Check(t)
 	})
-}
-
-// SubmitAll does not check ahead: only the task of the nil function fails.
-func TestSubmitAllNilFunction(t *testing.T) {
-	fs := executor.SubmitAll(t.Context(), testkit.Inline{}, value(1), nil, value(3))
-	if got := statesOf(fs); got != "[succeeded failed succeeded]" {
-		t.Error(got)
-	}
 }
 
 // When the context of InvokeAll ends, tasks that are done keep their outcomes; the others are
@@ -572,7 +561,7 @@ func TestCompletedYieldsAllOutcomes(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(2)})
 		b := newBlocker(t)
 		b.Fill(t, p, 1)
-		fs := executor.SubmitAll(t.Context(), p, testkit.Fail(errTask), value(2), value(3))
+		fs := testkit.SubmitAll(t.Context(), p, testkit.Fail(errTask), value(2), value(3))
 		fs[1].Cancel()
 		b.Release()
 		n := 0
@@ -592,7 +581,7 @@ func TestCompletedYieldsAllOutcomes(t *testing.T) {
 func TestCompletedBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
-		fs := executor.SubmitAll(t.Context(), p, testkit.After(time.Second, 1), testkit.After(time.Minute, 2))
+		fs := testkit.SubmitAll(t.Context(), p, testkit.After(time.Second, 1), testkit.After(time.Minute, 2))
 		for range executor.Completed(fs...) {
 			break
 		}
@@ -914,7 +903,7 @@ func TestInvokeByTaskOfPool(t *testing.T) {
 			return executor.InvokeAny(ctx, ex, failure, failure, add(6))
 		},
 		"Completed": func(ctx context.Context, ex executor.Executor) (sum int, err error) {
-			for f := range executor.Completed(executor.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
+			for f := range executor.Completed(testkit.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
 				v, e := f.Result()
 				sum, err = sum+v, errors.Join(err, e)
 			}

@@ -217,7 +217,7 @@ func TestPoolWaitingIsSnapshot(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Prioritized()})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value)
+		testkit.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value)
 		for range pool.Waiting() {
 			break
 		}
@@ -239,7 +239,7 @@ func TestPoolCanceledTaskLeavesQueue(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1, Queue: executor.Bounded(4)})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value, block.Value)
+		fs := testkit.SubmitAll(t.Context(), pool, block.Value, block.Value, block.Value, block.Value)
 		expect(t, "Cancel", fs[2].Cancel(), true)
 		expect(t, "Abandon", fs[0].Abandon(), true)
 		s := checkStats(t, pool)

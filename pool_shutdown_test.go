@@ -324,7 +324,7 @@ func TestPoolTerminationAfterCancelAtAnyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 200 {
 			pool := newPool(t, executor.Config{Core: 1})
-			fs := executor.SubmitAll(t.Context(), pool, value(1), value(2))
+			fs := testkit.SubmitAll(t.Context(), pool, value(1), value(2))
 			for _, f := range fs {
 				go f.Cancel()
 			}
@@ -476,7 +476,7 @@ func TestPoolShutdownNowOmitsCanceled(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
-		fs := executor.SubmitAll(t.Context(), pool, block.Value, block.Value)
+		fs := testkit.SubmitAll(t.Context(), pool, block.Value, block.Value)
 		fs[0].Cancel()
 		dropped := pool.ShutdownNow()
 		expect(t, "returned", len(dropped), 1)
@@ -795,7 +795,7 @@ func TestPoolDroppedPanics(t *testing.T) {
 				block := newBlocker(t)
 				block.Fill(t, pool, 1)
 				ctx, cancel := context.WithCancel(t.Context())
-				fs := executor.SubmitAll(ctx, pool, value(1), value(2), value(3))
+				fs := testkit.SubmitAll(ctx, pool, value(1), value(2), value(3))
 				cancel()
 				for _, f := range fs {
 					_, err := f.Get(t.Context())

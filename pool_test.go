@@ -791,7 +791,7 @@ func TestPresetPerTaskShutdown(t *testing.T) {
 func TestPresetPerTaskShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
-		fs := executor.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour),
+		fs := testkit.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour),
 			executor.Callable(testkit.AnHour))
 		synctest.Wait()
 		expect(t, "returned", len(pool.ShutdownNow()), 0)

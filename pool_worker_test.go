@@ -569,7 +569,7 @@ func TestPoolRunGoexitDuringShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		block := newBlocker(t)
-		fs := executor.SubmitAll(t.Context(), pool, func(ctx context.Context) (int, error) {
+		fs := testkit.SubmitAll(t.Context(), pool, func(ctx context.Context) (int, error) {
 			block.Run(ctx)
 			runtime.Goexit()
 			return 0, nil

@@ -71,8 +71,9 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	if c.Limit < 0 {
 		return nil, invalid("ShareConfig: Limit is %d; it must not be negative", c.Limit)
 	}
-	if c.Rate.err != nil {
-		return nil, c.Rate.err
+	rate, err := c.Rate.bucket()
+	if err != nil {
+		return nil, err
 	}
 	if c.Queue == nil {
 		c.Queue = Unbounded()
@@ -81,7 +82,7 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.newShare(c, q, room)
+	s, err := p.newShare(c, q, room, rate)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 
 // newShare returns a share over a queue, which has room for so many tasks without a turn.
 // It is not known to p yet.
-func (p *Pool) newShare(c ShareConfig, q backlog, room int) (*Pool, error) {
+func (p *Pool) newShare(c ShareConfig, q backlog, room int, rate bucket.Bucket) (*Pool, error) {
 	if c.Name == "" {
 		c.Name = p.name
 	}
@@ -118,7 +119,7 @@ func (p *Pool) newShare(c ShareConfig, q backlog, room int) (*Pool, error) {
 	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	s.mu.queue = q
 	s.owner.Lender = &p.owner
-	s.loan = &loan{share: s, lender: p, room: room, rate: bucket.Bucket{Interval: c.Rate.interval, Burst: c.Rate.burst}}
+	s.loan = &loan{share: s, lender: p, room: room, rate: rate}
 	s.loan.keys, s.loan.keyed = q.(keyedBacklog)
 	return s, nil
 }
@@ -149,28 +150,33 @@ func (p *Pool) size() int {
 	return r.max
 }
 
-// Rate bounds how often something begins: a token bucket. It is made by [PerSecond]; the
-// zero Rate is no bound.
+// Rate bounds how often something begins: a token bucket. Within any d seconds at most
+// Burst + PerSecond*d begin. The zero Rate is no bound.
 type Rate struct {
-	interval int64 // ns between two tokens; 0 for no bound
-	burst    int64 // tokens that the bucket holds
-	err      error
+	// PerSecond is how often on average. It must be positive, as 0.1 for one in ten seconds,
+	// and at most a billion.
+	PerSecond float64
+
+	// Burst is how many may begin at once, after a time in which none did. It must not be
+	// negative; 0, the default, is 1.
+	Burst int
 }
 
-// PerSecond is a rate of n per second on average, and of up to burst at once: within any d
-// seconds, at most burst + n*d begin. n must be positive, as 0.1 for one in ten seconds,
-// and at most a billion; burst must be at least 1. Share returns an error otherwise.
-func PerSecond(n float64, burst int) Rate {
-	if !(n > 0) || n > 1e9 {
-		return Rate{err: invalid("PerSecond(%v, %d): the rate must be positive and at most 1e9; "+
-			"leave Rate out for no bound", n, burst)}
+// bucket returns the full bucket of r.
+func (r Rate) bucket() (bucket.Bucket, error) {
+	if r == (Rate{}) {
+		return bucket.Bucket{}, nil
 	}
-	interval := math.Ceil(1e9 / n)
-	if burst < 1 || float64(burst) > math.MaxInt64/2/interval {
-		return Rate{err: invalid("PerSecond(%v, %d): the burst must be at least 1, and not more than the rate "+
-			"makes in 146 years", n, burst)}
+	if !(r.PerSecond > 0) || r.PerSecond > 1e9 {
+		return bucket.Bucket{}, invalid("Rate: PerSecond is %v; it must be positive and at most 1e9; "+
+			"leave Rate out for no bound", r.PerSecond)
 	}
-	return Rate{interval: int64(interval), burst: int64(burst)}
+	interval, burst := math.Ceil(1e9/r.PerSecond), max(r.Burst, 1)
+	if r.Burst < 0 || float64(burst) > math.MaxInt64/2/interval {
+		return bucket.Bucket{}, invalid("Rate: Burst is %d; it must not be negative, and not more than the rate "+
+			"makes in 146 years", r.Burst)
+	}
+	return bucket.Bucket{Interval: int64(interval), Burst: int64(burst)}, nil
 }
 
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their
@@ -224,7 +230,7 @@ func (k *Keyed[K]) Pool() *Pool { return k.pool }
 
 // keyed returns a share whose tasks have keys.
 func (p *Pool) keyed(n int) *Pool {
-	s := must(p.newShare(ShareConfig{}, newKeyedBacklog(n), maxQueued))
+	s := must(p.newShare(ShareConfig{}, newKeyedBacklog(n), maxQueued, bucket.Bucket{}))
 	if !p.lend(s) {
 		s.Shutdown()
 	}

@@ -55,7 +55,7 @@ func TestShareLimit(t *testing.T) {
 func TestShareRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
-		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(10, 3)})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 10, Burst: 3}})
 		start := time.Now()
 		var began []time.Duration
 		for range 6 {
@@ -84,7 +84,7 @@ func TestShareRateIsKept(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1 + r.IntN(4)})
 			burst := 1 + r.IntN(4)
 			share := newShare(t, pool, executor.ShareConfig{
-				Limit: 1 + r.IntN(4), Rate: executor.PerSecond(20, burst)})
+				Limit: 1 + r.IntN(4), Rate: executor.Rate{PerSecond: 20, Burst: burst}})
 			var mu sync.Mutex
 			var began []time.Time
 			for range 60 {
@@ -120,7 +120,7 @@ func TestShareRateIsKept(t *testing.T) {
 func TestShareRateSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
-		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(1.0/100_000, 1)})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1.0 / 100_000, Burst: 1}})
 		time.Sleep(10_000 * time.Hour)
 		start := time.Now()
 		var began []time.Duration
@@ -239,7 +239,7 @@ func TestShareOverPools(t *testing.T) {
 				shares := []*executor.Pool{
 					newShare(t, pool, executor.ShareConfig{Limit: 1}),
 					newShare(t, pool, executor.ShareConfig{Limit: 3}),
-					newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(100, 2)}),
+					newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 100, Burst: 2}}),
 				}
 				work := func(context.Context) error { time.Sleep(time.Millisecond); return nil }
 				for range 20 {
@@ -294,7 +294,7 @@ func TestShareShutdown(t *testing.T) {
 func TestShareShutdownOfPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
-		share := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(1, 1)})
+		share := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 1, Burst: 1}})
 		inner := newShare(t, share, executor.ShareConfig{Limit: 1})
 		for range 5 {
 			mustGo(t, share, nop)
@@ -320,7 +320,7 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
-		limited := newShare(t, pool, executor.ShareConfig{Rate: executor.PerSecond(0.001, 1)})
+		limited := newShare(t, pool, executor.ShareConfig{Rate: executor.Rate{PerSecond: 0.001, Burst: 1}})
 		mustGo(t, share, func(ctx context.Context) error { <-ctx.Done(); return nil })
 		synctest.Wait()
 		var all []any
@@ -348,12 +348,12 @@ func TestShareInvalid(t *testing.T) {
 	pool := newPool(t, executor.Config{Core: 1})
 	for _, c := range []executor.ShareConfig{
 		{Limit: -1},
-		{Rate: executor.PerSecond(0, 1)},
-		{Rate: executor.PerSecond(-1, 1)},
-		{Rate: executor.PerSecond(math.NaN(), 1)},
-		{Rate: executor.PerSecond(math.Inf(1), 1)},
-		{Rate: executor.PerSecond(1, 0)},
-		{Rate: executor.PerSecond(1e-18, math.MaxInt)},
+		{Rate: executor.Rate{PerSecond: 0, Burst: 1}},
+		{Rate: executor.Rate{PerSecond: -1, Burst: 1}},
+		{Rate: executor.Rate{PerSecond: math.NaN(), Burst: 1}},
+		{Rate: executor.Rate{PerSecond: math.Inf(1), Burst: 1}},
+		{Rate: executor.Rate{PerSecond: 1, Burst: -1}},
+		{Rate: executor.Rate{PerSecond: 1e-18, Burst: math.MaxInt}},
 		{Queue: executor.Bounded(0)},
 		{Queue: executor.BoundedPrioritized(0)},
 		{Reject: executor.DropLowest},
@@ -487,7 +487,7 @@ func TestShareHistory(t *testing.T) {
 		for _, s := range []executor.ShareConfig{
 			{Limit: 2},
 			{Limit: 2, Queue: executor.Bounded(3), Reject: executor.Block},
-			{Limit: 3, Queue: executor.Handoff(), Rate: executor.PerSecond(100_000, 10)},
+			{Limit: 3, Queue: executor.Handoff(), Rate: executor.Rate{PerSecond: 100_000, Burst: 10}},
 			{Queue: executor.BoundedPrioritized(4), Reject: executor.DropLowest},
 		} {
 			for _, now := range []bool{false, true} {
@@ -623,7 +623,7 @@ func TestShareRateWithBlock(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool := newPool(t, executor.Config{Core: 4})
 				share := newShare(t, pool, executor.ShareConfig{
-					Limit: 3, Rate: executor.PerSecond(1, burst), Queue: q, Reject: executor.Block})
+					Limit: 3, Rate: executor.Rate{PerSecond: 1, Burst: burst}, Queue: q, Reject: executor.Block})
 				start := time.Now()
 				var submitters sync.WaitGroup
 				for range 10 {

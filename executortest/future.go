@@ -223,8 +223,10 @@ var futureChecks = []check[executor.Executor]{
 
 	{"Completed", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		fs := executor.SubmitAll(context.Background(), ex,
-			delayed(2*time.Second, 1), delayed(time.Second, 2), delayed(3*time.Second, 3))
+		var fs []*executor.Future[int]
+		for i, d := range []time.Duration{2 * time.Second, time.Second, 3 * time.Second} {
+			fs = append(fs, executor.Submit(context.Background(), ex, delayed(d, i)))
+		}
 		for _, f := range fs { // so that the loop below does not block for ever
 			if err := f.Join(waitContext(t)); err != nil {
 				t.Fatalf("Join: %v", err)

@@ -39,7 +39,7 @@ func TestSuitesPassForShares(t *testing.T) {
 		for _, s := range []executor.ShareConfig{
 			{},
 			{Limit: 3, Queue: executor.Prioritized()},
-			{Rate: executor.PerSecond(1e6, 100), Queue: executor.Bounded(64)},
+			{Rate: executor.Rate{PerSecond: 1e6, Burst: 100}, Queue: executor.Bounded(64)},
 		} {
 			t.Run(name, func(t *testing.T) {
 				TestExecutor(t, func(t *testing.T) executor.Executor { return shareOf(t, c, s) })

@@ -57,9 +57,9 @@ func newShaper(workers int) (*shaper, error) {
 	s := &shaper{pool: executor.Scheduled(workers)}
 	s.index.pool, s.index.after = s.pool, time.Second
 	var e1, e2, e3 error
-	s.mail, e1 = s.pool.Share(executor.ShareConfig{Name: "mail", Limit: 2, Rate: executor.PerSecond(10, 1)})
+	s.mail, e1 = s.pool.Share(executor.ShareConfig{Name: "mail", Limit: 2, Rate: executor.Rate{PerSecond: 10}})
 	s.reports, e2 = s.pool.Share(executor.ShareConfig{Name: "reports", Limit: 2, Queue: executor.Bounded(4)})
-	once := executor.PerSecond(1, 1)
+	once := executor.Rate{PerSecond: 1}
 	s.status, e3 = s.pool.Share(executor.ShareConfig{Name: "status", Rate: once, Queue: executor.Handoff()})
 	return s, errors.Join(e1, e2, e3)
 }

@@ -161,6 +161,17 @@ func SubmitTask[T any](
 	return t
 }
 
+// SubmitAll submits the functions and returns their futures.
+func SubmitAll[T any](
+	ctx context.Context, ex executor.Executor, fns ...func(context.Context) (T, error),
+) []*executor.Future[T] {
+	fs := make([]*executor.Future[T], len(fns))
+	for i, fn := range fns {
+		fs[i] = executor.Submit(ctx, ex, fn)
+	}
+	return fs
+}
+
 // Outcome is what a Future, a Promise and a Task report about the outcome.
 type Outcome interface {
 	executor.Awaitable

@@ -108,7 +108,7 @@ func newMixture(t *testing.T, seed uint64) *mixture {
 	for range r.IntN(3) {
 		c := executor.ShareConfig{Name: "share", Limit: r.IntN(4), Logger: quiet}
 		if r.IntN(2) == 0 {
-			c.Rate = executor.PerSecond(2000, 3)
+			c.Rate = executor.Rate{PerSecond: 2000, Burst: 3}
 		}
 		c.Queue = pick(r, nil, executor.Bounded(3), executor.Handoff(), executor.Prioritized())
 		c.Reject = pick(r, nil, executor.Discard, executor.DiscardOldest, executor.BlockFor(time.Millisecond))
