@@ -18,10 +18,7 @@ import (
 // due later, takes no millisecond.
 func TestLookWalksNoWaitingTask(t *testing.T) {
 	n := testkit.Scale(1_000_000)
-	o, err := executor.NewObserver(executor.ObserverConfig{Every: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := &executor.Observer{Every: 1}
 	quiet := slog.New(slog.DiscardHandler) // of the tasks that are dropped at the end
 	fixed := testkit.NewPool(t, executor.Config{Core: 1, Observer: o, Logger: quiet})
 	timers := testkit.NewScheduled(t, executor.ScheduledConfig{Core: 1, Observer: o, Logger: quiet})
