@@ -272,3 +272,19 @@ type argumentError struct{ text string }
 
 func (e *argumentError) Error() string        { return e.text }
 func (e *argumentError) Is(target error) bool { return target == ErrInvalid }
+
+// lastError is the error of a task that was ended before another attempt.
+type lastError struct{ err, last error }
+
+func (e *lastError) Error() string {
+	return fmt.Sprintf("%s; the last attempt: %s", task.Reason(e.err), task.Reason(e.last))
+}
+func (e *lastError) Unwrap() []error { return []error{e.err, task.NonNil(e.last)} }
+
+// withLast returns err, with the error of the attempt before, if there was one.
+func withLast(err, last error) error {
+	if last == nil {
+		return err
+	}
+	return &lastError{err, last}
+}

@@ -75,11 +75,23 @@ func (f *Future[T]) help(ctx context.Context) {
 	}
 }
 
-// helper is the plan of a future whose task is others, as the attempts of a task with Retry.
+// helper is the plan of a future whose work is done by other tasks, as the attempts of a task with Retry.
 type helper interface {
 	// help runs those that no worker has begun, until the future is done or ctx ends, if
 	// the caller may.
 	help(ctx context.Context)
+	// latest returns the latest of them.
+	latest() *task.Task
+	// onLeft has fn called when the future is done and none of them is running.
+	onLeft(fn func())
+}
+
+// scheduled returns the task that is in a queue for the future.
+func (f *Future[T]) scheduled() *task.Task {
+	if r, ok := f.core.Options().Plan.(helper); ok {
+		return r.latest()
+	}
+	return &f.core
 }
 
 // mayRun reports whether t waits, is due, and ctx is that of a task of the same pool, or of a
@@ -117,11 +129,11 @@ func (f *Future[T]) Err() error {
 
 // Next returns the time at which a task of [Schedule] or [At] is due; it is zero for other
 // tasks, and if the task is done or was not accepted.
-func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
+func (f *Future[T]) Next() time.Time { return nextOf(f.scheduled()) }
 
 // Delay returns the time that is left until a task of [Schedule] or [At] is due. It is
 // negative for one that is overdue, and zero where Next is.
-func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
+func (f *Future[T]) Delay() time.Duration { return delayOf(f.scheduled()) }
 
 // errorOf returns the error of a task that is done.
 func errorOf(t *task.Task) error {

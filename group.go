@@ -63,14 +63,15 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	g.mustBeMade()
 	g.tasks.Add(1)
 	o, err := gather(oneRun, opts)
-	switch {
-	case fn == nil:
+	if fn == nil {
 		err = ErrNilTask
-	case err == nil && o.retry.attempts > 0:
-		err = errRetry()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		g.over(err)
+		return
+	case o.retry.attempts > 0:
+		g.goRetrying(fn, o)
 		return
 	}
 	t := &groupTask{group: g, fn: fn}
@@ -90,14 +91,28 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	}
 }
 
+// goRetrying is Go for a function with Retry.
+func (g *Group) goRetrying(fn func(context.Context) error, o *options) {
+	f, err := submitRetrying(g.ctx, g.ex, Callable(fn), o, nil)
+	r := f.core.Options().Plan.(helper)
+	if g.helps && err == nil {
+		g.waiting.addRetrying(r)
+	}
+	r.onLeft(func() { g.over(f.Err()) })
+}
+
 // Wait waits until all functions have returned, or will never run, and returns the first
 // error of one of them, nil if all have succeeded. It waits without a limit: end the
 // context of the group, and the functions that heed it return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
-	if g.helps {
-		for t := g.waiting.next(); t != nil; t = g.waiting.next() {
+	for g.helps {
+		if t := g.waiting.next(); t != nil {
 			t.Run(g.ctx)
+		} else if r := g.waiting.nextRetrying(); r != nil {
+			r.help(g.ctx)
+		} else {
+			break
 		}
 	}
 	g.tasks.Wait()
@@ -231,6 +246,8 @@ type waitList struct {
 	tasks []*groupTask
 	few   [8]*groupTask // the first of tasks
 	prune int           // remove tasks that do not wait once there are so many
+
+	retrying []helper // functions with Retry, if Wait is to help
 }
 
 // add adds a task that is about to be submitted.
@@ -258,6 +275,22 @@ func (l *waitList) next() *groupTask {
 	l.tasks[0] = nil
 	l.tasks = l.tasks[1:]
 	return t
+}
+
+func (l *waitList) addRetrying(r helper) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retrying = append(l.retrying, r)
+}
+
+// nextRetrying takes a function with Retry, nil if there is none.
+func (l *waitList) nextRetrying() (r helper) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.retrying); n > 0 {
+		r, l.retrying = l.retrying[n-1], l.retrying[:n-1]
+	}
+	return r
 }
 
 // runsOn reports whether ctx is that of a task of ex. The task may have ended, and ctx with
@@ -369,12 +402,11 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 }
 
 func (m *mapping[In, Out]) submit(in In) {
-	t := NewTask(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
-	m.flight = append(m.flight, t.Future())
+	f := Submit(m.ctx, m.ex, func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
+	m.flight = append(m.flight, f)
 	if m.done != nil {
-		t.OnDone(func() { m.done <- t.Future() }) // has room for all in flight
+		f.OnDone(func() { m.done <- f }) // has room for all in flight
 	}
-	submit(m.ctx, m.ex, t)
 }
 
 // take waits for the next result, and for the return of the call.
@@ -390,7 +422,7 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 	m.flight[0] = nil
 	m.flight = m.flight[1:]
 	if m.helps {
-		f.run(m.ctx)
+		f.help(m.ctx)
 	}
 	return f
 }
@@ -401,7 +433,7 @@ func (m *mapping[In, Out]) soonest() *Future[Out] {
 		if !m.helps || len(m.done) > 0 {
 			break
 		}
-		f.run(m.ctx) // the first that no worker has begun
+		f.help(m.ctx) // the first that no worker has begun
 	}
 	f := <-m.done
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })

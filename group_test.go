@@ -224,6 +224,99 @@ func TestGroupTaskLeavesQueue(t *testing.T) {
 	})
 }
 
+// A function with Retry that fails is called again, and fails the group with its last attempt.
+func TestGroupRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for attempts, want := range map[int]error{2: errTask, 3: nil} {
+			pool := executor.Single()
+			g := executor.NewGroup(t.Context(), pool)
+			calls, began := 0, time.Now()
+			g.Go(func(context.Context) error {
+				if calls++; calls < 3 {
+					return errTask
+				}
+				return nil
+			}, executor.Retry(attempts, seconds))
+			if err := g.Wait(); err != want || calls != attempts {
+				t.Errorf("%d attempts: %v after %d, want %v", attempts, err, calls, want)
+			}
+			expect(t, "Wait", time.Since(began), time.Duration(attempts*(attempts-1)/2)*time.Second)
+			pool.Close()
+		}
+	})
+}
+
+// A failure of the group ends the wait for the next attempt, and Wait waits for one that runs.
+func TestGroupRetriesFailsFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Fixed(3)
+		defer pool.Close()
+		g := executor.NewGroup(t.Context(), pool)
+		hour := executor.Retry(3, func(int) time.Duration { return time.Hour })
+		waits, running := 0, false
+		g.Go(func(context.Context) error { waits++; return errTask }, hour)
+		g.Go(func(ctx context.Context) error {
+			running = true
+			<-ctx.Done()
+			time.Sleep(time.Minute)
+			running = false
+			return ctx.Err()
+		}, hour)
+		failure := errors.New("no disk")
+		g.Go(func(context.Context) error { time.Sleep(time.Second); return failure })
+		began := time.Now()
+		if err := g.Wait(); err != failure {
+			t.Errorf("error %v, want %v", err, failure)
+		}
+		expect(t, "running", running, false)
+		expect(t, "attempts", waits, 1)
+		expect(t, "Wait", time.Since(began), time.Minute+time.Second)
+	})
+}
+
+// A task of the pool that waits for a group runs the attempts that no worker has begun, and a
+// Map does.
+func TestGroupRetriesNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Single()
+		defer pool.Close()
+		retry := executor.Retry(2, func(int) time.Duration { return time.Second })
+		once := func() func(context.Context, int) (int, error) {
+			failed := map[int]bool{}
+			return func(_ context.Context, i int) (int, error) {
+				if !failed[i] {
+					failed[i] = true
+					return 0, errTask
+				}
+				return i, nil
+			}
+		}
+		n, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (sum int, err error) {
+			g := executor.NewGroup(ctx, pool)
+			fn := once()
+			for i := range 5 {
+				g.Go(func(ctx context.Context) error {
+					v, err := fn(ctx, i)
+					sum += v
+					return err
+				}, retry)
+			}
+			if err := g.Wait(); err != nil {
+				return 0, err
+			}
+			for v, err := range executor.Map(ctx, pool, 3, slices.Values([]int{10, 20, 30}), once(), retry) {
+				if err != nil {
+					return 0, err
+				}
+				sum += v
+			}
+			return sum, nil
+		}).Get(t.Context())
+		expect(t, "error", err, nil)
+		expect(t, "sum", n, 70)
+	})
+}
+
 // A policy may give a task of a group to another pool, and an executor of the user's may run it, or
 // forget it: the group waits as long as it may run.
 func TestGroupTaskElsewhere(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
 	"github.com/executor-go/executor/queue"
 )
@@ -314,4 +315,31 @@ func (s *CompletionService[T]) mustBeMade() {
 	if s.done == nil {
 		panic("executor: this CompletionService was not made by NewCompletionService; the zero value is not usable")
 	}
+}
+
+// foreign are the futures that wait in executors which are not ours.
+var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
+	defer logPanicOfContext()
+	cancelByContext(tt, ctx)
+}}
+
+// logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
+func logPanicOfContext() {
+	if v := recover(); v != nil {
+		logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
+	}
+}
+
+// watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
+// does that itself. An executor of the user's may never call Run of a task whose context
+// has ended.
+func watchForeign(ctx context.Context, tt typedTask) {
+	t := tt.taskCore()
+	done := ctx.Done()
+	if done == nil || t.State() != task.Pending || t.Owner() != nil {
+		return
+	}
+	m := foreign.NewMember(tt, ctx)
+	foreign.Add(m, done)
+	t.OnDone(m.Remove)
 }

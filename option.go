@@ -243,7 +243,9 @@ type retryRule struct {
 }
 
 // errRetry is the error of Retry for a task that it does not apply to.
-func errRetry() error { return invalid("Retry does not apply to this task; it is for Submit and Go") }
+func errRetry() error {
+	return invalid("Retry does not apply to this task; it is for Submit, Go, Map, Schedule, After and At")
+}
 
 // gather evaluates the options for a task of the kind k.
 func gather(k taskKind, opts []Option) (*options, error) {
@@ -257,7 +259,7 @@ func gather(k taskKind, opts []Option) (*options, error) {
 		}
 		opt(o)
 	}
-	if o.err == nil && k > oneRun && o.retry.attempts > 0 {
+	if o.err == nil && k == periodic && o.retry.attempts > 0 {
 		o.err = errRetry()
 	}
 	if o.err == nil && o.needs > k {
@@ -301,7 +303,9 @@ func Due(ctx context.Context) time.Time { return task.Due(ctx) }
 // Retry makes a task that fails run again, up to the given number of attempts in all, which
 // must be at least 1. backoff returns the time until the attempt after the n-th, from 1;
 // see [Backoff]. It must not be nil, and is called by a worker. The task holds no worker in
-// the meantime. Retry is for [Submit], [Pool.Go] and [Keyed.Go].
+// the meantime. Retry is for what runs once: [Submit], [Pool.Go], [Keyed.Go], [Group.Go],
+// [Map], [Schedule], [ScheduledPool.After] and [At], of which the first attempt is at its
+// time. It does not apply to [NewTask], nor in a pool with ScheduledConfig.Decorate.
 //
 // There is one future for all attempts. It fails with the error of the last, is Running
 // from the first attempt until it is done, and Cancel ends the attempt in progress, or the

@@ -138,10 +138,8 @@ func Schedule[T any](
 	ctx context.Context, p *ScheduledPool, delay time.Duration,
 	fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
-	mustContext(ctx)
-	t := newTimedTask(p.fromNow(delay), fn)
-	p.once(ctx, &t.core, entry{t}, fn == nil, opts)
-	return t.Future()
+	f, _ := once(ctx, p, moment{due: p.fromNow(delay)}, fn, opts)
+	return f
 }
 
 // After submits fn to run once, after delay: it is [Pool.Go] with a delay. An error or a
@@ -152,13 +150,14 @@ func Schedule[T any](
 func (p *ScheduledPool) After(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
-	mustContext(ctx)
-	t := newTimedTask(p.fromNow(delay), Callable(fn))
-	t.core.MakeReported()
-	if err := p.once(ctx, &t.core, entry{t}, fn == nil, opts); err != nil {
+	if fn == nil {
+		return nil, ErrNilTask
+	}
+	f, err := once(ctx, p, moment{due: p.fromNow(delay), reported: true}, Callable(fn), opts)
+	if err != nil {
 		return nil, err
 	}
-	return t.Future(), nil
+	return f, nil
 }
 
 // At submits fn to run once, at the wall-clock time t. A time that has passed is due at
@@ -168,18 +167,8 @@ func At[T any](
 	ctx context.Context, p *ScheduledPool, t time.Time,
 	fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
-	mustContext(ctx)
-	tt := newTimedTask(max(delay.WallNanos(t), 1), fn)
-	tt.core.FollowWallClock()
-	p.once(ctx, &tt.core, entry{tt}, fn == nil, opts)
-	return tt.Future()
-}
-
-// newTimedTask returns a task that is due then, without its jitter.
-func newTimedTask[T any](due int64, fn func(context.Context) (T, error)) *Task[T] {
-	t := newTask(fn)
-	t.core.InitDue(due)
-	return t
+	f, _ := once(ctx, p, moment{due: max(delay.WallNanos(t), 1), wall: true}, fn, opts)
+	return f
 }
 
 // fromNow returns the time after a delay, on the monotonic clock.
@@ -188,29 +177,73 @@ func (p *ScheduledPool) fromNow(d time.Duration) int64 {
 	return delay.After(p.elapsed(), int64(d))
 }
 
-// once submits the entry of t, whose time is set, to run once at that time or, by a
-// jitter, later. If it returns an error, that is the outcome of t.
-func (p *ScheduledPool) once(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) error {
-	err := p.tryOnce(ctx, t, e, nilFunc, opts)
-	if err != nil {
-		e.end(task.Failed, err) // unless the end of ctx has canceled it
-	}
-	return err
+// moment is when and how a task is to run once.
+type moment struct {
+	due      int64 // without the jitter
+	wall     bool  // on the wall clock
+	jitter   time.Duration
+	reported bool // the future need not be kept
 }
 
-func (p *ScheduledPool) tryOnce(ctx context.Context, t *task.Task, e entry, nilFunc bool, opts []Option) error {
-	if nilFunc {
-		return ErrNilTask
-	}
+// once submits fn to run once at m or, by a jitter, later. If it returns an error, that is
+// the outcome of the future.
+func once[T any](
+	ctx context.Context, p *ScheduledPool, m moment, fn func(context.Context) (T, error), opts []Option,
+) (*Future[T], error) {
+	mustContext(ctx)
+	p.mustBeMade()
+	t := newTask(fn)
+	var err error
 	if len(opts) > 0 {
-		o, err := gather(delayed, opts)
-		if err != nil {
-			return err
+		var o *options
+		o, err = gather(delayed, opts)
+		if err == nil && o.retry.attempts > 0 {
+			if p.decorate == nil {
+				return onceRetrying(ctx, p, m, fn, o)
+			}
+			err = invalid("Retry does not apply in a pool with Decorate; leave one of them out")
 		}
-		adopt(t, o)
-		t.InitDue(delay.After(t.Due(), rhythm.Jitter(o.jitter)))
+		adopt(&t.core, o)
+		m.jitter = o.jitter
 	}
-	return p.schedule(ctx, t, e)
+	if m.reported {
+		t.core.MakeReported()
+	}
+	switch {
+	case fn == nil:
+		err = ErrNilTask
+	case err == nil:
+		err = p.schedule(ctx, &t.core, entry{t}, m)
+	}
+	if err != nil {
+		t.end(task.Failed, err) // unless the end of ctx has canceled it
+	}
+	return t.Future(), err
+}
+
+// onceRetrying is once with Retry: the first attempt runs at m.
+func onceRetrying[T any](
+	ctx context.Context, p *ScheduledPool, m moment, fn func(context.Context) (T, error), o *options,
+) (*Future[T], error) {
+	m.jitter = o.jitter
+	f, err := submitRetrying(ctx, p, fn, o, func(t *task.Task, e entry) error { return p.schedule(ctx, t, e, m) })
+	if err == nil && m.reported {
+		reportRetried(p.Pool, ctx, f, f)
+	}
+	return f, err
+}
+
+// schedule submits the entry of t to run at m.
+func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry, m moment) error {
+	if m.jitter > 0 {
+		m.due = delay.After(m.due, rhythm.Jitter(m.jitter))
+	}
+	t.InitDue(m.due)
+	if m.wall {
+		t.FollowWallClock()
+	}
+	p.attach(ctx, t, e)
+	return p.enter(ctx, e, t)
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and
@@ -319,12 +352,6 @@ func (p *ScheduledPool) repeat(
 	}
 	s.change(func() bool { return s.version > 0 || s.turn == turnCalled }) // on its way into the queue
 	return s, nil
-}
-
-// schedule submits a task whose time is set.
-func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry) error {
-	p.attach(ctx, t, e)
-	return p.enter(ctx, e, t)
 }
 
 // attach makes t, whose time is set, a task of p.

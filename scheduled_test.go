@@ -933,3 +933,63 @@ func TestStatsRunsWithoutFunction(t *testing.T) {
 		expect(t, "runs of the pool", p.Stats().Runs, 0)
 	})
 }
+
+// The first attempt of a task with Retry is at its time, which the future knows, and the
+// next ones are after their backoff.
+func TestScheduleRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sched := scheduled(t, 1)
+		start := time.Now()
+		var at []time.Duration
+		fail := func(context.Context) (struct{}, error) {
+			at = append(at, time.Since(start))
+			start = time.Now()
+			return struct{}{}, errTask
+		}
+		retry := executor.Retry(3, func(n int) time.Duration { return time.Duration(n) * time.Second })
+		for name, schedule := range map[string]func() (*executor.Future[struct{}], error){
+			"Schedule": func() (*executor.Future[struct{}], error) {
+				return executor.Schedule(t.Context(), sched, time.Minute, fail, retry), nil
+			},
+			"At": func() (*executor.Future[struct{}], error) {
+				return executor.At(t.Context(), sched, time.Now().Add(time.Minute), fail, retry), nil
+			},
+			"After": func() (*executor.Future[struct{}], error) {
+				return sched.After(t.Context(), time.Minute, func(ctx context.Context) error {
+					_, err := fail(ctx)
+					return err
+				}, retry)
+			},
+		} {
+			start, at = time.Now(), nil
+			f, err := schedule()
+			expect(t, name+": error", err, nil)
+			expect(t, name+": Next", f.Next().Equal(start.Add(time.Minute)), true)
+			expect(t, name+": Delay", f.Delay(), time.Minute)
+			_, err = f.Get(t.Context())
+			expectIs(t, name+": outcome", err, errTask)
+			if want := []time.Duration{time.Minute, time.Second, 2 * time.Second}; !slices.Equal(at, want) {
+				t.Errorf("%s: attempts after %v, want %v", name, at, want)
+			}
+			expect(t, name+": Next of a future that is done", f.Next(), time.Time{})
+		}
+	})
+}
+
+// A scheduled task with Retry is canceled while it waits for its time, by its context and by
+// Cancel, and leaves the queue.
+func TestScheduleRetriesCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sched := scheduled(t, 1)
+		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
+		ctx, cancel := context.WithCancel(t.Context())
+		byContext := executor.Schedule(ctx, sched, time.Hour, value(1), retry)
+		byHand := executor.Schedule(t.Context(), sched, time.Hour, value(1), retry)
+		expect(t, "queued", waitStats(t, sched.Pool).Queued, 2)
+		cancel()
+		expect(t, "Cancel", byHand.Cancel(), true)
+		expect(t, "queued after", waitStats(t, sched.Pool).Queued, 0)
+		expectIs(t, "by its context", byContext.Err(), context.Canceled)
+		expectIs(t, "by hand", byHand.Err(), executor.ErrCanceled)
+	})
+}

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,8 +19,7 @@ import (
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	if len(opts) > 0 {
 		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
-			mustContext(ctx)
-			f, _ := submitRetrying(ctx, ex, fn, o)
+			f, _ := submitRetrying(ctx, ex, fn, o, nil)
 			return f
 		}
 	}
@@ -80,55 +78,15 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 	case err != nil:
 		return err
 	case o.retry.attempts > 0:
-		mustContext(ctx)
-		return p.goRetrying(ctx, ex, fn, o)
+		f, err := submitRetrying(ctx, ex, Callable(fn), o, nil)
+		if err == nil {
+			reportRetried(p, ctx, f, Func(fn))
+		}
+		return err
 	}
 	r := newTaskRunnable(Func(fn))
 	adopt(&r.core, o)
 	return ex.Execute(ctx, r)
-}
-
-// foreign are the futures that wait in executors which are not ours.
-var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
-	defer logPanicOfContext()
-	cancelByContext(tt, ctx)
-}}
-
-// logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
-func logPanicOfContext() {
-	if v := recover(); v != nil {
-		logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
-	}
-}
-
-// watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
-// does that itself. An executor of the user's may never call Run of a task whose context
-// has ended.
-func watchForeign(ctx context.Context, tt typedTask) {
-	t := tt.taskCore()
-	done := ctx.Done()
-	if done == nil || t.State() != task.Pending || t.Owner() != nil {
-		return
-	}
-	m := foreign.NewMember(tt, ctx)
-	foreign.Add(m, done)
-	t.OnDone(m.Remove)
-}
-
-// lastError is the error of a task that was ended before another attempt.
-type lastError struct{ err, last error }
-
-func (e *lastError) Error() string {
-	return fmt.Sprintf("%s; the last attempt: %s", task.Reason(e.err), task.Reason(e.last))
-}
-func (e *lastError) Unwrap() []error { return []error{e.err, task.NonNil(e.last)} }
-
-// withLast returns err, with the error of the attempt before, if there was one.
-func withLast(err, last error) error {
-	if last == nil {
-		return err
-	}
-	return &lastError{err, last}
 }
 
 // retrying is a task with Retry. Its future is not submitted; each attempt is, as a task of
@@ -156,12 +114,16 @@ type retrying[T any] struct {
 	waits   bool                            // the timer is set
 	over    bool                            // the future is done
 	more    chan struct{}                   // has a token when there is another attempt; nil unless a call of Get helps
+	left    func()                          // to be called when the body returns, since the future is done; else nil
 }
 
-// submitRetrying starts the first attempt. The error is that of its admission.
+// submitRetrying submits the first attempt by first, nil for Execute. The error is that of
+// its admission.
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
+	first func(*task.Task, entry) error,
 ) (*Future[T], error) {
+	mustContext(ctx)
 	if fn == nil {
 		return NewTask(fn).Future(), ErrNilTask
 	}
@@ -172,11 +134,11 @@ func submitRetrying[T any](
 	adopt(&f.core, &options{name: o.name})
 	f.core.SetOptions().Plan = r
 	f.core.RemoveWhenDone(r)
-	return f, r.attempt(&r.first)
+	return f, r.attempt(&r.first, first)
 }
 
-// attempt submits a, as the next attempt.
-func (r *retrying[T]) attempt(a *attempt[T]) error {
+// attempt submits a, as the next attempt, by submit, nil for Execute.
+func (r *retrying[T]) attempt(a *attempt[T], submit func(*task.Task, entry) error) error {
 	a.retrying = r
 	a.core.Init()
 	adopt(&a.core, r.options)
@@ -188,7 +150,12 @@ func (r *retrying[T]) attempt(a *attempt[T]) error {
 	r.n++
 	r.current = a
 	r.mu.Unlock()
-	err := r.ex.Execute(r.ctx, a)
+	var err error
+	if submit != nil {
+		err = submit(&a.core, entry{a})
+	} else {
+		err = r.ex.Execute(r.ctx, a)
+	}
 	if err != nil {
 		a.end(task.Failed, err) // unless ex has completed it
 	} else {
@@ -244,12 +211,37 @@ func (r *retrying[T]) begin() bool {
 // returned follows the return of the body.
 func (r *retrying[T]) returned() {
 	r.mu.Lock()
-	over := r.inBody && r.over
-	r.inBody = false
+	over, left := r.inBody && r.over, r.left
+	r.inBody, r.left = false, nil
 	r.mu.Unlock()
 	if over {
 		r.release()
 	}
+	if left != nil {
+		left()
+	}
+}
+
+// onLeft has fn called when the future is done and no body is running.
+func (r *retrying[T]) onLeft(fn func()) {
+	r.future.OnDone(func() {
+		r.mu.Lock()
+		running := r.inBody
+		if running {
+			r.left = fn
+		}
+		r.mu.Unlock()
+		if !running {
+			fn()
+		}
+	})
+}
+
+// latest returns the latest attempt.
+func (r *retrying[T]) latest() *task.Task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &r.current.core
 }
 
 // judge follows the end of an attempt, with its value or its error.
@@ -331,7 +323,7 @@ func (r *retrying[T]) next() {
 	r.mu.Lock()
 	r.waits = false
 	r.mu.Unlock()
-	r.attempt(new(attempt[T]))
+	r.attempt(new(attempt[T]), nil)
 }
 
 // The contexts that end a wait.
@@ -486,15 +478,11 @@ func (a *attempt[T]) runnable() Runnable { return a }
 
 func (a *attempt[T]) detachBody() func(context.Context) error { return a.retrying.future.detachBody() }
 
-// goRetrying is Go for a task with Retry.
-func (p *Pool) goRetrying(ctx context.Context, ex Executor, fn func(context.Context) error, o *options) error {
-	f, err := submitRetrying(ctx, ex, Callable(fn), o)
-	if err == nil {
-		f.OnDone(func() {
-			if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
-				p.report(ctx, TaskInfo{Executor: p.name, Name: o.name, Task: Func(fn)}, end)
-			}
-		})
-	}
-	return err
+// reportRetried reports the failure of a task with Retry whose future need not be kept.
+func reportRetried[T any](p *Pool, ctx context.Context, f *Future[T], submitted any) {
+	f.OnDone(func() {
+		if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
+			p.report(ctx, TaskInfo{Executor: p.name, Name: f.Name(), Task: submitted}, end)
+		}
+	})
 }
