@@ -21,10 +21,11 @@ import (
 //	stop:  wanted = never
 //	run:   for each expiration: armed = never; if wanted is to come: arm, else: ring
 type waker struct {
-	file  *os.File      // in the runtime's poller; closing it ends run
-	epoch time.Time     // origin of the instants below
-	bell  chan struct{} // has at most one token, of the last setting
-	done  chan struct{} // closed when run has ended
+	file  *os.File        // in the runtime's poller; closing it ends run
+	conn  syscall.RawConn // of file
+	epoch time.Time       // origin of the instants below
+	bell  chan struct{}   // has at most one token, of the last setting
+	done  chan struct{}   // closed when run has ended
 
 	// mu is a leaf lock. The system calls that are made under it do not wait.
 	mu struct {
@@ -52,8 +53,15 @@ func newWaker(timer *time.Timer) *waker {
 	if errno != 0 {
 		return nil
 	}
+	file := os.NewFile(fd, "alarm")
+	conn, err := file.SyscallConn()
+	if err != nil {
+		file.Close()
+		return nil
+	}
 	w := &waker{
-		file:  os.NewFile(fd, "alarm"),
+		file:  file,
+		conn:  conn,
 		epoch: time.Now(),
 		bell:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
@@ -88,20 +96,27 @@ func inBubble() bool {
 	return time.Since(begin) == 0
 }
 
-// run reads the descriptor until it is closed.
+// run reads the descriptor until it is closed. The system call is a raw one, which does not
+// wait: the runtime's monitor, which sleeps while the process idles, is not woken for it.
 func (w *waker) run() {
 	defer close(w.done)
-	var expirations [8]byte
-	for {
-		if _, err := w.file.Read(expirations[:]); err != nil {
-			return
+	w.conn.Read(func(fd uintptr) bool {
+		var expirations [8]byte
+		n, _, _ := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&expirations)), 8)
+		if n == 8 {
+			w.wentOff()
 		}
-		w.mu.Lock()
-		w.mu.armed = never
-		if w.mu.wanted < never {
-			w.goOffLocked()
-		}
-		w.mu.Unlock()
+		return false // wait for the next, until the file is closed
+	})
+}
+
+// wentOff takes note that the descriptor has gone off.
+func (w *waker) wentOff() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.armed = never
+	if w.mu.wanted < never {
+		w.goOffLocked()
 	}
 }
 
