@@ -64,7 +64,7 @@ var cancellations = []struct {
 // Any tasks of a large heap can be canceled; all others run in order.
 func TestScheduledTaskCancelMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, d := scheduled(t, 1), newDiary()
+		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: -1}), newDiary()
 		const n = 3000
 		byDelay := make(map[int]*executor.Future[struct{}])
 		for _, delay := range rand.Perm(n) {

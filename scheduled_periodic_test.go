@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
@@ -907,5 +908,66 @@ func TestDecorateRunMissing(t *testing.T) {
 		expect(t, "state of the one-shot", f.State(), executor.Failed)
 		expect(t, "state of the periodic task", g.State(), executor.Succeeded)
 		expect(t, "the error is recorded", g.LastError() != nil, true)
+	})
+}
+
+// Tasks that are due close together are begun together: in order, never early, and late by at
+// most the slack. Few are exact.
+func TestScheduledPoolSlack(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		slack        time.Duration
+		n            int // in a second
+		late         time.Duration
+		fewest, most int // wake-ups
+	}{
+		{"10,000 a second", 0, 10_000, 800 * time.Microsecond, 900, 2000},
+		{"3,000 a second", 0, 3000, 800 * time.Microsecond, 900, 2700},
+		{"1,000 a second", 0, 1000, 0, 1000, 1000},
+		{"none", -1, 10_000, 0, 9900, 10_000},
+		{"a slack of its own", 20 * time.Millisecond, 100, 20 * time.Millisecond, 25, 50},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: c.slack})
+				start, r := time.Now(), rand.New(rand.NewPCG(1, 2))
+				at := make(map[time.Time]bool)
+				var latest, before time.Duration
+				for i := range c.n {
+					delay := (time.Duration(i)*time.Second + time.Duration(r.Int64N(int64(time.Second)))) / time.Duration(c.n)
+					executor.Schedule(t.Context(), p, delay, func(context.Context) (int, error) {
+						now := time.Now()
+						late := now.Sub(start) - delay
+						if late < 0 || delay < before {
+							t.Errorf("a task of %v runs %v late, after one of %v", delay, late, before)
+						}
+						at[now], before, latest = true, delay, max(latest, late)
+						return 0, nil
+					})
+				}
+				elapse(2 * time.Second)
+				expect(t, "tasks that have run", p.Stats().Runs, int64(c.n))
+				if latest > c.late || len(at) < c.fewest || len(at) > c.most {
+					t.Errorf("%d wake-ups, at most %v late", len(at), latest)
+				}
+			})
+		})
+	}
+}
+
+// A slack delays neither what is due at once nor the first task after a pause, also if the
+// alarm was set for a later one.
+func TestScheduledPoolSlackAfterPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, d := newScheduled(t, executor.ScheduledConfig{Core: 1, Slack: 10 * time.Millisecond}), newDiary()
+		executor.Schedule(t.Context(), p, 2*time.Second, d.Value("last"))
+		elapse(time.Second)
+		executor.Schedule(t.Context(), p, time.Millisecond, d.Value("first"))
+		executor.Schedule(t.Context(), p, 3*time.Millisecond, d.Value("third"))
+		executor.Schedule(t.Context(), p, 2*time.Millisecond, d.Value("second"))
+		elapse(5 * time.Millisecond)
+		executor.Submit(t.Context(), p, d.Value("at once"))
+		elapse(time.Minute)
+		d.Check(t, "first@1.001s", "second@1.005s", "third@1.005s", "at once@1.005s", "last@2s")
 	})
 }

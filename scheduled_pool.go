@@ -196,10 +196,10 @@ func (tm *timer) park(w *worker) step {
 	}
 	p.mu.Lock()
 	tm.set = 0
+	tm.queue.Wake()
 	if !w.parked {
 		// It was handed a task, or dismissed, in the same moment. The alarm was
 		// for a worker all the same.
-		tm.queue.Look()
 		tm.dispatchLocked()
 		fresh := tm.ensureListenerLocked()
 		p.mu.Unlock()
@@ -238,8 +238,8 @@ func (tm *timer) dropLocked() []entry {
 // delayBacklog is the delay queue as a backlog.
 type delayBacklog struct{ *delay.Queue[typedTask] }
 
-func newDelayBacklog(c delay.Clock) delayBacklog {
-	return delayBacklog{delay.New(c, placed, stale)}
+func newDelayBacklog(c delay.Clock, slack time.Duration) delayBacklog {
+	return delayBacklog{delay.New(c, slack, placed, stale)}
 }
 
 // placed records the places of tasks that are queued. As a rule the tasks are in no cache.

@@ -935,6 +935,7 @@ func runSchedule(t *testing.T, code []byte) {
 	p.model.drops, p.model.keeps = p.afterShutdown()
 	p.pool = newScheduled(t, executor.ScheduledConfig{
 		Core: p.next(2), RetainCanceled: p.model.retain, DropDelayed: p.model.drops, KeepPeriodic: p.model.keeps,
+		Slack: -1, // the model knows none
 		Hooks: executor.Hooks{OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {}},
 	})
 	p.play(40, p.step, p.compare)

@@ -27,18 +27,21 @@ type Queue[E any] struct {
 
 	seen  Instant // the last reading of the clocks
 	ahead int64   // by how much the wall clock was ahead of the monotonic one then
+	pace  pace
 }
 
-// New returns an empty queue. placed is called with elements and their places whenever
+// New returns an empty queue. slack is the least time between two wake-ups that Next asks
+// for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none. placed is called with elements and their places whenever
 // these change, other than by Push.
 //
 // If the wall clock was set back by StepBack or more, the elements that wait for a time
 // of day and for which stale returns true become due at once, at the time 1; placed is
 // called for them.
-func New[E any](c Clock, placed func([]E, []int32), stale func(E) bool) *Queue[E] {
+func New[E any](c Clock, slack time.Duration, placed func([]E, []int32), stale func(E) bool) *Queue[E] {
 	return &Queue[E]{
 		clock: c, placed: placed, stale: stale,
 		mono: *heap.New[int64](placed), wall: *heap.New[int64](placed),
+		pace: pace{slack: slack, gap: longestGap},
 	}
 }
 
@@ -60,6 +63,12 @@ func (q *Queue[E]) Look() {
 	if due, ok := q.mono.Least(); !ok || due > q.seen.Mono || q.wall.Len() > 0 {
 		q.observe(q.clock.Now())
 	}
+}
+
+// Wake reads the clocks at a time that Next has returned.
+func (q *Queue[E]) Wake() {
+	q.observe(q.clock.Now())
+	q.pace.wake(q.seen.Mono)
 }
 
 // observe takes note of a reading, and of a step of the wall clock. While an element
@@ -100,11 +109,13 @@ func (q *Queue[E]) Pop() (e E, ok bool) {
 		return e, false
 	}
 	_, e, _ = q.heap(wall > mono).Pop()
+	q.pace.taken++
 	return e, true
 }
 
-// Next returns the reading of the monotonic clock at which it is next worth to look;
-// false if there is none, also if no element will ever be due.
+// Next returns the reading of the monotonic clock at which it is next worth to look, not
+// sooner after the last Wake than by the slack; false if there is none, also if no element
+// will ever be due.
 func (q *Queue[E]) Next() (at int64, ok bool) {
 	at, ok = q.mono.Least()
 	ok = ok && at != Never
@@ -114,7 +125,7 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 			at, ok = w, true
 		}
 	}
-	return at, ok
+	return q.pace.next(at), ok
 }
 
 // FirstOnWall returns the first time of day that an element waits for.

@@ -12,7 +12,7 @@ type elem struct {
 }
 
 func newQueue() *Queue[*elem] {
-	return New(Clock{time.Now().Add(-1)}, func(es []*elem, places []int32) {
+	return New(Clock{time.Now().Add(-1)}, 0, func(es []*elem, places []int32) {
 		for i, e := range es {
 			e.place = int(places[i])
 		}

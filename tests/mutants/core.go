@@ -197,6 +197,18 @@ var coreMutants = []mutant{
 		test: "TestBlockAdmissionStands|TestBlockContextEndsDuringAdmission",
 	},
 	{
+		file: "internal/delay/pace.go", what: "many tasks wake a worker each",
+		old:  "return max(at, After(p.woken, int64(p.present())))",
+		new:  "return at",
+		test: "TestScheduledPoolSlack",
+	},
+	{
+		file: "internal/delay/pace.go", what: "few tasks share a wake-up",
+		old:  "\tcase p.gap > sparseGap:\n\t\treturn 0\n",
+		new:  "",
+		test: "TestScheduledPoolSlack",
+	},
+	{
 		file: "scheduled_pool.go", what: "an alarm that is set is not set for an earlier head",
 		old:  "tm.set != 0 && tm.set <= at {",
 		new:  "tm.set != 0 {",
@@ -204,7 +216,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "scheduled_pool.go", what: "an alarm is lost if its receiver was woken in the same moment",
-		old:  "\t\ttm.queue.Look()\n\t\ttm.dispatchLocked()\n\t\tfresh :=",
+		old:  "\t\ttm.dispatchLocked()\n\t\tfresh :=",
 		new:  "\t\tfresh :=",
 		test: "TestAlarmDuringHandOver",
 	},

@@ -105,6 +105,7 @@ func (r *run) open() {
 		r.sched, err = executor.NewScheduled(executor.ScheduledConfig{
 			Core: r.Core, KeepAlive: keep, Reject: reject, Hooks: hooks, Logger: quiet,
 			DropDelayed: !r.Delayed, KeepPeriodic: r.Periodic, RetainCanceled: r.Retain,
+			Slack: -1, // the JDK has none
 		})
 		if err == nil {
 			r.pool = r.sched.Pool
