@@ -32,7 +32,8 @@ type ScheduledConfig struct {
 	// wait for a time are woken at least that long one after the other. The first
 	// after a pause is exact. With 0, the default, it grows with the density of the
 	// tasks: none below 2,000 a second, from there 0.32 ms, in proportion to the
-	// number, and at most 0.8 ms, from 5,000 a second on. A negative Slack is none.
+	// number, and at most 0.8 ms, from 5,000 a second on; but at most a thousandth of
+	// their delay or period, in the mean. A negative Slack is none.
 	Slack time.Duration
 
 	// Reject decides about tasks that come after Shutdown. The default, nil, is

@@ -934,7 +934,8 @@ func TestScheduledPoolSlack(t *testing.T) {
 				at := make(map[time.Time]bool)
 				var latest, before time.Duration
 				for i := range c.n {
-					delay := (time.Duration(i)*time.Second + time.Duration(r.Int64N(int64(time.Second)))) / time.Duration(c.n)
+					place := time.Duration(i)*time.Second + time.Duration(r.Int64N(int64(time.Second)))
+					delay := place / time.Duration(c.n)
 					executor.Schedule(t.Context(), p, delay, func(context.Context) (int, error) {
 						now := time.Now()
 						late := now.Sub(start) - delay

@@ -4,11 +4,13 @@ import "time"
 
 // The slack of a queue that has none of its own: MostSlack from denseGap on, in proportion
 // below, and none beyond sparseGap. There it would make elements late, and hardly two of
-// them would share a wake-up.
+// them would share a wake-up. It is at most a part of the delay, as the kernel's slack of
+// select is.
 const (
 	MostSlack = 800 * time.Microsecond
 	denseGap  = 200 * time.Microsecond // 5,000 elements a second
 	sparseGap = 500 * time.Microsecond // 2,000
+	delayPart = 1000
 )
 
 // pace keeps the wake-ups of a queue apart, so that what is due in between shares one. The
@@ -18,15 +20,19 @@ type pace struct {
 	woken int64         // the last wake-up, on the monotonic clock
 	taken int64         // elements since
 	gap   time.Duration // moving mean of the time between elements
+	delay time.Duration // moving mean of the time for which they are to wait
 }
 
-// longestGap is the mean in the beginning, and the longest time that counts.
-const longestGap = time.Second
+// longest is the longest gap or delay that counts, and the mean gap in the beginning.
+const longest = time.Second
+
+// push takes note of an element that is due after d.
+func (p *pace) push(d time.Duration) { p.delay += (min(max(d, 0), longest) - p.delay) / 16 }
 
 // wake takes note of a wake-up.
 func (p *pace) wake(now int64) {
 	gap := time.Duration((now - p.woken) / max(p.taken, 1))
-	p.gap += (min(gap, longestGap) - p.gap) / 8
+	p.gap += (min(gap, longest) - p.gap) / 8
 	p.woken, p.taken = now, 0
 }
 
@@ -41,5 +47,5 @@ func (p *pace) present() time.Duration {
 	case p.gap > sparseGap:
 		return 0
 	}
-	return MostSlack * denseGap / max(p.gap, denseGap)
+	return min(MostSlack*denseGap/max(p.gap, denseGap), p.delay/delayPart)
 }

@@ -31,8 +31,9 @@ type Queue[E any] struct {
 }
 
 // New returns an empty queue. slack is the least time between two wake-ups that Next asks
-// for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none. placed is called with elements and their places whenever
-// these change, other than by Push.
+// for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none.
+//
+// placed is called with elements and their places whenever these change, other than by Push.
 //
 // If the wall clock was set back by StepBack or more, the elements that wait for a time
 // of day and for which stale returns true become due at once, at the time 1; placed is
@@ -41,7 +42,7 @@ func New[E any](c Clock, slack time.Duration, placed func([]E, []int32), stale f
 	return &Queue[E]{
 		clock: c, placed: placed, stale: stale,
 		mono: *heap.New[int64](placed), wall: *heap.New[int64](placed),
-		pace: pace{slack: slack, gap: longestGap},
+		pace: pace{slack: slack, gap: longest},
 	}
 }
 
@@ -54,6 +55,7 @@ func (q *Queue[E]) heap(wall bool) *heap.Queue[int64, E] {
 
 // Push adds e, due on the wall clock or on the monotonic one, and returns its place.
 func (q *Queue[E]) Push(e E, due int64, wall bool) (place int) {
+	q.pace.push(Until(due, q.seen.On(wall)))
 	return q.heap(wall).Push(due, e)
 }
 
