@@ -200,13 +200,13 @@ var coreMutants = []mutant{
 		file: "internal/delay/pace.go", what: "many tasks wake a worker each",
 		old:  "return max(at, After(p.woken, int64(p.present())))",
 		new:  "return at",
-		test: "TestScheduledPoolSlack",
+		test: "TestPaceSlack",
 	},
 	{
 		file: "internal/delay/pace.go", what: "few tasks share a wake-up",
 		old:  "\tcase p.gap > sparseGap:\n\t\treturn 0\n",
 		new:  "",
-		test: "TestScheduledPoolSlack",
+		test: "TestPaceSlack",
 	},
 	{
 		file: "scheduled_pool.go", what: "an alarm that is set is not set for an earlier head",
@@ -314,7 +314,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/alarm/waker_linux.go", what: "a waker that has gone off counts as armed",
-		old: "		w.mu.armed = never\n",
+		old: "	w.mu.armed = never\n",
 		new: "",
 	},
 	{
