@@ -97,7 +97,7 @@ func TestEnclosureKill(t *testing.T) {
 	}
 	e.kill()
 	cmd.Wait()
-	if signal := signalOf(cmd.ProcessState); signal != "SIGKILL" {
+	if signal := signalOf(cmd.ProcessState.Sys().(syscall.WaitStatus)); signal != "SIGKILL" {
 		t.Errorf("it ended by %q", signal)
 	}
 	for { // the kernel has decided by now

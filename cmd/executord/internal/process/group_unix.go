@@ -32,9 +32,8 @@ func killGroup(group int) { syscall.Kill(-group, syscall.SIGKILL) }
 func groupAlive(group int) bool { return syscall.Kill(-group, 0) != syscall.ESRCH }
 
 // signalOf names the signal that ended the process, if one did.
-func signalOf(state *os.ProcessState) string {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
+func signalOf(status syscall.WaitStatus) string {
+	if !status.Signaled() {
 		return ""
 	}
 	if name := unix.SignalName(status.Signal()); name != "" {

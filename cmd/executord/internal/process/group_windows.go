@@ -24,7 +24,7 @@ func killGroup(group int) {
 // groupAlive is not known: what outlives its parent cannot be found here.
 func groupAlive(group int) bool { return false }
 
-func signalOf(*os.ProcessState) string { return "" }
+func signalOf(syscall.WaitStatus) string { return "" }
 
 // present is never called, as pipes have no deadlines here: see source.end.
 func present(*os.File, []byte) (int, error) { return 0, io.EOF }

@@ -17,6 +17,9 @@ const (
 	// maxLine is the longest line that is passed on in one piece.
 	maxLine = 16 << 10
 
+	// firstRead is how much is read at once before there is more: most commands write a few lines.
+	firstRead = 512
+
 	// pipeGrace is how long output is still waited for when the group is gone
 	// but something that left it holds the pipe, in all.
 	pipeGrace = 250 * time.Millisecond
@@ -119,16 +122,23 @@ func (p *pipes) closeChildEnds() {
 	}
 }
 
-// copy begins to move data. The goroutines it starts are waited for by finish.
-func (p *pipes) copy(out Output, stdin string) {
-	p.reading.Go(func() { copyLines(&p.stdout, Stdout, out) })
-	p.reading.Go(func() { copyLines(&p.stderr, Stderr, out) })
-	if p.stdin != nil {
-		p.writing.Go(func() {
-			io.WriteString(p.stdin, stdin) // a command need not read its input
-			p.stdin.Close()
-		})
-	}
+// copy begins to move data, after a call of started. An observer that is stuck must not keep a run from being ended,
+// so this is done by a goroutine, which closes begun when it and all that it starts can be waited for by finish.
+func (p *pipes) copy(stdin string, o Observer, started func()) (begun <-chan struct{}) {
+	ready := make(chan struct{})
+	p.reading.Go(func() {
+		started()
+		p.reading.Go(func() { copyLines(&p.stderr, Stderr, o.Output) })
+		if p.stdin != nil {
+			p.writing.Go(func() {
+				io.WriteString(p.stdin, stdin) // a command need not read its input
+				p.stdin.Close()
+			})
+		}
+		close(ready)
+		copyLines(&p.stdout, Stdout, o.Output)
+	})
+	return ready
 }
 
 // finish reads what is left in the pipes and closes them. By now all processes
@@ -158,11 +168,14 @@ func (p *pipes) close() {
 // copyLines passes on what it reads from r, line by line, until its end or an error.
 // A last line without an end is a line too.
 func copyLines(r io.Reader, stream Stream, out Output) {
-	buf := make([]byte, maxLine)
+	buf := make([]byte, firstRead)
 	kept := 0 // buf[:kept] is the begin of a line
 	for {
 		n, err := r.Read(buf[kept:])
 		rest := buf[:kept+n]
+		if len(rest) == len(buf) && len(buf) < maxLine { // there is more
+			buf = make([]byte, maxLine)
+		}
 		for {
 			line, after, found := bytes.Cut(rest, []byte("\n"))
 			if !found {

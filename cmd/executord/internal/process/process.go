@@ -18,6 +18,7 @@ import (
 	"errors"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -101,12 +102,8 @@ type Supervisor struct {
 	killOnce sync.Once
 	killed   chan struct{} // closed by Kill
 
-	// reaped gets a value, without waiting, when a process of ours was waited for:
-	// an orphan may have been hidden behind it.
-	reaped chan struct{}
-
-	// turn has a value in it while a process is started, or orphans are looked
-	// for: so that a child that is not in own yet is not taken for an orphan. It is
+	// turn has a value in it while a process is started, or strays are looked
+	// for: so that a child that is not in own yet is not taken for one. It is
 	// taken before mu, and is not mu, since a start takes milliseconds: when many
 	// jobs are due at once, the end of a run would wait for all their starts.
 	turn chan struct{}
@@ -114,17 +111,28 @@ type Supervisor struct {
 	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex
-		own map[int]struct{} // started here and not waited for
+		own      map[int]*child // started here and not waited for, by PID
+		reaping  bool           // Adopt waits for all children
+		starting bool           // there may be a child that is not in own yet
 	}
+}
+
+// child is a process that was started here.
+type child struct {
+	pid   int
+	ended chan struct{} // closed when it has ended; then at and status are set
+
+	at     time.Time
+	status syscall.WaitStatus
+	known  bool // false if another part of the program has waited for it
 }
 
 // New returns a Supervisor with the given grace.
 func New(grace time.Duration) *Supervisor {
 	s := &Supervisor{
-		Grace: grace, killed: make(chan struct{}), reaped: make(chan struct{}, 1), foreign: make(map[int]bool),
-		turn: make(chan struct{}, 1),
+		Grace: grace, killed: make(chan struct{}), foreign: make(map[int]bool), turn: make(chan struct{}, 1),
 	}
-	s.mu.own = make(map[int]struct{})
+	s.mu.own = make(map[int]*child)
 	return s
 }
 
@@ -178,38 +186,76 @@ type Stray struct {
 }
 
 // start starts cmd as the leader of a new process group, when it is its turn, and
-// returns the time of that. If ctx ends before, the error is that of ctx.
-func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd) (began time.Time, err error) {
+// returns it, the pipes to it, and the time of that. If ctx ends before, the error is that of ctx.
+//
+// The pipes are made then, too: of many commands that are due at once, those that wait would
+// have thousands of files open, which each start copies and closes.
+func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd, stdin string) (c *child, p *pipes, began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
 	s.inside.put(cmd.SysProcAttr)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return time.Time{}, ctx.Err()
+		return nil, nil, time.Time{}, ctx.Err()
 	}
 	defer func() { <-s.turn }()
 	began = time.Now()
-	if err := cmd.Start(); err != nil {
-		return time.Time{}, explain(err, cmd)
+	if p, err = attach(cmd, stdin); err != nil {
+		return nil, nil, time.Time{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mu.own[cmd.Process.Pid] = struct{}{}
-	return began, nil
+	s.setStarting()
+	err = cmd.Start()
+	p.closeChildEnds()
+	if err != nil {
+		s.started(nil)
+		p.close()
+		return nil, nil, time.Time{}, explain(err, cmd)
+	}
+	c = &child{pid: cmd.Process.Pid, ended: make(chan struct{})}
+	if s.started(c) {
+		cmd.Process.Release()
+	} else {
+		go s.wait(cmd, c) // ends with the process; Run waits for it
+	}
+	return c, p, began, nil
 }
 
-// wait waits for cmd, which start has started, and returns the time of its end.
-func (s *Supervisor) wait(cmd *exec.Cmd) (ended time.Time) {
-	cmd.Wait() // the ProcessState has all that is in the error
-	ended = time.Now()
+func (s *Supervisor) setStarting() {
 	s.mu.Lock()
-	delete(s.mu.own, cmd.Process.Pid)
-	s.mu.Unlock()
-	select {
-	case s.reaped <- struct{}{}:
-	default:
+	defer s.mu.Unlock()
+	s.mu.starting = true
+}
+
+// started takes a child into own, unless it is nil, and reports whether the end of that will be seen by Adopt.
+func (s *Supervisor) started(c *child) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.starting = false
+	if c != nil {
+		s.mu.own[c.pid] = c
 	}
-	return ended
+	if s.mu.reaping {
+		s.reapLocked() // what could have been this child
+	}
+	return s.mu.reaping
+}
+
+// wait waits for cmd, where Adopt does not.
+func (s *Supervisor) wait(cmd *exec.Cmd, c *child) {
+	cmd.Wait() // the ProcessState has all that is in the error
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cmd.ProcessState != nil {
+		c.status, c.known = cmd.ProcessState.Sys().(syscall.WaitStatus)
+	}
+	s.endLocked(c)
+}
+
+// endLocked notes that a child has ended, and was waited for.
+func (s *Supervisor) endLocked(c *child) {
+	c.at = time.Now()
+	delete(s.mu.own, c.pid)
+	close(c.ended)
 }
 
 // Run runs c to its end. When ctx ends before, or the timeout of c, it sends
@@ -222,14 +268,8 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 	if err != nil {
 		return Result{Err: err}
 	}
-	pipes, err := attach(cmd, c.Stdin)
+	child, pipes, began, err := s.start(ctx, cmd, c.Stdin)
 	if err != nil {
-		return Result{Err: err}
-	}
-	began, err := s.start(ctx, cmd)
-	pipes.closeChildEnds()
-	if err != nil {
-		pipes.close()
 		if err == ctx.Err() {
 			return notStarted(ctx)
 		}
@@ -240,27 +280,19 @@ func (s *Supervisor) Run(ctx context.Context, c Command, o Observer) Result {
 		ctx, cancel = context.WithDeadlineCause(ctx, began.Add(c.Timeout), ErrTimeout)
 		defer cancel()
 	}
-	r := run{Supervisor: s, group: cmd.Process.Pid, Result: Result{Began: began}}
-	exited := make(chan struct{})
-	go func() { // owned by Run, which does not return before it has ended
-		r.Took = s.wait(cmd).Sub(began)
-		close(exited)
-	}()
-	var observing sync.WaitGroup // an observer that is stuck must not keep the run from being ended
-	observing.Go(func() {
-		o.Started(cmd.Process.Pid, began)
-		pipes.copy(o.Output, c.Stdin)
-	})
-	r.await(ctx, exited)
+	r := run{Supervisor: s, group: child.pid, Result: Result{Began: began}}
+	observing := pipes.copy(c.Stdin, o, func() { o.Started(child.pid, began) })
+	r.await(ctx, child.ended)
+	r.Took = child.at.Sub(began)
 	r.sweep(ctx)
-	observing.Wait()
+	<-observing
 	pipes.finish()
 
-	if cmd.ProcessState == nil {
+	if !child.known {
 		return Result{Err: errors.New("it is not known how the command ended: another part of the program has waited for it")}
 	}
-	r.Code = cmd.ProcessState.ExitCode()
-	r.Signal = signalOf(cmd.ProcessState)
+	r.Code = child.status.ExitStatus()
+	r.Signal = signalOf(child.status)
 	return r.Result
 }
 

@@ -17,8 +17,8 @@ import (
 // is what init does, and so what PID 1 of a container has to do. The function
 // that it returns ends the waiting. Call it once, before the first Run.
 //
-// Children are waited for one by one, never "any child": a supervisor that
-// does so takes away children that package exec is waiting for.
+// Of the children that are not its own it waits for all: nothing else in the
+// program may start some.
 func (s *Supervisor) Adopt() (stop func()) {
 	// A shell may have started processes and then become this one by exec.
 	for _, child := range children() {
@@ -33,16 +33,16 @@ func (s *Supervisor) Adopt() (stop func()) {
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 	s.inside = enclose()
+	s.setReaping(true)
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() { // owned by the caller, through stop
 		defer close(gone)
 		for {
-			s.reapOrphans()
+			s.reap()
 			select {
 			case <-died:
-			case <-s.reaped:
 			case <-quit:
 				return
 			}
@@ -52,27 +52,53 @@ func (s *Supervisor) Adopt() (stop func()) {
 		signal.Stop(died)
 		close(quit)
 		<-gone
+		s.setReaping(false)
 		s.inside.remove()
 	}
 }
 
-// reapOrphans waits for the children that have ended and that start did not
-// start. It looks at one at a time without reaping it. A child of ours hides
-// those behind it, but there is a goroutine waiting for that one, and it says so on
-// reaped.
-func (s *Supervisor) reapOrphans() {
-	defer s.still()()
+func (s *Supervisor) setReaping(reaping bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.reaping = reaping
+}
+
+// reap waits for the children that have ended.
+func (s *Supervisor) reap() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reapLocked()
+}
+
+// reapLocked looks at one child that has ended at a time, without reaping it. One that
+// may be about to be taken into own is left for started, and those behind it too.
+//
+// A goroutine for each child that waits for it would cost a thread.
+func (s *Supervisor) reapLocked() {
 	for {
-		pid := endedChild()
-		if _, own := s.mu.own[pid]; own || pid == 0 {
+		pid, err := endedChild()
+		if err != nil { // there are no children: another part of the program has waited for ours
+			for _, c := range s.mu.own {
+				s.endLocked(c)
+			}
 			return
 		}
-		unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		c := s.mu.own[pid]
+		if pid == 0 || c == nil && s.mu.starting {
+			return
+		}
+		var status syscall.WaitStatus
+		got, _ := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+		if c != nil {
+			c.status, c.known = status, got == pid
+			s.endLocked(c)
+		}
 	}
 }
 
-// endedChild returns a child that has ended and was not waited for, or 0.
-func endedChild() int {
+// endedChild returns a child that has ended and was not waited for, or 0. The error
+// says that there are no children at all.
+func endedChild() (pid int, err error) {
 	// The part of siginfo_t that SIGCHLD uses; what follows the first three is
 	// a union aligned as a pointer.
 	type childInfo struct {
@@ -88,10 +114,7 @@ func endedChild() int {
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil {
-			return 0 // no children at all
-		}
-		return int((*childInfo)(unsafe.Pointer(&info)).union.pid)
+		return int((*childInfo)(unsafe.Pointer(&info)).union.pid), err
 	}
 }
 
@@ -114,7 +137,7 @@ func (s *Supervisor) EndStrays() (ended, survivors []Stray) {
 	}
 	overdue := time.Now().Add(s.Grace)
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
-		s.reapOrphans()
+		s.reap()
 		late := time.Since(overdue)
 		hard := late >= 0 || s.isKilled()
 		if hard {
@@ -150,7 +173,7 @@ const maxStrays = 100
 // hunt calls f for what is adopted, for so long, as quickly as it can: it is to catch
 // a process that forks and ends before a look at all processes has come to it.
 func (s *Supervisor) hunt(long time.Duration, f func(Stray)) {
-	for end := time.Now().Add(long); time.Now().Before(end); s.reapOrphans() {
+	for end := time.Now().Add(long); time.Now().Before(end); s.reap() {
 		if !s.eachListed(f) {
 			time.Sleep(firstLook) // this kernel does not list the children of a process
 			return

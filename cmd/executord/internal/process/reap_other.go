@@ -17,6 +17,8 @@ func (s *Supervisor) EndStrays() (ended, survivors []Stray) { return nil, nil }
 
 func (s *Supervisor) killStrays() bool { return false }
 
+func (s *Supervisor) reapLocked() {}
+
 func (s *Supervisor) childless() bool { return true }
 
 // groupDead is not known.
