@@ -10,6 +10,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
+// mostMissing is how many jobs are noted that cannot run.
+const mostMissing = 100
+
 // noteMissing adds notes on shells, directories and programs that are not there. They are no mistakes: the file may be
 // checked on another machine, and a program may come before the job is due.
 func noteMissing(file *job.File) {
@@ -20,11 +23,17 @@ func noteMissing(file *job.File) {
 	for _, n := range file.Notes {
 		noted[n.Line] = noted[n.Line] || strings.Contains(n.What, "user field")
 	}
+	missing := 0
 	for _, j := range file.Jobs {
 		if noted[j.Line] {
 			continue
 		}
 		if err := daemon.Missing(j.Command); err != nil {
+			if missing++; missing > mostMissing {
+				file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+					What: "this job cannot run either, and those after it are not looked at", Hint: "see to those above first"})
+				break
+			}
 			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
 				What: j.Name + " cannot run here and now: " + err.Error(), Hint: "correct the name, or install what is missing"})
 		}

@@ -75,3 +75,13 @@ func TestRunFileWithoutJobs(t *testing.T) {
 	p.until("up")
 	p.end()
 }
+
+// Of many jobs that cannot run the first hundred are noted, and that there are more.
+func TestCheckNotesFewMissing(t *testing.T) {
+	t.Parallel()
+	_, stderr, code := output(t, "", "check", write(t, "tab", strings.Repeat("0 0 * * * /nosuch/program\n", 1000)))
+	if n := strings.Count(stderr, "there is no program /nosuch/program"); n != 100 || code != 0 ||
+		strings.Count(stderr, "tab:101: note: this job cannot run either") != 1 {
+		t.Errorf("%d are noted, exit code %d: %s", n, code, stderr)
+	}
+}

@@ -195,16 +195,18 @@ func (o *runOptions) run() error {
 	defer answerHangups(hangups, func(quit <-chan struct{}) { o.reload(log.Logger, again, quit) })()
 
 	var observer *executor.Observer
+	var kept *record.Log // nil if nobody can look
 	if listening != nil {
+		kept = record.New(record.Limits{
+			Output: o.keepOutput << 10, Runs: o.keepRuns, Bytes: keptBytes, Age: o.keepFor,
+		})
 		observer = &executor.Observer{Every: 1, MaxEvents: 100}
 	}
 	d, err := daemon.New(daemon.Config{
 		Observer: observer, File: file, Log: log.Logger, Admit: log.Admit, Grace: o.killAfter,
 		Patience: o.drainTimeout, MaxOutput: int64(o.maxOutput) << 20, Store: store, Again: again,
-		Output: o.keepOutput << 10,
-		Record: record.New(record.Limits{
-			Output: o.keepOutput << 10, Runs: o.keepRuns, Bytes: keptBytes, Age: o.keepFor,
-		})})
+		Output: o.keepOutput << 10, Record: kept,
+	})
 	if err != nil {
 		return &exitError{exitMistake, err.Error()}
 	}

@@ -103,7 +103,7 @@ func (p *parser) read(data []byte) {
 // shown and not one a line. The line is 0 when it looks like text.
 func notText(data []byte) (line int, what, hint string) {
 	if len(data) > job.MaxFileSize {
-		return 1, "the file is larger than a megabyte, which no crontab is", "choose a crontab"
+		return 1, "the file is larger than 8 megabytes, which no crontab is", "choose a crontab"
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return 1, "the file is in UTF-16", "save it as UTF-8"

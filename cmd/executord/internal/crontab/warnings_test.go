@@ -54,7 +54,7 @@ func TestParseMistakes(t *testing.T) {
 		{"a minus alone", "-", "tab:1: the schedule has only one of its five fields\n    -\n    hint: write minute, hour, day of month, month and day of week, then the command"},
 		{"zero byte", "@daily x\n\x00\n", "tab:2: there is a zero byte in this line, so the file is no text\n    hint: choose a crontab, or save it as UTF-8"},
 		{"UTF-16", "\xff\xfe*\x00", "tab:1: the file is in UTF-16\n    hint: save it as UTF-8"},
-		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than a megabyte, which no crontab is\n    hint: choose a crontab"},
+		{"huge", strings.Repeat("#\n", job.MaxFileSize), "tab:1: the file is larger than 8 megabytes, which no crontab is\n    hint: choose a crontab"},
 		{"line ends of old Macs", "0 9 * * * x\r0 10 * * * y\r", "tab:1: there is a carriage return in this line, which ends lines on old Macs alone\n    0 9 * * * x\\r0 10 * * * y\n    hint: save the file with the line ends of Unix or Windows"},
 		{"a line end of old Macs", "@daily x\r\n# a\r@daily z\r\n", "tab:2: there is a carriage return in this line, which ends lines on old Macs alone\n    # a\\r@daily z\n    hint: save the file with the line ends of Unix or Windows"},
 		{"terminal escapes", "\x1b[2J", "tab:1: this is neither a job nor a setting\n    \\x1b[2J\n    hint: write a schedule and a command, or NAME=value; begin a comment with #"},

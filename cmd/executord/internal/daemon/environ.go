@@ -43,14 +43,20 @@ func Environment(c job.Command) []string {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return process.IsVariable(variable, StoreVariable) // it may have a password, and jobs print their environment
 	})
-	for _, missing := range [...]struct{ name, value string }{
-		{"PATH", defaultPath},
-		{"HOME", self().HomeDir},
-		{"LOGNAME", self().Username},
-		{"USER", self().Username},
+	for _, missing := range [...]struct {
+		name  string
+		value func() string
+	}{
+		{"PATH", func() string { return defaultPath }},
+		{"HOME", func() string { return self().HomeDir }},
+		{"LOGNAME", func() string { return self().Username }},
+		{"USER", func() string { return self().Username }},
 	} {
-		if os.Getenv(missing.name) == "" && missing.value != "" {
-			env = append(env, missing.name+"="+missing.value)
+		if os.Getenv(missing.name) != "" {
+			continue
+		}
+		if value := missing.value(); value != "" {
+			env = append(env, missing.name+"="+value)
 		}
 	}
 	if c.Shell != "" {

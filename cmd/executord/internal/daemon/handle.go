@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -45,7 +46,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	if spec.Off {
 		return struct{}{}, catalog.ErrIdle
 	}
-	e, ours := catalog.Read(row)
+	name, ours := strings.CutPrefix(row.Key, catalog.Key(d.Store.Namespace, ""))
 	if !ours {
 		return struct{}{}, executor.Permanent(fmt.Errorf("%q is no key of executord's", row.Key))
 	}
@@ -54,7 +55,7 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 		r.base = row.Updated // it was due when it was claimed, or confirmed
 	}
 	r.run = run{
-		entry: d.entry(e.Name), job: spec.Job(e.Name), number: int(row.Runs) + 1, attempt: row.Attempt,
+		entry: d.entry(name), job: spec.Job(name), number: int(row.Runs) + 1, attempt: row.Attempt,
 		due:   row.Occurrence.In(spec.Location()),
 		extra: []string{"EXECUTORD_ATTEMPT=" + strconv.Itoa(row.Attempt), "EXECUTORD_TOKEN=" + strconv.FormatInt(row.Epoch, 10)},
 	}

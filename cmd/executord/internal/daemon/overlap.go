@@ -24,9 +24,17 @@ const overlapPause = time.Minute
 type overlapWatch struct {
 	run *handled
 	overlap
-	times  job.Trigger // nil if there are none
-	before int         // what an earlier attempt of the run has logged
-	stop   func()      // waits until nothing more is logged; may be called again
+	times   job.Trigger // nil if there are none
+	before  int         // what an earlier attempt of the run has logged
+	changes int         // of the job, when the run began
+
+	// mu is held while the times that have passed are logged.
+	mu struct {
+		sync.Mutex
+		timer   *time.Timer // nil before the first look, and if there is none
+		stopped bool
+		quiet   time.Time // no line before this
+	}
 }
 
 // watchOverlaps begins the watch. The caller stops it.
@@ -38,19 +46,20 @@ func (r *handled) watchOverlaps() *overlapWatch {
 		w.overlap = r.entry.mu.latest // it was begun here before, and was lost
 	}
 	r.entry.mu.latest, w.before = w.overlap, w.logged
-	changes := r.entry.mu.changes
+	w.changes = r.entry.mu.changes
 	r.entry.mu.Unlock()
-
-	quit, done := make(chan struct{}), make(chan struct{})
-	w.stop = sync.OnceFunc(func() {
-		close(quit)
-		<-done
-	})
-	go func() { // ends with stop
-		defer close(done)
-		w.log(changes, quit)
-	}()
+	w.look()
 	return w
+}
+
+// stop returns when nothing more is logged. It may be called again.
+func (w *overlapWatch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.stopped = true
+	if w.mu.timer != nil {
+		w.mu.timer.Stop()
+	}
 }
 
 // end stops the watch, logs the times that are not in the log yet, and returns how many have passed during the run: all
@@ -80,38 +89,29 @@ func (w *overlapWatch) first() time.Time {
 	return w.times.Next(w.through)
 }
 
-// log logs the times that pass, until quit is closed, or the job is changed: then it has other times.
-func (w *overlapWatch) log(changes int, quit <-chan struct{}) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	var quiet time.Time // no line before this
-	for {
-		next := w.first()
-		if next.IsZero() {
+// look logs the times that have passed, and looks again when there is another one, until the watch is stopped, or the
+// job is changed: then it has other times.
+func (w *overlapWatch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := w.first()
+	if w.mu.stopped || next.IsZero() || w.run.entry.changes() != w.changes {
+		return
+	}
+	now := w.run.now()
+	if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(w.mu.quiet) {
+		w.skip(n, next, now)
+		if after.IsZero() {
 			return
 		}
-		for {
-			if w.run.entry.changes() != changes {
-				return
-			}
-			now := w.run.now()
-			if n, after := catalog.Passed(w.times, w.through, now); n > 0 && !now.Before(quiet) {
-				w.skip(n, next, now)
-				if after.IsZero() {
-					return
-				}
-				quiet = now.Add(overlapPause)
-				break
-			}
-			// The clock may be set meanwhile.
-			wait := max(next.Sub(now)+time.Microsecond, quiet.Sub(now))
-			timer.Reset(min(wait, 30*time.Second))
-			select {
-			case <-timer.C:
-			case <-quit:
-				return
-			}
-		}
+		next, w.mu.quiet = after, now.Add(overlapPause)
+	}
+	wait := max(next.Sub(now)+time.Microsecond, w.mu.quiet.Sub(now))
+	wait = min(wait, 30*time.Second) // the clock may be set meanwhile
+	if w.mu.timer == nil {
+		w.mu.timer = time.AfterFunc(wait, w.look)
+	} else {
+		w.mu.timer.Reset(wait)
 	}
 }
 

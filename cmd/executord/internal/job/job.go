@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// MaxFileSize is the largest job file that is read. A crontab of a megabyte
-// is a mistake (a log, a core dump), and the bound keeps reading it cheap.
-const MaxFileSize = 1 << 20
+// MaxFileSize is the largest job file that is read: a crontab of some hundred thousand
+// jobs. A larger one is a mistake (a log, a core dump).
+const MaxFileSize = 8 << 20
 
 // File is everything read from one job file.
 type File struct {

@@ -190,7 +190,9 @@ type Stray struct {
 //
 // The pipes are made then, too: of many commands that are due at once, those that wait would
 // have thousands of files open, which each start copies and closes.
-func (s *Supervisor) start(ctx context.Context, cmd *exec.Cmd, stdin string) (c *child, p *pipes, began time.Time, err error) {
+func (s *Supervisor) start(
+	ctx context.Context, cmd *exec.Cmd, stdin string,
+) (c *child, p *pipes, began time.Time, err error) {
 	cmd.SysProcAttr = newGroup()
 	s.inside.put(cmd.SysProcAttr)
 	select {

@@ -22,6 +22,9 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
+// maxSize is the largest file that is read: of a tree there is more in memory than of lines.
+const maxSize = 1 << 20
+
 // Parse reads a job file in TOML. When anything in it is wrong, the error is a
 // job.Mistakes with all that is, and there are no jobs.
 func Parse(file string, data []byte) (job.File, error) {
@@ -30,7 +33,7 @@ func Parse(file string, data []byte) (job.File, error) {
 	report.Lines = strings.Split(string(data), "\n")
 
 	var jobs []job.Job
-	if len(data) > job.MaxFileSize {
+	if len(data) > maxSize {
 		report.Mistake(1, "choose a job file", "the file is larger than a megabyte, which no job file is")
 	} else {
 		d := decoder{report: &report, named: make(map[string]int)}

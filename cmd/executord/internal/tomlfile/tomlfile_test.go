@@ -256,7 +256,7 @@ func TestLargeFilesStayInProportion(t *testing.T) {
 		"own variables":    {variables + jobs(4000, `env = { A = "1" }`), "the variables of all jobs up to this one have more than 16 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if len(test.file) > job.MaxFileSize {
+			if len(test.file) > maxSize {
 				t.Fatalf("the file has %d bytes, which is too large by itself", len(test.file))
 			}
 			_, err := Parse("jobs.toml", []byte(test.file))
