@@ -28,8 +28,8 @@
 //
 // # Cost
 //
-// There is no goroutine. A pool is looked at when a request asks for it, and at most once in a
-// second, however many pages are open. History has gaps where nobody looked.
+// There is no goroutine. A pool is looked at when a request asks for it, and at most once
+// in a second, however many pages are open. History has gaps while no page is open.
 package debug
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/executor-go/executor/debug"
 )
 
-// A flight recorder is asked only if there is one, it runs, and nobody else asks.
+// A flight recorder is asked only if there is one, it runs, and no other request asks.
 func TestTrace(t *testing.T) {
 	o := &executor.Observer{}
 	p := newPool(t, o, executor.Config{Core: 1})

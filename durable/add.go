@@ -65,9 +65,10 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 	return ids[0], err
 }
 
-// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none. They share the options, and so
-// can't have a Key. In SQLite nobody else writes meanwhile: add as many at once as take less than a third of the lease,
-// or the nodes lose theirs.
+// ScheduleAll is Schedule for many payloads, in one transaction: all are added or none.
+// They share the options, and so can't have a Key. In SQLite no other transaction writes
+// meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
+// theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]NewJob, 0, len(payloads))
 	for _, p := range payloads {

@@ -145,7 +145,7 @@ func TestSuspectIsNotedBeforeItBegins(t *testing.T) {
 					})
 				}
 				stop := start(t, heir)
-				start(t, newJobs(t, store)) // somebody who notices
+				start(t, newJobs(t, store)) // a node that notices
 				time.Sleep(20 * time.Second)
 				j := called.Load()
 				if broken != (j == nil) || j != nil && (j.State != durable.Running || j.Attempt != 1) {

@@ -239,7 +239,7 @@ func TestNodeReleasesJobDeclinedDuringRelease(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		if j := must(store.Get(t.Context(), late)); j.State.Held() && time.Since(j.Updated) > 5*time.Second {
-			t.Errorf("nobody runs it, and no other node can: %+v", j)
+			t.Errorf("no node runs it, and no other can: %+v", j)
 		}
 	})
 }

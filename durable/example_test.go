@@ -311,7 +311,7 @@ func ExampleHooks() {
 	// mail for request 17 ended: no such mailbox
 }
 
-// A handler says how far it is, and keeps a log with its run.
+// A handler reports its progress, and keeps a log with its run.
 func ExampleOutput() {
 	jobs, err := durable.New(durable.Config{Store: memory.New()})
 	if err != nil {

@@ -330,7 +330,7 @@ func (h hourly) Next(t time.Time) time.Time {
 	return t.Truncate(time.Hour).Add(time.Hour)
 }
 
-// outages says how often that call was said to fail, and how often to succeed again.
+// outages returns how often that call was reported as failing, and as succeeding again.
 func (l *logLines) outages(call string) (begun, over int) {
 	return l.count(`will go on trying" call=` + call), l.count(`answers again" call=` + call)
 }

@@ -19,10 +19,11 @@ func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 /
 // something wakes poll at once; and if another heartbeat comes before the poll, it asks only for what might be late by
 // then.
 //
-// The node fences itself: once five sixths of the lease are over since it sent the last heartbeat that succeeded, it
-// cancels its handlers, and begins and claims nothing more until the store answers. A node that is alone lets its
-// handlers go on: nobody is there who could begin them again. The clock for this is the monotonic one, which goes on
-// while a process is stopped.
+// The node fences itself: once five sixths of the lease are over since it sent the last
+// heartbeat that succeeded, it cancels its handlers, and begins and claims nothing more
+// until the store answers. A node that is alone lets its handlers go on: no other node
+// could begin them again. The clock for this is the monotonic one, which goes on while a
+// process is stopped.
 func (n *node) heartbeatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()

@@ -228,7 +228,7 @@ func TestNodeDeclaredDeadJoinsAgain(t *testing.T) {
 		line := newFaulty(store)
 		cut, k, _ := newNode(t, line)
 		start(t, cut)
-		start(t, newJobs(t, store)) // somebody who notices
+		start(t, newJobs(t, store)) // a node that notices
 		time.Sleep(time.Second)
 		line.down()
 		time.Sleep(time.Minute)

@@ -402,7 +402,7 @@ func TestNodeLeavesUnknownTrigger(t *testing.T) {
 		var d diary
 		k := durable.Handle(jobs, "k", d.handler)
 		id := must(k.On(t.Context(), "key", durable.NamedTrigger("hour"), "", durable.Attempts(1)))
-		time.Sleep(90 * time.Minute) // nobody knows it
+		time.Sleep(90 * time.Minute) // no node knows it
 		if job := must(jobs.Get(t.Context(), id)); job.Attempt > 1 || job.Runs > 0 || !strings.Contains(job.Error, `has no "hour"`) {
 			t.Errorf("job is %+v", job)
 		}

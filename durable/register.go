@@ -122,7 +122,7 @@ type Registered struct {
 // executor.ErrInvalid or ErrKeyTaken, and the results name each that is wrong. If one is dead, all are registered, and
 // the error matches ErrDead. For other errors, as of the store, there are no results; Register may be called again.
 //
-// In SQLite nobody else writes meanwhile: see Kind.ScheduleAll.
+// In SQLite no other transaction writes meanwhile: see Kind.ScheduleAll.
 func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Registered, error) {
 	mustContext(ctx)
 	if len(schedules) == 0 {

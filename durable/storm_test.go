@@ -369,7 +369,7 @@ func (n *stormNode) mu() *sync.Mutex { return &n.storm.mu }
 // since knows nothing of that, and may declare others dead that are not.
 func (s *storm) ahead() bool { return time.Since(s.forward) < 6*time.Second }
 
-// judge says what is wrong with a run that begins, with the lock.
+// judge reports what is wrong with a run that begins, with the lock.
 func (n *stormNode) judge(j durable.Job) {
 	now := time.Now()
 	if n.storm.running[j.ID] && !n.ahead() {

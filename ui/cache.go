@@ -67,8 +67,8 @@ func (c *cache) entry(key any) *entry {
 	return e
 }
 
-// drop removes the entries that are old, and if there is none, all of them: what is being read is not lost to those who
-// wait for it. The caller holds the lock.
+// drop removes the entries that are old, and if there is none, all of them: what is being
+// read is not lost to its waiters. The caller holds the lock.
 func (c *cache) drop() {
 	for key, e := range c.entries {
 		if r := e.get(); time.Since(r.until) > entryLife {

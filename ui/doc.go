@@ -1,5 +1,5 @@
-// Package ui shows the pools of an [executor.Observer] and the jobs of [durable.Jobs] as pages for people, live, and
-// lets those who may change jobs, pools and their schedules.
+// Package ui shows the pools of an [executor.Observer] and the jobs of [durable.Jobs] as
+// live pages, on which authorized users can change jobs, pools and their schedules.
 //
 //	pages, err := ui.New(ui.Config{Observer: observer, Jobs: []ui.Source{{Jobs: jobs}}})
 //	…

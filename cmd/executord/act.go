@@ -167,7 +167,7 @@ func on(e catalog.Entry) string {
 	return job.Printable(e.Owner)
 }
 
-// nextTime says when a job is due next.
+// nextTime returns when a job is due next.
 func (v client) nextTime(ctx context.Context, e catalog.Entry) string {
 	row, err := v.jobs.Get(ctx, e.ID)
 	if err != nil {

@@ -52,7 +52,7 @@ perhaps not meant; they do not change the exit code.`),
 	return cmd
 }
 
-// misnamedZone says what comes of a TZ that names no zone.
+// misnamedZone is the note about a TZ that names no zone.
 const misnamedZone = "TZ names no zone that executord knows, so its own zone is UTC, whatever that of the commands is"
 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.

@@ -45,7 +45,7 @@ func TestLogLost(t *testing.T) {
 	}
 }
 
-// unread is a log that nobody reads: a pipe that is full.
+// unread is a log without a reader: a pipe that is full.
 func unread(t *testing.T, cmd *exec.Cmd) (read *os.File) {
 	t.Helper()
 	read, full, err := os.Pipe()
@@ -72,8 +72,8 @@ func unread(t *testing.T, cmd *exec.Cmd) (read *os.File) {
 	return read
 }
 
-// A log that nobody reads stops no job: neither those that write nothing, nor those that write more than there is room
-// for.
+// A log without a reader stops no job: neither those that write nothing, nor those that
+// write more than there is room for.
 func TestLogUnreadStopsNoJob(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "written")

@@ -180,7 +180,7 @@ func (p *logPrinter) print(l web.OutputLine) error {
 	return err
 }
 
-// gap says how many lines are not kept before number n.
+// gap prints how many lines are not kept before number n.
 func (p *logPrinter) gap(n int64) {
 	if left := n - p.last - 1; left > 0 {
 		fmt.Fprintf(p.err, "[%d lines are not kept]\n", left)
@@ -188,7 +188,7 @@ func (p *logPrinter) gap(n int64) {
 	p.last = n
 }
 
-// about says what there is to say of the run, at the begin and at the end.
+// about prints what is missing of the run, at its begin and its end.
 func (p *logPrinter) about(l web.OutputLine) {
 	if p.begun && l.Run.Outcome != view.InProgress && !l.Gone {
 		p.gap(l.Lines + 1)

@@ -319,7 +319,7 @@ func (e *event) short() (sign, string) {
 	return s, e.rest()
 }
 
-// ended says how a run ended.
+// ended returns how a run ended.
 func (e *event) ended() (sign, string) {
 	outcome, s := e.text("outcome"), signBad
 	switch outcome {
@@ -342,7 +342,7 @@ func (e *event) ended() (sign, string) {
 	return s, text
 }
 
-// counts says what became of the times of a job, or of all.
+// counts returns what became of the times of a job, or of all.
 func (e *event) counts() string {
 	text := e.text("runs") + " runs"
 	for _, key := range []string{"failed", "skipped", "missed", "interrupted"} {

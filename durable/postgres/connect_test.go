@@ -350,7 +350,7 @@ func TestOpenReportsRefusedLoginAtOnce(t *testing.T) {
 func TestOpenContextEndsWithContext(t *testing.T) {
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	address := l.Addr().String()
-	l.Close() // nobody listens there now
+	l.Close() // no server listens there now
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	_, err := postgres.OpenContext(ctx, "postgres://app@"+address+"/jobs?sslmode=disable")

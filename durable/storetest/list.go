@@ -212,7 +212,7 @@ func prune(b *bench) {
 	}
 }
 
-// A prune says how many jobs and runs it has removed, be it jobs of which no run was
+// A prune returns how many jobs and runs it has removed, be it jobs of which no run was
 // kept.
 func pruneCounts(b *bench) {
 	node := b.node("a")

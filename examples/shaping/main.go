@@ -49,7 +49,7 @@ type shaper struct {
 	pool    *executor.ScheduledPool
 	mail    *executor.Pool // 2 at a time, 10 in a second; what is too much waits
 	reports *executor.Pool // 2 at a time, and 4 that wait; what is too much is refused
-	status  *executor.Pool // 1 in a second; what is too much is refused, and nobody asks
+	status  *executor.Pool // 1 in a second; what is too much is refused
 	index   quiet          // what has not changed for a second
 }
 

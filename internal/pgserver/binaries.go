@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// ErrMissing says that the machine has no PostgreSQL.
+// ErrMissing is the error on a machine without PostgreSQL.
 var ErrMissing = errors.New("PostgreSQL is not installed: no initdb in the path or in /usr/lib/postgresql, and EXECUTOR_PGBIN is not set; on Debian: apt-get install postgresql")
 
 // binaries returns the directory of initdb: the one that was asked for, else that

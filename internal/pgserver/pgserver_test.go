@@ -155,7 +155,7 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// A server says what version it has.
+// A server reports its version.
 func TestVersion(t *testing.T) {
 	s, dir, err := start(t)
 	if err != nil {

@@ -84,7 +84,7 @@ var checkers = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("%w: npm ci: %w\n%s", errMissing, err, out)
 	}
 	if err := os.Rename(fresh, home); err != nil {
-		if _, other := os.Stat(modules); other != nil { // nobody was faster
+		if _, other := os.Stat(modules); other != nil { // no other process was faster
 			return "", err
 		}
 	}

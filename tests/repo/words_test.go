@@ -27,7 +27,7 @@ const mostProseWords = 22_000
 // privateWord finds words that this project used in a way of its own. Say
 // returns or reports, and a noun.
 var privateWord = regexp.MustCompile(`(?i)\b(?:` + strings.Join([]string{
-	"giv" + "es", "tel" + "ls", "tol" + "d", "who" + "ever", "who" + "m", "part" + "ed", "men" + "d",
+	"giv" + "es", "tel" + "ls", "tol" + "d", "who" + "ever", "who" + "m", "part" + "ed", "men" + "d", "thos" + "e who",
 }, "|") + `)\b`)
 
 // Comments and documents are in plain words.
@@ -43,6 +43,20 @@ func TestPlainWords(t *testing.T) {
 	}
 	if total > mostPrivateWords {
 		t.Errorf("the words of privateWord occur %d times, the most is %d: say returns, reports, or a noun:\n%s", total, mostPrivateWords, strings.Join(most, "\n"))
+	}
+}
+
+// saysWhat finds the begin of a comment about a thing that speaks.
+var saysWhat = regexp.MustCompile(`(?m)^\s*// (?:A |An |The )?[\w.]+ says (?:what|when|where|how|which|who)\b.*`)
+
+// The comment of a declaration begins with what a thing is, does or returns: "Config
+// configures", "Rhythm determines".
+func TestCommentVerbs(t *testing.T) {
+	files, _ := workspace(t)
+	for _, f := range files {
+		for _, line := range saysWhat.FindAllString(f.text, -1) {
+			t.Errorf("%s: %s; a Config configures, a Rhythm determines, a function returns", f.name, strings.TrimSpace(line))
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func modules(root string) ([]mod, error) {
 	}
 	for i, m := range all {
 		all[i].Version.Version = versions[m.Path]
-		if versions[m.Path] == "" { // nobody requires it
+		if versions[m.Path] == "" { // no module requires it
 			all[i].Version.Version = newest
 		}
 	}

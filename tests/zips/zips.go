@@ -6,10 +6,10 @@
 //	go run ./tests/zips -short       without the long tests
 //	go run ./tests/zips -published   the same with the versions that are published
 //
-// The zips have what git has or would add, so changes need not be committed. A
-// module proxy in a directory serves them; third parties come from the usual one.
-// All that it makes is in a directory beside the build cache, with a module cache
-// of its own, so that nobody else sees these versions.
+// The zips have what git has or would add, so changes need not be committed. A module proxy
+// in a directory serves them; third parties come from the usual one. All that it makes is
+// in a directory beside the build cache, with a module cache of its own, so that no other
+// program sees these versions.
 package main
 
 import (

@@ -133,7 +133,7 @@ func newFleet(t *testing.T, store string) *fleet {
 		more: make(chan struct{}, 1)}
 }
 
-// occurrences says how many were begun, however often.
+// occurrences returns how many were begun, however often.
 func (f *fleet) occurrences() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

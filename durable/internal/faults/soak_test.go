@@ -31,7 +31,7 @@ func soak(t *testing.T) time.Duration {
 	return d
 }
 
-// begun says how many runs were begun.
+// begun returns how many runs were begun.
 func (f *fleet) begun() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

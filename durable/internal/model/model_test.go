@@ -403,8 +403,8 @@ func (m *model) compare(call string, ask func(durable.Store) (any, error)) {
 	}
 }
 
-// differ says where two values differ, "" if they are the same but for times that
-// are not far apart.
+// differ returns where two values differ, "" if they are the same but for times that are
+// not far apart.
 func (m *model) differ(a, b reflect.Value) string {
 	if !a.IsValid() || !b.IsValid() {
 		if a.IsValid() != b.IsValid() {

@@ -36,7 +36,7 @@ func NameOf(namespace, key string) string {
 	return strings.TrimPrefix(name, namespace+"/")
 }
 
-// NamespaceHint says what names a namespace may have.
+// NamespaceHint describes the names that a namespace may have.
 const NamespaceHint = "use letters, digits and . _ - (no longer than 64 bytes)"
 
 // ValidNamespace reports whether a namespace may have a name.

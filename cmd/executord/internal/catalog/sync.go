@@ -37,8 +37,8 @@ type Step struct {
 	Err  error // why it is not in the store, if that is for this job alone
 }
 
-// Plan says what has to be done so that the store, which has the entries given,
-// has the jobs given. Those that run AtStart are not kept in a store.
+// Plan returns the steps after which the store, which has the entries given, has the jobs
+// given. Jobs that run AtStart are not kept in a store.
 func Plan(jobs []job.Job, have []Entry) []Step {
 	there := make(map[string]*Entry, len(have))
 	for i := range have {
@@ -85,7 +85,8 @@ type Catalog struct {
 // file may have any number of jobs, and a store be far away.
 const patience = 30 * time.Second
 
-// setSize is how many jobs are registered in one transaction. In SQLite nobody else writes meanwhile.
+// setSize is how many jobs are registered in one transaction. In SQLite no other
+// transaction writes meanwhile.
 const setSize = 500
 
 // Apply brings the store in line with a file, and calls done after each step. It

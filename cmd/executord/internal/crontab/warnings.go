@@ -43,7 +43,7 @@ func misshapen(fields []string, script string) (what, hint string) {
 	return "", ""
 }
 
-// tooMany says what is wrong with a schedule that has more than five fields.
+// tooMany returns what is wrong with a schedule that has more than five fields.
 func tooMany(fields, words []string) (what, hint string) {
 	extra := 1
 	for extra < len(words) && isField(words[extra]) {

@@ -27,7 +27,7 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 )
 
-// Config says what to run and how.
+// Config configures a daemon.
 type Config struct {
 	File job.File
 	Log  *slog.Logger
@@ -63,7 +63,7 @@ type Config struct {
 	Again <-chan job.File
 }
 
-// Store says where jobs are kept.
+// Store is where jobs are kept.
 type Store struct {
 	durable.Store
 	Name      string        // as it may be shown; empty for one that ends with the daemon

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NameHint says what names a job may have.
+// NameHint describes the names that a job may have.
 const NameHint = "use one word of letters, digits and . _ - / (no longer than 64 bytes)"
 
 // CanonicalName returns a name in the form in which it is kept and looked for, NFC: an
@@ -48,7 +48,7 @@ func ValidVariable(name string) bool {
 	return name != ""
 }
 
-// ShellHint says what to do instead, if TakesC is false.
+// ShellHint is the hint for a shell for which TakesC is false.
 const ShellHint = `use a TOML file with a command that is a list, such as ["cmd.exe", "/c", "..."], or another shell`
 
 // TakesC reports whether a shell can be given its command after -c. That of

@@ -13,7 +13,7 @@ import (
 // start processes and write its log.
 const Shortest = 100 * time.Millisecond
 
-// Schedule says when a job is due.
+// Schedule determines when a job is due.
 type Schedule struct {
 	Text    string // as the file has it
 	AtStart bool   // @reboot: once, when the daemon starts, and never again
@@ -27,7 +27,7 @@ type Trigger interface {
 	Next(after time.Time) time.Time
 }
 
-// ScheduleError says what is wrong in a schedule, with a hint.
+// ScheduleError describes a mistake in a schedule, with a hint.
 type ScheduleError struct{ What, Hint string }
 
 func (e *ScheduleError) Error() string { return e.What }

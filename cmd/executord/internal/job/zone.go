@@ -11,7 +11,7 @@ import (
 	_ "time/tzdata" // so that zones are known in images without a zone database
 )
 
-// ZoneHint says how a zone is written.
+// ZoneHint describes how a zone is written.
 const ZoneHint = "write a name of the IANA zone database, such as Europe/Berlin or UTC (capitals matter)"
 
 // LoadZone returns the zone of that name. The empty name means the daemon's

@@ -39,7 +39,7 @@ const (
 	retry = 100 * time.Millisecond
 )
 
-// Config says where the lines go, and what is done if they do not.
+// Config configures where the lines go, and what is done if they do not.
 type Config struct {
 	To io.Writer
 

@@ -124,7 +124,7 @@ func TestWriterKeepsLinesInTurn(t *testing.T) {
 	})
 }
 
-// Nobody who writes about a run waits for the reader, also when there is no room.
+// No line about a run waits for the reader, also when there is no room.
 func TestWriterWriteNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReader()
@@ -349,7 +349,7 @@ func (d *smallDisk) String() string {
 	return d.taken.String()
 }
 
-// When the reader is gone, that is said once, and nobody waits.
+// When the reader is gone, that is logged once, and no writer waits.
 func TestWriterGoneReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReader()

@@ -33,7 +33,7 @@ type Output struct {
 		full       bool  // nothing more is added to head
 		lines      int64 // added
 		ended      bool
-		change     chan struct{} // closed when there is more; nil while nobody waits
+		change     chan struct{} // closed when there is more; nil while there is no waiter
 	}
 }
 

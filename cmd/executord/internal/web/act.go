@@ -93,7 +93,7 @@ func (a Action) Title() string {
 	return fmt.Sprintf("End run %d of %s", a.Run, name)
 }
 
-// What says what the action does.
+// What describes what the action does.
 func (a Action) What() string {
 	switch a.Do {
 	case RunNow:

@@ -300,14 +300,14 @@ func (p *printer) print(w io.Writer, lines []record.Line) error {
 	return err
 }
 
-// gap says how many lines were left out before number n.
+// gap writes how many lines were left out before number n.
 func (p *printer) gap(b *strings.Builder, n int64) {
 	if left := n - p.last - 1; left > 0 {
 		fmt.Fprintf(b, "<li class=\"gap\">%d lines were left out</li>\n", left)
 	}
 }
 
-// missing says how many lines of all were left out at the end.
+// missing writes how many lines of all were left out at the end.
 func (p *printer) missing(w io.Writer, all int64) {
 	var b strings.Builder
 	p.gap(&b, all+1)

@@ -43,14 +43,14 @@ type Daemon interface {
 	Ready(ctx context.Context) error
 }
 
-// Config says what to serve, and for which requests.
+// Config configures a server: what it serves, and for which requests.
 type Config struct {
 	Daemon    Daemon
 	Title     string // the file
 	Version   string
 	Namespace string // of the jobs, in Durable
 
-	// Access says which requests the server answers.
+	// Access decides which requests the server answers.
 	Access Access
 
 	// Act does what a reader asks for. It returns what became of it, and whether it is done. Nil means that nothing can
@@ -68,7 +68,7 @@ type Config struct {
 	Token string
 }
 
-// Access says which requests are answered.
+// Access decides which requests are answered.
 type Access int
 
 const (
