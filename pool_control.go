@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"iter"
 	"log/slog"
+	"math"
 	"reflect"
 	"time"
 
+	"github.com/executor-go/executor/internal/bucket"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -258,6 +260,37 @@ type Settings struct {
 	Reject           RejectPolicy
 
 	DropDelayed, KeepPeriodic, RetainCanceled bool // of a ScheduledPool; false in others
+
+	Rate Rate // of a share; no bound in others
+}
+
+// Rate bounds how often something begins: a token bucket. Within any d seconds at most
+// Burst + PerSecond*d begin. The zero Rate is no bound.
+type Rate struct {
+	// PerSecond is how often on average. It must be positive, as 0.1 for one in ten seconds,
+	// and at most a billion.
+	PerSecond float64
+
+	// Burst is how many may begin at once, after a time in which none did. It must not be
+	// negative; 0, the default, is 1.
+	Burst int
+}
+
+// bucket returns the full bucket of r.
+func (r Rate) bucket() (bucket.Bucket, error) {
+	if r == (Rate{}) {
+		return bucket.Bucket{}, nil
+	}
+	if !(r.PerSecond > 0) || r.PerSecond > 1e9 {
+		return bucket.Bucket{}, invalid("Rate: PerSecond is %v; it must be positive and at most 1e9; "+
+			"leave Rate out for no bound", r.PerSecond)
+	}
+	interval, burst := math.Ceil(1e9/r.PerSecond), max(r.Burst, 1)
+	if r.Burst < 0 || float64(burst) > math.MaxInt64/2/interval {
+		return bucket.Bucket{}, invalid("Rate: Burst is %d; it must not be negative, and not more than the rate "+
+			"makes in 146 years", r.Burst)
+	}
+	return bucket.Bucket{Interval: int64(interval), Burst: int64(burst)}, nil
 }
 
 // Settings returns the settings as they are now, all at the same instant.
@@ -280,6 +313,9 @@ func (p *Pool) settings() (Settings, int) {
 		s.DropDelayed, s.KeepPeriodic = p.timer.drops[delayed], !p.timer.drops[periodic]
 		s.RetainCanceled = p.mu.retained
 	}
+	if p.loan != nil {
+		s.Rate = p.loan.bound
+	}
 	return s, p.mu.version
 }
 
@@ -298,8 +334,9 @@ func (p *Pool) settings() (Settings, int) {
 // KeepPeriodic no longer keep are canceled at once.
 //
 // In a pool made by [Single] or [SingleScheduled] only Reject, DropDelayed, KeepPeriodic and
-// RetainCanceled can be changed. A scheduled pool has no Max. A share has only Reject and
-// Max, which is its Limit.
+// RetainCanceled can be changed. A scheduled pool has no Max. A share has only Reject, Rate
+// and Max, which is its Limit. A new Rate keeps the tokens that are left of the old one, at
+// most its burst.
 func (p *Pool) Reconfigure(change func(*Settings)) error {
 	if change == nil {
 		panic("executor: Pool.Reconfigure: nil function")
@@ -347,6 +384,8 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 	same := after
 	same.Reject = nil
 	switch {
+	case p.loan == nil && after.Rate != Rate{}:
+		return invalid("%s: Rate is for a share, see Pool.Share; leave it out", where)
 	case p.frozen && same != workers:
 		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
 			"make it by New or NewScheduled", where)
@@ -375,7 +414,11 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 	r := p.mu.rules
 	r.core, r.max, r.whenBusy = s.Core, s.Max, s.GrowWhenBusy
 	r.keepAlive, r.coreTimeout, r.reject = s.KeepAlive, s.AllowCoreTimeout, s.Reject
-	if err := r.check(where); err != nil {
+	rate, err := s.Rate.bucket()
+	if err == nil {
+		err = r.check(where)
+	}
+	if err != nil {
 		p.mu.Unlock()
 		return true, err
 	}
@@ -387,9 +430,12 @@ func (p *Pool) apply(where string, s Settings, version int) (applied bool, err e
 		p.mu.retained = s.RetainCanceled
 		dropped = p.timer.setDropsLocked(s.DropDelayed, !s.KeepPeriodic)
 	}
+	if p.loan != nil {
+		p.loan.changeRateLocked(s.Rate, rate)
+	}
 	p.retireLocked()
 	var fresh []*worker
-	if grown > 0 {
+	if grown > 0 || p.loan != nil {
 		// The new workers are for tasks that wait now; later ones start theirs.
 		fresh = p.prestartLocked(min(grown, p.mu.queue.len()), r.eager())
 	}

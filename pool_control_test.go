@@ -940,3 +940,58 @@ func TestPoolResizeRace(t *testing.T) {
 		expect(t, "ran", ran.Load(), 400)
 	}
 }
+
+// The rate of a share is a setting of its, and takes effect at once: faster for what waits,
+// slower for turns that were asked for. Limit and rate change in one step.
+func TestPoolReconfigureRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		rate := executor.Rate{PerSecond: 1, Burst: 2}
+		share, err := pool.Share(executor.ShareConfig{Rate: rate, Limit: 3})
+		expect(t, "Share", err, nil)
+		expect(t, "Rate", share.Settings().Rate, rate)
+		expect(t, "Max", share.Settings().Max, 3)
+		change := func(r executor.Rate, limit int) {
+			t.Helper()
+			expect(t, "Reconfigure", share.Reconfigure(func(s *executor.Settings) { s.Rate, s.Max = r, limit }), nil)
+			expect(t, "Rate", share.Settings().Rate, r)
+			expect(t, "Max", share.Settings().Max, limit)
+		}
+
+		var ran atomic.Int64
+		for range 100 {
+			mustGo(t, share, func(context.Context) error { ran.Add(1); return nil })
+		}
+		after := func(d time.Duration, want int64) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			expect(t, "ran", ran.Load(), want)
+		}
+		after(0, 2)
+		change(executor.Rate{PerSecond: 10, Burst: 2}, 4) // none is left
+		after(time.Second+time.Millisecond, 12)
+		change(executor.Rate{PerSecond: 0.01, Burst: 2}, 4)
+		after(50*time.Second, 12)
+		change(executor.Rate{PerSecond: 1, Burst: 1}, 4) // half a token is left
+		after(600*time.Millisecond, 13)
+
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		change(executor.Rate{PerSecond: 1, Burst: 20}, 4)
+		after(3*time.Second, 13)
+		expect(t, "turns", share.Stats().Idle, 3)
+		change(executor.Rate{PerSecond: 1, Burst: 1}, 4)
+		expect(t, "turns", share.Stats().Idle, 1)
+		block.Release()
+		after(0, 14)
+		change(executor.Rate{}, 1)
+		after(0, 100)
+
+		for name, p := range map[string]*executor.Pool{"pool": pool, "share": share} {
+			bad := map[string]executor.Rate{"pool": rate, "share": executor.Rate{Burst: 1}}[name]
+			expectIs(t, name, p.Reconfigure(func(s *executor.Settings) { s.Rate = bad }), executor.ErrInvalid)
+			expect(t, "Rate", p.Settings().Rate, executor.Rate{})
+		}
+	})
+}

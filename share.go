@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"reflect"
 
 	"github.com/executor-go/executor/internal/bucket"
@@ -53,7 +52,7 @@ type ShareConfig struct {
 //
 // In the Stats of the share Active are the tasks that run, Idle the turns that it has asked
 // for, and Workers both. Resize changes the limit, and [Pool.Reconfigure] the limit,
-// as Max, and the rejection policy.
+// as Max, the rate and the rejection policy.
 //
 // A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the
 // same way: after Shutdown p runs what waits in them, ShutdownNow returns it with the rest,
@@ -119,7 +118,7 @@ func (p *Pool) newShare(c ShareConfig, q backlog, room int, rate bucket.Bucket) 
 	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
 	s.mu.queue = q
 	s.owner.Lender = &p.owner
-	s.loan = &loan{share: s, lender: p, room: room, rate: rate}
+	s.loan = &loan{share: s, lender: p, room: room, bound: c.Rate, rate: rate}
 	s.loan.keys, s.loan.keyed = q.(keyedBacklog)
 	return s, nil
 }
@@ -148,35 +147,6 @@ func (p *Pool) size() int {
 		return max(r.core, 1)
 	}
 	return r.max
-}
-
-// Rate bounds how often something begins: a token bucket. Within any d seconds at most
-// Burst + PerSecond*d begin. The zero Rate is no bound.
-type Rate struct {
-	// PerSecond is how often on average. It must be positive, as 0.1 for one in ten seconds,
-	// and at most a billion.
-	PerSecond float64
-
-	// Burst is how many may begin at once, after a time in which none did. It must not be
-	// negative; 0, the default, is 1.
-	Burst int
-}
-
-// bucket returns the full bucket of r.
-func (r Rate) bucket() (bucket.Bucket, error) {
-	if r == (Rate{}) {
-		return bucket.Bucket{}, nil
-	}
-	if !(r.PerSecond > 0) || r.PerSecond > 1e9 {
-		return bucket.Bucket{}, invalid("Rate: PerSecond is %v; it must be positive and at most 1e9; "+
-			"leave Rate out for no bound", r.PerSecond)
-	}
-	interval, burst := math.Ceil(1e9/r.PerSecond), max(r.Burst, 1)
-	if r.Burst < 0 || float64(burst) > math.MaxInt64/2/interval {
-		return bucket.Bucket{}, invalid("Rate: Burst is %d; it must not be negative, and not more than the rate "+
-			"makes in 146 years", r.Burst)
-	}
-	return bucket.Bucket{Interval: int64(interval), Burst: int64(burst)}, nil
 }
 
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their

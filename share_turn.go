@@ -36,6 +36,7 @@ type loan struct {
 
 	keys    keyedBacklog  // the queue, if it is by key
 	keyed   bool          // it is; fixed
+	bound   Rate          // of its settings
 	rate    bucket.Bucket // of tasks that begin
 	timer   *time.Timer   // for the next token; nil before first use
 	ticking bool          // timer is set
@@ -165,11 +166,15 @@ func (l *loan) freeLocked(w *worker) {
 	w.next, l.free = l.free, w
 }
 
-// retractLocked counts out workers that have asked for a turn and have no task for it, or
-// are above the limit. The caller calls tidy, which withdraws the turns.
+// retractLocked counts out workers that have asked for a turn and have no task or no token
+// for it, or are above the limit. The caller calls tidy, which withdraws the turns.
 func (l *loan) retractLocked() {
 	p := l.share
-	for p.mu.idle.top != nil && (p.mu.workers-p.mu.active > l.readyLocked() || p.mu.workers > p.mu.max) {
+	for p.mu.idle.top != nil {
+		asked := p.mu.workers - p.mu.active
+		if asked <= l.readyLocked() && p.mu.workers <= p.mu.max && l.rate.Has(l.now(), asked-1) {
+			return
+		}
 		w := p.mu.idle.pop()
 		l.surplus = append(l.surplus, w.turn.Swap(nil))
 		l.freeLocked(w)
@@ -421,6 +426,18 @@ func (l *loan) setTimerLocked(now int64, asked int) {
 		l.timer = time.AfterFunc(time.Duration(at-now), l.tick)
 	} else {
 		l.timer.Reset(time.Duration(at - now))
+	}
+}
+
+// changeRateLocked changes the rate. The caller then retracts turns, or asks for more.
+func (l *loan) changeRateLocked(bound Rate, full bucket.Bucket) {
+	if bound == l.bound {
+		return
+	}
+	l.bound = bound
+	l.rate.Change(l.share.elapsed(), full.Interval, full.Burst)
+	if l.ticking && l.timer.Stop() {
+		l.ticking = false // else tick is about to ask
 	}
 }
 

@@ -3,7 +3,10 @@
 // It is a plain structure. It takes no locks.
 package bucket
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Bucket is a token bucket. Instead of tokens it has the instant at which it is full, so that
 // nothing is rounded. The zero Bucket has no bound. Instants are nanoseconds.
@@ -33,4 +36,19 @@ func (b *Bucket) Take(now int64) {
 	if b.Interval > 0 {
 		b.full = max(b.full, now) + b.Interval
 	}
+}
+
+// Change changes interval and burst. The bucket keeps its tokens, as far as they are not more
+// than the new burst; one that had no bound is full.
+func (b *Bucket) Change(now, interval, burst int64) {
+	missing := int64(0) // ns until it is full
+	if b.Interval > 0 && interval > 0 {
+		has := max(b.Burst*b.Interval-max(b.full-now, 0), 0)
+		if whole := has / b.Interval; whole < burst {
+			hi, lo := bits.Mul64(uint64(has%b.Interval), uint64(interval))
+			part, _ := bits.Div64(hi, lo, uint64(b.Interval))
+			missing = (burst-whole)*interval - int64(part)
+		}
+	}
+	*b = Bucket{Interval: interval, Burst: burst, full: now + missing}
 }

@@ -57,3 +57,41 @@ func TestBucketUnbounded(t *testing.T) {
 		t.Error("the zero Bucket has a bound")
 	}
 }
+
+// After Change a bucket has the tokens that it had, at most the new burst, and fills at the
+// new interval.
+func TestBucketChange(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		taken           int
+		interval, burst int64
+		tokens          int   // at once
+		next            int64 // ns until the token after those
+	}{
+		{"slower", 3, 100, 4, 1, 50},
+		{"faster", 3, 2, 4, 1, 1},
+		{"smaller", 0, 10, 2, 2, 10},
+		{"smaller, with a part of a token", 2, 10, 2, 2, 10},
+		{"greater", 4, 10, 9, 0, 5},
+		{"no bound any more", 4, 0, 0, 50, 0},
+	} {
+		b := Bucket{Interval: 10, Burst: 4}
+		for range c.taken {
+			b.Take(100)
+		}
+		const now = 105 // half a token later
+		b.Change(now, c.interval, c.burst)
+		n := 0
+		for ; n < 50 && b.Has(now, 0); n++ {
+			b.Take(now)
+		}
+		if n != c.tokens || b.Has(now+c.next-1, 0) != (c.next == 0) || !b.Has(now+c.next, 0) {
+			t.Errorf("%s: %d tokens at once, the next at %d; want %d and %d", c.name, n, b.Next(0)-now, c.tokens, c.next)
+		}
+	}
+	var b Bucket
+	b.Change(7, 10, 3)
+	if !b.Has(7, 2) || b.Has(7, 3) {
+		t.Error("a bucket that had no bound is not full")
+	}
+}
