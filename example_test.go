@@ -718,9 +718,9 @@ func ExampleSeries_Reschedule() {
 		fmt.Println(err)
 		return
 	}
-	for _, r := range []executor.Rhythm{
+	for _, r := range []executor.Trigger{
 		executor.FixedDelay(10 * time.Minute),
-		executor.OnTrigger(cron.MustParse("*/5 9-17 * * mon-fri")),
+		cron.MustParse("*/5 9-17 * * mon-fri"),
 		executor.FixedRate(0),
 	} {
 		err := poll.Reschedule(r)

@@ -115,7 +115,7 @@ func (everyHour) Next(t time.Time) time.Time { return t.Truncate(time.Hour).Add(
 
 // hourlySeries returns a series at each full hour, whose present slot is at base.
 func hourlySeries(base int64) *Series {
-	s := &Series{pool: Scheduled(1).Pool, rhythm: OnTrigger(everyHour{}).in, slot: rhythm.Slot{Base: base}}
+	s := &Series{pool: Scheduled(1).Pool, rhythm: rhythmOf(everyHour{}), slot: rhythm.Slot{Base: base}}
 	s.rhythm.Location = time.UTC
 	s.taskCore().Init()
 	return s

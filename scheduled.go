@@ -281,12 +281,13 @@ func (p *ScheduledPool) WithFixedDelay(
 }
 
 func (p *ScheduledPool) every(
-	ctx context.Context, initial time.Duration, r Rhythm, where string,
+	ctx context.Context, initial time.Duration, trigger Trigger, where string,
 	fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	p.mustBeMade()
 	mustContext(ctx)
-	at, err := r.first(where, p.clock())
+	r := rhythmOf(trigger)
+	at, err := firstOf(&r, where, p.clock())
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +299,8 @@ func (p *ScheduledPool) every(
 // first one after now. Each further run is at the first time after that of the run before
 // it or, if that has passed, at the first time after now. So times that pass during a run
 // are skipped, unless [RunMissedOnce], [CatchUp] or [Overlap] is given. Otherwise On is
-// like AtFixedRate. A nil trigger, or one without any time, is an error.
+// like AtFixedRate, and with [FixedRate] or [FixedDelay] as the trigger it is AtFixedRate or
+// WithFixedDelay. A nil trigger, or one without any time, is an error.
 //
 // If the wall clock is set back by less than three hours, no time is repeated:
 // the next run is where it was. If it is set back further, the next time is
@@ -308,8 +310,8 @@ func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
 	mustContext(ctx)
-	r := OnTrigger(trigger)
-	at, err := r.first("On", p.clock())
+	r := rhythmOf(trigger)
+	at, err := firstOf(&r, "On", p.clock())
 	if err != nil {
 		return nil, err
 	}
@@ -317,14 +319,14 @@ func (p *ScheduledPool) On(
 }
 
 func (p *ScheduledPool) repeat(
-	ctx context.Context, where string, r Rhythm, at rhythm.Slot, fn func(context.Context) error, opts []Option,
+	ctx context.Context, where string, r rhythm.Rhythm, at rhythm.Slot, fn func(context.Context) error, opts []Option,
 ) (*Series, error) {
 	if fn == nil {
 		return nil, ErrNilTask
 	}
 	o, err := gather(periodic, opts)
 	if err == nil {
-		err = o.series.check(where, r.in)
+		err = o.series.check(where, r)
 	}
 	if err == nil && o.series.overlap > 1 && p.decorate != nil {
 		err = invalid("%s: Overlap does not apply in a pool with Decorate; leave one of them out", where)
@@ -332,16 +334,16 @@ func (p *ScheduledPool) repeat(
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r.in, slot: at}
-	if s.isOver(at.Base, r.in.OnWall()) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.Base, r.in.OnWall()))
+	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
+	if s.isOver(at.Base, r.OnWall()) { // whatever the jitter
+		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.Base, r.OnWall()))
 	}
 	t := s.taskCore()
 	s.future.fn = Callable(fn)
 	t.Init()
 	t.MakeReported()
 	t.InitDue(delay.After(at.Base, rhythm.Jitter(o.jitter)))
-	if r.in.OnWall() {
+	if r.OnWall() {
 		t.FollowWallClock()
 	}
 	adopt(t, o)

@@ -12,7 +12,7 @@ import (
 type ScheduleInfo struct {
 	Series *Series `json:"-"`
 	Name   string
-	Rhythm Rhythm // prints as "every 5m0s", say
+	Rhythm string // "every 5m0s", "5m0s after each run", or the text of the Trigger, else its type
 	State  State
 	Paused bool // by StartPaused or Pause, and not resumed
 
@@ -31,8 +31,9 @@ type ScheduleInfo struct {
 	LastDuration time.Duration // how long that took
 	LastError    error         // what it returned, a *PanicError or ErrGoexit; nil if it succeeded
 
-	at   rhythm.Slot // of Next
-	left int64       // runs that are left of Times, that of Next included; negative for any number
+	rhythm rhythm.Rhythm
+	at     rhythm.Slot // of Next
+	left   int64       // runs that are left of Times, that of Next included; negative for any number
 }
 
 // Schedules returns a snapshot of each [Series] that p has accepted and that is not done,
@@ -69,7 +70,8 @@ func (s *Series) Info() ScheduleInfo {
 	s.mu.Lock()
 	r := s.record
 	i := ScheduleInfo{
-		Series: s, Name: s.Name(), Rhythm: Rhythm{s.rhythm}, State: s.future.State(), Paused: s.mode == paused,
+		Series: s, Name: s.Name(), Rhythm: s.rhythm.String(), rhythm: s.rhythm,
+		State: s.future.State(), Paused: s.mode == paused,
 		Runs: r.runs, Failures: r.failures, LeftOut: r.leftOut,
 		RunningSince: r.since, LastStart: r.started, LastDuration: r.duration, LastError: r.err,
 		at: s.slot, left: -1,
@@ -90,8 +92,8 @@ func (s *Series) Info() ScheduleInfo {
 	case full:
 		i.foresee(rhythm.SlotKept)
 	case turn == turnWaits || turn == turnCalled:
-		i.Next = i.Rhythm.in.Time(s.clock(), next)
-	case i.Rhythm.in.Kind != rhythm.FixedDelay:
+		i.Next = i.rhythm.Time(s.clock(), next)
+	case i.rhythm.Kind != rhythm.FixedDelay:
 		i.foresee(turn.event())
 	}
 	return i
@@ -115,11 +117,11 @@ func (i *ScheduleInfo) countInProgressLocked() {
 func (i *ScheduleInfo) foresee(e rhythm.Event) {
 	defer func() { recover() }()
 	s := i.Series
-	at, _, err := i.Rhythm.in.After(i.at, e, s.rules.Tardiness, s.clock().Now())
-	if err != nil || at.Over || s.isOver(at.Base, i.Rhythm.in.OnWall()) {
+	at, _, err := i.rhythm.After(i.at, e, s.rules.Tardiness, s.clock().Now())
+	if err != nil || at.Over || s.isOver(at.Base, i.rhythm.OnWall()) {
 		return
 	}
-	i.at, i.Next = at, i.Rhythm.in.Time(s.clock(), at.Base)
+	i.at, i.Next = at, i.rhythm.Time(s.clock(), at.Base)
 }
 
 // NextN returns the next n times at which runs are due, or fewer if there are not so many,
@@ -133,13 +135,13 @@ func (i ScheduleInfo) NextN(n int) []time.Time {
 		n = int(min(int64(n), i.left))
 	}
 	times := []time.Time{i.Next}
-	for at := i.at; len(times) < n && i.Rhythm.in.Kind != rhythm.FixedDelay; {
+	for at := i.at; len(times) < n && i.rhythm.Kind != rhythm.FixedDelay; {
 		var err error
-		if at, err = i.Rhythm.in.Successor(at); err != nil || at.Over ||
-			i.Series.isOver(at.Base, i.Rhythm.in.OnWall()) {
+		if at, err = i.rhythm.Successor(at); err != nil || at.Over ||
+			i.Series.isOver(at.Base, i.rhythm.OnWall()) {
 			break
 		}
-		times = append(times, i.Rhythm.in.Time(i.Series.clock(), at.Base))
+		times = append(times, i.rhythm.Time(i.Series.clock(), at.Base))
 	}
 	return times
 }

@@ -180,49 +180,49 @@ func (r *record) add(began time.Time, run ending) (stopped bool) {
 	return stopped
 }
 
-// Rhythm determines when the runs of a [Series] are due. It is made by [FixedRate],
-// [FixedDelay] or [OnTrigger], for [Series.Reschedule].
-type Rhythm struct{ in rhythm.Rhythm }
-
-// FixedRate is the rhythm of [ScheduledPool.AtFixedRate].
-func FixedRate(period time.Duration) Rhythm {
-	return Rhythm{rhythm.Rhythm{Kind: rhythm.FixedRate, Period: period}}
-}
-
-// FixedDelay is the rhythm of [ScheduledPool.WithFixedDelay].
-func FixedDelay(delay time.Duration) Rhythm {
-	return Rhythm{rhythm.Rhythm{Kind: rhythm.FixedDelay, Period: delay}}
-}
-
-// OnTrigger is the rhythm of [ScheduledPool.On].
-func OnTrigger(trigger Trigger) Rhythm {
-	return Rhythm{rhythm.Rhythm{Kind: rhythm.Triggered, Trigger: trigger}}
-}
-
-// String returns the rhythm in words: "every 5m0s", "5m0s after each run", or the text of
-// the trigger, which is its type unless it has a String method. That of the zero Rhythm is
-// "none".
-func (r Rhythm) String() string { return r.in.String() }
-
-// MarshalText returns the text of String.
-func (r Rhythm) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// first returns the first slot of a rhythm that begins now. where names the call.
-func (r *Rhythm) first(where string, c delay.Clock) (rhythm.Slot, error) {
-	at, err := r.in.First(c)
-	if err != nil {
-		err = invalid("%s: %v", where, err)
-	}
-	return at, err
-}
-
-// Trigger computes the times of a schedule, for [ScheduledPool.On]. A cron.Schedule is one.
+// Trigger computes the times of a schedule, for [ScheduledPool.On] and [Series.Reschedule].
+// A cron.Schedule is one. A String method says the times in words, for [ScheduleInfo].
 type Trigger interface {
 	// Next returns the first time later than t, or the zero Time if there is none. It must
 	// depend on t alone: it may be called for a time again, or for one that is skipped. It
 	// is called with no lock held, by workers and by the callers of methods of a [Series]
 	// and of its [ScheduleInfo]; it may be called by several of them at once.
 	Next(t time.Time) time.Time
+}
+
+// FixedRate returns the Trigger of [ScheduledPool.AtFixedRate]: a run is due each period, which
+// must be positive, first one period from now. It prints as "every 5m0s".
+func FixedRate(period time.Duration) Trigger {
+	return interval{rhythm.Rhythm{Kind: rhythm.FixedRate, Period: period}}
+}
+
+// FixedDelay returns the Trigger of [ScheduledPool.WithFixedDelay]: a run is due one delay, which
+// must be positive, from now, and then one after the end of each. It prints as
+// "5m0s after each run".
+func FixedDelay(delay time.Duration) Trigger {
+	return interval{rhythm.Rhythm{Kind: rhythm.FixedDelay, Period: delay}}
+}
+
+// interval is a Trigger that a pool does not ask: it keeps these times on the monotonic clock.
+type interval struct{ rhythm.Rhythm }
+
+func (i interval) Next(t time.Time) time.Time { return t.Add(i.Period) }
+
+// rhythmOf returns the rhythm of a Trigger.
+func rhythmOf(t Trigger) rhythm.Rhythm {
+	if i, ok := t.(interval); ok {
+		return i.Rhythm
+	}
+	return rhythm.Rhythm{Kind: rhythm.Triggered, Trigger: t}
+}
+
+// firstOf returns the first slot of a rhythm that begins now. where names the call.
+func firstOf(r *rhythm.Rhythm, where string, c delay.Clock) (rhythm.Slot, error) {
+	at, err := r.First(c)
+	if err != nil {
+		err = invalid("%s: %v", where, err)
+	}
+	return at, err
 }
 
 // registry has the series of a pool that are not done, in the order of their submission.
@@ -389,24 +389,25 @@ func (s *Series) RunNow() (err error) {
 	return err
 }
 
-// Reschedule sets another rhythm. The first run is due after one period or delay from now,
-// or at the first time of the trigger; a run in progress goes on. All else stays as it is:
-// the options, what is left of [Times], a pause. The error is [ErrDone] if the series is
-// done, or matches [ErrInvalid] if the rhythm has no time, as one with a period that is not
-// positive; the series then stays as it is. Reschedule panics if a trigger does.
-func (s *Series) Reschedule(r Rhythm) error {
+// Reschedule makes the runs due at the times of trigger, which may be [FixedRate] or
+// [FixedDelay]. A run in progress goes on. All else stays as it is: the options, what is left
+// of [Times], a pause. The error is [ErrDone] if the series is done, or matches [ErrInvalid] if
+// the trigger has no time, as one with a period that is not positive; the series then stays as
+// it is. Reschedule panics if the trigger does.
+func (s *Series) Reschedule(trigger Trigger) error {
 	const where = "Reschedule"
-	at, err := r.first(where, s.clock())
+	r := rhythmOf(trigger)
+	at, err := firstOf(&r, where, s.clock())
 	if err == nil {
-		err = s.rules.check(where, r.in)
+		err = s.rules.check(where, r)
 	}
 	if err != nil {
 		return err
 	}
-	next, over := s.due(at, r.in)
+	next, over := s.due(at, r)
 	if over {
 		return invalid("%s: the first run would be at %v, after Until(%v)",
-			where, s.clock().Time(at.Base, r.in.OnWall()), s.rules.until)
+			where, s.clock().Time(at.Base, r.OnWall()), s.rules.until)
 	}
 	s.change(func() bool {
 		if s.isOutLocked() {
@@ -419,7 +420,7 @@ func (s *Series) Reschedule(r Rhythm) error {
 		case turnStale:
 			s.turn = turnWaits
 		}
-		s.rhythm = r.in
+		s.rhythm = r
 		s.take(finding{slot: at, next: next})
 		return true
 	})

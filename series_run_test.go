@@ -287,16 +287,16 @@ type seriesProgram struct {
 
 func (p *seriesProgram) now() time.Duration { return time.Since(p.begin) }
 
-func (p *seriesProgram) rhythm(kind scheduleKind, period time.Duration) executor.Rhythm {
+func (p *seriesProgram) rhythm(kind scheduleKind, period time.Duration) executor.Trigger {
 	switch kind {
 	case rateKind:
 		return executor.FixedRate(period)
 	case delayKind:
 		return executor.FixedDelay(period)
 	}
-	return executor.OnTrigger(testkit.TriggerFunc(func(t time.Time) time.Time {
+	return testkit.TriggerFunc(func(t time.Time) time.Time {
 		return p.begin.Add(nextTrigger(t.Sub(p.begin), period)).Round(0)
-	}))
+	})
 }
 
 func (p *seriesProgram) step() {
@@ -478,7 +478,7 @@ func TestSeriesOverlap(t *testing.T) {
 		{2, 3500 * time.Millisecond, []executor.Option{executor.RunMissedOnce()}, "[x@1s x@2s x@4.5s x@5.5s x@8s]", 3},
 		{1, 1500 * time.Millisecond, []executor.Option{executor.SkipMissed()}, "[x@1s x@3s x@5s x@7s]", 3},
 	} {
-		for _, rhythm := range []executor.Rhythm{executor.FixedRate(time.Second), executor.OnTrigger(everySecond)} {
+		for _, rhythm := range []executor.Trigger{executor.FixedRate(time.Second), everySecond} {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 5), newDiary()
 				opts := append(c.opts, executor.Overlap(c.n))
@@ -492,8 +492,8 @@ func TestSeriesOverlap(t *testing.T) {
 				}, opts...))
 				s.Reschedule(rhythm)
 				elapse(8100 * time.Millisecond)
-				expect(t, rhythm.String(), fmt.Sprint(d.Notes()), c.want)
-				expect(t, rhythm.String()+": left out", s.Info().LeftOut, c.left)
+				expect(t, s.Info().Rhythm, fmt.Sprint(d.Notes()), c.want)
+				expect(t, s.Info().Rhythm+": left out", s.Info().LeftOut, c.left)
 				checkStats(t, p)
 			})
 		}

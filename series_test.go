@@ -344,12 +344,12 @@ func TestSeriesRunNowMissed(t *testing.T) {
 
 // Reschedule sets another rhythm, of any kind, that begins now.
 func TestSeriesReschedule(t *testing.T) {
-	rhythms := map[string]executor.Rhythm{
+	rhythms := map[string]executor.Trigger{
 		"every 10s":          executor.FixedRate(10 * time.Second),
 		"10s after each run": executor.FixedDelay(10 * time.Second),
-		"testkit.TriggerFunc": executor.OnTrigger(testkit.TriggerFunc(func(t time.Time) time.Time {
+		"testkit.TriggerFunc": testkit.TriggerFunc(func(t time.Time) time.Time {
 			return t.Add(10 * time.Second)
-		})),
+		}),
 	}
 	for from, old := range rhythms {
 		for to, rhythm := range rhythms {
@@ -357,15 +357,32 @@ func TestSeriesReschedule(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func(to)))
 				expect(t, "Reschedule", s.Reschedule(old), nil)
-				expect(t, "rhythm", s.Info().Rhythm.String(), from)
+				expect(t, "rhythm", s.Info().Rhythm, from)
 				elapse(25 * time.Second)
 				expect(t, "Reschedule", s.Reschedule(rhythm), nil)
-				expect(t, "rhythm", s.Info().Rhythm.String(), to)
+				expect(t, "rhythm", s.Info().Rhythm, to)
 				expect(t, "Delay", s.Delay(), 10*time.Second)
 				elapse(21 * time.Second)
 				d.Check(t, to+"@10s", to+"@20s", to+"@35s", to+"@45s")
 			})
 		}
+	}
+}
+
+// FixedRate and FixedDelay are triggers for On as well: the first run is one period from now.
+func TestScheduledPoolOnInterval(t *testing.T) {
+	for trigger, want := range map[executor.Trigger][]string{
+		executor.FixedRate(10 * time.Second):  {"x@10s", "x@20s", "x@30s"},
+		executor.FixedDelay(10 * time.Second): {"x@10s", "x@23s", "x@36s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, d := scheduled(t, 1), newDiary()
+			expect(t, "Next", trigger.Next(d.Begin), d.Begin.Add(10*time.Second))
+			run := d.Func("x", 3*time.Second, 3*time.Second, 3*time.Second)
+			mustRepeat(t)(p.On(t.Context(), trigger, run, executor.Times(3)))
+			elapse(time.Minute)
+			d.Check(t, want...)
+		})
 	}
 }
 
@@ -412,12 +429,12 @@ func TestSeriesRescheduleWhileTriggerIsAsked(t *testing.T) {
 		elapse(12 * time.Second)
 		d.Check(t, "x@1s", "x@11s")
 		asked.Store(0)
-		s.Reschedule(executor.OnTrigger(testkit.TriggerFunc(func(at time.Time) time.Time {
+		s.Reschedule(testkit.TriggerFunc(func(at time.Time) time.Time {
 			if asked.Add(1) == 2 {
 				s.Pause()
 			}
 			return at.Add(time.Second)
-		})))
+		}))
 		elapse(time.Minute)
 		d.Check(t, "x@1s", "x@11s", "x@13s")
 	})
@@ -444,7 +461,7 @@ func TestSeriesRescheduleKeepsRunNow(t *testing.T) {
 		release := testkit.Occupy(t, p)
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("x")))
 		s.RunNow()
-		s.Reschedule(executor.OnTrigger(testkit.Hourly))
+		s.Reschedule(testkit.Hourly)
 		release()
 		elapse(time.Hour)
 		d.Check(t, "x@0s", "x@1h0m0s")
@@ -458,19 +475,18 @@ func TestSeriesRescheduleInvalid(t *testing.T) {
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("x"), executor.SkipMissed(),
 			executor.Until(time.Now().Add(2*time.Hour))))
 		for _, c := range []struct {
-			rhythm executor.Rhythm
-			text   string
+			trigger executor.Trigger
+			text    string
 		}{
 			{executor.FixedRate(0), "period is 0s; it must be positive"},
 			{executor.FixedDelay(-time.Second), "delay is -1s; it must be positive"},
-			{executor.OnTrigger(nil), "nil Trigger"},
-			{executor.Rhythm{}, "zero Rhythm; use FixedRate, FixedDelay or OnTrigger"},
+			{nil, "nil Trigger"},
 			{executor.FixedDelay(time.Second),
 				"SkipMissed has no effect on a fixed delay, of which no time is missed; leave it out"},
-			{executor.OnTrigger(launch{time.Now().UTC().Add(3 * time.Hour)}),
+			{launch{time.Now().UTC().Add(3 * time.Hour)},
 				"the first run would be at 2000-01-01 03:00:00 +0000 UTC, after Until(2000-01-01 02:00:00 +0000 UTC)"},
 		} {
-			err := s.Reschedule(c.rhythm)
+			err := s.Reschedule(c.trigger)
 			expectIs(t, c.text, err, executor.ErrInvalid)
 			expect(t, "text", fmt.Sprint(err), "executor: Reschedule: "+c.text)
 		}
@@ -495,7 +511,7 @@ func TestSeriesControlTriggerPanics(t *testing.T) {
 		s.Pause()
 		broken = true
 		expect(t, "Resume panics", testkit.Panics(func() error { s.Resume(); return nil }), true)
-		expect(t, "Reschedule panics", testkit.Panics(func() error { return s.Reschedule(executor.OnTrigger(trigger)) }), true)
+		expect(t, "Reschedule panics", testkit.Panics(func() error { return s.Reschedule(trigger) }), true)
 		broken = false
 		expect(t, "Resume", s.Resume(), true)
 		elapse(time.Hour)
@@ -517,15 +533,15 @@ func TestSeriesMissed(t *testing.T) {
 		{executor.RunMissedOnce(), "[x@1s x@4.5s x@5s]", 2},
 		{executor.SkipMissed(), "[x@1s x@5s]", 3},
 	} {
-		for _, r := range []executor.Rhythm{executor.FixedRate(time.Second), executor.OnTrigger(second)} {
+		for _, r := range []executor.Trigger{executor.FixedRate(time.Second), second} {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				body := d.Func("x", 3500*time.Millisecond)
 				s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, body, c.opt))
 				s.Reschedule(r)
 				elapse(5500 * time.Millisecond)
-				expect(t, r.String(), fmt.Sprint(d.Notes()), c.want)
-				expect(t, r.String()+": left out", s.Info().LeftOut, c.leftOut)
+				expect(t, s.Info().Rhythm, fmt.Sprint(d.Notes()), c.want)
+				expect(t, s.Info().Rhythm+": left out", s.Info().LeftOut, c.leftOut)
 			})
 		}
 	}
@@ -538,9 +554,9 @@ func TestSeriesMissedDefault(t *testing.T) {
 		work := 3500 * time.Millisecond
 		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x", work, 0, 0, 0, 0, work)))
 		elapse(5500 * time.Millisecond)
-		s.Reschedule(executor.OnTrigger(testkit.TriggerFunc(func(t time.Time) time.Time {
+		s.Reschedule(testkit.TriggerFunc(func(t time.Time) time.Time {
 			return t.Truncate(time.Second).Add(time.Second)
-		})))
+		}))
 		elapse(5 * time.Second)
 		d.Check(t, "x@1s", "x@4.5s", "x@4.5s", "x@4.5s", "x@5s", "x@6s", "x@10s")
 	})
@@ -571,7 +587,7 @@ func TestSeriesStartWithin(t *testing.T) {
 		{time.Second / 4, executor.RunMissedOnce(), "[x@10s x@15s x@16s]", 13},
 	} {
 		grid := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) })
-		for _, rhythm := range []executor.Rhythm{executor.FixedRate(time.Second), executor.OnTrigger(grid)} {
+		for _, rhythm := range []executor.Trigger{executor.FixedRate(time.Second), grid} {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 1), newDiary()
 				release := testkit.Occupy(t, p)
@@ -763,7 +779,7 @@ func TestScheduleInfo(t *testing.T) {
 		} {
 			elapse(c.elapse)
 			got := s.Info()
-			c.want.Series, c.want.Name, c.want.Rhythm = s, "x", executor.FixedRate(time.Minute)
+			c.want.Series, c.want.Name, c.want.Rhythm = s, "x", "every 1m0s"
 			if shown, want := fmt.Sprintf("%+v", shownOf(got)), fmt.Sprintf("%+v", shownOf(c.want)); shown != want {
 				t.Errorf("after %v\n%s, want\n%s", time.Since(begin), shown, want)
 			}
@@ -876,7 +892,6 @@ func TestScheduleInfoJSON(t *testing.T) {
 				t.Errorf("%s is not in %s", want, text)
 			}
 		}
-		expect(t, "zero Rhythm", executor.Rhythm{}.String(), "none")
 	})
 }
 
@@ -896,7 +911,7 @@ func TestSchedulesConcurrently(t *testing.T) {
 					func() { s.Pause() },
 					func() { s.Resume() },
 					func() { s.RunNow() },
-					func() { s.Reschedule(executor.OnTrigger(tick)) },
+					func() { s.Reschedule(tick) },
 					func() { s.Reschedule(executor.FixedRate(1)) },
 					func() { s.Next() },
 					func() { p.Schedules() },

@@ -114,7 +114,7 @@ func newSchedulesPage(l *poolview.Look) *schedulesPage {
 func (s *poolSchedule) row(now time.Time) scheduleRow {
 	row := scheduleRow{
 		Path: poolview.Path(s.pool.Number), Title: poolview.Title(s.pool.Name, s.pool.Number),
-		Name: poolview.Task(s.Name), Rhythm: page.Printable(s.Rhythm.String(), 80),
+		Name: poolview.Task(s.Name), Rhythm: page.Printable(s.Rhythm, 80),
 		Next: "–", Last: "–",
 		Runs: page.Count(s.Runs), Failed: page.Count(s.Failures), LeftOut: page.Count(s.LeftOut),
 	}
@@ -152,7 +152,7 @@ func (s *poolSchedule) lane(now time.Time, span time.Duration, y int) lane {
 	}
 	name := s.Name
 	if name == "" {
-		name = s.Rhythm.String()
+		name = s.Rhythm
 	}
 	return lane{page.Printable(name, 18), path.String(), y + laneHeight - 5}
 }
@@ -187,7 +187,7 @@ type ScheduleReport struct {
 func scheduleReports(all []executor.ScheduleInfo) (rs []ScheduleReport) {
 	for _, s := range all {
 		rs = append(rs, ScheduleReport{
-			s.Name, s.Rhythm.String(), s.Paused, set(s.Next), set(s.RunningSince), set(s.LastStart),
+			s.Name, s.Rhythm, s.Paused, set(s.Next), set(s.RunningSince), set(s.LastStart),
 			s.LastDuration.Seconds(), s.LastError != nil, s.Runs, s.Failures, s.LeftOut,
 		})
 	}

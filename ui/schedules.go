@@ -138,7 +138,7 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 // newScheduled returns periodic work of a pool, with its times until end.
 func newScheduled(p *poolview.Pool, s executor.ScheduleInfo, past []pastRun, end time.Time) *scheduled {
 	w := &scheduled{
-		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: s.Rhythm.String(),
+		path: poolview.Path(p.Number), name: s.Name, where: poolview.Title(p.Name, p.Number), rhythm: s.Rhythm,
 		next: s.Next, paused: s.Paused, runningSince: s.RunningSince,
 		lastStart: s.LastStart, lastTook: s.LastDuration, lastFailed: s.LastError != nil,
 		runs: s.Runs, failed: s.Failures, left: s.LeftOut,

@@ -92,9 +92,9 @@ func (u *UI) aimAt(sort, text string) ([]*target, []deed, error) {
 				continue
 			}
 			if t.key = info.Name; t.key == "" {
-				t.key = info.Rhythm.String()
+				t.key = info.Rhythm
 			}
-			t.Name, t.Kind, t.State = poolview.Task(t.key), "of "+title, page.Printable(info.Rhythm.String(), 80)
+			t.Name, t.Kind, t.State = poolview.Task(t.key), "of "+title, page.Printable(info.Rhythm, 80)
 			if info.Paused {
 				t.State = "paused"
 			}

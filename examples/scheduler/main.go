@@ -104,7 +104,7 @@ func (s *scheduler) jobs() []job {
 	list := []job{}
 	for _, i := range s.pool.Schedules() {
 		j := job{
-			Name: i.Name, Rhythm: i.Rhythm.String(), Paused: i.Paused, Next: i.NextN(3), Running: i.Running,
+			Name: i.Name, Rhythm: i.Rhythm, Paused: i.Paused, Next: i.NextN(3), Running: i.Running,
 			LastStart: i.LastStart, LastDuration: i.LastDuration.String(),
 			Runs: i.Runs, Failures: i.Failures, LeftOut: i.LeftOut,
 		}
@@ -154,7 +154,7 @@ func (s *scheduler) handler() http.Handler {
 		if err != nil {
 			return err
 		}
-		return j.Reschedule(executor.OnTrigger(times))
+		return j.Reschedule(times)
 	})
 	return mux
 }

@@ -18,8 +18,7 @@ import (
 type Kind uint8
 
 const (
-	None       Kind = iota // of the zero Rhythm
-	FixedRate              // from the time that was due
+	FixedRate  Kind = iota // from the time that was due
 	FixedDelay             // from the end of the run
 	Triggered              // by a Trigger
 )
@@ -45,13 +44,11 @@ func (r Rhythm) String() string {
 		return fmt.Sprintf("every %v", r.Period)
 	case FixedDelay:
 		return fmt.Sprintf("%v after each run", r.Period)
-	case Triggered:
-		if s, ok := r.Trigger.(fmt.Stringer); ok {
-			return s.String()
-		}
-		return fmt.Sprintf("%T", r.Trigger)
 	}
-	return "none"
+	if s, ok := r.Trigger.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", r.Trigger)
 }
 
 // OnWall reports whether the times are those of the wall clock.
@@ -87,8 +84,6 @@ func (r *Rhythm) First(c delay.Clock) (Slot, error) {
 		}
 	case Triggered:
 		return r.firstOfTrigger()
-	default:
-		return Slot{}, errors.New("zero Rhythm; use FixedRate, FixedDelay or OnTrigger")
 	}
 	return Slot{Base: delay.After(c.Now().Mono, int64(r.Period))}, nil
 }
