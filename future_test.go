@@ -600,21 +600,23 @@ func TestFutureStateOfEqualErrors(t *testing.T) {
 // not grow with it.
 func TestFutureOnDoneChain(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
-	const length = 200_000
-	ended := make(chan struct{})
-	left := length
-	var next func()
-	next = func() {
-		if left--; left == 0 {
-			close(ended)
-			return
+	synctest.Test(t, func(*testing.T) { // ends when all calls have returned, which other tests would feel
+		const length = 200_000
+		ended := make(chan struct{})
+		left := length
+		var next func()
+		next = func() {
+			if left--; left == 0 {
+				close(ended)
+				return
+			}
+			f := executor.NewPromise[int]()
+			f.OnDone(next)
+			f.Complete(1)
 		}
-		f := executor.NewPromise[int]()
-		f.OnDone(next)
-		f.Complete(1)
-	}
-	next()
-	<-ended
+		next()
+		<-ended
+	})
 }
 
 // A function of OnDone that panics when the context of its future ends does not end the process: the
