@@ -20,8 +20,8 @@ func TestWalks(t *testing.T) {
 		most, mostFiles  int // what has been reached, and a few that depend on timing
 	}{
 		{"TestSubmit", 60, 13, 102, 20},
-		{"TestFixedRate", 110, 20, 194, 32},
-		{"TestScheduleCancel", 75, 18, 126, 26},
+		{"TestFixedRate", 110, 20, 199, 33},
+		{"TestScheduleCancel", 75, 18, 128, 27},
 	} {
 		ran := functionsRun(t, binary, c.test)
 		functions := 0
