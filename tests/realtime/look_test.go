@@ -14,7 +14,7 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// Whoever looks at pools does not walk the tasks that wait: to see a million of them in a queue, and a million that are
+// A look at pools does not walk the tasks that wait: to see a million of them in a queue, and a million that are
 // due later, takes no millisecond.
 func TestLookWalksNoWaitingTask(t *testing.T) {
 	n := testkit.Scale(1_000_000)
