@@ -158,6 +158,7 @@ func Schedule[T any](
 func (p *ScheduledPool) After(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
+	mustContext(ctx)
 	if fn == nil {
 		return nil, ErrNilTask
 	}

@@ -199,6 +199,7 @@ func TestScheduledPoolNilContext(t *testing.T) {
 			"Go":             func() { p.Go(ctx, nop) },
 			"Schedule":       func() { executor.Schedule(ctx, p, 0, nopValue) },
 			"At":             func() { executor.At(ctx, p, time.Now(), nopValue) },
+			"After":          func() { p.After(ctx, 0, nil) }, // whatever else is wrong
 			"AtFixedRate":    func() { p.AtFixedRate(ctx, 0, 1, nop) },
 			"WithFixedDelay": func() { p.WithFixedDelay(ctx, 0, 1, nop) },
 			"On":             func() { p.On(ctx, testkit.Hourly, nop) },
