@@ -203,7 +203,8 @@ func TestJobsCancelEndsHandlerContext(t *testing.T) {
 				})
 				start(t, jobs)
 				id := must(k.Schedule(t.Context(), 0, ""))
-				time.Sleep(time.Second)
+				time.Sleep(time.Second + time.Millisecond) // after the poll that may begin it
+				synctest.Wait()
 				asked := time.Now()
 				if a := must(canceler.Cancel(t.Context(), id)); a != durable.Deferred {
 					t.Errorf("Cancel: %v", a)
