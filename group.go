@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/executor-go/executor/internal/task"
+	"github.com/executor-go/executor/queue"
 )
 
 // A Group runs functions on an executor and waits for all of them. The first one that
@@ -337,7 +338,7 @@ func MapUnordered[In, Out any](
 	checkMap("MapUnordered", ctx, ex, n, seq == nil || fn == nil)
 	return func(yield func(Out, error) bool) {
 		m := newMapping(ctx, ex, fn, opts)
-		m.done = make(chan *Future[Out], n)
+		m.done = queue.NewUnbounded[*Future[Out]]()
 		m.next = m.soonest
 		m.run(n, seq, yield)
 	}
@@ -365,9 +366,9 @@ type mapping[In, Out any] struct {
 	opts   []Option
 	helps  bool // the loop is in a task of ex
 
-	flight []*Future[Out]      // submitted and not yet yielded, in order
-	next   func() *Future[Out] // waits for the one of flight that is to be yielded
-	done   chan *Future[Out]   // of flight, in the order in which they are done; nil if ordered
+	flight []*Future[Out]                // submitted and not yet yielded, in order
+	next   func() *Future[Out]           // waits for the one of flight that is to be yielded
+	done   *queue.Blocking[*Future[Out]] // of flight, in the order in which they are done; nil if ordered
 }
 
 func newMapping[In, Out any](
@@ -380,7 +381,10 @@ func newMapping[In, Out any](
 
 func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) bool) {
 	defer m.end()
-	cut := false // ctx ended before seq did
+	cut := m.outer.Err() != nil // before seq ended
+	if cut {
+		seq = func(func(In) bool) {}
+	}
 	for in := range seq {
 		if cut = m.outer.Err() != nil; cut {
 			break
@@ -389,6 +393,9 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 			return
 		}
 		m.submit(in)
+		if cut = m.outer.Err() != nil; cut {
+			break // seq may have no next value for long
+		}
 	}
 	for len(m.flight) > 0 {
 		if !yield(m.take()) {
@@ -405,7 +412,7 @@ func (m *mapping[In, Out]) submit(in In) {
 	f := Submit(m.ctx, m.ex, func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
 	m.flight = append(m.flight, f)
 	if m.done != nil {
-		f.OnDone(func() { m.done <- f }) // has room for all in flight
+		f.OnDone(func() { m.done.Offer(f) })
 	}
 }
 
@@ -430,12 +437,12 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 // soonest waits for the call that is done first.
 func (m *mapping[In, Out]) soonest() *Future[Out] {
 	for _, f := range m.flight {
-		if !m.helps || len(m.done) > 0 {
+		if !m.helps || m.done.Len() > 0 {
 			break
 		}
 		f.help(m.ctx) // the first that no worker has begun
 	}
-	f := <-m.done
+	f, _ := m.done.Take(context.Background())
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -644,6 +645,61 @@ func TestMapEndsWithContext(t *testing.T) {
 				}
 				if !errors.Is(last, context.DeadlineExceeded) || asked > 12 {
 					t.Errorf("last error %v, %d asked", last, asked)
+				}
+			})
+		})
+	}
+}
+
+// No value is asked for once the context has ended: there may be none for long.
+func TestMapAsksForNothingAfterEnd(t *testing.T) {
+	for name, apply := range bothMaps {
+		for _, ended := range []time.Duration{0, 10 * time.Second} {
+			t.Run(fmt.Sprint(name, " ended at ", ended), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := executor.Fixed(2)
+					defer pool.Close()
+					ctx, cancel := context.WithTimeout(t.Context(), ended)
+					defer cancel()
+					asks := func(yield func(int) bool) {
+						for ctx.Err() == nil {
+							if !yield(0) {
+								return
+							}
+						}
+						t.Error("a value was asked for")
+					}
+					body := func(ctx context.Context, i int) (int, error) {
+						<-ctx.Done()
+						return i, nil
+					}
+					var last error
+					for _, err := range apply(ctx, pool, 2, asks, body) {
+						last = err
+					}
+					if !errors.Is(last, context.DeadlineExceeded) {
+						t.Errorf("the last error is %v", last)
+					}
+				})
+			})
+		}
+	}
+}
+
+// As many values as there are may be in flight.
+func TestMapWithoutLimit(t *testing.T) {
+	for name, apply := range bothMaps {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := executor.Fixed(2)
+				defer pool.Close()
+				var asked, yielded int
+				identity := func(_ context.Context, i int) (int, error) { return i, nil }
+				for range apply(t.Context(), pool, math.MaxInt, count(100, &asked), identity) {
+					yielded++
+				}
+				if yielded != 100 {
+					t.Errorf("%d were yielded", yielded)
 				}
 			})
 		})
