@@ -286,6 +286,11 @@ func (s *CompletionService[T]) Submit(
 	ctx context.Context, fn func(context.Context) (T, error), opts ...Option,
 ) *Future[T] {
 	s.mustBeMade()
+	if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
+		f, _ := submitRetrying(ctx, s.ex, fn, o, nil)
+		f.OnDone(func() { s.done.Offer(f) })
+		return f
+	}
 	t := NewTask(fn, opts...)
 	t.OnDone(func() { s.done.Offer(t.Future()) })
 	submit(ctx, s.ex, t)

@@ -578,6 +578,26 @@ func TestRetry(t *testing.T) {
 	})
 }
 
+// A CompletionService returns the future of all attempts.
+func TestRetryCompletionService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := executor.NewCompletionService[int](newPool(t, executor.Config{Core: 1}))
+		n := 0
+		f := s.Submit(t.Context(), func(context.Context) (int, error) {
+			if n++; n < 3 {
+				return 0, errTask
+			}
+			return n, nil
+		}, executor.Retry(5, seconds))
+		got, err := s.Take(t.Context())
+		expect(t, "error of Take", err, nil)
+		expect(t, "future", got, f)
+		n, err = got.Result()
+		expect(t, "value", n, 3)
+		expect(t, "error", err, nil)
+	})
+}
+
 // The last attempt decides; a permanent error, a panic and a Goexit are final.
 func TestRetryFinalFailures(t *testing.T) {
 	for name, c := range map[string]struct {
