@@ -31,15 +31,21 @@ var (
 	ErrDead = errors.New("durable: job is dead")
 
 	// ErrRunning is returned by a second call of Run.
-	ErrRunning = errors.New("durable: Run was called before")
+	ErrRunning = errors.New("durable: Run was called before; New makes Jobs for another node")
 
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
 	ErrNewerSchema = errors.New("durable: the database is newer than this program")
 )
 
-// invalid returns an error that matches executor.ErrInvalid.
+// An argumentError matches executor.ErrInvalid. Its text is that of the error in it alone: what is wrong, and how to
+// fix it.
+type argumentError struct{ error }
+
+func (e *argumentError) Unwrap() []error { return []error{executor.ErrInvalid, e.error} }
+
+// invalid returns an error that matches executor.ErrInvalid, and what format wraps.
 func invalid(format string, args ...any) error {
-	return fmt.Errorf("durable: %w: "+format, append([]any{executor.ErrInvalid}, args...)...)
+	return &argumentError{fmt.Errorf("durable: "+format, args...)}
 }
 
 // mustContext panics if ctx is nil. It is called before anything else where a context goes to the store: database/sql

@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -19,6 +20,15 @@ func TestJobErrorWithoutText(t *testing.T) {
 	err := &durable.JobError{ID: id, State: durable.Canceled}
 	if got, want := err.Error(), "durable: job "+id.String()+" is canceled"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The text of an error about an argument says what is wrong, after the name of the package that was called.
+func TestInvalidTextIsPlain(t *testing.T) {
+	_, err := durable.New(durable.Config{})
+	const want = "durable: Config.Store: it must not be nil; sqlite.Open returns one"
+	if err.Error() != want || !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("%q, want %q", err, want)
 	}
 }
 

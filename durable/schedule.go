@@ -78,7 +78,7 @@ func triggerText(t executor.Trigger, named map[string]executor.Trigger) (string,
 		}
 		return "trigger " + string(n), nil
 	}
-	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers", t)
+	return "", invalid("trigger %T: it must be a cron.Schedule, or a NamedTrigger of one in Config.Triggers; for a fixed distance call AtFixedRate or WithFixedDelay", t)
 }
 
 // sameZone reports whether clocks in a and b show the same. A zone that a program has made may have any name, also that
