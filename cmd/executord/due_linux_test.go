@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,6 +81,53 @@ func measureDue(b *testing.B, jobs int, command []string) {
 	b.ReportMetric((ownTime(b, cmd.Process.Pid)-before).Seconds()*1000/runs, "cpu-ms/run")
 	b.ReportMetric(peakMB(b, cmd.Process.Pid), "peak-MB")
 	b.ReportMetric(0, "ns/op") // it is the clock's
+}
+
+// BenchmarkDueAtOnceBare reports what BenchmarkDueAtOnce does of the least that can start so many commands: a loop that
+// makes two pipes for each, forks, and then reads all pipes and waits for all. There is no daemon with less.
+func BenchmarkDueAtOnceBare(b *testing.B) {
+	const jobs = 1000
+	own := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	attr := &syscall.ProcAttr{Env: os.Environ(), Sys: &syscall.SysProcAttr{Setpgid: true}}
+	args := []string{"/bin/sh", "-c", "printf x >>/dev/null"}
+	var last time.Duration
+	before, buf := own(), make([]byte, 512)
+	for b.Loop() {
+		var pids, outputs []int
+		began := time.Now()
+		for range jobs {
+			var out, err [2]int
+			const flags = syscall.O_CLOEXEC
+			if e := errors.Join(syscall.Pipe2(out[:], flags), syscall.Pipe2(err[:], flags)); e != nil {
+				b.Fatal(e)
+			}
+			attr.Files = []uintptr{0, uintptr(out[1]), uintptr(err[1])}
+			pid, e := syscall.ForkExec(args[0], args, attr)
+			if e != nil {
+				b.Fatal(e)
+			}
+			syscall.Close(out[1])
+			syscall.Close(err[1])
+			pids, outputs = append(pids, pid), append(outputs, out[0], err[0])
+		}
+		last += time.Since(began)
+		for _, fd := range outputs {
+			syscall.Read(fd, buf)
+			syscall.Close(fd)
+		}
+		for _, pid := range pids {
+			syscall.Wait4(pid, nil, 0, nil)
+		}
+	}
+	b.ReportMetric(last.Seconds()*1000/float64(b.N), "ms-to-last-start")
+	b.ReportMetric((own()-before).Seconds()*1000/float64(b.N*jobs), "cpu-ms/run")
+	b.ReportMetric(0, "ns/op")
 }
 
 // ownTime returns the CPU time of a process without that of its children.
