@@ -41,7 +41,6 @@ const (
 	namesWidth = 120
 	lanesWidth = 600
 	laneHeight = 14
-	labelWidth = 40  // of a tick
 	marksLimit = 120 // of a lane
 )
 
@@ -96,17 +95,11 @@ func newSchedulesPage(l *poolview.Look) *schedulesPage {
 	}
 	v.Span = span.name
 	v.Height = 18 + laneHeight*len(all)
-	for _, at := range poolview.Times(l.At, l.At.Add(span.Duration), span.step) {
-		x := namesWidth + int(float64(at.Sub(l.At))/float64(span.Duration)*lanesWidth)
-		t := poolview.Tick{X: x}
-		if x < namesWidth+lanesWidth-labelWidth {
-			t.Text = at.Format(span.format)
-		}
-		v.Ticks = append(v.Ticks, t)
-	}
+	a := poolview.Axis{From: l.At, Span: span.Duration, Left: namesWidth, Width: lanesWidth}
+	v.Ticks = a.Ticks(span.step, func(at time.Time) string { return at.Format(span.format) })
 	for i, s := range all {
 		v.Rows = append(v.Rows, s.row(l.At))
-		v.Lanes = append(v.Lanes, s.lane(l.At, span.Duration, 18+laneHeight*i))
+		v.Lanes = append(v.Lanes, s.lane(a, 18+laneHeight*i))
 	}
 	return v
 }
@@ -139,13 +132,12 @@ func (s *poolSchedule) row(now time.Time) scheduleRow {
 	return row
 }
 
-// lane returns the times of a schedule in a span from now.
-func (s *poolSchedule) lane(now time.Time, span time.Duration, y int) lane {
+// lane returns the times of a schedule on an axis that begins now.
+func (s *poolSchedule) lane(a poolview.Axis, y int) lane {
 	var path strings.Builder
 	before := -2
-	for _, at := range s.until(now.Add(span)) {
-		d := max(at.Sub(now), 0)
-		if x := namesWidth + int(float64(d)/float64(span)*lanesWidth); x > before+1 { // else it could not be seen
+	for _, at := range s.until(a.From.Add(a.Span)) {
+		if x := max(int(a.X(at)), a.Left); x > before+1 { // else it could not be seen
 			fmt.Fprintf(&path, "M%d %dv%d", x, y, laneHeight-4)
 			before = x
 		}

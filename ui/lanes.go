@@ -37,30 +37,19 @@ const (
 	marksLimit = 120 // of a trace
 )
 
-// axis maps times to the x axis.
-type axis struct {
-	from time.Time
-	span time.Duration
-}
-
-func (a axis) x(t time.Time) float64 {
-	return namesWidth + lanesWidth*float64(t.Sub(a.from))/float64(a.span)
-}
-
 // newTimeline returns the timeline of rows, span back and ahead.
 func newTimeline(rows []*scheduled, now time.Time, span time.Duration) timeline {
-	a := axis{now.Add(-span), 2 * span}
+	a := poolview.Axis{From: now.Add(-span), Span: 2 * span, Left: namesWidth, Width: lanesWidth}
 	t := timeline{
 		Label:  fmt.Sprintf("When schedules ran in the last %s, and are due in the next", spanName(span)),
 		Height: lanesTop + laneHeight*len(rows), Now: namesWidth + lanesWidth/2,
 	}
-	for _, at := range poolview.Times(a.from, a.from.Add(a.span), stepOf(span)) {
-		format := "15:04"
+	t.Ticks = a.Ticks(stepOf(span), func(at time.Time) string {
 		if span > time.Hour && at.Hour() == 0 && at.Minute() == 0 {
-			format = "Mon 2"
+			return at.Format("Mon 2")
 		}
-		t.Ticks = append(t.Ticks, poolview.Tick{X: int(a.x(at)), Text: at.Format(format)})
-	}
+		return at.Format("15:04")
+	})
 	for i, row := range rows {
 		t.Lanes = append(t.Lanes, row.lane(a, now, lanesTop+laneHeight*i))
 	}
@@ -78,23 +67,23 @@ func stepOf(span time.Duration) time.Duration {
 	return 6 * time.Hour
 }
 
-func (s *scheduled) lane(a axis, now time.Time, y int) lane {
+func (s *scheduled) lane(a poolview.Axis, now time.Time, y int) lane {
 	l := lane{Name: page.Printable(s.name, 18), Y: y + laneHeight - 4}
 	middle := y + laneHeight/2
 	xs := make(map[string][]float64)
 	for _, r := range s.past {
-		if !r.start.Before(a.from) && r.start.Before(now) {
-			xs[r.class] = append(xs[r.class], a.x(r.start))
+		if !r.start.Before(a.From) && r.start.Before(now) {
+			xs[r.class] = append(xs[r.class], a.X(r.start))
 		}
 	}
-	end := a.from.Add(a.span)
+	end := a.From.Add(a.Span)
 	for _, t := range s.due {
 		if !t.Before(now) && t.Before(end) {
-			xs["due"] = append(xs["due"], a.x(t))
+			xs["due"] = append(xs["due"], a.X(t))
 		}
 	}
 	if s.dense {
-		l.Traces = append(l.Traces, trace{"due", fmt.Sprintf("M%.0f %dH%d", a.x(now), middle, namesWidth+lanesWidth), ""})
+		l.Traces = append(l.Traces, trace{"due", fmt.Sprintf("M%.0f %dH%d", a.X(now), middle, namesWidth+lanesWidth), ""})
 		delete(xs, "due")
 	}
 	for _, class := range []string{"ok", "failed", "miss", "due"} {
@@ -103,15 +92,15 @@ func (s *scheduled) lane(a axis, now time.Time, y int) lane {
 		}
 	}
 	if since := s.runningSince; !since.IsZero() {
-		if since.Before(a.from) {
-			since = a.from
+		if since.Before(a.From) {
+			since = a.From
 		}
 		class := "run"
 		if s.overlaps(now) {
 			class = "failed"
 		}
-		x := a.x(since)
-		l.Traces = append(l.Traces, trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.x(now)-x, 2)), ""})
+		x := a.X(since)
+		l.Traces = append(l.Traces, trace{class, fmt.Sprintf("M%.0f %dh%.0f", x, middle, max(a.X(now)-x, 2)), ""})
 	}
 	return l
 }

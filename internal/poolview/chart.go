@@ -74,7 +74,7 @@ type Chart struct {
 // Bar is a rectangle of a chart.
 type Bar struct{ X, Y, H int }
 
-// Tick is a text below an axis.
+// Tick is a mark of an axis, with its text.
 type Tick struct {
 	X    int
 	Text string

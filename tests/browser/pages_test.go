@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 					check func(*tab, view)
 				}{
 					{"live", checkLive}, {"light", checkScheme}, {"dark", checkScheme},
-					{"fits a phone", checkPhone}, {"without scripts", checkWithoutScripts},
+					{"printed", checkPrint}, {"fits a phone", checkPhone}, {"without scripts", checkWithoutScripts},
 				} {
 					t.Run(c.name, func(t *testing.T) { c.check(b.in(t, c.name), v) })
 				}
@@ -201,6 +201,25 @@ func write(b *tab, name string, data []byte) {
 	if err := os.WriteFile(filepath.Join("../../docs/images", name+".png"), small.Bytes(), 0o666); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// checkPrint checks that a page is printed on white, without what can be clicked only, also by a reader of dark pages.
+func checkPrint(b *tab, v view) {
+	print := emulation.SetEmulatedMediaParams{
+		Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	}
+	call(b, emulation.SetEmulatedMedia, print)
+	eval[int](b, `document.documentElement.dataset.scheme = 'dark'; 0`)
+	if color := eval[string](b, `getComputedStyle(document.body).backgroundColor`); color != "rgb(255, 255, 255)" {
+		b.Errorf("the paper is %s", color)
+	}
+	shown := eval[[]string](b, `[...document.querySelectorAll('header :is(nav, button, a), .filter, .tabs')]
+		.filter(e => e.checkVisibility()).map(e => e.outerHTML.slice(0, 80))`)
+	for _, html := range shown {
+		b.Error(html, "is printed")
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
+	eval[int](b, `delete document.documentElement.dataset.scheme; 0`)
 }
 
 // checkPhone checks that a page fits the width of a small phone: neither it nor what is in it scrolls sideways, but for

@@ -22,11 +22,28 @@ func TestTimesAreRound(t *testing.T) {
 		{time.Minute, 20 * time.Second, "[Sat 17:25:40 Sat 17:26:00 Sat 17:26:20]"},
 	} {
 		var got []string
-		for _, at := range Times(from, from.Add(c.span), c.step) {
+		for _, at := range times(from, from.Add(c.span), c.step) {
 			got = append(got, at.Format("Mon 15:04:05"))
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("every %v: %v, want %s", c.step, got, c.want)
+		}
+	}
+}
+
+// A text that would not fit before the end of the axis is left out, and its tick is not.
+func TestAxisTicksHaveTextsThatFit(t *testing.T) {
+	from := time.Date(2026, 10, 24, 17, 30, 0, 0, time.UTC)
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{350, "[{215 18:00} {425 19:00}]"},
+		{340, "[{212 18:00} {416 }]"},
+	} {
+		a := Axis{from, 100 * time.Minute, 110, c.width}
+		if got := fmt.Sprint(a.Ticks(time.Hour, func(t time.Time) string { return t.Format("15:04") })); got != c.want {
+			t.Errorf("%d wide: %s, want %s", c.width, got, c.want)
 		}
 	}
 }
