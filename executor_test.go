@@ -903,6 +903,8 @@ func TestOptionErrorNamesCalls(t *testing.T) {
 			{"Submit", executor.Times(2), "Times does not apply to a task that runs once and at once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Schedule", executor.Times(2), "Times does not apply to a task that runs once; it is for AtFixedRate, WithFixedDelay and On"},
 			{"Go", executor.Jitter(1), "Jitter does not apply to a task that runs once and at once; it is for Schedule, After, At, AtFixedRate, WithFixedDelay and On"},
+			{"AtFixedRate", executor.Retry(2, executor.Backoff(1, 1)), "Retry does not apply to periodic work, which runs again at its next time; it is for Submit,"},
+			{"AtFixedRate", executor.Until(time.Unix(0, 0).UTC()), "Until(1970-01-01 00:00:00 +0000 UTC): it must not be before the first run, at "},
 		} {
 			if err := submissions[c.by].submit(t.Context(), pool, c.opt); err == nil ||
 				!strings.Contains(err.Error(), c.want) {

@@ -242,9 +242,9 @@ type retryRule struct {
 	backoff  func(int) time.Duration
 }
 
-// errRetry is the error of Retry for a task that it does not apply to.
-func errRetry() error {
-	return invalid("Retry does not apply to this task; it is for Submit, Go, Map, Schedule, After and At")
+// errRetry is the error of Retry for work that it does not apply to.
+func errRetry(work string) error {
+	return invalid("Retry does not apply to %s; it is for Submit, Go, Map, Schedule, After and At", work)
 }
 
 // gather evaluates the options for a task of the kind k.
@@ -260,7 +260,7 @@ func gather(k taskKind, opts []Option) (*options, error) {
 		opt(o)
 	}
 	if o.err == nil && k == periodic && o.retry.attempts > 0 {
-		o.err = errRetry()
+		o.err = errRetry("periodic work, which runs again at its next time")
 	}
 	if o.err == nil && o.needs > k {
 		o.reject("%s does not apply to a task that runs %s; it is for %sAtFixedRate, WithFixedDelay and On",
@@ -277,7 +277,7 @@ var noOptions options
 func configure(t *task.Task, opts []Option) error {
 	o, err := gather(oneRun, opts)
 	if err == nil && o.retry.attempts > 0 {
-		err = errRetry()
+		err = errRetry("NewTask")
 	}
 	if err != nil {
 		return err

@@ -172,8 +172,8 @@ func (r *rules) check(where string) error {
 	case r.keepAlive < 0:
 		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
 	case r.coreTimeout && r.keepAlive == 0:
-		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true; "+
-			"idle core workers would leave at once and come back for each task", where)
+		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true, and workers would leave after each task; "+
+			"set KeepAlive to how long they may be idle", where)
 	}
 	if r.lent && (r.core > 0 || r.keepAlive > 0 || r.coreTimeout) {
 		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
@@ -221,8 +221,8 @@ func New(c Config) (*Pool, error) {
 	if most := max(r.core, 1); r.max > most && !r.whenBusy {
 		switch q.(type) {
 		case *stream, *priorities:
-			return nil, invalid("Config: Max is %d, but the pool would have %d workers at most, since its queue is never "+
-				"full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
+			return nil, invalid("Config: Max is %d, but the pool would never have more workers than %d, since its queue is "+
+				"never full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
 		}
 	}
 	p := newPool(c, r)

@@ -337,7 +337,8 @@ func (p *ScheduledPool) repeat(
 	}
 	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
 	if s.isOver(at.Base, r.OnWall()) { // whatever the jitter
-		return nil, invalid("Until(%v): is before the first run, at %v", o.series.until, p.clock().Time(at.Base, r.OnWall()))
+		return nil, invalid("Until(%v): it must not be before the first run, at %v",
+			o.series.until.Round(0), p.clock().Time(at.Base, r.OnWall()).Round(0))
 	}
 	t := s.taskCore()
 	s.future.fn = Callable(fn)
