@@ -107,7 +107,8 @@ type Pool struct {
 	_  [16]byte
 	mu poolState
 
-	contexts ctxgroup.Set[typedTask] // of the tasks that wait
+	contexts ctxgroup.Set[typedTask]  // of the tasks that wait
+	watching ctxgroup.Soon[typedTask] // tasks that are to be in contexts, if they still wait
 }
 
 var _ Executor = (*Pool)(nil)
@@ -255,6 +256,7 @@ func newPool(c Config, r rules) *Pool {
 		terminated: make(chan struct{}),
 	}
 	p.contexts.Ended = p.contextEnded
+	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
 	p.mu.rules = r
@@ -265,6 +267,12 @@ func newPool(c Config, r rules) *Pool {
 func (p *Pool) mustBeMade() {
 	if p == nil || p.terminated == nil {
 		panic("executor: this pool was not made by New, NewScheduled or a preset; the zero value is not usable")
+	}
+}
+
+func mustContext(ctx context.Context) {
+	if ctx == nil {
+		panic("executor: nil Context")
 	}
 }
 

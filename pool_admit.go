@@ -73,12 +73,6 @@ func (p *Pool) submit(ctx context.Context, r Runnable) error {
 	return p.enter(ctx, e, t)
 }
 
-func mustContext(ctx context.Context) {
-	if ctx == nil {
-		panic("executor: nil Context")
-	}
-}
-
 // entry is a task in a pool. A typedTask knows its context, and what has none was
 // submitted with Background, so that an entry is one interface value: queues hold a
 // million of them, and they are copied under the pool's lock.
@@ -415,15 +409,19 @@ func (p *Pool) afterQueued(ctx context.Context, e entry, t *task.Task) {
 		p.unqueue(t)
 	case watched(t):
 		tt, _ := e.typed()
-		p.watchContext(ctx, tt)
+		if t.Begun() || p.timer != nil {
+			p.watchContext(ctx, tt, p.contexts.Add)
+		} else if ctx.Done() != nil {
+			p.watching.Add(tt)
+		}
 	}
 }
 
-// watchContext arranges for tt, which is queued, to be canceled when ctx ends. If a method
-// of ctx panics, ctx counts as ended, and the panic continues in the submitter. A worker
+// watchContext arranges for tt, which is queued, to be canceled when ctx ends, by add, a method
+// of p.contexts. If a method of ctx panics, ctx counts as ended, and the panic continues. A worker
 // may have begun the task by then; otherwise it does not run.
-func (p *Pool) watchContext(ctx context.Context, tt typedTask) {
-	var m *ctxgroup.Member[typedTask]
+func (p *Pool) watchContext(ctx context.Context, tt typedTask, add func(*watch, <-chan struct{})) {
+	var m *watch
 	returned := false
 	defer repanic(&returned, func(err error) {
 		tt.end(task.Canceled, canceled(err))
@@ -433,21 +431,35 @@ func (p *Pool) watchContext(ctx context.Context, tt typedTask) {
 	})
 	if done := ctx.Done(); done != nil {
 		m = p.contexts.NewMember(tt, ctx)
-		p.contexts.Add(m, done)
+		add(m, done)
 		tt.taskCore().RemoveWhenDone(m)
 	}
 	returned = true
 }
 
+type watch = ctxgroup.Member[typedTask]
+
+// watchSoon is watchContext for a task that was queued a moment ago, if it still waits, in a
+// goroutine for such tasks: most do not.
+func (p *Pool) watchSoon(tt typedTask) {
+	defer p.reportPanic(tt)
+	if t := tt.taskCore(); t.State() == task.Pending && t.BelongsTo(&p.owner) {
+		p.watchContext(t.Context(), tt, p.contexts.AddOrEnd)
+	}
+}
+
 // contextEnded cancels a task whose context has ended, in the goroutine of the context. A
 // panic of the user's, as of what OnDone was given, is reported.
 func (p *Pool) contextEnded(tt typedTask, ctx context.Context) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.report(context.Background(), p.info(nil, entry{tt}), abrupt(v))
-		}
-	}()
+	defer p.reportPanic(tt)
 	cancelByContext(tt, ctx)
+}
+
+// reportPanic, deferred, reports a panic in a goroutine that watches the contexts of tasks.
+func (p *Pool) reportPanic(tt typedTask) {
+	if v := recover(); v != nil {
+		p.report(context.Background(), p.info(nil, entry{tt}), abrupt(v))
+	}
 }
 
 // cancelByContext cancels a task whose context has ended. If a method of ctx panics, the

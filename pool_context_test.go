@@ -470,7 +470,7 @@ func (c *hookable) callbacks() int {
 }
 
 // submitMeanwhile submits another future with c while the next function is registered.
-func (c *hookable) submitMeanwhile(pool *executor.Pool) **executor.Future[int] {
+func (c *hookable) submitMeanwhile(pool executor.Executor) **executor.Future[int] {
 	f := new(*executor.Future[int])
 	c.onHook = func() {
 		c.onHook = nil
@@ -504,7 +504,7 @@ func ended(done <-chan struct{}) error {
 }
 
 // submitNothing submits a task function that does nothing.
-func submitNothing(ctx context.Context, pool *executor.Pool) *executor.Future[int] {
+func submitNothing(ctx context.Context, pool executor.Executor) *executor.Future[int] {
 	return executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, nil })
 }
 
@@ -572,6 +572,7 @@ func TestPoolContextRegistersOnce(t *testing.T) {
 			for range 3 {
 				fs = append(fs, submitNothing(ctx, pool))
 			}
+			synctest.Wait()
 			for _, i := range []int{1, 0, 2} { // in the middle, the first, the last
 				expect(t, "registered callbacks", ctx.callbacks(), 1)
 				fs[i].Cancel()
@@ -727,14 +728,17 @@ func TestPoolContextFutureDoneDuringRegistration(t *testing.T) {
 		f := executor.NewTask(func(context.Context) (int, error) { return 0, nil })
 		ctx.onHook = func() { f.Cancel() }
 		expect(t, "error of Execute", pool.Execute(ctx, f), nil)
+		synctest.Wait()
 		expect(t, "registered callbacks", ctx.callbacks(), 0)
 	})
 }
 
-// Two submitters that register a callback for the same context at the same time leave one.
+// Two submitters that register a callback for the same context at the same time leave one. A
+// scheduled pool registers it in the submission.
 func TestPoolContextRegisteredByTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := behind(t), newHookable()
+		pool, ctx := newScheduled(t, executor.ScheduledConfig{Core: 1}), newHookable()
+		testkit.Occupy(t, pool)
 		inner := ctx.submitMeanwhile(pool)
 		outer := submitNothing(ctx, pool)
 		expect(t, "registered callbacks", ctx.callbacks(), 1)
@@ -790,6 +794,7 @@ func TestPoolContextStopPanics(t *testing.T) {
 		f := submitNothing(clinging{ctx}, pool)
 		done, called := f.Done(), false
 		f.OnDone(func() { called = true })
+		synctest.Wait()
 		func() {
 			defer func() { expect(t, "panic", recover(), any("stop")) }()
 			f.Cancel()
@@ -807,7 +812,8 @@ func TestPoolContextStopPanics(t *testing.T) {
 // registered.
 func TestPoolContextStopPanicsInSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool, ctx := behind(t), newHookable()
+		pool, ctx := newScheduled(t, executor.ScheduledConfig{Core: 1}), newHookable()
+		testkit.Occupy(t, pool)
 		inner := ctx.submitMeanwhile(pool)
 		func() {
 			defer func() { expect(t, "panic", recover(), any("stop")) }()

@@ -945,27 +945,26 @@ func (p picky) Value(key any) any {
 	return p.Context.Value(key)
 }
 
-// A submitter whose context panics when the task is in the queue gets the panic, and the task
-// leaves the queue.
+// A task whose context panics when the task is in the queue is canceled and leaves the queue, and
+// the panic is reported.
 func TestPoolSubmitContextPanicsInQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, executor.Config{Core: 1})
+		var reported any
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			OnPanic: func(_ context.Context, _ executor.TaskInfo, err *executor.PanicError) { reported = err.Value },
+		}})
 		block := newBlocker(t)
 		block.Fill(t, pool, 1)
 		parent, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		ran := false
 		f := executor.NewTask(func(context.Context) (int, error) { ran = true; return 1, nil })
-		func() {
-			defer func() {
-				var perr *executor.PanicError
-				if v := recover(); v != "canceler" || f.State() != executor.Canceled || !errors.As(f.Err(), &perr) ||
-					perr.Value != v {
-					t.Errorf("recovered %v; the future has %v", v, f.Err())
-				}
-			}()
-			pool.Execute(picky{parent}, f)
-		}()
+		expect(t, "error of Execute", pool.Execute(picky{parent}, f), nil)
+		synctest.Wait()
+		var perr *executor.PanicError
+		if f.State() != executor.Canceled || !errors.As(f.Err(), &perr) || perr.Value != "canceler" || reported != perr.Value {
+			t.Errorf("reported %v; the future has %v", reported, f.Err())
+		}
 		expect(t, "Queued", pool.Stats().Queued, 0)
 		block.Release()
 		waitStats(t, pool)

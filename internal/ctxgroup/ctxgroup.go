@@ -39,6 +39,7 @@ type group[E any] struct {
 	done    <-chan struct{}
 	stop    func() bool // stops the AfterFunc
 	members list.List[member[E]]
+	ending  bool // end takes the members, and removes the group after the last
 }
 
 // A Member is a value in a Set.
@@ -59,9 +60,26 @@ func (s *Set[E]) NewMember(value E, ctx context.Context) *Member[E] {
 // Add adds m to the group of done, which is the Done channel of its context. It may
 // call methods of the context, which may panic; then m may have been added or not.
 func (s *Set[E]) Add(m *Member[E], done <-chan struct{}) {
+	if !s.joinGroup(m, done) {
+		s.addFirst(m, done)
+	}
+}
+
+// AddOrEnd is Add for a goroutine that may call Ended itself.
+func (s *Set[E]) AddOrEnd(m *Member[E], done <-chan struct{}) {
 	if s.joinGroup(m, done) {
 		return
 	}
+	select {
+	case <-done:
+		s.Ended(m.node.Value.value, m.node.Value.ctx)
+	default:
+		s.addFirst(m, done)
+	}
+}
+
+// addFirst is Add for a member that has found no group.
+func (s *Set[E]) addFirst(m *Member[E], done <-chan struct{}) {
 	// This may panic, so the group is made afterwards.
 	stop := context.AfterFunc(m.node.Value.ctx, func() { s.end(done) })
 	if !s.makeGroup(m, done, stop) {
@@ -132,12 +150,17 @@ func (s *Set[E]) removeLocked(n *list.Node[member[E]]) (stop func() bool) {
 	}
 	n.Value.group = nil
 	g.members.Remove(n)
-	if g.members.First() != nil {
+	if g.ending || g.members.First() != nil {
 		return nil
 	}
+	s.dropLocked(g)
+	return g.stop
+}
+
+// dropLocked removes a group without members.
+func (s *Set[E]) dropLocked(g *group[E]) {
 	delete(s.groups, g.done)
 	s.shrinkLocked()
-	return g.stop
 }
 
 // keptRoom is the number of groups whose room in the map is kept for later ones.
@@ -168,7 +191,8 @@ func (s *Set[E]) end(done <-chan struct{}) {
 	}
 }
 
-// first removes and returns the first member of the group of done, nil if there is none.
+// first removes and returns the first member of the group of done. If there is none, it
+// removes the group.
 func (s *Set[E]) first(done <-chan struct{}) *list.Node[member[E]] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +200,12 @@ func (s *Set[E]) first(done <-chan struct{}) *list.Node[member[E]] {
 	if g == nil {
 		return nil
 	}
+	g.ending = true
 	n := g.members.First()
+	if n == nil {
+		s.dropLocked(g)
+		return nil
+	}
 	s.removeLocked(n)
 	return n
 }

@@ -205,3 +205,28 @@ func TestSetRace(t *testing.T) {
 		ended.Wait()
 	}
 }
+
+// AddOrEnd calls Ended at once for a context that has ended, but not before members of the same context.
+func TestSetAddOrEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []int
+		proceed := make(chan struct{})
+		s := ctxgroup.Set[int]{Ended: func(i int, _ context.Context) {
+			if i == 0 {
+				<-proceed
+			}
+			order = append(order, i)
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		s.AddOrEnd(s.NewMember(0, ctx), ctx.Done())
+		cancel()
+		synctest.Wait()
+		s.AddOrEnd(s.NewMember(1, ctx), ctx.Done())
+		close(proceed)
+		synctest.Wait()
+		s.AddOrEnd(s.NewMember(2, ctx), ctx.Done())
+		if want := []int{0, 1, 2}; !slices.Equal(order, want) {
+			t.Errorf("Ended was called for %v, want %v", order, want)
+		}
+	})
+}
