@@ -265,7 +265,7 @@ func TestJobsRescheduleBeforeFirstTimeKeepsSchedule(t *testing.T) {
 	} {
 		for _, missed := range []durable.Missed{durable.Coalesce(), durable.Skip(time.Minute), durable.CatchUp(3)} {
 			synctest.Test(t, func(t *testing.T) {
-				jobs, k, d := newNode(t, memory.New())
+				jobs, k, d := newNode(t, memory.New(), lazy)
 				start(t, jobs)
 				synctest.Wait()
 				begun := time.Now()

@@ -451,7 +451,7 @@ func TestStopEndsSchedule(t *testing.T) {
 // attempts.
 func TestSnoozeKeepsAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
+		jobs := newJobs(t, memory.New(), lazy)
 		var d diary
 		k := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
 			d.note(ctx)
@@ -597,7 +597,7 @@ func TestTriggerThatPanics(t *testing.T) {
 					id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.Attempts(2)))
 					start(t, jobs)
 					broken.Store(before)
-					time.Sleep(24 * time.Hour)
+					time.Sleep(2 * time.Hour)
 					history := must(jobs.History(t.Context(), id, 0, 10))
 					j := must(jobs.Get(t.Context(), id))
 					want := map[string]string{"panic": "boom", "Goexit": "Goexit"}[name]

@@ -197,7 +197,7 @@ func TestFixedDelayMissesNothing(t *testing.T) {
 // since.
 func TestScheduleStaysEndedUntilPruned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		jobs := newJobs(t, memory.New())
+		jobs := newJobs(t, memory.New(), lazy)
 		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, executor.Stop })
 		stop := start(t, jobs)
 		register := func(period time.Duration) durable.Job {
