@@ -10,6 +10,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Jobs that are due at the same moment begin then, though they are far more than there are workers and each claim takes
@@ -184,7 +185,11 @@ func TestNodeIdleFindsNewJobs(t *testing.T) {
 // A node that polls seldom begins what others add in time all the same, or as soon as a heartbeat has found it; and of
 // some fifty heartbeats few make it claim.
 func TestNodeThatPollsSeldomFindsNewJobs(t *testing.T) {
-	for idle := 10 * time.Second; idle < 75*time.Second; idle += 170 * time.Millisecond {
+	step := 170 * time.Millisecond
+	if check.Brief() {
+		step *= 10
+	}
+	for idle := 10 * time.Second; idle < 75*time.Second; idle += step {
 		synctest.Test(t, func(t *testing.T) {
 			store := memory.New()
 			line := newFaulty(store)

@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Whatever goes wrong between nodes and store, calls that fail, calls that are slow, answers that are lost, a line that
@@ -237,7 +238,7 @@ func TestHistoryOfStorms(t *testing.T) {
 	switch {
 	case os.Getenv("EXECUTOR_SOAK") != "":
 		programs = 5_000
-	case testing.Short():
+	case check.Brief():
 		programs = 40
 	}
 	for seed := range programs {
