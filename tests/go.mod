@@ -12,6 +12,10 @@ require (
 	github.com/executor-go/executor/durable v0.1.0
 	github.com/executor-go/executor/ui v0.1.0
 	golang.org/x/mod v0.42.0
+	golang.org/x/tools v0.51.0
 )
 
-require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+require (
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+)

@@ -193,6 +193,9 @@ func (f *fleet) start() *node {
 			default:
 			}
 		}
+		if err := lines.Err(); err != nil {
+			f.Error(err)
+		}
 	}()
 	f.Cleanup(func() { n.end(syscall.SIGKILL) })
 	return n
