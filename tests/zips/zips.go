@@ -195,7 +195,7 @@ func (s *site) test(m mod, short bool) error {
 	if err := zip.Unzip(dir, m.Version, got.Zip); err != nil {
 		return err
 	}
-	args := []string{"test", "./..."}
+	args := []string{"test", "-vet=off", "./..."} // files and paths may be missing; the code is vetted elsewhere
 	if short {
 		args = append(args, "-short")
 	}
