@@ -164,7 +164,7 @@ func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 }
 
 func checkTime(t time.Time) error {
-	if y := t.UTC().Year(); t.IsZero() || y < 1 || y > 9999 {
+	if kept := ceilMicros(t); kept.IsZero() || kept.Year() < 1 || kept.Year() > 9999 {
 		return invalid("time %v: it must be in the years 1 to 9999", t)
 	}
 	return nil

@@ -2,6 +2,7 @@ package durable_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -177,6 +178,23 @@ func TestKindDeclinesBadInput(t *testing.T) {
 	}
 	if all := must(store.List(ctx, durable.Filter{})); len(all) != 0 {
 		t.Errorf("added %+v", all)
+	}
+}
+
+// Stores keep microseconds, to which times are rounded up: what would be in the year 10000 then is declined.
+func TestKindTimesAfterRounding(t *testing.T) {
+	jobs := newJobs(t, memory.New())
+	k := durable.Client[int, int](jobs, "k")
+	last := time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)
+	id := must(k.At(t.Context(), last, 1))
+	if _, err := json.Marshal(must(jobs.Get(t.Context(), id))); err != nil {
+		t.Error(err)
+	}
+	if _, err := k.At(t.Context(), last.Add(1), 1); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("At: %v", err)
+	}
+	if _, err := jobs.Reschedule(t.Context(), id, last.Add(1)); !errors.Is(err, executor.ErrInvalid) {
+		t.Errorf("Reschedule: %v", err)
 	}
 }
 

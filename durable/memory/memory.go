@@ -356,7 +356,7 @@ func (s *Store) List(ctx context.Context, f durable.Filter) ([]durable.Job, erro
 			len(f.States) > 0 && !slices.Contains(f.States, j.State) {
 			continue
 		}
-		if found = append(found, j); len(found) >= 2*f.Limit {
+		if found = append(found, j); len(found)/2 >= f.Limit {
 			slices.SortFunc(found, byID)
 			found, last = found[:f.Limit], found[f.Limit-1]
 		}

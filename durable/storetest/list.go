@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ func listFilters(b *bench) {
 	b.same(list(durable.Filter{States: []durable.State{durable.Canceled, durable.Paused}}), all[1], all[2])
 	b.same(list(durable.Filter{Kind: "kind0", States: []durable.State{durable.Waiting}, Prefix: "a"}), all[0])
 	b.same(list(durable.Filter{Kind: "nothing"}))
+	b.same(list(durable.Filter{Limit: math.MaxInt}), all...)
 }
 
 // A prefix is found whatever its last character is, and finds all keys that begin
