@@ -70,7 +70,7 @@ func (s *Series) Info() ScheduleInfo {
 	s.mu.Lock()
 	r := s.record
 	i := ScheduleInfo{
-		Series: s, Name: s.Name(), Rhythm: s.rhythm.String(), rhythm: s.rhythm,
+		Series: s, Name: s.Name(), rhythm: s.rhythm,
 		State: s.future.State(), Paused: s.mode == paused,
 		Runs: r.runs, Failures: r.failures, LeftOut: r.leftOut,
 		RunningSince: r.since, LastStart: r.started, LastDuration: r.duration, LastError: r.err,
@@ -82,6 +82,7 @@ func (s *Series) Info() ScheduleInfo {
 	i.countInProgressLocked()
 	turn, next, full := s.turn, s.next, s.isFullLocked()
 	s.mu.Unlock()
+	i.Rhythm = i.rhythm.String() // which the user may have written
 	if n := s.rules.times; n > 0 {
 		i.left = n - r.runs - int64(i.Running)
 	}

@@ -437,7 +437,7 @@ func (p *seriesProgram) compare() {
 
 func runSeries(t *testing.T, code []byte) {
 	p := &seriesProgram{program: newProgram(t, code)}
-	p.pool = newScheduled(t, executor.ScheduledConfig{Core: 24, Hooks: executor.Hooks{
+	p.pool = newScheduled(t, executor.ScheduledConfig{Core: 24, Slack: -1, Hooks: executor.Hooks{
 		BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context {
 			return context.WithValue(ctx, contextKey{}, info.Run)
 		},

@@ -880,6 +880,24 @@ func TestScheduleInfoTriggerPanics(t *testing.T) {
 	})
 }
 
+// The text of a Trigger is asked for with no lock held, and may panic.
+func TestScheduleInfoTriggerText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trigger := &wordyTrigger{}
+		s := mustRepeat(t)(scheduled(t, 1).On(t.Context(), trigger, nop))
+		trigger.words = func() string { return fmt.Sprint(s.Runs(), " runs") }
+		expect(t, "text", s.Info().Rhythm, "0 runs")
+		trigger.words = func() string { panic("bad") }
+		expect(t, "text that panics", s.Info().Rhythm, "%!v(PANIC=String method: bad)")
+		expect(t, "runs", s.Runs(), 0)
+	})
+}
+
+type wordyTrigger struct{ words func() string }
+
+func (*wordyTrigger) Next(t time.Time) time.Time { return t.Add(time.Second) }
+func (w *wordyTrigger) String() string           { return w.words() }
+
 // A snapshot is written as JSON with words for rhythm and state.
 func TestScheduleInfoJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

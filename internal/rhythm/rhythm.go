@@ -46,7 +46,7 @@ func (r Rhythm) String() string {
 		return fmt.Sprintf("%v after each run", r.Period)
 	}
 	if s, ok := r.Trigger.(fmt.Stringer); ok {
-		return s.String()
+		return fmt.Sprint(s) // which says if it panics
 	}
 	return fmt.Sprintf("%T", r.Trigger)
 }
