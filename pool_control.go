@@ -324,8 +324,9 @@ func (p *Pool) settings() (Settings, int) {
 //	pool.Reconfigure(func(s *executor.Settings) { s.Core, s.Max = 4, 16 })
 //
 // change modifies the current settings. It is called by the caller's goroutine, with no
-// lock held, and again if another call has changed the settings meanwhile. If the result is
-// out of range, nothing changes, and the error matches [ErrInvalid]. A nil change panics.
+// lock held, and again if another call has changed the settings meanwhile: so it must not
+// change them by a call of its own. If the result is out of range, nothing changes, and the
+// error matches [ErrInvalid]. A nil change panics.
 //
 // If Core is raised, workers are started for the tasks that wait. If it is lowered, the
 // workers above it leave when they have been idle for KeepAlive. Above a lowered Max idle

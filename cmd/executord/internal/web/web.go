@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -177,7 +178,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /run", s.serveRun)
 	mux.HandleFunc("GET /text", s.serveText)
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
-	mux.Handle("GET /", s.ui)
+	mux.HandleFunc("GET /", s.servePage)
 	if s.Act != nil {
 		mux.HandleFunc("GET /act", s.serveAct)
 		mux.HandleFunc("POST /act", s.act)
@@ -197,6 +198,15 @@ func (s *Server) Handler() http.Handler {
 	}
 	inner.Handle("/", s.authorized(mux))
 	return s.guarded(inner)
+}
+
+// servePage serves the pages of module ui, which looks at no more than the last element of a path.
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	if strings.Count(r.URL.Path, "/") > 1 {
+		s.sorry(w, http.StatusNotFound, "There is no such page.")
+		return
+	}
+	s.ui.ServeHTTP(w, r)
 }
 
 // serveReady says whether the daemon runs its jobs: 200, or 503 and why, which is said to those only that may look.

@@ -131,6 +131,8 @@ func TestServerRefusesHostileRequests(t *testing.T) {
 		{"HEAD", Loopback, "HEAD", "/", nil, 200},
 		{"same origin", Loopback, "GET", "/", header("Origin", "http://127.0.0.1:8384"), 200},
 		{"link from elsewhere", Loopback, "GET", "/", site("navigate", "document"), 200},
+		{"below an object", Loopback, "GET", "/api/jobs/", nil, 404},
+		{"below a page", Loopback, "GET", "/nodes/pools", nil, 404},
 		{"rebound name", Loopback, "GET", "/", host("evil.example:8384"), 403},
 		{"name like loopback", Loopback, "GET", "/", host("127.0.0.1.evil.example"), 403},
 		{"localhost of a domain", Loopback, "GET", "/", host("localhost.evil.example"), 403},
