@@ -127,15 +127,17 @@ func (i *ScheduleInfo) foresee(e rhythm.Event) {
 
 // NextN returns the next n times at which runs are due, or fewer if there are not so many,
 // as of a fixed delay, of which only the first is known. The first is Next; the others are
-// without the delay of [Jitter]. It calls the Trigger, if there is one.
-func (i ScheduleInfo) NextN(n int) []time.Time {
+// without the delay of [Jitter]. It calls the Trigger, if there is one; there are no times
+// after one for which that panics.
+func (i ScheduleInfo) NextN(n int) (times []time.Time) {
 	if i.Next.IsZero() || n < 1 {
 		return nil
 	}
 	if i.left >= 0 {
 		n = int(min(int64(n), i.left))
 	}
-	times := []time.Time{i.Next}
+	times = []time.Time{i.Next}
+	defer func() { recover() }()
 	for at := i.at; len(times) < n && i.rhythm.Kind != rhythm.FixedDelay; {
 		var err error
 		if at, err = i.rhythm.Successor(at); err != nil || at.Over ||

@@ -872,7 +872,9 @@ func TestScheduleInfoTriggerPanics(t *testing.T) {
 			return at.Add(time.Second)
 		}), block.Run))
 		elapse(time.Second)
+		info := s.Info()
 		broken = true
+		expect(t, "NextN", len(info.NextN(3)), 1)
 		expect(t, "Next", s.Info().Next, time.Time{})
 		expect(t, "listed", len(p.Schedules()), 1)
 		block.Release()
