@@ -101,7 +101,7 @@
 // [Series]: [ScheduledPool.AtFixedRate] on a grid, [ScheduledPool.WithFixedDelay] with a
 // pause in between, [ScheduledPool.On] when a [Trigger] says. Package cron has triggers for
 // crontab times. Runs of one series do not overlap, unless [Overlap] is given. [Times] and
-// [Until] limit it, [Jitter] spreads it, [SkipMissed] skips missed runs, and a body ends it
+// [Until] limit it, [Jitter] spreads it, [CatchUp] bounds how many missed runs are made up for, and a body ends it
 // by returning [Stop]. [Due] returns when a body was due. A series is managed by its
 // methods, as [Series.Pause], [Series.RunNow] and [Series.Reschedule], and
 // [ScheduledPool.Schedules] lists all.

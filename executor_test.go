@@ -854,9 +854,10 @@ func TestOptionAppliesTo(t *testing.T) {
 		{"Until", executor.Until(far), 2, ""},
 		{"Until", executor.Until(time.Time{}), never, ""},
 		{"Until", executor.Until(time.Unix(0, 0)), never, ""}, // before the first run
-		{"SkipMissed", executor.SkipMissed(), 2, "WithFixedDelay"},
-		{"CatchUp", executor.CatchUp(), 2, "WithFixedDelay"},
-		{"RunMissedOnce", executor.RunMissedOnce(), 2, "WithFixedDelay"},
+		{"CatchUp", executor.CatchUp(math.MaxInt), 2, "WithFixedDelay"},
+		{"CatchUp", executor.CatchUp(0), 2, "WithFixedDelay"},
+		{"CatchUp", executor.CatchUp(-1), never, ""},
+		{"CatchUp", executor.CatchUp(math.MinInt), never, ""},
 		{"StartWithin", executor.StartWithin(1), 2, ""},
 		{"StartWithin", executor.StartWithin(0), never, ""},
 		{"StartWithin", executor.StartWithin(-1), never, ""},

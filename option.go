@@ -117,36 +117,29 @@ func Until(t time.Time) Option {
 	}
 }
 
-// SkipMissed leaves out the runs of a fixed rate or a trigger whose time passes while a run
-// is in progress, and goes on with the next one on the grid. That is the default for a
-// trigger; a fixed rate catches up, as with [CatchUp].
-func SkipMissed() Option { return missed(rhythm.Skip) }
-
-// RunMissedOnce makes one run in place of all those of a fixed rate or a trigger whose time
-// passes while a run is in progress, as soon as that has ended. It is due at the last of
-// these times.
-func RunMissedOnce() Option { return missed(rhythm.RunOnce) }
-
-// CatchUp makes up for each run of a fixed rate or a trigger whose time passes while a run is
-// in progress, one after the other. That is the default for a fixed rate, as in the JDK; a
-// trigger skips, as with [SkipMissed].
-func CatchUp() Option { return missed(rhythm.CatchUp) }
-
-func missed(p rhythm.Missed) Option {
+// CatchUp makes up for missed runs of a fixed rate or a trigger, those whose time passes while
+// a run is in progress: the latest n of them, one after the other, n being at least 0. The
+// others are left out. CatchUp(0) skips all, and goes on with the next run on the grid;
+// CatchUp(1) makes one run in place of all; CatchUp([math.MaxInt]) makes all. The default is
+// all for a fixed rate, as in the JDK, and none for a trigger.
+//
+// A trigger is asked for the missed times one by one. Where 100,000 of them would be left out
+// at once, one run is made in place of all; n from 100,000 on stands for all.
+func CatchUp(n int) Option {
 	return func(o *options) {
-		o.need(periodic, missedOption(p))
-		if m := o.series.Missed; m != rhythm.Default && m != p {
-			o.reject("%s excludes %s; leave out one of them", missedOption(p), missedOption(m))
+		o.need(periodic, "CatchUp")
+		if n < 0 {
+			o.reject("CatchUp(%d): must not be negative; 0 skips all missed runs", n)
 		}
-		o.series.Missed = p
+		o.series.CatchUp = rhythm.Latest(n)
 	}
 }
 
 // Overlap lets up to n runs of a series overlap, n being at least 1: a run that is due begins
 // though the one before is in progress. A time that comes while there are n is missed; see
-// [SkipMissed], [RunMissedOnce] and [CatchUp]. Each run then is a task of its own in
-// [Stats]. It does not apply to a fixed delay, which counts from the end of a run, nor in a
-// pool with [ScheduledConfig].Decorate. The default is 1: no two runs overlap.
+// [CatchUp]. Each run then is a task of its own in [Stats]. It does not apply to a fixed
+// delay, which counts from the end of a run, nor in a pool with [ScheduledConfig].Decorate. The
+// default is 1: no two runs overlap.
 func Overlap(n int) Option {
 	return func(o *options) {
 		o.need(periodic, "Overlap")
@@ -218,18 +211,12 @@ const (
 	paused
 )
 
-// missedOption returns the name of the option for p.
-func missedOption(p rhythm.Missed) string {
-	return [...]string{"", rhythm.CatchUp: "CatchUp", rhythm.RunOnce: "RunMissedOnce", rhythm.Skip: "SkipMissed"}[p]
-}
-
 // check returns an error if a rule has no effect with the rhythm r. where names the call.
 func (u seriesRules) check(where string, r rhythm.Rhythm) error {
 	switch {
 	case r.Kind != rhythm.FixedDelay:
-	case u.Missed != rhythm.Default:
-		return invalid("%s: %s has no effect on a fixed delay, of which no time is missed; leave it out",
-			where, missedOption(u.Missed))
+	case u.CatchUp.Given():
+		return invalid("%s: CatchUp has no effect on a fixed delay, of which no time is missed; leave it out", where)
 	case u.overlap > 1:
 		return invalid("%s: Overlap has no effect on a fixed delay, which counts from the end of a run; leave it out", where)
 	}

@@ -96,7 +96,7 @@ func TestPoolOptionsThatDoNotApply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		for name, opt := range map[string]executor.Option{
-			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "SkipMissed": executor.SkipMissed(),
+			"Times": executor.Times(1), "Jitter": executor.Jitter(1), "CatchUp": executor.CatchUp(0),
 			"Timeout(0)": executor.Timeout(0), "nil": nil,
 		} {
 			expectIs(t, name, pool.Go(t.Context(), func(context.Context) error { t.Error("ran"); return nil }, opt),

@@ -258,7 +258,7 @@ func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry, m m
 // AtFixedRate submits fn to run after the delay initial, and then again and
 // again: each run is due one period after the one before was due. A run does not
 // overlap with the one before, unless [Overlap] is given; runs that come late follow
-// each other until they have caught up, unless [SkipMissed] is given.
+// each other until they have caught up, unless [CatchUp] says otherwise.
 //
 // An error that fn returns is recorded and passed to the hooks, and the schedule goes on;
 // [Stop] ends it without an error, a panic fails it and is reported, and the end of
@@ -299,7 +299,7 @@ func (p *ScheduledPool) every(
 // On submits fn to run at the wall-clock times that trigger returns, beginning with the
 // first one after now. Each further run is at the first time after that of the run before
 // it or, if that has passed, at the first time after now. So times that pass during a run
-// are skipped, unless [RunMissedOnce], [CatchUp] or [Overlap] is given. Otherwise On is
+// are skipped, unless [CatchUp] or [Overlap] is given. Otherwise On is
 // like AtFixedRate, and with [FixedRate] or [FixedDelay] as the trigger it is AtFixedRate or
 // WithFixedDelay. A nil trigger, or one without any time, is an error.
 //

@@ -108,25 +108,25 @@ func TestScheduledPoolAtFixedRateManyIdleWorkers(t *testing.T) {
 	})
 }
 
-// With SkipMissed runs whose time has passed are left out, and the next is on the grid of the
+// With CatchUp(0) runs whose time has passed are left out, and the next is on the grid of the
 // period.
-func TestScheduledPoolAtFixedRateSkipMissed(t *testing.T) {
+func TestScheduledPoolAtFixedRateCatchUp0(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		s := time.Second
-		p.AtFixedRate(t.Context(), 0, s, d.Func("x", 3500*time.Millisecond, 0, s, 3*s), executor.SkipMissed())
+		p.AtFixedRate(t.Context(), 0, s, d.Func("x", 3500*time.Millisecond, 0, s, 3*s), executor.CatchUp(0))
 		elapse(10 * s)
 		// The run at 5s ends at 6s, which has not passed; that at 6s ends at 9s.
 		d.Check(t, "x@0s", "x@4s", "x@5s", "x@6s", "x@9s", "x@10s")
 	})
 }
 
-// With SkipMissed and a late start, as after a stall of the pool, the runs stay on the grid.
-func TestScheduledPoolAtFixedRateSkipMissedAfterLateStart(t *testing.T) {
+// With CatchUp(0) and a late start, as after a stall of the pool, the runs stay on the grid.
+func TestScheduledPoolAtFixedRateCatchUp0AfterLateStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
 		release := testkit.Occupy(t, p)
-		p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"), executor.SkipMissed())
+		p.AtFixedRate(t.Context(), time.Second, time.Second, d.Func("x"), executor.CatchUp(0))
 		elapse(4500 * time.Millisecond)
 		release()
 		elapse(2 * time.Second)

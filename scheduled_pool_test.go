@@ -886,7 +886,7 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 		f = executor.Schedule(ctx, p.pool, delay, executor.Callable(body))
 	case kind == rateKind:
 		if m.skip = p.next(2) == 0; m.skip {
-			opts = append(opts, executor.SkipMissed())
+			opts = append(opts, executor.CatchUp(0))
 		}
 		f, _ = p.pool.AtFixedRate(ctx, delay, m.period, body, opts...)
 	case kind == delayKind:

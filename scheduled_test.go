@@ -253,9 +253,9 @@ func TestScheduledPoolOptionsInvalid(t *testing.T) {
 			}
 		}
 		for what, opt := range map[string]executor.Option{
-			"Times":      executor.Times(1),
-			"Until":      executor.Until(time.Now().Add(time.Hour)),
-			"SkipMissed": executor.SkipMissed(),
+			"Times":   executor.Times(1),
+			"Until":   executor.Until(time.Now().Add(time.Hour)),
+			"CatchUp": executor.CatchUp(0),
 		} {
 			if err := executor.Schedule(ctx, p, 0, nopValue, opt).Err(); !errors.Is(err, executor.ErrInvalid) {
 				t.Errorf("Schedule with %s: %v, want ErrInvalid", what, err)
@@ -700,7 +700,7 @@ func TestScheduledPoolPeriodLongest(t *testing.T) {
 		synctest.Wait()
 		g, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("rate"))
 		synctest.Wait()
-		h, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("skip"), executor.SkipMissed())
+		h, _ := p.AtFixedRate(t.Context(), 0, math.MaxInt64, again("skip"), executor.CatchUp(0))
 		d.Check(t, "delay@0s", "after delay@0s", "rate@0s", "after rate@0s", "skip@0s", "after skip@0s")
 		for _, f := range []*executor.Series{f, g, h} {
 			testkit.StateIs(t, "the task", f, executor.Pending)
@@ -715,7 +715,7 @@ func TestScheduledPoolPeriodLongest(t *testing.T) {
 func TestScheduledPoolPeriodShortest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 1)
-		for _, opt := range [][]executor.Option{nil, {executor.SkipMissed()}, {executor.Jitter(1)}} {
+		for _, opt := range [][]executor.Option{nil, {executor.CatchUp(0)}, {executor.Jitter(1)}} {
 			f, err := p.AtFixedRate(t.Context(), 0, 1, nop, append(opt, executor.Times(500))...)
 			g, err2 := p.WithFixedDelay(t.Context(), 0, 1, nop, executor.Times(500))
 			if err != nil || err2 != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,15 +18,8 @@ import (
 	"github.com/executor-go/executor/internal/testkit"
 )
 
-// missedRule is the treatment of missed times in the model.
-type missedRule int
-
-const (
-	byRhythm missedRule = iota
-	catchesUp
-	runsOnce
-	skips
-)
+// byRhythm is the number of missed runs that a series without CatchUp makes up for, in the model.
+const byRhythm = -1
 
 // modelSeries is what a series has to do for whose runs there are always workers. Times are since the beginning.
 type modelSeries struct {
@@ -33,7 +27,7 @@ type modelSeries struct {
 	kind   scheduleKind
 	period time.Duration
 	work   time.Duration
-	rule   missedRule
+	madeUp int           // the missed runs, at most
 	window time.Duration // 0 for none
 	times  int64         // 0 for any number
 	endAt  int64         // the run that ends in the way of exit
@@ -91,21 +85,24 @@ func (m *modelSeries) passed(t, now time.Duration) bool {
 func (m *modelSeries) tooLate(t, now time.Duration) bool { return m.window > 0 && now-t > m.window }
 
 // settle moves the slot past the times that are missed at now, and returns their number.
-func (m *modelSeries) settle(now time.Duration, rule missedRule) (missed int64) {
+func (m *modelSeries) settle(now time.Duration, madeUp int) (missed int64) {
 	if m.kind == delayKind {
 		return 0
 	}
-	if rule == byRhythm {
-		if rule = catchesUp; m.kind == triggerKind {
-			rule = skips
+	if madeUp == byRhythm {
+		if madeUp = math.MaxInt; m.kind == triggerKind {
+			madeUp = 0
 		}
 	}
-	for m.passed(m.slot, now) {
-		next := m.after(m.slot)
-		if rule == catchesUp && !m.tooLate(m.slot, now) || rule == runsOnce && next > now {
+	var times []time.Duration
+	for t := m.slot; t <= now; t = m.after(t) {
+		times = append(times, t)
+	}
+	for i, t := range times {
+		if !m.passed(t, now) || len(times)-i <= madeUp && !m.tooLate(t, now) {
 			break
 		}
-		m.slot = next
+		m.slot = m.after(t)
 		missed++
 	}
 	return missed
@@ -122,7 +119,7 @@ func (m *modelSeries) keep(now time.Duration) {
 	if m.kind == delayKind {
 		m.slot = now + m.period
 	}
-	m.leftOut += m.settle(now, m.rule)
+	m.leftOut += m.settle(now, m.madeUp)
 }
 
 // advance plays what happens up to now.
@@ -239,7 +236,7 @@ func (m *modelSeries) resume(now time.Duration) bool {
 	case m.kind == delayKind:
 		m.slot = max(m.slot, now)
 	default:
-		m.settle(now, skips)
+		m.settle(now, 0)
 	}
 	m.free = max(m.free, now)
 	return true
@@ -258,7 +255,7 @@ func (m *modelSeries) runNow(now time.Duration) error {
 
 func (m *modelSeries) reschedule(now time.Duration, kind scheduleKind, period time.Duration) error {
 	switch {
-	case kind == delayKind && (m.rule != byRhythm || m.most > 1):
+	case kind == delayKind && (m.madeUp != byRhythm || m.most > 1):
 		return executor.ErrInvalid
 	case m.state.Done():
 		return executor.ErrDone
@@ -340,28 +337,24 @@ func (p *seriesProgram) kind() scheduleKind {
 func (p *seriesProgram) submit() {
 	m := &modelSeries{
 		number: len(p.models), kind: p.kind(), period: p.ms(5) + time.Millisecond, work: p.ms(8),
-		most: max(1, p.next(5)-1), rule: missedRule(p.next(4)),
+		most: max(1, p.next(5)-1), madeUp: []int{byRhythm, 0, 1, 2, 3, math.MaxInt}[p.next(6)],
 		endAt: int64(1 + p.next(6)), exit: exit(max(0, p.next(12)-8)), log: &p.runs,
-	}
-	opts := []executor.Option{
-		executor.CatchUp(), executor.RunMissedOnce(), executor.SkipMissed(), executor.ContinueAfterPanic(),
-		executor.StartPaused(),
 	}
 	var chosen []executor.Option
 	if m.kind == delayKind {
-		m.rule, m.most = byRhythm, 1
+		m.madeUp, m.most = byRhythm, 1
 	}
 	if m.most > 1 {
 		chosen = append(chosen, executor.Overlap(m.most))
 	}
-	if m.rule != byRhythm {
-		chosen = append(chosen, opts[m.rule-catchesUp])
+	if m.madeUp != byRhythm {
+		chosen = append(chosen, executor.CatchUp(m.madeUp))
 	}
 	if m.goesOn = p.next(2) == 0; m.goesOn {
-		chosen = append(chosen, opts[3])
+		chosen = append(chosen, executor.ContinueAfterPanic())
 	}
 	if m.paused = p.next(4) == 0; m.paused {
-		chosen = append(chosen, opts[4])
+		chosen = append(chosen, executor.StartPaused())
 	}
 	if p.next(3) == 0 {
 		m.window = p.ms(6) + time.Millisecond/2
@@ -473,17 +466,17 @@ func TestSeriesOverlap(t *testing.T) {
 		left int64
 	}{
 		{3, 2500 * time.Millisecond, nil, "[x@1s x@2s x@3s x@4s x@5s x@6s x@7s x@8s]", 0},
-		{2, 3500 * time.Millisecond, []executor.Option{executor.CatchUp()}, "[x@1s x@2s x@4.5s x@5.5s x@8s]", 0},
-		{2, 3500 * time.Millisecond, []executor.Option{executor.SkipMissed()}, "[x@1s x@2s x@5s x@6s]", 2},
-		{2, 3500 * time.Millisecond, []executor.Option{executor.RunMissedOnce()}, "[x@1s x@2s x@4.5s x@5.5s x@8s]", 3},
-		{1, 1500 * time.Millisecond, []executor.Option{executor.SkipMissed()}, "[x@1s x@3s x@5s x@7s]", 3},
+		{2, 3500 * time.Millisecond, []executor.Option{executor.CatchUp(math.MaxInt)}, "[x@1s x@2s x@4.5s x@5.5s x@8s]", 0},
+		{2, 3500 * time.Millisecond, []executor.Option{executor.CatchUp(0)}, "[x@1s x@2s x@5s x@6s]", 2},
+		{2, 3500 * time.Millisecond, []executor.Option{executor.CatchUp(1)}, "[x@1s x@2s x@4.5s x@5.5s x@8s]", 3},
+		{1, 1500 * time.Millisecond, []executor.Option{executor.CatchUp(0)}, "[x@1s x@3s x@5s x@7s]", 3},
 	} {
 		for _, rhythm := range []executor.Trigger{executor.FixedRate(time.Second), everySecond} {
 			synctest.Test(t, func(t *testing.T) {
 				p, d := scheduled(t, 5), newDiary()
 				opts := append(c.opts, executor.Overlap(c.n))
 				if c.opts == nil {
-					opts = append(opts, executor.CatchUp())
+					opts = append(opts, executor.CatchUp(math.MaxInt))
 				}
 				s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Second, time.Second, func(context.Context) error {
 					d.Note("x")
@@ -754,7 +747,7 @@ func TestSeriesOverlapPauseAndReschedule(t *testing.T) {
 			d.Note("x")
 			time.Sleep(25 * time.Second)
 			return nil
-		}, executor.Overlap(2), executor.SkipMissed()))
+		}, executor.Overlap(2), executor.CatchUp(0)))
 		elapse(15 * time.Second) // two in progress
 		s.Pause()
 		elapse(time.Minute)

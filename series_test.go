@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -135,7 +136,7 @@ func TestSeriesResumeFixedDelay(t *testing.T) {
 func TestSeriesResumeTrigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary() // begins at midnight
-		s := mustRepeat(t)(p.On(t.Context(), testkit.Hourly, d.Func("x"), executor.CatchUp()))
+		s := mustRepeat(t)(p.On(t.Context(), testkit.Hourly, d.Func("x"), executor.CatchUp(math.MaxInt)))
 		elapse(90 * time.Minute)
 		s.Pause()
 		elapse(3 * time.Hour)
@@ -325,8 +326,8 @@ func TestSeriesRunNowCountsForTimes(t *testing.T) {
 func TestSeriesRunNowMissed(t *testing.T) {
 	for want, opts := range map[string][]executor.Option{
 		"[x@500ms x@3.5s x@3.5s x@3.5s x@4s]": nil,
-		"[x@500ms x@4s]":                      {executor.SkipMissed()},
-		"[x@500ms x@3.5s x@4s]":               {executor.RunMissedOnce()},
+		"[x@500ms x@4s]":                      {executor.CatchUp(0)},
+		"[x@500ms x@3.5s x@4s]":               {executor.CatchUp(1)},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p, tr := scheduled(t, 1), newDiary()
@@ -472,7 +473,7 @@ func TestSeriesRescheduleKeepsRunNow(t *testing.T) {
 func TestSeriesRescheduleInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, d := scheduled(t, 1), newDiary()
-		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("x"), executor.SkipMissed(),
+		s := mustRepeat(t)(p.AtFixedRate(t.Context(), time.Hour, time.Hour, d.Func("x"), executor.CatchUp(0),
 			executor.Until(time.Now().Add(2*time.Hour))))
 		for _, c := range []struct {
 			trigger executor.Trigger
@@ -482,7 +483,7 @@ func TestSeriesRescheduleInvalid(t *testing.T) {
 			{executor.FixedDelay(-time.Second), "delay is -1s; it must be positive"},
 			{nil, "nil Trigger"},
 			{executor.FixedDelay(time.Second),
-				"SkipMissed has no effect on a fixed delay, of which no time is missed; leave it out"},
+				"CatchUp has no effect on a fixed delay, of which no time is missed; leave it out"},
 			{launch{time.Now().UTC().Add(3 * time.Hour)},
 				"the first run would be at 2000-01-01 03:00:00 +0000 UTC, after Until(2000-01-01 02:00:00 +0000 UTC)"},
 		} {
@@ -521,7 +522,7 @@ func TestSeriesControlTriggerPanics(t *testing.T) {
 
 // Options.
 
-// CatchUp, RunMissedOnce and SkipMissed say what becomes of the times that pass during a run.
+// CatchUp bounds how many of the times that pass during a run are made up for.
 func TestSeriesMissed(t *testing.T) {
 	second := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) })
 	for _, c := range []struct {
@@ -529,9 +530,11 @@ func TestSeriesMissed(t *testing.T) {
 		want    string
 		leftOut int64
 	}{
-		{executor.CatchUp(), "[x@1s x@4.5s x@4.5s x@4.5s x@5s]", 0},
-		{executor.RunMissedOnce(), "[x@1s x@4.5s x@5s]", 2},
-		{executor.SkipMissed(), "[x@1s x@5s]", 3},
+		{executor.CatchUp(math.MaxInt), "[x@1s x@4.5s x@4.5s x@4.5s x@5s]", 0},
+		{executor.CatchUp(3), "[x@1s x@4.5s x@4.5s x@4.5s x@5s]", 0},
+		{executor.CatchUp(2), "[x@1s x@4.5s x@4.5s x@5s]", 1},
+		{executor.CatchUp(1), "[x@1s x@4.5s x@5s]", 2},
+		{executor.CatchUp(0), "[x@1s x@5s]", 3},
 	} {
 		for _, r := range []executor.Trigger{executor.FixedRate(time.Second), second} {
 			synctest.Test(t, func(t *testing.T) {
@@ -562,16 +565,6 @@ func TestSeriesMissedDefault(t *testing.T) {
 	})
 }
 
-// Two rules for missed times exclude each other.
-func TestSeriesMissedTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scheduled(t, 1)
-		_, err := p.AtFixedRate(t.Context(), 0, time.Second, nop, executor.CatchUp(), executor.SkipMissed())
-		expectIs(t, "error", err, executor.ErrInvalid)
-		expect(t, "text", fmt.Sprint(err), "executor: SkipMissed excludes CatchUp; leave out one of them")
-	})
-}
-
 // With StartWithin a run that can't begin in time is left out: since the pool is busy, or since
 // the run before took too long. The next is on the grid.
 func TestSeriesStartWithin(t *testing.T) {
@@ -581,10 +574,10 @@ func TestSeriesStartWithin(t *testing.T) {
 		want    string
 		leftOut int64
 	}{
-		{time.Second / 2, executor.SkipMissed(), "[x@10s x@15s x@16s]", 13},
-		{time.Second, executor.CatchUp(), "[x@9.5s x@10s x@14.5s x@15s x@16s]", 11},
-		{time.Second / 2, executor.RunMissedOnce(), "[x@9.5s x@10s x@14.5s x@15s x@16s]", 11},
-		{time.Second / 4, executor.RunMissedOnce(), "[x@10s x@15s x@16s]", 13},
+		{time.Second / 2, executor.CatchUp(0), "[x@10s x@15s x@16s]", 13},
+		{time.Second, executor.CatchUp(math.MaxInt), "[x@9.5s x@10s x@14.5s x@15s x@16s]", 11},
+		{time.Second / 2, executor.CatchUp(1), "[x@9.5s x@10s x@14.5s x@15s x@16s]", 11},
+		{time.Second / 4, executor.CatchUp(1), "[x@10s x@15s x@16s]", 13},
 	} {
 		grid := testkit.TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Second).Add(time.Second) })
 		for _, rhythm := range []executor.Trigger{executor.FixedRate(time.Second), grid} {

@@ -8,6 +8,7 @@ package rhythm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -114,33 +115,36 @@ const (
 	ClockSetBack              // the wall clock has been set back by much
 )
 
-// Missed is the treatment of times that pass while a run is due or in progress.
-type Missed uint8
-
-const (
-	Default Missed = iota // as the rhythm has it
-	CatchUp               // a run for each
-	RunOnce               // one run for all
-	Skip                  // no run
-)
-
-// Tardiness is the treatment of times that have passed.
+// Tardiness is the treatment of times that pass while a run is due or in progress.
 type Tardiness struct {
-	Missed Missed
-	Window time.Duration // of a run that may still begin; 0 for any
+	CatchUp Count
+	Window  time.Duration // of a run that may still begin; 0 for any
 }
 
-// policy returns what becomes of the times of r that have passed when e has happened.
-func (d Tardiness) policy(r Rhythm, e Event) Missed {
+// Count is how many of the times that have passed have a run, the latest ones. The zero Count
+// is that of the rhythm: all of a fixed rate, none of a trigger.
+type Count struct {
+	n     int64
+	given bool
+}
+
+// Latest returns the Count n.
+func Latest(n int) Count { return Count{int64(n), true} }
+
+// Given reports whether c was returned by Latest.
+func (c Count) Given() bool { return c.given }
+
+// kept returns how many of the times of r that have passed when e has happened have a run.
+func (d Tardiness) kept(r Rhythm, e Event) int64 {
 	switch {
 	case e == PauseEnded:
-		return Skip
-	case d.Missed != Default:
-		return d.Missed
+		return 0
+	case d.CatchUp.given:
+		return d.CatchUp.n
 	case r.Kind == Triggered:
-		return Skip
+		return 0
 	}
-	return CatchUp
+	return math.MaxInt64
 }
 
 // TooLate reports whether a run that was due so long ago is not to begin.
@@ -179,13 +183,10 @@ func (r Rhythm) afterOnGrid(at Slot, e Event, d Tardiness, now int64) (next Slot
 	if late <= 0 {
 		return Slot{Base: base}, 0
 	}
-	switch p := d.policy(r, e); {
-	case p == Skip:
-		leftOut = ceilDiv(int64(late), period)
-	case p == RunOnce:
-		leftOut = int64(late) / period
-	case d.TooLate(late):
-		leftOut = ceilDiv(int64(late-d.Window), period)
+	passed := int64(late)/period + 1 // or just comes: that is not left out
+	leftOut = max(0, min(passed-d.kept(r, e), ceilDiv(int64(late), period)))
+	if d.TooLate(late) {
+		leftOut = max(leftOut, ceilDiv(int64(late-d.Window), period))
 	}
 	return Slot{Base: delay.After(base, leftOut*period)}, leftOut
 }
@@ -200,38 +201,44 @@ func (r Rhythm) afterTrigger(at Slot, e Event, d Tardiness, now int64) (next Slo
 	if e == ClockSetBack || delay.Until(from, now) >= delay.StepBack {
 		from = now // the clock was set back while the task was not in the queue
 	}
-	policy := d.policy(r, e)
+	n := d.kept(r, e)
+	var passed []Slot // the latest, at most n
 	next, err = r.following(from)
 	for err == nil && !next.Over && next.Base <= now {
-		if policy == CatchUp && !d.TooLate(delay.Until(now, next.Base)) {
-			break
+		switch late := delay.Until(now, next.Base); {
+		case n == 0 || d.TooLate(late):
+			leftOut++
+		case n >= maxLeftOut: // none of the further ones is left out
+			return next, leftOut, nil
+		default:
+			passed = append(passed, next)
 		}
-		var later Slot
-		if later, err = r.following(next.Base); err != nil {
-			break
+		if int64(len(passed)) > n {
+			passed = passed[1:]
+			leftOut++
 		}
-		if policy == RunOnce && (later.Over || later.Base > now) {
-			break // next is the last of those that have passed
+		if leftOut == maxLeftOut {
+			next, err = r.jump(n, d, next, now)
+			return next, leftOut, err
 		}
-		if leftOut++; leftOut == maxLeftOut {
-			next, err = r.jump(policy, d, next, now)
-			break
-		}
-		next = later
+		next, err = r.following(next.Base)
+	}
+	if err == nil && len(passed) > 0 {
+		next = passed[0]
 	}
 	return next, leftOut, err
 }
 
 // jump returns the slot after at that is to be used, where too many times have passed for
 // them to be counted.
-func (r Rhythm) jump(policy Missed, d Tardiness, at Slot, now int64) (Slot, error) {
-	switch policy {
-	case RunOnce:
-		return Slot{Base: now, From: at.From}, nil
-	case CatchUp:
+func (r Rhythm) jump(n int64, d Tardiness, at Slot, now int64) (Slot, error) {
+	switch {
+	case n == 0:
+		return r.following(now)
+	case d.Window > 0:
 		return r.following(now - int64(d.Window) - 1)
 	}
-	return r.following(now)
+	return Slot{Base: now, From: at.From}, nil
 }
 
 // following returns the slot of the trigger's first time after from.

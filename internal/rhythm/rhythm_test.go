@@ -1,6 +1,7 @@
 package rhythm
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -20,23 +21,13 @@ func (g grid) Next(t time.Time) time.Time {
 }
 
 // expected is After for a slot that was used, found time by time.
-func expected(base, period, now int64, missed Missed, window time.Duration) (next, leftOut int64) {
+func expected(base, period, now int64, most int, window time.Duration) (next, leftOut int64) {
 	var passed []int64
 	for next = base + period; next <= now; next += period {
 		passed = append(passed, next)
 	}
-	if len(passed) == 0 {
-		return next, 0
-	}
-	last := len(passed) - 1
-	switch missed {
-	case Skip:
-		return next, int64(len(passed))
-	case RunOnce:
-		return passed[last], int64(last)
-	}
 	for i, at := range passed {
-		if window == 0 || now-at <= int64(window) {
+		if len(passed)-i <= most && (window == 0 || now-at <= int64(window)) {
 			return at, int64(i)
 		}
 	}
@@ -50,14 +41,15 @@ func TestRhythmAfterUsedSlot(t *testing.T) {
 		period := 2 + r.Int64N(20)
 		base := period * (1 + r.Int64N(10))
 		now := base + r.Int64N(10*period)
-		d := Tardiness{Missed: CatchUp + Missed(r.IntN(3))}
-		if d.Missed == CatchUp && r.IntN(2) == 0 {
+		most := []int{0, 1, 2, 3, 5, math.MaxInt}[r.IntN(6)]
+		d := Tardiness{CatchUp: Latest(most)}
+		if most > 0 && r.IntN(2) == 0 {
 			d.Window = time.Duration(1 + r.Int64N(3*period))
 		}
-		if d.Missed == Skip && (now-base)%period == 0 {
+		if most == 0 && (now-base)%period == 0 {
 			now++ // a time that has just come is not missed at a fixed rate
 		}
-		want, wantOut := expected(base, period, now, d.Missed, d.Window)
+		want, wantOut := expected(base, period, now, most, d.Window)
 		for _, rhythm := range []Rhythm{
 			{Kind: FixedRate, Period: time.Duration(period)},
 			{Kind: Triggered, Trigger: grid{period, 1 << 40}, Location: time.UTC},
@@ -74,7 +66,7 @@ func TestRhythmAfterUsedSlot(t *testing.T) {
 
 // Times that pass during a pause are not missed: none is made up for, and none is counted.
 func TestRhythmAfterPause(t *testing.T) {
-	d := Tardiness{Missed: CatchUp}
+	d := Tardiness{CatchUp: Latest(math.MaxInt)}
 	for _, r := range []Rhythm{
 		{Kind: FixedRate, Period: 10},
 		{Kind: Triggered, Trigger: grid{10, 1000}, Location: time.UTC},

@@ -84,7 +84,7 @@ type Task struct {
 	Date        int64 // of At: the due time, in Unix nanoseconds
 	Period      int64 // period or delay of a series, or grid of a trigger
 	MaxRuns     int64 // limit on the runs of a series
-	SkipMissed  bool  // option SkipMissed
+	CatchUp0    bool  // option CatchUp(0)
 
 	Runs []Run // written by the body, in order
 

@@ -126,7 +126,7 @@ func (r *recording) draw(id int, rng *rand.Rand) *job {
 		b.Period = int64(10+rng.IntN(200)) * 1000
 		b.MaxRuns = 1 + rng.Int64N(8)
 		b.last = 1 + rng.Int64N(8)
-		b.SkipMissed = b.Form == FixedRate && rng.IntN(2) == 0
+		b.CatchUp0 = b.Form == FixedRate && rng.IntN(2) == 0
 	}
 	if b.Form == At { // on a coarse grid, so that some are equal
 		const grid = 200_000
@@ -141,8 +141,8 @@ func (b *job) options(rng *rand.Rand) []executor.Option {
 	if b.Form.Series() {
 		opts = append(opts, executor.Times(int(b.MaxRuns)))
 	}
-	if b.SkipMissed {
-		opts = append(opts, executor.SkipMissed())
+	if b.CatchUp0 {
+		opts = append(opts, executor.CatchUp(0))
 	}
 	if b.r.Prioritized {
 		opts = append(opts, executor.Priority(rng.IntN(3)))

@@ -43,10 +43,10 @@ func (j *judge) cadence(t *Task, i int) {
 	step := r.Due - prev.Due
 	switch t.Form {
 	case FixedRate:
-		if step <= 0 || step%t.Period != 0 || !t.SkipMissed && step != t.Period {
+		if step <= 0 || step%t.Period != 0 || !t.CatchUp0 && step != t.Period {
 			j.fault(t, "run %d was due %d ns after the previous one; the period is %d", i+1, step, t.Period)
 		}
-		if t.SkipMissed && step > t.Period && r.Due-t.Period >= r.Begin {
+		if t.CatchUp0 && step > t.Period && r.Due-t.Period >= r.Begin {
 			j.fault(t, "run %d skipped a time that had not passed", i+1)
 		}
 	case FixedDelay:

@@ -15,7 +15,7 @@ func TestJudgeFindsWrongSeries(t *testing.T) {
 			h.Tasks[3].Runs[2].Due, h.Tasks[3].Runs[1].Due = 144, 44
 		}, "due 100 ns after"},
 		{"skips a time that has not passed", timedHistory, func(h *History) {
-			h.Tasks[3].SkipMissed = true
+			h.Tasks[3].CatchUp0 = true
 			h.Tasks[3].Runs[2].Due, h.Tasks[3].Runs[2].Begin = 192, 142
 		}, "skipped a time that had not passed"},
 		{"delay too short", timedHistory, func(h *History) { h.Tasks[4].Runs[1].Due = 83 }, "due 19 ns after the end"},

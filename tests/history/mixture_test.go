@@ -392,7 +392,7 @@ func (m *mixture) schedule(r *rand.Rand, ctx context.Context, body func(context.
 		} else {
 			// Work that takes longer than its period, and catches up for ever, would leave no worker to others.
 			opts = append(opts, executor.Overlap(1+r.IntN(3)))
-			opts = append(opts, pick(r, executor.Times(4), executor.SkipMissed(), executor.RunMissedOnce()))
+			opts = append(opts, pick(r, executor.Times(4), executor.CatchUp(0), executor.CatchUp(1)))
 			s, err = m.timed.AtFixedRate(ctx, 0, period, drop(body), opts...)
 		}
 		if err == nil {
