@@ -193,7 +193,7 @@ func TestScheduledTaskReleasesFunction(t *testing.T) {
 					p, ctx := scheduled(t, 1), testkit.Contexts(t)[i]
 					sleep := func(context.Context) error { time.Sleep(time.Minute); return nil }
 					body, held := loaded(sleep)
-					once := executor.Schedule(ctx, p, time.Hour, executor.Callable(body))
+					once := executor.Schedule(ctx, p, time.Hour, executor.Func(body).Call)
 					end(once)
 					body = nil
 					check.Collected(t, "the task function of a one-shot", held)
@@ -216,7 +216,7 @@ func TestScheduledTaskRetainedReleasesFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newScheduled(t, executor.ScheduledConfig{Core: 1, RetainCanceled: true})
 		body, held := loaded(nil)
-		executor.Schedule(t.Context(), p, time.Hour, executor.Callable(body)).Cancel()
+		executor.Schedule(t.Context(), p, time.Hour, executor.Func(body).Call).Cancel()
 		body = nil
 		expect(t, "queued", waitStats(t, p).Queued, 1)
 		check.Collected(t, "the task function", held)
@@ -321,7 +321,7 @@ func TestPoolReleasesContexts(t *testing.T) {
 		}
 		plain := submit(func(ctx context.Context, body func(context.Context) error) { pool.Go(ctx, body) })
 		future := submit(func(ctx context.Context, body func(context.Context) error) {
-			executor.Submit(ctx, pool, executor.Callable(body))
+			executor.Submit(ctx, pool, executor.Func(body).Call)
 		})
 		synctest.Wait()
 		runtime.GC()
@@ -380,7 +380,7 @@ func TestScheduledPoolReleasesTasks(t *testing.T) {
 					elapse(time.Second)
 					future, body := func() (weak.Pointer[anyFuture], weak.Pointer[cargo]) {
 						body, held := loaded(nil)
-						f := executor.Schedule(testkit.Contexts(t)[i], p, time.Hour, executor.Callable(body))
+						f := executor.Schedule(testkit.Contexts(t)[i], p, time.Hour, executor.Func(body).Call)
 						defer end(p, f)
 						return weak.Make(f), held
 					}()
@@ -422,7 +422,7 @@ func TestScheduledPoolReleasesRejectedTask(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		body, held := loaded(nil)
-		future := weak.Make(executor.Schedule(ctx, p, time.Hour, executor.Callable(body)))
+		future := weak.Make(executor.Schedule(ctx, p, time.Hour, executor.Func(body).Call))
 		body = nil
 		check.Collected(t, "the task function", held)
 		check.Collected(t, "the future", future)

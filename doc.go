@@ -10,10 +10,11 @@
 //
 // A task is a function that gets a context and returns an error, with a value or without.
 // [Submit] submits one to a pool and returns its [Future]. [Pool.Go] is for tasks without a
-// future; [Pool.Execute] takes any [Runnable], a [Task] among them. [InvokeAll] runs
-// several and waits for all, [InvokeAny] waits for the first that succeeds, and [Completed]
-// returns futures in the order in which they are done; [CompletionService] does that for a
-// stream without an end.
+// future; [Pool.Execute] takes any [Runnable], a [Task] among them.
+//
+// [All] runs several and waits for all, [Any] waits for the first that succeeds, and
+// [Completed] returns futures in the order in which they are done. A [Group] is for
+// functions that are not known at once, [Map] for a sequence of values.
 //
 // A single task is named by [Named], bounded by [Timeout], and put before others
 // by [Priority].
@@ -122,8 +123,8 @@
 //
 // A task must not wait for its own pool to terminate, nor, in a pool without a worker to
 // spare, for a task that waits behind it. It may wait for tasks that it has submitted
-// itself with its context: [Future.Get], [Group.Wait], [InvokeAll] and the functions like
-// them run the tasks that no worker has begun, so that tasks may fork and join in a pool of
+// itself with its context: [Future.Get], [Group.Wait], [All] and the functions like them
+// run the tasks that no worker has begun, so that tasks may fork and join in a pool of
 // any size.
 //
 // # Panics and errors

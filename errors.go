@@ -60,7 +60,7 @@ var (
 	// names the value, its range, and how to fix it.
 	ErrInvalid = errors.New("executor: invalid argument")
 
-	// ErrNoTasks is returned by [InvokeAny] for no functions at all. It matches ErrInvalid.
+	// ErrNoTasks is returned by [Any] for no functions at all. It matches ErrInvalid.
 	ErrNoTasks = error(&argumentError{"executor: no tasks"})
 
 	// ErrGoexit is the outcome of a task whose body ended its goroutine by
@@ -96,7 +96,7 @@ func (e *RejectedError) Unwrap() []error { return []error{ErrRejected, e.Reason}
 type CanceledError struct {
 	// Cause is what canceled the task: ErrCanceled itself for Cancel and Abandon,
 	// ErrShutdown for a shutdown, an error that matches the error and the cause of the
-	// submitter's context, or what made InvokeAll give up.
+	// submitter's context.
 	Cause error
 }
 

@@ -165,26 +165,8 @@ func ExampleTimeout() {
 	// true
 }
 
-// InvokeAll waits for all tasks, and returns the futures in the order of the functions.
-func ExampleInvokeAll() {
-	pool := executor.Fixed(4)
-	defer pool.Close()
-
-	square := func(n int) func(context.Context) (int, error) {
-		return func(context.Context) (int, error) { return n * n, nil }
-	}
-	for _, f := range executor.InvokeAll(context.Background(), pool, square(1), square(2), square(3)) {
-		n, err := f.Result()
-		fmt.Println(n, err)
-	}
-	// Output:
-	// 1 <nil>
-	// 4 <nil>
-	// 9 <nil>
-}
-
-// InvokeAny returns the result of the first task that succeeds, and cancels the others.
-func ExampleInvokeAny() {
+// Any returns the result of the first task that succeeds, and cancels the others.
+func ExampleAny() {
 	pool := executor.Cached()
 	defer pool.Close()
 
@@ -194,7 +176,7 @@ func ExampleInvokeAny() {
 		return "", ctx.Err()
 	}
 	broken := func(context.Context) (string, error) { return "", errors.New("connection refused") }
-	fmt.Println(executor.InvokeAny(context.Background(), pool, slow, broken, fast))
+	fmt.Println(executor.Any(context.Background(), pool, slow, broken, fast))
 	// Output:
 	// from the cache <nil>
 }
@@ -229,43 +211,16 @@ func ExampleCompleted() {
 	// C
 }
 
-// A completion service returns results in the order in which they complete, for a stream
-// of tasks.
-func ExampleCompletionService() {
-	pool := executor.Fixed(4)
-	defer pool.Close()
-	ctx := context.Background()
-
-	squares := executor.NewCompletionService[int](pool)
-	for n := range 10 {
-		squares.Submit(ctx, func(context.Context) (int, error) { return n * n, nil })
-	}
-	sum := 0
-	for range 10 {
-		f, err := squares.Take(ctx)
-		if err != nil {
-			return
-		}
-		n, _ := f.Result()
-		sum += n
-	}
-	fmt.Println(sum)
-	// Output:
-	// 285
-}
-
-// Callable adapts a function without a result.
-func ExampleCallable() {
+// Call is for a function without a result.
+func ExampleFunc_Call() {
 	pool := executor.Single()
 	defer pool.Close()
-	flush := func(context.Context) error { return nil }
-	fn := executor.Callable(flush)
-	for _, f := range executor.InvokeAll(context.Background(), pool, fn, fn) {
-		fmt.Println(f.Err())
-	}
+	flush := func(context.Context) error { return errors.New("disk full") }
+	f := executor.Submit(context.Background(), pool, executor.Func(flush).Call)
+	_, err := f.Get(context.Background())
+	fmt.Println(err)
 	// Output:
-	// <nil>
-	// <nil>
+	// disk full
 }
 
 // Flows of futures.

@@ -36,13 +36,13 @@ type Func func(ctx context.Context) error
 // Run calls f.
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
-// Callable adapts a function without a result to [Submit], [InvokeAll] and the other
-// functions that expect one. It returns nil for a nil fn.
-func Callable(fn func(context.Context) error) func(context.Context) (struct{}, error) {
-	if fn == nil {
-		return nil
+// Call calls f as a function with a result, an empty one, for [Submit] and all that expects
+// such a function: Submit(ctx, pool, Func(fn).Call). For a nil f it returns [ErrNilTask].
+func (f Func) Call(ctx context.Context) (struct{}, error) {
+	if f == nil {
+		return struct{}{}, ErrNilTask
 	}
-	return func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }
+	return struct{}{}, f(ctx)
 }
 
 // State is the state of a task. It changes only along these arrows:

@@ -106,6 +106,20 @@ type timedTask interface {
 	Delay() time.Duration
 }
 
+// Call is for functions without a result, and reports a nil one (ExecutorsTest.testCallable1,
+// testCallableNPE1, testSubmitRunnable).
+func TestFuncCall(t *testing.T) {
+	fails := executor.Func(func(context.Context) error { return errTask })
+	f := executor.Submit(t.Context(), testkit.Inline{}, fails.Call)
+	if v, err := f.Get(t.Context()); v != (struct{}{}) || err != errTask {
+		t.Errorf("%v, %v", v, err)
+	}
+	f = executor.Submit(t.Context(), testkit.Inline{}, executor.Func(nil).Call)
+	if err := f.Err(); err != executor.ErrNilTask {
+		t.Errorf("of a nil Func: %v", err)
+	}
+}
+
 // The zero values of the types that are made by a function work, or panic with a sentence that names
 // that function; none waits for ever, whatever was called before.
 func TestZeroValues(t *testing.T) {
@@ -115,7 +129,6 @@ func TestZeroValues(t *testing.T) {
 	var future executor.Future[int]
 	var task executor.Task[int]
 	var promise executor.Promise[int]
-	var service executor.CompletionService[int]
 	var group executor.Group
 	usable := newPool(t, executor.Config{Core: 1})
 	nothing := func() {}
@@ -170,10 +183,6 @@ func TestZeroValues(t *testing.T) {
 		"Task.Execute":              func() { usable.Execute(ctx, &task) },
 		"Pool.Remove of a Future":   func() { usable.Remove(&future) },
 		"Completed":                 func() { executor.Completed(&future)(func(*executor.Future[int]) bool { return true }) },
-		"CompletionService.Submit":  func() { service.Submit(ctx, value(1)) },
-		"CompletionService.Take":    func() { service.Take(ctx) },
-		"CompletionService.Poll":    func() { service.Poll() },
-		"CompletionService.Len":     func() { service.Len() },
 		"Group.Go":                  func() { group.Go(nop) },
 		"Group.Wait":                func() { group.Wait() },
 	} {
@@ -215,7 +224,8 @@ func TestOptionsOfTaskGivenOn(t *testing.T) {
 			pool := newPool(t, executor.Config{Core: 1})
 			block := newBlocker(t)
 			block.Fill(t, pool, 1)
-			executor.Submit(t.Context(), pool, executor.Callable(body), executor.Named("x"), executor.Timeout(time.Minute))
+			executor.Submit(t.Context(), pool, executor.Func(body).Call, executor.Named("x"),
+				executor.Timeout(time.Minute))
 			defer block.Release()
 			return pool.ShutdownNow()[0]
 		},
@@ -339,7 +349,7 @@ func TestScheduledTaskString(t *testing.T) {
 		p := executor.Scheduled(2)
 		nothing := func(context.Context) error { return nil }
 		at := executor.At(t.Context(), p, time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC),
-			executor.Callable(nothing))
+			executor.Func(nothing).Call)
 		local := time.Date(2000, 2, 3, 4, 5, 6, 7_800_000, time.UTC).Local().Format("2006-01-02T15:04:05.000Z07:00")
 		textIs(t, at, "future: pending, due "+local)
 		every, err := p.AtFixedRate(t.Context(), time.Hour, time.Hour, nothing, executor.Named("e"))
@@ -356,7 +366,7 @@ func TestScheduledTaskString(t *testing.T) {
 		p.ShutdownNow()
 		p.AwaitTermination(t.Context())
 		textIs(t, every, `series "e": canceled: shut down`)
-		late := executor.Schedule(t.Context(), p, time.Hour, executor.Callable(nothing))
+		late := executor.Schedule(t.Context(), p, time.Hour, executor.Func(nothing).Call)
 		if !strings.HasPrefix(late.String(), "future: failed: task rejected") {
 			t.Errorf("a rejected future is %q", late)
 		}
@@ -627,7 +637,8 @@ func TestErrorNilPointerOfTask(t *testing.T) {
 func TestErrorNilPointerOfPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
-		f := executor.Submit(t.Context(), pool, executor.Callable(func(ctx context.Context) error { panic(none(ctx)) }))
+		f := executor.Submit(t.Context(), pool,
+			executor.Func(func(ctx context.Context) error { panic(none(ctx)) }).Call)
 		_, err := f.Get(t.Context())
 		var perr *executor.PanicError
 		if errors.Is(err, fs.ErrExist) || !errors.As(err, &perr) {
@@ -679,7 +690,6 @@ func TestErrorNilPointerAsCause(t *testing.T) {
 		}
 		inspect(executor.Submit(ctx, pool, value(1)).Err())
 		inspect(pool.Go(ctx, func(context.Context) error { return nil }))
-		inspect(executor.InvokeAll(context.Background(), nilRejecting{}, value(1), value(2))[1].Err())
 	})
 }
 
@@ -779,9 +789,6 @@ var submissions = map[string]struct {
 	}},
 	"NewTask": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return outcomeOf(executor.NewTask(value(1), opts...))
-	}},
-	"CompletionService": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
-		return outcomeOf(executor.NewCompletionService[int](s).Submit(ctx, value(1), opts...))
 	}},
 	"Go": {0, func(ctx context.Context, s *executor.ScheduledPool, opts ...executor.Option) error {
 		return s.Go(ctx, func(context.Context) error { return nil }, opts...)

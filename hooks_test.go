@@ -181,7 +181,7 @@ func TestHooksAfterTaskError(t *testing.T) {
 			pool.Go(ctx, body, executor.Named("it"))
 		}},
 		{"future", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) {
-			executor.Submit(ctx, pool, executor.Callable(body))
+			executor.Submit(ctx, pool, executor.Func(body).Call)
 		}},
 	} {
 		for _, way := range testkit.Exits {
@@ -725,7 +725,7 @@ func TestHooksAroundFails(t *testing.T) {
 					if plain {
 						mustGo(t, pool, body)
 					} else {
-						f := executor.Submit(t.Context(), pool, executor.Callable(body))
+						f := executor.Submit(t.Context(), pool, executor.Func(body).Call)
 						_, err := f.Get(t.Context())
 						expect(t, "State", f.State(), test.state)
 						expect(t, "has an error", err != nil, test.state == executor.Failed)
@@ -770,7 +770,7 @@ func TestHooksMeasure(t *testing.T) {
 
 		waits, lates, takes = nil, nil, nil
 		s := newScheduled(t, executor.ScheduledConfig{Core: 1, Hooks: hooks})
-		executor.Schedule(t.Context(), s, time.Second, executor.Callable(second))
+		executor.Schedule(t.Context(), s, time.Second, executor.Func(second).Call)
 		s.AtFixedRate(t.Context(), 1500*time.Millisecond, time.Hour, second, executor.Times(1))
 		elapse(time.Minute)
 		expect(t, "waits", fmt.Sprint(waits), "[1s 2s]")

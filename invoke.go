@@ -7,76 +7,18 @@ import (
 
 	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
-	"github.com/executor-go/executor/queue"
 )
 
-// InvokeAll submits the functions, waits until all are done, and returns their futures in
-// the order of the functions. When ctx ends, the futures that are not done are canceled:
-// none is left pending, but a body that was running may return later than InvokeAll;
-// [Future.Join] waits for it. If a function fails, the others continue; if one is rejected,
-// they are canceled. If one is nil, nothing runs: its future fails with [ErrNilTask], and
-// the others are canceled.
-//
-// If a task of the pool ex calls InvokeAll with its own context, InvokeAll runs the
-// functions that no worker has begun, so it needs no other worker.
-func InvokeAll[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) []*Future[T] {
-	mustContext(ctx)
-	tasks, fs := make([]*Task[T], len(fns)), make([]*Future[T], len(fns))
-	var stop error
-	for i, fn := range fns {
-		tasks[i] = NewTask(fn)
-		fs[i] = tasks[i].Future()
-		if fn == nil {
-			stop = ErrNilTask
-		}
-	}
-	returned := false
-	defer func() {
-		if !returned { // ex or its policy panicked: the caller will not have the futures
-			for _, f := range fs {
-				f.Cancel()
-			}
-		}
-	}()
-	for _, t := range tasks {
-		if stop == nil && ctx.Err() != nil {
-			stop = task.ContextError(ctx)
-		}
-		if stop != nil {
-			break
-		}
-		if err := ex.Execute(ctx, t); err != nil {
-			t.end(task.Failed, err)
-			stop = err
-		}
-	}
-	helps := stop == nil && runsOn(ctx, ex)
-	for _, f := range fs {
-		if stop == nil {
-			if helps {
-				f.run(ctx)
-			}
-			if err := task.Await(ctx, f.Done()); err != nil {
-				stop = err
-			}
-		}
-		if stop != nil {
-			f.core.Cancel(canceled(stop), stop, f.drop)
-		}
-	}
-	returned = true
-	return fs
-}
-
-// InvokeAny submits the functions one by one until one has succeeded, and returns its
+// Any submits the functions one by one until one has succeeded, and returns its
 // value. The other tasks are canceled; bodies that were running may return later than
-// InvokeAny. If all functions fail, it returns the error of the last one to fail; if ctx
+// Any. If all functions fail, it returns the error of the last one to fail; if ctx
 // ends first, the error of ctx. After a rejection the remaining functions are still
 // submitted. If a function is nil, nothing runs, and the error is [ErrNilTask]; without
 // functions it is [ErrNoTasks].
 //
-// Like [InvokeAll], it runs functions itself if a task of the pool ex calls it.
-func InvokeAny[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
+// If a task of the pool ex calls Any with its own context, Any runs the functions that no
+// worker has begun, so it needs no other worker.
+func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
 	var zero T
 	if len(fns) == 0 {
@@ -256,69 +198,6 @@ func (c *collector[T]) run(ctx context.Context) bool {
 func (c *collector[T]) cancel() {
 	for _, f := range c.fs {
 		f.Cancel()
-	}
-}
-
-// A CompletionService returns the futures of a stream of tasks in the order in which they
-// are done, to any number of takers. It holds those that were not taken, without a limit.
-// It has no goroutine and needs no end.
-//
-// To get all of them, take as many as were submitted. Poll may return none when the pool
-// is terminated, though one will come: that of a task which its context or Cancel ended
-// may come a moment later, see [Future.OnDone].
-type CompletionService[T any] struct {
-	ex   Executor
-	done *queue.Blocking[*Future[T]]
-}
-
-// NewCompletionService returns a service whose tasks are run by ex, which must
-// not be nil.
-func NewCompletionService[T any](ex Executor) *CompletionService[T] {
-	if ex == nil {
-		panic("executor: NewCompletionService: nil Executor")
-	}
-	return &CompletionService[T]{ex, queue.NewUnbounded[*Future[T]]()}
-}
-
-// Submit is the function [Submit]; the future is given to a taker once it is
-// done, also if it was rejected or canceled.
-func (s *CompletionService[T]) Submit(
-	ctx context.Context, fn func(context.Context) (T, error), opts ...Option,
-) *Future[T] {
-	s.mustBeMade()
-	if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
-		f, _ := submitRetrying(ctx, s.ex, fn, o, nil)
-		f.OnDone(func() { s.done.Offer(f) })
-		return f
-	}
-	t := NewTask(fn, opts...)
-	t.OnDone(func() { s.done.Offer(t.Future()) })
-	submit(ctx, s.ex, t)
-	return t.Future()
-}
-
-// Take waits for the next future that is done. If ctx ends first, the error matches that of
-// ctx and its cause.
-func (s *CompletionService[T]) Take(ctx context.Context) (*Future[T], error) {
-	s.mustBeMade()
-	return s.done.Take(ctx)
-}
-
-// Poll returns the next future that is done, if there is one.
-func (s *CompletionService[T]) Poll() (*Future[T], bool) {
-	s.mustBeMade()
-	return s.done.Poll()
-}
-
-// Len returns the number of futures that are done and were not taken.
-func (s *CompletionService[T]) Len() int {
-	s.mustBeMade()
-	return s.done.Len()
-}
-
-func (s *CompletionService[T]) mustBeMade() {
-	if s.done == nil {
-		panic("executor: this CompletionService was not made by NewCompletionService; the zero value is not usable")
 	}
 }
 

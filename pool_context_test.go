@@ -37,7 +37,7 @@ var forms = []struct {
 		return pool.Execute(ctx, executor.Func(body))
 	}},
 	{"Submit", func(ctx context.Context, pool *executor.Pool, body func(context.Context) error) error {
-		if f := executor.Submit(ctx, pool, executor.Callable(body)); f.State() == executor.Failed {
+		if f := executor.Submit(ctx, pool, executor.Func(body).Call); f.State() == executor.Failed {
 			return f.Err()
 		}
 		return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/java"
 )
 
 // Shutdown and termination.
@@ -369,7 +370,7 @@ func TestPoolShutdownNow(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 2})
 		var fs []*executor.Future[struct{}]
 		for range 5 {
-			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour)))
+			fs = append(fs, executor.Submit(t.Context(), pool, executor.Func(testkit.AnHour).Call))
 		}
 		synctest.Wait()
 		start := time.Now()
@@ -411,8 +412,8 @@ func TestPoolShutdownNowEndsAllContexts(t *testing.T) {
 			body := func(ctx context.Context) error { causes <- testkit.AnHour(ctx); return nil }
 			pool.Go(ctx, body)
 			pool.Go(ctx, body, executor.Timeout(time.Minute))
-			executor.Submit(ctx, pool, executor.Callable(body))
-			executor.Submit(ctx, pool, executor.Callable(body), executor.Timeout(time.Minute))
+			executor.Submit(ctx, pool, executor.Func(body).Call)
+			executor.Submit(ctx, pool, executor.Func(body).Call, executor.Timeout(time.Minute))
 			synctest.Wait()
 			pool.ShutdownNow()
 			for range cap(causes) {
@@ -443,7 +444,7 @@ func TestPoolShutdownNowDroppedRunsElsewhere(t *testing.T) {
 				return nil
 			}
 		}
-		f := executor.Submit(t.Context(), first, executor.Callable(body("future")), executor.Named("f"))
+		f := executor.Submit(t.Context(), first, executor.Func(body("future")).Call, executor.Named("f"))
 		mustGo(t, first, body("named"), executor.Named("n"))
 		s := new(testkit.Step)
 		first.Execute(t.Context(), s)
@@ -565,21 +566,21 @@ func TestPoolShutdownNowReleasesWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, wait := range map[string]func(ctx context.Context, pool *executor.Pool) error{
 			"Get": func(ctx context.Context, pool *executor.Pool) error {
-				executor.Submit(ctx, pool, executor.Callable(testkit.AnHour))
-				_, err := executor.Submit(ctx, pool, executor.Callable(testkit.AnHour)).Get(ctx) // waits in the queue
+				executor.Submit(ctx, pool, executor.Func(testkit.AnHour).Call)
+				_, err := executor.Submit(ctx, pool, executor.Func(testkit.AnHour).Call).Get(ctx) // waits in the queue
 				return err
 			},
 			"InvokeAll": func(ctx context.Context, pool *executor.Pool) error {
-				fs := executor.InvokeAll(ctx, pool, executor.Callable(testkit.AnHour),
-					executor.Callable(testkit.AnHour), executor.Callable(testkit.AnHour))
+				fs := java.InvokeAll(ctx, pool, executor.Func(testkit.AnHour).Call,
+					executor.Func(testkit.AnHour).Call, executor.Func(testkit.AnHour).Call)
 				for _, f := range fs {
 					expectIs(t, "one of InvokeAll", f.Err(), executor.ErrShutdown)
 				}
 				return fs[2].Err()
 			},
-			"InvokeAny": func(ctx context.Context, pool *executor.Pool) error {
-				_, err := executor.InvokeAny(ctx, pool, executor.Callable(testkit.AnHour),
-					executor.Callable(testkit.AnHour))
+			"Any": func(ctx context.Context, pool *executor.Pool) error {
+				_, err := executor.Any(ctx, pool, executor.Func(testkit.AnHour).Call,
+					executor.Func(testkit.AnHour).Call)
 				return err
 			},
 		} {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/java"
 )
 
 // Submission.
@@ -46,7 +47,7 @@ func TestPoolSubmit(t *testing.T) {
 		expect(t, "error", err, nil)
 		expect(t, "state", f.State(), executor.Succeeded)
 
-		none := executor.Submit(ctx, pool, executor.Callable(func(context.Context) error { return nil }))
+		none := executor.Submit(ctx, pool, executor.Func(func(context.Context) error { return nil }).Call)
 		_, err = none.Get(ctx)
 		expect(t, "error of none", err, nil)
 
@@ -68,7 +69,6 @@ func TestPoolNilTask(t *testing.T) {
 		expectIs(t, "Go", pool.Go(ctx, nil), executor.ErrNilTask)
 		expectIs(t, "Go with options", pool.Go(ctx, nil, executor.Named("x")), executor.ErrNilTask)
 		expectIs(t, "Submit", executor.Submit[int](ctx, pool, nil).Err(), executor.ErrNilTask)
-		expectIs(t, "Submit of Callable", executor.Submit(ctx, pool, executor.Callable(nil)).Err(), executor.ErrNilTask)
 		s := waitStats(t, pool)
 		expect(t, "Submitted", s.Submitted, 0)
 		expect(t, "Workers", s.Workers, 0)
@@ -791,8 +791,8 @@ func TestPresetPerTaskShutdown(t *testing.T) {
 func TestPresetPerTaskShutdownNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := testkit.Closing(t, executor.PerTask())
-		fs := testkit.SubmitAll(t.Context(), pool, executor.Callable(testkit.AnHour),
-			executor.Callable(testkit.AnHour))
+		fs := testkit.SubmitAll(t.Context(), pool, executor.Func(testkit.AnHour).Call,
+			executor.Func(testkit.AnHour).Call)
 		synctest.Wait()
 		expect(t, "returned", len(pool.ShutdownNow()), 0)
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
@@ -803,7 +803,7 @@ func TestPresetPerTaskShutdownNow(t *testing.T) {
 	})
 }
 
-// In a pool made by PerTask InvokeAll and InvokeAny run all functions at once; neither failures nor
+// In a pool made by PerTask InvokeAll and Any run all functions at once; neither failures nor
 // losers outlast or hide what the documentation promises.
 func TestPresetPerTaskInvoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -819,7 +819,7 @@ func TestPresetPerTaskInvoke(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		for i, f := range executor.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil),
+		for i, f := range java.InvokeAll(t.Context(), pool, after(3*time.Second, 0, nil),
 			after(time.Second, 1, nil), after(time.Second, 2, errTask)) {
 			v, err := f.Result()
 			expect(t, "value", v, i)
@@ -828,26 +828,26 @@ func TestPresetPerTaskInvoke(t *testing.T) {
 		expect(t, "InvokeAll took", time.Since(start), 3*time.Second)
 
 		start = time.Now()
-		v, err := executor.InvokeAny(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errTask),
+		v, err := executor.Any(t.Context(), pool, after(time.Hour, 1, nil), after(time.Second, 2, errTask),
 			after(time.Minute, 3, nil))
-		expect(t, "InvokeAny", v, 3)
+		expect(t, "Any", v, 3)
 		expect(t, "error", err, nil)
-		expect(t, "InvokeAny took", time.Since(start), time.Minute)
+		expect(t, "Any took", time.Since(start), time.Minute)
 		expect(t, "losers left", waitStats(t, pool).Active, 0)
 
 		bound, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err = executor.InvokeAny(bound, pool, after(time.Second, 0, errTask), after(time.Hour, 0, nil))
-		expectIs(t, "InvokeAny with a bound", err, context.DeadlineExceeded)
+		_, err = executor.Any(bound, pool, after(time.Second, 0, errTask), after(time.Hour, 0, nil))
+		expectIs(t, "Any with a bound", err, context.DeadlineExceeded)
 		expect(t, "left", waitStats(t, pool).Active, 0)
-		fs := executor.InvokeAll(bound, pool, after(time.Second, 1, nil))
+		fs := java.InvokeAll(bound, pool, after(time.Second, 1, nil))
 		expectIs(t, "InvokeAll with an ended context", fs[0].Err(), executor.ErrCanceled)
 
 		pool.Close()
-		fs = executor.InvokeAll(t.Context(), pool, after(time.Second, 1, nil))
+		fs = java.InvokeAll(t.Context(), pool, after(time.Second, 1, nil))
 		expectIs(t, "InvokeAll after Close", fs[0].Err(), executor.ErrShutdown)
-		_, err = executor.InvokeAny(t.Context(), pool, after(time.Second, 1, nil))
-		expectIs(t, "InvokeAny after Close", err, executor.ErrShutdown)
+		_, err = executor.Any(t.Context(), pool, after(time.Second, 1, nil))
+		expectIs(t, "Any after Close", err, executor.ErrShutdown)
 	})
 }
 

@@ -109,9 +109,9 @@ func rejects(t *testing.T, phase string, policy executor.RejectPolicy, want verd
 	judge("Go", pool.Go(t.Context(), body))
 	judge("Go with an option", pool.Go(t.Context(), body, executor.Named("x")))
 	judge("Execute", pool.Execute(t.Context(), executor.Func(body)))
-	f := executor.NewTask(executor.Callable(body))
+	f := executor.NewTask(executor.Func(body).Call)
 	judge("Execute of a future", pool.Execute(t.Context(), f))
-	g := executor.Submit(t.Context(), pool, executor.Callable(body))
+	g := executor.Submit(t.Context(), pool, executor.Func(body).Call)
 
 	const forms = 5
 	for _, f := range []*executor.Future[struct{}]{f.Future(), g} {
@@ -266,10 +266,10 @@ func TestDropLowest(t *testing.T) {
 		block.Fill(t, pool, 1)
 		var ran []int
 		submit := func(name, priority int) *executor.Future[struct{}] {
-			return executor.Submit(t.Context(), pool, executor.Callable(func(context.Context) error {
+			return executor.Submit(t.Context(), pool, executor.Func(func(context.Context) error {
 				ran = append(ran, name)
 				return nil
-			}), executor.Priority(priority))
+			}).Call, executor.Priority(priority))
 		}
 		first, second, third := submit(1, 5), submit(2, 5), submit(3, 1)
 		equal, lower := submit(4, 5), submit(5, 9)
@@ -302,7 +302,7 @@ func TestDropLowestKeepsPlaces(t *testing.T) {
 		newBlocker(t).Fill(t, pool, 1)
 		var fs []*executor.Future[struct{}]
 		for i := range 20 {
-			fs = append(fs, executor.Submit(t.Context(), pool, executor.Callable(nop), executor.Priority(i*7%20)))
+			fs = append(fs, executor.Submit(t.Context(), pool, executor.Func(nop).Call, executor.Priority(i*7%20)))
 		}
 		for i, f := range fs {
 			if i%3 > 0 {
@@ -428,7 +428,7 @@ func TestCallerRunsCancel(t *testing.T) {
 			block.Fill(t, pool, 1)
 			var seen error
 			f := executor.NewTask(
-				executor.Callable(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }),
+				executor.Func(func(ctx context.Context) error { seen = testkit.AnHour(ctx); return nil }).Call,
 				executor.Timeout(2*time.Second))
 			time.AfterFunc(time.Second, func() { c.cancel(pool, f) })
 			expect(t, name, pool.Execute(t.Context(), f), nil)
@@ -476,7 +476,7 @@ func TestCallerRunsShutdown(t *testing.T) {
 		run  func(context.Context, *executor.Pool) error
 	}{
 		{"future", func(ctx context.Context, pool *executor.Pool) error {
-			return executor.Submit(ctx, pool, executor.Callable(body)).Err()
+			return executor.Submit(ctx, pool, executor.Func(body).Call).Err()
 		}},
 		{"plain", func(ctx context.Context, pool *executor.Pool) (got error) {
 			err := pool.Go(ctx, func(ctx context.Context) error {
@@ -861,7 +861,7 @@ func TestRejectFuncDelegatesAdmission(t *testing.T) {
 				var f atomic.Pointer[executor.Future[struct{}]]
 				submit := func() {
 					f.Store(nil)
-					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Callable(testkit.AnHour))) }()
+					go func() { f.Store(executor.Submit(t.Context(), pool, executor.Func(testkit.AnHour).Call)) }()
 					synctest.Wait()
 				}
 				submit()

@@ -162,7 +162,7 @@ func (p *ScheduledPool) After(
 	if fn == nil {
 		return nil, ErrNilTask
 	}
-	f, err := once(ctx, p, moment{due: p.fromNow(delay), reported: true}, Callable(fn), opts)
+	f, err := once(ctx, p, moment{due: p.fromNow(delay), reported: true}, Func(fn).Call, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func (p *ScheduledPool) repeat(
 			o.series.until.Round(0), p.clock().Time(at.Base, r.OnWall()).Round(0))
 	}
 	t := s.taskCore()
-	s.future.fn = Callable(fn)
+	s.future.fn = Func(fn).Call
 	t.Init()
 	t.MakeReported()
 	t.InitDue(delay.After(at.Base, rhythm.Jitter(o.jitter)))

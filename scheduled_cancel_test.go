@@ -208,7 +208,7 @@ func TestScheduledTaskAbandonHoldsTermination(t *testing.T) {
 				OnPanic: func(context.Context, executor.TaskInfo, *executor.PanicError) {},
 			}})
 			late := func(context.Context) error { time.Sleep(time.Hour); return end() }
-			f := executor.Schedule(t.Context(), p, 0, executor.Callable(late))
+			f := executor.Schedule(t.Context(), p, 0, executor.Func(late).Call)
 			g, _ := p.AtFixedRate(t.Context(), 0, time.Second, late)
 			synctest.Wait()
 			f.Abandon()
@@ -668,8 +668,8 @@ func TestScheduledPoolContextDue(t *testing.T) {
 			}
 		}
 		s := time.Second
-		executor.Schedule(t.Context(), p, s, executor.Callable(late(s)))
-		executor.At(t.Context(), p, begin.Add(2*s), executor.Callable(late(2*s)))
+		executor.Schedule(t.Context(), p, s, executor.Func(late(s)).Call)
+		executor.At(t.Context(), p, begin.Add(2*s), executor.Func(late(2*s)).Call)
 		p.AtFixedRate(t.Context(), 3*s, 10*s, late(3*s, 13*s), executor.Times(2))
 		p.WithFixedDelay(t.Context(), 3*s, 10*s, late(3*s, 70*s), executor.Times(2))
 		p.On(t.Context(), testkit.Hourly, late(time.Hour), executor.Times(1))

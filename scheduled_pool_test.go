@@ -881,9 +881,9 @@ func (p *scheduledProgram) submit(kind scheduleKind) {
 	switch {
 	case wall:
 		m.due++ // off the grid of the monotonic tasks
-		f = executor.At(ctx, p.pool, p.begin.Add(m.due), executor.Callable(body))
+		f = executor.At(ctx, p.pool, p.begin.Add(m.due), executor.Func(body).Call)
 	case kind == onceKind:
-		f = executor.Schedule(ctx, p.pool, delay, executor.Callable(body))
+		f = executor.Schedule(ctx, p.pool, delay, executor.Func(body).Call)
 	case kind == rateKind:
 		if m.skip = p.next(2) == 0; m.skip {
 			opts = append(opts, executor.CatchUp(0))

@@ -239,8 +239,8 @@ func shutdownPolicies(t *testing.T, keepDelayed, keepPeriodic, retain, late bool
 			t.Fatal(err1, err2)
 		}
 		return []timedTask{
-			executor.Schedule(ctx, p, 0, executor.Callable(block.Run)),
-			executor.Schedule(ctx, p, time.Millisecond, executor.Callable(block.Run)),
+			executor.Schedule(ctx, p, 0, executor.Func(block.Run).Call),
+			executor.Schedule(ctx, p, time.Millisecond, executor.Func(block.Run).Call),
 			rate, delay,
 		}
 	}
@@ -398,11 +398,11 @@ func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scheduled(t, 2)
 		waits := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
-		once := executor.Schedule(t.Context(), p, 0, executor.Callable(waits))
+		once := executor.Schedule(t.Context(), p, 0, executor.Func(waits).Call)
 		periodic, _ := p.AtFixedRate(t.Context(), 0, time.Second, waits)
 		var queued []*executor.Future[struct{}]
 		for range 3 {
-			queued = append(queued, executor.Schedule(t.Context(), p, 0, executor.Callable(waits)))
+			queued = append(queued, executor.Schedule(t.Context(), p, 0, executor.Func(waits).Call))
 		}
 		synctest.Wait()
 		expect(t, "returned", len(p.ShutdownNow()), len(queued))

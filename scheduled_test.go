@@ -647,10 +647,10 @@ type submitter = func(*executor.ScheduledPool, time.Duration, func(context.Conte
 // submitters are the ways to schedule a task with a delay.
 var submitters = map[string]submitter{
 	"Schedule": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
-		return executor.Schedule(context.Background(), p, d, executor.Callable(fn))
+		return executor.Schedule(context.Background(), p, d, executor.Func(fn).Call)
 	},
 	"At": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
-		return executor.At(context.Background(), p, time.Now().Add(d), executor.Callable(fn))
+		return executor.At(context.Background(), p, time.Now().Add(d), executor.Func(fn).Call)
 	},
 	"AtFixedRate": func(p *executor.ScheduledPool, d time.Duration, fn func(context.Context) error) executor.Awaitable {
 		f, _ := p.AtFixedRate(context.Background(), d, math.MaxInt64, fn)
@@ -743,7 +743,7 @@ func TestScheduledPoolDelayOverflow(t *testing.T) {
 				body := func(context.Context) error { order = append(order, i); return nil }
 				switch rand.IntN(3) {
 				case 0:
-					executor.Schedule(t.Context(), p, delay, executor.Callable(body))
+					executor.Schedule(t.Context(), p, delay, executor.Func(body).Call)
 				case 1:
 					p.AtFixedRate(t.Context(), delay, period, body)
 				case 2:

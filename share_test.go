@@ -143,9 +143,9 @@ func TestShareCancelLeavesAtOnce(t *testing.T) {
 		newBlocker(t).Fill(t, pool, 1)
 		share := newShare(t, pool, executor.ShareConfig{Limit: 2, Queue: executor.Bounded(1)})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		first := executor.Submit(ctx, share, executor.Callable(nop), executor.Named("first"))
-		second := executor.Submit(t.Context(), share, executor.Callable(nop))
-		third := executor.Submit(ctx, share, executor.Callable(nop))
+		first := executor.Submit(ctx, share, executor.Func(nop).Call, executor.Named("first"))
+		second := executor.Submit(t.Context(), share, executor.Func(nop).Call)
+		third := executor.Submit(ctx, share, executor.Func(nop).Call)
 		expect(t, "queued", waitStats(t, share).Queued, 3)
 		expect(t, "turns", waitStats(t, pool).Queued, 2)
 		expectIs(t, "a task too many", share.Go(t.Context(), nop), executor.ErrSaturated)
@@ -204,7 +204,7 @@ func TestShareAbruptTasks(t *testing.T) {
 				func(context.Context) error { return errTask },
 			} {
 				mustGo(t, share, fn)
-				f := executor.Submit(t.Context(), share, executor.Callable(fn))
+				f := executor.Submit(t.Context(), share, executor.Func(fn).Call)
 				synctest.Wait()
 				expect(t, "state", f.State(), executor.Failed)
 			}
@@ -276,7 +276,7 @@ func TestShareShutdown(t *testing.T) {
 		now := newShare(t, pool, executor.ShareConfig{Limit: 1})
 		var cause error
 		mustGo(t, now, func(ctx context.Context) error { <-ctx.Done(); cause = context.Cause(ctx); return nil })
-		waiting := executor.Submit(t.Context(), now, executor.Callable(nop))
+		waiting := executor.Submit(t.Context(), now, executor.Func(nop).Call)
 		synctest.Wait()
 		expect(t, "dropped", len(now.ShutdownNow()), 1)
 		<-now.Terminated()
@@ -326,7 +326,7 @@ func TestShareShutdownNowOfPool(t *testing.T) {
 		var all []any
 		for range 3 {
 			for _, p := range []*executor.Pool{pool, share, limited} {
-				all = append(all, executor.Submit(t.Context(), p, executor.Callable(nop)))
+				all = append(all, executor.Submit(t.Context(), p, executor.Func(nop).Call))
 			}
 		}
 		dropped := pool.ShutdownNow()

@@ -78,7 +78,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 	case err != nil:
 		return err
 	case o.retry.attempts > 0:
-		f, err := submitRetrying(ctx, ex, Callable(fn), o, nil)
+		f, err := submitRetrying(ctx, ex, Func(fn).Call, o, nil)
 		if err == nil {
 			reportRetried(p, ctx, f, Func(fn))
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/java"
 )
 
 // What the context of a task has from its submitter's context.
@@ -394,8 +395,8 @@ func TestTaskContextEndsWithShutdownNow(t *testing.T) {
 						return ctx.Err()
 					}
 				}
-				executor.Submit(parent, p, executor.Callable(body("Submit")))
-				executor.Submit(parent, p, executor.Callable(body("Timeout")), executor.Timeout(time.Hour))
+				executor.Submit(parent, p, executor.Func(body("Submit")).Call)
+				executor.Submit(parent, p, executor.Func(body("Timeout")).Call, executor.Timeout(time.Hour))
 				p.Go(parent, body("Go"))
 				p.Go(parent, body("Named"), executor.Named("x"))
 				synctest.Wait()
@@ -528,14 +529,14 @@ func TestTaskContextDoneWithoutError(t *testing.T) {
 		defer block.Release()
 		block.Fill(t, pool, 1)
 		f := executor.NewTask(value(1))
-		s := executor.NewCompletionService[int](pool)
+		s := java.NewCompletionService[int](pool)
 		for name, wait := range map[string]func() error{
 			"Get":              func() error { _, err := f.Get(ctx); return err },
 			"Join":             func() error { return f.Join(ctx) },
 			"AwaitTermination": func() error { return pool.AwaitTermination(ctx) },
 			"Take":             func() error { _, err := s.Take(ctx); return err },
 			"Execute":          func() error { return pool.Execute(ctx, executor.NewTask(value(1))) },
-			"InvokeAny":        func() error { _, err := executor.InvokeAny(ctx, idle, block.Value); return err },
+			"Any":              func() error { _, err := executor.Any(ctx, idle, block.Value); return err },
 		} {
 			expectIs(t, name, wait(), context.Canceled)
 		}
@@ -575,26 +576,6 @@ func TestRetry(t *testing.T) {
 		s = waitStats(t, pool)
 		expect(t, "failed", s.Failed, 3)
 		expect(t, "succeeded", s.Succeeded, 1)
-	})
-}
-
-// A CompletionService returns the future of all attempts.
-func TestRetryCompletionService(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := executor.NewCompletionService[int](newPool(t, executor.Config{Core: 1}))
-		n := 0
-		f := s.Submit(t.Context(), func(context.Context) (int, error) {
-			if n++; n < 3 {
-				return 0, errTask
-			}
-			return n, nil
-		}, executor.Retry(5, seconds))
-		got, err := s.Take(t.Context())
-		expect(t, "error of Take", err, nil)
-		expect(t, "future", got, f)
-		n, err = got.Result()
-		expect(t, "value", n, 3)
-		expect(t, "error", err, nil)
 	})
 }
 

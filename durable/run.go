@@ -95,9 +95,9 @@ func (r *run) arm() {
 // fire hands the run to the pool, to begin when it is due.
 func (r *run) fire(turn int, left time.Duration) {
 	n := r.n
-	f := executor.Schedule(n.values, n.pool, left, executor.Callable(func(ctx context.Context) error {
+	f := executor.Schedule(n.values, n.pool, left, executor.Func(func(ctx context.Context) error {
 		return r.begin(ctx, turn)
-	}), executor.Named(r.kind.name))
+	}).Call, executor.Named(r.kind.name))
 	f.OnDone(func() {
 		if f.State() == executor.Succeeded {
 			return

@@ -139,5 +139,5 @@ func TestExecutorFindsLostContext(t *testing.T) {
 		}}
 	}
 	findExactly(t, executorChecks, executorWith(ignores), "DerivesContext", "EndedContext")
-	findExactly(t, futureChecks, executorWith(ignores), "ContextEnds", "ParentContextEnds")
+	findExactly(t, futureChecks, executorWith(ignores), "ContextEnds", "ParentContextEnds", "AllTimesOut")
 }

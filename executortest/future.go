@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,10 +13,9 @@ import (
 	"github.com/executor-go/executor"
 )
 
-// TestFuture tests that the futures, bulk calls and completion services of package
-// executor work over an executor, which must pass [TestExecutor]. make is called for
-// each subtest and returns a new executor; it registers with t.Cleanup what is necessary
-// to stop it.
+// TestFuture tests that the futures and bulk calls of package executor work over an
+// executor, which must pass [TestExecutor]. make is called for each subtest and returns a
+// new executor; it registers with t.Cleanup what is necessary to stop it.
 func TestFuture(t *testing.T, make func(*testing.T) executor.Executor) {
 	t.Helper()
 	runAll(t, futureChecks, make)
@@ -178,46 +176,39 @@ var futureChecks = []check[executor.Executor]{
 		expectOutcome(t, "a task whose parent context has ended", f, executor.Failed, 0, errBody)
 	}},
 
-	{"InvokeAll", func(t testing.TB, make func() executor.Executor) {
+	{"All", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		fs := executor.InvokeAll(waitContext(t), ex,
-			delayed(3*time.Second, 1),
-			fails,
-			delayed(time.Second, 3))
-		if len(fs) != 3 {
-			t.Fatalf("InvokeAll returns %d futures, want 3", len(fs))
+		vs, err := executor.All(waitContext(t), ex, delayed(3*time.Second, 1), delayed(time.Second, 2))
+		if len(vs) != 2 || vs[0] != 1 || vs[1] != 2 || err != nil {
+			t.Errorf("All: %v, %v, want [1 2]", vs, err)
 		}
-		expectOutcome(t, "the first task", fs[0], executor.Succeeded, 1, nil)
-		expectOutcome(t, "the second task", fs[1], executor.Failed, 0, errBody)
-		expectOutcome(t, "the third task", fs[2], executor.Succeeded, 3, nil)
+		vs, err = executor.All(waitContext(t), ex, delayed(time.Hour, 1), fails)
+		if vs != nil || !errors.Is(err, errBody) {
+			t.Errorf("All with a task that fails: %v, %v, want %v", vs, err, errBody)
+		}
 	}},
 
-	{"InvokeAllTimesOut", func(t testing.TB, make func() executor.Executor) {
-		ex := make()
+	{"AllTimesOut", func(t testing.TB, make func() executor.Executor) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		fs := executor.InvokeAll(ctx, ex, delayed(time.Second, 1), delayed(time.Hour, 2), delayed(time.Hour, 3))
-		expectOutcome(t, "the short task", fs[0], executor.Succeeded, 1, nil)
-		for _, f := range fs[1:] {
-			// Either InvokeAll cancels the task, or its context ends, whichever is first.
-			if err := f.Err(); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, executor.ErrCanceled) {
-				t.Errorf("a long task is %v: %v", f.State(), err)
-			}
+		_, err := executor.All(ctx, make(), delayed(time.Second, 1), delayed(time.Hour, 2), delayed(time.Hour, 3))
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("All whose context has ended: %v, want %v", err, context.DeadlineExceeded)
 		}
 	}},
 
-	{"InvokeAny", func(t testing.TB, make func() executor.Executor) {
+	{"Any", func(t testing.TB, make func() executor.Executor) {
 		ex := make()
-		v, err := executor.InvokeAny(waitContext(t), ex,
+		v, err := executor.Any(waitContext(t), ex,
 			fails,
 			delayed(time.Second, 2),
 			delayed(time.Hour, 3))
 		if v != 2 || err != nil {
-			t.Errorf("InvokeAny: %d, %v, want 2", v, err)
+			t.Errorf("Any: %d, %v, want 2", v, err)
 		}
-		_, err = executor.InvokeAny(waitContext(t), ex, fails)
+		_, err = executor.Any(waitContext(t), ex, fails)
 		if !errors.Is(err, errBody) {
-			t.Errorf("InvokeAny of tasks that fail: %v, want %v", err, errBody)
+			t.Errorf("Any of tasks that fail: %v, want %v", err, errBody)
 		}
 	}},
 
@@ -238,28 +229,6 @@ var futureChecks = []check[executor.Executor]{
 		}
 		if n != 3 {
 			t.Errorf("Completed yields %d futures, want 3", n)
-		}
-	}},
-
-	{"CompletionService", func(t testing.TB, make func() executor.Executor) {
-		s := executor.NewCompletionService[int](make())
-		for i := range burst {
-			s.Submit(context.Background(), delayed(time.Duration(i%3)*time.Second, i))
-		}
-		var all []int
-		for range burst {
-			f, err := s.Take(waitContext(t))
-			if err != nil {
-				t.Fatalf("Take: %v", err)
-			}
-			v, _ := f.Result()
-			all = append(all, v)
-		}
-		slices.Sort(all)
-		for i, v := range all {
-			if v != i {
-				t.Fatalf("Take returned %v, want each of %d tasks once", all, burst)
-			}
 		}
 	}},
 }

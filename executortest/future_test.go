@@ -17,7 +17,7 @@ func (m mortal) Execute(ctx context.Context, task executor.Runnable) error {
 
 // An executor that loses its workers to runtime.Goexit is found.
 func TestFutureFindsLostWorkers(t *testing.T) {
-	findExactly(t, only(futureChecks, "Outcomes", "InvokeAll"), func(t *testing.T) executor.Executor {
+	findExactly(t, only(futureChecks, "Outcomes", "All"), func(t *testing.T) executor.Executor {
 		m := make(mortal, burst)
 		t.Cleanup(func() { close(m) })
 		for range 4 {

@@ -61,7 +61,7 @@ func ourEverydayWork() drive.Funcs {
 			return drive.RetryPool{
 				Go: func(task func() error) {
 					fn := func(context.Context) error { return task() }
-					all = append(all, executor.Submit(ctx, pool, executor.Callable(fn), retry))
+					all = append(all, executor.Submit(ctx, pool, executor.Func(fn).Call, retry))
 				},
 				Wait: func() {
 					for _, f := range all {

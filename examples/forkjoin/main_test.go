@@ -72,9 +72,9 @@ func TestMergeSort(t *testing.T) {
 			for i := range s {
 				s[i] = element{r.IntN(1000), i}
 			}
-			_, err := executor.Submit(t.Context(), pool, executor.Callable(func(ctx context.Context) error {
+			_, err := executor.Submit(t.Context(), pool, executor.Func(func(ctx context.Context) error {
 				return mergeSort(ctx, pool, s, compare)
-			})).Get(t.Context())
+			}).Call).Get(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

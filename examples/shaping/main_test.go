@@ -79,7 +79,7 @@ func TestReports(t *testing.T) {
 		if n := len(r.after(100 * ms)); n != 2 {
 			t.Errorf("%d reports at once, want 2", n)
 		}
-		other := executor.Submit(t.Context(), r.pool, executor.Callable(r.task(0)))
+		other := executor.Submit(t.Context(), r.pool, executor.Func(r.task(0)).Call)
 		synctest.Wait()
 		if !other.State().Done() {
 			t.Error("another task waits for reports")

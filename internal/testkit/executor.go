@@ -2,6 +2,8 @@ package testkit
 
 import (
 	"context"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/executor-go/executor"
@@ -58,3 +60,28 @@ func (f TriggerFunc) Next(t time.Time) time.Time { return f(t) }
 
 // Hourly is a Trigger at each full hour.
 var Hourly = TriggerFunc(func(t time.Time) time.Time { return t.Truncate(time.Hour).Add(time.Hour) })
+
+// OverExecutors runs test with an executor that runs tasks in the caller and with pools of several
+// shapes.
+func OverExecutors(t *testing.T, test func(t *testing.T, ex executor.Executor)) {
+	t.Helper()
+	for name, c := range map[string]executor.Config{
+		"one worker":     {Core: 1},
+		"six workers":    {Core: 6},
+		"handoff":        {Max: 100, Queue: executor.Handoff()},
+		"caller runs":    {Core: 1, Queue: executor.Bounded(1), Reject: executor.CallerRuns},
+		"blocks":         {Core: 1, Queue: executor.Bounded(1), Reject: executor.Block},
+		"prioritized":    {Core: 1, Queue: executor.Prioritized()},
+		"core times out": {Core: 2, KeepAlive: time.Second, AllowCoreTimeout: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, NewPool(t, c)) })
+		})
+	}
+	t.Run("scheduled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, Closing(t, executor.Scheduled(1))) })
+	})
+	t.Run("inline", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, Inline{}) })
+	})
+}

@@ -49,7 +49,7 @@ func (d *Diary) Func(name string, works ...time.Duration) func(context.Context) 
 
 // Value is Func for a task with a result.
 func (d *Diary) Value(name string, works ...time.Duration) func(context.Context) (struct{}, error) {
-	return executor.Callable(d.Func(name, works...))
+	return executor.Func(d.Func(name, works...)).Call
 }
 
 // Names returns the names noted so far.

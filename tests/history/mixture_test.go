@@ -17,6 +17,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/java"
 )
 
 var mixtures = flag.Uint64("history.mixture", 0, "run the mixture of this seed only")
@@ -269,11 +270,11 @@ func (m *mixture) nest(r *rand.Rand, ctx context.Context, p *executor.Pool, dept
 		_, err := f.Get(ctx)
 		return err
 	case 2:
-		for _, f := range executor.InvokeAll(ctx, p, m.body(r, p, depth), m.body(r, p, depth)) {
+		for _, f := range java.InvokeAll(ctx, p, m.body(r, p, depth), m.body(r, p, depth)) {
 			m.know(f)
 		}
 	case 3:
-		_, err := executor.InvokeAny(ctx, p, m.body(r, p, depth), m.body(r, p, depth))
+		_, err := executor.Any(ctx, p, m.body(r, p, depth), m.body(r, p, depth))
 		return err
 	case 4:
 		_, err := executor.All(ctx, p, m.body(r, p, depth), m.body(r, p, depth))
@@ -343,7 +344,7 @@ func (m *mixture) act(r *rand.Rand, ctx context.Context, keys *executor.Keyed[in
 		}
 		g.Wait()
 	case 8:
-		executor.InvokeAny(ctx, on, body, m.body(r, on, 1))
+		executor.Any(ctx, on, body, m.body(r, on, 1))
 	case 9:
 		items := slices.Values([]int{1, 2, 3, 4, 5, 6})
 		call := func(ctx context.Context, _ int) (int, error) { return body(ctx) }

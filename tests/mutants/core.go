@@ -246,7 +246,7 @@ var coreMutants = []mutant{
 	},
 	{
 		file: "internal/rhythm/rhythm.go", what: "times that pass during a pause are missed",
-		old: "\tcase e == PauseEnded:\n\t\treturn Skip\n",
+		old: "\tcase e == PauseEnded:\n\t\treturn 0\n",
 		new: "",
 		by:  ".", test: "TestSeriesModel|TestSeriesResumeTrigger",
 	},

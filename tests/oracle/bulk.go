@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/java"
 )
 
 // invoke makes a bulk call with several tasks. Each takes longer than the previous one, and
@@ -34,7 +35,7 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 		})
 	}
 	if s.Do == "invokeany" {
-		switch i, err := executor.InvokeAny(ctx, r.pool, fns...); {
+		switch i, err := executor.Any(ctx, r.pool, fns...); {
 		case err == nil:
 			r.note("invokeany %d returns %d", s.Task, i)
 			r.mu.Lock()
@@ -52,7 +53,7 @@ func (r *run) invoke(s Step, timeout time.Duration) {
 		return
 	}
 	var outcomes []string
-	for _, f := range executor.InvokeAll(ctx, r.pool, fns...) {
+	for _, f := range java.InvokeAll(ctx, r.pool, fns...) {
 		if errors.Is(f.Err(), executor.ErrRejected) {
 			r.note("rejected %d", s.Task) // the JDK throws and returns no futures
 			return

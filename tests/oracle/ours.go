@@ -150,7 +150,7 @@ func (r *run) do(s Step) {
 	var err error
 	switch s.Do {
 	case "submit":
-		t := executor.NewTask(executor.Callable(r.body(s)), executor.Priority(s.Args[1]))
+		t := executor.NewTask(executor.Func(r.body(s)).Call, executor.Priority(s.Args[1]))
 		r.keep(s.Task, t.Future(), t.Future())
 		if err = r.pool.Execute(ctx, t); err != nil && r.Scheduled {
 			r.forget(s.Task) // the JDK throws and returns no future
@@ -160,7 +160,7 @@ func (r *run) do(s Step) {
 		r.keep(s.Task, nil, b)
 		err = r.pool.Execute(ctx, b)
 	case "schedule":
-		f := executor.Schedule(ctx, r.sched, d(1), executor.Callable(r.body(s)))
+		f := executor.Schedule(ctx, r.sched, d(1), executor.Func(r.body(s)).Call)
 		if errors.Is(f.Err(), executor.ErrRejected) && r.reject != "discard" {
 			err = f.Err() // the JDK throws and returns no future
 		} else {

@@ -70,6 +70,7 @@ var layers = []struct {
 	{"examples/scheduler", []string{".", "cron"}},
 	{"examples/shaping", []string{"."}},
 	{"executortest", []string{".", "queue"}},
+	{"java", []string{".", "queue"}},
 	{"internal/testkit/check", nil},
 	{"internal/testkit", []string{".", "internal/testkit/check"}},
 	{"internal/pgserver", nil},
@@ -322,7 +323,7 @@ func TestPackageNames(t *testing.T) {
 
 // What a user of the core has to know by name does not grow.
 func TestSurface(t *testing.T) {
-	const goal, most, mostOfPool = 85, 89, 20
+	const goal, most, mostOfPool = 85, 85, 20
 	names := strings.Count(command(t, "go", "doc", "-short", modulePath), "\n")
 	if names > most {
 		t.Errorf("go doc -short prints %d lines, the most is %d: find one name that does the work of two", names, most)

@@ -69,7 +69,7 @@ func TestMigratingGroup(t *testing.T) {
 			var wg sync.WaitGroup
 			submit := func(fn func(context.Context) error) {
 				wg.Add(1)
-				f := executor.Submit(ctx, pool, executor.Callable(fn))
+				f := executor.Submit(ctx, pool, executor.Func(fn).Call)
 				f.OnDone(func() {
 					if err := f.Err(); err != nil {
 						cancel(err)
@@ -130,7 +130,7 @@ func TestMigratingBurst(t *testing.T) {
 				ends = append(ends, time.Since(start))
 				return ctx.Err()
 			}
-			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Callable(call))
+			future = executor.Schedule(t.Context(), sched, 2*time.Second, executor.Func(call).Call)
 			time.Sleep(time.Second)
 			if i == 3 { // the burst is over, and the next begins while the body runs
 				time.Sleep(time.Second + time.Millisecond)

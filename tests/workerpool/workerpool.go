@@ -85,7 +85,7 @@ func (w *WorkerPool) DoWait(task func()) error {
 	if task == nil {
 		return nil
 	}
-	f := executor.Submit(context.Background(), w.pool, executor.Callable(body(task)))
+	f := executor.Submit(context.Background(), w.pool, executor.Func(body(task)).Call)
 	_, err := f.Get(context.Background())
 	return stoppedError(err)
 }
