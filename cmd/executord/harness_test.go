@@ -22,6 +22,10 @@ import (
 // tests run the real program, with the race detector if they have it.
 const mainVariable = "EXECUTORD_TEST_MAIN"
 
+// linesVariable has several command lines, as JSON, which the process runs one after the other, for tests of many that
+// take less time than to start it. After what each writes to standard error, exitMark and the exit code make a line.
+const linesVariable, exitMark = "EXECUTORD_TEST_LINES", "exit code of the test: "
+
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) == "" {
 		code := m.Run()
@@ -30,7 +34,19 @@ func TestMain(m *testing.M) {
 	}
 	endWithTests()
 	databaseWait = 2 * time.Second
-	code := execute(os.Args[1:])
+	code, lines := exitOK, [][]string{os.Args[1:]}
+	if text := os.Getenv(linesVariable); text != "" {
+		if err := json.Unmarshal([]byte(text), &lines); err != nil {
+			panic(err)
+		}
+		databaseWait = 50 * time.Millisecond // for each
+	}
+	for _, line := range lines {
+		code = execute(line)
+		if len(lines) > 1 {
+			fmt.Fprintf(os.Stderr, "%s%d\n", exitMark, code)
+		}
+	}
 	if leak := leakedGoroutines(); leak != "" {
 		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+leak)
 		code = 99
