@@ -15,6 +15,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/storetest"
+	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // openPool returns a store over the pool.
@@ -38,6 +39,9 @@ func pooledBy(t *testing.T, dsn string, change func(c *pgxpool.Config)) *pgxpool
 // A store over a pool passes what each store passes, also behind a pooler.
 func TestOpenPoolConformance(t *testing.T) {
 	for name, more := range map[string]string{"direct": "", "pooled": pooled} {
+		if check.Brief() && more == pooled {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) durable.Store {
 				return ready(t, "pool"+more, func() *postgres.Store {

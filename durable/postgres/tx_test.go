@@ -13,13 +13,18 @@ import (
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest"
+	"github.com/executor-go/executor/internal/testkit/check"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Transactions of pgx's own pass the suite, in each of the ways in which pgx sends statements.
 func TestTxOfPgx(t *testing.T) {
-	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+	modes := []string{"simple_protocol", "cache_statement", "cache_describe", "describe_exec", "exec"}
+	if check.Brief() {
+		modes = modes[:2]
+	}
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			storetest.RunTx(t, func(t *testing.T) (durable.Store, storetest.DB) {
 				dsn := dsn(t)
