@@ -80,7 +80,8 @@ func TestLogUnreadStopsNoJob(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := executord(t, "run", write(t, "tab", "OUT="+fifo+"\n@every 100ms head -c 5000000 /dev/zero | tr '\\0' '\\n'; echo loud >$OUT\n"+
+	// 200,000 lines are some 10 MB of log, which has room for two.
+	cmd := executord(t, "run", write(t, "tab", "OUT="+fifo+"\n@every 100ms head -c 200000 /dev/zero | tr '\\0' '\\n'; echo loud >$OUT\n"+
 		"@every 100ms echo quiet >$OUT\n"))
 	unread(t, cmd)
 	in, err := os.OpenFile(fifo, os.O_RDWR, 0)
