@@ -209,8 +209,9 @@ func TestJobThatKillsNodesIsDead(t *testing.T) {
 			if i == 0 {
 				id = must(k.AtFixedRate(t.Context(), "key", 0, time.Second, "", durable.Attempts(3)))
 			}
-			start(t, jobs)
+			stop := start(t, jobs)
 			time.Sleep(5 * time.Minute)
+			stop()
 		}
 		if job := must(watch.Get(t.Context(), id)); runs != durable.MaxLost+1 || job.State != durable.Dead {
 			t.Errorf("after %d runs it is %v", runs, job.State)

@@ -22,8 +22,11 @@ import (
 // Whatever goes wrong between nodes and store, calls that fail, calls that are slow, answers that are lost, a line that
 // is cut for seconds: nothing is lost, no occurrence is committed twice, nothing begins early.
 func TestHistoryWithFaultyStore(t *testing.T) {
-	lost, twice := 0, 0
-	for seed := range uint64(8) {
+	lost, twice, seeds := 0, 0, uint64(8)
+	if check.Brief() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				v := trial(t, seed)
