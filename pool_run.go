@@ -158,7 +158,8 @@ func (p *Pool) perform(ctx context.Context, w *worker, e entry, t *task.Task) (e
 	if p.hooks.Around != nil {
 		var called bool
 		end, called = p.around(ctx, *early, e)
-		if caught = true; !called {
+		caught = true // around catches what comes out of the hook, and of the body
+		if !called {
 			w.phase = phaseTaken
 		}
 	} else if f, ok := e.run.(Func); ok { // by far the most frequent: two calls less are felt
@@ -236,7 +237,9 @@ func (p *Pool) around(ctx context.Context, info TaskInfo, e entry) (end ending, 
 		} else if end = hook; end.err == nil {
 			end.err = errNoAround
 		}
-		if hook.abrupt && (!e.errorUnseen() || called) && !(end.abrupt && end.err == ErrGoexit) {
+		exited := end.abrupt && end.err == ErrGoexit // the ending has it, also that of a body, which ends the hook
+		shown := !called && e.errorUnseen()          // after reports the ending, which is the hook's
+		if hook.abrupt && !exited && !shown {
 			p.report(ctx, info, hook)
 		}
 		if tt, ok := e.typed(); ok && !called {

@@ -397,7 +397,7 @@ func (s *Series) isUsedUpLocked() bool {
 func (s *Series) leave(r *seriesRun, run ending) {
 	s.mu.Lock()
 	stopped := s.record.add(r.since, run)
-	full := s.isFullLocked() // in one step with the removal: the series then waits for this room
+	full := s.isFullLocked() // as one step with the removal, since a full series waits for the room that this makes
 	s.removeLocked(r)
 	s.mu.Unlock()
 	switch {
@@ -416,8 +416,9 @@ func (s *Series) leave(r *seriesRun, run ending) {
 	}
 }
 
-// makeRoom has a series go on after a run has ended, before which it was full or not. It
-// returns how the series ends if that was the last run.
+// makeRoom has a series go on after one of its overlapping runs has ended. full means that
+// it had as many as it may have, so that it waits for room, at a time that never comes. If
+// there is neither a further slot nor a run left, it returns how the series ends.
 func (s *Series) makeRoom(full bool) (more bool, last ending) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -426,27 +427,25 @@ func (s *Series) makeRoom(full bool) (more bool, last ending) {
 	}()
 	for {
 		s.mu.Lock()
-		over, none := s.slot.Over || s.isUsedUpLocked(), len(s.inProgress) == 0
+		over, left := s.slot.Over || s.isUsedUpLocked(), len(s.inProgress) > 0
 		s.mu.Unlock()
 		if over || !full {
-			return !over || !none, ending{}
+			return !over || left, ending{}
 		}
 		f, err := s.find(rhythm.SlotKept, s.clock().Now())
 		if err != nil {
 			return false, ending{err: err}
 		}
-		taken := false
-		s.change(func() bool {
+		s.change(func() (moves bool) {
 			switch {
 			case s.turn != turnWaits: // a worker finds a slot, or RunNow was called
-				taken, full = true, false
-			case s.version == f.version:
+				full = false
+			case s.version == f.version: // else a method has set another slot
 				s.take(f)
-				taken = true
+				full = false
 			}
-			return taken
+			return !full
 		})
-		full = full && !taken
 	}
 }
 

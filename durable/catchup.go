@@ -14,8 +14,8 @@ type catchUpCursor struct {
 	n        int // times from one to the other, both counted; 0 for a cursor that is not set
 }
 
-// latest returns the first of the latest most times that the trigger has up to now, but none before t, which is one of
-// them. The error is ctx's cause if that ends first.
+// latest returns the time from which a job catches up: of the trigger's times from t, which is one, to now, the latest
+// most are run, and it is the first of these. The error is ctx's cause if that ends first.
 func (w *catchUpCursor) latest(ctx context.Context, most int, t, now time.Time, tt timetable) (time.Time, error) {
 	steps := 0
 	next := func(t time.Time) time.Time { return tt.next(time.Time{}, t, now) }
@@ -26,7 +26,7 @@ func (w *catchUpCursor) latest(ctx context.Context, most int, t, now time.Time, 
 	default: // another node was there meanwhile, or somebody who moved the job
 		*w = catchUpCursor{t, t, 1}
 	}
-	for ; w.n > most; w.n-- { // the policy names fewer than it did
+	for ; w.n > most; w.n-- { // the policy allows fewer than it did
 		w.from = next(w.from)
 	}
 	for n := next(w.to); n.After(w.to) && !n.After(now); n = next(n) {
@@ -47,10 +47,10 @@ func (w *catchUpCursor) latest(ctx context.Context, most int, t, now time.Time, 
 	return w.from, nil
 }
 
-// leap moves the cursor on, to a time from which it is not far to now: too many were missed to ask the trigger for one
-// after the other. It leaps as latestOfTrigger does, and then as far back as the policy reaches: by a distance that is
-// always the same or, as on a calendar, to ever earlier times, until there are enough in between. It does not move if
-// that is as far as going on, or ctx has ended.
+// leap moves the cursor near to now, over times that are too many to ask the trigger for one after the other. It finds
+// the last time as latestOfTrigger does, and goes back from there until most times are in between: in one step if all
+// are equally far apart, else, as on a calendar, in ever longer ones. The cursor stays if that would be no shorter than
+// going on, or if ctx has ended.
 func (w *catchUpCursor) leap(ctx context.Context, most int, now time.Time, tt timetable) {
 	last := tt.latestOfTrigger(w.to, now)
 	next := func(t time.Time) time.Time { return tt.next(time.Time{}, t, now) }
@@ -58,7 +58,8 @@ func (w *catchUpCursor) leap(ctx context.Context, most int, now time.Time, tt ti
 	if time.Duration(most) >= last.Sub(w.to)/distance {
 		return
 	}
-	// count returns how many of the times from one on there are up to the last, but no more than one too many.
+	// count returns how many times there are from one to the last, both counted; it gives up beyond most, and returns 0
+	// once ctx has ended.
 	count := func(from time.Time) (n int) {
 		for n = 1; from.Before(last) && n <= most; n++ {
 			if from = next(from); n%1000 == 0 && ctx.Err() != nil {
@@ -75,7 +76,7 @@ func (w *catchUpCursor) leap(ctx context.Context, most int, now time.Time, tt ti
 	for back := max(distance, time.Second); last.Sub(w.to)/2 > back; back *= 2 {
 		from := next(last.Add(-back))
 		if n := count(from); n >= most {
-			// Between from and last there are enough; from there on it goes step by step.
+			// From there to the last there are enough; latest goes on step by step.
 			*w = catchUpCursor{from, from, 1}
 			return
 		}

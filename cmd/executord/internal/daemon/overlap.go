@@ -74,7 +74,7 @@ func (w *overlapWatch) end(ctx context.Context, o outcome) int {
 	}
 	left := durable.LeftOutDuring(ctx)
 	rest, first := left.Count, left.First
-	if !first.After(w.through) { // else another schedule came during the run, and its times are not logged yet
+	if !first.After(w.through) { // else these are all of another schedule that came during the run, and none is logged
 		rest, first = rest-w.logged, w.first()
 	}
 	w.skip(rest, first, w.run.now())
