@@ -45,17 +45,12 @@ func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
 }
 
 func actText(s string) string {
-	s = strings.Map(func(r rune) rune {
+	return shorten(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return utf8.RuneError
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	for len(s) > MaxAct {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
-	}
-	return s
+	}, strings.ToValidUTF8(s, "\uFFFD")), MaxAct)
 }
 
 // Acts returns the acts that f selects, the latest first. For the next page set f.Before to the last Seq of this one.

@@ -117,6 +117,7 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"run", "", 2, "", "executord: run needs the name of a job file"},
 		{"run a b", "", 2, "", "executord: run takes one job file, not 2"},
 		{"run a --log loud", "", 2, "", `invalid argument "loud" for "--log" flag: choose one of auto, short, text, json`},
+		{"run a --lease 3", "", 2, "", "--lease 3: not a duration; write it with units, as 90s or 1h30m"},
 		{"run a --grace 1s", "", 2, "", "unknown flag: --grace"},
 		{"run DIR/good --kill-after -1s", "", 2, "", "cannot be negative"},
 		{"rum", "", 2, "", `unknown command "rum" for "executord"`},

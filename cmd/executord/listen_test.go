@@ -55,7 +55,7 @@ func TestListenKeepsOutput(t *testing.T) {
 			if want := "out\n" + `\x1b[1mbold` + "\n"; out != want || err != "err\n" || code != 0 {
 				t.Errorf("exit code %d, standard output %q, standard error %q", code, out, err)
 			}
-			if _, err, code := output(t, "", "logs", "later", "--at", at); code != exitMistake || !strings.Contains(err, "no such run") {
+			if _, err, code := output(t, "", "logs", "later", "--at", at); code != exitMistake || !strings.Contains(err, `"later" has not run yet`) {
 				t.Errorf("exit code %d for a job that has not run, %q", code, err)
 			}
 			p.signal(syscall.SIGTERM)

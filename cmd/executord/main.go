@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The exit codes. They are documented: do not change their meaning.
@@ -113,6 +114,13 @@ those of its user.`),
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var bad *pflag.InvalidValueError
+		if errors.As(err, &bad) && bad.GetFlag().Value.Type() == "duration" {
+			return fmt.Errorf("--%s %s: not a duration; write it with units, as 90s or 1h30m", bad.GetFlag().Name, bad.GetValue())
+		}
+		return err
+	})
 	addGroup(root, "file", "With a job file:", newRun(), newCheck())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())

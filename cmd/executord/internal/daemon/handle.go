@@ -70,8 +70,8 @@ func (d *Daemon) handle(ctx context.Context, spec catalog.Spec) (struct{}, error
 	return struct{}{}, r.handle(ctx)
 }
 
-// now returns the time of the store, or one a little earlier. What the clock was put forward during the run is left out,
-// and what it was put back is taken off: of the monotonic clock and the wall clock the slower one counts.
+// now returns the time of the store, or one a little earlier. What the clock was put forward during the run is left
+// out, and what it was put back is taken off: of the monotonic clock and the wall clock the slower one counts.
 func (r *handled) now() time.Time {
 	now := time.Now()
 	return r.base.Add(min(now.Sub(r.began), now.Round(0).Sub(r.began.Round(0))))

@@ -158,8 +158,14 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) (view.Run, record.
 func (s *Server) noRun(r *http.Request) string {
 	name := r.URL.Query().Get("job")
 	jobs, err := s.Daemon.Jobs(r.Context())
-	if err == nil && !slices.ContainsFunc(jobs, func(j view.Job) bool { return j.Job == name }) {
-		return fmt.Sprintf("this daemon has no job %.100q", name)
+	if err == nil {
+		i := slices.IndexFunc(jobs, func(j view.Job) bool { return j.Job == name })
+		switch {
+		case i < 0:
+			return fmt.Sprintf("this daemon has no job %.100q", name)
+		case jobs[i].Last == nil && jobs[i].Running == nil:
+			return fmt.Sprintf("%q has not run yet", name)
+		}
 	}
 	return "this daemon has no such run, or no longer keeps what it wrote"
 }
