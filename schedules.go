@@ -38,7 +38,8 @@ type ScheduleInfo struct {
 
 // Schedules returns a snapshot of each [Series] that p has accepted and that is not done,
 // in the order of their next runs; those without one are the last. Each is a consistent
-// look at one series. They are not all of the same instant: workers go on meanwhile.
+// look at one series. They are not all of the same instant: workers go on meanwhile. One that
+// is done, as after a panic, is not among them: its handle has how it ended.
 //
 // The Trigger of a series whose run is in progress is asked for the next time.
 func (p *ScheduledPool) Schedules() []ScheduleInfo {
