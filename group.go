@@ -362,6 +362,8 @@ type mapping[In, Out any] struct {
 	ctx    context.Context // that of the calls
 	cancel context.CancelCauseFunc
 	ex     Executor
+	pool   *Pool       // ex, if that is one that is not scheduled, and there are no options
+	common task.Common // to all calls on pool
 	fn     func(context.Context, In) (Out, error)
 	opts   []Option
 	helps  bool // the loop is in a task of ex
@@ -376,6 +378,10 @@ func newMapping[In, Out any](
 ) *mapping[In, Out] {
 	m := &mapping[In, Out]{outer: ctx, ex: ex, fn: fn, opts: opts, helps: runsOn(ctx, ex)}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	if p, ok := ex.(*Pool); ok && p.timer == nil && len(opts) == 0 {
+		m.pool = p
+		m.common.Init(&p.owner, m.ctx)
+	}
 	return m
 }
 
@@ -409,11 +415,24 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 }
 
 func (m *mapping[In, Out]) submit(in In) {
-	f := Submit(m.ctx, m.ex, func(ctx context.Context) (Out, error) { return m.fn(ctx, in) }, m.opts...)
+	f := m.call(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) })
 	m.flight = append(m.flight, f)
 	if m.done != nil {
 		f.OnDone(func() { m.done.Offer(f) })
 	}
+}
+
+// call is Submit. The calls on a pool have no links of their own.
+func (m *mapping[In, Out]) call(fn func(context.Context) (Out, error)) *Future[Out] {
+	if m.pool == nil {
+		return Submit(m.ctx, m.ex, fn, m.opts...)
+	}
+	t := NewTask(fn)
+	t.core.AttachCommon(&m.common)
+	if err := m.pool.enter(m.ctx, entry{t}, &t.core); err != nil {
+		t.end(task.Failed, err) // unless the pool has completed it
+	}
+	return &t.future
 }
 
 // take waits for the next result, and for the return of the call.
