@@ -85,7 +85,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	}
 	switch err := r.called(ctx, started); {
 	case errors.Is(err, errEarly):
-		return new(r.cutShort(started, err)), time.Time{}, nil
+		return new(r.early(started, err)), time.Time{}, nil
 	case err != nil:
 		return new(r.unbegun(ctx, tt, err, started)), time.Time{}, nil
 	}
@@ -240,6 +240,19 @@ func (r *run) untried(v Verdict, started start, err error, wait time.Duration) O
 func (r *run) cutShort(started start, err error) Outcome {
 	o := r.untried(RunFailed, started, err, 0)
 	o.Unrecorded = true
+	return o
+}
+
+// early returns the outcome of a run whose time is yet to come: as Release, it leaves to be decided anew what the job
+// makes up for.
+func (r *run) early(started start, err error) Outcome {
+	o := r.cutShort(started, err)
+	if o.Due = maxTime(r.job.Due, r.job.Occurrence); r.job.Periodic() {
+		o.Due = r.job.Due
+		if o.Due.Before(o.Occurrence) {
+			o.Occurrence = o.Due
+		}
+	}
 	return o
 }
 

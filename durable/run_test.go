@@ -369,11 +369,13 @@ func TestRunPostponedIsNotBegunEarly(t *testing.T) {
 		start(t, jobs)
 		time.Sleep(30 * time.Minute)
 		synctest.Wait()
-		if len(c.runs) != 1 {
+		if len(c.runs) != 2 { // for the hour before, which had passed, and for that
 			t.Fatalf("%d runs", len(c.runs))
 		}
-		if r := c.runs[0]; r.begun.Before(r.job.Occurrence) {
-			t.Errorf("it was begun %v early", r.job.Occurrence.Sub(r.begun))
+		for _, r := range c.runs {
+			if r.begun.Before(r.job.Occurrence) {
+				t.Errorf("it was begun %v early", r.job.Occurrence.Sub(r.begun))
+			}
 		}
 	})
 }

@@ -105,10 +105,12 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 		update executor_job j set
 			state = case when o.dead then {Dead} when j.pending = {PendingCancel} and not (j.schedule = 'once' and j.next_due <> 0) then {Canceled} when j.pending = {PendingPause} then {Paused} else {Waiting} end,
 			due = case when o.dead then j.due when j.next_due <> 0 then j.next_due
-				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence)
+				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now and j.schedule = 'once' then greatest(j.due, j.occurrence)
 				when o.begun = 0 then j.due
 				when o.attempt < 2 then n.now else n.now + o.least + (o.least * o.mixed >> 10) end,
-			occurrence = case when not o.dead and j.next_due <> 0 then j.next_due else j.occurrence end,
+			occurrence = case when not o.dead and j.next_due <> 0 then j.next_due
+				when o.begun = 0 and o.attempt = 0 and j.occurrence > n.now and j.schedule <> 'once' then least(j.due, j.occurrence)
+				else j.occurrence end,
 			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
 			runs = least(j.runs + o.begun, {Most}), lost = least(j.lost + o.begun, {MostSmall}),
@@ -207,8 +209,10 @@ var releaseJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as no
 			state = case when j.pending = {PendingCancel} and not (j.schedule = 'once' and j.next_due <> 0) then {Canceled}
 				when j.pending = {PendingPause} then {Paused} else {Waiting} end,
 			due = case when j.next_due <> 0 then j.next_due
-				when j.attempt = 0 and j.occurrence > n.now then greatest(j.due, j.occurrence) else j.due end,
-			occurrence = case when j.next_due <> 0 then j.next_due else j.occurrence end,
+				when j.attempt = 0 and j.occurrence > n.now and j.schedule = 'once' then greatest(j.due, j.occurrence) else j.due end,
+			occurrence = case when j.next_due <> 0 then j.next_due
+				when j.attempt = 0 and j.occurrence > n.now and j.schedule <> 'once' then least(j.due, j.occurrence)
+				else j.occurrence end,
 			attempt = case when j.next_due <> 0 then 0 else j.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}), updated = n.now
 		from o, n where j.id = o.id

@@ -366,20 +366,28 @@ func releaseTakesBack(b *bench) {
 	}
 }
 
-// A job that is released is not due before the occurrence for which it was confirmed:
-// that may lie ahead since the clock was put back. If it has been begun for that, it does
-// not wait for it again; and one that has passed does not change what was missed.
-func releaseWaits(b *bench) {
-	node := b.node("a")
+// What was missed before the occurrence for which a job was confirmed, and which lies
+// ahead since the clock was put back, is not lost when the job is released, also by the
+// death of its node: it is for that again. If it has been begun for the occurrence, or that
+// has passed, it stays for it.
+func releaseAnew(b *bench) {
+	alive := b.node("alive")
 	for i, c := range []struct {
 		attempts int
 		by       time.Duration
-		waits    bool
-	}{{1, time.Hour, true}, {2, time.Hour, false}, {1, -time.Millisecond, false}} {
-		j := b.running(node, key(fmt.Sprint("key", i)), every("1m"))
+		anew     bool
+		dies     bool
+	}{
+		{1, time.Hour, true, false}, {2, time.Hour, false, false}, {1, -time.Millisecond, false, false},
+		{1, time.Hour, true, true}, {2, time.Hour, false, true}, {1, -time.Millisecond, false, true},
+	} {
+		node := b.node(fmt.Sprint("node", i))
+		b.add(-time.Second, key(fmt.Sprint("key", i)), every("1m"))
+		j := b.claimOne(node)
 		for range c.attempts - 1 {
-			o := outcome(j)
-			o.State, o.Attempt, o.Run.Verdict, o.Error = durable.Waiting, j.Attempt, durable.RunFailed, "boom"
+			o := outcome(b.begin(node, j))
+			o.State, o.Run.Verdict, o.Error = durable.Waiting, durable.RunFailed, "boom"
+			o.Attempt, o.Run.Attempt = j.Attempt+1, j.Attempt+1
 			b.settle(node, o)
 			j = b.claimOne(node)
 		}
@@ -387,13 +395,18 @@ func releaseWaits(b *bench) {
 		if !b.confirmFor(node, j, occurrence) {
 			b.Fatal("the confirm was refused")
 		}
-		b.ok(errOf(b.store.Release(b.Context(), node, nil)))
-		due := j.Due
-		if c.waits {
-			due = occurrence
+		if c.dies {
+			b.die(node)
+			b.beat(alive, lease)
+		} else {
+			b.begin(node, j)
+			b.ok(errOf(b.store.Release(b.Context(), node, nil)))
+		}
+		if c.anew {
+			occurrence = j.Due
 		}
 		got := b.state(j.ID, durable.Waiting)
-		if !got.Due.Equal(due) || !got.Occurrence.Equal(occurrence) || got.Attempt != c.attempts-1 {
+		if !got.Due.Equal(j.Due) || !got.Occurrence.Equal(occurrence) || got.Attempt != c.attempts-1 {
 			b.Errorf("in attempt %d, for %v from now: job is %+v, and its due time was %v", c.attempts, c.by, got, j.Due)
 		}
 		b.change(j.ID, durable.OpCancel, durable.Applied)

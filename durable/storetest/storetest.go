@@ -97,7 +97,7 @@ var tests = []struct {
 	{"BeatOfALateNodeSparesTheOthers", beatLate},
 	{"BeatLooksAsAClaimWould", beatLooks},
 	{"ReleaseTakesTheAttemptBack", releaseTakesBack},
-	{"ReleaseWaitsForTheOccurrence", releaseWaits},
+	{"ReleaseLosesNothingMissed", releaseAnew},
 	{"ReleaseKeepsWhatIsNamed", releaseKeeps},
 	{"ReleaseDoesWhatWasWished", releaseFulfills},
 	{"ReleaseOfDeadNodeLeavesNothing", releaseDead},

@@ -69,8 +69,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
-		old: "while the clock was ahead\n\t}\n\tApplyPending(j)\n",
-		new: "while the clock was ahead\n\t}\n",
+		old: "is decided on anew\n\t\t}\n\t}\n\tApplyPending(j)\n",
+		new: "is decided on anew\n\t\t}\n\t}\n",
 		by:  "./durable/memory", test: "TestStoreConformance",
 	},
 	{

@@ -154,8 +154,12 @@ func Release(j *durable.Job, now time.Time) {
 		j.Attempt--
 	}
 	free(j)
-	if j.Attempt == 0 && j.Occurrence.After(now) && j.Occurrence.After(j.Due) {
-		j.Due = j.Occurrence // it was decided on while the clock was ahead
+	if j.Attempt == 0 && j.Occurrence.After(now) && j.Occurrence.After(j.Due) { // decided on while the clock was ahead
+		if j.Schedule == once {
+			j.Due = j.Occurrence
+		} else {
+			j.Occurrence = j.Due // what was missed from there on is decided on anew
+		}
 	}
 	ApplyPending(j)
 	j.Updated = now
