@@ -304,6 +304,8 @@ func (e *event) short() (sign, string) {
 			text += " (" + change + ")"
 		}
 		return signNote, text
+	case "note on the file":
+		return signWarn, "line " + e.text("line") + ": " + e.text("what") + e.hinted()
 	case "job summary":
 		return signNote, e.counts()
 	case "executord ended":
@@ -356,7 +358,7 @@ func (e *event) counts() string {
 // rest returns the message, with all that goes with it.
 func (e *event) rest() string {
 	text := job.Printable(e.Message)
-	reason, hint := e.text("reason"), e.text("hint")
+	reason, hint := e.text("reason"), e.hinted()
 	for _, a := range e.attrs {
 		if value := shortValue(a.Value.Resolve()); value != "" {
 			text += " " + a.Key + "=" + value
@@ -365,8 +367,13 @@ func (e *event) rest() string {
 	if reason != "" {
 		text += ": " + reason
 	}
-	if hint != "" {
-		text += "\nhint: " + hint
+	return text + hint
+}
+
+// hinted returns what is to be done, in a line of its own.
+func (e *event) hinted() string {
+	if hint := e.text("hint"); hint != "" {
+		return "\nhint: " + hint
 	}
-	return text
+	return ""
 }

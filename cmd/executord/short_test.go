@@ -31,6 +31,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Warn("runs skipped", "count", 2, "first", due, "reason", "the run before is in progress", "running", 1)
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
+	log.Warn("note on the file", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
 	log.Info("executord ended", "jobs", 2, "runs", 3, "failed", 1, "skipped", 0, "missed", 0, "interrupted", 0, "exit", 0)
 	got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "hh:mm:ss")
 	want := `hh:mm:ss executord · executord started file=jobs.crontab
@@ -49,6 +50,8 @@ hh:mm:ss a-name-that-is-~ ✗ not started: there is no program
                           ✗ x
 hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
+hh:mm:ss executord        ! line 4: MAILTO is ignored
+                          ! hint: remove it
 hh:mm:ss executord        · ended: 3 runs, 1 failed
 `
 	if got != want {
@@ -91,9 +94,9 @@ func TestShortLogColours(t *testing.T) {
 func TestShortLogFits(t *testing.T) {
 	words := []string{"a", "word", "日本語", "\x1b[31m", "é", "\t", strings.Repeat("x", 50), "\u202e", "👍", "\n", "a\rb", " "}
 	messages := []string{"run started", "run ended", "run not started", "run delayed", "runs skipped", "runs missed", "job scheduled",
-		"job summary", "executord ended", "draining", "another"}
+		"job summary", "executord ended", "note on the file", "draining", "another"}
 	keys := []string{"job", "run", "reason", "hint", "outcome", "exit", "signal", "took", "note", "until", "next", "schedule", "count",
-		"running", "failed", "stream", "other", "late"}
+		"running", "failed", "stream", "other", "late", "line", "what"}
 	text := func() string {
 		var b strings.Builder
 		for range rand.IntN(12) {

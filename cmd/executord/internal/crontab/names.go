@@ -14,8 +14,14 @@ import (
 // A variable (JOB=backup) lost: it would hold for all lines below it, as
 // variables do, and would reach the command.
 func (p *parser) comment(n int, text string) {
-	name, ok := strings.CutPrefix(strings.Trim(text, "#"+blanks), "name:")
+	const key = "name:"
+	text = strings.Trim(text, "#"+blanks)
+	name, ok := strings.CutPrefix(text, key)
 	if !ok {
+		if len(text) > len(key) && strings.EqualFold(text[:len(key)], key) {
+			p.report.Note(n, "write # "+key+text[len(key):]+" if it is to name the next job",
+				"a name is given by name: in small letters; this is a comment")
+		}
 		return
 	}
 	name = job.CanonicalName(strings.Trim(name, blanks))

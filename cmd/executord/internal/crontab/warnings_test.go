@@ -177,6 +177,8 @@ func TestParseNotes(t *testing.T) {
 		{`@daily x \`, "the line ends with a backslash, but lines cannot be continued in a crontab"},
 		{"# name: two words", `"two words" names no job: it is no name`},
 		{"# name: unused", `the name "unused" names no job`},
+		{"# Name: nightly", "a name is given by name: in small letters; this is a comment"},
+		{"# NAME : nightly", ""},
 		{"# a comment: with a colon", ""},
 		{"@daily mail -s report me%Dear me,%all is well.", ""},
 		{`@daily date +\%F`, ""},
