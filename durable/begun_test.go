@@ -23,7 +23,6 @@ func TestNodeLostCountsOnlyWhatHasBegun(t *testing.T) {
 		dies := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(dies, "k", untilOver)
 		start(t, dies)
-		synctest.Wait()
 		begun := time.Now()
 		running := must(k.ScheduleAll(t.Context(), 0, make([]string, 2), durable.Attempts(1)))
 		waiting := must(k.ScheduleAll(t.Context(), 0, make([]string, 20), durable.Attempts(1)))
@@ -84,7 +83,6 @@ func TestRunThatIsShortIsNotNoted(t *testing.T) {
 			return 0, nil
 		})
 		start(t, jobs)
-		synctest.Wait()
 		for _, id := range must(k.ScheduleAll(t.Context(), 0, make([]time.Duration, 100))) {
 			must(k.Await(t.Context(), id))
 		}
@@ -127,7 +125,6 @@ func TestSuspectIsNotedBeforeItBegins(t *testing.T) {
 					return "", nil
 				})
 				start(t, dies)
-				synctest.Wait()
 				id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 
 				second := newFaulty(store)

@@ -21,7 +21,6 @@ func TestNodeReleasesJobsOfClosedPool(t *testing.T) {
 		jobs := newJobs(t, store, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		stop := start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 500*time.Millisecond, "")) // claimed at once
 		pool.Close()
 		time.Sleep(10 * time.Second)
@@ -40,7 +39,6 @@ func TestNodeClaimsNothingForClosedPool(t *testing.T) {
 		closed := newJobs(t, store, func(c *durable.Config) { c.Executor, c.Logger = pool, log.logger() })
 		durable.Handle(closed, "k", new(diary).handler)
 		start(t, closed)
-		synctest.Wait()
 		pool.Close()
 		open := newJobs(t, store)
 		var d diary
@@ -109,7 +107,6 @@ func TestNodeReleasesJobsBehindLongHandlers(t *testing.T) {
 				return "", nil
 			})
 			start(t, jobs)
-			synctest.Wait()
 			return k
 		}
 		k := add()
@@ -161,7 +158,6 @@ func newShared(t *testing.T) (*executor.ScheduledPool, *durable.Kind[string, str
 	jobs := newJobs(t, memory.New(), func(c *durable.Config) { c.Executor = pool })
 	k := durable.Handle(jobs, "k", d.handler)
 	start(t, jobs)
-	synctest.Wait()
 	return pool, k, d
 }
 
@@ -224,7 +220,6 @@ func TestNodeReleasesJobDeclinedDuringRelease(t *testing.T) {
 		jobs := newJobs(t, line, func(c *durable.Config) { c.Executor = pool })
 		k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
 		start(t, jobs)
-		synctest.Wait()
 		early := must(k.Schedule(t.Context(), 400*time.Millisecond, ""))
 		time.Sleep(300 * time.Millisecond)
 		late := must(k.Schedule(t.Context(), 1200*time.Millisecond, ""))
@@ -258,7 +253,6 @@ func TestNodeThatReleasesKeepsWorkersBusy(t *testing.T) {
 		})
 		later := durable.Handle(jobs, "later", new(diary).handler)
 		start(t, jobs)
-		synctest.Wait()
 		line.delay("release", 400*time.Millisecond)
 		line.delay("claim", 400*time.Millisecond)
 		must(work.ScheduleAll(t.Context(), 500*time.Millisecond, make([]string, 40)))

@@ -70,7 +70,6 @@ func TestClockPutBackKeepsNothingOpen(t *testing.T) {
 				var d diary
 				k := durable.Handle(jobs, "k", d.handler)
 				stop := start(t, jobs)
-				synctest.Wait()
 				id := must(k.Schedule(t.Context(), 20*time.Millisecond, "")) // it is confirmed at once
 				synctest.Wait()
 				store.Shift(-time.Minute)
@@ -107,7 +106,6 @@ func TestClockJumpKeepsLengthOfRun(t *testing.T) {
 				return "", nil
 			})
 			start(t, jobs)
-			synctest.Wait()
 			id := must(k.Schedule(t.Context(), 0, ""))
 			time.Sleep(30 * time.Second)
 			store.Shift(jump)
@@ -131,7 +129,6 @@ func TestClockJumpMovesPendingJobs(t *testing.T) {
 				jobs := newJobs(t, c.store)
 				k := durable.Handle(jobs, "k", c.handler)
 				start(t, jobs)
-				synctest.Wait()
 				base := time.Now().UTC()
 				for _, d := range []time.Duration{30 * time.Millisecond, 40 * time.Millisecond,
 					100 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, 30 * time.Minute, 2 * time.Hour} {
@@ -177,7 +174,6 @@ func TestClockJumpIsNoticed(t *testing.T) {
 			})
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
-			synctest.Wait()
 			begun := time.Now()
 			id := must(k.Schedule(t.Context(), 10*time.Second, 0)) // claimed at once
 			c.store.Shift(jump)
@@ -336,7 +332,6 @@ func TestClockPutBackHoldsUpNoOtherJob(t *testing.T) {
 				jobs := newJobs(t, line)
 				k := durable.Handle(jobs, "k", c.handler, tt.opts...)
 				start(t, jobs)
-				synctest.Wait()
 				added := make(chan []durable.ID, 1)
 				go func() { added <- must(k.ScheduleAll(t.Context(), tt.delay, make([]time.Duration, 4))) }()
 				time.Sleep(2 * time.Millisecond) // they are the node's
@@ -387,7 +382,6 @@ func TestClockJumpAfterInsertReleasesJob(t *testing.T) {
 		jobs := newJobs(t, line, func(cfg *durable.Config) { cfg.Executor = pool })
 		k = durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0))
 		time.Sleep(time.Second)
 		if j := must(jobs.Get(t.Context(), id)); j.State != durable.Waiting || j.Attempt != 0 {
@@ -404,7 +398,6 @@ func TestClockSmallStepBackBeginsNothingEarly(t *testing.T) {
 		jobs := newJobs(t, c.store)
 		k := durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 20*time.Millisecond, 0)) // running at once, for the database
 		time.Sleep(5 * time.Millisecond)
 		c.store.Shift(-50 * time.Millisecond)
@@ -507,7 +500,6 @@ func TestClockJumpKeepsGrid(t *testing.T) {
 			jobs := newJobs(t, c.store)
 			k := durable.Handle(jobs, "k", c.handler)
 			start(t, jobs)
-			synctest.Wait()
 			must(k.AtFixedRate(t.Context(), "rate", time.Minute, time.Minute, 0))
 			must(k.On(t.Context(), "cron", cron.MustParse("CRON_TZ=UTC */5 * * * *"), 0))
 			time.Sleep(10*time.Minute + 30*time.Second)
@@ -547,7 +539,6 @@ func TestClockIsTheStores(t *testing.T) {
 			k := durable.Client[int, int](jobs, "k")
 			if node {
 				start(t, jobs)
-				synctest.Wait()
 			}
 			now := must(store.Now(t.Context()))
 			id := must(k.On(t.Context(), "key", cron.MustParse("CRON_TZ=UTC 0 * * * *"), 0))
@@ -566,7 +557,6 @@ func TestClockOfTheMachineDoesNotCount(t *testing.T) {
 			store.skew = skew
 			jobs, k, d := newNode(t, store)
 			start(t, jobs)
-			synctest.Wait()
 			begun := time.Now().UTC().Round(0)
 			must(k.Schedule(t.Context(), time.Minute, ""))
 			must(k.At(t.Context(), begun.Add(skew+2*time.Minute), ""))

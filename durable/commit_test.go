@@ -58,7 +58,6 @@ func TestCommitterLockedRowHoldsUpNoOther(t *testing.T) {
 				jobs := newJobs(t, store, func(c *durable.Config) { c.Logger = log.logger() })
 				k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 1, nil })
 				stop := start(t, jobs)
-				synctest.Wait()
 				first := must(k.Schedule(t.Context(), time.Second, 1))
 				store.pick(first, locked)
 				rest := must(k.ScheduleAll(t.Context(), time.Second, make([]int, 50)))

@@ -115,7 +115,6 @@ func TestJobsCancelEndsContextOfWaitingRun(t *testing.T) {
 			return "", ctx.Err()
 		})
 		stop := start(t, jobs)
-		synctest.Wait()
 		must(k.Schedule(t.Context(), 0, time.Second/2))
 		synctest.Wait()
 		waits := must(k.Schedule(t.Context(), 0, 0))
@@ -145,7 +144,6 @@ func TestJobsCancelAnsweredLateSparesNextRun(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, ""))
 		synctest.Wait()
 		line.delay("change", 5*time.Second)
@@ -170,7 +168,6 @@ func TestJobsCancelKeepsJobFromBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		synctest.Wait()
 		for _, delay := range []time.Duration{500 * time.Millisecond, time.Minute} {
 			id := must(k.Schedule(t.Context(), delay, ""))
 			if a := must(jobs.Cancel(t.Context(), id)); a != durable.Applied {
@@ -203,8 +200,7 @@ func TestJobsCancelEndsHandlerContext(t *testing.T) {
 				})
 				start(t, jobs)
 				id := must(k.Schedule(t.Context(), 0, ""))
-				time.Sleep(time.Second + time.Millisecond) // after the poll that may begin it
-				synctest.Wait()
+				time.Sleep(untilNoted)
 				asked := time.Now()
 				if a := must(canceler.Cancel(t.Context(), id)); a != durable.Deferred {
 					t.Errorf("Cancel: %v", a)
@@ -225,7 +221,6 @@ func TestJobsResumeKeepsGrid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now()
 		id := must(k.AtFixedRate(t.Context(), "key", time.Minute, time.Minute, "",
 			durable.OnMissed(durable.Skip(time.Second))))
@@ -243,7 +238,6 @@ func TestJobsRunNowKeepsSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now()
 		id := must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, ""))
 		time.Sleep(20 * time.Minute)
@@ -267,7 +261,6 @@ func TestJobsRescheduleBeforeFirstTimeKeepsSchedule(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				jobs, k, d := newNode(t, memory.New(), lazy)
 				start(t, jobs)
-				synctest.Wait()
 				begun := time.Now()
 				id := must(k.AtFixedRate(t.Context(), "key", 10*time.Hour, time.Hour, "", durable.OnMissed(missed)))
 				time.Sleep(20 * time.Minute)
@@ -286,7 +279,6 @@ func TestJobsRescheduleMovesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now().Round(0)
 		near := must(k.Schedule(t.Context(), 700*time.Millisecond, ""))
 		far := must(k.Schedule(t.Context(), time.Hour, ""))

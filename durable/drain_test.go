@@ -23,7 +23,6 @@ func TestNodeDrains(t *testing.T) {
 			return "", nil
 		})
 		stop := start(t, jobs)
-		synctest.Wait()
 		running := must(k.Schedule(t.Context(), 0, ""))
 		claimed := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
 		synctest.Wait()
@@ -101,7 +100,6 @@ func TestNodeDrainReleasesLateJobs(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- ends.Run(ctx) }()
 				start(t, other)
-				synctest.Wait()
 				must(durable.Client[string, string](ends, "long").Schedule(t.Context(), 0, ""))
 				synctest.Wait()
 				disturb(line, store)
@@ -156,7 +154,6 @@ func TestNodeDrainWithClosedPool(t *testing.T) {
 			return "", nil
 		})
 		stop := start(t, jobs)
-		synctest.Wait()
 		must(k.Schedule(t.Context(), 0, ""))
 		synctest.Wait()
 		time.AfterFunc(5*time.Second, func() { pool.ShutdownNow() })
@@ -229,7 +226,6 @@ func TestNodeDrainCancelsInTimeWhenStoreHangs(t *testing.T) {
 			return "", ctx.Err()
 		})
 		stop := start(t, jobs)
-		synctest.Wait()
 		must(k.Schedule(t.Context(), 0, ""))
 		must(k.Schedule(t.Context(), time.Minute, "")) // claimed ahead, to be released
 		synctest.Wait()
@@ -257,7 +253,6 @@ func TestNodeDrainEndsWhenStoreHangs(t *testing.T) {
 				return "", nil
 			})
 			stop := start(t, jobs)
-			synctest.Wait()
 			must(k.Schedule(t.Context(), 0, 2*time.Second))
 			must(k.Schedule(t.Context(), time.Second, 0)) // claimed ahead, to be released
 			synctest.Wait()
@@ -300,7 +295,6 @@ func TestNodeDrainReleasesNothingAfterHandlers(t *testing.T) {
 				return "", nil
 			})
 			stop := start(t, jobs)
-			synctest.Wait()
 			must(k.Schedule(t.Context(), 0, ""))
 			must(k.Schedule(t.Context(), time.Second, ""))
 			synctest.Wait()
@@ -339,7 +333,6 @@ func TestNodeDrainSignsOff(t *testing.T) {
 		k := durable.Handle(leaving, "k", d.handler)
 		durable.Handle(heir, "k", d.handler)
 		stop := start(t, leaving)
-		synctest.Wait()
 		added := time.Now()
 		must(k.Schedule(t.Context(), time.Second, ""))
 		f.set(func(op string) (error, error) {
@@ -399,7 +392,6 @@ func TestNodeSignsOffLast(t *testing.T) {
 				jobs := newJobs(t, store)
 				k := durable.Handle(jobs, "k", new(diary).handler)
 				stop := start(t, jobs)
-				synctest.Wait()
 				must(k.Schedule(t.Context(), 40*time.Millisecond, "")) // confirmed a little before
 				for !store.underWay.Load() {
 					time.Sleep(time.Millisecond)
@@ -429,7 +421,6 @@ func TestNodeDrainReleasesWhenStoreIsBack(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- ends.Run(ctx) }()
 		start(t, other)
-		synctest.Wait()
 		must(long.Schedule(t.Context(), 0, ""))
 		synctest.Wait() // it has begun
 		added := time.Now()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	_ "time/tzdata"
 
@@ -68,7 +69,9 @@ func newNode(t *testing.T, store durable.Store, change ...func(*durable.Config))
 // lazy makes a node look and heartbeat seldom, for tests that last for days.
 func lazy(c *durable.Config) { c.Poll, c.Lease = 10*time.Minute, time.Hour }
 
-// start runs jobs until the function returned is called, or the test ends.
+// start runs jobs until the function returned is called, or the test ends. When it returns, the node has joined and
+// looked for jobs once, unless its store takes time: what is due from then on is not left to the poll a second later,
+// at the end of which a test may ask.
 func start(t *testing.T, jobs *durable.Jobs) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,6 +89,7 @@ func start(t *testing.T, jobs *durable.Jobs) (stop func()) {
 		}
 	}
 	t.Cleanup(stop)
+	synctest.Wait()
 	return stop
 }
 

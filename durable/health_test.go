@@ -30,7 +30,6 @@ func TestHealthy(t *testing.T) {
 		line.down()
 		wants("before Run, without a store", "the store does not answer: store is down")
 		stop := start(t, jobs)
-		synctest.Wait()
 		wants("before it has joined", "has not answered join")
 		line.up()
 		time.Sleep(5 * time.Second)

@@ -28,7 +28,6 @@ func TestNodeLateCancelSparesNextRun(t *testing.T) {
 			return "", context.Cause(ctx)
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		synctest.Wait()
 		line.delay("heartbeat", time.Second) // the first asks after 900 ms, and is answered a second later
@@ -63,7 +62,6 @@ func TestNodeDeclaredDeadCancelsHandlers(t *testing.T) {
 			return "", cause
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, ""))
 		synctest.Wait()
 		// What frees its jobs, too.
@@ -282,7 +280,6 @@ func TestNodeSuspendedBeginsNothing(t *testing.T) {
 		line := newFaulty(store)
 		jobs, k, d := newNode(t, line, func(c *durable.Config) { c.Lease = 300 * time.Millisecond })
 		start(t, jobs)
-		synctest.Wait()
 		must(k.Schedule(t.Context(), 900*time.Millisecond, "")) // claimed at once
 		line.down()
 		time.Sleep(10 * time.Second)
@@ -398,7 +395,6 @@ func TestNodeLateHeartbeatIsNoLease(t *testing.T) {
 		line := newFaulty(store)
 		jobs, k, d := newNode(t, line)
 		start(t, jobs)
-		synctest.Wait()
 		line.mu.Lock()
 		line.late = map[string]time.Duration{"heartbeat": 2900 * time.Millisecond}
 		line.mu.Unlock()
@@ -435,7 +431,6 @@ func TestNodeLogsDeadJobsAside(t *testing.T) {
 		k := durable.Handle(other, "k", func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", nil })
 		start(t, jobs)
 		start(t, other)
-		synctest.Wait()
 		must(long.Schedule(t.Context(), 0, ""))
 		must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		time.Sleep(untilNoted)
@@ -511,7 +506,6 @@ func TestNodeLateHeartbeatIsFollowedInTime(t *testing.T) {
 			return 0, context.Cause(ctx)
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		line.mu.Lock()
 		line.late = map[string]time.Duration{"heartbeat": 3 * time.Second}

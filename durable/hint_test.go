@@ -93,7 +93,6 @@ func TestHintsThatHelpCountAtOnce(t *testing.T) {
 		var d diary
 		durable.Handle(jobs, "k", d.handler)
 		start(t, jobs)
-		synctest.Wait()
 		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		begun := time.Now()
 		var want []time.Duration

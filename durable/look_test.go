@@ -64,7 +64,6 @@ func TestNodeHasWhatItHolds(t *testing.T) {
 			return 0, nil
 		})
 		stop := start(t, jobs)
-		synctest.Wait()
 		ahead := must(k.Schedule(t.Context(), 10*time.Second, 3))
 		runs := must(k.Schedule(t.Context(), 0, 1))
 		synctest.Wait()

@@ -20,7 +20,6 @@ func TestOutageEndsWhenStoreAnswers(t *testing.T) {
 		jobs := newJobs(t, line, func(c *durable.Config) { c.Logger = log.logger() })
 		kind := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, nil })
 		start(t, jobs)
-		synctest.Wait()
 		must(kind.Schedule(t.Context(), time.Hour, 1))
 		line.down()
 		time.Sleep(10 * time.Minute)

@@ -76,7 +76,6 @@ func TestPauseKindHereIsAtOnce(t *testing.T) {
 				store := newFaulty(memory.New())
 				jobs, k, d := newNode(t, store)
 				start(t, jobs)
-				synctest.Wait()
 				store.delay(late, 700*time.Millisecond)
 				time.Sleep(500 * time.Millisecond)
 				added := make(chan bool)
@@ -205,7 +204,6 @@ func TestPauseKindMissesOccurrences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		jobs, k, d := newNode(t, memory.New())
 		start(t, jobs)
-		synctest.Wait()
 		must(k.AtFixedRate(t.Context(), "rate", time.Minute, time.Minute, "", durable.OnMissed(durable.Skip(time.Second))))
 		must(0, jobs.PauseKind(t.Context(), "k"))
 		begun := time.Now()

@@ -311,7 +311,6 @@ func TestFailureByGoexitKeepsSchedule(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now()
 		id := must(k.AtFixedRate(t.Context(), "key", time.Hour, time.Hour, "", durable.Attempts(1)))
 		time.Sleep(2*time.Hour + time.Minute)

@@ -195,7 +195,6 @@ func TestJobsRegisterWhileRunning(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		synctest.Wait()
 		at := time.Now()
 		must(jobs.Register(t.Context(), k.FixedRate("a", 0, time.Hour, "a"),
 			k.FixedRate("b", 7*time.Millisecond, time.Hour, "b")))

@@ -69,7 +69,6 @@ func TestNodeReleasesJobsOfOvertakenCall(t *testing.T) {
 				} else {
 					line.claim.Do(func() {})
 					start(t, jobs)
-					synctest.Wait()
 					if _, err := k.Schedule(t.Context(), 0, ""); !errors.Is(err, errLost) {
 						t.Errorf("Schedule: %v", err)
 					}
@@ -90,7 +89,6 @@ func TestNodeReleasesWhileScheduleWaits(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs, k, d := newNode(t, line)
 		start(t, jobs)
-		synctest.Wait()
 		var inserts atomic.Int64
 		line.set(func(op string) (error, error) {
 			if op == "insert" {
@@ -140,7 +138,6 @@ func TestNodeReleasesJobOfLostAnswer(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs, k, d := newNode(t, line)
 		start(t, jobs)
-		synctest.Wait()
 		line.set(func(op string) (error, error) {
 			if op == "insert" {
 				return nil, errLost
@@ -164,7 +161,6 @@ func TestNodeKeepsJobBeingInserted(t *testing.T) {
 		line := newFaulty(memory.New())
 		jobs, k, d := newNode(t, line)
 		start(t, jobs)
-		synctest.Wait()
 		line.delay("insert", 2500*time.Millisecond)
 		lost := false
 		line.set(func(op string) (error, error) { // the claim of another job loses its answer meanwhile
@@ -193,7 +189,6 @@ func TestNodeLateInsertSparesNextRun(t *testing.T) {
 		jobs := newJobs(t, line)
 		k := durable.Handle(jobs, "k", c.handler)
 		start(t, jobs)
-		synctest.Wait()
 		line.delay("insert", time.Second)
 		go k.Schedule(t.Context(), 500*time.Millisecond, 5*time.Minute, durable.Key("key"))
 		time.Sleep(100 * time.Millisecond)

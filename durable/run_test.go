@@ -60,7 +60,6 @@ func TestRunCutShortByOutageIsNoAttempt(t *testing.T) {
 			}
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 0, "", durable.Attempts(1)))
 		synctest.Wait()
 		line.down()
@@ -391,7 +390,6 @@ func TestRunConfirmingIsAskedForOnce(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		synctest.Wait()
 		id := must(k.Schedule(t.Context(), 900*time.Millisecond, ""))
 		line.set(func(op string) (error, error) {
 			if op == "commit" {

@@ -227,7 +227,6 @@ func TestJobBeginsAtItsTime(t *testing.T) {
 		jobs, here, d := newNode(t, store)
 		elsewhere := durable.Client[string, string](newJobs(t, store), "k")
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now().Round(0)
 		var want []time.Duration
 		for _, delay := range []time.Duration{0, 5 * time.Millisecond, 300 * time.Millisecond, time.Second,
@@ -255,7 +254,6 @@ func TestFixedRateKeepsGrid(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now()
 		must(k.AtFixedRate(t.Context(), "key", 50*time.Millisecond, 100*time.Millisecond, ""))
 		time.Sleep(400 * time.Millisecond)
@@ -274,7 +272,6 @@ func TestFixedDelayCountsFromEnd(t *testing.T) {
 			return "", nil
 		})
 		start(t, jobs)
-		synctest.Wait()
 		begun := time.Now()
 		must(k.WithFixedDelay(t.Context(), "key", 0, time.Minute, ""))
 		time.Sleep(2*time.Minute + 10*time.Second)
@@ -387,7 +384,6 @@ func TestFixedRateGoesOnForCenturies(t *testing.T) {
 			must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
 			now := must(store.Now(t.Context()))
 			start(t, jobs)
-			synctest.Wait()
 			j := must(jobs.Get(t.Context(), id))
 			if left := j.Due.Sub(now); d.count() == 0 || left <= 0 || left > time.Hour {
 				t.Errorf("after %d runs the job is %+v at %v", d.count(), j, now)

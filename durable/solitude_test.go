@@ -117,7 +117,6 @@ func TestJobLostOftenRunsAlone(t *testing.T) {
 				})
 				must(jobs.Pause(t.Context(), id))
 				start(t, jobs)
-				synctest.Wait()
 				must(k.Schedule(t.Context(), 0, "before"))
 				synctest.Wait()
 				due := time.Now()
