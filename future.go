@@ -105,7 +105,7 @@ func mayRun(ctx context.Context, t *task.Task) bool {
 // t is waiting in, or of a share of it.
 func submittedFromOwnPool(t *task.Task) bool {
 	owner := t.Owner()
-	return owner != nil && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
+	return owner != nil && !owner.Keyed && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
 }
 
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is

@@ -3,6 +3,8 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -803,4 +805,78 @@ func TestFutureRunDuringRejection(t *testing.T) {
 			t.Errorf("%v, %v", v, err)
 		}
 	})
+}
+
+// A task that waits for one of another key does not run it itself, beside the tasks of that key.
+func TestFutureGetKeepsLimitOfKey(t *testing.T) {
+	for name, wait := range map[string]func(context.Context, *executor.Future[int]){
+		"Get":       func(ctx context.Context, f *executor.Future[int]) { f.Get(ctx) },
+		"Completed": func(_ context.Context, f *executor.Future[int]) { next(executor.Completed(f)) },
+	} {
+		for _, opts := range [][]executor.Option{nil, {executor.Retry(2, executor.Backoff(1, 1))}} {
+			t.Run(fmt.Sprint(name, " ", len(opts)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					pool := executor.Fixed(4)
+					defer pool.Close()
+					keyed := executor.NewKeyed[string](pool, 1)
+					running := 0
+					body := func(context.Context) (int, error) {
+						running++
+						defer func() { running-- }()
+						time.Sleep(time.Second)
+						return running, nil
+					}
+					before := executor.Submit(t.Context(), keyed.For("b"), body)
+					var f *executor.Future[int]
+					executor.Submit(t.Context(), keyed.For("a"), func(ctx context.Context) (int, error) {
+						f = executor.Submit(ctx, keyed.For("b"), body, opts...)
+						wait(ctx, f)
+						return 0, nil
+					}).Get(t.Context())
+					for _, f := range []*executor.Future[int]{before, f} {
+						if n, err := f.Get(t.Context()); n != 1 || err != nil {
+							t.Errorf("%d of the key ran at once, %v", n, err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A task may wait by Completed for tasks with Retry, even on the only worker.
+func TestCompletedByTaskRunsRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Single()
+		defer pool.Close()
+		n, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (sum int, err error) {
+			var fs []*executor.Future[int]
+			for range 3 {
+				attempts := 0
+				fs = append(fs, executor.Submit(ctx, pool, func(context.Context) (int, error) {
+					if attempts++; attempts < 3 {
+						return 0, errTask
+					}
+					return attempts, nil
+				}, executor.Retry(3, executor.Backoff(time.Second, time.Minute))))
+			}
+			for f := range executor.Completed(fs...) {
+				v, err := f.Result()
+				if err != nil {
+					return 0, err
+				}
+				sum += v
+			}
+			return sum, nil
+		}).Get(t.Context())
+		expect(t, "sum", n, 9)
+		expect(t, "error", err, nil)
+	})
+}
+
+func next[T any](seq iter.Seq[T]) (v T) {
+	for v = range seq {
+		break
+	}
+	return v
 }

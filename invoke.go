@@ -76,7 +76,7 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(&f.core) }
+		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(f.scheduled()) }
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -186,7 +186,13 @@ func (c *collector[T]) run(ctx context.Context) bool {
 	for c.mayRun != nil && c.tried < len(c.fs) {
 		f := c.fs[c.tried]
 		c.tried++
-		if f.State() == Pending && c.mayRun(f) {
+		r, retries := f.core.Options().Plan.(helper)
+		switch {
+		case f.State().Done() || !c.mayRun(f):
+		case retries:
+			r.help(r.latest().Context())
+			return true
+		case f.State() == Pending:
 			f.run(ctx)
 			return true
 		}

@@ -19,7 +19,8 @@ type ShareConfig struct {
 	// negative. The default, 0, is the size that the lending pool has at that moment.
 	Limit int
 
-	// Rate bounds how often tasks begin. The default is no bound.
+	// Rate bounds how often tasks begin, but for those that a task of the share runs itself
+	// while it waits for them. The default is no bound.
 	Rate Rate
 
 	// Queue holds the tasks that wait for the limit, the rate, or a worker of the lending
@@ -156,6 +157,10 @@ func (p *Pool) size() int {
 // its context ends. There is no limit to the number of keys, and a key without tasks takes
 // no memory. Keys that have tasks take turns.
 //
+// A task must not wait for a task of its own key, nor, where no worker is to spare, for one
+// of another: it does not run that itself, beside those of the key. It may wait for tasks that
+// it has submitted to the pool.
+//
 // A Keyed is a share of the pool, as by [Pool.Share], and ends with it. All methods may be
 // called by any goroutine.
 type Keyed[K comparable] struct{ pool *Pool }
@@ -201,6 +206,7 @@ func (k *Keyed[K]) Pool() *Pool { return k.pool }
 // keyed returns a share whose tasks have keys.
 func (p *Pool) keyed(n int) *Pool {
 	s := must(p.newShare(ShareConfig{}, newKeyedBacklog(n), maxQueued, bucket.Bucket{}))
+	s.owner.Keyed = true
 	if !p.lend(s) {
 		s.Shutdown()
 	}
