@@ -288,3 +288,47 @@ func withLast(err, last error) error {
 	}
 	return &lastError{err, last}
 }
+
+// Permanent marks err as one that another attempt of [Retry] would not change. The future
+// fails with err, without the mark. In a handler of package durable it makes the job dead at
+// once. Elsewhere the mark has no effect. A nil err is nil. All marks match each other:
+// errors.Is(err, Permanent(other)) reports whether err has one.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// Is reports whether target is a mark, of whatever error.
+func (e *permanentError) Is(target error) bool {
+	_, ok := target.(*permanentError)
+	return ok
+}
+
+// asPermanent returns the mark of err, nil if there is none.
+func asPermanent(err error) *permanentError {
+	switch err := err.(type) {
+	case *permanentError:
+		return err
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(any) bool }:
+		return wrappedPermanent(err)
+	}
+	return nil
+}
+
+// wrappedPermanent returns the mark in an error of a user's, whose methods may panic.
+func wrappedPermanent(err any) (mark *permanentError) {
+	defer func() {
+		if recover() != nil {
+			mark = nil
+		}
+	}()
+	errors.As(err.(error), &mark)
+	return mark
+}

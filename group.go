@@ -94,7 +94,7 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 
 // goRetrying is Go for a function with Retry.
 func (g *Group) goRetrying(fn func(context.Context) error, o *options) {
-	f, err := submitRetrying(g.ctx, g.ex, Func(fn).Call, o, nil)
+	f, err := submitRetrying(g.ctx, g.ex, Func(fn).Call, o, nil, nil)
 	r := f.core.Options().Plan.(helper)
 	if g.helps && err == nil {
 		g.waiting.addRetrying(r)

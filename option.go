@@ -2,8 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/executor-go/executor/internal/rhythm"
@@ -286,94 +284,3 @@ func adopt(t *task.Task, o *options) {
 // zero time if it has no schedule. The lateness of a run is time.Since of it, which
 // includes what [Jitter] has added.
 func Due(ctx context.Context) time.Time { return task.Due(ctx) }
-
-// Retry makes a task that fails run again, up to the given number of attempts in all, which
-// must be at least 1. backoff returns the time until the attempt after the n-th, from 1;
-// see [Backoff]. It must not be nil, and is called by a worker. The task holds no worker in
-// the meantime. Retry is for what runs once: [Submit], [Pool.Go], [Keyed.Go], [Group.Go],
-// [Map], [Schedule], [ScheduledPool.After] and [At], of which the first attempt is at its
-// time. It does not apply to [NewTask], nor in a pool with ScheduledConfig.Decorate.
-//
-// There is one future for all attempts. It fails with the error of the last, is Running
-// from the first attempt until it is done, and Cancel ends the attempt in progress, or the
-// wait. A failure is final if its error is marked by [Permanent], if the task panicked, or
-// if the executor rejects an attempt, as after Shutdown; the end of ctx and ShutdownNow are
-// final at once, also during the wait. The error then matches the one of the attempt before
-// as well.
-//
-// Each attempt is a task of the executor, with the options of the task, as its [Timeout],
-// and is counted and shown to hooks as one. The default is one attempt.
-func Retry(attempts int, backoff func(n int) time.Duration) Option {
-	return func(o *options) {
-		if attempts < 1 {
-			o.reject("Retry: attempts is %d; it must be at least 1", attempts)
-		}
-		if backoff == nil {
-			o.reject("Retry: nil backoff; use Backoff(first, most)")
-		}
-		o.retry = retryRule{attempts, backoff}
-	}
-}
-
-// Backoff returns a function for [Retry]: first after the first attempt, twice as much
-// after each further one, and not more than most, all shortened at random by up to a half.
-// first must be positive, and most at least first; Backoff panics otherwise.
-func Backoff(first, most time.Duration) func(n int) time.Duration {
-	if first <= 0 || most < first {
-		panic(invalid("Backoff(%v, %v): first must be positive, and most at least first", first, most).Error())
-	}
-	return func(n int) time.Duration {
-		d := first
-		for ; n > 1 && d < most; n-- {
-			d = min(2*d, most)
-			if d < 0 {
-				d = most
-			}
-		}
-		return d - rand.N(d/2+1)
-	}
-}
-
-// Permanent marks err as one that another attempt of [Retry] would not change. The future
-// fails with err, without the mark. In a handler of package durable it makes the job dead at
-// once. Elsewhere the mark has no effect. A nil err is nil. All marks match each other:
-// errors.Is(err, Permanent(other)) reports whether err has one.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
-
-// Is reports whether target is a mark, of whatever error.
-func (e *permanentError) Is(target error) bool {
-	_, ok := target.(*permanentError)
-	return ok
-}
-
-// asPermanent returns the mark of err, nil if there is none.
-func asPermanent(err error) *permanentError {
-	switch err := err.(type) {
-	case *permanentError:
-		return err
-	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(any) bool }:
-		return wrappedPermanent(err)
-	}
-	return nil
-}
-
-// wrappedPermanent returns the mark in an error of a user's, whose methods may panic.
-func wrappedPermanent(err any) (mark *permanentError) {
-	defer func() {
-		if recover() != nil {
-			mark = nil
-		}
-	}()
-	errors.As(err.(error), &mark)
-	return mark
-}

@@ -154,9 +154,14 @@ func (p *Pool) Remove(what any) bool {
 		return false // == would panic
 	}
 	var t *task.Task
-	if typed, ok := what.(interface{ taskCore() *task.Task }); ok {
-		t = typed.taskCore()
-		t.Owner() // a nil Future panics here, not under the lock
+	switch w := what.(type) {
+	case interface{ scheduled() *task.Task }:
+		t = w.scheduled()
+	case typedTask:
+		t = w.taskCore()
+	}
+	if t != nil {
+		t.Owner() // of a zero Future panics here, not under the lock
 	}
 	var found entry
 	p.mu.Lock()

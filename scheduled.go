@@ -235,7 +235,7 @@ func onceRetrying[T any](
 	ctx context.Context, p *ScheduledPool, m moment, fn func(context.Context) (T, error), o *options,
 ) (*Future[T], error) {
 	m.jitter = o.jitter
-	f, err := submitRetrying(ctx, p, fn, o, func(t *task.Task, e entry) error { return p.schedule(ctx, t, e, m) })
+	f, err := submitRetrying(ctx, p, fn, o, nil, func(t *task.Task, e entry) error { return p.schedule(ctx, t, e, m) })
 	if err == nil && m.reported {
 		reportRetried(p.Pool, ctx, f, f)
 	}

@@ -2,8 +2,8 @@ package executor
 
 import (
 	"context"
+	"iter"
 	"sync"
-	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
@@ -19,7 +19,7 @@ import (
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	if len(opts) > 0 {
 		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
-			f, _ := submitRetrying(ctx, ex, fn, o, nil)
+			f, _ := submitRetrying(ctx, ex, fn, o, nil, nil)
 			return f
 		}
 	}
@@ -78,7 +78,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 	case err != nil:
 		return err
 	case o.retry.attempts > 0:
-		f, err := submitRetrying(ctx, ex, Func(fn).Call, o, nil)
+		f, err := submitRetrying(ctx, ex, Func(fn).Call, o, Func(fn), nil)
 		if err == nil {
 			reportRetried(p, ctx, f, Func(fn))
 		}
@@ -89,400 +89,227 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 	return ex.Execute(ctx, r)
 }
 
-// retrying is a task with Retry. Its future is not submitted; each attempt is, as a task of
-// its own:
+// Any submits the functions one by one until one has succeeded, and returns its
+// value. The other tasks are canceled; bodies that were running may return later than
+// Any. If all functions fail, it returns the error of the last one to fail; if ctx
+// ends first, the error of ctx. After a rejection the remaining functions are still
+// submitted. If a function is nil, nothing runs, and the error is [ErrNilTask]; without
+// functions it is [ErrNoTasks].
 //
-//	attempt ── failed ──▶ wait ── timer ──▶ attempt
-//	   │                    └─ future done, ctx ended, ShutdownNow ──▶ over
-//	   └─ succeeded, canceled, failed for good, future done ──▶ over
-type retrying[T any] struct {
-	future  Task[T] // of all attempts
-	first   attempt[T]
-	ctx     context.Context
-	ex      Executor
-	fn      func(context.Context) (T, error)
-	options *options
-
-	mu      sync.Mutex
-	n       int                             // attempts
-	current *attempt[T]                     // the latest attempt
-	timer   *time.Timer                     // for the next; nil before the first wait
-	watches [2]*ctxgroup.Member[retryWatch] // of ctx and of the pool, from the first wait on
-	last    error                           // of the attempt before
-	begun   bool                            // an attempt has begun
-	inBody  bool                            // the body of an attempt is running
-	waits   bool                            // the timer is set
-	over    bool                            // the future is done
-	more    chan struct{}                   // has a token when there is another attempt; nil unless a call of Get helps
-	left    func()                          // to be called when the body returns, since the future is done; else nil
-}
-
-// submitRetrying submits the first attempt by first, nil for Execute. The error is that of
-// its admission.
-func submitRetrying[T any](
-	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
-	first func(*task.Task, entry) error,
-) (*Future[T], error) {
+// If a task of the pool ex calls Any with its own context, Any runs the functions that no
+// worker has begun, so it needs no other worker.
+func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
-	if fn == nil {
-		return NewTask(fn).Future(), ErrNilTask
+	var zero T
+	if len(fns) == 0 {
+		return zero, ErrNoTasks
 	}
-	r := &retrying[T]{ctx: ctx, ex: ex, fn: fn, options: o}
-	f := r.future.Future()
-	f.fn = fn
-	f.core.Init()
-	adopt(&f.core, &options{name: o.name})
-	f.core.SetOptions().Plan = r
-	f.core.RemoveWhenDone(r)
-	return f, r.attempt(&r.first, first)
+	for _, fn := range fns {
+		if fn == nil {
+			return zero, ErrNilTask
+		}
+	}
+	c := newCollector[T](len(fns))
+	if runsOn(ctx, ex) {
+		c.mayRun = func(*Future[T]) bool { return true }
+	}
+	defer c.cancel()
+	var last error
+	judge := func(f *Future[T]) bool {
+		if f.State() != Succeeded {
+			last = f.Err()
+		}
+		return f.State() == Succeeded
+	}
+	for _, fn := range fns {
+		if ctx.Err() != nil {
+			return zero, task.ContextError(ctx)
+		}
+		t := NewTask(fn)
+		c.add(t.Future())
+		submit(ctx, ex, t)
+		for f := range c.ready() {
+			if judge(f) {
+				return f.value, nil
+			}
+		}
+	}
+	for f := range c.all(ctx) {
+		if judge(f) {
+			return f.value, nil
+		}
+	}
+	if c.pending() > 0 || ctx.Err() != nil {
+		return zero, task.ContextError(ctx) // whatever became of the tasks, which it has ended too
+	}
+	return zero, last
 }
 
-// attempt submits a, as the next attempt, by submit, nil for Execute.
-func (r *retrying[T]) attempt(a *attempt[T], submit func(*task.Task, entry) error) error {
-	a.retrying = r
-	a.core.Init()
-	adopt(&a.core, r.options)
-	r.mu.Lock()
-	if r.over {
-		r.mu.Unlock()
-		return nil
+// Completed returns an iterator over the futures in the order in which they are done.
+// Futures that are done at the start come first, in the order of fs. The loop waits for
+// each future without a limit: cancel the futures, or their context, to end it early.
+// Leaving the loop does not affect the futures.
+//
+// A task that has submitted the futures to its own pool with its context must run the loop
+// in its own goroutine: the loop runs the tasks that no worker has begun, so it needs no
+// other worker.
+func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		c := newCollector[T](len(fs))
+		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(f.scheduled()) }
+		for _, f := range fs {
+			c.add(f)
+		}
+		defer func() {
+			for i, f := range c.fs {
+				if n := c.callbacks[i]; n != nil {
+					f.core.RemoveCallback(n)
+				}
+			}
+		}()
+		for f := range c.all(context.Background()) {
+			if !yield(f) {
+				return
+			}
+		}
 	}
-	r.n++
-	r.current = a
-	r.mu.Unlock()
-	var err error
-	if submit != nil {
-		err = submit(&a.core, entry{a})
-	} else {
-		err = r.ex.Execute(r.ctx, a)
+}
+
+// collector gathers futures as they are done.
+type collector[T any] struct {
+	mayRun    func(*Future[T]) bool // whether the one that waits may run f; nil for no f
+	tried     int                   // of fs: those that it has run, or found begun
+	fs        []*Future[T]
+	callbacks []*task.Callback // by future; nil for one that was done
+	wake      chan struct{}    // holds a token while done may have something
+
+	mu   sync.Mutex
+	done []*Future[T] // in order, not yet handed out
+	left int          // futures added and not handed out
+}
+
+func newCollector[T any](n int) *collector[T] {
+	return &collector[T]{
+		fs:        make([]*Future[T], 0, n),
+		callbacks: make([]*task.Callback, 0, n),
+		wake:      make(chan struct{}, 1),
 	}
-	if err != nil {
-		a.end(task.Failed, err) // unless ex has completed it
-	} else {
-		watchForeign(r.ctx, a)
-	}
-	r.mu.Lock()
-	if r.more != nil {
+}
+
+func (c *collector[T]) add(f *Future[T]) {
+	c.mu.Lock()
+	c.left++
+	c.mu.Unlock()
+	c.fs = append(c.fs, f)
+	c.callbacks = append(c.callbacks, f.core.OnDone(func() {
+		c.mu.Lock()
+		c.done = append(c.done, f)
+		c.mu.Unlock()
 		select {
-		case r.more <- struct{}{}:
+		case c.wake <- struct{}{}:
 		default:
 		}
-	}
-	r.mu.Unlock()
-	return err
+	}))
 }
 
-// help runs attempts for a task of the same pool that waits for the future.
-func (r *retrying[T]) help(ctx context.Context) {
-	if task.OwnerOf(ctx) == nil || ctx.Done() != r.ctx.Done() {
-		return
-	}
-	for {
-		r.mu.Lock()
-		if r.more == nil {
-			r.more = make(chan struct{}, 1)
+// pending is how many futures have not been handed out.
+func (c *collector[T]) pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.left
+}
+
+// ready iterates over the futures that are done by now.
+func (c *collector[T]) ready() iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		for {
+			c.mu.Lock()
+			if len(c.done) == 0 {
+				c.mu.Unlock()
+				return
+			}
+			f := c.done[0]
+			c.done[0] = nil
+			c.done = c.done[1:]
+			c.left--
+			c.mu.Unlock()
+			if !yield(f) {
+				return
+			}
 		}
-		a := r.current
-		r.mu.Unlock()
-		if mayRun(ctx, &a.core) {
-			a.Run(ctx)
-		}
-		select {
-		case <-r.more:
-		case <-r.future.Done():
-			return
-		case <-ctx.Done():
-			return
+	}
+}
+
+// all iterates over all futures as they are done, until ctx ends.
+func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
+	return func(yield func(*Future[T]) bool) {
+		for {
+			for f := range c.ready() {
+				if !yield(f) {
+					return
+				}
+			}
+			switch {
+			case c.pending() == 0:
+				return
+			case c.run(ctx):
+			case task.Await(ctx, c.wake) != nil:
+				return
+			}
 		}
 	}
 }
 
-// begin reports whether the body is to be called for an attempt.
-func (r *retrying[T]) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.begun {
-		_, r.begun = r.future.core.BeginByHand(r.ctx, task.Once)
-	}
-	r.inBody = r.begun && !r.over // else it is canceled, or run by hand
-	return r.inBody
-}
-
-// returned follows the return of the body.
-func (r *retrying[T]) returned() {
-	r.mu.Lock()
-	over, left := r.inBody && r.over, r.left
-	r.inBody, r.left = false, nil
-	r.mu.Unlock()
-	if over {
-		r.release()
-	}
-	if left != nil {
-		left()
-	}
-}
-
-// onLeft has fn called when the future is done and no body is running.
-func (r *retrying[T]) onLeft(fn func()) {
-	r.future.OnDone(func() {
-		r.mu.Lock()
-		running := r.inBody
-		if running {
-			r.left = fn
-		}
-		r.mu.Unlock()
-		if !running {
-			fn()
-		}
-	})
-}
-
-// latest returns the latest attempt.
-func (r *retrying[T]) latest() *task.Task {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return &r.current.core
-}
-
-// judge follows the end of an attempt, with its value or its error.
-func (r *retrying[T]) judge(a *attempt[T], v T, err error) {
-	r.mu.Lock()
-	n, last, moot := r.n, r.last, r.over || !r.begun && a.core.Begun()
-	r.mu.Unlock()
-	if moot {
-		return
-	}
-	permanent := asPermanent(err)
-	switch state := a.core.State(); {
-	case state == task.Succeeded:
-		r.future.core.Complete(task.Succeeded, nil, func() {
-			r.future.value = v
-			r.future.drop()
-		})
-	case state == task.Canceled:
-		if cerr, ok := err.(*CanceledError); ok && last != nil {
-			err = canceled(withLast(cerr.Cause, last))
-		}
-		r.finish(task.Canceled, err)
-	case !a.core.Begun(): // rejected, or dropped by a policy
-		r.finish(task.Failed, withLast(err, last))
-	case permanent != nil:
-		if err == permanent {
-			err = permanent.err
-		}
-		r.finish(task.Failed, err)
-	case n >= r.options.retry.attempts, isAbrupt(err):
-		r.finish(task.Failed, err)
-	default:
-		r.wait(n, err)
-	}
-}
-
-// isAbrupt reports whether err is that of a panic or of runtime.Goexit.
-func isAbrupt(err error) bool {
-	_, panicked := err.(*PanicError)
-	return panicked || err == ErrGoexit
-}
-
-func (r *retrying[T]) finish(s task.State, err error) {
-	r.future.core.Complete(s, err, r.future.drop)
-}
-
-// wait sets the timer for the next attempt, after the n-th has failed with err.
-func (r *retrying[T]) wait(n int, err error) {
-	returned := false
-	defer func() {
-		if !returned { // backoff or a method of ctx panicked
-			r.finish(task.Failed, withLast(abrupt(recover()).err, err))
-		}
-	}()
-	d := r.options.retry.backoff(n)
-	r.mu.Lock()
-	r.last, r.waits = err, !r.over
-	if r.waits && r.timer != nil {
-		r.timer.Reset(d)
-	} else if r.waits {
-		r.timer = time.AfterFunc(d, r.next)
-	}
-	r.mu.Unlock()
-	for i, ctx := range [...]context.Context{ofCaller: r.ctx, ofPool: poolContext(r.ex)} {
+// run runs the first future that has not begun, if the caller may, and reports
+// whether there was one.
+func (c *collector[T]) run(ctx context.Context) bool {
+	for c.mayRun != nil && c.tried < len(c.fs) {
+		f := c.fs[c.tried]
+		c.tried++
+		r, retries := f.core.Options().Plan.(helper)
 		switch {
-		case ctx.Done() == nil:
-		case ctx.Err() != nil: // maybe since an attempt was running
-			r.ended(ctx, i)
-		case n == 1:
-			r.watch(ctx, i)
+		case f.State().Done() || !c.mayRun(f):
+		case retries:
+			r.help(r.latest().Context())
+			return true
+		case f.State() == Pending:
+			f.run(ctx)
+			return true
 		}
 	}
-	returned = true
+	return false
 }
 
-// next is the function of the timer.
-func (r *retrying[T]) next() {
-	defer func() { recover() }() // of a method of ctx; it has failed the attempt
-	r.mu.Lock()
-	r.waits = false
-	r.mu.Unlock()
-	r.attempt(new(attempt[T]), nil)
-}
-
-// The contexts that end a wait.
-const (
-	ofCaller = iota
-	ofPool
-)
-
-// watch has each wait end with ctx, which is that of the caller or of the pool.
-func (r *retrying[T]) watch(ctx context.Context, of int) {
-	m := retryWatches.NewMember(retryWatch{r, of}, ctx)
-	retryWatches.Add(m, ctx.Done())
-	r.mu.Lock()
-	over := r.over
-	r.watches[of] = m
-	r.mu.Unlock()
-	if over {
-		m.Remove()
+// cancel cancels whatever is not done.
+func (c *collector[T]) cancel() {
+	for _, f := range c.fs {
+		f.Cancel()
 	}
 }
 
-// retryWatches are the contexts of the tasks with Retry that have failed and are not done.
-var retryWatches = ctxgroup.Set[retryWatch]{Ended: func(w retryWatch, ctx context.Context) {
+// foreign are the futures that wait in executors which are not ours.
+var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
 	defer logPanicOfContext()
-	w.task.ended(ctx, w.of)
+	cancelByContext(tt, ctx)
 }}
 
-type retryWatch struct {
-	task interface {
-		ended(ctx context.Context, of int)
+// logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
+func logPanicOfContext() {
+	if v := recover(); v != nil {
+		logPanic(nil, context.Background(), TaskInfo{}, abrupt(v).panicked())
 	}
-	of int
 }
 
-// ended ends the wait, if there is one, since the context has ended. An attempt has that
-// context too.
-func (r *retrying[T]) ended(ctx context.Context, of int) {
-	r.mu.Lock()
-	waits, last := r.waits, r.last
-	r.mu.Unlock()
-	if !waits {
+// watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
+// does that itself. An executor of the user's may never call Run of a task whose context
+// has ended.
+func watchForeign(ctx context.Context, tt typedTask) {
+	t := tt.taskCore()
+	done := ctx.Done()
+	if done == nil || t.State() != task.Pending || t.Owner() != nil {
 		return
 	}
-	cause := ErrShutdown
-	if of == ofCaller {
-		cause = task.ContextError(ctx)
-	}
-	r.finish(task.Canceled, canceled(withLast(cause, last)))
-}
-
-// poolContext returns a context that ends when ex is shut down by ShutdownNow, as far as it
-// is one of ours.
-func poolContext(ex Executor) context.Context {
-	switch ex := ex.(type) {
-	case *Pool:
-		return ex.ctx
-	case *ScheduledPool:
-		return ex.ctx
-	case *keyExecutor:
-		return ex.pool.ctx
-	}
-	return context.Background()
-}
-
-// Remove follows the end of the future, whatever ended it. It is called before the waiters
-// of the future wake.
-func (r *retrying[T]) Remove() {
-	r.mu.Lock()
-	r.over = true
-	a, watches := r.current, r.watches
-	idle := r.begun && !r.inBody
-	if r.timer != nil {
-		r.timer.Stop()
-	}
-	r.mu.Unlock()
-	for _, m := range watches {
-		if m != nil {
-			m.Remove()
-		}
-	}
-	if a != nil {
-		a.core.Cancel(nil, ErrCanceled, nil)
-	}
-	if idle {
-		r.release()
-	}
-}
-
-// release records that no attempt is running any more, for Join.
-func (r *retrying[T]) release() {
-	r.future.core.Finish(task.Canceled, nil, func(bool) { r.future.fn, r.fn = nil, nil })
-}
-
-// attempt is one attempt. Nothing but its executor and its retrying can complete it.
-type attempt[T any] struct {
-	core     task.Task
-	retrying *retrying[T]
-}
-
-var _ typedTask = (*attempt[int])(nil)
-
-// Name returns the name of the task, for a hook or a policy that gets it.
-func (a *attempt[T]) Name() string { return a.core.Options().Name }
-
-func (a *attempt[T]) String() string { return describe("attempt", &a.core, errorOf(&a.core)) }
-
-// Run is called by an executor that is not of the package, and by what a RejectFunc has
-// given the task to.
-func (a *attempt[T]) Run(ctx context.Context) error { return runByHand(ctx, a) }
-
-func (a *attempt[T]) taskCore() *task.Task { return &a.core }
-
-func (a *attempt[T]) invoke(ctx context.Context) (end ending) {
-	r, back := a.retrying, false
-	var v T
-	defer func() {
-		if !back {
-			end = abrupt(recover())
-		}
-		r.returned()
-		a.core.Finish(end.state(), nil, nil)
-		r.judge(a, v, end.err)
-	}()
-	err := ErrCanceled
-	if r.begin() {
-		v, err = r.fn(ctx)
-	}
-	end = returned(ctx, err)
-	back = true
-	return end
-}
-
-func (a *attempt[T]) end(s task.State, err error) bool {
-	won := false
-	defer func() {
-		if won { // also if a hook has called runtime.Goexit
-			var none T
-			a.retrying.judge(a, none, errorOf(&a.core))
-		}
-	}()
-	return a.core.CompletePending(s, err, func() { won = true })
-}
-
-func (a *attempt[T]) fail(err error) {
-	var none T
-	a.core.FinishUncalled(err, nil)
-	a.retrying.judge(a, none, err)
-}
-
-func (a *attempt[T]) submitted() any     { return a }
-func (a *attempt[T]) runnable() Runnable { return a }
-
-func (a *attempt[T]) detachBody() func(context.Context) error { return a.retrying.future.detachBody() }
-
-// reportRetried reports the failure of a task with Retry whose future need not be kept.
-func reportRetried[T any](p *Pool, ctx context.Context, f *Future[T], submitted any) {
-	f.OnDone(func() {
-		if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
-			p.report(ctx, TaskInfo{Executor: p.name, Name: f.Name(), Task: submitted}, end)
-		}
-	})
+	m := foreign.NewMember(tt, ctx)
+	foreign.Add(m, done)
+	t.OnDone(m.Remove)
 }

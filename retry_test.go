@@ -1,0 +1,473 @@
+package executor_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/internal/testkit"
+)
+
+// seconds is a backoff of n seconds after the n-th attempt.
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// A task that fails is called again after its backoff, and its future has the value of the
+// attempt that succeeded; in between it holds no worker.
+func TestRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		start := time.Now()
+		var at []time.Duration
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
+			at = append(at, time.Since(start))
+			if len(at) < 4 {
+				return 0, errTask
+			}
+			return len(at), nil
+		}, executor.Retry(5, seconds), executor.Named("x"))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		expect(t, "state in between", f.State(), executor.Running)
+		expect(t, "name", f.Name(), "x")
+		s := checkStats(t, pool)
+		expect(t, "active in between", s.Active, 0)
+		expect(t, "queued in between", s.Queued, 0)
+		n, err := f.Get(t.Context())
+		expect(t, "value", n, 4)
+		expect(t, "error", err, nil)
+		if want := []time.Duration{0, seconds(1), seconds(3), seconds(6)}; !slices.Equal(at, want) {
+			t.Errorf("attempts at %v, want %v", at, want)
+		}
+		s = waitStats(t, pool)
+		expect(t, "failed", s.Failed, 3)
+		expect(t, "succeeded", s.Succeeded, 1)
+	})
+}
+
+// The last attempt decides; a permanent error, a panic and a Goexit are final.
+func TestRetryFinalFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail     func() error
+		attempts int
+		want     error
+	}{
+		"last":      {func() error { return errTask }, 3, errTask},
+		"permanent": {func() error { return executor.Permanent(errTask) }, 1, errTask},
+		"wrapped":   {func() error { return fmt.Errorf("no: %w", executor.Permanent(errTask)) }, 1, errTask},
+		"panic":     {func() error { panic(errTask) }, 1, errTask},
+		"Goexit":    {func() error { runtime.Goexit(); return nil }, 1, executor.ErrGoexit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := newPool(t, executor.Config{Core: 1})
+				n := 0
+				f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) {
+					n++
+					return 0, c.fail()
+				}, executor.Retry(3, seconds))
+				_, err := f.Get(t.Context())
+				expectIs(t, "error", err, c.want)
+				expect(t, "attempts", n, c.attempts)
+				expect(t, "state", f.State(), executor.Failed)
+				if name == "permanent" && err != errTask {
+					t.Errorf("error %v, want the marked one", err)
+				}
+			})
+		})
+	}
+}
+
+// The end of the context ends the wait at once, and the error matches its cause and the
+// error of the last attempt.
+func TestRetryContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		cause := errors.New("the user left")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		f := executor.Submit(ctx, pool, func(context.Context) (int, error) { return 0, errTask },
+			executor.Retry(3, func(int) time.Duration { return time.Hour }))
+		time.Sleep(time.Minute)
+		start := time.Now()
+		cancel(cause)
+		_, err := f.Get(t.Context())
+		expect(t, "after", time.Since(start), 0)
+		for _, want := range []error{cause, context.Canceled, executor.ErrCanceled, errTask} {
+			expectIs(t, "error", err, want)
+		}
+		expect(t, "state", f.State(), executor.Canceled)
+		expect(t, "Join", f.Join(t.Context()), nil)
+		time.Sleep(2 * time.Hour)
+		expect(t, "attempts", waitStats(t, pool).Submitted, 1)
+	})
+}
+
+// Cancel ends an attempt that runs, one that waits, and the time between two; Join waits
+// for the body that is running, and for no other.
+func TestRetryCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		waits := executor.Submit(t.Context(), pool, value(1), executor.Retry(3, seconds))
+		expect(t, "queued", waitStats(t, pool).Queued, 1)
+		expect(t, "Cancel", waits.Cancel(), true)
+		expect(t, "queued after", waitStats(t, pool).Queued, 0)
+		expect(t, "Join", waits.Join(t.Context()), nil)
+		block.Release()
+
+		var cause error
+		runs := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			time.Sleep(time.Hour)
+			return 0, ctx.Err()
+		}, executor.Retry(3, seconds))
+		synctest.Wait()
+		start := time.Now()
+		expect(t, "Cancel", runs.Cancel(), true)
+		_, err := runs.Get(t.Context())
+		expectIs(t, "error", err, executor.ErrCanceled)
+		expect(t, "Get after", time.Since(start), 0)
+		expect(t, "Join", runs.Join(t.Context()), nil)
+		expect(t, "Join after", time.Since(start), time.Hour)
+		expectIs(t, "cause", cause, executor.ErrCanceled)
+
+		between := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
+			executor.Retry(3, seconds))
+		time.Sleep(time.Second / 2)
+		expect(t, "Cancel", between.Cancel(), true)
+		expect(t, "Join", between.Join(t.Context()), nil)
+		time.Sleep(time.Hour)
+		expect(t, "attempts", waitStats(t, pool).Submitted, 4)
+	})
+}
+
+// An attempt that the pool rejects is the last: at first with the rejection alone, later
+// with the error of the one before.
+func TestRetryRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
+			executor.Retry(3, seconds))
+		synctest.Wait()
+		pool.Close()
+		_, err := f.Get(t.Context())
+		for _, want := range []error{executor.ErrShutdown, executor.ErrRejected, errTask} {
+			expectIs(t, "error", err, want)
+		}
+		f = executor.Submit(t.Context(), pool, value(1), executor.Retry(3, seconds))
+		expectIs(t, "error", f.Err(), executor.ErrShutdown)
+		err = pool.Go(t.Context(), nop, executor.Retry(3, seconds))
+		expectIs(t, "Go", err, executor.ErrShutdown)
+	})
+}
+
+// ShutdownNow ends the wait for the next attempt at once.
+func TestRetryShutdownNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		keyed := newKeyed[int](t, pool, 1)
+		start := time.Now()
+		var fs []*executor.Future[int]
+		sched := scheduled(t, 1)
+		for _, ex := range []executor.Executor{pool, keyed.For(1), sched} {
+			fs = append(fs, executor.Submit(t.Context(), ex, func(context.Context) (int, error) { return 0, errTask },
+				executor.Retry(3, func(int) time.Duration { return time.Hour })))
+		}
+		synctest.Wait()
+		pool.ShutdownNow()
+		sched.ShutdownNow()
+		for i, f := range fs {
+			_, err := f.Get(t.Context())
+			expect(t, fmt.Sprint("after ", i), time.Since(start), 0)
+			expectIs(t, "error", err, executor.ErrShutdown)
+			expectIs(t, "error", err, errTask)
+		}
+	})
+}
+
+// Go retries as well, and logs the failure of the last attempt alone.
+func TestRetryGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		pool := newPool(t, executor.Config{Core: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		keyed := newKeyed[string](t, pool, 1)
+		var n, m int
+		fail := func(n *int) func(context.Context) error {
+			return func(context.Context) error { *n++; return fmt.Errorf("attempt %d", *n) }
+		}
+		expect(t, "Go", pool.Go(t.Context(), fail(&n), executor.Retry(3, seconds), executor.Named("x")), nil)
+		expect(t, "Go", keyed.Go(t.Context(), "key", fail(&m), executor.Retry(2, seconds)), nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		expect(t, "attempts", n, 3)
+		expect(t, "attempts of the key", m, 2)
+		for text, want := range map[string]int{"attempt 3": 1, "task=x": 1, "attempt 2": 1, "attempt 1": 0} {
+			if got := strings.Count(log.String(), text); got != want {
+				t.Errorf("the log has %q %d times, want %d:\n%s", text, got, want, &log)
+			}
+		}
+	})
+}
+
+// What waits for its first attempt at a ShutdownNow can be run elsewhere.
+func TestRetryDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		newBlocker(t).Fill(t, pool, 1)
+		ran := false
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { ran = true; return 1, nil },
+			executor.Retry(3, seconds), executor.Named("x"))
+		synctest.Wait()
+		dropped := pool.ShutdownNow()
+		expectIs(t, "error", f.Err(), executor.ErrShutdown)
+		if len(dropped) != 1 {
+			t.Fatalf("%d tasks were dropped, want 1", len(dropped))
+		}
+		expect(t, "name", dropped[0].Name(), "x")
+		expect(t, "Run", dropped[0].Run(t.Context()), nil)
+		expect(t, "it ran", ran, true)
+	})
+}
+
+// A task that needs no second attempt costs three allocations more than one without Retry; the
+// first failure has a timer and a watch over the pool.
+func TestRetryAllocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
+		for failures, most := range map[int]float64{0: 6, 1: 12, 2: 15} {
+			run := func() {
+				for range 100 {
+					n := 0
+					executor.Submit(context.Background(), pool, func(context.Context) (int, error) {
+						if n++; n > failures {
+							return n, nil
+						}
+						return 0, errTask
+					}, retry)
+				}
+				time.Sleep(time.Minute)
+			}
+			run() // the queue has its size
+			if got := testing.AllocsPerRun(10, run) / 100; got > most+0.5 {
+				t.Errorf("%d failures: %v allocations, want %v", failures, got, most)
+			}
+		}
+	})
+}
+
+// A task that waits for one of its own pool gets its result, though its attempts find no
+// other worker.
+func TestRetryForkJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		attempts := 0
+		outer := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			return executor.Submit(ctx, pool, func(context.Context) (int, error) {
+				if attempts++; attempts < 3 {
+					return 0, errTask
+				}
+				return attempts, nil
+			}, executor.Retry(5, seconds)).Get(ctx)
+		})
+		n, err := outer.Get(t.Context())
+		expect(t, "value", n, 3)
+		expect(t, "error", err, nil)
+	})
+}
+
+// Retry is checked, and is for what runs once, in a pool that does not decorate its tasks.
+func TestRetryInvalid(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	sched := scheduled(t, 1)
+	decorating := executor.Scheduled(1, func(c *executor.ScheduledConfig) {
+		c.Decorate = func(t executor.ScheduledTask) executor.ScheduledTask { return t }
+	})
+	defer decorating.Close()
+	_, periodic := sched.AtFixedRate(t.Context(), 0, time.Hour, nop, executor.Retry(2, seconds))
+	for name, err := range map[string]error{
+		"periodic": periodic,
+		"attempts": pool.Go(t.Context(), nop, executor.Retry(0, seconds)),
+		"backoff":  pool.Go(t.Context(), nop, executor.Retry(1, nil)),
+		"NewTask":  executor.NewTask(value(1), executor.Retry(2, seconds)).Err(),
+		"Decorate": executor.Schedule(t.Context(), decorating, 0, value(1), executor.Retry(2, seconds)).Err(),
+	} {
+		expectIs(t, name, err, executor.ErrInvalid)
+	}
+	var none func(context.Context) (int, error)
+	expectIs(t, "nil function", executor.Submit(t.Context(), pool, none, executor.Retry(2, seconds)).Err(),
+		executor.ErrNilTask)
+	expect(t, "Permanent(nil)", executor.Permanent(nil), nil)
+}
+
+// A mark matches every other, and nothing else does.
+func TestPermanentIsFoundByAnother(t *testing.T) {
+	mark := executor.Permanent(io.EOF)
+	for _, err := range []error{executor.Permanent(errTask), fmt.Errorf("no: %w", executor.Permanent(errTask))} {
+		expectIs(t, "marked", err, mark)
+		expectIs(t, "marked", err, errTask)
+		expect(t, "the error in the mark", errors.Is(err, io.EOF), false)
+	}
+	expect(t, "unmarked", errors.Is(errTask, mark), false)
+}
+
+// A backoff that panics fails the task.
+func TestRetryBackoffPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
+			executor.Retry(2, func(int) time.Duration { panic("oh") }))
+		_, err := f.Get(t.Context())
+		var perr *executor.PanicError
+		if !errors.As(err, &perr) || !errors.Is(err, errTask) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Backoff doubles up to its most, shortened by up to a half.
+func TestBackoff(t *testing.T) {
+	b := executor.Backoff(time.Second, 10*time.Second)
+	for n, want := range []time.Duration{0, 1, 2, 4, 8, 10, 10} {
+		for range 100 {
+			if d := b(n); n > 0 && (d < want*time.Second/2 || d > want*time.Second) {
+				t.Errorf("after attempt %d: %v, want up to %v", n, d, want*time.Second)
+			}
+		}
+	}
+	if d := executor.Backoff(1<<62, 1<<63-1)(1_000_000_000); d < 1<<61 {
+		t.Errorf("after very many attempts: %v", d)
+	}
+}
+
+// However attempts, cancellations and the end of contexts race, the future resolves, no two
+// attempts overlap, and there are no more than asked for.
+func TestRetryHistory(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 4})
+	var all sync.WaitGroup
+	for range 300 {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var running, n atomic.Int32
+			f := executor.Submit(ctx, pool, func(context.Context) (int, error) {
+				if running.Add(1) > 1 {
+					t.Error("two attempts overlap")
+				}
+				defer running.Add(-1)
+				runtime.Gosched()
+				if n.Add(1) > 4 {
+					t.Error("too many attempts")
+				}
+				return 0, errTask
+			}, executor.Retry(4, func(int) time.Duration { return time.Duration(rand.IntN(100)) * time.Microsecond }))
+			for range rand.IntN(100) {
+				runtime.Gosched()
+			}
+			switch rand.IntN(3) {
+			case 0:
+				f.Cancel()
+			case 1:
+				cancel()
+			}
+			f.Get(context.Background())
+			f.Join(context.Background())
+			if running.Load() > 0 {
+				t.Error("a body runs after Join")
+			}
+		})
+	}
+	all.Wait()
+}
+
+// To its submitter each attempt is the whole task: hooks, the queue, Remove and the list of
+// ShutdownNow know it by the future, or by the function of Go.
+func TestRetryIdentity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shown []any
+		show := func(info executor.TaskInfo) { shown = append(shown, info.Task) }
+		pool := newPool(t, executor.Config{Core: 1, Hooks: executor.Hooks{
+			BeforeTask: func(ctx context.Context, info executor.TaskInfo) context.Context { show(info); return ctx },
+			AfterTask:  func(_ context.Context, info executor.TaskInfo, _ error) { show(info) },
+			Dropped:    func(_ context.Context, info executor.TaskInfo, _ error) { show(info) },
+		}})
+		sched := testkit.Scheduled(t, 1)
+		retry := executor.Retry(3, seconds)
+		shows := func(what string, want ...any) {
+			t.Helper()
+			synctest.Wait()
+			if !slices.Equal(shown, want) {
+				t.Errorf("%s: the hooks see %v, want %v", what, shown, want)
+			}
+			shown = nil
+		}
+		waits := func(what string, p *executor.Pool, want ...any) {
+			t.Helper()
+			if got := slices.Collect(p.Waiting()); !slices.Equal(got, want) {
+				t.Errorf("%s: %v waits, want %v", what, got, want)
+			}
+		}
+
+		failing := executor.Submit(t.Context(), pool, testkit.Fail(errTask), retry)
+		elapse(time.Minute)
+		shows("attempts", failing, failing, failing, failing, failing, failing)
+		expect(t, "Remove of what is done", pool.Remove(failing), false)
+
+		block := newBlocker(t)
+		block.Fill(t, pool, 1)
+		shown = nil
+		first := executor.Submit(t.Context(), pool, value(1), retry)
+		second := executor.Submit(t.Context(), pool, value(2), retry)
+		later := executor.Schedule(t.Context(), sched, time.Hour, value(3), retry)
+		waits("Submit", pool, first, second)
+		waits("Schedule", sched.Pool, later)
+		expect(t, "Remove of the other pool's", pool.Remove(later), false)
+		expect(t, "Remove", pool.Remove(first), true)
+		expect(t, "Remove again", pool.Remove(first), false)
+		expectIs(t, "what was removed", first.Err(), executor.ErrCanceled)
+		expect(t, "Remove of Schedule", sched.Remove(later), true)
+		shows("Remove", first)
+		waits("Remove", pool, second)
+
+		dropped := pool.ShutdownNow()
+		if len(dropped) != 1 || dropped[0].Task() != any(second) {
+			t.Errorf("ShutdownNow returns %v, want the second future", dropped)
+		}
+		shown = shown[:min(1, len(shown))] // without the end of the blocker
+		shows("ShutdownNow", second)
+	})
+}
+
+// The task of Go with Retry is its function, as without.
+func TestRetryIdentityOfGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		newBlocker(t).Fill(t, pool, 1)
+		pool.Go(t.Context(), nop, executor.Retry(3, seconds))
+		pool.Go(t.Context(), nop)
+		for what := range pool.Waiting() {
+			if _, ok := what.(executor.Func); !ok {
+				t.Errorf("%T waits, want a Func", what)
+			}
+		}
+		for _, d := range pool.ShutdownNow() {
+			if _, ok := d.Task().(executor.Func); !ok {
+				t.Errorf("%T was dropped, want a Func", d.Task())
+			}
+		}
+	})
+}
