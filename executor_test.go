@@ -605,11 +605,6 @@ func isNone(err error) bool {
 	return errors.As(err, &path) && path == nil
 }
 
-// nilRejecting is an executor that rejects with a nil pointer as the error.
-type nilRejecting struct{}
-
-func (nilRejecting) Execute(ctx context.Context, _ executor.Runnable) error { return none(ctx) }
-
 // An error whose methods panic is an error as any other: it is logged or passed to AfterTask, and
 // the worker continues.
 func TestErrorNilPointerOfTask(t *testing.T) {
@@ -669,8 +664,7 @@ func TestErrorNilPointerOfSeries(t *testing.T) {
 	})
 }
 
-// A nil pointer that is the cause of a context or of a rejection can be printed and unwrapped as
-// part of the outcome.
+// A nil pointer that is the cause of a context can be printed and unwrapped as part of the outcome.
 func TestErrorNilPointerAsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
