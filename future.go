@@ -75,11 +75,25 @@ func (f *Future[T]) help(ctx context.Context) {
 	}
 }
 
+// helpNow is help for a caller that may not wait.
+func (f *Future[T]) helpNow(ctx context.Context) {
+	if r, ok := f.core.Options().Plan.(helper); ok {
+		r.helpNow(ctx)
+	} else if mayRun(ctx, &f.core) {
+		f.run(ctx)
+	}
+}
+
 // helper is the plan of a future whose work is done by other tasks, as the attempts of a task with Retry.
 type helper interface {
 	// help runs those that no worker has begun, until the future is done or ctx ends, if
 	// the caller may.
 	help(ctx context.Context)
+	// helpNow runs the latest of them, if no worker has begun it and the caller may.
+	helpNow(ctx context.Context)
+	// signals has more get a token when there is another one, unless another channel does,
+	// and returns the one that does.
+	signals(more chan struct{}) chan struct{}
 	// latest returns the latest of them.
 	latest() *task.Task
 	// onLeft has fn called when the future is done and none of them is running.

@@ -96,10 +96,14 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 func (g *Group) goRetrying(fn func(context.Context) error, o *options) {
 	f, err := submitRetrying(g.ctx, g.ex, Func(fn).Call, o, nil, nil)
 	r := f.core.Options().Plan.(helper)
+	var more chan struct{}
 	if g.helps && err == nil {
-		g.waiting.addRetrying(r)
+		more = g.waiting.addRetrying(&f.core)
 	}
-	r.onLeft(func() { g.over(f.Err()) })
+	r.onLeft(func() {
+		g.over(f.Err())
+		signal(more)
+	})
 }
 
 // Wait waits until all functions have returned, or will never run, and returns the first
@@ -110,9 +114,7 @@ func (g *Group) Wait() error {
 	for g.helps {
 		if t := g.waiting.next(); t != nil {
 			t.Run(g.ctx)
-		} else if r := g.waiting.nextRetrying(); r != nil {
-			r.help(g.ctx)
-		} else {
+		} else if !g.waiting.helpRetrying(g.ctx) {
 			break
 		}
 	}
@@ -248,7 +250,8 @@ type waitList struct {
 	few   [8]*groupTask // the first of tasks
 	prune int           // remove tasks that do not wait once there are so many
 
-	retrying []helper // functions with Retry, if Wait is to help
+	retrying []*task.Task  // the functions with Retry, if Wait is to help
+	more     chan struct{} // has a token if there is another task or attempt, or one of retrying is done
 }
 
 // add adds a task that is about to be submitted.
@@ -263,6 +266,9 @@ func (l *waitList) add(t *groupTask) {
 		l.tasks = l.few[:0]
 	}
 	l.tasks = append(l.tasks, t)
+	if l.more != nil {
+		signal(l.more)
+	}
 }
 
 // next takes the first task, nil if there is none.
@@ -278,20 +284,31 @@ func (l *waitList) next() *groupTask {
 	return t
 }
 
-func (l *waitList) addRetrying(r helper) {
+// addRetrying adds a function with Retry, which is a future, to those that Wait helps.
+func (l *waitList) addRetrying(t *task.Task) (more chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.retrying = append(l.retrying, r)
+	if l.more == nil {
+		l.more = make(chan struct{}, 1)
+	}
+	l.retrying = append(l.retrying, t)
+	return t.Options().Plan.(helper).signals(l.more)
 }
 
-// nextRetrying takes a function with Retry, nil if there is none.
-func (l *waitList) nextRetrying() (r helper) {
+// helpRetrying runs what waits of the functions with Retry, and waits until there is more of
+// it, or one is done. It reports false if there are no such functions, or all are done.
+func (l *waitList) helpRetrying(ctx context.Context) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.retrying); n > 0 {
-		r, l.retrying = l.retrying[n-1], l.retrying[:n-1]
+	l.retrying = slices.DeleteFunc(l.retrying, func(t *task.Task) bool { return t.State().Done() })
+	retrying, more := slices.Clone(l.retrying), l.more
+	l.mu.Unlock()
+	for _, t := range retrying {
+		t.Options().Plan.(helper).helpNow(ctx)
 	}
-	return r
+	if len(retrying) > 0 {
+		<-more
+	}
+	return len(retrying) > 0
 }
 
 // runsOn reports whether ctx is that of a task of ex. The task may have ended, and ctx with
@@ -338,7 +355,7 @@ func MapUnordered[In, Out any](
 	checkMap("MapUnordered", ctx, ex, n, seq == nil || fn == nil)
 	return func(yield func(Out, error) bool) {
 		m := newMapping(ctx, ex, fn, opts)
-		m.done = queue.NewUnbounded[*Future[Out]]()
+		m.done, m.more = queue.NewUnbounded[*Future[Out]](), make(chan struct{}, 1)
 		m.next = m.soonest
 		m.run(n, seq, yield)
 	}
@@ -371,6 +388,7 @@ type mapping[In, Out any] struct {
 	flight []*Future[Out]                // submitted and not yet yielded, in order
 	next   func() *Future[Out]           // waits for the one of flight that is to be yielded
 	done   *queue.Blocking[*Future[Out]] // of flight, in the order in which they are done; nil if ordered
+	more   chan struct{}                 // has a token if one is done, or there is another attempt
 }
 
 func newMapping[In, Out any](
@@ -409,8 +427,7 @@ func (m *mapping[In, Out]) run(n int, seq iter.Seq[In], yield func(Out, error) b
 		}
 	}
 	if cut {
-		var zero Out
-		yield(zero, task.ContextError(m.outer))
+		yield(*new(Out), task.ContextError(m.outer))
 	}
 }
 
@@ -418,7 +435,13 @@ func (m *mapping[In, Out]) submit(in In) {
 	f := m.call(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) })
 	m.flight = append(m.flight, f)
 	if m.done != nil {
-		f.OnDone(func() { m.done.Offer(f) })
+		if r, ok := f.core.Options().Plan.(helper); ok {
+			r.signals(m.more)
+		}
+		f.OnDone(func() {
+			m.done.Offer(f)
+			signal(m.more)
+		})
 	}
 }
 
@@ -455,11 +478,13 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 
 // soonest waits for the call that is done first.
 func (m *mapping[In, Out]) soonest() *Future[Out] {
-	for _, f := range m.flight {
-		if !m.helps || m.done.Len() > 0 {
-			break
+	for m.helps && m.done.Len() == 0 {
+		for _, f := range m.flight {
+			if m.done.Len() == 0 {
+				f.helpNow(m.ctx) // the first that no worker has begun
+			}
 		}
-		f.help(m.ctx) // the first that no worker has begun
+		<-m.more
 	}
 	f, _ := m.done.Take(context.Background())
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })

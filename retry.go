@@ -75,7 +75,7 @@ type retrying[T any] struct {
 	watches [2]*ctxgroup.Member[retryWatch] // of ctx and of the pool, from the first wait on
 	last    error                           // of the attempt before
 	state   retryState
-	more    chan struct{} // has a token when there is another attempt; nil unless a call of Get helps
+	more    chan struct{} // has a token when there is another attempt; nil unless a waiter helps
 	left    func()        // to be called when the body returns, since the future is done; else nil
 }
 
@@ -143,13 +143,9 @@ func (r *retrying[T]) attempt(a *attempt[T], submit func(*task.Task, entry) erro
 		watchForeign(r.ctx, a)
 	}
 	r.mu.Lock()
-	if r.more != nil {
-		select {
-		case r.more <- struct{}{}:
-		default:
-		}
-	}
+	more := r.more
 	r.mu.Unlock()
+	signal(more)
 	return err
 }
 
@@ -158,23 +154,41 @@ func (r *retrying[T]) help(ctx context.Context) {
 	if task.OwnerOf(ctx) == nil || ctx.Done() != r.ctx.Done() {
 		return
 	}
-	for {
-		r.mu.Lock()
-		if r.more == nil {
-			r.more = make(chan struct{}, 1)
-		}
-		a := r.current
-		r.mu.Unlock()
-		if mayRun(ctx, &a.core) {
-			a.Run(ctx)
-		}
+	for more := r.signals(make(chan struct{}, 1)); ; {
+		r.helpNow(ctx)
 		select {
-		case <-r.more:
+		case <-more:
 		case <-r.future.Done():
 			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+func (r *retrying[T]) helpNow(ctx context.Context) {
+	r.mu.Lock()
+	a := r.current
+	r.mu.Unlock()
+	if mayRun(ctx, &a.core) {
+		a.Run(ctx)
+	}
+}
+
+func (r *retrying[T]) signals(more chan struct{}) chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.more == nil {
+		r.more = more
+	}
+	return r.more
+}
+
+// signal puts a token into c, unless there is one, or c is nil.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -472,12 +486,3 @@ func (a *attempt[T]) submitted() any     { return a.retrying.known }
 func (a *attempt[T]) runnable() Runnable { return a }
 
 func (a *attempt[T]) detachBody() func(context.Context) error { return a.retrying.future.detachBody() }
-
-// reportRetried reports the failure of a task with Retry whose future need not be kept.
-func reportRetried[T any](p *Pool, ctx context.Context, f *Future[T], submitted any) {
-	f.OnDone(func() {
-		if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
-			p.report(ctx, TaskInfo{Executor: p.name, Name: f.Name(), Task: submitted}, end)
-		}
-	})
-}

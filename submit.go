@@ -89,6 +89,15 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 	return ex.Execute(ctx, r)
 }
 
+// reportRetried reports the failure of a task with Retry whose future need not be kept.
+func reportRetried[T any](p *Pool, ctx context.Context, f *Future[T], submitted any) {
+	f.OnDone(func() {
+		if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
+			p.report(ctx, TaskInfo{Executor: p.name, Name: f.Name(), Task: submitted}, end)
+		}
+	})
+}
+
 // Any submits the functions one by one until one has succeeded, and returns its
 // value. The other tasks are canceled; bodies that were running may return later than
 // Any. If all functions fail, it returns the error of the last one to fail; if ctx
