@@ -115,11 +115,11 @@ func mayRun(ctx context.Context, t *task.Task) bool {
 		ctx.Done() != nil && ctx.Done() == t.Context().Done()
 }
 
-// submittedFromOwnPool reports whether t is due and was submitted by a task of the pool that
-// t is waiting in, or of a share of it.
+// submittedFromOwnPool reports whether t is due, has no key, and was submitted by a task of the
+// pool that t is waiting in, or of a share of it.
 func submittedFromOwnPool(t *task.Task) bool {
 	owner := t.Owner()
-	return owner != nil && !owner.Keyed && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
+	return owner != nil && !t.Keyed() && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
 }
 
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is

@@ -844,6 +844,21 @@ func TestFutureGetKeepsLimitOfKey(t *testing.T) {
 	}
 }
 
+// A task that waits for one that was submitted to the pool of a Keyed itself, without a key, runs it.
+func TestFutureGetRunsTaskWithoutKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := executor.Single()
+		defer pool.Close()
+		keyed := executor.NewKeyed[string](pool, 1)
+		f := executor.Submit(t.Context(), keyed.For("a"), func(ctx context.Context) (int, error) {
+			return executor.Submit(ctx, keyed.Pool(), value(1)).Get(ctx)
+		})
+		if v, err := f.Get(t.Context()); v != 1 || err != nil {
+			t.Errorf("%v, %v", v, err)
+		}
+	})
+}
+
 // A task may wait by Completed for tasks with Retry, even on the only worker.
 func TestCompletedByTaskRunsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

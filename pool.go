@@ -104,7 +104,7 @@ type Pool struct {
 	// task's and the alarm's.
 	//
 	// It begins a cache line, since every submitter reads what is above.
-	_  [8]byte
+	_  [16]byte
 	mu poolState
 
 	contexts ctxgroup.Set[typedTask]  // of the tasks that wait

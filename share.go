@@ -206,7 +206,6 @@ func (k *Keyed[K]) Pool() *Pool { return k.pool }
 // keyed returns a share whose tasks have keys.
 func (p *Pool) keyed(n int) *Pool {
 	s := must(p.newShare(ShareConfig{}, newKeyedBacklog(n), maxQueued, bucket.Bucket{}))
-	s.owner.Keyed = true
 	if !p.lend(s) {
 		s.Shutdown()
 	}
@@ -218,6 +217,9 @@ func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
 	p.mustBeMade()
 	e, t := p.newEntry(ctx, r)
+	if t != nil {
+		t.MarkKeyed()
+	}
 	k := &keyedTask{Runnable: e.run}
 	k.item.SetKey(key)
 	return p.enter(ctx, entry{k}, t)

@@ -78,6 +78,7 @@ const (
 	reported                             // its owner reports how the body ended; fixed before the task is shared
 	common                               // the links were those of a Common: the lock is taken to read links.ctx
 	grouped                              // its group ends it with its context; fixed before the task is shared
+	keyed                                // it has a key, whose tasks its owner counts; cleared by Detach
 )
 
 func (t *Task) has(flag uint32) bool { return t.word.load()&flag != 0 }
@@ -107,6 +108,12 @@ func (t *Task) MakeGrouped() { t.word.init(t.word.load() | grouped) }
 
 // Grouped reports whether MakeGrouped was called.
 func (t *Task) Grouped() bool { return t.has(grouped) }
+
+// MarkKeyed marks a task as one of a key, of which only its owner may run more at a time.
+func (t *Task) MarkKeyed() { t.word.unlock(t.word.lock() | keyed) }
+
+// Keyed reports whether MarkKeyed was called.
+func (t *Task) Keyed() bool { return t.has(keyed) }
 
 // SetOptions returns the options of a new task, to be set.
 func (t *Task) SetOptions() *Options {
@@ -226,7 +233,7 @@ func (t *Task) Detach() {
 	if bits&begun == 0 { // else it is run by hand
 		t.setOwner(nil)
 		t.SetDue(0)
-		bits = bits&^(attached|unshared|wallClock) | detached
+		bits = bits&^(attached|unshared|wallClock|keyed) | detached
 	}
 	t.word.unlock(bits)
 }

@@ -82,7 +82,6 @@ type Owner struct {
 	links   links // shared by its tasks that have no links of their own
 
 	Lender *Owner // has the workers of the owner, nil if they are its own
-	Keyed  bool   // its tasks have keys, each with a limit: no task that waits for another may run it
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
