@@ -73,11 +73,21 @@ type OpenPeriodic func(workers int, tasks []*Periodic) (stop func())
 
 // Lateness returns the workload that measures the lateness of periodic tasks.
 func Lateness(open OpenPeriodic) Funcs {
-	return Funcs{workload.Lateness: func(p workload.Params) workload.Result { return late(p, open) }}
+	return Funcs{workload.Lateness: func(p workload.Params) workload.Result {
+		return late(p, open, 300*time.Millisecond+time.Duration(p.Tasks)*10*time.Microsecond)
+	}}
 }
 
-func late(p workload.Params, open OpenPeriodic) workload.Result {
-	start := time.Now().Add(300*time.Millisecond + time.Duration(p.Tasks)*10*time.Microsecond)
+// DurablePeriodic returns the workload that measures the lateness of periodic jobs in a database.
+func DurablePeriodic(open OpenPeriodic) Funcs {
+	return Funcs{workload.DurablePeriodic: func(p workload.Params) workload.Result {
+		return late(p, open, 2*settleTime+time.Duration(p.Tasks)*200*time.Microsecond)
+	}}
+}
+
+// late measures the lateness of tasks that can be opened within lead.
+func late(p workload.Params, open OpenPeriodic, lead time.Duration) workload.Result {
+	start := time.Now().Add(lead)
 	r := random(0)
 	tasks := make([]*Periodic, p.Tasks)
 	for i := range tasks {

@@ -33,7 +33,7 @@ func late100(t *testing.T, run func(*Periodic, func() bool)) (r workload.Result)
 				close(over)
 				wg.Wait()
 			}
-		})
+		}, time.Second)
 	})
 	return r
 }

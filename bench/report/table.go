@@ -30,7 +30,7 @@ var families = []family{
 	}},
 	{title: "With an Observer", otherSubjects: true, kinds: []workload.Kind{workload.Observed}},
 	{title: "Jobs in a database", otherSubjects: true, kinds: []workload.Kind{
-		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle,
+		workload.DurableThroughput, workload.DurableLateness, workload.DurableIdle, workload.DurablePeriodic,
 	}},
 }
 

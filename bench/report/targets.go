@@ -71,6 +71,7 @@ func Targets() []Target {
 		{"durable-throughput", 50, "", ""}, {"durable-throughput", 1, "river", ""},
 		{"durable-lateness-local-p50", 0.8, "", ""}, {"durable-lateness-local-p99", 3, "", ""},
 		{"durable-idle-statements", 2, "", ""},
+		{"durable-periodic/10k", 500, "", ""},
 	}
 }
 

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ var durablePostgres = Subject{
 	How: "`durable.Handle` on `Scheduled(n)` with default settings. " +
 		"Jobs are added by `ScheduleAll` and by `At`. " +
 		"The result and a line of history are stored for each job beside its payload.",
-	Funcs: drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
+	Funcs: merge(drive.Durable(func(workers int, counted bool, task func(time.Time)) drive.Jobs {
 		dsn, drop, err := pg.Open(context.Background())
 		must(err)
 		through, statements, stopCounting := watch(dsn, counted)
@@ -38,24 +39,48 @@ var durablePostgres = Subject{
 			drop()
 		}
 		return jobs
-	}),
+	}), drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
+		dsn, drop, err := pg.Open(context.Background())
+		must(err)
+		store, err := postgres.Open(dsn)
+		must(err)
+		stop := runPeriodic(store, workers, tasks)
+		return func() {
+			stop()
+			must(store.Close())
+			drop()
+		}
+	})),
 }
 
 var durableSQLite = Subject{
 	ID: "executor-sqlite", Title: "executor on SQLite", Own: true,
 	How: "the same in a file, with `synchronous=FULL`.",
-	Funcs: only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
-		dir, err := os.MkdirTemp("", "bench-sqlite")
-		must(err)
-		store, err := sqlite.Open(filepath.Join(dir, "jobs.db"))
-		must(err)
+	Funcs: merge(only(drive.Durable(func(workers int, _ bool, task func(time.Time)) drive.Jobs {
+		store, remove := openSQLite()
 		jobs := openDurable(store, workers, task)
-		jobs.Close = func() {
-			must(store.Close())
-			os.RemoveAll(dir)
-		}
+		jobs.Close = remove
 		return jobs
 	}), workload.DurableThroughput, workload.DurableLateness),
+		drive.DurablePeriodic(func(workers int, tasks []*drive.Periodic) func() {
+			store, remove := openSQLite()
+			stop := runPeriodic(store, workers, tasks)
+			return func() {
+				stop()
+				remove()
+			}
+		})),
+}
+
+func openSQLite() (store durable.Store, remove func()) {
+	dir, err := os.MkdirTemp("", "bench-sqlite")
+	must(err)
+	s, err := sqlite.Open(filepath.Join(dir, "jobs.db"))
+	must(err)
+	return s, func() {
+		must(s.Close())
+		os.RemoveAll(dir)
+	}
 }
 
 // watch returns a dsn of the same database. If counted is true, it leads through a proxy
@@ -69,11 +94,43 @@ func watch(dsn string, counted bool) (through string, statements func() int64, s
 	return through, proxy.Statements, proxy.Close
 }
 
-func openDurable(store durable.Store, workers int, task func(due time.Time)) drive.Jobs {
-	ctx := context.Background()
+// newJobs returns jobs in a store, and a function that starts to run them, on workers of their own.
+func newJobs(store durable.Store, workers int) (jobs *durable.Jobs, start func() (stop func())) {
 	pool := executor.Scheduled(workers)
 	jobs, err := durable.New(durable.Config{Store: store, Executor: pool, Logger: slog.New(slog.DiscardHandler)})
 	must(err)
+	return jobs, func() (stop func()) {
+		running, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- jobs.Run(running) }()
+		return func() {
+			cancel()
+			must(<-ended)
+			pool.Close()
+		}
+	}
+}
+
+// runPeriodic runs the tasks as periodic jobs until stop is called.
+func runPeriodic(store durable.Store, workers int, tasks []*drive.Periodic) (stop func()) {
+	jobs, start := newJobs(store, workers)
+	kind := durable.Handle(jobs, "tick", func(ctx context.Context, i int) (int, error) {
+		job, _ := durable.Current(ctx)
+		tasks[i].RunAt(job.Occurrence)
+		return i, nil
+	})
+	schedules := make([]durable.Registration, len(tasks))
+	for i, b := range tasks {
+		schedules[i] = kind.FixedRate(fmt.Sprint("job", i), time.Until(b.First), b.Period, i)
+	}
+	_, err := jobs.Register(context.Background(), schedules...)
+	must(err)
+	return start()
+}
+
+func openDurable(store durable.Store, workers int, task func(due time.Time)) drive.Jobs {
+	ctx := context.Background()
+	jobs, start := newJobs(store, workers)
 	kind := durable.Handle(jobs, "mail", func(ctx context.Context, _ drive.Mail) (int, error) {
 		job, _ := durable.Current(ctx)
 		task(job.Due)
@@ -97,16 +154,7 @@ func openDurable(store durable.Store, workers int, task func(due time.Time)) dri
 			_, err := kind.At(ctx, due, drive.AMail)
 			must(err)
 		},
-		Start: func() (stop func()) {
-			running, cancel := context.WithCancel(ctx)
-			ended := make(chan error, 1)
-			go func() { ended <- jobs.Run(running) }()
-			return func() {
-				cancel()
-				must(<-ended)
-				pool.Close()
-			}
-		},
+		Start:   start,
 		Waiting: func(limit int) int { return count(limit, durable.Waiting) },
 		Done:    func(limit int) int { return count(limit, durable.Succeeded) },
 	}

@@ -59,7 +59,7 @@ func All() []Subject {
 		ours, base, observed64, observedEvery, jdk,
 		goroutine, channel, errGroup, concPool, pondPool, antsPool, workerPool,
 		afterFunc, timingWheel, gocronScheduler, cronRunner,
-		durablePostgres, durableSQLite, riverQueue, asynqQueue,
+		durablePostgres, durableSQLite, riverQueue, asynqQueue, gocronLocked,
 	}
 }
 
@@ -87,7 +87,7 @@ func (s Subject) Fit(w workload.Workload, quick bool) (workload.Params, bool) {
 		return p, false // its warm-up takes too long
 	}
 	if s.MaxTasks > 0 {
-		periodic := w.Kind == workload.Lateness
+		periodic := w.Kind.Periodic()
 		if p.Pending > s.MaxTasks || periodic && p.Tasks > s.MaxTasks || w.Growth && periodic {
 			return p, false
 		}

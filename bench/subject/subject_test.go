@@ -20,7 +20,7 @@ func TestSubjectRunsAllTasks(t *testing.T) {
 		for kind, do := range s.Funcs {
 			switch kind {
 			case workload.Lateness, workload.Idle, workload.Fire, workload.DurableLateness, workload.DurableIdle,
-				workload.Wait:
+				workload.DurablePeriodic, workload.Wait:
 				continue // measured in real time
 			}
 			if do == nil {

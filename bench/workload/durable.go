@@ -1,6 +1,9 @@
 package workload
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // durable returns the workloads with jobs in a database.
 func durable() []Workload {
@@ -29,6 +32,25 @@ func durable() []Workload {
 			Params:  Params{Pending: 1000, Workers: 10, Length: 20 * time.Second},
 			Quick:   Params{Pending: 1000, Workers: 10, Length: time.Second},
 			Outputs: []Output{{"durable-idle-statements", "statements", "statements/s"}},
+		},
+		durablePeriodic(1000), durablePeriodic(10_000),
+	}
+}
+
+func durablePeriodic(n int) Workload {
+	suffix := "/" + Short(n)
+	p := Params{Tasks: n, Workers: 10, Period: time.Second, Length: 5 * time.Second}
+	quick := p
+	quick.Length = time.Second
+	return Workload{
+		Name: "durable-periodic" + suffix, Kind: DurablePeriodic,
+		Description: fmt.Sprintf("%s periodic jobs, each with a run every second and a random phase, for %v in a program "+
+			"that others could join: each run is for one of them alone. "+
+			"The CPU time of the program, without that of the database, and the lateness of the runs.", Grouped(n), p.Length),
+		Params: p, Quick: quick,
+		Outputs: []Output{
+			{"durable-periodic" + suffix, "cpu", "ms/s"},
+			{"durable-periodic-p50" + suffix, "p50", "µs"}, {"durable-periodic-p99" + suffix, "p99", "µs"},
 		},
 	}
 }

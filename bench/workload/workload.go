@@ -43,12 +43,16 @@ const (
 	DurableThroughput Kind = "durable-throughput"
 	DurableLateness   Kind = "durable-lateness"
 	DurableIdle       Kind = "durable-idle"
+	DurablePeriodic   Kind = "durable-periodic"
 )
 
 // Durable reports whether k is work with a database.
 func (k Kind) Durable() bool {
-	return k == DurableThroughput || k == DurableLateness || k == DurableIdle
+	return k == DurableThroughput || k == DurableLateness || k == DurableIdle || k == DurablePeriodic
 }
+
+// Periodic reports whether k is the lateness of periodic tasks.
+func (k Kind) Periodic() bool { return k == Lateness || k == DurablePeriodic }
 
 // Params are the numbers of a workload. Those that its kind does not use are zero.
 type Params struct {
