@@ -58,8 +58,8 @@ func (w *catchUpCursor) leap(ctx context.Context, most int, now time.Time, tt ti
 	if time.Duration(most) >= last.Sub(w.to)/distance {
 		return
 	}
-	// count returns how many times there are from one to the last, both counted; it gives up beyond most, and returns 0
-	// once ctx has ended.
+	// count returns how many times there are from one to the last, both counted: most + 1 if there are more than most,
+	// and 0 once ctx has ended.
 	count := func(from time.Time) (n int) {
 		for n = 1; from.Before(last) && n <= most; n++ {
 			if from = next(from); n%1000 == 0 && ctx.Err() != nil {
