@@ -2,7 +2,6 @@ package crontab
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/executor-go/executor/cmd/executord/internal/job"
@@ -61,20 +60,4 @@ func (p *parser) nameJobs() {
 			j.Name = fmt.Sprintf("%s:%d", j.Name, j.Line)
 		}
 	}
-}
-
-// programName returns the program a command begins with, without its
-// directory. NAME=value words before it are passed over.
-func programName(script string) string {
-	for word := range strings.FieldsSeq(script) {
-		if name, _, ok := strings.Cut(word, "="); ok && job.ValidVariable(name) {
-			continue
-		}
-		word = job.CanonicalName(path.Base(strings.Trim(word, `"'();{}`)))
-		if job.ValidName(word) {
-			return word
-		}
-		break
-	}
-	return "job"
 }
