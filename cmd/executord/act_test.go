@@ -159,26 +159,6 @@ func TestActHintOfLogIsCommand(t *testing.T) {
 	p.end()
 }
 
-// A daemon logs which jobs of its file others have kept from running: by the
-// commands, or by bringing another file of the same name.
-func TestActIsLoggedByDaemon(t *testing.T) {
-	t.Parallel()
-	store := newStoreFile(t)
-	p := startFile(t, write(t, "jobs.crontab", "# name: gone\n@daily true\n# name: kept\n@daily true\n# name: late\n@daily true\n"), "--store", store, "--lease", "1s")
-	p.until("job scheduled", "job", "late")
-	wantAnswer(t, store, 0, "late: paused\n", "pause", "late")
-	q := startFile(t, write(t, "jobs.crontab", "# name: kept\n@daily true\n# name: late\n@daily true\n"), "--store", store)
-	q.until("job removed", "job", "gone")
-	q.end()
-	if hint, _ := p.until("job removed", "job", "gone")["hint"].(string); !strings.Contains(hint, "--namespace") {
-		t.Errorf("hint %q", hint)
-	}
-	p.after(0, "job does not run", "job", "late", "state", "paused")
-	p.end()
-	p.want(1, "job removed")
-	p.want(1, "job does not run")
-}
-
 // A command whose answer cannot be written says so, and does not exit as if all
 // were well.
 func TestMainReportsLostAnswer(t *testing.T) {

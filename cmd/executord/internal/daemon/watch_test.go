@@ -218,6 +218,44 @@ func TestWatcherReportsBlockedJobOnce(t *testing.T) {
 	})
 }
 
+// A daemon logs within twelve leases which jobs of its file others have kept from running: by a command, or by bringing
+// another file of the same name.
+func TestDaemonLogsWhatOthersHaveDone(t *testing.T) {
+	const leaseLong = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		shared := Store{Store: store, Name: "jobs.db", Namespace: "n", Lease: leaseLong}
+		const gone, others = "# name: gone\n0 0 * * * true\n", "# name: kept\n0 0 * * * true\n# name: late\n0 0 * * * true\n"
+		h := begin(t, Config{File: parse(t, gone+others), Store: shared})
+		row, err := store.Find(t.Context(), catalog.Key("n", "late"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.catalog.Jobs.Pause(t.Context(), row.ID); err != nil {
+			t.Fatal(err)
+		}
+		other := begin(t, Config{File: parse(t, others), Store: shared})
+		if removed := other.logged(`msg="job removed"`); len(removed) != 1 || !strings.Contains(removed[0], "job=gone") {
+			t.Errorf("the other logged %q", removed)
+		}
+		other.end()
+		time.Sleep(leasesPerLook*leaseLong + time.Millisecond)
+		synctest.Wait()
+		removed, paused := h.logged(`msg="job removed"`), h.logged(`msg="job does not run"`)
+		if len(removed) != 1 || !strings.Contains(removed[0], "job=gone") || !strings.Contains(removed[0], "--namespace") {
+			t.Errorf("logged %q", removed)
+		}
+		if len(paused) != 1 || !strings.Contains(paused[0], "job=late state=paused") {
+			t.Errorf("logged %q", paused)
+		}
+		time.Sleep(3 * leasesPerLook * leaseLong)
+		h.end()
+		if n := len(h.logged(`msg="job removed"`)) + len(h.logged(`msg="job does not run"`)); n != 2 {
+			t.Errorf("logged %d times in all", n)
+		}
+	})
+}
+
 // A job that is running, and is not to run again when that has ended, is in the log when a file is applied, once.
 func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 	for _, state := range []durable.State{durable.Paused, durable.Canceled} {
