@@ -306,6 +306,21 @@ func (e *event) short() (sign, string) {
 		return signNote, text
 	case "note on the file":
 		return signWarn, "line " + e.text("line") + ": " + e.text("what") + e.hinted()
+	case "listening":
+		return signNote, "listening at " + e.text("at")
+	case "executord started":
+		text := "started: " + several(e.text("jobs"), "job") + " of " + e.text("file")
+		if store := e.text("store"); store != "" {
+			text += ", in " + store + " as " + e.text("namespace")
+		}
+		return signNote, text
+	case "file read again":
+		return signNote, "read again: " + several(e.text("jobs"), "job") + " of " + e.text("file")
+	case "draining":
+		return signNote, "draining, " + several(e.text("running"), "run") + " in progress: " + e.text("reason")
+	case "stopping":
+		return signWarn, "stopping, " + several(e.text("running"), "run") + " with " + e.text("grace") + " to end: " +
+			e.text("reason")
 	case "job summary":
 		return signNote, e.counts()
 	case "executord ended":
@@ -346,13 +361,21 @@ func (e *event) ended() (sign, string) {
 
 // counts returns what became of the times of a job, or of all.
 func (e *event) counts() string {
-	text := e.text("runs") + " runs"
+	text := several(e.text("runs"), "run")
 	for _, key := range []string{"failed", "skipped", "missed", "interrupted"} {
 		if n := e.text(key); n != "" && n != "0" {
 			text += ", " + n + " " + key
 		}
 	}
 	return text
+}
+
+// several returns a number of things.
+func several(n, thing string) string {
+	if n == "1" {
+		return "1 " + thing
+	}
+	return n + " " + thing + "s"
 }
 
 // rest returns the message, with all that goes with it.

@@ -15,7 +15,9 @@ import (
 func TestShortLogShowsRun(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(newShortLog(&b, look{}, func() int { return 60 }))
+	log.Info("listening", "at", "http://127.0.0.1:1/")
 	log.Info("executord started", "file", "jobs.crontab", "jobs", 2)
+	log.Info("executord started", "file", "jobs.crontab", "jobs", 1, "store", "jobs.db", "namespace", "shop")
 	due := time.Now().Format(time.RFC3339Nano)
 	hello := log.With("job", "hello").With("run", 3)
 	hello.Info("run started", "due", due, "late", 404*time.Microsecond, "pid", 4711)
@@ -32,10 +34,16 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
+	log.Info("file read again", "file", "jobs.crontab", "jobs", 3)
+	log.Info("draining", "reason", "SIGTERM", "running", 1)
+	log.Warn("stopping", "reason", "second SIGTERM", "running", 1, "grace", 10*time.Second)
+	log.Info("job summary", "job", "hello", "runs", 1, "failed", 0, "skipped", 0, "missed", 0)
 	log.Info("executord ended", "jobs", 2, "runs", 3, "failed", 1, "skipped", 0, "missed", 0, "interrupted", 0, "exit", 0)
 	got := regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d`).ReplaceAllString(b.String(), "hh:mm:ss")
-	want := `hh:mm:ss executord · executord started file=jobs.crontab
-                   · jobs=2
+	want := `hh:mm:ss executord · listening at http://127.0.0.1:1/
+hh:mm:ss executord · started: 2 jobs of jobs.crontab
+hh:mm:ss executord · started: 1 job of jobs.crontab, in
+                   · jobs.db as shop
 hh:mm:ss hello     ▸ run 3
 hh:mm:ss hello     │ hello, run 1
 hh:mm:ss hello     ┃ long long long long long long long long
@@ -52,6 +60,13 @@ hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
 hh:mm:ss executord        ! line 4: MAILTO is ignored
                           ! hint: remove it
+hh:mm:ss executord        · read again: 3 jobs of
+                          · jobs.crontab
+hh:mm:ss executord        · draining, 1 run in progress:
+                          · SIGTERM
+hh:mm:ss executord        ! stopping, 1 run with 10s to end:
+                          ! second SIGTERM
+hh:mm:ss hello            · 1 run
 hh:mm:ss executord        · ended: 3 runs, 1 failed
 `
 	if got != want {
