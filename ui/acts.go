@@ -56,7 +56,7 @@ func actsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.Clock(asOf, now)
+	p.AsOf = page.ClockZone(asOf, now)
 	if len(acts) > rowLimit {
 		acts = acts[:rowLimit]
 		p.Next = v.link("after", strconv.FormatInt(acts[rowLimit-1].Seq, 10))

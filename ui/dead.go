@@ -35,7 +35,7 @@ func deadBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.Clock(asOf, now)
+	p.AsOf = page.ClockZone(asOf, now)
 	if len(groups) > rowLimit {
 		p.More, groups = len(groups)-rowLimit, groups[:rowLimit]
 	}

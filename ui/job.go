@@ -131,7 +131,7 @@ func jobBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	p := &jobPage{
 		Source: v.source, ID: j.ID.String(), Name: page.Printable(j.Key, 200), Kind: page.Printable(j.Kind, 128),
 		State: j.State.String(), States: diagram(j), Facts: jobFacts(j, now),
-		Error: page.Lines(j.Error, 4000), AsOf: page.Clock(asOf, now),
+		Error: page.Lines(j.Error, 4000), AsOf: page.ClockZone(asOf, now),
 	}
 	if p.Name == "" {
 		p.Name = p.ID

@@ -107,7 +107,7 @@ func jobsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.Clock(asOf, now)
+	p.AsOf = page.ClockZone(asOf, now)
 	if len(jobs) > rowLimit {
 		jobs = jobs[:rowLimit]
 		p.Next = v.link("after", jobs[rowLimit-1].ID.String())

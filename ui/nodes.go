@@ -15,6 +15,7 @@ type nodesPage struct {
 	Nodes  []nodeRow
 	More   int // nodes that are not shown
 	Own    []poolview.Fact
+	Kinds  bool // of what is held are shown
 	Held   []heldRow
 	Beyond int // jobs that are held and not shown
 	Error  string
@@ -37,12 +38,12 @@ type heldRow struct {
 func nodesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	s := u.source(v.source)
 	now := time.Now()
-	p := &nodesPage{}
+	p := &nodesPage{Kinds: s.Link == nil}
 	nodes, asOf, err := query(ctx, u, s, "nodes", s.Jobs.Nodes)
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.Clock(asOf, now)
+	p.AsOf = page.ClockZone(asOf, now)
 	own, joined := s.Jobs.Node()
 	if len(nodes) > rowLimit {
 		p.More, nodes = len(nodes)-rowLimit, nodes[:rowLimit]

@@ -63,7 +63,7 @@ var countedStates = []struct {
 
 func overviewBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	l := u.looked()
-	o := &overview{Pooled: u.config.Observer != nil, At: l.At.Format("15:04:05 MST")}
+	o := &overview{Pooled: u.config.Observer != nil, At: page.ClockZone(l.At, l.At)}
 	all := l.Attention()
 	for _, s := range u.sources {
 		row, ns := s.row(ctx, u, l.At)
@@ -100,7 +100,7 @@ func (s *source) row(ctx context.Context, u *UI, now time.Time) (sourceRow, []po
 	if err != nil {
 		row.Error = page.Lines(err.Error(), 300)
 	}
-	row.AsOf = page.Clock(asOf, now)
+	row.AsOf = page.ClockZone(asOf, now)
 	kinds := make(map[string]*[6]int)
 	for _, c := range counts {
 		if kinds[c.Kind] == nil {

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -125,6 +126,59 @@ func TestAssets(t *testing.T) {
 	for _, path := range []string{"/static/", "/static/pools", "/", "/static/app.css"} {
 		if w := ask(ui.Assets(), http.MethodGet, path, nil); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// A source whose jobs have names of the program's own shows no kinds beside them.
+func TestSourceLinkHidesKinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs, start := newNode(t)
+		kind := durable.Handle(jobs, "the-kind", func(ctx context.Context, long bool) (string, error) {
+			if long {
+				<-ctx.Done()
+			}
+			return "", nil
+		})
+		for _, long := range []bool{false, true} {
+			if _, err := kind.Schedule(t.Context(), 0, long, durable.Key(fmt.Sprint("long-", long))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := kind.AtFixedRate(t.Context(), "often", time.Hour, time.Hour, false); err != nil {
+			t.Fatal(err)
+		}
+		start()
+		own := func(key string) (string, string) { return "own-" + key, "mine" }
+		for path, want := range map[string]string{"/runs": "long-false", "/nodes": "long-true", "/schedules": "often"} {
+			u := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs}}})
+			if text := get(t, u, path); !strings.Contains(text, want) || strings.Count(text, "the-kind") == 0 {
+				t.Errorf("%s without names of its own: %s", path, text)
+			}
+			with := newUI(t, ui.Config{Jobs: []ui.Source{{Jobs: jobs, Link: own}}})
+			text := get(t, with, path)
+			if path == "/nodes" { // which kinds a node has stays
+				_, text, _ = strings.Cut(text, `id="held"`)
+			}
+			if !strings.Contains(text, "own-"+want) || strings.Contains(text, "the-kind") || strings.Contains(text, ">Kind") {
+				t.Errorf("%s with names of its own: %s", path, text)
+			}
+		}
+	})
+}
+
+// Times that stand alone have their zone, on all pages.
+func TestPagesShowZone(t *testing.T) {
+	jobs := newJobs(t, nil)
+	id := addJob(t, jobs, "mail", time.Hour)
+	u := newUI(t, ui.Config{Observer: new(executor.Observer), Jobs: []ui.Source{{Jobs: jobs}}})
+	zone := time.Now().Format("MST")
+	for _, path := range []string{
+		"/", "/pools", "/schedules", "/jobs", "/job?id=" + id.String(), "/runs", "/nodes", "/dead", "/acts",
+	} {
+		_, text, found := strings.Cut(get(t, u, path), `<p class="at">As of `)
+		if at, _, _ := strings.Cut(text, "<"); !found || !strings.HasSuffix(at, " "+zone) {
+			t.Errorf("%s is as of %q", path, at)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/executor-go/executor/internal/page"
 	"github.com/executor-go/executor/internal/poolview"
 )
 
@@ -25,7 +26,7 @@ func parsePools(v *view, q url.Values) (err error) {
 
 func poolsBody(_ context.Context, u *UI, v view) (string, any, error) {
 	l := u.looked()
-	p := &poolsPage{Search: v.search, At: l.At.Format("15:04:05 MST"), Events: l.Happened(0)}
+	p := &poolsPage{Search: v.search, At: page.ClockZone(l.At, l.At), Events: l.Happened(0)}
 	p.Pools, p.More = l.Rows(v.search, rowLimit)
 	return "Pools", p, nil
 }
@@ -52,7 +53,7 @@ func poolBody(_ context.Context, u *UI, v view) (string, any, error) {
 	if p == nil {
 		return "", nil, &gone{fmt.Sprintf("there is no pool %d; it may have ended", v.number)}
 	}
-	body := &poolPage{Page: p, At: l.At.Format("15:04:05 MST")}
+	body := &poolPage{Page: p, At: page.ClockZone(l.At, l.At)}
 	if v.act {
 		body.Act = "act?pool=" + strconv.Itoa(v.number)
 	}

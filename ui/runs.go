@@ -17,6 +17,7 @@ type runsPage struct {
 	Source      string
 	Tabs        []tab
 	Verdict     string
+	Kinds       bool // are shown
 	Kind, Node  string
 	Runs        []latestRow
 	First, Next string // links to other pages, "" if there is none
@@ -95,7 +96,7 @@ func parsePlace(text string) (r durable.Run, err error) {
 func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	s := u.source(v.source)
 	now := time.Now()
-	p := &runsPage{Source: v.source, Verdict: v.state, Kind: v.kind, Node: v.search}
+	p := &runsPage{Source: v.source, Verdict: v.state, Kinds: s.Link == nil, Kind: v.kind, Node: v.search}
 	p.Tabs = append(p.Tabs, tab{"all", v.link("state", "", "after", ""), v.state == ""})
 	for _, t := range verdicts {
 		p.Tabs = append(p.Tabs, tab{t.name, v.link("state", t.name, "after", ""), v.state == t.name})
@@ -118,7 +119,7 @@ func runsBody(ctx context.Context, u *UI, v view) (string, any, error) {
 	if err != nil {
 		p.Error = page.Lines(err.Error(), 300)
 	}
-	p.AsOf = page.Clock(asOf, now)
+	p.AsOf = page.ClockZone(asOf, now)
 	if len(runs) > rowLimit {
 		runs = runs[:rowLimit]
 		p.Next = v.link("after", placeOf(runs[rowLimit-1].Run))

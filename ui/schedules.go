@@ -32,7 +32,7 @@ type schedulesPage struct {
 type scheduleRow struct {
 	Path, Name   string
 	Act          string // where it can be changed, "" if it can't
-	Where        string // the pool, or the source
+	Where        string // the pool, or the kind
 	Rhythm       string
 	Next, Last   string
 	Bad, Late    bool
@@ -91,7 +91,7 @@ func schedulesBody(ctx context.Context, u *UI, v view) (string, any, error) {
 		span = 24 * time.Hour
 	}
 	l := u.looked()
-	p := &schedulesPage{AsOf: l.At.Format("15:04:05 MST")}
+	p := &schedulesPage{AsOf: page.ClockZone(l.At, l.At)}
 	for _, d := range timelineSpans {
 		text := fmt.Sprintf("%dh", int(d.Hours()))
 		p.Spans = append(p.Spans, tab{spanName(d), view{name: v.name}.link("span", text), d == span})
@@ -320,9 +320,12 @@ func pastClass(v durable.Verdict) string {
 func newPeriodic(s *source, j *durable.Job, now time.Time, span time.Duration) *scheduled {
 	name, path := s.link(j.ID, j.Key, 0)
 	w := &scheduled{
-		path: path, name: name, where: page.Printable(j.Kind, 60),
+		path: path, name: name,
 		rhythm: rhythm(j.Schedule), next: j.Due, paused: j.State == durable.Paused, runs: j.Runs,
 		lastFailed: j.Error != "", failed: -1, left: -1,
+	}
+	if s.Link == nil {
+		w.where = page.Printable(j.Kind, 60)
 	}
 	if w.name == "" {
 		w.name = j.Kind

@@ -64,7 +64,8 @@ type Source struct {
 	// Jobs is required. It need not be a node: its Run need not run.
 	Jobs *durable.Jobs
 	// Link returns how a job with a key is named, and the address of its page, where the program has one of its own
-	// among Config.Pages. The default, nil, is the key, and the page of UI.
+	// among Config.Pages. The default, nil, is the key, and the page of UI. With it, names say all: no kinds are shown
+	// beside them.
 	Link func(key string) (name, path string)
 }
 

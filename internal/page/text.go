@@ -115,6 +115,14 @@ func Since(t, now time.Time) string {
 	}
 }
 
+// ClockZone is Clock with the zone, for a time that stands alone.
+func ClockZone(t, now time.Time) string {
+	if t.IsZero() {
+		return Clock(t, now)
+	}
+	return Clock(t, now) + t.In(now.Location()).Format(" MST")
+}
+
 // Clock returns a time in the zone of now, with the day unless that is today.
 func Clock(t, now time.Time) string {
 	if t.IsZero() {

@@ -43,6 +43,12 @@ func TestClock(t *testing.T) {
 		if got := Clock(at, now); got != want {
 			t.Errorf("%v: %q, want %q", at, got, want)
 		}
+		if want != "–" {
+			want += " UTC"
+		}
+		if got := ClockZone(at, now); got != want {
+			t.Errorf("%v with its zone: %q, want %q", at, got, want)
+		}
 	}
 }
 
