@@ -29,20 +29,25 @@ func MigrationSQL(ctx context.Context, dsn string) (string, error) {
 	db := s.open(own)
 	defer db.Close()
 	version, least, err := schemaVersion(ctx, db)
-	if err == nil && version >= len(migrations) {
+	statements := ""
+	switch {
+	case err != nil:
+	case version > len(migrations):
 		err = known(version, least)
+	default:
+		statements, err = restore(ctx, db, version)
 	}
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("durable/postgres: database %q on %s: %w", config.Database, config.Host, explain(err, config.User))
-	case version >= len(migrations):
+	case version >= len(migrations) && statements == "":
 		return "", nil
 	}
-	return script(version), nil
+	return script(version, statements), nil
 }
 
-// script returns what brings a schema of that version up to date.
-func script(version int) string {
+// script returns what brings a schema of that version up to date, after the statements that make what is missing of it.
+func script(version int, missing string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- executor: from schema version %d to %d, for programs that know version %d or a later one.\n",
 		version, len(migrations), oldest)
@@ -54,6 +59,9 @@ func script(version int) string {
 	end if;
 end $$;
 `, version, version)
+	if missing != "" {
+		b.WriteString("\n-- tables that are missing\n" + missing)
+	}
 	for i, statements := range migrations[version:] {
 		fmt.Fprintf(&b, "\n-- version %d\n%s\n", version+i+1, strings.TrimSuffix(sqlrow.SQL(statements), ";")+";")
 	}

@@ -53,10 +53,11 @@ type Store struct {
 }
 
 // Open connects to the database that dsn names, as a URL or as key=value pairs, and makes its tables or brings them up
-// to date. They are made in the first schema of the search path; their names begin with "executor_". It waits for the
-// server, and for programs that use the tables, for up to 30 seconds; a refused login, or a name of a host that is not
-// known, is an error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if
-// a newer version had the tables.
+// to date. They are made in the first schema of the search path; their names begin with "executor_". One that was
+// dropped is made anew, empty, except that of the jobs, which must come from a backup. It waits for the server, and for
+// programs that use the tables, for up to 30 seconds; a refused login, or a name of a host that is not known, is an
+// error at once. The error matches executor.ErrInvalid if dsn can't be read, and durable.ErrNewerSchema if a newer
+// version had the tables.
 //
 // What the store has accepted is on the server's disk, and on that of its synchronous standbys: where
 // synchronous_commit is off or local for the role or the database, the store sets it to on for its own sessions, and

@@ -161,8 +161,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	if version >= len(migrations) {
+	if version > len(migrations) {
 		return known(version, oldest)
+	}
+	statements, err := restore(ctx, db, version)
+	if err != nil || version == len(migrations) && statements == "" {
+		return err
 	}
 	// Two that create a table at the same moment may fail, "if not exists" or not.
 	for range 5 {
@@ -216,8 +220,15 @@ func upgrade(ctx context.Context, db *sql.DB) error {
 	if err := tx.QueryRowContext(ctx, "select "+versions+" from executor_schema s where id = 1 for update").Scan(&version, &least); err != nil {
 		return err
 	}
-	if version >= len(migrations) {
+	if version > len(migrations) {
 		return known(version, least)
+	}
+	statements, err := restore(ctx, tx, version)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, statements); err != nil {
+		return fmt.Errorf("tables that are missing: %w", err)
 	}
 	for ; version < len(migrations); version++ {
 		if _, err := tx.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
@@ -251,6 +262,21 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err er
 	}
 	return version, oldest, err
 }
+
+// restore returns the statements that make the tables anew that are missing of a schema of that version, which is known.
+func restore(ctx context.Context, q interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, version int) (string, error) {
+	there, err := sqlrow.Strings(q.QueryContext(ctx, tablesMade))
+	if err != nil {
+		return "", err
+	}
+	return sqlrow.Restore(migrations[:version], there)
+}
+
+// tablesMade selects what has the name of a table where the tables are made.
+const tablesMade = `select c.relname::text from pg_catalog.pg_class c join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+	where c.relname like 'executor\_%' and s.nspname = current_schema()`
 
 // explain adds to an error of the server what the role lacks, and how to grant it.
 func explain(err error, role string) error {

@@ -127,7 +127,7 @@ func TestOpenNamesMissingRights(t *testing.T) {
 		{"grant usage on schema " + schema + " to " + role, `open the store once as a role that may make them`},
 		{"", `grant the role "` + role + `" usage of the schema, and select, insert, update and delete on its tables`},
 		{"alter role " + role + " set default_transaction_read_only = on; grant create on schema " + schema + " to " + role +
-			"; drop table executor_schema", "name the primary, or all servers with target_session_attrs=read-write"},
+			"; drop table executor_schema, executor_job", "name the primary, or all servers with target_session_attrs=read-write"},
 	} {
 		if step.statement == "" {
 			must(0, open(t, dsn).Close())

@@ -238,6 +238,19 @@ func migrate(ctx context.Context, conn *sql.Conn) (err error) {
 				durable.ErrNewerSchema, version, least, len(migrations))
 		}
 	}
+	if version <= len(migrations) {
+		there, err := sqlrow.Strings(conn.QueryContext(ctx, "select name from sqlite_master where type = 'table'"))
+		if err != nil {
+			return err
+		}
+		restored, err := sqlrow.Restore(migrations[:version], there)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, restored); err != nil {
+			return fmt.Errorf("tables that are missing: %w", err)
+		}
+	}
 	for ; version < len(migrations); version++ {
 		if _, err := conn.ExecContext(ctx, sqlrow.SQL(migrations[version])); err != nil {
 			return fmt.Errorf("migration to schema version %d: %w", version+1, err)

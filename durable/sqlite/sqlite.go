@@ -39,9 +39,9 @@ type Store struct {
 }
 
 // Open opens the file, and makes it if it is not there. It makes the tables or brings them up to date; their names
-// begin with "executor_", so that the file may have others. It waits for other writers for up to two seconds. The error
-// matches executor.ErrInvalid if path is none, as ":memory:", and durable.ErrNewerSchema if a newer version had the
-// file.
+// begin with "executor_", so that the file may have others. One that was dropped is made anew, empty, except that of
+// the jobs, which must come from a backup. It waits for other writers for up to two seconds. The error matches
+// executor.ErrInvalid if path is none, as ":memory:", and durable.ErrNewerSchema if a newer version had the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open(path, opts)
 	if err != nil {
