@@ -41,7 +41,7 @@ func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
 	for _, text := range []*string{&a.Who, &a.Action, &a.Key, &a.Reason, &a.Answer} {
 		*text = actText(*text)
 	}
-	return j.store.NoteAct(ctx, a)
+	return failed("note act", j.store.NoteAct(ctx, a))
 }
 
 func actText(s string) string {
@@ -62,5 +62,6 @@ func (j *Jobs) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	return j.store.Acts(ctx, f)
+	acts, err := j.store.Acts(ctx, f)
+	return acts, failed("acts", err)
 }

@@ -110,7 +110,7 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	err = k.jobs.adding(ctx, jobs, func(ctx context.Context) error {
 		placed, err := store.InsertTx(ctx, tx, jobs)
 		if err != nil {
-			return fmt.Errorf("durable: schedule: %w", err)
+			return failed("schedule", err)
 		}
 		id, err = placed[0].accepted(jobs[0])
 		return err
@@ -180,7 +180,7 @@ func (j *Jobs) place(ctx context.Context, jobs []NewJob) ([]InsertResult, error)
 		node.endInsert(place, jobs, placed, err, asked)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("durable: schedule: %w", err)
+		return nil, failed("schedule", err)
 	}
 	return placed, nil
 }
@@ -193,7 +193,7 @@ func (j *Jobs) now(ctx context.Context) (time.Time, error) {
 	}
 	now, err := j.store.Now(ctx)
 	if err != nil {
-		return now, fmt.Errorf("durable: schedule: %w", err)
+		return now, failed("schedule", err)
 	}
 	return now, nil
 }

@@ -52,6 +52,10 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 	return j.change(ctx, id, Change{Op: OpDelete})
 }
 
+// opNames are what errors call the changes.
+var opNames = [...]string{OpCancel: "cancel", OpPause: "pause", OpResume: "resume", OpReschedule: "reschedule", OpRunNow: "run now",
+	OpRevive: "revive", OpDelete: "delete"}
+
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	mustContext(ctx)
 	n := j.node()
@@ -61,7 +65,7 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	}
 	a, err := j.store.Change(ctx, id, c)
 	if err != nil {
-		return NotFound, err
+		return NotFound, failed(opNames[c.Op], err)
 	}
 	j.notify(id)
 	if n != nil && a != NotFound {
@@ -86,7 +90,8 @@ func (n *node) heldRef(id ID) (ref Ref) {
 // Get returns the job with that ID, or ErrNotFound.
 func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) {
 	mustContext(ctx)
-	return j.store.Get(ctx, id)
+	job, err := j.store.Get(ctx, id)
+	return job, failed("get", err)
 }
 
 // Find returns the job with that key, or ErrNotFound.
@@ -95,7 +100,8 @@ func (j *Jobs) Find(ctx context.Context, key string) (Job, error) {
 	if checkName("key", key, MaxKey) != nil {
 		return Job{}, ErrNotFound // nor can there be one; a database may decline the text
 	}
-	return j.store.Find(ctx, key)
+	job, err := j.store.Find(ctx, key)
+	return job, failed("find", err)
 }
 
 // List returns the jobs that f selects, in the order of their IDs. For the next page set f.After to the last ID of this
@@ -108,7 +114,8 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Prefix != "" && checkName("prefix", f.Prefix, MaxKey) != nil {
 		return nil, nil // as in Find
 	}
-	return j.store.List(ctx, f)
+	jobs, err := j.store.List(ctx, f)
+	return jobs, failed("list", err)
 }
 
 // Counts returns how many jobs there are of each kind in each state that some are in, ordered by both: for a dashboard,
@@ -120,7 +127,7 @@ func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	slices.SortFunc(counts, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
-	return counts, err
+	return counts, failed("counts", err)
 }
 
 // History returns up to limit of a job's runs, the latest first. For the next page set before to the last Seq of this
@@ -130,7 +137,8 @@ func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]R
 	if err := checkLimit(limit); err != nil {
 		return nil, err
 	}
-	return j.store.Runs(ctx, id, before, limit)
+	runs, err := j.store.Runs(ctx, id, before, limit)
+	return runs, failed("history", err)
 }
 
 func checkLimit(n int) error {
@@ -151,7 +159,7 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 		job, err := j.store.Get(ctx, id)
 		switch {
 		case err != nil:
-			return Job{}, err
+			return Job{}, failed("await", err)
 		case job.State == Succeeded:
 			return job, nil
 		case job.State.Done():

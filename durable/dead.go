@@ -41,7 +41,7 @@ func (j *Jobs) DeadGroups(ctx context.Context) ([]DeadGroup, error) {
 	mustContext(ctx)
 	dead, err := j.store.Dead(ctx, maxDead)
 	if err != nil {
-		return nil, err
+		return nil, failed("dead groups", err)
 	}
 	type key struct{ kind, reason string }
 	index := make(map[key]int)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/argument"
 )
 
 var (
@@ -37,15 +38,16 @@ var (
 	ErrNewerSchema = errors.New("durable: the database is newer than this program")
 )
 
-// An argumentError matches executor.ErrInvalid. Its text is that of the error in it alone: what is wrong, and how to
-// fix it.
-type argumentError struct{ error }
-
-func (e *argumentError) Unwrap() []error { return []error{executor.ErrInvalid, e.error} }
-
 // invalid returns an error that matches executor.ErrInvalid, and what format wraps.
-func invalid(format string, args ...any) error {
-	return &argumentError{fmt.Errorf("durable: "+format, args...)}
+func invalid(format string, args ...any) error { return argument.Invalid("durable: "+format, args...) }
+
+// failed returns the error of a call of the store, with what was asked for. The store's own are not wrapped that have a
+// name here.
+func failed(call string, err error) error {
+	if err == nil || err == ErrNotFound {
+		return err
+	}
+	return fmt.Errorf("durable: %s: %w", call, err)
 }
 
 // mustContext panics if ctx is nil. It is called before anything else where a context goes to the store: database/sql

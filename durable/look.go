@@ -120,7 +120,7 @@ func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	mustContext(ctx)
 	nodes, err := j.store.Nodes(ctx)
 	slices.SortFunc(nodes, func(a, b NodeInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return nodes, err
+	return nodes, failed("nodes", err)
 }
 
 // A LatestFilter selects runs for Latest. The zero LatestFilter selects all.
@@ -164,5 +164,6 @@ func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 		}
 	}
 	f.Verdicts = slices.Compact(slices.Sorted(slices.Values(f.Verdicts)))
-	return j.store.Latest(ctx, f)
+	runs, err := j.store.Latest(ctx, f)
+	return runs, failed("latest", err)
 }

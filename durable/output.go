@@ -74,7 +74,7 @@ func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) 
 	if seq == 0 {
 		runs, err := j.store.Runs(ctx, id, 0, 1)
 		if err != nil {
-			return RunOutput{}, err
+			return RunOutput{}, failed("output", err)
 		}
 		if len(runs) == 0 {
 			return RunOutput{}, ErrNotFound
@@ -83,7 +83,7 @@ func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) 
 	}
 	data, err := j.store.Output(ctx, id, seq)
 	if err != nil {
-		return RunOutput{}, err
+		return RunOutput{}, failed("output", err)
 	}
 	o, err := unpackOutput(data)
 	if err != nil {

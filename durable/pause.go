@@ -28,7 +28,7 @@ func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
 	mustContext(ctx)
 	kinds, err := j.store.PausedKinds(ctx)
 	slices.Sort(kinds)
-	return kinds, err
+	return kinds, failed("paused kinds", err)
 }
 
 func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
@@ -36,8 +36,12 @@ func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
 	if err := checkName("kind", kind, MaxKind); err != nil {
 		return err
 	}
+	what := "pause kind"
+	if !pause {
+		what = "resume kind"
+	}
 	if err := j.store.PauseKind(ctx, kind, pause); err != nil {
-		return err
+		return failed(what, err)
 	}
 	if n := j.node(); n != nil {
 		n.pauseHere(kind, pause)

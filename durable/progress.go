@@ -66,7 +66,7 @@ func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, err
 	}
 	found, err := j.store.Progress(ctx, rest)
 	if err != nil {
-		return nil, err
+		return nil, failed("progress", err)
 	}
 	for _, p := range found {
 		all[p.Job] = p

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 )
 
 // A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes of
@@ -64,7 +63,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	case errors.Is(err, ErrNotFound):
 		return ErrRefused
 	case err != nil:
-		return fmt.Errorf("durable: complete: %w", err)
+		return failed("complete", err)
 	case !job.State.Granted() || job.Epoch != c.job.Epoch:
 		return ErrRefused
 	}
@@ -81,7 +80,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	settled, err := store.CompleteTx(ctx, tx,
 		CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
 	if err != nil {
-		return fmt.Errorf("durable: complete: %w", err)
+		return failed("complete", err)
 	}
 	if !settled.Committed[0] {
 		return ErrRefused

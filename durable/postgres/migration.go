@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
@@ -23,7 +23,7 @@ import (
 func MigrationSQL(ctx context.Context, dsn string) (string, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return "", fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
+		return "", argument.Invalid("durable/postgres: data source name: %w", err)
 	}
 	s := &Store{config: config, dial: dial{before: refreshed}}
 	db := s.open(own)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/argument"
 )
 
 // OpenPool is [OpenContext] over a pool of the program's own, which must stay open for as long as the store is: Close
@@ -35,7 +34,7 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, 
 		return nil, err
 	}
 	if pool == nil {
-		return nil, fmt.Errorf("durable/postgres: %w: nil pool; make one with pgxpool.New", executor.ErrInvalid)
+		return nil, argument.Invalid("durable/postgres: nil pool; make one with pgxpool.New")
 	}
 	of := pool.Config()
 	s := &Store{config: of.ConnConfig, pool: true, dial: dial{
@@ -110,8 +109,8 @@ func (s *Store) checkPool(ctx context.Context) error {
 			return err
 		}
 		if value != need.value && !slices.Contains(strings.Fields(need.also), value) {
-			return fmt.Errorf("%w: %s is %q on the connections of the pool: set it to %q in RuntimeParams of the pool's ConnConfig, or for the role %q",
-				executor.ErrInvalid, need.name, value, need.value, s.config.User)
+			return argument.Invalid("%s is %q on the connections of the pool: set it to %q in RuntimeParams of the pool's ConnConfig, or for the role %q",
+				need.name, value, need.value, s.config.User)
 		}
 	}
 	return nil

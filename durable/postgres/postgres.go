@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/argument"
 )
 
 // near is how soon a job must be due for others to be notified, in microseconds: what is later they find in time by
@@ -89,7 +89,7 @@ type settings struct{ node, calls, queue int }
 func MaxConns(n int) Option {
 	return func(s *settings) error {
 		if n < 4 {
-			return fmt.Errorf("%w: %d connections: there must be at least 4", executor.ErrInvalid, n)
+			return argument.Invalid("MaxConns %d: it must be at least 4", n)
 		}
 		s.queue = max(min(n/4, 10), 1)
 		s.calls = max(min((n-s.queue)/2, 10), 1)
@@ -109,7 +109,7 @@ func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error
 	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("durable/postgres: %w: data source name: %w", executor.ErrInvalid, err)
+		return nil, argument.Invalid("durable/postgres: data source name: %w", err)
 	}
 	s := &Store{config: config, dial: dial{before: refreshed}}
 	config.ValidateConnect = s.lines.validating(config.ValidateConnect)
@@ -128,7 +128,7 @@ func settingsOf(opts []Option) (settings, error) {
 	set := settings{10, 10, 10}
 	for _, opt := range opts {
 		if opt == nil {
-			return set, fmt.Errorf("durable/postgres: %w: nil Option", executor.ErrInvalid)
+			return set, argument.Invalid("durable/postgres: nil Option")
 		}
 		if err := opt(&set); err != nil {
 			return set, fmt.Errorf("durable/postgres: %w", err)
@@ -205,8 +205,8 @@ func (s *Store) checkCommits(ctx context.Context) error {
 		return err
 	}
 	if setting == "off" || setting == "local" { // as in unpromised
-		return fmt.Errorf("%w: synchronous_commit is %s for the role %q in this database: a job that was accepted could be lost with the server;"+
-			" behind a pooler the store cannot set it: alter role %q set synchronous_commit = on", executor.ErrInvalid, setting, s.config.User, s.config.User)
+		return argument.Invalid("synchronous_commit is %s for the role %q in this database: a job that was accepted could be lost with the server;"+
+			" behind a pooler the store cannot set it: alter role %q set synchronous_commit = on", setting, s.config.User, s.config.User)
 	}
 	return nil
 }

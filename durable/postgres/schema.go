@@ -263,7 +263,7 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err er
 	return version, oldest, err
 }
 
-// restore returns the statements that make the tables anew that are missing of a schema of that version, which is known.
+// restore returns the statements that make tables anew that are missing of a schema of that version, which is known.
 func restore(ctx context.Context, q interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, version int) (string, error) {

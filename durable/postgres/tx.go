@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
@@ -131,7 +130,7 @@ func in(tx durable.Tx) (querier, error) {
 	case native:
 		return tx, nil
 	}
-	return nil, fmt.Errorf("durable/postgres: %w: transaction is a %T; it must be a *sql.Tx, or what postgres.Tx makes of a pgx.Tx", executor.ErrInvalid, tx)
+	return nil, argument.Invalid("durable/postgres: transaction is a %T; it must be a *sql.Tx, or what postgres.Tx makes of a pgx.Tx", tx)
 }
 
 // foreign explains an error of a transaction that is none of the store's database. That it is of another driver shows
@@ -142,11 +141,11 @@ func foreign(err error) error {
 	case err == nil:
 		return nil
 	case code(err) == "42P01":
-		return fmt.Errorf("durable/postgres: %w: transaction: the tables of the store are not where it is: begin it with Store.DB,"+
-			" or with the database and the search path of the store: %w", executor.ErrInvalid, err)
+		return argument.Invalid("durable/postgres: transaction: the tables of the store are not where it is: begin it with Store.DB,"+
+			" or with the database and the search path of the store: %w", err)
 	case strings.HasPrefix(err.Error(), "sql: converting argument"):
-		return fmt.Errorf("durable/postgres: %w: transaction: it is of another driver: begin it with Store.DB,"+
-			" or with a *sql.DB of pgx's package stdlib: %w", executor.ErrInvalid, err)
+		return argument.Invalid("durable/postgres: transaction: it is of another driver: begin it with Store.DB,"+
+			" or with a *sql.DB of pgx's package stdlib: %w", err)
 	}
 	return err
 }

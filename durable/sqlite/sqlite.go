@@ -16,7 +16,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
@@ -52,7 +52,7 @@ func Open(path string, opts ...Option) (*Store, error) {
 
 func open(path string, opts []Option) (*Store, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") || strings.Contains(path, "://") {
-		return nil, fmt.Errorf("%w: the path must be that of a file; for tests there is package memory", executor.ErrInvalid)
+		return nil, argument.Invalid("the path must be that of a file; for tests there is package memory")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func open(path string, opts []Option) (*Store, error) {
 	set := settings{synchronous: "FULL"}
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, fmt.Errorf("%w: nil Option", executor.ErrInvalid)
+			return nil, argument.Invalid("nil Option")
 		}
 		opt(&set)
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/internal/argument"
 )
 
 // GetTx returns a job as the caller's transaction sees it. The transaction locks it already if it began as a writer, as
@@ -42,7 +41,7 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 	tx, ok := of.(*sql.Tx)
 	if !ok {
 		var none T
-		return none, fmt.Errorf("durable/sqlite: %w: transaction is a %T; it must be a *sql.Tx", executor.ErrInvalid, of)
+		return none, argument.Invalid("durable/sqlite: transaction is a %T; it must be a *sql.Tx", of)
 	}
 	stmts := make(map[string]statement)
 	defer func() {
@@ -68,7 +67,7 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 func foreign(err error) error {
 	var lite *sqlite.Error
 	if errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_ERROR {
-		return fmt.Errorf("durable/sqlite: %w: transaction: it is in another file: begin it in a database opened by Store.DSN: %w", executor.ErrInvalid, err)
+		return argument.Invalid("durable/sqlite: transaction: it is in another file: begin it in a database opened by Store.DSN: %w", err)
 	}
 	return err
 }

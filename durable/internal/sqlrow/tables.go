@@ -14,7 +14,7 @@ const (
 	versionTable = "executor_schema"
 )
 
-// Restore returns the statements that make the tables anew, and their indexes, that migrations have made and that are not
+// Restore returns the statements that make tables anew, and their indexes, that migrations have made and that are not
 // there. Migrations are those that were done, none for a schema that does not have a version. It is an error if what is
 // missing can't be made anew.
 func Restore(migrations []string, there []string) (string, error) {
