@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +29,7 @@ const linesVariable, exitMark = "EXECUTORD_TEST_LINES", "exit code of the test: 
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) == "" {
+		waitTogether()
 		code := m.Run()
 		stopPostgres()
 		os.Exit(code)
@@ -52,6 +54,17 @@ func TestMain(m *testing.M) {
 		code = 99
 	}
 	os.Exit(code)
+}
+
+// waitTogether has eight tests run at a time, unless -parallel says otherwise: they wait for processes, leases and times
+// that come, and need little of a processor.
+func waitTogether() {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		flag.Set("test.parallel", "8")
+	}
 }
 
 // leakedGoroutines returns the stacks of the goroutines that are left when

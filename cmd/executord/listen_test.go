@@ -172,6 +172,7 @@ func TestListenShowsFigures(t *testing.T) {
 
 // The pages of all jobs are there, too, with the runs, with a store and without one, and lead to those of a job.
 func TestListenShowsAllJobs(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{"memory": nil, "store": {"--store", filepath.Join(t.TempDir(), "jobs.db")}} {
 		t.Run(name, func(t *testing.T) {
 			p := startFile(t, write(t, "jobs.crontab", "# name: tick\n@every 100ms true\n"), append(args, "--listen", "127.0.0.1:0")...)

@@ -12,6 +12,7 @@ import (
 // A job may have a name in a script whose vowels are marks, from its file to its
 // log, its environment and the store.
 func TestLoadNameWithMarks(t *testing.T) {
+	t.Parallel()
 	const name = "साप्ताहिक/สำรอง"
 	store := t.TempDir() + "/jobs.db"
 	p := start(t, "# name: "+name+"\n@every 1h echo \"[$EXECUTORD_JOB]\"\n", "--store", store, "--namespace", "दैनिक")

@@ -15,6 +15,7 @@ import (
 
 // A store has what runs wrote after the end of the daemon: all of it, or the begin and the end.
 func TestLogsOfStore(t *testing.T) {
+	t.Parallel()
 	file := write(t, "jobs.crontab", `# name: talk
 0 0 1 1 * echo out; echo err >&2; printf 'stderr: no\n'; printf '\033[1mbold'; exit 3
 # name: much
@@ -80,6 +81,7 @@ func TestLogsOfStore(t *testing.T) {
 
 // Lines of progress move a bar, and are not in the log, if the job says so.
 func TestJobsShowProgress(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)

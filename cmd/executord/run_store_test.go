@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// onEachStore runs a test on a file and on PostgreSQL.
+// onEachStore runs a test on a file and on PostgreSQL, beside all others: most of its time it waits.
 func onEachStore(t *testing.T, test func(t *testing.T, store string)) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, newStoreFile(t)) })
 	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, database(t)) })
 }
@@ -760,6 +761,7 @@ func TestRunTakeOverKeepsDue(t *testing.T) {
 // if they are those of a schedule that came with a file during the run, or of a
 // job that was put back in the file then.
 func TestRunSkipsOverlapOfNewSchedule(t *testing.T) {
+	t.Parallel()
 	const witness = "# name: witness\n@every 100ms true\n"
 	for name, versions := range map[string][]string{
 		"another schedule": {"300ms"},

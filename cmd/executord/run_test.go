@@ -42,6 +42,7 @@ func TestRunIsLogged(t *testing.T) {
 // The first signal lets what runs end, and starts nothing more, although times pass
 // meanwhile at which jobs would be due.
 func TestRunDrains(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -73,6 +74,7 @@ const stubborn = `trap '' TERM; (sleep 1000; sleep 1000) & setsid sh -c 'echo es
 // The second signal ends what runs, whatever it does against that, children
 // and grandchildren too.
 func TestRunSecondSignalStops(t *testing.T) {
+	t.Parallel()
 	p := start(t, "# name: stubborn\n@reboot "+stubborn+"\n# name: obedient\n@reboot echo ready; exec sleep 1000\n", "--kill-after", "100ms")
 	for _, msg := range []string{"up", "escaped", "ready"} {
 		p.after(0, msg)
@@ -120,6 +122,7 @@ func TestRunDrainTimeout(t *testing.T) {
 // A job that is due while it runs is skipped, which is in the log at once, and the
 // others are not held up.
 func TestRunSkipsOverlap(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ func TestSignalHangupAfterNohup(t *testing.T) {
 // SIGHUP ends nothing also before executord is ready. A service manager takes that
 // for an orderly end and does not start it again.
 func TestSignalHangupAtStart(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

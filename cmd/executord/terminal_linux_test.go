@@ -61,6 +61,7 @@ func onTerminal(t *testing.T, args ...string) string {
 // What commands print on a terminal of 80 columns fits it, and what does not fit a table is cut; into a file all of it
 // goes.
 func TestCommandsFitTerminal(t *testing.T) {
+	t.Parallel()
 	file := write(t, "jobs.crontab", "CRON_TZ=America/Los_Angeles\n# name: a-job-with-a-long-name\n*/5 9-17 * * mon-fri true\n"+
 		"# name: failing\n@every 1s printf '\\%0300d\\n' 7 >&2; exit 3\n")
 	store := filepath.Join(t.TempDir(), "jobs.db")
