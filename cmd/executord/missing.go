@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ func noteMissing(file *job.File) {
 	for _, n := range file.Notes {
 		noted[n.Line] = noted[n.Line] || strings.Contains(n.What, "user field")
 	}
+	noteHome(file)
 	missing := 0
 	for _, j := range file.Jobs {
 		if noted[j.Line] {
@@ -39,4 +42,20 @@ func noteMissing(file *job.File) {
 		}
 	}
 	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as in
+// a container that runs under a number. What needs it seldom says so.
+func noteHome(file *job.File) {
+	if daemon.HasHome(job.Command{}) {
+		return
+	}
+	for _, j := range file.Jobs {
+		if !daemon.HasHome(j.Command) {
+			file.Notes = append(file.Notes, job.Mistake{File: file.Name, Line: j.Line, Text: j.Command.String(),
+				What: fmt.Sprintf("%s has no HOME: executord has none, and user %d is not in passwd", j.Name, os.Getuid()),
+				Hint: "set HOME in the file, or for executord; ~, cd, git, ssh and many others need it"})
+			return
+		}
+	}
 }

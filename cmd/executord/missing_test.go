@@ -49,6 +49,34 @@ func TestCheckNotesWhatIsMissing(t *testing.T) {
 	p.end()
 }
 
+// A user who is not in passwd has no HOME, which is noted unless the file sets it.
+func TestCheckNotesMissingHome(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	t.Parallel()
+	for file, want := range map[string]string{
+		"@daily true\n@hourly date\n":       "stdin:1: note: true has no HOME: executord has none, and user 54321 is not in passwd\n",
+		"HOME=/tmp\n@daily true\n":          "",
+		"@daily true\nHOME=\n@daily date\n": "stdin:1: note: true has no HOME",
+		"HOME=\n@daily true\n":              "",
+	} {
+		for _, home := range []string{"", "/srv"} {
+			cmd := executord(t, "check", "-")
+			cmd.Path = "/proc/self/exe" // the directory of the tests is root's
+			cmd.Env = append(cmd.Env, "HOME="+home)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
+			var stderr strings.Builder
+			cmd.Dir, cmd.Stdin, cmd.Stderr = "/", strings.NewReader(file), &stderr
+			err := cmd.Run()
+			if got := stderr.String(); err != nil || (want == "" || home != "") && got != "" ||
+				home == "" && (!strings.Contains(got, want) || strings.Count(got, "HOME:") > 1) {
+				t.Errorf("%q with HOME=%s: %v, %q", file, home, err, got)
+			}
+		}
+	}
+}
+
 // A file without jobs is noted, and run: its jobs may come. A file that was read and has none any more changes nothing,
 // as one that is being written.
 func TestRunFileWithoutJobs(t *testing.T) {

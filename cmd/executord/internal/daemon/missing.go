@@ -27,6 +27,15 @@ func Missing(c job.Command) error {
 	return nil
 }
 
+// HasHome reports whether the runs of a command have a HOME. One that the file sets to nothing is meant.
+func HasHome(c job.Command) bool {
+	if _, set := process.Variable(c.Env, "HOME"); set {
+		return true
+	}
+	home, _ := process.Variable(Environment(job.Command{}), "HOME")
+	return home != ""
+}
+
 // firstProgram returns the program that a script begins with. It returns "" if that takes a shell to know: the word is
 // a keyword, or a part of the shell, or has a character that is special for one.
 func firstProgram(script string) string {

@@ -35,15 +35,21 @@ func IsVariable(entry, name string) bool {
 	return got == name || runtime.GOOS == "windows" && strings.EqualFold(got, name)
 }
 
+// Variable returns the value of a variable in an environment, and reports whether it is there. The last of a name counts.
+func Variable(env []string, name string) (value string, set bool) {
+	for _, entry := range env {
+		if IsVariable(entry, name) {
+			_, value, _ = strings.Cut(entry, "=")
+			set = true
+		}
+	}
+	return value, set
+}
+
 // look finds a program in the PATH that the command itself will have, which
 // exec.LookPath, that reads the caller's, would not.
 func (c Command) look(program string) (string, error) {
-	path := ""
-	for _, variable := range c.Env {
-		if IsVariable(variable, "PATH") {
-			_, path, _ = strings.Cut(variable, "=")
-		}
-	}
+	path, _ := Variable(c.Env, "PATH")
 	var refused error
 	for _, dir := range filepath.SplitList(path) {
 		// An empty element means the working directory, in which a program may
