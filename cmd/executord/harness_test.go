@@ -56,8 +56,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// waitTogether has eight tests run at a time, unless -parallel says otherwise: they wait for processes, leases and times
-// that come, and need little of a processor.
+// waitTogether has eight tests run at a time, unless -parallel says otherwise: most of the time they wait, for
+// processes, leases and times that come.
 func waitTogether() {
 	flag.Parse()
 	chosen := false

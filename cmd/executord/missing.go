@@ -44,8 +44,8 @@ func noteMissing(file *job.File) {
 	slices.SortStableFunc(file.Notes, func(a, b job.Mistake) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as in
-// a container that runs under a number. What needs it seldom says so.
+// noteHome adds a note on the first job whose runs have no HOME: executord has none, and its user is not in passwd, as
+// in a container that runs under a number. What needs it seldom says so.
 func noteHome(file *job.File) {
 	if daemon.HasHome(job.Command{}) {
 		return

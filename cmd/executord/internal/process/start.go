@@ -35,7 +35,8 @@ func IsVariable(entry, name string) bool {
 	return got == name || runtime.GOOS == "windows" && strings.EqualFold(got, name)
 }
 
-// Variable returns the value of a variable in an environment, and reports whether it is there. The last of a name counts.
+// Variable returns the value of a variable in an environment, and reports whether it is there. The last of a name
+// counts.
 func Variable(env []string, name string) (value string, set bool) {
 	for _, entry := range env {
 		if IsVariable(entry, name) {
