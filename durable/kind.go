@@ -138,7 +138,9 @@ func (k *Kind[P, R]) WithFixedDelay(ctx context.Context, key string, initial, de
 
 // On is AtFixedRate with the times of a trigger: a cron.Schedule, or a NamedTrigger. A schedule in time.Local is read
 // in the zone of the node that computes the next time; name the zone if the nodes differ. Zones are kept by their
-// names. One that is not in the time zone database, as most of time.FixedZone, is an error.
+// names. One that is not in the time zone database, as most of time.FixedZone, is an error. So is a trigger whose first
+// time is not later than now; if a next one is not later than the one before, the job is dead after that run. A time
+// after the year 9999 is none.
 func (k *Kind[P, R]) On(ctx context.Context, key string, trigger executor.Trigger, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)

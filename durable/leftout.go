@@ -93,7 +93,7 @@ func (n *node) skipNextDue(ctx context.Context, job Job, end time.Time) overlap 
 		return o
 	}
 	count, next := tt.passed(job.Anchor, job.NextDue, end)
-	if next.IsZero() {
+	if next.IsZero() || !next.After(job.NextDue) {
 		return o
 	}
 	if _, err := n.jobs.store.Change(ctx, job.ID, Change{Op: OpReschedule, Due: ceilMicros(next)}); err != nil {
@@ -106,7 +106,7 @@ func (n *node) skipNextDue(ctx context.Context, job Job, end time.Time) overlap 
 // zero Time if there is none. It counts up to maxLeftOut.
 func (tt timetable) passed(anchor, after, before time.Time) (n int, next time.Time) {
 	next = tt.next(anchor, after, after)
-	if next.IsZero() || !next.Before(before) {
+	if next.IsZero() || !next.Before(before) || !next.After(after) {
 		return 0, next
 	}
 	if tt.rate > 0 {

@@ -290,6 +290,9 @@ func (r *run) follow(tt timetable, o Outcome) Outcome {
 		return o
 	}
 	next = ceilMicros(next)
+	if err := tt.notLater(r.job.Occurrence, next); err != nil {
+		return r.ended(o, err)
+	}
 	o.Due, o.Occurrence, o.Attempt = next, next, 0
 	return o
 }
@@ -301,7 +304,11 @@ func (r *run) withoutNext(ctx context.Context, err error) Outcome {
 	if r.last == nil {
 		return r.conclude(ctx, timetable{}, nil, err, r.n.clock.start())
 	}
-	o := *r.last
+	return r.ended(*r.last, err)
+}
+
+// ended returns the outcome of a run by which its schedule ends, since the trigger has no next time for this reason.
+func (r *run) ended(o Outcome, err error) Outcome {
 	o.State, o.Error = Dead, clean("durable: the trigger of the schedule "+r.job.Schedule+" failed: "+err.Error())
 	r.n.jobs.logOf(&r.job).Error("durable: a trigger failed; the job is dead, since its next time is not known", "error", err)
 	return o

@@ -68,7 +68,10 @@ func (r Registration) newJob(now func() (time.Time, error)) (NewJob, error) {
 		return r.job, err
 	}
 	if r.job.Due = r.times.next(time.Time{}, t, time.Time{}); r.job.Due.IsZero() {
-		return r.job, invalid("trigger %q: it has no time", r.job.Schedule)
+		return r.job, invalid("trigger %q: it has no time up to the year 9999", r.job.Schedule)
+	}
+	if err := r.times.notLater(t, r.job.Due); err != nil {
+		return r.job, invalid("trigger %q: %w", r.job.Schedule, err)
 	}
 	return r.job, nil
 }

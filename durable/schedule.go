@@ -2,6 +2,7 @@ package durable
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -94,8 +95,8 @@ func sameZone(a, b *time.Location) bool {
 	return true
 }
 
-// next returns the first time on the schedule after t, the zero Time if there is none. A fixed delay has no grid: its
-// next is one delay after end.
+// next returns the first time on the schedule after t, the zero Time if there is none that a store keeps. A fixed delay
+// has no grid: its next is one delay after end. A trigger may return what is not later than t, see notLater.
 func (tt timetable) next(anchor, t, end time.Time) time.Time {
 	switch {
 	case tt.rate > 0:
@@ -110,9 +111,20 @@ func (tt timetable) next(anchor, t, end time.Time) time.Time {
 		if n.IsZero() {
 			return n
 		}
-		return ceilMicros(n)
+		if n = ceilMicros(n); n.Year() > 9999 {
+			return time.Time{}
+		}
+		return n
 	}
 	return time.Time{}
+}
+
+// notLater returns an error if the next time of a trigger is not later than t, about which it was asked.
+func (tt timetable) notLater(t, next time.Time) error {
+	if tt.trigger == nil || next.IsZero() || next.After(t) {
+		return nil
+	}
+	return fmt.Errorf("it returned %v after %v, which is not later", next, t)
 }
 
 // onGrid returns the first time after t that is some distances after anchor, which is not after t. A Duration holds 292

@@ -2,7 +2,9 @@ package durable_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -390,6 +392,72 @@ func TestFixedRateGoesOnForCenturies(t *testing.T) {
 			}
 			if last := d.all()[d.count()-1].Occurrence; now.Sub(last) < 0 || now.Sub(last) > time.Hour {
 				t.Errorf("the last run was for %v at %v", last, now)
+			}
+		})
+	}
+}
+
+// A trigger that returns a time which is not later than the one that it was asked about makes the job dead after the
+// run, instead of running it for ever, and is invalid when it is registered.
+func TestTriggerThatDoesNotGoForward(t *testing.T) {
+	for _, back := range []time.Duration{0, time.Nanosecond, 100 * 365 * 24 * time.Hour} {
+		for _, missed := range []durable.Missed{durable.Coalesce(), durable.SkipOverlap(), durable.CatchUp(3)} {
+			synctest.Test(t, func(t *testing.T) {
+				broken := false
+				tr := &trigger{next: func(t time.Time) time.Time {
+					if broken {
+						return t.Add(-back)
+					}
+					return t.Add(time.Hour)
+				}}
+				jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+					c.Triggers = map[string]executor.Trigger{"t": tr}
+				})
+				runs := 0
+				k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { runs++; return "", nil })
+				id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), "", durable.OnMissed(missed)))
+				broken = true
+				start(t, jobs)
+				time.Sleep(2 * time.Hour)
+				j := must(jobs.Get(t.Context(), id))
+				if runs != 1 || j.State != durable.Dead || !strings.Contains(j.Error, "which is not later") {
+					t.Errorf("%v, %v: %d runs; job is %+v", back, missed, runs, j)
+				}
+				_, err := k.On(t.Context(), "other", durable.NamedTrigger("t"), "")
+				if !errors.Is(err, executor.ErrInvalid) || !strings.Contains(err.Error(), "which is not later") {
+					t.Errorf("the error is %v", err)
+				}
+			})
+		}
+	}
+}
+
+// A time after the year 9999, which no store keeps, is none: as the first, it is invalid; as the next, it ends the
+// schedule.
+func TestTriggerBeyondTheYears(t *testing.T) {
+	for _, far := range []time.Time{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(1<<62, 0),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_001, time.UTC)} {
+		synctest.Test(t, func(t *testing.T) {
+			soon := true
+			tr := &trigger{next: func(t time.Time) time.Time {
+				if soon {
+					return t.Add(time.Hour)
+				}
+				return far
+			}}
+			jobs := newJobs(t, memory.New(), func(c *durable.Config) {
+				c.Triggers = map[string]executor.Trigger{"t": tr}
+			})
+			k := durable.Handle(jobs, "k", func(context.Context, string) (string, error) { return "", nil })
+			id := must(k.On(t.Context(), "key", durable.NamedTrigger("t"), ""))
+			soon = false
+			start(t, jobs)
+			time.Sleep(2 * time.Hour)
+			if j := must(jobs.Get(t.Context(), id)); j.State != durable.Succeeded || j.Runs != 1 {
+				t.Errorf("%v: job is %+v", far, j)
+			}
+			if _, err := k.On(t.Context(), "other", durable.NamedTrigger("t"), ""); !errors.Is(err, executor.ErrInvalid) {
+				t.Errorf("%v: the error is %v", far, err)
 			}
 		})
 	}
