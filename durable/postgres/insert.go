@@ -61,7 +61,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 			return added, nil
 		}
 		if err != nil && code(err) != lockNotAvailable {
-			return nil, err
+			return nil, explain(err, s.config.User)
 		}
 		placed = added
 	}

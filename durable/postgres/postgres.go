@@ -247,7 +247,7 @@ func (s *Store) inCall(ctx context.Context, fn func(tx querier, waits bool) erro
 	if code(err) == lockNotAvailable {
 		err = inTx(ctx, s.queue, func(tx querier) error { return fn(tx, true) })
 	}
-	return err
+	return explain(err, s.config.User)
 }
 
 func tryTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {

@@ -144,6 +144,24 @@ func TestOpenNamesMissingRights(t *testing.T) {
 	}
 }
 
+// The error of a call that writes, where the server takes no writes, says what to do about it.
+func TestCallsNameReadOnlyServer(t *testing.T) {
+	dsn := dsn(t)
+	must(0, open(t, dsn).Close())
+	store := open(t, dsn+"&default_transaction_read_only=on")
+	jobs := must(durable.New(durable.Config{Store: store}))
+	_, add := durable.Client[int, int](jobs, "k").Schedule(t.Context(), 0, 1)
+	_, change := jobs.Cancel(t.Context(), durable.NewID())
+	for _, err := range []error{add, change} {
+		if err == nil || !strings.Contains(err.Error(), "name the primary, or all servers with target_session_attrs=read-write") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	if all, err := jobs.List(t.Context(), durable.Filter{}); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
 // A program uses the tables that a newer one has made if these say that they may be used by programs of its version,
 // and leaves their version alone.
 func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {
