@@ -349,7 +349,8 @@ type ScheduledTask interface {
 	// when both have returned.
 	Runnable
 	// Next returns the time of the next run. It is called whenever the task enters the
-	// queue, and decides both when the task runs and in which order.
+	// queue, and decides both when the task runs and in which order. A series asks about one
+	// time after the other, so Next must not call Resume or Reschedule, which ask too.
 	Next() time.Time
 }
 

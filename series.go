@@ -27,6 +27,7 @@ type Series struct {
 	rules  seriesRules
 
 	run     atomic.Int64              // the number of the present or latest run, from 1
+	asking  sync.Mutex                // taken with no other, to ask the decoration about one time at once
 	offered atomic.Pointer[time.Time] // that the decoration is asked about; nil for none
 
 	// mu guards what follows. It is taken under the pool's lock or alone; only the task's

@@ -219,6 +219,8 @@ func (s *Series) due(at rhythm.Slot, r rhythm.Rhythm) (next int64, over bool) {
 		return 0, true
 	}
 	if d := s.plan.decoration.Load(); d != nil {
+		s.asking.Lock()
+		defer s.asking.Unlock()
 		at := r.Time(s.clock(), next)
 		s.offered.Store(&at)
 		defer s.offered.Store(nil)
