@@ -14,7 +14,8 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
@@ -40,14 +41,30 @@ type Store struct {
 
 // Open opens the file, and makes it if it is not there. It makes the tables or brings them up to date; their names
 // begin with "executor_", so that the file may have others. One that was dropped is made anew, empty, except that of
-// the jobs, which must come from a backup. It waits for other writers for up to two seconds. The error matches
-// executor.ErrInvalid if path is none, as ":memory:", and durable.ErrNewerSchema if a newer version had the file.
+// the jobs, which must come from a backup. Of a file that the program may not write, jobs can be read. Open waits for
+// other writers for up to two seconds. The error matches executor.ErrInvalid if path is none, as ":memory:", and
+// durable.ErrNewerSchema if a newer version had the file.
 func Open(path string, opts ...Option) (*Store, error) {
 	s, err := open(path, opts)
 	if err != nil {
-		return nil, fmt.Errorf("durable/sqlite: %q: %w", path, err)
+		return nil, fmt.Errorf("durable/sqlite: %q: %w", path, explain(err))
 	}
 	return s, nil
+}
+
+// explain adds to an error of SQLite what to do about it.
+func explain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w; make the file, its directory, and -wal and -shm beside it writable for the user of this program", err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%w; it must be a file, in a directory that is there and writable for the user of this program", err)
+	}
+	return err
 }
 
 func open(path string, opts []Option) (*Store, error) {

@@ -77,7 +77,7 @@ func do[T any](ctx context.Context, w *writer, fn func(q *querier) (T, error)) (
 			return v, nil
 		}
 		if c.err != errOver {
-			return zero, c.err
+			return zero, explain(c.err)
 		}
 	case <-c.over:
 	}
