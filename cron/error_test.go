@@ -44,7 +44,7 @@ const (
 
 	unknownWord   = "unknown word"
 	theWords      = "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every"
-	badDuration   = "not a duration that Go can read"
+	badDuration   = "not a duration"
 	writeDuration = `write it like "90s" or "1h30m", up to about 290 years`
 )
 
@@ -83,7 +83,7 @@ func TestParseErrorParts(t *testing.T) {
 			`swap its ends, or write "6,0-1" to continue past the end`},
 		{"0 0 * nov-feb *", "month", "nov-feb", 7, backwards,
 			`swap its ends, or write "11-12,1-2" to continue past the end`},
-		{"*/0 * * * *", "minute", "0", 3, "a step must be at least 1", ""},
+		{"*/0 * * * *", "minute", "0", 3, "a step must be at least 1", "leave the step out for every value"},
 		{"*/90 * * * *", "minute", "*/90", 1, "the step is too long for 0 to 59 and selects only 0",
 			`write "0" for a fixed time, or "@every 90m" for every 90 minutes of real time`},
 		{"0 */24 * * *", "hour", "*/24", 3, "the step is too long for 0 to 23 and selects only 0",
@@ -156,7 +156,7 @@ func TestParseErrorParts(t *testing.T) {
 		{"@daily 5", "word", "5", 8, "nothing may follow @daily", "remove it"},
 		{"@every", "", "", 0, "@every needs a duration", `write "@every 90s" or "@every 1h30m"`},
 		{"@every 90", "interval", "90", 8, badDuration, `give it a unit, such as "90s" or "90m"`},
-		{"@every 1d", "interval", "1d", 8, badDuration, `Go has no unit for days: write "24h"`},
+		{"@every 1d", "interval", "1d", 8, badDuration, `there is no unit for days: write "24h"`},
 		{"@every 1h 30m", "interval", "30m", 11, "@every takes one duration",
 			`write it without blanks, such as "1h30m"`},
 		{"@every -1h", "interval", "-1h", 8, "must be longer than zero", ""},

@@ -64,7 +64,7 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 		case !ok:
 			return 0, p.fail(f.name, item, "a step must be a number", `write a step such as "*/15" or "10-40/5"`)
 		case step == 0:
-			return 0, p.fail(f.name, where, "a step must be at least 1", "")
+			return 0, p.fail(f.name, where, "a step must be at least 1", "leave the step out for every value")
 		case step > 1 && step > high-low:
 			err := p.fail(f.name, item,
 				fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),

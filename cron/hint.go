@@ -241,7 +241,7 @@ func durationHint(text string) string {
 	}
 	if days, ok := strings.CutSuffix(strings.ToLower(text), "d"); ok {
 		if n, ok := number(days); ok && n > 0 && n < 9999 {
-			return fmt.Sprintf("Go has no unit for days: write \"%dh\"", n*24)
+			return fmt.Sprintf("there is no unit for days: write \"%dh\"", n*24)
 		}
 	}
 	return `write it like "90s" or "1h30m", up to about 290 years`

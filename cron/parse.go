@@ -196,7 +196,7 @@ func (p parser) parseEvery(s *Schedule, rest []span) error {
 	d, err := time.ParseDuration(strings.ToLower(text.text))
 	switch {
 	case err != nil:
-		return p.fail("interval", text, "not a duration that Go can read", durationHint(text.text))
+		return p.fail("interval", text, "not a duration", durationHint(text.text))
 	case d <= 0:
 		return p.fail("interval", text, "must be longer than zero", "")
 	}

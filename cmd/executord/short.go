@@ -382,6 +382,9 @@ func several(n, thing string) string {
 func (e *event) rest() string {
 	text := job.Printable(e.Message)
 	reason, hint := e.text("reason"), e.hinted()
+	if reason == "" {
+		reason = e.text("error")
+	}
 	for _, a := range e.attrs {
 		if value := shortValue(a.Value.Resolve()); value != "" {
 			text += " " + a.Key + "=" + value

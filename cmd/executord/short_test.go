@@ -34,6 +34,7 @@ func TestShortLogShowsRun(t *testing.T) {
 	bad.Error("run not started", "due", due, "reason", "there is no program x")
 	log.Warn("job removed", "job", "old", "reason", "it is not there", "hint", "put it back")
 	log.Warn("note on the file", "hint", "remove it", "line", 4, "what", "MAILTO is ignored")
+	log.Warn("durable: no answer", "call", "commit", "error", errors.New("it was removed"))
 	log.Info("file read again", "file", "jobs.crontab", "jobs", 3)
 	log.Info("draining", "reason", "SIGTERM", "running", 1)
 	log.Warn("stopping", "reason", "second SIGTERM", "running", 1, "grace", 10*time.Second)
@@ -60,6 +61,8 @@ hh:mm:ss old              ! job removed: it is not there
                           ! hint: put it back
 hh:mm:ss executord        ! line 4: MAILTO is ignored
                           ! hint: remove it
+hh:mm:ss executord        ! durable: no answer call=commit:
+                          ! it was removed
 hh:mm:ss executord        · read again: 3 jobs of
                           · jobs.crontab
 hh:mm:ss executord        · draining, 1 run in progress:

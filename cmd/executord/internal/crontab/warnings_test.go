@@ -24,7 +24,7 @@ func TestParseMistakes(t *testing.T) {
 		{"six fields", "0 0 1 1 * 60 x", "tab:1: the schedule has six fields, want 5\n    0 0 1 1 * 60 x\n    hint: years and commands are not supported: without them it is \"0 0 1 1 *\""},
 		{"six fields with a mistake", "0 61 1 1 * * x", "tab:1: the schedule has six fields, want 5\n    0 61 1 1 * * x\n    hint: seconds, years and commands are not supported"},
 		{"no duration", "@every", "tab:1: @every has no duration\n    @every\n    hint: write a duration and the command, such as: @every 5m /path/to/command"},
-		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration that Go can read\n    @every 5 x\n    hint: give it a unit, such as \"5s\" or \"5m\""},
+		{"duration without unit", "@every 5 x", "tab:1: @every \"5\": not a duration\n    @every 5 x\n    hint: give it a unit, such as \"5s\" or \"5m\""},
 		{"tiny duration", "@every 1ms x", "tab:1: @every 1ms is too short\n    @every 1ms x\n    hint: use 100ms or more, or let the command itself repeat its work"},
 		{"misspelled word", "@dayly x", "tab:1: \"@dayly\": unknown word\n    @dayly x\n    hint: did you mean \"@daily\"?"},
 		{"unknown word", "@foo x", "tab:1: \"@foo\": unknown word\n    @foo x\n    hint: the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, @every and @reboot"},
