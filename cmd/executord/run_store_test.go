@@ -546,7 +546,8 @@ func TestRunOutlastsStalledFile(t *testing.T) {
 	p := start(t, "# name: long\n@every 1s echo up; sleep 5; echo done\n", "--store", store, "--lease", "1s")
 	p.until("up", "job", "long")
 	time.Sleep(time.Second) // a heartbeat after the claim; there is nothing to see of it
-	db, err := sql.Open("sqlite", store)
+	// A heartbeat may be there first.
+	db, err := sql.Open("sqlite", "file:"+store+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
