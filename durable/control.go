@@ -53,8 +53,10 @@ func (j *Jobs) Delete(ctx context.Context, id ID) (Answer, error) {
 }
 
 // opNames are what errors call the changes.
-var opNames = [...]string{OpCancel: "cancel", OpPause: "pause", OpResume: "resume", OpReschedule: "reschedule", OpRunNow: "run now",
-	OpRevive: "revive", OpDelete: "delete"}
+var opNames = [...]string{
+	OpCancel: "cancel", OpPause: "pause", OpResume: "resume", OpReschedule: "reschedule",
+	OpRunNow: "run now", OpRevive: "revive", OpDelete: "delete",
+}
 
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	mustContext(ctx)
