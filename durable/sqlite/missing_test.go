@@ -34,6 +34,9 @@ func layout(t *testing.T, store *sqlite.Store) (all []string, tables []string) {
 			tables = append(tables, name)
 		}
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(all)
 	return all, tables
 }
