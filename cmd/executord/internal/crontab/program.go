@@ -45,7 +45,7 @@ var syntax = []string{"}", "fi", "done", "esac", "for", "case", "select", "funct
 
 // preparing are programs that only prepare or test something, or say what another one does.
 var preparing = []string{
-	"cd", "command", "echo", "eval", "exit", "export", "false", "hash", "printf", "pushd", "read",
+	"cd", "echo", "eval", "exit", "export", "false", "hash", "printf", "pushd", "read",
 	"return", "set", "shopt", "sleep", "source", "test", "trap", "true", "type", "ulimit", "umask", "unset", "wait",
 	"which",
 }
