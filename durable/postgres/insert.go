@@ -110,7 +110,8 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
-// insert adds the jobs that are not there, and returns how many were. If tx is set, the commit may be late.
+// insert adds the jobs that are not there, and returns how many were. With an error it returns none: the rows of a
+// statement arrive before its commit, which can fail. If tx is set, the commit may be late.
 func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
 	hurry, tx bool) ([]durable.InsertResult, int, error) {
 	n := len(jobs)
@@ -158,7 +159,10 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		placed[i] = durable.InsertResult{Job: j, Changed: true, Held: held, Now: sqlrow.Time(now)}
 		missing--
 	}
-	return placed, missing, rows.Err()
+	if err := rows.Err(); err != nil { // maybe that of the commit, which follows the rows
+		return nil, 0, err
+	}
+	return placed, missing, nil
 }
 
 var selectJob = "select " + sqlrow.Read + " from executor_job "
