@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -205,10 +206,7 @@ func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, 
 func (f *Future[T]) run(ctx context.Context) error {
 	mustContext(ctx)
 	if b := takeBody(&f.core); b != nil {
-		defer close(b.returned)
-		b.end = goexit // unless runBody returns
-		b.end = f.runBody(ctx, f.conclude)
-		return b.end.err
+		return f.runOffered(ctx, b)
 	}
 	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
@@ -217,63 +215,100 @@ func (f *Future[T]) run(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if owner := f.core.Owner(); owner != nil { // no pool takes it from here on
-		owner.Unqueue(&f.core)       // it need not wait any more
-		defer owner.Unqueue(&f.core) // has it counted
-	}
-	return f.runBody(ctx, f.conclude).err
+	return byHand(ctx, f).err
 }
 
-// failing is the part of a typedTask that a Future has.
-type failing interface {
+// runOffered runs the body that a decoration was offered.
+func (f *Future[T]) runOffered(ctx context.Context, b *offeredBody) error {
+	defer close(b.returned)
+	b.end = goexit // unless runBody returns
+	b.end = concluding(f, func() ending { return f.runBody(ctx) })
+	return b.end.err
+}
+
+// body is the part of work that a Future has.
+type body interface {
 	taskCore() *task.Task
+	invoke(ctx context.Context) ending
+	conclude(end ending) ending
 	fail(err error)
 }
 
 // beginByHand is task.BeginByHand. If the parent panics when a context is derived from
 // it, the task fails, and the panic continues in the caller.
-func beginByHand(tt failing, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
+func beginByHand(b body, parent context.Context, r task.Runs) (ctx context.Context, ok bool) {
 	returned := false
-	defer repanic(&returned, tt.fail)
-	ctx, ok = tt.taskCore().BeginByHand(parent, r)
+	defer repanic(&returned, b.fail)
+	ctx, ok = b.taskCore().BeginByHand(parent, r)
 	returned = true
 	return ctx, ok
 }
 
+// byHand calls the body of a task that has begun in the calling goroutine. The task leaves the
+// queue of its pool, if it waits there, and is counted when it is done.
+func byHand(ctx context.Context, b body) ending {
+	t := b.taskCore()
+	if owner := t.Owner(); owner != nil { // no pool takes it from here on
+		owner.Unqueue(t)       // it need not wait any more
+		defer owner.Unqueue(t) // has it counted
+	}
+	return invokeHere(ctx, b)
+}
+
+// invokeHere calls the body of a task that has begun in the calling goroutine.
+func invokeHere(ctx context.Context, b body) ending {
+	return concluding(b, func() ending { return b.invoke(ctx) })
+}
+
+// concluding calls run. If that ends the goroutine, by runtime.Goexit, the task is concluded.
+func concluding(b body, run func() ending) ending {
+	back := false
+	defer func() {
+		if t := b.taskCore(); !back && t != nil && t.InBody() {
+			b.conclude(goexit)
+		}
+	}()
+	end := run()
+	back = true
+	return end
+}
+
 // runByHand runs a task in the calling goroutine.
-func runByHand(ctx context.Context, tt typedTask) error {
+func runByHand(ctx context.Context, u work) error {
 	mustContext(ctx)
-	ctx, ok := beginByHand(tt, ctx, task.Once)
+	ctx, ok := beginByHand(u, ctx, task.Once)
 	if !ok {
 		return nil
 	}
-	t := tt.taskCore()
-	if owner := t.Owner(); owner != nil {
-		owner.Unqueue(t)
-		defer owner.Unqueue(t)
-	}
-	return tt.invoke(ctx).err
+	return byHand(ctx, u).err
 }
 
-// runBody calls the body and passes its ending to conclude, however it ends. It
-// returns the ending of this run for the pool's reports.
-func (f *Future[T]) runBody(ctx context.Context, conclude func(T, ending) ending) (reported ending) {
-	back := false
-	defer func() {
-		if !back {
-			var zero T
-			reported = conclude(zero, abrupt(recover()))
-		}
-	}()
-	v, err := f.fn(ctx)
-	back = true
-	return conclude(v, returned(ctx, err))
+// runBody calls the body and concludes. It returns the ending of this run for the pool's
+// reports.
+func (f *Future[T]) runBody(ctx context.Context) ending {
+	v, end := f.call(ctx)
+	return f.concludeWith(v, end)
 }
 
-// conclude completes the task with the ending of its body. In a series it prepares
+// call calls the body.
+func (f *Future[T]) call(ctx context.Context) (v T, end ending) {
+	end = guarded(ctx, func(ctx context.Context) (err error) {
+		v, err = f.fn(ctx)
+		return err
+	})
+	return v, end
+}
+
+// conclude is concludeWith for a body without a value.
+func (f *Future[T]) conclude(end ending) ending {
+	var zero T
+	return f.concludeWith(zero, end)
+}
+
+// concludeWith completes the task with the ending of its body. In a series it prepares
 // the next run instead, if there is one. It returns the ending of this run for the
 // pool's reports or, if that is worse, the ending of the series.
-func (f *Future[T]) conclude(v T, end ending) ending {
+func (f *Future[T]) concludeWith(v T, end ending) ending {
 	outcome := end
 	if s := planOf(&f.core).series; s != nil {
 		returned := false
@@ -319,7 +354,7 @@ func (f *Future[T]) String() string {
 	return describe("future", &f.core, errorOf(&f.core)) + due(f.State(), f.Next())
 }
 
-// The methods below are those of typedTask.
+// The methods below are those of work, which taskWork has from its future.
 
 func (f *Future[T]) taskCore() *task.Task { return &f.core }
 
@@ -327,7 +362,7 @@ func (f *Future[T]) invoke(ctx context.Context) ending {
 	if d := planOf(&f.core).decoration.Load(); d != nil {
 		return f.runDecorated(ctx, d)
 	}
-	return f.runBody(ctx, f.conclude)
+	return f.runBody(ctx)
 }
 
 func (f *Future[T]) end(s task.State, err error) bool {
@@ -405,7 +440,7 @@ func (p *Promise[T]) Fail(err error) bool {
 type Task[T any] struct{ Promise[T] }
 
 var (
-	_ typedTask     = (*Task[int])(nil)
+	_ worker        = (*Task[int])(nil)
 	_ ScheduledTask = (*Task[int])(nil)
 	_ Awaitable     = (*Task[int])(nil)
 )
@@ -451,9 +486,10 @@ func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
 	if !ok {
 		return false
 	}
-	t.runBody(ctx, func(v T, end ending) ending {
+	concluding(t, func() ending {
+		v, end := t.call(ctx)
 		if end.err != nil {
-			return t.conclude(v, end)
+			return t.concludeWith(v, end)
 		}
 		again = t.core.Reset(t.drop)
 		return end
@@ -461,7 +497,16 @@ func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
 	return again
 }
 
-func (t *Task[T]) runnable() Runnable { return t }
+// taskWork is a Task as work.
+type taskWork[T any] Task[T]
+
+func (t *Task[T]) work() work { return (*taskWork[T])(t) }
+
+func (u *taskWork[T]) task() *Task[T]          { return (*Task[T])(u) }
+func (u *taskWork[T]) Slot() *engine.Slot      { return u.core.Slot() }
+func (u *taskWork[T]) Outcome() engine.Outcome { return outcomeOf(&u.core) }
+func (u *taskWork[T]) Do(w *engine.Worker)     { localOf(w).runTask(u) }
+func (u *taskWork[T]) runnable() Runnable      { return u.task() }
 
 // due returns the part of String with the due time of a task that waits.
 func due(s State, next time.Time) string {

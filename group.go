@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 	"github.com/executor-go/executor/queue"
 )
@@ -82,7 +83,7 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	if p := g.pool; p != nil {
 		t.core.AttachCommon(&g.common)
 		g.waiting.add(t)
-		err = p.enter(g.ctx, entry{t}, &t.core)
+		err = p.enter(g.ctx, t, &t.core)
 	} else {
 		g.waiting.add(t)
 		err = g.ex.Execute(g.ctx, t)
@@ -191,8 +192,6 @@ type groupTask struct {
 	fn    func(context.Context) error // nil once it is over; under the task's lock
 }
 
-var _ typedTask = (*groupTask)(nil)
-
 // Name returns the name of the task, for a hook or a policy that gets it.
 func (t *groupTask) Name() string { return t.core.Options().Name }
 
@@ -202,19 +201,16 @@ func (t *groupTask) String() string { return describe("task of a group", &t.core
 // RejectFunc has given the task to.
 func (t *groupTask) Run(ctx context.Context) error { return runByHand(ctx, t) }
 
-func (t *groupTask) taskCore() *task.Task { return &t.core }
+func (t *groupTask) Slot() *engine.Slot      { return t.core.Slot() }
+func (t *groupTask) Outcome() engine.Outcome { return outcomeOf(&t.core) }
+func (t *groupTask) Do(w *engine.Worker)     { localOf(w).runTask(t) }
+func (t *groupTask) taskCore() *task.Task    { return &t.core }
 
-func (t *groupTask) invoke(ctx context.Context) (end ending) {
-	back := false
-	defer func() {
-		if !back {
-			end = abrupt(recover())
-		}
-		t.core.Finish(end.state(), end.err, func(bool) { t.fn = nil })
-		t.group.over(errorOf(&t.core))
-	}()
-	end = returned(ctx, t.fn(ctx))
-	back = true
+func (t *groupTask) invoke(ctx context.Context) ending { return t.conclude(guarded(ctx, t.fn)) }
+
+func (t *groupTask) conclude(end ending) ending {
+	t.core.Finish(end.state(), end.err, func(bool) { t.fn = nil })
+	t.group.over(errorOf(&t.core))
 	return end
 }
 
@@ -452,7 +448,7 @@ func (m *mapping[In, Out]) call(fn func(context.Context) (Out, error)) *Future[O
 	}
 	t := NewTask(fn)
 	t.core.AttachCommon(&m.common)
-	if err := m.pool.enter(m.ctx, entry{t}, &t.core); err != nil {
+	if err := m.pool.enter(m.ctx, t.work(), &t.core); err != nil {
 		t.end(task.Failed, err) // unless the pool has completed it
 	}
 	return &t.future

@@ -497,13 +497,13 @@ func expectLabels(t *testing.T, what, function string, want ...string) {
 // profile would show too: the goroutine of a dismissed worker ends a moment later.
 func amongOurselves(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	expect(t, "workers of tests before", check.Goroutines("(*Pool).work(", 0), 0)
+	expect(t, "workers of tests before", check.Goroutines("(*Engine).work(", 0), 0)
 	synctest.Test(t, test)
 }
 
 const (
 	atWork = "(*Blocker).Run"
-	atRest = "(*Pool).park"
+	atRest = "(*Engine).park"
 )
 
 // A worker has its pool's name and its own number as labels, idle or working.

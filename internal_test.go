@@ -4,42 +4,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unsafe"
 
-	"github.com/executor-go/executor/internal/rhythm"
-
-	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/rhythm"
 )
-
-// From outside no test can act between the moment in which a goroutine finds the gate
-// open and that in which it has passed.
-
-// A submitter that found the gate open looks again once it has the lock: by then
-// a worker may be idle, which is to get the task.
-func TestGateIsCheckedUnderItsLock(t *testing.T) {
-	for range 1000 {
-		g := gate{stream: new(stream)}
-		g.open.Store(true)
-		g.mu.Lock()
-		admitted := make(chan bool)
-		go func() { admitted <- g.push(entry{Func(func(context.Context) error { return nil })}, nil, nil) }()
-		runtime.Gosched() // mostly, it waits for the lock by now
-		g.open.Store(false)
-		g.mu.Unlock()
-		if <-admitted {
-			t.Fatal("a task was queued though the gate was shut")
-		}
-	}
-}
 
 // A goroutine that cancels a task may have found it in a pool that has rejected it
 // since, and another pool has it. The late call for the first pool removes nothing.
@@ -60,7 +34,7 @@ func TestPoolUnqueueTaskOfAnotherPool(t *testing.T) {
 			first.Execute(ctx, waits), first.Execute(ctx, moves)); err != nil {
 			t.Fatal(err)
 		}
-		first.unqueue(&moves.core)
+		first.unqueue(&moves.core) // late
 		if got := slices.Collect(first.Waiting()); !slices.Equal(got, []any{waits.Future()}) {
 			t.Errorf("in the first pool wait %v", got)
 		}
@@ -79,29 +53,6 @@ func TestSizeOfFuture(t *testing.T) {
 	want := uintptr(32) // with 32 bits the alignment of the due time takes eight
 	if n := unsafe.Sizeof(Task[struct{}]{}); n != want {
 		t.Errorf("%d bytes, want %d", n, want)
-	}
-}
-
-// What everybody reads of a pool shares no line of the cache with what its submitters
-// write.
-func TestLinesOfPool(t *testing.T) {
-	if strconv.IntSize != 64 {
-		t.Skip("laid out for 64 bits")
-	}
-	const line = unsafe.Sizeof(cacheLine{})
-	if at := unsafe.Offsetof(Pool{}.mu); at%line != 0 {
-		t.Errorf("mu is %d bytes after the beginning of a line", at%line)
-	}
-}
-
-// However high its limit, a queue takes no more tasks than there are places for.
-func TestLimitOfPlaces(t *testing.T) {
-	b, err := Bounded(math.MaxInt).backlog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if limit := b.(*fifo).limit; limit > maxQueued {
-		t.Errorf("room for %d, places for %d", limit, maxQueued)
 	}
 }
 
@@ -204,11 +155,8 @@ func TestSeriesWallClockSetBackTriggerExits(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		p.mu.Lock()
-		p.timer.queue.Renew()
-		p.timer.queue.Look()
-		p.timer.dispatchLocked()
-		p.mu.Unlock()
+		p.engine.Locked(p.timer.queue.Renew)
+		p.engine.Resize(p.engine.Counts().Limits, nil) // has a worker look
 		synctest.Wait()
 		if err := f.Err(); err != ErrGoexit || runs != 0 {
 			t.Errorf("outcome %v after %d runs, want %v after none", err, runs, ErrGoexit)
@@ -216,65 +164,4 @@ func TestSeriesWallClockSetBackTriggerExits(t *testing.T) {
 		p.ShutdownNow()
 		p.Close()
 	})
-}
-
-// When a pool releases its alarm, and a new worker comes, parks and leaves before
-// anybody has closed it, both alarms are closed in the end. Only a rare
-// interleaving gets there from outside, so this test goes step by step.
-func TestEveryAlarmIsClosed(t *testing.T) {
-	helpers := func() int {
-		buf := make([]byte, 1<<22)
-		return strings.Count(string(buf[:runtime.Stack(buf, true)]), "alarm.(*waker).run(")
-	}
-	before := helpers()
-	p := Scheduled(0)
-	for range 3 {
-		p.timer.listenLocked(new(worker))
-		p.timer.disarmLocked() // the last worker leaves; its tidy comes late
-	}
-	p.tidy()
-	for range 1000 { // a helper that was closed may take a moment to be gone
-		if helpers() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines of alarms are left", helpers()-before)
-}
-
-// A worker that is handed a task in the very moment in which it hears the alarm
-// does not keep the alarm to itself: it is set for those that are still idle.
-// Between the two a worker is nowhere that a test could hold it, so one is made
-// up that has received both.
-func TestAlarmDuringHandOver(t *testing.T) {
-	for range 64 { // in each the worker notices one of the two first, at random
-		if synctest.Test(t, alarmDuringHandOver); t.Failed() {
-			return
-		}
-	}
-}
-
-func alarmDuringHandOver(t *testing.T) {
-	p, err := NewScheduled(ScheduledConfig{Core: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.ShutdownNow()
-	p.Prestart(math.MaxInt)
-	synctest.Wait()
-	Schedule(context.Background(), p, time.Hour, func(context.Context) (int, error) { return 0, nil })
-
-	w := &worker{wake: make(chan struct{}, 1), alarm: alarm.New()}
-	defer w.alarm.Close()
-	w.alarm.Set(0)
-	synctest.Wait()
-	w.wake <- struct{}{}
-	if next := p.timer.park(w); next != stepRun {
-		t.Errorf("the worker's next step is %d, though it has a task", next)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer.set == 0 {
-		t.Error("the alarm was heard and is not set again, though others are idle")
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/engine"
 )
 
 // An Observer watches pools, those with it as Config.Observer and those given to Watch, and
@@ -162,15 +163,9 @@ func (o *observed) note(k eventKind) {
 	}
 }
 
-// What follows is how a few of a pool's tasks are measured. A clock is read for these, and
-// when a worker is handed a task, which takes longer than that:
-//
-//	admission   to a worker    chosen: the worker is to measure it
-//	            to the queue   chosen: a mark with the time is queued in its place
-//	worker      takes a task   a mark: it is to measure the task of the mark
-//	            runs a task    to be measured: it reads the clock before and after
-//
-// In a scheduled pool a task is chosen when a worker takes it: it has its time with it.
+// What follows is how a few of a pool's tasks are measured, those that choose has chosen: by
+// measured, in whose place they are queued, with the time of their admission. In a scheduled
+// pool a task has its time with it, and is chosen when it runs.
 
 // observed is a pool with its Observer.
 type observed struct {
@@ -179,23 +174,12 @@ type observed struct {
 	name     string
 	epoch    time.Time            // of the pool's times
 	number   int                  // of the pool
+	timed    bool                 // it is a scheduled pool
 	every    int                  // one task of so many is measured
 	noted    [numEventKinds]int64 // numbers of the latest events; under the Observer's lock
 
 	all   figures
 	names nameFigures
-
-	_ [64]byte // processors write at the same time what is apart
-
-	// The gate's lock guards these, or the pool's while the gate is closed.
-	skip uint32 // tasks until one is chosen, that one included
-	free *mark  // marks to be used again
-
-	_ [64]byte
-
-	// The workers' lock guards these.
-	spent  *mark // marks that have left the queue
-	nSpent int
 }
 
 // figures are what is measured of some tasks.
@@ -216,82 +200,66 @@ type nameFigures struct {
 	others figures // of names beyond the limit
 }
 
-// mark is a chosen task in the queue. It is there in place of the task, and nowhere else.
-type mark struct {
-	Runnable
-	at   int64 // when the task was admitted
-	next *mark
-}
-
-// maxSpent is how many marks that have left the queue are kept to be used again.
-const maxSpent = 1024
-
-// stride returns the number of tasks until the next one is chosen, that one included. It is
-// random, so that it does not follow a pattern of the tasks, and Every on average.
-func (o *observed) stride() uint32 { return 1 + rand.Uint32N(uint32(2*o.every-1)) }
-
 // elapsed is Pool.elapsed.
 func (o *observed) elapsed() int64 { return int64(time.Since(o.epoch)) }
 
-// choose counts a task and reports whether it is chosen. The caller holds the gate's lock.
-func (o *observed) choose() bool {
-	if o.skip--; o.skip > 0 {
-		return false
+// choose reports whether a task is chosen: one of Every on average, at random, so that it does
+// not follow a pattern of the tasks.
+func (o *observed) choose() bool { return rand.Uint32N(uint32(o.every)) == 0 }
+
+// admit returns what is to be admitted for u.
+func (o *observed) admit(u work) work {
+	if o.timed || !o.choose() {
+		return u
 	}
-	o.chosen()
-	return true
+	return &measured{u, o, o.elapsed()}
 }
 
-func (o *observed) chosen() { o.skip = o.stride() }
-
-// toQueue returns what is to be queued for r: a mark, if r is chosen. The caller holds the
-// gate's lock.
-func (o *observed) toQueue(r Runnable) Runnable {
-	if o.skip--; o.skip > 0 {
-		return r
-	}
-	return o.mark(r)
+// measured is work that is measured. It is queued in its place.
+type measured struct {
+	work
+	by       *observed
+	admitted int64
 }
 
-func (o *observed) mark(r Runnable) Runnable {
-	o.chosen()
-	m := o.free
-	if m == nil {
-		m = new(mark)
-	} else {
-		o.free = m.next
+// Key returns that of the work, nil if it has none.
+func (m *measured) Key() *engine.KeyItem {
+	if k, ok := m.work.(*keyedWork); ok {
+		return k.Key()
 	}
-	m.Runnable, m.at, m.next = r, o.elapsed(), nil
-	return m
+	return nil
 }
 
-// notQueued takes back what toQueue has done for r, which found no room: the same task is
-// chosen on its next way.
-func (o *observed) notQueued(r Runnable) {
-	o.skip++
-	if m, ok := r.(*mark); ok {
-		o.skip = 1
-		m.Runnable = nil
-		m.next, o.free = o.free, m
-	}
+func (m *measured) Do(w *engine.Worker) {
+	now := m.by.elapsed()
+	w.Begun(now)
+	r := m.by.begin(localOf(w), m.work, now-m.admitted, now)
+	defer r.end()
+	m.work.Do(w)
 }
 
-// fromQueue returns the task of m, which has left the queue, and when it was admitted. The
-// caller holds the workers' lock.
-func (o *observed) fromQueue(m *mark) (task Runnable, admitted int64) {
-	task, admitted = m.Runnable, m.at
-	m.Runnable = nil
-	if o.nSpent < maxSpent {
-		m.next, o.spent = o.spent, m
-		o.nSpent++
-	}
-	return task, admitted
+// run is a run that is measured.
+type run struct {
+	of        *observed
+	on        *local
+	named     *figures // nil if none are asked for
+	wait, now int64
 }
 
-// refill passes used marks from the workers to the gate. The caller holds the pool's lock.
-func (o *observed) refill() {
-	if o.free == nil {
-		o.free, o.spent, o.nSpent = o.spent, nil, 0
+// begin begins the measurement of a run, after wait.
+func (o *observed) begin(l *local, u work, wait, now int64) run {
+	return run{o, l, o.named(l.pool.info(l.worker.Number, u).Name), wait, now}
+}
+
+// end records the run, if the body was called.
+func (r run) end() {
+	if r.of == nil || !r.on.worker.HasCalled() {
+		return
+	}
+	wait, took := time.Duration(r.wait), time.Duration(r.of.elapsed()-r.now)
+	r.of.all.record(wait, took)
+	if r.named != nil {
+		r.named.record(wait, took)
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
-	"github.com/executor-go/executor/internal/list"
-	"github.com/executor-go/executor/internal/spinlock"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -80,8 +79,8 @@ type Config struct {
 type Pool struct {
 	name   string
 	frozen bool // made by Single or SingleScheduled: it stays one of a single worker
+	sheds  bool // the queue can lose its last task, as DropLowest needs it
 	hooks  Hooks
-	hooked bool // there is a BeforeTask, an AfterTask or an Around
 	logger *slog.Logger
 	epoch  time.Time // one nanosecond before the pool was made, so that 0 is no time
 
@@ -90,100 +89,50 @@ type Pool struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	terminated chan struct{} // closed when the stage is StageTerminated
+	engine *engine.Engine
+	owner  task.Owner // what the pool is to its tasks
+	timer  *timer     // of a ScheduledPool; nil in others
+	lender *Pool      // of a share; nil in others
 
-	owner task.Owner // what the pool is to its tasks
-	timer *timer     // of a ScheduledPool; nil in others
-	loan  *loan      // of a share; nil in others
+	plain    bool                     // a function with Background needs no task
+	hooked   bool                     // there is a BeforeTask, an AfterTask or an Around
+	observed atomic.Pointer[observed] // nil without an Observer; written once
+	reject   atomic.Pointer[RejectPolicy]
+	panics   atomic.Int64
 
-	observed atomic.Pointer[observed] // nil without an Observer; written once, under the lock
+	settings settings
+	deciding deciding
+	shares   shareSet
 
-	// mu guards all that is in it. Stage, number of workers and queue change together under
-	// it, so an accepted task always has a worker to run it, and nothing is checked twice.
-	// User code never runs under it. The only locks that are taken under it are leaves: a
-	// task's and the alarm's.
-	//
-	// It begins a cache line, since every submitter reads what is above.
-	_  [16]byte
-	mu poolState
-
-	contexts ctxgroup.Set[typedTask]  // of the tasks that wait
-	watching ctxgroup.Soon[typedTask] // tasks that are to be in contexts, if they still wait
+	contexts ctxgroup.Set[work]  // of the tasks that wait
+	watching ctxgroup.Soon[work] // tasks that are to be in contexts, if they still wait
 }
 
 var _ Executor = (*Pool)(nil)
 
-// poolState is the state of a pool with its lock, which has two parts; see pool_lock.go.
-type poolState struct {
-	gate gate
-	_    cacheLine // what follows is written by others at the same time
-
-	// What a worker needs for its next task lies together.
-	lock   spinlock.Mutex // the workers' lock
-	stream *stream        // the queue, if it has two ends for the gate; else nil
-	open   bool           // gate.open, under the workers' lock
-	stage  Stage
-	runs   int64              // bodies that have run
-	ended  [numOutcomes]int64 // tasks that have ended, by outcome
-
-	rules
-	version int // of the settings
-	queue   backlog
-
-	aside      int                 // tasks that are in no queue, with no worker, and have no outcome; see unqueue
-	workers    int                 // goroutines that work and have not decided to leave
-	crew       list.List[*worker]  // these, the oldest first
-	active     int                 // workers that have a task
-	largest    int                 // most workers ever
-	hired      int                 // workers ever started, for their numbers
-	idle       idleList            // workers that are parked
-	waking     *worker             // was woken to look at the queue, and has not done so yet; else nil
-	blocked    list.List[*blocked] // submitters that wait for room, oldest first
-	nBlocked   int                 // length of blocked
-	shares     map[*Pool]struct{}  // that are not terminated
-	decisions  []*decision         // of policies of the user's that have not returned
-	rejections rejections          // ended[rejectedTask] by reason
-	reaper     *time.Timer         // dismisses the worker that is idle for longest; nil before first use
-	reaping    bool                // reaper is set
-	retained   bool                // canceled tasks stay in the queue until they are due
-	panics     int64
-}
-
-// rules are the fields of Config that can change while a pool runs.
-type rules struct {
-	core, max   int
-	whenBusy    bool // the pool grows before it queues
-	keepAlive   time.Duration
-	coreTimeout bool
-	reject      RejectPolicy
-	sheds       bool // the queue can lose its last task, as DropLowest needs it
-	lent        bool // the pool is a share, which has no workers to keep
-}
-
-// check returns an error if a rule is out of its range. where names the call that
-// sets it.
-func (r *rules) check(where string) error {
+// check returns an error if a setting is out of its range. where names the call that sets it.
+func (p *Pool) check(where string, l engine.Limits, reject RejectPolicy) error {
 	switch {
-	case r.core < 0:
-		return invalid("%s: Core is %d; it must not be negative", where, r.core)
-	case r.max < 1:
-		return invalid("%s: Max is %d; it must be at least 1", where, r.max)
-	case r.max < r.core:
-		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, r.max, r.core)
-	case r.keepAlive < 0:
-		return invalid("%s: KeepAlive is %v; it must not be negative", where, r.keepAlive)
-	case r.coreTimeout && r.keepAlive == 0:
+	case l.Core < 0:
+		return invalid("%s: Core is %d; it must not be negative", where, l.Core)
+	case l.Max < 1:
+		return invalid("%s: Max is %d; it must be at least 1", where, l.Max)
+	case l.Max < l.Core:
+		return invalid("%s: Max is %d, less than Core, which is %d; raise Max or lower Core", where, l.Max, l.Core)
+	case l.KeepAlive < 0:
+		return invalid("%s: KeepAlive is %v; it must not be negative", where, l.KeepAlive)
+	case l.CoreTimeout && l.KeepAlive == 0:
 		return invalid("%s: KeepAlive is 0 while AllowCoreTimeout is true, and workers would leave after each task; "+
 			"set KeepAlive to how long they may be idle", where)
 	}
-	if r.lent && (r.core > 0 || r.keepAlive > 0 || r.coreTimeout) {
+	if p.lender != nil && (l.Core > 0 || l.KeepAlive > 0 || l.CoreTimeout) {
 		return invalid("%s: a share has no workers to keep; use Resize to change its Limit", where)
 	}
-	if r.reject == DropLowest && !r.sheds {
+	if reject == DropLowest && !p.sheds {
 		return invalid("%s: Reject is DropLowest, which needs the queue BoundedPrioritized(n); "+
 			"set Queue to that, or Reject to DiscardOldest", where)
 	}
-	if f, ok := r.reject.(RejectFunc); r.reject == nil || ok && f == nil {
+	if f, ok := reject.(RejectFunc); reject == nil || ok && f == nil {
 		return invalid("%s: nil RejectPolicy; Abort is the default", where)
 	}
 	return nil
@@ -204,68 +153,64 @@ func New(c Config) (*Pool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	_, sheds := c.Queue.(boundedPrioritized)
-	r := rules{
-		core: c.Core, max: c.Max, whenBusy: c.GrowWhenBusy,
-		keepAlive: c.KeepAlive, coreTimeout: c.AllowCoreTimeout, reject: c.Reject, sheds: sheds,
+	p := newPool(c)
+	_, p.sheds = c.Queue.(boundedPrioritized)
+	l := engine.Limits{
+		Core: c.Core, Max: c.Max, WhenBusy: c.GrowWhenBusy,
+		KeepAlive: c.KeepAlive, CoreTimeout: c.AllowCoreTimeout,
 	}
-	if err := r.check("Config"); err != nil {
+	if err := p.check("Config", l, c.Reject); err != nil {
 		return nil, err
 	}
 	if err := c.Observer.check("Config"); err != nil {
 		return nil, err
 	}
-	q, err := c.Queue.backlog()
+	q, err := c.Queue.new()
 	if err != nil {
 		return nil, err
 	}
-	if most := max(r.core, 1); r.max > most && !r.whenBusy {
-		switch q.(type) {
-		case *stream, *priorities:
-			return nil, invalid("Config: Max is %d, but the pool would never have more workers than %d, since its queue is "+
-				"never full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", r.max, most, r.max)
-		}
+	if most := max(l.Core, 1); l.Max > most && !l.WhenBusy && q.Limit() == engine.Any {
+		return nil, invalid("Config: Max is %d, but the pool would never have more workers than %d, since its queue is "+
+			"never full; set GrowWhenBusy, or Core to %d, or Queue to Bounded(n)", l.Max, most, l.Max)
 	}
-	p := newPool(c, r)
-	p.mu.queue = q
-	p.mu.stream, _ = q.(*stream)
-	p.mu.gate.stream = p.mu.stream
+	p.build(engine.Config{Limits: l, Queue: q})
 	if c.Observer != nil {
 		p.watchedBy(c.Observer)
 	}
 	return p, nil
 }
 
-// eager returns the number of workers below which a task that finds none idle starts one,
-// whatever the queue.
-func (r *rules) eager() int {
-	if r.whenBusy {
-		return r.max
-	}
-	return r.core
-}
-
-// newPool returns a pool without a queue.
-func newPool(c Config, r rules) *Pool {
+// newPool returns a pool without an engine.
+func newPool(c Config) *Pool {
 	p := &Pool{
-		name:       c.Name,
-		hooks:      c.Hooks,
-		hooked:     c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil || c.Hooks.Around != nil,
-		logger:     c.Logger,
-		epoch:      time.Now().Add(-1),
-		terminated: make(chan struct{}),
+		name:   c.Name,
+		hooks:  c.Hooks,
+		hooked: c.Hooks.BeforeTask != nil || c.Hooks.AfterTask != nil || c.Hooks.Around != nil,
+		logger: c.Logger,
+		epoch:  time.Now().Add(-1),
 	}
+	p.reject.Store(&c.Reject)
 	p.contexts.Ended = p.contextEnded
 	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
-	p.mu.rules = r
 	return p
+}
+
+// build makes the engine of a pool.
+func (p *Pool) build(c engine.Config) {
+	p.plain = p.timer == nil && p.hooks.Dropped == nil
+	c.Epoch = p.epoch
+	c.Later = p.later
+	c.Keeps, c.Dropped, c.Lost = p.keeps, p.notKept, p.lost
+	c.Started, c.Parked, c.Left = p.workerStarted, parkLabels, p.workerLeft
+	c.Over = p.over
+	p.engine = engine.New(c)
 }
 
 // mustBeMade panics for a zero Pool, and for a zero ScheduledPool, which has none.
 func (p *Pool) mustBeMade() {
-	if p == nil || p.terminated == nil {
+	if p == nil || p.engine == nil {
 		panic("executor: this pool was not made by New, NewScheduled or a preset; the zero value is not usable")
 	}
 }
@@ -317,7 +262,7 @@ func Cached(with ...func(*Config)) *Pool {
 // than one worker.
 func Single(with ...func(*Config)) *Pool {
 	p := Fixed(1, with...)
-	if most := p.rules().max; most != 1 {
+	if most := p.engine.Counts().Max; most != 1 {
 		panic(invalid("Single: Max is %d; it must be 1", most).Error())
 	}
 	p.frozen = true

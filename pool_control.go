@@ -3,143 +3,40 @@ package executor
 import (
 	"cmp"
 	"iter"
-	"log/slog"
 	"math"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/executor-go/executor/internal/bucket"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file removes tasks from the queue without running them, and changes the settings of
-// a pool while it runs. A change of settings affects neither a worker that has a task nor
-// that task's context: excess workers leave when they would take their next task, idle ones
-// at once.
+// This file shows and removes tasks that wait, and changes the settings of a pool while it
+// runs. A change of settings affects neither a worker that has a task nor that task's context:
+// excess workers leave when they would take their next task, idle ones at once.
 
-// unqueue removes t, which is done or is run by hand, from the queue if it waits there. A
-// canceled task stays if the pool retains canceled tasks. A task is counted when it has an
-// outcome; until then a task that left the queue without a worker is set aside:
-//
-//	queued ── done ─────────────────▶ counted
-//	  │  with a worker ── done ─────▶ counted by the worker
-//	  │      └─ run by hand ──▶ aside ── done ──▶ counted
-//	  └─ run by hand, ShutdownNow ──┘
+// unqueue follows the end of t, or its begin by hand: it leaves the queue if it waits there. A
+// canceled task stays if the pool retains canceled tasks.
 func (p *Pool) unqueue(t *task.Task) {
-	p.mu.Lock()
-	// The place of a task that another pool has is under that pool's lock.
-	place, done, out := task.Unplaced, t.State().Done(), noTask
-	if t.BelongsTo(&p.owner) {
-		place = t.Place()
-	}
-	if place == task.Unplaced || place == task.Aside && !done ||
-		place >= 0 && p.mu.retained && t.State() == task.Canceled {
-		p.mu.Unlock()
-		return
-	}
-	var gone entry
-	if place == task.Aside {
-		p.mu.aside--
-		t.SetPlace(task.Unplaced)
-	} else {
-		if done && p.mayReport(t) {
-			gone = p.mu.queue.at(t)
+	out := engine.None
+	left, last := p.engine.Leave(slotOf(t), func() engine.Outcome {
+		switch {
+		case !t.BelongsTo(&p.owner): // its slot is guarded by the lock of another pool
+		case !t.State().Done():
+			out = engine.Elsewhere
+		case p.timer == nil || !p.timer.retains(t):
+			out = outcomeOf(t)
 		}
-		p.mu.queue.remove(t)
-	}
-	if done {
-		out = outcomeOf(t)
-	} else {
-		p.setAsideLocked(t)
-	}
-	fresh := p.leftLocked(1, out)
-	over := p.emptyLocked() && p.mu.stage != StageRunning || p.loan != nil
-	p.mu.Unlock()
-	p.start(fresh)
-	if over {
-		defer p.tidy() // after Dropped
-	}
-	if gone.run != nil {
-		p.dropped(gone, nil)
-	}
-}
-
-// setAsideLocked counts a task that has left the queue as set aside, until it has an
-// outcome.
-func (p *Pool) setAsideLocked(t *task.Task) {
-	t.SetPlace(task.Aside)
-	p.mu.aside++
-}
-
-// emptyLocked reports whether no task waits or is set aside.
-func (p *Pool) emptyLocked() bool { return p.mu.queue.len() == 0 && p.mu.aside == 0 }
-
-// leftLocked follows the removal of n tasks from the queue, and counts their outcome if
-// they have one. Workers that stayed for these tasks leave, and blocked submitters are
-// admitted.
-func (p *Pool) leftLocked(n int, out outcome) (fresh []*worker) {
-	if out < numOutcomes {
-		p.mu.ended[out] += int64(n)
-	}
-	if p.loan != nil || p.mu.queue.len() == 0 && (p.mu.stage != StageRunning || p.aboveCoreLocked()) {
-		p.retireLocked()
-	}
-	return p.unblockLocked()
-}
-
-// dropped reports that the task of e, which was accepted, will never run, unless it has
-// begun. why is the reason for a task without a state; other tasks have it in their
-// outcome. It is called once for each task, with no lock held:
-//
-//	canceled, or done by hand, in the queue    unqueue
-//	                           with a worker   runTyped
-//	evicted, discarded                         the policies, in reject.go
-//	removed                                    Remove, Purge
-//	left over at a shutdown                    ShutdownNow, dropAll
-func (p *Pool) dropped(e entry, why error) { p.reportDrop(e, why, true) }
-
-// takenAway is dropped without a log record, for a task that the caller of the pool asked
-// for.
-func (p *Pool) takenAway(e entry, why error) { p.reportDrop(e, why, false) }
-
-func (p *Pool) reportDrop(e entry, why error, log bool) {
-	t := e.task()
-	if t != nil {
-		if t.Begun() || e.isTurn() {
-			return
-		}
-		why = errorOf(t)
-		log = log && t.Reported() && !e.periodic() && why != canceledByHand
-	}
-	if !log && p.hooks.Dropped == nil {
-		return
-	}
-	info := p.info(nil, e)
-	info.Run = 0
-	if log {
-		attrs := info.attrs(slog.Any("reason", why))
-		if !info.Submitted.IsZero() {
-			attrs = append(attrs, slog.Duration("age", time.Since(info.Submitted)))
-		}
-		p.log(e.context(), slog.LevelWarn, "executor: task dropped", attrs...)
-	}
-	if p.hooks.Dropped != nil {
-		ctx := e.context()
-		p.callHook(ctx, info, func() { p.hooks.Dropped(ctx, info, why) })
-	}
-}
-
-// mayReport reports whether reportDrop has something to do for t.
-func (p *Pool) mayReport(t *task.Task) bool {
-	return (p.hooks.Dropped != nil || t.Reported()) && !t.Begun()
-}
-
-// dropAll cancels tasks that a shutdown has taken out of the queue.
-func (p *Pool) dropAll(es []entry) {
-	each(es, func(e entry) {
-		defer p.dropped(e, nil)
-		e.end(task.Canceled, canceled(ErrShutdown))
+		return out
 	})
+	if last {
+		defer p.engine.Tidy() // after Dropped
+	}
+	if left != nil && out.Over() {
+		p.dropped(left.(work), nil)
+	}
 }
 
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
@@ -157,55 +54,65 @@ func (p *Pool) Remove(what any) bool {
 	switch w := what.(type) {
 	case interface{ scheduled() *task.Task }:
 		t = w.scheduled()
-	case typedTask:
+	case worker:
+		t = w.work().taskCore()
+	case work:
 		t = w.taskCore()
 	}
 	if t != nil {
 		t.Owner() // of a zero Future panics here, not under the lock
 	}
-	var found entry
-	p.mu.Lock()
-	switch own := t != nil && t.Owner() == &p.owner; {
-	case own && t.Place() >= 0:
-		found = p.mu.queue.at(t)
-		p.mu.queue.remove(t)
-	case !own || t.Resubmitted():
-		p.mu.queue.removeFunc(func(e entry) bool {
-			if found.run == nil && e.is(what) {
-				found = e
-				return true
-			}
-			return false
-		})
-	}
-	if found.run == nil {
-		p.mu.Unlock()
+	found := p.find(what, t)
+	if found == nil {
 		return false
 	}
-	fresh := p.leftLocked(1, canceledTask)
-	p.mu.Unlock()
-	p.start(fresh)
-	defer p.tidy()
+	defer p.engine.Tidy()
 	found.end(task.Canceled, nil)
 	p.takenAway(found, canceledByHand)
 	return true
 }
 
+// find takes out of the queue what Remove is given, whose task is t, which may be nil.
+func (p *Pool) find(what any, t *task.Task) work {
+	if t != nil && t.Owner() == &p.owner {
+		left := p.engine.Take(slotOf(t), func() bool { return t.BelongsTo(&p.owner) })
+		if left != nil {
+			return left.(work)
+		}
+		if !t.Resubmitted() {
+			return nil
+		}
+	}
+	found := false
+	left := p.engine.TakeFunc(func(unit engine.Unit) bool {
+		u, own := unit.(work)
+		if found || !own || !is(u, what) {
+			return false
+		}
+		found = true
+		return true
+	})
+	if len(left) == 0 {
+		return nil
+	}
+	return left[0].(work)
+}
+
 // watchedBy has o watch p, if p has no Observer yet, and it has not ended. It
 // returns the Observer that p has, or o if p has ended.
 func (p *Pool) watchedBy(o *Observer) *Observer {
-	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch, every: cmp.Or(o.Every, defaultEvery)}
-	w.skip = w.stride()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if before := p.observed.Load(); before != nil {
-		return before.observer
-	}
-	if p.mu.stage < StageTidying {
-		o.add(w)
-		p.observed.Store(w)
-	}
-	return o
+	w := &observed{observer: o, pool: p, name: p.name, epoch: p.epoch, every: cmp.Or(o.Every, defaultEvery), timed: p.timer != nil}
+	watches := o
+	p.engine.Locked(func() {
+		if before := p.observed.Load(); before != nil {
+			watches = before.observer
+		} else if p.engine.StageLocked() < engine.Tidying {
+			o.add(w)
+			p.observed.Store(w)
+			p.engine.Stamp()
+		}
+	})
+	return watches
 }
 
 // Waiting returns an iterator over a snapshot of the tasks that wait in the queue. Each is
@@ -214,12 +121,10 @@ func (p *Pool) watchedBy(o *Observer) *Observer {
 func (p *Pool) Waiting() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		p.mustBeMade()
-		p.mu.Lock()
-		all := make([]any, 0, p.mu.queue.len())
-		for e := range p.mu.queue.all() {
-			all = append(all, e.submitted())
+		var all []any
+		for _, u := range p.engine.Waiting() {
+			all = append(all, u.(work).submitted())
 		}
-		p.mu.Unlock()
 		for _, task := range all {
 			if !yield(task) {
 				return
@@ -233,26 +138,7 @@ func (p *Pool) Waiting() iter.Seq[any] {
 // down and no task waits.
 func (p *Pool) Prestart(n int) int {
 	p.mustBeMade()
-	p.mu.Lock()
-	fresh := p.prestartLocked(n, p.mu.core)
-	p.mu.Unlock()
-	p.start(fresh)
-	return len(fresh)
-}
-
-// prestartLocked makes up to n workers, as long as there are fewer than limit.
-func (p *Pool) prestartLocked(n, limit int) []*worker {
-	if p.mu.stage >= StageStop || p.mu.stage == StageShutdown && p.mu.queue.len() == 0 {
-		return nil
-	}
-	if p.loan != nil {
-		return p.loan.askAllLocked()
-	}
-	var fresh []*worker
-	for ; n > 0 && p.mu.workers < limit; n-- {
-		fresh = append(fresh, p.hireLocked())
-	}
-	return fresh
+	return p.engine.Prestart(n)
 }
 
 // Settings are the fields of [Config] and [ScheduledConfig] that can be changed while a
@@ -300,28 +186,32 @@ func (r Rate) bucket() (bucket.Bucket, error) {
 
 // Settings returns the settings as they are now, all at the same instant.
 func (p *Pool) Settings() Settings {
-	s, _ := p.settings()
+	s, _ := p.settingsNow()
 	return s
 }
 
-// settings returns the settings and their version.
-func (p *Pool) settings() (Settings, int) {
+// settings is what apply changes, one call at a time.
+type settings struct {
+	sync.Mutex
+	version int
+	rate    Rate // of a share
+}
+
+// settingsNow returns the settings and their version.
+func (p *Pool) settingsNow() (Settings, int) {
 	p.mustBeMade()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.mu.rules
+	p.settings.Lock()
+	defer p.settings.Unlock()
+	l := p.engine.Counts().Limits
 	s := Settings{
-		Core: r.core, Max: r.max, GrowWhenBusy: r.whenBusy,
-		KeepAlive: r.keepAlive, AllowCoreTimeout: r.coreTimeout, Reject: r.reject,
+		Core: l.Core, Max: l.Max, GrowWhenBusy: l.WhenBusy,
+		KeepAlive: l.KeepAlive, AllowCoreTimeout: l.CoreTimeout,
+		Reject: *p.reject.Load(), Rate: p.settings.rate,
 	}
 	if p.timer != nil {
-		s.DropDelayed, s.KeepPeriodic = p.timer.drops[delayed], !p.timer.drops[periodic]
-		s.RetainCanceled = p.mu.retained
+		s.DropDelayed, s.KeepPeriodic, s.RetainCanceled = p.timer.settings()
 	}
-	if p.loan != nil {
-		s.Rate = p.loan.bound
-	}
-	return s, p.mu.version
+	return s, p.settings.version
 }
 
 // Reconfigure changes the settings, all in one step:
@@ -358,7 +248,7 @@ func (p *Pool) Resize(n int) error {
 		return invalid("Resize(%d): must be at least 1", n)
 	}
 	return p.reconfigure("Resize", func(s *Settings) {
-		if p.loan == nil {
+		if p.lender == nil {
 			s.Core = n
 		}
 		if p.timer == nil {
@@ -370,7 +260,7 @@ func (p *Pool) Resize(n int) error {
 // reconfigure is Reconfigure. where is the name of the method in errors.
 func (p *Pool) reconfigure(where string, change func(*Settings)) error {
 	for {
-		before, version := p.settings()
+		before, version := p.settingsNow()
 		after := before
 		change(&after)
 		if err := p.checkChange(where, before, after); err != nil {
@@ -390,12 +280,12 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 	same := after
 	same.Reject = nil
 	switch {
-	case p.loan == nil && after.Rate != Rate{}:
+	case p.lender == nil && after.Rate != Rate{}:
 		return invalid("%s: Rate is for a share, see Pool.Share; leave it out", where)
 	case p.frozen && same != workers:
 		return invalid("%s: a pool made by Single or SingleScheduled stays one of a single worker; "+
 			"make it by New or NewScheduled", where)
-	case p.loan != nil && after.GrowWhenBusy != before.GrowWhenBusy:
+	case p.lender != nil && after.GrowWhenBusy != before.GrowWhenBusy:
 		return invalid("%s: GrowWhenBusy is not of a share; it is that of the lending pool", where)
 	case p.timer == nil && (after.DropDelayed || after.KeepPeriodic || after.RetainCanceled):
 		return invalid("%s: DropDelayed, KeepPeriodic and RetainCanceled are for a ScheduledPool; leave them out", where)
@@ -412,50 +302,36 @@ func (p *Pool) checkChange(where string, before, after Settings) error {
 // apply sets the settings if they are valid, and puts them into effect. It reports false,
 // and does nothing, if the settings have another version by now.
 func (p *Pool) apply(where string, s Settings, version int) (applied bool, err error) {
-	p.mu.Lock()
-	if p.mu.version != version {
-		p.mu.Unlock()
+	p.settings.Lock()
+	defer p.settings.Unlock()
+	if p.settings.version != version {
 		return false, nil
 	}
-	r := p.mu.rules
-	r.core, r.max, r.whenBusy = s.Core, s.Max, s.GrowWhenBusy
-	r.keepAlive, r.coreTimeout, r.reject = s.KeepAlive, s.AllowCoreTimeout, s.Reject
+	l := engine.Limits{
+		Core: s.Core, Max: s.Max, WhenBusy: s.GrowWhenBusy, KeepAlive: s.KeepAlive, CoreTimeout: s.AllowCoreTimeout,
+	}
 	rate, err := s.Rate.bucket()
 	if err == nil {
-		err = r.check(where)
+		err = p.check(where, l, s.Reject)
 	}
 	if err != nil {
-		p.mu.Unlock()
 		return true, err
 	}
-	p.mu.version++
-	grown := r.eager() - p.mu.eager()
-	p.mu.rules = r
-	var dropped []entry
+	p.settings.version++
+	p.reject.Store(&s.Reject)
+	var dropped []engine.Unit
 	if p.timer != nil {
-		p.mu.retained = s.RetainCanceled
-		dropped = p.timer.setDropsLocked(s.DropDelayed, !s.KeepPeriodic)
+		dropped = p.timer.set(s.DropDelayed, s.KeepPeriodic, s.RetainCanceled)
 	}
-	if p.loan != nil {
-		p.loan.changeRateLocked(s.Rate, rate)
+	changed := &rate
+	if s.Rate == p.settings.rate {
+		changed = nil
 	}
-	p.retireLocked()
-	var fresh []*worker
-	if grown > 0 || p.loan != nil {
-		// The new workers are for tasks that wait now; later ones start theirs.
-		fresh = p.prestartLocked(min(grown, p.mu.queue.len()), r.eager())
+	p.settings.rate = s.Rate
+	p.engine.Resize(l, changed)
+	if len(dropped) > 0 {
+		defer p.engine.Tidy()
+		p.dropAll(dropped)
 	}
-	fresh = append(fresh, p.unblockLocked()...)
-	p.mu.Unlock()
-	p.start(fresh)
-	defer p.tidy()
-	p.dropAll(dropped)
 	return true, nil
-}
-
-func (p *Pool) rules() rules {
-	p.mustBeMade()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.rules
 }

@@ -3,7 +3,7 @@ package executor
 import (
 	"context"
 
-	"github.com/executor-go/executor/internal/alarm"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -17,11 +17,11 @@ import (
 type Stage uint8
 
 const (
-	StageRunning    Stage = iota // takes tasks and runs them
-	StageShutdown                // takes no new tasks, runs the waiting ones
-	StageStop                    // takes no tasks, runs none; the contexts of bodies have ended
-	StageTidying                 // all tasks have ended; Hooks.Terminated is called
-	StageTerminated              // Hooks.Terminated has returned
+	StageRunning    = Stage(engine.Running)    // takes tasks and runs them
+	StageShutdown   = Stage(engine.Shut)       // takes no new tasks, runs the waiting ones
+	StageStop       = Stage(engine.Stopped)    // takes no tasks, runs none; the contexts of bodies have ended
+	StageTidying    = Stage(engine.Tidying)    // all tasks have ended; Hooks.Terminated is called
+	StageTerminated = Stage(engine.Terminated) // Hooks.Terminated has returned
 )
 
 // String returns the name of the constant in lower case, as "running", and the number of
@@ -39,35 +39,21 @@ func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // matches [ErrInvalid].
 func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", stageNames, text) }
 
-func (p *Pool) stage() Stage {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.stage
-}
-
 // Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its
 // policies decide which. Shutdown does not wait, and does nothing if the pool is shut down
 // already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
-	p.mu.Lock()
-	var dropped []entry
-	first := p.mu.stage == StageRunning
-	if first {
-		p.mu.stage = StageShutdown
-		if p.timer != nil {
-			dropped = p.timer.dropLocked()
-		}
-		p.turnAwayLocked()
-		p.retireLocked()
+	var drops func(engine.Unit) bool
+	if p.timer != nil {
+		drops = p.timer.drops()
 	}
-	shares := p.sharesLocked()
-	p.mu.Unlock()
+	dropped, first := p.engine.Shutdown(drops)
 	if first {
 		p.observed.Load().note(poolShutdown)
 	}
-	defer p.tidy()
-	for _, s := range shares {
+	defer p.engine.Tidy()
+	for _, s := range p.shares.all() {
 		s.Shutdown()
 	}
 	p.dropAll(dropped)
@@ -78,68 +64,50 @@ func (p *Pool) Shutdown() {
 // with the same cause. It does not wait for bodies to return. A second call returns nil.
 func (p *Pool) ShutdownNow() []Dropped {
 	p.mustBeMade()
-	p.mu.Lock()
-	if p.mu.stage >= StageStop {
-		p.mu.Unlock()
+	waiting, first := p.engine.Stop()
+	if !first {
 		p.cancel(ErrShutdown) // a body that its submitter runs may outlive the pool
 		return nil
 	}
-	p.mu.stage = StageStop
-	waiting := p.mu.queue.drain()
-	for _, e := range waiting {
-		switch t := e.task(); {
-		case t == nil:
-			p.mu.ended[canceledTask]++
-		case t.State().Done():
-			p.mu.ended[outcomeOf(t)]++
-		default:
-			p.setAsideLocked(t) // it may be run by hand before it is canceled below
-		}
-	}
-	p.turnAwayLocked()
-	p.retireLocked()
-	shares := p.sharesLocked()
-	p.mu.Unlock()
 	p.observed.Load().note(poolStopped)
 
 	p.cancel(ErrShutdown)
-	defer p.tidy()
+	defer p.engine.Tidy()
 	var dropped []Dropped
-	each(waiting, func(e entry) {
-		d, ok := e.toDropped()
+	each(waiting, func(unit engine.Unit) {
+		u := unit.(work)
+		d, ok := toDropped(u)
 		if !ok {
-			p.dropped(e, nil)
+			p.dropped(u, nil)
 			return
 		}
 		dropped = append(dropped, d)
-		p.takenAway(e, canceled(ErrShutdown))
+		p.takenAway(u, canceled(ErrShutdown))
 	})
-	for _, s := range shares {
+	for _, s := range p.shares.all() {
 		dropped = append(dropped, s.ShutdownNow()...)
 	}
 	return dropped
 }
 
-// toDropped cancels the task of e and returns its body. It reports false if the task was
+// toDropped cancels the task of u and returns its body. It reports false if the task was
 // done already, its context has ended, or it is run by hand.
-func (e entry) toDropped() (Dropped, bool) {
-	tt, ok := e.typed()
-	if !ok {
-		r := e.runnable()
-		return Dropped{task: r, body: r.Run}, true
+func toDropped(u work) (Dropped, bool) {
+	t := u.taskCore()
+	if t == nil {
+		return Dropped{task: u.submitted(), body: u.detachBody()}, true
 	}
-	t := tt.taskCore()
 	returned := false
-	defer repanic(&returned, func(err error) { tt.end(task.Canceled, canceled(err)) })
+	defer repanic(&returned, func(err error) { u.end(task.Canceled, canceled(err)) })
 	over := task.IfEnded(t.Context())
 	returned = true
 	if over != nil { // and the pool has not noticed yet
-		tt.end(task.Canceled, canceled(over))
+		u.end(task.Canceled, canceled(over))
 		return Dropped{}, false
 	}
-	d := Dropped{task: tt.submitted(), body: tt.detachBody(), options: *t.Options()}
+	d := Dropped{task: u.submitted(), body: u.detachBody(), options: *t.Options()}
 	d.options.Plan = nil
-	return d, tt.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
+	return d, u.end(task.Canceled, canceled(ErrShutdown)) && d.body != nil
 }
 
 // again returns a task that runs d, with its options.
@@ -160,13 +128,13 @@ func (d Dropped) again() Runnable {
 // of ctx if ctx ends first. A task that calls it on its own pool waits for itself.
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	p.mustBeMade()
-	return task.Await(ctx, p.terminated)
+	return task.Await(ctx, p.engine.Terminated())
 }
 
 // Terminated returns a channel that is closed when the pool is terminated.
 func (p *Pool) Terminated() <-chan struct{} {
 	p.mustBeMade()
-	return p.terminated
+	return p.engine.Terminated()
 }
 
 // Close calls Shutdown and waits until the pool is terminated, however long its tasks take;
@@ -175,7 +143,7 @@ func (p *Pool) Terminated() <-chan struct{} {
 // own pool: it would wait for itself.
 func (p *Pool) Close() {
 	p.Shutdown()
-	<-p.terminated
+	<-p.engine.Terminated()
 }
 
 // Drain is Close with a deadline, for the end of a program. If ctx ends before the pool is
@@ -190,54 +158,20 @@ func (p *Pool) Drain(ctx context.Context) []Dropped {
 		return nil
 	}
 	dropped := p.ShutdownNow()
-	<-p.terminated
+	<-p.engine.Terminated()
 	return dropped
 }
 
-// tidy terminates the pool if it is shut down and has neither workers nor tasks. It is
-// called, without the lock, after each step that removes a worker or a task.
-func (p *Pool) tidy() {
-	p.mu.Lock()
-	over := (p.mu.stage == StageShutdown || p.mu.stage == StageStop) &&
-		p.mu.workers == 0 && p.emptyLocked() && len(p.mu.shares) == 0
-	if over {
-		p.mu.stage = StageTidying // so this is done once
-		if p.mu.reaper != nil {
-			p.mu.reaper.Stop()
-		}
-	}
-	var spent []*alarm.Alarm
-	if p.timer != nil {
-		spent, p.timer.spent = p.timer.spent, nil
-	}
-	var surplus []*shareTurn
-	if p.loan != nil {
-		surplus, p.loan.surplus = p.loan.surplus, nil
-		if over && p.loan.timer != nil {
-			p.loan.timer.Stop()
-		}
-	}
-	p.mu.Unlock()
-	if len(surplus) > 0 {
-		p.loan.withdraw(surplus)
-	}
-	for _, a := range spent {
-		a.Close()
-	}
-	if !over {
-		return
-	}
+// over follows the end of the last task and the last worker.
+func (p *Pool) over() {
 	defer func() {
-		p.mu.Lock()
-		p.mu.stage = StageTerminated
-		p.mu.Unlock()
-		p.observed.Load().note(poolTerminated)
-		if o := p.observed.Load(); o != nil {
+		o := p.observed.Load()
+		o.note(poolTerminated)
+		if o != nil {
 			o.observer.remove(o)
 		}
-		close(p.terminated)
-		if p.loan != nil {
-			p.loan.lender.returned(p)
+		if p.lender != nil {
+			p.lender.shares.remove(p)
 		}
 	}()
 	if p.hooks.Terminated != nil {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/executor-go/executor/internal/list"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -73,10 +74,10 @@ var (
 )
 
 // policy is a RejectPolicy of this package. As such it works on the pool's own
-// entry, so that a task that gets in after all is counted once.
+// work, so that a task that gets in after all is counted once.
 type policy struct {
 	name   string
-	refuse func(p *Pool, ctx context.Context, e entry, why error) error
+	refuse func(p *Pool, ctx context.Context, u work, why error) error
 }
 
 func (r *policy) String() string { return "executor." + r.name }
@@ -84,20 +85,32 @@ func (r *policy) String() string { return "executor." + r.name }
 // Reject is for a policy of the user's that leaves the decision about a task to a policy of
 // this package.
 func (r *policy) Reject(ctx context.Context, task Runnable, pool *Pool) error {
-	e, _ := pool.newEntry(ctx, task) // refuse has detached it
+	u, _ := pool.newWork(ctx, task) // refuse has detached it
+	pool.deciding.leave(task)
 	why := ErrSaturated
-	pool.mu.Lock()
-	for _, d := range pool.mu.decisions {
-		if !d.left && sameRunnable(d.task, task) {
-			d.left = true
-			break
-		}
-	}
-	if pool.mu.stage != StageRunning {
+	if pool.engine.Stage() != engine.Running {
 		why = ErrShutdown
 	}
-	pool.mu.Unlock()
-	return r.refuse(pool, ctx, e, why)
+	return r.refuse(pool, ctx, u, why)
+}
+
+// deciding are the tasks that policies of the user's decide about, which have not returned.
+// Its lock is a leaf.
+type deciding struct {
+	sync.Mutex
+	all []*decision
+}
+
+// leave notes that a policy has left its decision about a task to one of this package.
+func (d *deciding) leave(task Runnable) {
+	d.Lock()
+	defer d.Unlock()
+	for _, of := range d.all {
+		if !of.left && sameRunnable(of.task, task) {
+			of.left = true
+			return
+		}
+	}
 }
 
 // decision is a task that a policy of the user's decides about. It is counted as rejected
@@ -122,281 +135,191 @@ func sameRunnable(a, b Runnable) bool {
 	return !x.Comparable() || a == b
 }
 
-// refuse calls the policy for e, and completes its task if the policy fails.
-func (p *Pool) refuse(ctx context.Context, e entry, r RejectPolicy, why error) error {
+// refuse calls the policy for u, and completes its task if the policy fails.
+func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) error {
 	if own, ok := r.(*policy); ok {
-		return own.refuse(p, ctx, e, why)
+		return own.refuse(p, ctx, u, why)
 	}
-	d := &decision{task: e.runnable(), why: why}
-	p.mu.Lock()
-	p.mu.decisions = append(p.mu.decisions, d)
-	if t := e.task(); t != nil {
-		t.Detach()
+	d := &decision{task: u.runnable(), why: why}
+	p.deciding.Lock()
+	p.deciding.all = append(p.deciding.all, d)
+	p.deciding.Unlock()
+	if t := u.taskCore(); t != nil {
+		p.engine.Locked(t.Detach)
 	}
-	p.mu.Unlock()
 	decided := false
 	defer repanic(&decided, func(err error) {
 		d.why = err
 		p.decided(d)
-		e.end(task.Failed, err)
+		u.end(task.Failed, err)
 	})
 	err := r.Reject(ctx, d.task, p)
 	decided = true
 	p.decided(d)
 	if err != nil {
-		e.end(task.Failed, err)
+		u.end(task.Failed, err)
 	}
 	return err
 }
 
 // decided counts a task as rejected after a policy of the user's.
 func (p *Pool) decided(d *decision) {
-	p.mu.Lock()
-	p.mu.decisions = slices.DeleteFunc(p.mu.decisions, func(of *decision) bool { return of == d })
-	if !d.left {
-		p.countRejectedLocked(d.why)
+	p.deciding.Lock()
+	p.deciding.all = slices.DeleteFunc(p.deciding.all, func(of *decision) bool { return of == d })
+	left := d.left
+	p.deciding.Unlock()
+	if !left {
+		p.countRejected(d.why)
 	}
-	p.mu.Unlock()
 }
 
 func (p *Pool) countRejected(why error) {
-	p.mu.Lock()
-	p.countRejectedLocked(why)
-	p.mu.Unlock()
-}
-
-func (p *Pool) countRejectedLocked(why error) {
-	p.mu.gate.submitted++
-	p.mu.ended[rejectedTask]++
-	p.mu.rejections.count(why)
-	p.observed.Load().note(taskRejected)
-}
-
-// rejections is Stats.Rejections.
-type rejections struct{ Saturated, Shutdown, Expired, Evicted, Panicked int64 }
-
-// count counts a task that was rejected with that error.
-func (r *rejections) count(why error) {
 	_, panicked := why.(*PanicError)
+	out := engine.Expired
 	switch {
 	case why == ErrSaturated:
-		r.Saturated++
+		out = engine.NoRoom
 	case why == ErrShutdown:
-		r.Shutdown++
+		out = engine.Closed
 	case panicked || why == ErrGoexit:
-		r.Panicked++
-	default:
-		r.Expired++
+		out = engine.Panicked
 	}
+	p.engine.Reject(out)
+	p.observed.Load().note(taskRejected)
 }
 
 func (p *Pool) rejected(why error) error { return &RejectedError{Executor: p.name, Reason: why} }
 
-func (p *Pool) abort(_ context.Context, e entry, why error) error {
+func (p *Pool) abort(_ context.Context, u work, why error) error {
 	p.countRejected(why)
 	err := p.rejected(why)
-	e.end(task.Failed, err)
+	u.end(task.Failed, err)
 	return err
 }
 
-func (p *Pool) discard(_ context.Context, e entry, why error) error {
+func (p *Pool) discard(_ context.Context, u work, why error) error {
 	p.countRejected(why)
 	err := p.rejected(why)
-	defer p.dropped(e, err)
-	e.end(task.Failed, err)
+	defer p.dropped(u, err)
+	u.end(task.Failed, err)
 	return nil
 }
 
-func (p *Pool) callerRuns(ctx context.Context, e entry, why error) error {
-	if p.stage() != StageRunning {
-		return p.abort(ctx, e, ErrShutdown)
+func (p *Pool) callerRuns(ctx context.Context, u work, why error) error {
+	if p.engine.Stage() != engine.Running {
+		return p.abort(ctx, u, ErrShutdown)
 	}
 	p.countRejected(why)
-	if tt, ok := e.typed(); !ok {
+	if t := u.taskCore(); t == nil {
 		ctx, cancel := p.owner.WithCancel(context.Background())
 		defer cancel(ErrReturned)
-		p.runHere(ctx, e)
-	} else if ctx, ok := p.beginHere(tt); ok {
-		p.runHere(ctx, e)
+		p.runHere(ctx, u)
+	} else if ctx, ok := p.beginHere(u); ok {
+		p.runHere(ctx, u)
 	}
 	return nil
 }
 
 // beginHere is task.Begin in the submitter's goroutine, as beginByHand.
-func (p *Pool) beginHere(tt typedTask) (ctx context.Context, ok bool) {
+func (p *Pool) beginHere(u work) (ctx context.Context, ok bool) {
 	returned := false
-	defer repanic(&returned, tt.fail)
-	ctx, ok = tt.taskCore().Begin(task.Once)
+	defer repanic(&returned, u.fail)
+	ctx, ok = u.taskCore().Begin(task.Once)
 	returned = true
 	return ctx, ok
 }
 
-// runHere runs the body of e in the submitter's goroutine.
-func (p *Pool) runHere(ctx context.Context, e entry) {
-	if end := e.invoke(ctx); end.err != nil {
-		p.reportBody(ctx, e, p.info(nil, e), end)
+// runHere runs the body of u in the submitter's goroutine.
+func (p *Pool) runHere(ctx context.Context, u work) {
+	if end := invokeHere(ctx, u); end.err != nil {
+		p.reportBody(ctx, u, p.info(0, u), end)
 	}
 }
 
-func (p *Pool) discardOldest(ctx context.Context, e entry, why error) error {
-	return p.replace(ctx, e, why, backlog.pop)
+func (p *Pool) discardOldest(ctx context.Context, u work, why error) error {
+	return p.replace(ctx, u, why, engine.Queue.Pop)
 }
 
-func (p *Pool) dropLowest(ctx context.Context, e entry, why error) error {
-	return p.replace(ctx, e, why, func(q backlog) (lowest entry, ok bool) {
-		if q, bounded := q.(*shedding); bounded {
-			return q.popLowest(e)
+func (p *Pool) dropLowest(ctx context.Context, u work, why error) error {
+	return p.replace(ctx, u, why, func(q engine.Queue) engine.Unit {
+		if q, sheds := q.(engine.Shedding); sheds {
+			return q.PopLowest(u)
 		}
-		return entry{}, false
+		return nil
 	})
 }
 
-// replace admits e in the place of the entry that evict has taken out of the queue.
-func (p *Pool) replace(ctx context.Context, e entry, why error, evict func(backlog) (entry, bool)) error {
-	p.mu.Lock()
-	var evicted entry
-	w, verdict := p.admitLocked(e, e.task())
-	if verdict == saturated {
-		var ok bool
-		if evicted, ok = evict(p.mu.queue); ok {
-			p.mu.ended[rejectedTask]++
-			p.mu.rejections.Evicted++
-			p.observed.Load().note(taskRejected)
-			w, verdict = p.admitLocked(e, e.task())
-		}
+// replace admits u in the place of what evict has taken out of the queue.
+func (p *Pool) replace(ctx context.Context, u work, why error, evict func(engine.Queue) engine.Unit) error {
+	v, evicted := p.engine.SubmitReplacing(u, evict)
+	if evicted != nil {
+		p.observed.Load().note(taskRejected)
+		defer p.evict(evicted.(work), why) // after u is looked after: its OnDone may not return
 	}
-	p.mu.Unlock()
-	if w != nil {
-		p.launch(w)
-	}
-	defer p.evict(evicted, why) // after e is looked after: its OnDone may not return
-	return p.finish(ctx, e, verdict)
+	return p.finish(ctx, u, v)
 }
 
-// evict completes the task of e, which was taken out of the queue for another.
-func (p *Pool) evict(e entry, why error) {
-	if e.run != nil {
-		err := p.rejected(why)
-		defer p.dropped(e, err)
-		e.end(task.Failed, err)
-	}
+// evict completes the task of u, which was taken out of the queue for another.
+func (p *Pool) evict(u work, why error) {
+	err := p.rejected(why)
+	defer p.dropped(u, err)
+	u.end(task.Failed, err)
 }
 
 // finish ends a submission whose admission was tried again.
-func (p *Pool) finish(ctx context.Context, e entry, v verdict) error {
+func (p *Pool) finish(ctx context.Context, u work, v engine.Verdict) error {
 	switch v {
-	case taken:
+	case engine.Taken:
 		return nil
-	case queued:
-		p.afterQueued(ctx, e, e.task())
+	case engine.Queued:
+		p.afterQueued(ctx, u, u.taskCore())
 		return nil
 	}
-	return p.abort(ctx, e, v.reason())
+	return p.abort(ctx, u, reasonOf(v))
 }
 
 // BlockFor is [Block] with a limit of the wait: after d the submission fails with an error
 // that matches [ErrSaturated]. If d is not positive, it does not wait. Unlike a deadline of
 // the submitter's context, d does not bound the body.
 func BlockFor(d time.Duration) RejectPolicy {
-	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, e entry, _ error) error {
+	return &policy{"BlockFor(" + d.String() + ")", func(p *Pool, ctx context.Context, u work, _ error) error {
 		patience := time.NewTimer(d)
 		defer patience.Stop()
-		return p.blockUntil(ctx, e, patience.C)
+		return p.blockUntil(ctx, u, patience.C)
 	}}
 }
 
-// blocked is a submitter that waits for room. It is in the pool's list until its fate
-// is decided. The pool's lock guards it.
-type blocked struct {
-	entry   entry
-	waiting bool         // it is in the list
-	decided chan verdict // has room for the one that it gets; nil for a turn of a share
-}
-
-// block is the policy Block. The Done method of the context is called before e waits for
-// room, and its Err method after e has stopped waiting. So if one of them panics, e was not
+// block is the policy Block. The Done method of the context is called before u waits for
+// room, and its Err method after u has stopped waiting. So if one of them panics, u was not
 // admitted.
-func (p *Pool) block(ctx context.Context, e entry, _ error) error {
-	return p.blockUntil(ctx, e, nil)
+func (p *Pool) block(ctx context.Context, u work, _ error) error {
+	return p.blockUntil(ctx, u, nil)
 }
 
 // blockUntil waits for room until ctx ends or there is a value in over.
-func (p *Pool) blockUntil(ctx context.Context, e entry, over <-chan time.Time) error {
-	done := callUser(p, e, ctx.Done)
-	p.mu.Lock()
-	w, v := p.admitLocked(e, e.task()) // there may be room by now
-	var n *list.Node[*blocked]
-	if v == saturated {
-		n = &list.Node[*blocked]{Value: &blocked{entry: e, waiting: true, decided: make(chan verdict, 1)}}
-		p.mu.blocked.PushBack(n)
-		p.mu.nBlocked++
+func (p *Pool) blockUntil(ctx context.Context, u work, over <-chan time.Time) error {
+	done := callUser(p, u, ctx.Done)
+	var entered func()
+	if m, ok := u.(*measured); ok {
+		entered = func() { m.admitted = m.by.elapsed() }
 	}
-	p.mu.Unlock()
-	if w != nil {
-		p.launch(w)
+	v, waits := p.engine.SubmitOrWait(u, entered) // there may be room by now
+	if v != engine.Saturated {
+		return p.finish(ctx, u, v)
 	}
-	if n == nil {
-		return p.finish(ctx, e, v)
-	}
-	b := n.Value
-
 	late := false
 	select {
-	case v = <-b.decided:
-		return p.finish(ctx, e, v)
+	case v = <-waits.Decided():
+		return p.finish(ctx, u, v)
 	case <-over:
 		late = true
 	case <-done:
 	}
-	p.mu.Lock()
-	if !b.waiting {
-		p.mu.Unlock()
-		return p.finish(ctx, e, <-b.decided) // decided in the same moment, and that stands
+	if !p.engine.GiveUp(waits) {
+		return p.finish(ctx, u, <-waits.Decided()) // decided in the same moment, and that stands
 	}
-	p.mu.blocked.Remove(n)
-	p.mu.nBlocked--
-	p.mu.Unlock()
 	if late {
-		return p.abort(ctx, e, ErrSaturated)
+		return p.abort(ctx, u, ErrSaturated)
 	}
-	return p.abort(ctx, e, callUser(p, e, func() error { return task.ContextError(ctx) }))
-}
-
-// unblockLocked admits submitters that wait, as long as there is room. It is called
-// whenever there may be more room than before. So no later submitter finds room while
-// others wait.
-func (p *Pool) unblockLocked() (fresh []*worker) {
-	for n := p.mu.blocked.First(); n != nil; n = p.mu.blocked.First() {
-		e := n.Value.entry
-		w, v := p.admitLocked(e, e.task())
-		if v == saturated {
-			break
-		}
-		p.decideLocked(n, v)
-		if w != nil {
-			fresh = append(fresh, w)
-		}
-	}
-	return fresh
-}
-
-// turnAwayLocked refuses all submitters that wait. The turns of shares stay as long as
-// tasks still run.
-func (p *Pool) turnAwayLocked() {
-	var next *list.Node[*blocked]
-	for n := p.mu.blocked.First(); n != nil; n = next {
-		next = n.Next()
-		if !n.Value.entry.isTurn() || p.mu.stage >= StageStop {
-			p.decideLocked(n, tooLate)
-		}
-	}
-}
-
-func (p *Pool) decideLocked(n *list.Node[*blocked], v verdict) {
-	p.mu.blocked.Remove(n)
-	p.mu.nBlocked--
-	n.Value.waiting = false
-	if n.Value.decided != nil {
-		n.Value.decided <- v
-	}
+	return p.abort(ctx, u, callUser(p, u, func() error { return task.ContextError(ctx) }))
 }

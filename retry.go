@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
@@ -99,7 +100,7 @@ const (
 // task by known, nil for its future. The error is that of the admission.
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
-	known any, first func(*task.Task, entry) error,
+	known any, first func(work) error,
 ) (*Future[T], error) {
 	mustContext(ctx)
 	if fn == nil {
@@ -119,7 +120,7 @@ func submitRetrying[T any](
 }
 
 // attempt submits a, as the next attempt, by submit, nil for Execute.
-func (r *retrying[T]) attempt(a *attempt[T], submit func(*task.Task, entry) error) error {
+func (r *retrying[T]) attempt(a *attempt[T], submit func(work) error) error {
 	a.retrying = r
 	a.core.Init()
 	adopt(&a.core, r.options)
@@ -133,7 +134,7 @@ func (r *retrying[T]) attempt(a *attempt[T], submit func(*task.Task, entry) erro
 	r.mu.Unlock()
 	var err error
 	if submit != nil {
-		err = submit(&a.core, entry{a})
+		err = submit(a)
 	} else {
 		err = r.ex.Execute(r.ctx, a)
 	}
@@ -432,8 +433,6 @@ type attempt[T any] struct {
 	retrying *retrying[T]
 }
 
-var _ typedTask = (*attempt[int])(nil)
-
 // Name returns the name of the task, for a hook or a policy that gets it.
 func (a *attempt[T]) Name() string { return a.core.Options().Name }
 
@@ -443,25 +442,33 @@ func (a *attempt[T]) String() string { return describe("attempt", &a.core, error
 // given the task to.
 func (a *attempt[T]) Run(ctx context.Context) error { return runByHand(ctx, a) }
 
-func (a *attempt[T]) taskCore() *task.Task { return &a.core }
+func (a *attempt[T]) Slot() *engine.Slot      { return a.core.Slot() }
+func (a *attempt[T]) Outcome() engine.Outcome { return outcomeOf(&a.core) }
+func (a *attempt[T]) Do(w *engine.Worker)     { localOf(w).runTask(a) }
+func (a *attempt[T]) taskCore() *task.Task    { return &a.core }
 
-func (a *attempt[T]) invoke(ctx context.Context) (end ending) {
-	r, back := a.retrying, false
+func (a *attempt[T]) invoke(ctx context.Context) ending {
+	r := a.retrying
 	var v T
-	defer func() {
-		if !back {
-			end = abrupt(recover())
+	end := guarded(ctx, func(ctx context.Context) (err error) {
+		if !r.begin() {
+			return ErrCanceled
 		}
-		r.returned()
-		a.core.Finish(end.state(), nil, nil)
-		r.judge(a, v, end.err)
-	}()
-	err := ErrCanceled
-	if r.begin() {
 		v, err = r.fn(ctx)
-	}
-	end = returned(ctx, err)
-	back = true
+		return err
+	})
+	return a.judged(v, end)
+}
+
+func (a *attempt[T]) conclude(end ending) ending {
+	var none T
+	return a.judged(none, end)
+}
+
+func (a *attempt[T]) judged(v T, end ending) ending {
+	a.retrying.returned()
+	a.core.Finish(end.state(), nil, nil)
+	a.retrying.judge(a, v, end.err)
 	return end
 }
 

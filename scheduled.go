@@ -3,10 +3,10 @@ package executor
 import (
 	"context"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -91,22 +91,21 @@ func NewScheduled(c ScheduledConfig) (*ScheduledPool, error) {
 	if c.Reject == nil {
 		c.Reject = Abort
 	}
-	r := rules{
-		core: c.Core, max: math.MaxInt,
-		keepAlive: c.KeepAlive, coreTimeout: c.AllowCoreTimeout, reject: c.Reject,
+	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
+	l := engine.Limits{
+		Core: c.Core, Max: engine.Unlimited, KeepAlive: c.KeepAlive, CoreTimeout: c.AllowCoreTimeout,
 	}
-	if err := r.check("ScheduledConfig"); err != nil {
+	if err := p.check("ScheduledConfig", l, c.Reject); err != nil {
 		return nil, err
 	}
 	if err := c.Observer.check("ScheduledConfig"); err != nil {
 		return nil, err
 	}
-	p := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
-	q := newDelayBacklog(p.clock(), c.Slack)
-	p.timer = &timer{pool: p, queue: q.Queue}
-	p.timer.drops[delayed], p.timer.drops[periodic] = c.DropDelayed, !c.KeepPeriodic
-	p.mu.queue = q
-	p.mu.retained = c.RetainCanceled
+	q := engine.NewDue(p.clock(), c.Slack, false, p.when, stale)
+	p.timer = &timer{pool: p, queue: q}
+	p.timer.dropped = [...]bool{delayed: c.DropDelayed, periodic: !c.KeepPeriodic}
+	p.timer.retained.Store(c.RetainCanceled)
+	p.build(engine.Config{Limits: l, Queue: q})
 	if c.Observer != nil {
 		p.watchedBy(c.Observer)
 	}
@@ -132,7 +131,7 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 // with set Core to more than 1.
 func SingleScheduled(with ...func(*ScheduledConfig)) *ScheduledPool {
 	p := Scheduled(1, with...)
-	if n := p.rules().core; n > 1 {
+	if n := p.engine.Counts().Core; n > 1 {
 		panic(invalid("SingleScheduled: Core is %d; it must not be more than 1", n).Error())
 	}
 	p.frozen = true
@@ -222,7 +221,7 @@ func once[T any](
 	case fn == nil:
 		err = ErrNilTask
 	case err == nil:
-		err = p.schedule(ctx, &t.core, entry{t}, m)
+		err = p.schedule(ctx, t.work(), m)
 	}
 	if err != nil {
 		t.end(task.Failed, err) // unless the end of ctx has canceled it
@@ -235,24 +234,25 @@ func onceRetrying[T any](
 	ctx context.Context, p *ScheduledPool, m moment, fn func(context.Context) (T, error), o *options,
 ) (*Future[T], error) {
 	m.jitter = o.jitter
-	f, err := submitRetrying(ctx, p, fn, o, nil, func(t *task.Task, e entry) error { return p.schedule(ctx, t, e, m) })
+	f, err := submitRetrying(ctx, p, fn, o, nil, func(u work) error { return p.schedule(ctx, u, m) })
 	if err == nil && m.reported {
 		reportRetried(p.Pool, ctx, f, f)
 	}
 	return f, err
 }
 
-// schedule submits the entry of t to run at m.
-func (p *ScheduledPool) schedule(ctx context.Context, t *task.Task, e entry, m moment) error {
+// schedule submits u to run at m.
+func (p *ScheduledPool) schedule(ctx context.Context, u work, m moment) error {
 	if m.jitter > 0 {
 		m.due = delay.After(m.due, rhythm.Jitter(m.jitter))
 	}
+	t := u.taskCore()
 	t.InitDue(m.due)
 	if m.wall {
 		t.FollowWallClock()
 	}
-	p.attach(ctx, t, e)
-	return p.enter(ctx, e, t)
+	p.attach(ctx, u)
+	return p.enter(ctx, u, t)
 }
 
 // AtFixedRate submits fn to run after the delay initial, and then again and
@@ -351,14 +351,14 @@ func (p *ScheduledPool) repeat(
 	adopt(t, o)
 	s.plan.series = s
 	t.SetOptions().Plan = &s.plan
-	p.attach(ctx, t, entry{s})
+	p.attach(ctx, s.work())
 	s.mu.Lock()
 	s.next = t.Due()
 	s.mu.Unlock()
 	due, _ := s.position()
 	t.SetDue(due)
 	p.timer.series.add(s)
-	if err := p.enter(ctx, entry{s}, t); err != nil {
+	if err := p.enter(ctx, s.work(), t); err != nil {
 		p.timer.series.remove(s)
 		return nil, err
 	}
@@ -366,28 +366,29 @@ func (p *ScheduledPool) repeat(
 	return s, nil
 }
 
-// attach makes t, whose time is set, a task of p.
-func (p *ScheduledPool) attach(ctx context.Context, t *task.Task, e entry) {
+// attach makes the task of u, whose time is set, a task of p.
+func (p *ScheduledPool) attach(ctx context.Context, u work) {
 	p.mustBeMade()
-	t.AttachNew(&p.owner, ctx)
+	u.taskCore().AttachNew(&p.owner, ctx)
 	if p.decorate != nil {
-		p.decorateTask(t, e)
+		p.decorateTask(u)
 	}
 }
 
-// decorateTask calls the user's Decorate, which may share t with other goroutines.
-func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
+// decorateTask calls the user's Decorate, which may share the task with other goroutines.
+func (p *ScheduledPool) decorateTask(u work) {
+	t := u.taskCore()
 	t.Share()
 	if planOf(t) == &noPlan {
 		t.SetOptions().Plan = new(plan)
 	}
-	f := e.run.(ScheduledTask)
-	d := callUser(p.Pool, e, func() ScheduledTask { return p.decorate(f) })
+	f := u.runnable().(ScheduledTask)
+	d := callUser(p.Pool, u, func() ScheduledTask { return p.decorate(f) })
 	if d == nil || d == f {
 		return
 	}
 	planOf(t).decoration.Store(&decoration{task: d})
-	next := callUser(p.Pool, e, d.Next)
+	next := callUser(p.Pool, u, d.Next)
 	t.SetDue(p.clock().Reading(next, t.FollowsWallClock()))
 }
 
@@ -395,15 +396,11 @@ func (p *ScheduledPool) decorateTask(t *task.Task, e entry) {
 // pool retains canceled tasks, see [ScheduledConfig].RetainCanceled.
 func (p *ScheduledPool) Purge() int {
 	p.mustBeMade()
-	p.mu.Lock()
-	gone := p.mu.queue.removeFunc(func(e entry) bool {
-		t := e.task()
-		return t != nil && t.State() == task.Canceled
+	gone := p.engine.TakeFunc(func(unit engine.Unit) bool {
+		u, own := unit.(work)
+		return own && u.taskCore().State() == task.Canceled
 	})
-	fresh := p.leftLocked(len(gone), canceledTask)
-	p.mu.Unlock()
-	p.start(fresh)
-	defer p.tidy()
-	each(gone, func(e entry) { p.dropped(e, nil) })
+	defer p.engine.Tidy()
+	each(gone, func(unit engine.Unit) { p.dropped(unit.(work), nil) })
 	return len(gone)
 }

@@ -3,333 +3,121 @@ package executor
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync/atomic"
 	"time"
 
-	"github.com/executor-go/executor/internal/alarm"
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/task"
 )
 
-// This file is what a pool does in addition if its tasks wait for a time.
-//
-//	submit    push the task into the delay queue
-//	            below Core workers: start one, which will look at the queue
-//	            else, if a worker is idle: wake it if a task is due, or set the alarm
-//	worker    take a task that is due; wake an idle worker if another is due, or set the
-//	          alarm for the next
-//	idle      wait for a task or for the alarm; all idle workers listen, one receives it
-//
-// The JDK's queue has a leader, the one waiter that waits with a timeout. Here the alarm
-// belongs to the queue, so there is no leader to replace, and a submitter with a new
-// first task sets the alarm without waking a worker.
-//
-// Invariant: whenever the pool's lock is free, and a task waits that will be due, a
-// worker is busy and will look at the queue, or one is idle and the alarm goes off in time.
+// This file is what a pool has in addition if its tasks wait for a time: a delay queue, rules
+// for a shutdown, and a list of its series. The engine does the rest; see its due.go.
 
-// timer is the part of a Pool that only a ScheduledPool has. The pool's lock guards it.
+// timer is the part of a Pool that only a ScheduledPool has.
 type timer struct {
 	pool   *Pool
-	queue  *delay.Queue[typedTask]
-	drops  [periodic + 1]bool // by kind of task: those that wait at a shutdown are canceled
+	queue  *engine.Due
 	series registry
 
-	alarm *alarm.Alarm   // nil while there is no worker
-	spent []*alarm.Alarm // to be closed by tidy
-	set   int64          // when the alarm goes off, on the monotonic clock; 0 if it is not set
+	// The engine's lock guards these.
+	dropped  [periodic + 1]bool // by kind of task: those that wait at a shutdown are canceled
+	retained atomic.Bool        // canceled tasks stay in the queue until they are due
 }
 
 // clock returns the clock of the pool's times.
 func (p *Pool) clock() delay.Clock { return delay.Clock{Epoch: p.epoch} }
 
-// newEntry returns the entry and the task of a Runnable that is due now.
-func (tm *timer) newEntry(ctx context.Context, r Runnable) (entry, *task.Task) {
-	p := tm.pool
-	now := p.elapsed()
-	if tt, ok := r.(typedTask); ok && tt.taskCore().Attach(&p.owner, ctx, now) {
-		return entry{r}, tt.taskCore()
-	}
-	c := newTaskRunnable(r)
-	c.core.Attach(&p.owner, ctx, now)
-	return entry{c}, &c.core
+// later makes the queue for tasks that wait to run again in a pool that is not scheduled.
+func (p *Pool) later() engine.Timed {
+	return engine.NewDue(p.clock(), -1, true, p.when, func(engine.Unit) bool { return false })
 }
 
-// admitLocked is the admission to a scheduled pool: every task enters the queue.
-func (tm *timer) admitLocked(e entry, t *task.Task) (*worker, verdict) {
-	p := tm.pool
-	if !p.mu.queue.push(e) {
-		return nil, saturated
+// when returns when a unit is due that enters a delay queue. A series gets its time now.
+func (p *Pool) when(unit engine.Unit) engine.Moment {
+	u, own := unit.(work)
+	if !own {
+		return engine.Moment{At: p.elapsed()}
 	}
-	p.mu.gate.submitted++
-	if p.mu.workers < p.mu.core || p.mu.workers == 0 {
-		return p.hireLocked(), queued
+	t := u.taskCore()
+	if s := planOf(t).series; s != nil {
+		t.Move(s.position())
 	}
-	tm.announceLocked(t)
-	return nil, queued
-}
-
-// alarmCovers reports whether the alarm goes off in time for t, which is queued. The
-// worker that receives it takes all that is due.
-func (tm *timer) alarmCovers(t *task.Task) bool {
-	if t.FollowsWallClock() {
-		first, _ := tm.queue.FirstOnWall()
-		return first < t.Due()
-	}
-	return tm.set != 0 && tm.set <= t.Due()
-}
-
-// requeueLocked puts a series back into the queue for its next run. It reports false if the
-// pool is shut down and drops such tasks.
-func (tm *timer) requeueLocked(e entry) bool {
-	switch tm.pool.mu.stage {
-	case StageRunning:
-	case StageShutdown:
-		if tm.drops[periodic] {
-			return false
-		}
-	default:
-		return false
-	}
-	t := e.task()
-	t.Move(planOf(t).series.position())
-	return tm.pool.mu.queue.push(e)
-}
-
-// repositionLocked moves a series that waits in the queue to the time that it has now.
-func (tm *timer) repositionLocked(s *Series) {
-	t := s.taskCore()
-	if t.Place() < 0 {
-		return // a worker has it, or it is about to enter the queue
-	}
-	q := tm.pool.mu.queue
-	q.remove(t)
-	t.Move(s.position())
-	q.push(entry{s}) // there is room
-	tm.announceLocked(t)
-}
-
-// announceLocked has an idle worker look at t, which was queued, in time: now, if t is due, or
-// by the alarm. A worker that is on its way looks at it in any case.
-func (tm *timer) announceLocked(t *task.Task) {
-	if tm.pool.mu.idle.top == nil || tm.pool.mu.waking != nil || tm.alarmCovers(t) {
-		return
-	}
-	tm.queue.Look()
-	tm.dispatchLocked()
-}
-
-// dispatchLocked wakes an idle worker if a task was due at the last look at the clocks, unless
-// one is on its way, and sets the alarm for the next. Every worker that takes a task calls it.
-func (tm *timer) dispatchLocked() {
-	p := tm.pool
-	if p.mu.stage != StageRunning && tm.queue.Len() == 0 {
-		p.retireLocked() // nothing will come any more
-	}
-	switch {
-	case p.mu.idle.top == nil || p.mu.waking != nil:
-	case tm.queue.Due():
-		p.wakeLocked()
-	default:
-		tm.setAlarmLocked()
-	}
-}
-
-// ensureListenerLocked returns a new worker, to be started, if tasks wait for their
-// time, all workers are busy, and there may be more: it is to listen to the alarm. A
-// worker that is neither busy nor idle is about to look at the queue.
-func (tm *timer) ensureListenerLocked() []*worker {
-	p := tm.pool
-	if p.mu.workers > p.mu.active || p.mu.workers >= p.mu.core || tm.queue.Len() == 0 {
-		return nil
-	}
-	return []*worker{p.hireLocked()}
-}
-
-// onlyListenerLocked reports whether an idle worker is the last of Core that can listen
-// to the alarm, while tasks wait for their time.
-func (tm *timer) onlyListenerLocked() bool {
-	p := tm.pool
-	return tm.queue.Len() > 0 && p.mu.workers <= p.mu.core && p.mu.workers-p.mu.active <= 1
-}
-
-// setAlarmLocked sets the alarm for the first task of the queue, if a worker is idle.
-// An alarm for an earlier time stays: to look once in vain costs less than to set it
-// anew for each first task that is canceled.
-func (tm *timer) setAlarmLocked() {
-	p := tm.pool
-	if p.mu.idle.top == nil {
-		return
-	}
-	at, ok := tm.queue.Next()
-	if !ok || tm.set != 0 && tm.set <= at {
-		return
-	}
-	tm.set = at
-	tm.alarm.Set(delay.Until(at, p.elapsed()))
-}
-
-// listenLocked prepares w, which is about to park, for the alarm.
-func (tm *timer) listenLocked(w *worker) {
-	if tm.alarm == nil {
-		tm.alarm = alarm.New()
-	}
-	w.alarm = tm.alarm
-	tm.setAlarmLocked()
-}
-
-// disarmLocked discards the alarm when the last worker leaves, so that a pool without
-// workers has no timer and no goroutine. Closing it may take a moment, so that is left
-// to tidy, which every worker that leaves calls.
-func (tm *timer) disarmLocked() {
-	if tm.alarm != nil {
-		tm.spent = append(tm.spent, tm.alarm)
-		tm.alarm, tm.set = nil, 0
-	}
-}
-
-// park waits until w is handed a task or dismissed, or the alarm goes off.
-func (tm *timer) park(w *worker) step {
-	p := tm.pool
-	if !w.alarm.Wait(w.wake) {
-		return w.then
-	}
-	p.mu.Lock()
-	tm.set = 0
-	tm.queue.Wake()
-	if !w.parked {
-		// It was handed a task, or dismissed, in the same moment. The alarm was
-		// for a worker all the same.
-		tm.dispatchLocked()
-		fresh := tm.ensureListenerLocked()
-		p.mu.Unlock()
-		p.start(fresh)
-		<-w.wake
-		return w.then
-	}
-	p.mu.idle.remove(w)
-	next, fresh := p.nextLocked(w)
-	p.mu.Unlock()
-	p.start(fresh)
-	return next
-}
-
-// dropLocked removes the tasks from the queue that the policies do not let run after a
-// shutdown, and counts them. The caller completes them without the lock.
-func (tm *timer) dropLocked() []entry {
-	p := tm.pool
-	now := tm.queue.Now()
-	dropped := p.mu.queue.removeFunc(func(e entry) bool {
-		t := e.task()
-		switch {
-		case t.State() == task.Canceled:
-			return true
-		case planOf(t).series != nil:
-			return tm.drops[periodic]
-		case t.Due() <= now.On(t.FollowsWallClock()):
-			return false
-		}
-		return tm.drops[delayed]
-	})
-	p.mu.ended[canceledTask] += int64(len(dropped))
-	return dropped
-}
-
-// delayBacklog is the delay queue as a backlog.
-type delayBacklog struct{ *delay.Queue[typedTask] }
-
-func newDelayBacklog(c delay.Clock, slack time.Duration) delayBacklog {
-	return delayBacklog{delay.New(c, slack, placed, stale)}
-}
-
-// placed records the places of tasks that are queued. As a rule the tasks are in no cache.
-// The fewer instructions there are for each, the more tasks the processor fetches at a
-// time.
-func placed(tts []typedTask, places []int32) {
-	for i, tt := range tts {
-		tt.taskCore().SetPlace(int(places[i]))
-	}
+	return engine.Moment{At: t.Due(), Wall: t.FollowsWallClock()}
 }
 
 // stale marks a task of a trigger after the wall clock was set back: a worker will ask
 // the trigger for the next time, without the lock.
-func stale(tt typedTask) bool {
-	t := tt.taskCore()
-	s := planOf(t).series
-	if s == nil || !s.setBack() {
+func stale(unit engine.Unit) bool {
+	u, own := unit.(work)
+	if !own {
 		return false
 	}
-	t.SetDue(1)
-	return true
+	s := planOf(u.taskCore()).series
+	return s != nil && s.setBack()
 }
 
-func (q delayBacklog) push(e entry) bool {
-	if q.Len() >= maxQueued {
+// keeps reports whether a task may run again though the pool is shut down. The engine's lock
+// is held.
+func (p *Pool) keeps(unit engine.Unit) bool {
+	return p.timer != nil && planOf(unit.(work).taskCore()).series != nil && !p.timer.dropped[periodic]
+}
+
+// notKept cancels a task that the pool, which is shut down, no longer takes back.
+func (p *Pool) notKept(_ *engine.Worker, unit engine.Unit) {
+	unit.(work).end(task.Canceled, canceled(ErrShutdown))
+}
+
+// retains reports whether t is to stay in the queue though it is canceled.
+func (tm *timer) retains(t *task.Task) bool {
+	if !tm.retained.Load() || t.State() != task.Canceled {
 		return false
 	}
-	tt := e.run.(typedTask) // newEntry has made one of any other Runnable
-	t := tt.taskCore()
-	t.SetPlace(q.Push(tt, t.Due(), t.FollowsWallClock()))
-	return true
+	_, waits := t.Slot().Place()
+	return waits
 }
 
-func (q delayBacklog) pop() (entry, bool) {
-	q.Look()
-	tt, ok := q.Pop()
-	return unplace(tt, ok)
-}
-
-// unplace returns the entry of a task that has left the queue, if there is one.
-func unplace(tt typedTask, ok bool) (entry, bool) {
-	if !ok {
-		return entry{}, false
-	}
-	tt.taskCore().SetPlace(task.Unplaced)
-	return entry{tt}, true
-}
-
-func (q delayBacklog) at(t *task.Task) entry { return entry{q.At(t.Place(), t.FollowsWallClock())} }
-
-func (q delayBacklog) remove(t *task.Task) {
-	q.Remove(t.Place(), t.FollowsWallClock())
-	t.SetPlace(task.Unplaced)
-}
-
-func (q delayBacklog) removeFunc(match func(entry) bool) []entry {
-	return unplaceAll(q.RemoveFunc(func(tt typedTask) bool { return match(entry{tt}) }))
-}
-
-func (q delayBacklog) drain() []entry { return unplaceAll(q.Drain()) }
-
-func unplaceAll(tts []typedTask) []entry {
-	es := make([]entry, len(tts))
-	for i, tt := range tts {
-		es[i], _ = unplace(tt, true)
-	}
-	return es
-}
-
-func (q delayBacklog) len() int { return q.Len() }
-
-func (q delayBacklog) all() iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for tt := range q.All() {
-			if !yield(entry{tt}) {
-				return
-			}
+// drops returns what tells the tasks that the policies do not let run after a shutdown, which
+// happens now. It is called with the engine's lock.
+func (tm *timer) drops() func(engine.Unit) bool {
+	now := tm.pool.clock().Now()
+	return func(unit engine.Unit) bool {
+		u, own := unit.(work)
+		if !own {
+			return false
 		}
+		t := u.taskCore()
+		switch {
+		case t.State() == task.Canceled:
+			return true
+		case planOf(t).series != nil:
+			return tm.dropped[periodic]
+		case t.Due() <= now.On(t.FollowsWallClock()):
+			return false
+		}
+		return tm.dropped[delayed]
 	}
 }
 
-// setDropsLocked changes what is dropped. It returns the tasks that a pool which is shut down
-// does not keep any more, as dropLocked.
-func (tm *timer) setDropsLocked(once, repeated bool) (dropped []entry) {
-	more := once && !tm.drops[delayed] || repeated && !tm.drops[periodic]
-	tm.drops[delayed], tm.drops[periodic] = once, repeated
-	if more && tm.pool.mu.stage == StageShutdown {
-		dropped = tm.dropLocked()
+// settings returns the timer's part of Settings.
+func (tm *timer) settings() (dropDelayed, keepPeriodic, retainCanceled bool) {
+	tm.pool.engine.Locked(func() { dropDelayed, keepPeriodic = tm.dropped[delayed], !tm.dropped[periodic] })
+	return dropDelayed, keepPeriodic, tm.retained.Load()
+}
+
+// set changes the timer's part of Settings. It returns the tasks that a pool which is shut
+// down does not keep any more; the caller completes them.
+func (tm *timer) set(dropDelayed, keepPeriodic, retainCanceled bool) (gone []engine.Unit) {
+	tm.retained.Store(retainCanceled)
+	more := false
+	tm.pool.engine.Locked(func() {
+		more = dropDelayed && !tm.dropped[delayed] || !keepPeriodic && !tm.dropped[periodic]
+		tm.dropped[delayed], tm.dropped[periodic] = dropDelayed, !keepPeriodic
+	})
+	if more {
+		gone = tm.pool.engine.Drop(tm.drops())
 	}
-	return dropped
+	return gone
 }
 
 // plan is what a scheduled pool keeps with a task that is not simply due once.
@@ -384,8 +172,7 @@ func (f *Future[T]) runDecorated(ctx context.Context, d *decoration) (end ending
 			if end.err == nil {
 				end.err = errNotRun
 			}
-			var zero T
-			end = f.conclude(zero, end)
+			end = f.conclude(end)
 			return
 		}
 		<-b.returned

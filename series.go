@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/list"
 	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
@@ -55,7 +56,7 @@ type record struct {
 }
 
 var (
-	_ typedTask     = (*Series)(nil)
+	_ worker        = (*Series)(nil)
 	_ ScheduledTask = (*Series)(nil)
 	_ Awaitable     = (*Series)(nil)
 )
@@ -268,16 +269,28 @@ func (r *registry) snapshot() []*Series {
 // clock returns the clock of the pool.
 func (s *Series) clock() delay.Clock { return s.pool.clock() }
 
-// The methods below are those of typedTask.
+func (s *Series) taskCore() *task.Task              { return &s.future.core }
+func (s *Series) end(st task.State, err error) bool { return s.future.end(st, err) }
 
-func (s *Series) taskCore() *task.Task                    { return &s.future.core }
-func (s *Series) invoke(ctx context.Context) ending       { return s.future.invoke(ctx) }
-func (s *Series) end(st task.State, err error) bool       { return s.future.end(st, err) }
-func (s *Series) submitted() any                          { return s }
-func (s *Series) runnable() Runnable                      { return s }
-func (s *Series) detachBody() func(context.Context) error { return s.future.detachBody() }
+// seriesWork is a Series as work.
+type seriesWork Series
 
-func (s *Series) fail(err error) {
+func (s *Series) work() work { return (*seriesWork)(s) }
+
+func (u *seriesWork) series() *Series                         { return (*Series)(u) }
+func (u *seriesWork) Slot() *engine.Slot                      { return u.future.core.Slot() }
+func (u *seriesWork) Outcome() engine.Outcome                 { return outcomeOf(&u.future.core) }
+func (u *seriesWork) Do(w *engine.Worker)                     { localOf(w).runSeries(u.series()) }
+func (u *seriesWork) taskCore() *task.Task                    { return &u.future.core }
+func (u *seriesWork) invoke(ctx context.Context) ending       { return u.future.invoke(ctx) }
+func (u *seriesWork) conclude(end ending) ending              { return u.future.conclude(end) }
+func (u *seriesWork) end(st task.State, err error) bool       { return u.future.end(st, err) }
+func (u *seriesWork) submitted() any                          { return u.series() }
+func (u *seriesWork) runnable() Runnable                      { return u.series() }
+func (u *seriesWork) detachBody() func(context.Context) error { return u.future.detachBody() }
+
+func (u *seriesWork) fail(err error) {
+	s := u.series()
 	s.mu.Lock()
 	s.record.since = time.Time{} // the body was not called
 	s.mu.Unlock()
@@ -323,7 +336,7 @@ func (s *Series) Resume() bool {
 			return false
 		case noTimeLeft:
 			if s.end(ending{err: err}.state(), err) && err != nil {
-				s.pool.report(s.taskCore().Context(), s.pool.info(nil, entry{s}), ending{err: err})
+				s.pool.report(s.taskCore().Context(), s.pool.info(0, s.work()), ending{err: err})
 			}
 			return true
 		}

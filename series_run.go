@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/internal/delay"
+	"github.com/executor-go/executor/internal/engine"
 	"github.com/executor-go/executor/internal/rhythm"
 	"github.com/executor-go/executor/internal/task"
 )
@@ -38,31 +39,37 @@ const (
 	turnOutOfTurn             // another run is in progress
 )
 
-// runSeries runs a series that a worker has taken from the queue. submitted is the context
-// of its submission.
-func (p *Pool) runSeries(submitted context.Context, w *worker, e entry, s *Series) outcome {
-	t := s.taskCore()
+// runSeries runs a series that is due.
+func (l *local) runSeries(s *Series) {
+	u, t := s.work(), s.taskCore()
+	defer func() { l.worker.Outcome = outcomeOf(t) }()
+	submitted := t.Context()
+	if submitted.Err() != nil {
+		u.end(task.Canceled, canceled(task.ContextError(submitted)))
+	}
+	if o := l.pool.observed.Load(); o != nil && o.choose() {
+		defer l.measureLateness(o, u).end()
+	}
 	switch s.begin() {
 	case stepRest:
-		return outcomeOf(t)
+		return
 	case stepMove:
-		p.moveOn(submitted, w, e, s)
-		return outcomeOf(t)
+		l.moveOn(submitted, s)
+		return
 	}
 	if s.rules.overlap > 1 {
-		p.split(submitted, w, e, s)
-		return outcomeOf(t)
+		l.split(submitted, s)
+		return
 	}
 	ctx, ok := t.Begin(task.Repeatedly)
 	if !ok {
-		return outcomeOf(t)
+		return
 	}
 	s.run.Add(1)
-	p.perform(ctx, w, e, t)
+	l.perform(ctx, u)
 	if submitted.Err() != nil {
 		s.end(task.Canceled, canceled(task.ContextError(submitted)))
 	}
-	return outcomeOf(t)
 }
 
 // seriesStep is what a worker does with a series that was due.
@@ -103,7 +110,7 @@ func (s *Series) begin() seriesStep {
 
 // moveOn finds another slot for a series without a run. It ends the series if there is
 // none, or if the trigger fails.
-func (p *Pool) moveOn(ctx context.Context, w *worker, e entry, s *Series) {
+func (l *local) moveOn(ctx context.Context, s *Series) {
 	more, last := false, goexit
 	defer func() {
 		if more {
@@ -111,7 +118,7 @@ func (p *Pool) moveOn(ctx context.Context, w *worker, e entry, s *Series) {
 		}
 		s.end(last.state(), last.err)
 		if last.err != nil {
-			p.report(ctx, p.info(w, e), last)
+			l.pool.report(ctx, l.pool.info(l.worker.Number, s.work()), last)
 		}
 	}()
 	more, last = s.advance()
@@ -258,18 +265,14 @@ func (s *Series) position() (due int64, wall bool) {
 	return s.next, wall
 }
 
-// change calls f with the pool's lock and that of the series. If f reports that the series
+// change calls f with the engine's lock and that of the series. If f reports that the series
 // has another time, it moves to that in the queue.
 func (s *Series) change(f func() (moves bool)) {
-	p := s.pool
-	p.mu.Lock()
-	s.mu.Lock()
-	moves := f()
-	s.mu.Unlock()
-	if moves {
-		p.timer.repositionLocked(s)
-	}
-	p.mu.Unlock()
+	s.pool.engine.Move(slotOf(s.taskCore()), func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return f()
+	})
 }
 
 // isOutLocked reports whether the pool will not run the series any more: it is done, or
@@ -313,34 +316,21 @@ type seriesRun struct {
 	since  time.Time // when its body began; under the lock of the series
 }
 
-var _ typedTask = (*seriesRun)(nil)
-
-// split passes a run of s, which w has taken from the queue, to the pool, and finds the next
-// slot.
-func (p *Pool) split(submitted context.Context, w *worker, e entry, s *Series) {
+// split passes a run of s to the pool, and finds the next slot.
+func (l *local) split(submitted context.Context, s *Series) {
 	if r := s.newRun(submitted); r != nil {
-		p.mu.Lock()
-		var hired *worker
-		v := tooLate
-		if p.mu.stage < StageStop { // else the series is about to be dropped
-			hired, v = p.timer.admitLocked(entry{r}, &r.core)
-		}
-		p.mu.Unlock()
-		if hired != nil {
-			p.start([]*worker{hired})
-		}
 		s.taskCore().MarkBegun()
-		if v != queued {
+		if l.pool.engine.Submit(r, true) != engine.Queued { // the series is about to be dropped
 			r.end(task.Canceled, canceled(ErrShutdown))
 			s.remove(r)
 		}
 	}
-	p.moveOn(submitted, w, e, s)
+	l.moveOn(submitted, s)
 }
 
 // newRun returns a run that is due when the series is, nil if that is done.
 func (s *Series) newRun(ctx context.Context) *seriesRun {
-	body := s.detachBody()
+	body := s.future.detachBody()
 	if body == nil {
 		return nil
 	}
@@ -411,7 +401,7 @@ func (s *Series) leave(r *seriesRun, run ending) {
 		more, last := false, goexit // unless the trigger returns
 		defer func() {
 			if !more && s.end(last.state(), last.err) && last.err != nil {
-				s.pool.report(r.core.Context(), s.pool.info(nil, entry{s}), last)
+				s.pool.report(r.core.Context(), s.pool.info(0, s.work()), last)
 			}
 		}()
 		more, last = s.makeRoom(full)
@@ -451,11 +441,13 @@ func (s *Series) makeRoom(full bool) (more bool, last ending) {
 	}
 }
 
+func (r *seriesRun) Slot() *engine.Slot                      { return r.core.Slot() }
+func (r *seriesRun) Outcome() engine.Outcome                 { return outcomeOf(&r.core) }
+func (r *seriesRun) Do(w *engine.Worker)                     { localOf(w).runTask(r) }
 func (r *seriesRun) taskCore() *task.Task                    { return &r.core }
 func (r *seriesRun) submitted() any                          { return r.series }
 func (r *seriesRun) runnable() Runnable                      { return r.series }
 func (r *seriesRun) detachBody() func(context.Context) error { return r.body }
-func (r *seriesRun) Run(context.Context) error               { return nil } // the pool calls invoke
 
 func (r *seriesRun) end(st task.State, err error) bool { return r.core.CompletePending(st, err, nil) }
 
@@ -466,24 +458,20 @@ func (r *seriesRun) fail(err error) {
 	r.series.end(task.Failed, err)
 }
 
-func (r *seriesRun) invoke(ctx context.Context) (end ending) {
+func (r *seriesRun) invoke(ctx context.Context) ending {
 	s := r.series
 	s.mu.Lock()
 	r.since = time.Now()
 	s.mu.Unlock()
-	back := false
-	defer func() {
-		if !back {
-			end = abrupt(recover())
-		}
-		outcome := end
-		if end.isStop() {
-			outcome = ending{}
-		}
-		defer r.core.Finish(outcome.state(), outcome.err, nil)
-		s.leave(r, end)
-	}()
-	err := r.body(ctx)
-	back = true
-	return returned(ctx, err)
+	return r.conclude(guarded(ctx, r.body))
+}
+
+func (r *seriesRun) conclude(end ending) ending {
+	outcome := end
+	if end.isStop() {
+		outcome = ending{}
+	}
+	defer r.core.Finish(outcome.state(), outcome.err, nil)
+	r.series.leave(r, end)
+	return end
 }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
+	"sync"
 
 	"github.com/executor-go/executor/internal/bucket"
+	"github.com/executor-go/executor/internal/engine"
 )
 
 // ShareConfig configures a share of a pool, see [Pool.Share]. The zero ShareConfig is that
@@ -78,11 +82,11 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	if c.Queue == nil {
 		c.Queue = Unbounded()
 	}
-	q, room, err := c.Queue.lane()
+	q, err := c.Queue.shared()
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.newShare(c, q, room, rate)
+	s, err := p.newShare(c, q, rate)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +96,8 @@ func (p *Pool) Share(c ShareConfig) (*Pool, error) {
 	return s, nil
 }
 
-// newShare returns a share over a queue, which has room for so many tasks without a turn.
-// It is not known to p yet.
-func (p *Pool) newShare(c ShareConfig, q backlog, room int, rate bucket.Bucket) (*Pool, error) {
+// newShare returns a share over a queue. It is not known to p yet.
+func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Pool, error) {
 	if c.Name == "" {
 		c.Name = p.name
 	}
@@ -111,43 +114,66 @@ func (p *Pool) newShare(c ShareConfig, q backlog, room int, rate bucket.Bucket) 
 	if c.Logger == nil {
 		c.Logger = p.logger
 	}
-	_, sheds := q.(*shedding)
-	r := rules{max: c.Limit, whenBusy: true, reject: c.Reject, sheds: sheds, lent: true}
-	if err := r.check("ShareConfig"); err != nil {
+	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger, Reject: c.Reject})
+	s.lender = p
+	_, s.sheds = q.(engine.Shedding)
+	l := engine.Limits{Max: c.Limit, WhenBusy: true}
+	if err := s.check("ShareConfig", l, c.Reject); err != nil {
 		return nil, err
 	}
-	s := newPool(Config{Name: c.Name, Hooks: c.Hooks, Logger: c.Logger}, r)
-	s.mu.queue = q
+	s.settings.rate = c.Rate
 	s.owner.Lender = &p.owner
-	s.loan = &loan{share: s, lender: p, room: room, bound: c.Rate, rate: rate}
-	s.loan.keys, s.loan.keyed = q.(keyedBacklog)
+	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
 	return s, nil
+}
+
+// shareSet are the shares of a pool that are not terminated. Its lock is a leaf.
+type shareSet struct {
+	sync.Mutex
+	set map[*Pool]struct{}
+}
+
+func (s *shareSet) add(p *Pool) {
+	s.Lock()
+	defer s.Unlock()
+	if s.set == nil {
+		s.set = make(map[*Pool]struct{})
+	}
+	s.set[p] = struct{}{}
+}
+
+func (s *shareSet) remove(p *Pool) {
+	s.Lock()
+	defer s.Unlock()
+	delete(s.set, p)
+}
+
+func (s *shareSet) all() []*Pool {
+	s.Lock()
+	defer s.Unlock()
+	return slices.Collect(maps.Keys(s.set))
 }
 
 // lend makes s known to p, and reports false if p is shut down.
 func (p *Pool) lend(s *Pool) bool {
-	p.mu.Lock()
-	running := p.mu.stage == StageRunning
-	if running {
-		if p.mu.shares == nil {
-			p.mu.shares = make(map[*Pool]struct{})
-		}
-		p.mu.shares[s] = struct{}{}
+	p.shares.add(s) // first, so that a shutdown finds it
+	if !s.engine.Borrow() {
+		p.shares.remove(s)
+		return false
 	}
-	p.mu.Unlock()
-	if o := p.observed.Load(); running && o != nil {
+	if o := p.observed.Load(); o != nil {
 		s.watchedBy(o.observer)
 	}
-	return running
+	return true
 }
 
 // size returns how many tasks p runs at the same time, at most.
 func (p *Pool) size() int {
-	r := p.rules()
+	l := p.engine.Counts().Limits
 	if p.timer != nil {
-		return max(r.core, 1)
+		return max(l.Core, 1)
 	}
-	return r.max
+	return l.Max
 }
 
 // Keyed runs tasks by key on a pool: at most n at once for each key, in the order of their
@@ -205,7 +231,8 @@ func (k *Keyed[K]) Pool() *Pool { return k.pool }
 
 // keyed returns a share whose tasks have keys.
 func (p *Pool) keyed(n int) *Pool {
-	s := must(p.newShare(ShareConfig{}, newKeyedBacklog(n), maxQueued, bucket.Bucket{}))
+	p.mustBeMade()
+	s := must(p.newShare(ShareConfig{}, engine.NewKeys(n), bucket.Bucket{}))
 	if !p.lend(s) {
 		s.Shutdown()
 	}
@@ -216,14 +243,23 @@ func (p *Pool) keyed(n int) *Pool {
 func (p *Pool) submitKeyed(ctx context.Context, r Runnable, key any) error {
 	mustContext(ctx)
 	p.mustBeMade()
-	e, t := p.newEntry(ctx, r)
+	u, t := p.newWork(ctx, r)
 	if t != nil {
 		t.MarkKeyed()
 	}
-	k := &keyedTask{Runnable: e.run}
+	k := &keyedWork{work: u}
 	k.item.SetKey(key)
-	return p.enter(ctx, entry{k}, t)
+	return p.enter(ctx, k, t)
 }
+
+// keyedWork is work with its key, as it is queued.
+type keyedWork struct {
+	work
+	item engine.KeyItem
+}
+
+// Key returns what the queue keeps of the work.
+func (k *keyedWork) Key() *engine.KeyItem { return &k.item }
 
 // keyExecutor is the Executor of a key.
 type keyExecutor struct {

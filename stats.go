@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/executor-go/executor/histogram"
+	"github.com/executor-go/executor/internal/engine"
 )
 
 // This file has the snapshots of a pool and of the pools of an Observer. No other file
@@ -60,32 +60,32 @@ func (s Stats) Ended() int64 { return s.Succeeded + s.Failed + s.Canceled }
 // Stats returns a snapshot of the pool's counters.
 func (p *Pool) Stats() Stats {
 	p.mustBeMade()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.statsLocked()
+	return p.stats(p.engine.Counts())
 }
 
-func (p *Pool) statsLocked() Stats {
-	return Stats{
+func (p *Pool) stats(c engine.Counts) Stats {
+	s := Stats{
 		Name:      p.name,
-		Stage:     p.mu.stage,
-		Workers:   p.mu.workers,
-		Active:    p.mu.active,
-		Idle:      p.mu.workers - p.mu.active,
-		Largest:   p.mu.largest,
-		Queued:    p.mu.queue.len() + p.mu.aside,
-		Blocked:   p.mu.nBlocked,
-		Submitted: p.mu.gate.submitted,
-		Succeeded: p.mu.ended[succeeded],
-		Failed:    p.mu.ended[failed],
-		Canceled:  p.mu.ended[canceledTask],
-		Rejected:  p.mu.ended[rejectedTask],
-
-		Rejections: p.mu.rejections,
-		Runs:       p.mu.runs,
-		Panics:     p.mu.panics,
-		Uptime:     time.Since(p.epoch),
+		Stage:     Stage(c.Stage),
+		Workers:   c.Workers,
+		Active:    c.Active,
+		Idle:      c.Workers - c.Active,
+		Largest:   c.Largest,
+		Queued:    c.Queued,
+		Blocked:   c.Blocked,
+		Submitted: c.Submitted,
+		Succeeded: c.Ended[engine.Succeeded],
+		Failed:    c.Ended[engine.Failed],
+		Canceled:  c.Ended[engine.Canceled],
+		Runs:      c.Runs,
+		Panics:    p.panics.Load(),
+		Uptime:    time.Since(p.epoch),
 	}
+	r := &s.Rejections
+	r.Saturated, r.Shutdown, r.Expired = c.Ended[engine.NoRoom], c.Ended[engine.Closed], c.Ended[engine.Expired]
+	r.Evicted, r.Panicked = c.Ended[engine.Evicted], c.Ended[engine.Panicked]
+	s.Rejected = r.Saturated + r.Shutdown + r.Expired + r.Evicted + r.Panicked
+	return s
 }
 
 // String describes the pool in one line, for logs: its name, its stage, its workers and
@@ -172,37 +172,21 @@ type NameFigures struct {
 // is held as long as for Stats. The histograms are read after the counters.
 func (p *Pool) Figures() Figures {
 	p.mustBeMade()
-	p.mu.Lock()
+	c := p.engine.Counts()
 	f := Figures{
-		Stats: p.statsLocked(), Scheduled: p.timer != nil,
-		Core: p.mu.core, Max: p.mu.max, Capacity: p.capacityLocked(),
+		Stats: p.stats(c), Scheduled: p.timer != nil,
+		Core: c.Core, Max: c.Max, Capacity: p.engine.Queue.Limit(),
 	}
-	if f.Max == math.MaxInt {
+	if f.Max == engine.Unlimited {
 		f.Max = -1
 	}
-	p.mu.Unlock()
+	if f.Capacity >= engine.Any {
+		f.Capacity = -1
+	}
 	if w := p.observed.Load(); w != nil {
 		w.fill(&f)
 	}
 	return f
-}
-
-// capacityLocked returns the most tasks that may wait, -1 for no limit.
-func (p *Pool) capacityLocked() int {
-	limit := maxQueued
-	switch q := p.mu.queue.(type) {
-	case *fifo:
-		limit = q.limit
-	case *shedding:
-		limit = q.limit
-	}
-	if p.loan != nil {
-		limit = p.loan.room
-	}
-	if limit >= maxQueued {
-		return -1
-	}
-	return limit
 }
 
 // WorkerInfo is a snapshot of a worker.
@@ -227,31 +211,24 @@ type WorkerInfo struct {
 // the first call.
 func (p *Pool) Workers() []WorkerInfo {
 	p.mustBeMade()
-	p.mu.Lock()
-	now := p.elapsed()
-	all := make([]WorkerInfo, 0, p.mu.workers)
-	for n := p.mu.crew.First(); n != nil; n = n.Next() {
-		all = append(all, p.look(n.Value, now))
+	looks := p.engine.Workers()
+	all := make([]WorkerInfo, len(looks))
+	for i, l := range looks {
+		all[i] = p.look(l)
 	}
-	p.mu.Unlock()
 	slices.SortFunc(all, func(a, b WorkerInfo) int { return cmp.Compare(a.Number, b.Number) })
 	return all
 }
 
-// look returns what w does. The caller holds the lock.
-func (p *Pool) look(w *worker, now int64) WorkerInfo {
-	i := WorkerInfo{Number: w.number, Tasks: w.tasks, Active: w.entry.run != nil}
-	since := w.since
-	if i.Active {
-		if w.begun == 0 {
-			w.begun = now
-		}
-		since = w.begun
-		info := p.info(w, w.entry)
+// look returns what a worker does.
+func (p *Pool) look(l engine.Look) WorkerInfo {
+	i := WorkerInfo{Number: l.Number, Tasks: l.Tasks, Active: l.Unit != nil}
+	if u, own := l.Unit.(work); own {
+		info := p.info(l.Number, u)
 		i.Task, i.Due = info.Name, info.Due
 	}
-	if since != 0 {
-		i.Since = p.epoch.Add(time.Duration(since))
+	if l.Since != 0 {
+		i.Since = p.epoch.Add(time.Duration(l.Since))
 	}
 	return i
 }

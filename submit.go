@@ -37,7 +37,7 @@ func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	}
 	mustContext(ctx)
 	t.core.AttachNew(&p.owner, ctx)
-	err := p.enter(ctx, entry{t}, &t.core)
+	err := p.enter(ctx, t.work(), &t.core)
 	if err != nil {
 		t.end(task.Failed, err) // unless p has completed it
 	}
@@ -54,7 +54,7 @@ func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 		t.end(task.Failed, err) // unless ex has completed it
 		return err
 	}
-	watchForeign(ctx, t)
+	watchForeign(ctx, t.work())
 	return nil
 }
 
@@ -63,6 +63,11 @@ func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 // its panic, the pool logs them; see [Hooks]. A nil fn returns [ErrNilTask].
 func (p *Pool) Go(ctx context.Context, fn func(context.Context) error, opts ...Option) error {
 	if fn != nil && len(opts) == 0 {
+		mustContext(ctx)
+		p.mustBeMade()
+		if p.plain && task.IsBackground(ctx) {
+			return p.enterPlain(ctx, plainFunc(fn))
+		}
 		return p.submit(ctx, Func(fn))
 	}
 	return p.goOn(ctx, p, fn, opts)
@@ -297,9 +302,9 @@ func (c *collector[T]) cancel() {
 }
 
 // foreign are the futures that wait in executors which are not ours.
-var foreign = ctxgroup.Set[typedTask]{Ended: func(tt typedTask, ctx context.Context) {
+var foreign = ctxgroup.Set[work]{Ended: func(u work, ctx context.Context) {
 	defer logPanicOfContext()
-	cancelByContext(tt, ctx)
+	cancelByContext(u, ctx)
 }}
 
 // logPanicOfContext, deferred, logs a panic of a user's context, or of what it has ended.
@@ -312,13 +317,13 @@ func logPanicOfContext() {
 // watchForeign has a task canceled when ctx ends, unless it is done, or a pool has it, which
 // does that itself. An executor of the user's may never call Run of a task whose context
 // has ended.
-func watchForeign(ctx context.Context, tt typedTask) {
-	t := tt.taskCore()
+func watchForeign(ctx context.Context, u work) {
+	t := u.taskCore()
 	done := ctx.Done()
 	if done == nil || t.State() != task.Pending || t.Owner() != nil {
 		return
 	}
-	m := foreign.NewMember(tt, ctx)
+	m := foreign.NewMember(u, ctx)
 	foreign.Add(m, done)
 	t.OnDone(m.Remove)
 }

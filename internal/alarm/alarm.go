@@ -1,4 +1,4 @@
-// Package alarm wakes one goroutine at an instant, precisely.
+// Package alarm calls a function at an instant, precisely.
 //
 // An [Alarm] is an ordinary timer and, on Linux, a timer descriptor that the runtime's
 // poller watches as it watches a socket. Both are set for the same instant, and the
@@ -23,45 +23,31 @@ import (
 )
 
 // Alarm goes off once for each Set, or twice if the timer and the descriptor go off at
-// the same moment: a goroutine that Wait has woken checks whether it is time. [New]
-// makes one, [Alarm.Close] ends it.
+// the same moment: what it calls checks whether it is time. [New] makes one, [Alarm.Close]
+// ends it.
 //
 // Set, Stop and Close may be called by any goroutine, but not by two at the same time:
-// the caller holds a lock of its own. They make a few system calls at most and do not
-// wait, so that the lock may be in great demand.
+// the caller holds a lock of its own, which what the alarm calls may take. They make a few
+// system calls at most and do not wait, but for Close.
 type Alarm struct {
 	timer *time.Timer
-	bell  <-chan struct{} // of waker; nil without one
-	waker *waker          // nil if there is only the timer
+	waker *waker // nil if there is only the timer
 }
 
-// New returns an alarm that is not set.
-func New() *Alarm {
-	a := &Alarm{timer: time.NewTimer(math.MaxInt64)}
+// New returns an alarm that is not set. It calls ring when it goes off, in a goroutine that is
+// not the caller's. One that is not precise is the ordinary timer alone.
+func New(ring func(), precise bool) *Alarm {
+	a := &Alarm{timer: time.AfterFunc(math.MaxInt64, ring)}
 	a.timer.Stop()
-	if a.waker = newWaker(a.timer); a.waker != nil {
-		a.bell = a.waker.bell
+	if precise {
+		a.waker = newWaker(a.timer, ring)
 	}
 	return a
 }
 
-// Wait waits until the alarm goes off and returns true, or until it receives from other
-// and returns false. Several goroutines may wait: one of them receives each alarm. If no
-// goroutine waits, the next one does.
-func (a *Alarm) Wait(other <-chan struct{}) bool {
-	select {
-	case <-a.timer.C:
-		return true
-	case <-a.bell:
-		return true
-	case <-other:
-		return false
-	}
-}
-
 // Set makes the alarm go off in d from now: at once if d is zero or negative, never if d
-// is some 292 years or more. It replaces the last setting: once Set has returned, Wait
-// does not return for that one.
+// is some 292 years or more. It replaces the last setting, but a call for that may be under
+// way.
 func (a *Alarm) Set(d time.Duration) {
 	if a.waker != nil {
 		a.waker.set(d)
@@ -70,8 +56,7 @@ func (a *Alarm) Set(d time.Duration) {
 	}
 }
 
-// Stop cancels the setting: once it has returned, Wait does not return true until the
-// alarm is set again.
+// Stop cancels the setting. A call for it may be under way.
 func (a *Alarm) Stop() {
 	if a.waker != nil {
 		a.waker.stop()
@@ -81,8 +66,8 @@ func (a *Alarm) Stop() {
 }
 
 // Close stops the alarm and closes its descriptor. It waits for the end of the goroutine
-// that reads the descriptor, which waits for nothing else. An alarm may be closed twice.
-// One that is set after Close is an ordinary timer.
+// that reads the descriptor: so what a precise alarm calls must not call Close, nor wait for
+// its caller. An alarm may be closed twice. One that is set after Close is an ordinary timer.
 func (a *Alarm) Close() {
 	a.Stop()
 	if a.waker != nil {

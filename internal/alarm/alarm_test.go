@@ -14,10 +14,24 @@ import (
 	"github.com/executor-go/executor/internal/alarm"
 )
 
+// bell is an alarm that can be waited for.
+type bell struct {
+	*alarm.Alarm
+	rung chan struct{} // has a token for each time that it went off, and was not waited for
+}
+
+func newBell() bell {
+	rung := make(chan struct{}, 1000)
+	return bell{alarm.New(func() { rung <- struct{}{} }, true), rung}
+}
+
+// Wait waits until the alarm goes off.
+func (b bell) Wait() { <-b.rung }
+
 // quiet fails the test if the alarm has gone off.
-func quiet(t *testing.T, a *alarm.Alarm) {
+func quiet(t *testing.T, b bell) {
 	t.Helper()
-	if a.Rings() {
+	if len(b.rung) > 0 {
 		t.Error("the alarm went off")
 	}
 }
@@ -25,12 +39,12 @@ func quiet(t *testing.T, a *alarm.Alarm) {
 // An alarm goes off at the instant for which it was set.
 func TestAlarmGoesOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := alarm.New()
+		a := newBell()
 		defer a.Close()
 		for _, d := range []time.Duration{time.Hour, time.Nanosecond, 1, 0, -1, math.MinInt64} {
 			start := time.Now()
 			a.Set(d)
-			a.Wait(nil)
+			a.Wait()
 			if took := time.Since(start); took != max(d, 0) {
 				t.Errorf("Set(%v) took %v", d, took)
 			}
@@ -43,7 +57,7 @@ func TestAlarmGoesOff(t *testing.T) {
 // A new alarm does not go off, nor does one that is set for 292 years.
 func TestAlarmNotSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := alarm.New()
+		a := newBell()
 		defer a.Close()
 		time.Sleep(1000 * time.Hour)
 		quiet(t, a)
@@ -56,13 +70,13 @@ func TestAlarmNotSet(t *testing.T) {
 // A setting replaces the one before, whether it is earlier or later.
 func TestAlarmSetReplaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := alarm.New()
+		a := newBell()
 		defer a.Close()
 		for _, ds := range [][2]time.Duration{{time.Minute, time.Second}, {time.Second, time.Minute}} {
 			start := time.Now()
 			a.Set(ds[0])
 			a.Set(ds[1])
-			a.Wait(nil)
+			a.Wait()
 			if took := time.Since(start); took != ds[1] {
 				t.Errorf("went off after %v instead of %v", took, ds[1])
 			}
@@ -72,29 +86,22 @@ func TestAlarmSetReplaces(t *testing.T) {
 	})
 }
 
-// An alarm that went off before Set, Stop or Close is not received after it.
-func TestAlarmIsSilenced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := alarm.New()
-		for name, replace := range map[string]func(){
-			"Set":   func() { a.Set(time.Hour) },
-			"Stop":  a.Stop,
-			"Close": a.Close,
-		} {
-			a.Set(time.Second)
-			time.Sleep(time.Minute)
-			replace()
-			t.Log(name)
-			quiet(t, a)
-		}
-		a.Stop()
-	})
+// An alarm that is not precise has no waker, and goes off as well.
+func TestAlarmNotPrecise(t *testing.T) {
+	rung := make(chan struct{})
+	a := alarm.New(func() { close(rung) }, false)
+	defer a.Close()
+	if a.HasWaker() {
+		t.Error("the alarm has a waker")
+	}
+	a.Set(time.Millisecond)
+	<-rung
 }
 
 // In a bubble there is no waker, or the fake clock would stand still.
 func TestAlarmNoWakerInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := alarm.New()
+		a := newBell()
 		defer a.Close()
 		if a.HasWaker() {
 			t.Error("the alarm has a waker in a bubble")
@@ -105,7 +112,7 @@ func TestAlarmNoWakerInBubble(t *testing.T) {
 // On Linux an alarm has a waker. After many goroutines have set and stopped it, it goes
 // off for the last setting.
 func TestAlarmHasWakerOnLinux(t *testing.T) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	switch linux := runtime.GOOS == "linux"; {
 	case a.HasWaker() && !linux:
@@ -131,23 +138,27 @@ func TestAlarmHasWakerOnLinux(t *testing.T) {
 			})
 		}
 		wg.Wait()
+		a.Stop()
+		for len(a.rung) > 0 {
+			a.Wait()
+		}
 		a.Set(time.Duration(rand.N(int64(time.Millisecond))))
-		a.Wait(nil)
+		a.Wait()
 	}
 }
 
 // An alarm goes off after a setting that was replaced by a later one, or stopped.
 func TestAlarmIsSetAgain(t *testing.T) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	for range 20 {
 		a.Set(50 * time.Microsecond)
 		a.Set(2 * time.Millisecond)
-		a.Wait(nil)
+		a.Wait()
 		a.Set(50 * time.Microsecond)
 		a.Stop()
 		a.Set(time.Millisecond)
-		a.Wait(nil)
+		a.Wait()
 		a.Set(math.MaxInt64)
 		a.Set(time.Duration(math.MaxInt64) - time.Hour)
 	}
@@ -158,12 +169,12 @@ func TestAlarmIsSetAgain(t *testing.T) {
 func TestAlarmClose(t *testing.T) {
 	before := descriptors()
 	for range 100 {
-		a := alarm.New()
+		a := newBell()
 		a.Set(time.Hour)
 		a.Close()
 		a.Close()
 		a.Set(0)
-		a.Wait(nil)
+		a.Wait()
 		a.Stop()
 	}
 	// The poller keeps a few of its own from the first descriptor on.
@@ -192,7 +203,7 @@ func stacks() string {
 
 // Setting and stopping an alarm do not allocate.
 func TestAlarmSetDoesNotAllocate(t *testing.T) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	if n := testing.AllocsPerRun(100, func() { a.Set(time.Hour); a.Set(time.Minute); a.Stop() }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/executor-go/executor/internal/alarm"
 )
 
 // BenchmarkLateness measures how late an idle process wakes up, with an alarm and with
@@ -14,7 +12,7 @@ import (
 //
 //	go test -run '^$' -bench Lateness -benchtime 1000x ./internal/alarm
 func BenchmarkLateness(b *testing.B) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -25,7 +23,7 @@ func BenchmarkLateness(b *testing.B) {
 
 		due := time.Now().Add(d)
 		a.Set(d)
-		a.Wait(nil)
+		a.Wait()
 		alarmed = append(alarmed, time.Since(due))
 
 		due = time.Now().Add(d)
@@ -51,7 +49,7 @@ func quantile(ds []time.Duration, at float64) float64 {
 
 // BenchmarkSetLater measures settings that are later than the one before, as most are.
 func BenchmarkSetLater(b *testing.B) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	d := time.Hour
 	for b.Loop() {
@@ -62,7 +60,7 @@ func BenchmarkSetLater(b *testing.B) {
 
 // BenchmarkSetEarlier measures settings that are earlier than the one before.
 func BenchmarkSetEarlier(b *testing.B) {
-	a := alarm.New()
+	a := newBell()
 	defer a.Close()
 	d := 24 * 365 * time.Hour
 	for b.Loop() {

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// waker has a timer descriptor beside the timer of an alarm, and rings a bell if the
-// descriptor is the first to go off.
+// waker has a timer descriptor beside the timer of an alarm, and rings if the descriptor is
+// the first to go off.
 //
 // Most settings replace one that is not yet due by a later one, and a system call for
 // each would be a waste. So the descriptor may be armed too early, never too late: a
@@ -24,7 +24,7 @@ type waker struct {
 	file  *os.File        // in the runtime's poller; closing it ends run
 	conn  syscall.RawConn // of file
 	epoch time.Time       // origin of the instants below
-	bell  chan struct{}   // has at most one token, of the last setting
+	ring  func()          // called without mu
 	done  chan struct{}   // closed when run has ended
 
 	// mu is a leaf lock. The system calls that are made under it do not wait.
@@ -32,7 +32,7 @@ type waker struct {
 		sync.Mutex
 		timer  *time.Timer // the alarm's
 		fd     int         // file's descriptor; -1 once it is closed
-		wanted int64       // the alarm's instant, in ns since epoch; never once it has rung
+		wanted int64       // the alarm's instant, in ns since epoch; never once the descriptor has rung
 		armed  int64       // the descriptor's instant, not later than wanted
 	}
 }
@@ -43,7 +43,7 @@ const never = math.MaxInt64
 const clockMonotonic = 1 // CLOCK_MONOTONIC, which package time reads
 
 // newWaker returns a waker for timer, which is stopped, or nil if there can be none.
-func newWaker(timer *time.Timer) *waker {
+func newWaker(timer *time.Timer, ring func()) *waker {
 	if inBubble() {
 		return nil
 	}
@@ -63,7 +63,7 @@ func newWaker(timer *time.Timer) *waker {
 		file:  file,
 		conn:  conn,
 		epoch: time.Now(),
-		bell:  make(chan struct{}, 1),
+		ring:  ring,
 		done:  make(chan struct{}),
 	}
 	w.mu.timer = timer
@@ -103,39 +103,34 @@ func (w *waker) run() {
 	w.conn.Read(func(fd uintptr) bool {
 		var expirations [8]byte
 		n, _, _ := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&expirations)), 8)
-		if n == 8 {
-			w.wentOff()
+		if n == 8 && w.wentOff() {
+			w.ring()
 		}
 		return false // wait for the next, until the file is closed
 	})
 }
 
-// wentOff takes note that the descriptor has gone off.
-func (w *waker) wentOff() {
+// wentOff takes note that the descriptor has gone off, and reports whether the alarm is due.
+// If it is, the timer is stopped; otherwise the descriptor is armed again.
+func (w *waker) wentOff() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.armed = never
-	if w.mu.wanted < never {
-		w.goOffLocked()
+	if w.mu.wanted == never {
+		return false
 	}
-}
-
-// goOffLocked rings the bell if the alarm is due, and arms the descriptor again
-// otherwise. The bell replaces the timer: if the timer has gone off as well, and was not
-// received, it is silenced.
-func (w *waker) goOffLocked() {
 	if left := time.Duration(w.mu.wanted - w.now()); left > 0 {
 		w.armLocked(left)
-		return
+		return false
 	}
-	w.stopLocked()
-	w.bell <- struct{}{}
+	w.mu.wanted = never
+	return w.mu.timer.Stop() // else the timer rings
 }
 
 func (w *waker) set(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hushLocked()
+	w.mu.wanted = never
 	w.mu.timer.Reset(d)
 	if now := w.now(); d > 0 && int64(d) < never-now {
 		w.mu.wanted = now + int64(d)
@@ -148,22 +143,8 @@ func (w *waker) set(d time.Duration) {
 func (w *waker) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopLocked()
-}
-
-// stopLocked cancels the last setting, also if it has gone off and was not received.
-func (w *waker) stopLocked() {
-	w.mu.timer.Stop()
-	w.hushLocked()
-}
-
-// hushLocked is stopLocked without the timer.
-func (w *waker) hushLocked() {
 	w.mu.wanted = never
-	select {
-	case <-w.bell:
-	default:
-	}
+	w.mu.timer.Stop()
 }
 
 func (w *waker) close() {

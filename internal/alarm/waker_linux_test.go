@@ -11,17 +11,19 @@ import (
 // A waker shows in nothing but the lateness of wake-ups, on which no test can rely. So
 // these tests look at its instants, and stop the timer.
 
-// testWaker returns the waker of an alarm.
-func testWaker(t *testing.T) *waker {
+// testWaker returns the waker of an alarm, and a channel with a token for each time that it
+// has rung.
+func testWaker(t *testing.T) (*waker, chan struct{}) {
 	t.Helper()
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	w := newWaker(timer)
+	rung := make(chan struct{}, 1000)
+	w := newWaker(timer, func() { rung <- struct{}{} })
 	if w == nil {
 		t.Skip("this system has no timer descriptors")
 	}
 	t.Cleanup(w.close)
-	return w
+	return w, rung
 }
 
 // instants returns wanted and armed.
@@ -45,7 +47,7 @@ func (w *waker) expired(armed int64) int64 {
 
 // A descriptor that goes off for a setting that was replaced is armed again.
 func TestWakerIsArmedAgain(t *testing.T) {
-	w := testWaker(t)
+	w, _ := testWaker(t)
 	for range 1000 {
 		w.set(time.Millisecond)
 		_, early := w.instants()
@@ -64,7 +66,7 @@ func TestWakerIsArmedAgain(t *testing.T) {
 
 // A descriptor that has gone off is armed by the next setting.
 func TestWakerIsArmedByNextSetting(t *testing.T) {
-	w := testWaker(t)
+	w, _ := testWaker(t)
 	w.set(time.Microsecond)
 	early, _ := w.instants()
 	if got := w.expired(early); got != never {
@@ -79,7 +81,7 @@ func TestWakerIsArmedByNextSetting(t *testing.T) {
 // A setting arms the descriptor only if it is earlier than the instant for which the
 // descriptor is armed.
 func TestWakerIsArmedForEarliest(t *testing.T) {
-	w := testWaker(t)
+	w, _ := testWaker(t)
 	w.set(2 * time.Hour)
 	_, first := w.instants()
 	w.set(time.Hour)
@@ -99,44 +101,21 @@ func TestWakerIsArmedForEarliest(t *testing.T) {
 	}
 }
 
-// A bell that has rung and was not received is silenced by the next setting, or by stop.
-func TestWakerSilencesBell(t *testing.T) {
-	w := testWaker(t)
-	for name, replace := range map[string]func(){
-		"set":  func() { w.set(time.Hour) },
-		"stop": w.stop,
-	} {
-		w.set(time.Microsecond)
-		_, early := w.instants()
-		w.expired(early)
-		replace()
-		if len(w.bell) > 0 {
-			t.Errorf("the bell rings after %s", name)
-		}
-	}
-}
-
-// The bell rings if the timer does not go off.
+// The waker rings if the timer has not gone off, and stops it.
 func TestWakerRingsForTimer(t *testing.T) {
-	w := testWaker(t)
-	w.set(time.Millisecond)
-	w.mu.timer.Stop()
-	<-w.bell
-	if wanted, armed := w.instants(); wanted != never || armed != never {
-		t.Errorf("wanted %v, armed for %v after the bell rang", time.Duration(wanted), time.Duration(armed))
-	}
-}
-
-// When the bell rings the timer is silenced, also if it went off before.
-func TestWakerSilencesTimer(t *testing.T) {
-	w := testWaker(t)
+	w, rung := testWaker(t)
 	for range 100 {
-		w.set(50 * time.Microsecond)
-		<-w.bell
-		select {
-		case <-w.mu.timer.C:
-			t.Fatal("both went off")
-		default:
+		w.mu.Lock()
+		w.mu.timer.Reset(time.Hour)
+		w.mu.wanted = w.now() + int64(50*time.Microsecond)
+		w.armLocked(50 * time.Microsecond)
+		w.mu.Unlock()
+		<-rung
+		if wanted, armed := w.instants(); wanted != never || armed != never {
+			t.Errorf("wanted %v, armed for %v after it rang", time.Duration(wanted), time.Duration(armed))
+		}
+		if w.mu.timer.Stop() {
+			t.Fatal("the timer goes on")
 		}
 	}
 }
@@ -149,7 +128,7 @@ func TestWakerNotInBubbleAtPresent(t *testing.T) {
 			t.Skip("this system has no gettimeofday:", err)
 		}
 		time.Sleep(time.Until(time.Unix(tv.Unix())))
-		a := New()
+		a := New(func() {}, true)
 		defer a.Close()
 		if a.HasWaker() {
 			t.Error("the alarm has a waker in a bubble")

@@ -22,7 +22,7 @@ const StepBack = 3 * time.Hour
 type Queue[E any] struct {
 	mono, wall heap.Queue[int64, E]
 	clock      Clock
-	placed     func([]E, []int32)
+	placed     func(es []E, places []int32, wall bool)
 	stale      func(E) bool
 
 	seen  Instant // the last reading of the clocks
@@ -33,15 +33,19 @@ type Queue[E any] struct {
 // New returns an empty queue. slack is the least time between two wake-ups that Next asks
 // for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none.
 //
-// placed is called with elements and their places whenever these change, other than by Push.
+// placed is called with elements and their places on a clock whenever these change, other than
+// by Push.
 //
 // If the wall clock was set back by StepBack or more, the elements that wait for a time
 // of day and for which stale returns true become due at once, at the time 1; placed is
 // called for them.
-func New[E any](c Clock, slack time.Duration, placed func([]E, []int32), stale func(E) bool) *Queue[E] {
+func New[E any](
+	c Clock, slack time.Duration, placed func(es []E, places []int32, wall bool), stale func(E) bool,
+) *Queue[E] {
 	return &Queue[E]{
 		clock: c, placed: placed, stale: stale,
-		mono: *heap.New[int64](placed), wall: *heap.New[int64](placed),
+		mono: *heap.New[int64](func(es []E, places []int32) { placed(es, places, false) }),
+		wall: *heap.New[int64](func(es []E, places []int32) { placed(es, places, true) }),
 		pace: pace{slack: slack, gap: longest},
 	}
 }
@@ -87,7 +91,7 @@ func (q *Queue[E]) observe(now Instant) {
 // Renew makes the elements due at once that wait for a time of day and are stale.
 func (q *Queue[E]) Renew() {
 	for _, e := range q.wall.RemoveFunc(q.stale) {
-		q.placed([]E{e}, []int32{int32(q.wall.Push(1, e))})
+		q.placed([]E{e}, []int32{int32(q.wall.Push(1, e))}, true)
 	}
 }
 
@@ -119,6 +123,12 @@ func (q *Queue[E]) Pop() (e E, ok bool) {
 // sooner after the last Wake than by the slack; false if there is none, also if no element
 // will ever be due.
 func (q *Queue[E]) Next() (at int64, ok bool) {
+	at, ok = q.First()
+	return q.pace.next(at), ok
+}
+
+// First is Next without the slack.
+func (q *Queue[E]) First() (at int64, ok bool) {
 	at, ok = q.mono.Least()
 	ok = ok && at != Never
 	if due, some := q.wall.Least(); some && due != Never {
@@ -127,11 +137,8 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 			at, ok = w, true
 		}
 	}
-	return q.pace.next(at), ok
+	return at, ok
 }
-
-// FirstOnWall returns the first time of day that an element waits for.
-func (q *Queue[E]) FirstOnWall() (due int64, ok bool) { return q.wall.Least() }
 
 // At returns the element at a place.
 func (q *Queue[E]) At(place int, wall bool) E { return q.heap(wall).At(place) }

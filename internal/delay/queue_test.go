@@ -12,7 +12,7 @@ type elem struct {
 }
 
 func newQueue() *Queue[*elem] {
-	return New(Clock{time.Now().Add(-1)}, 0, func(es []*elem, places []int32) {
+	return New(Clock{time.Now().Add(-1)}, 0, func(es []*elem, places []int32, _ bool) {
 		for i, e := range es {
 			e.place = int(places[i])
 		}
@@ -20,7 +20,7 @@ func newQueue() *Queue[*elem] {
 }
 
 func (q *Queue[E]) add(e E, due int64, wall bool) E {
-	q.placed([]E{e}, []int32{int32(q.Push(e, due, wall))})
+	q.placed([]E{e}, []int32{int32(q.Push(e, due, wall))}, wall)
 	return e
 }
 

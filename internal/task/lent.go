@@ -4,179 +4,136 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-	"unsafe"
-
-	"github.com/executor-go/executor/internal/spinlock"
 )
 
-// lentContext is the context of one body that was submitted with [context.Background] and
-// has no Task. A body with a Task has that as its context; see context.go.
+// Lent is the context of one body that was submitted with [context.Background] and has no
+// Task. A body with a Task has that as its context; see context.go.
 //
-// Most bodies never look at their context. So a worker has a supply of them, lends one to
-// each body, and takes it back when it counts the task, under the lock that it holds then in
-// any case. A cancelable context is made at the first look, from the owner's. A context that
-// a body has kept is not lent again, and has ended:
+// Most bodies never look at their context. So a Lent is a word of a supply, and a cancelable
+// context is made at the first look, from the owner's. A context that a body has kept has
+// ended when the body has returned:
 //
-//	supplied ── Lend ──▶ lent ── TakeBackLocked ──▶ over
-//	                      └─ first look ─▶ looked at ── End ──▶ over
-//
-// A lentContext is a byte in its supply, so that a task costs the memory of a byte: as an
-// object of its own, or with a pointer in it, it makes a tiny task slower by a quarter.
-type lentContext struct {
-	place uint8 // in its supply
-}
+//	lent ──────────── End ──▶ over
+//	  └─ first look ─▶ looked at ── End ──▶ over
+type Lent struct{ supply *supply }
 
-// Lender lends a context to one body after the other. It belongs to a worker, the goroutine
-// that calls its methods, and is made by Init.
-type Lender struct {
-	lent   uint8   // how many contexts the body has, 0 or 1
-	next   uint8   // the place in supply of the first that is not over; written under lock
-	size   uint8   // how many the supply has; likewise
-	supply *supply // likewise
-
-	owner *Owner
-	lock  *spinlock.Mutex
-	first firstSupply
-}
-
-// Init makes the zero Lender one for the tasks of an owner. The lock is one that the worker
-// takes between two bodies.
-func (l *Lender) Init(owner *Owner, lock *spinlock.Mutex) {
-	l.owner, l.lock = owner, lock
-	l.first.lender, l.supply, l.size = l, &l.first.supply, uint8(len(l.first.contexts))
-}
-
-// supply is what the contexts have in common that follow it in memory.
+// supply is what the contexts have in common that were made together. A context that a body
+// keeps keeps its supply.
 type supply struct {
-	lender *Lender
-	looks  atomic.Pointer[look] // the contexts that were looked at, the latest first; set under the lock
+	owner    *Owner
+	over     atomic.Int32         // how many of the contexts have ended, from the first on
+	looks    atomic.Pointer[look] // the contexts that were looked at, the latest first
+	contexts []Lent
 }
 
-// A lender has the first supply in itself, since many workers run only one task. A
-// context that a body keeps keeps its whole supply.
-type (
-	firstSupply struct {
-		supply
-		contexts [8]lentContext
-	}
-	laterSupply struct {
-		supply
-		contexts [240]lentContext
-	}
-)
-
-// context returns the context in that place.
-func (s *supply) context(place uint8) *lentContext {
-	c := (*lentContext)(unsafe.Add(unsafe.Pointer(s), unsafe.Sizeof(*s)+uintptr(place)))
-	c.place = place
-	return c
-}
-
-// supply returns that of c.
-func (c *lentContext) supply() *supply {
-	return (*supply)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Sizeof(supply{}))-int(c.place)))
-}
-
-// look is the cancelable context behind a lentContext.
+// look is the cancelable context behind a Lent.
 type look struct {
 	context.Context
 	cancel context.CancelCauseFunc
-	place  uint8
+	of     *Lent
 	next   *look
 }
 
-// look returns what was made at the first look at the context in that place, nil if there
-// was none.
-func (s *supply) look(place uint8) *look {
+// Lender has a context for one body after the other. It belongs to the goroutine that calls
+// its methods. The zero Lender is ready to use.
+type Lender struct {
+	supply *supply
+	next   int // the first of the supply that was not lent
+}
+
+// The first supply is small, since many workers run only one task.
+const (
+	firstLent = 4
+	moreLent  = 128
+)
+
+// Lend returns the context of the next body.
+func (l *Lender) Lend(o *Owner) *Lent {
+	if l.supply == nil || l.next == len(l.supply.contexts) {
+		l.resupply(o)
+	}
+	c := &l.supply.contexts[l.next]
+	l.next++
+	return c
+}
+
+func (l *Lender) resupply(o *Owner) {
+	n := moreLent
+	if l.supply == nil {
+		n = firstLent
+	}
+	s := &supply{owner: o, contexts: make([]Lent, n)}
+	for i := range s.contexts {
+		s.contexts[i].supply = s
+	}
+	l.supply, l.next = s, 0
+}
+
+// End ends the context that was lent last. Its body has returned.
+func (l *Lender) End() {
+	s := l.supply
+	s.over.Store(int32(l.next)) // before it reads looks: a look reads over after it has written that
+	if s.looks.Load() == nil {
+		return
+	}
+	if seen := s.look(&s.contexts[l.next-1]); seen != nil {
+		seen.cancel(ErrReturned)
+	}
+}
+
+// look returns what was made at the first look at c, nil if there was none.
+func (s *supply) look(c *Lent) *look {
 	l := s.looks.Load()
-	for l != nil && l.place != place {
+	for l != nil && l.of != c {
 		l = l.next
 	}
 	return l
 }
 
-var _ context.Context = (*lentContext)(nil)
+// place returns how many contexts were lent before c.
+func (s *supply) place(c *Lent) int32 {
+	for i := range s.contexts {
+		if &s.contexts[i] == c {
+			return int32(i)
+		}
+	}
+	panic("executor: a context of a task was copied")
+}
+
+// seen returns the context behind c, made at the first call.
+func (c *Lent) seen() *look {
+	s := c.supply
+	for {
+		first := s.looks.Load()
+		if l := s.look(c); l != nil {
+			return l
+		}
+		ctx, cancel := context.WithCancelCause(s.owner.ctx)
+		l := &look{ctx, cancel, c, first}
+		if !s.looks.CompareAndSwap(first, l) {
+			cancel(nil)
+			continue
+		}
+		if s.over.Load() > s.place(c) {
+			cancel(ErrReturned)
+		}
+		return l
+	}
+}
+
+var _ context.Context = (*Lent)(nil)
 
 // Deadline is none.
-func (c *lentContext) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (c *Lent) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-func (c *lentContext) Done() <-chan struct{} { return c.look().Done() }
+// Done is that of the context behind c.
+func (c *Lent) Done() <-chan struct{} { return c.seen().Done() }
 
-func (c *lentContext) Err() error { return c.look().Err() }
+// Err is that of the context behind c.
+func (c *Lent) Err() error { return c.seen().Err() }
 
 // Value returns that of the context behind c: package context finds the canceler of a
 // parent, and its cause, by a value.
-func (c *lentContext) Value(key any) any { return c.look().Value(key) }
+func (c *Lent) Value(key any) any { return c.seen().Value(key) }
 
-func (c *lentContext) String() string { return "executor.taskContext" }
-
-// look returns the context behind c, made at the first call.
-func (c *lentContext) look() *look {
-	s := c.supply()
-	if l := s.look(c.place); l != nil {
-		return l
-	}
-	lender := s.lender
-	ctx, cancel := context.WithCancelCause(lender.owner.ctx)
-	lender.lock.Lock()
-	if winner := s.look(c.place); winner != nil {
-		lender.lock.Unlock()
-		cancel(nil)
-		return winner
-	}
-	l := &look{ctx, cancel, c.place, s.looks.Load()}
-	s.looks.Store(l)
-	over := lender.supply != s || lender.next != c.place
-	lender.lock.Unlock()
-	if over {
-		cancel(ErrReturned)
-	}
-	return l
-}
-
-// Lend returns the context of the next body.
-func (l *Lender) Lend() context.Context {
-	l.lent = 1
-	return l.supply.context(l.next)
-}
-
-// TakeBackLocked takes back the context of a body that has returned, if it had one. The
-// caller holds the lock. A look at the context from now on ends it.
-func (l *Lender) TakeBackLocked() { l.next += l.lent }
-
-// End ends the context that was taken back, if there is one and it was looked at. The lock
-// is free.
-func (l *Lender) End() {
-	if l.lent != 0 {
-		l.end()
-	}
-}
-
-func (l *Lender) end() {
-	l.lent = 0
-	seen := l.supply.look(l.next - 1)
-	if l.next == l.size {
-		l.resupply()
-	}
-	if seen != nil {
-		seen.cancel(ErrReturned)
-	}
-}
-
-// resupply makes more contexts.
-func (l *Lender) resupply() {
-	later := &laterSupply{supply: supply{lender: l}}
-	l.lock.Lock()
-	l.supply, l.next, l.size = &later.supply, 0, uint8(len(later.contexts))
-	l.lock.Unlock()
-}
-
-// EndNow takes back the context of a body, which has returned, and ends it.
-func (l *Lender) EndNow() {
-	if l.lent != 0 {
-		l.lock.Lock()
-		l.TakeBackLocked()
-		l.lock.Unlock()
-		l.End()
-	}
-}
+func (c *Lent) String() string { return "executor.taskContext" }

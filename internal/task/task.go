@@ -20,6 +20,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/executor-go/executor/internal/engine"
 )
 
 // State is where a task is in its life.
@@ -36,12 +38,6 @@ const (
 // Done reports whether s is final.
 func (s State) Done() bool { return s >= Succeeded }
 
-// Places of a task that is in no queue.
-const (
-	Unplaced = -1
-	Aside    = -2 // its owner has it elsewhere, until it has an outcome
-)
-
 // Task is the part of a future that does not depend on the type of its result. It is
 // made by Init. Its methods are safe for concurrent use unless they say otherwise.
 //
@@ -51,8 +47,8 @@ const (
 //
 // Its lock is a leaf: no other lock is taken and no user code is called under it.
 type Task struct {
-	word  word  // state, flags and lock; see state.go
-	place int32 // in its owner's queue, or Unplaced; under the owner's lock
+	word  word        // state, flags and lock; see state.go
+	slot  engine.Slot // in its owner's engine
 	links *links
 	due   atomic.Int64 // written under the owner's lock, or by Detach
 }
@@ -60,7 +56,7 @@ type Task struct {
 // Init makes the zero Task a pending task. It is called once, before any other method.
 func (t *Task) Init() {
 	t.word.init(free | made)
-	t.place, t.links = Unplaced, &unlinked
+	t.links = &unlinked
 }
 
 // Options distinguish a task from the simplest one. They do not change once the task
@@ -183,11 +179,8 @@ func (t *Task) Owner() *Owner {
 	return o
 }
 
-// Place returns where the task is in its owner's queue. The caller holds the owner's lock.
-func (t *Task) Place() int { return int(t.place) }
-
-// SetPlace records where the task is. The caller holds the owner's lock.
-func (t *Task) SetPlace(place int) { t.place = int32(place) }
+// Slot returns where the task is in its owner's engine.
+func (t *Task) Slot() *engine.Slot { return &t.slot }
 
 // Due returns when the task is due, 0 if it has no time: in nanoseconds since the
 // owner's epoch or, if it follows the wall clock, since that of Unix.

@@ -36,7 +36,7 @@ func openFilesUntil(t *testing.T, good func(n int) bool) (n int) {
 // A scheduled pool with Core 0 has a worker and a descriptor for its alarm while something is
 // scheduled, and neither otherwise. There are no descriptors in a bubble.
 func TestScheduledPoolIdleHasNoDescriptor(t *testing.T) {
-	const workers, alarms = "executor.(*Pool).work", "internal/alarm.(*waker).run"
+	const workers, alarms = "engine.(*Engine).work", "internal/alarm.(*waker).run"
 	use := func(p *executor.ScheduledPool, more func()) {
 		f := executor.Schedule(context.Background(), p, time.Hour, testkit.NopValue)
 		more()

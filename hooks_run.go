@@ -1,0 +1,201 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"runtime/trace"
+	"sync/atomic"
+	"time"
+
+	"github.com/executor-go/executor/internal/engine"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// This file is what surrounds a body in a pool with hooks, or in an execution trace:
+//
+//	BeforeTask ─▶ Around ─▶ body ─▶ report what no future shows ─▶ AfterTask
+//
+// A pool without them does not come here.
+
+// runHooked calls the body of u with the hooks around it. ctx is nil for work without a task.
+func (l *local) runHooked(ctx context.Context, u work) (end ending) {
+	p := l.pool
+	if trace.IsEnabled() {
+		defer l.traceRegion(u).End()
+	}
+	info := p.info(l.worker.Number, u) // before the run, which may set the time of the next
+	if p.hooked {
+		info.Begun = time.Now()
+	}
+	var c *task.Lent
+	if ctx == nil {
+		c = l.contexts.Lend(&p.owner)
+		ctx = c
+	}
+	if p.hooks.BeforeTask != nil {
+		if ctx, end = l.before(ctx, info, u); end.err != nil {
+			if c != nil {
+				l.contexts.End()
+			}
+			return end
+		}
+	}
+	back := false
+	defer func() {
+		if !back { // the goroutine ends, or a panic of what the end of the task has called is on its way
+			t := u.taskCore()
+			if v := recover(); v != nil { // of a function that OnDone was given
+				p.report(ctx, info, abrupt(v))
+				end = ending{err: errorOf(t)}
+			} else {
+				end, l.settled = goexit, true
+				if t != nil && t.InBody() {
+					end = u.conclude(end)
+				}
+			}
+		}
+		if c != nil {
+			l.contexts.End()
+		}
+		l.worker.Outcome = hookedOutcome(u, end)
+		ends := l.settled // the goroutine
+		l.settled = true
+		p.reportBody(ctx, u, info, end)
+		if p.hooks.AfterTask != nil {
+			p.callHook(ctx, info, func() { p.hooks.AfterTask(ctx, info, end.err) })
+		}
+		l.settled = ends
+	}()
+	if p.hooks.Around != nil {
+		var called bool
+		if end, called = p.around(ctx, info, u); called {
+			l.worker.Called()
+		}
+	} else {
+		l.worker.Called()
+		end = u.invoke(ctx)
+	}
+	back = true
+	return end
+}
+
+// traceRegion begins a region of an execution trace, with the name of the task.
+func (l *local) traceRegion(u work) *trace.Region {
+	name := l.pool.info(l.worker.Number, u).Name
+	if name == "" {
+		name = "executor task"
+	}
+	return trace.StartRegion(contextOf(u), name)
+}
+
+// aroundRun is a run that Hooks.Around is to make.
+type aroundRun struct {
+	work  work
+	taken atomic.Bool   // run was called, or is too late
+	over  chan struct{} // closed when run has returned
+	end   ending        // of the body; read once over is closed
+}
+
+func (r *aroundRun) run(ctx context.Context) error {
+	mustContext(ctx)
+	if r.taken.Swap(true) {
+		return errRunOnce
+	}
+	back := false
+	defer func() {
+		if !back { // the body has called runtime.Goexit, which ends the hook too
+			r.end = goexit
+			if t := r.work.taskCore(); t != nil && t.InBody() {
+				r.end = r.work.conclude(goexit)
+			}
+		}
+		close(r.over)
+	}()
+	r.end = r.work.invoke(ctx)
+	back = true
+	return r.end.err
+}
+
+var (
+	errRunOnce  = errors.New("executor: Hooks.Around called run twice, or after it had returned")
+	errNoAround = errors.New("executor: Hooks.Around returned without having called run")
+)
+
+// around calls the Around hook. It returns the ending of the body, and whether that was
+// called.
+func (p *Pool) around(ctx context.Context, info TaskInfo, u work) (end ending, called bool) {
+	r := &aroundRun{work: u, over: make(chan struct{})}
+	var hook ending
+	returned := false
+	defer func() {
+		if !returned {
+			hook = abrupt(recover())
+		}
+		if called = r.taken.Swap(true); called {
+			<-r.over
+			end = r.end
+		} else if end = hook; end.err == nil {
+			end.err = errNoAround
+		}
+		exited := end.abrupt && end.err == ErrGoexit // the ending has it, also that of a body, which ends the hook
+		shown := !called && errorUnseen(u)           // the report has the ending, which is the hook's
+		if hook.abrupt && !exited && !shown {
+			p.report(ctx, info, hook)
+		}
+		if !called {
+			u.fail(end.err)
+		}
+	}()
+	hook.err = p.hooks.Around(ctx, info, r.run)
+	returned = true
+	return end, called
+}
+
+// before calls the BeforeTask hook. If that does not return, the task has failed.
+func (l *local) before(ctx context.Context, info TaskInfo, u work) (derived context.Context, end ending) {
+	returned := false
+	l.settled = true
+	defer func() {
+		if !returned {
+			end = abrupt(recover())
+			u.fail(end.err)
+			l.worker.Outcome = hookedOutcome(u, end)
+			l.pool.report(ctx, info, end)
+			if end.err == ErrGoexit {
+				return
+			}
+		}
+		l.settled = false
+	}()
+	derived = l.pool.hooks.BeforeTask(ctx, info)
+	returned = true
+	if derived == nil {
+		derived = ctx
+	}
+	return derived, ending{}
+}
+
+// callHook calls a hook, whose failure to return is reported.
+func (p *Pool) callHook(ctx context.Context, info TaskInfo, hook func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.report(ctx, info, abrupt(recover()))
+		}
+	}()
+	hook()
+	returned = true
+}
+
+// hookedOutcome returns the outcome of a run.
+func hookedOutcome(u work, end ending) engine.Outcome {
+	switch t := u.taskCore(); {
+	case t != nil:
+		return outcomeOf(t)
+	case end.err == nil:
+		return engine.Succeeded
+	case end.stopped:
+		return engine.Canceled
+	}
+	return engine.Failed
+}

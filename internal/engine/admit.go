@@ -1,0 +1,190 @@
+package engine
+
+import "github.com/executor-go/executor/internal/list"
+
+// This file is the way of a unit into an engine: the four steps, and what a caller does who
+// finds no room.
+
+// Verdict is the result of an attempt to admit a unit.
+type Verdict uint8
+
+const (
+	Taken     Verdict = iota // a worker has it
+	Queued                   // it waits
+	Saturated                // there is no room
+	TooLate                  // the engine is shut down
+)
+
+// Submit admits u, or says why not. With late it does also while the engine is shut down and
+// has not ended, for a unit that comes from one that the engine runs.
+func (e *Engine) Submit(u Unit, late bool) Verdict {
+	if e.gate.open.Load() && e.gate.push(u) {
+		return Queued
+	}
+	e.Lock()
+	v := e.admitLocked(u, late)
+	e.Unlock()
+	return v
+}
+
+// admitLocked is the four steps. It counts the unit if and only if it admits it.
+func (e *Engine) admitLocked(u Unit, late bool) Verdict {
+	if e.stage != Running && (!late || e.stage != Shut) {
+		return TooLate
+	}
+	free := e.workers - e.active
+	switch {
+	case e.workers < e.Core && !e.WhenBusy:
+		return e.hireForLocked(u)
+	case e.workers < e.eager() && free <= e.readyLocked() && e.mayHireLocked(): // each that is free has a unit to come
+		return e.hireForLocked(u)
+	case e.hands && e.waking == nil && e.idle.top != nil && e.waitsLocked() == 0:
+		e.gate.submitted++
+		e.handLocked(e.wakeLocked(), u)
+		return Taken
+	}
+	// A worker without a unit, or whose unit shows its outcome, makes room for one more.
+	if e.Queue.Push(u, free+int(e.showing.Load())) {
+		e.gate.submitted++
+		if e.workers == 0 && e.Lender == nil { // Core is 0, and a unit that waits needs a worker
+			e.hireLocked()
+		} else if e.timed == nil || !e.alarmCoversLocked() {
+			e.dispatchLocked()
+		}
+		return Queued
+	}
+	if e.workers < e.Max && e.mayHireLocked() {
+		return e.hireForLocked(u)
+	}
+	return Saturated
+}
+
+// hireForLocked makes a worker for u, which gets it at once where units may be handed over.
+func (e *Engine) hireForLocked(u Unit) Verdict {
+	if e.hands {
+		e.gate.submitted++
+		e.handLocked(e.hireLocked(), u)
+		return Taken
+	}
+	if !e.Queue.Push(u, Any) {
+		return Saturated
+	}
+	e.gate.submitted++
+	e.hireLocked()
+	return Queued
+}
+
+// handLocked makes u, which was not queued, the unit of w.
+func (e *Engine) handLocked(w *Worker, u Unit) {
+	e.giveLocked(w, u)
+	if e.stamps.Load() {
+		w.Begun(e.Now())
+	}
+}
+
+// SubmitReplacing is Submit, but if there is no room it has evict take another unit out of
+// the queue, and counts that as evicted.
+func (e *Engine) SubmitReplacing(u Unit, evict func(Queue) Unit) (v Verdict, evicted Unit) {
+	e.Lock()
+	v = e.admitLocked(u, false)
+	if v == Saturated {
+		if evicted = evict(e.Queue); evicted != nil {
+			e.ended[Evicted]++
+			v = e.admitLocked(u, false)
+		}
+	}
+	e.Unlock()
+	if l, is := evicted.(*lease); is {
+		l.drop()
+		evicted = nil
+	}
+	return v, evicted
+}
+
+// Waiter is a submitter that waits for room. The lock guards it.
+type Waiter struct {
+	unit    Unit
+	late    bool
+	entered func() // called under the lock when the unit is admitted after a wait; or nil
+	node    list.Node[*Waiter]
+	waiting bool         // it is in the list
+	decided chan Verdict // has room for the one that it gets; nil if nobody waits for that
+}
+
+// Decided returns a channel with the verdict, once there is one.
+func (n *Waiter) Decided() <-chan Verdict { return n.decided }
+
+// SubmitOrWait is Submit for a caller that waits: if there is no room it returns a Waiter,
+// which is admitted as soon as there is, first come, first served. entered, if it is not nil,
+// is called then, under the lock.
+func (e *Engine) SubmitOrWait(u Unit, entered func()) (Verdict, *Waiter) {
+	n := &Waiter{unit: u, entered: entered, decided: make(chan Verdict, 1)}
+	v := e.admitOrWait(n)
+	return v, n
+}
+
+func (e *Engine) admitOrWait(n *Waiter) Verdict {
+	e.Lock()
+	v := e.admitLocked(n.unit, n.late)
+	if v == Saturated {
+		n.waiting, n.node.Value = true, n
+		e.blocked.PushBack(&n.node)
+		e.nBlocked++
+		if e.Lender != nil {
+			e.setAlarmLocked() // it may wait for the rate alone
+		}
+	}
+	e.Unlock()
+	return v
+}
+
+// GiveUp ends the wait of n, and reports false if a verdict has come first.
+func (e *Engine) GiveUp(n *Waiter) bool {
+	e.Lock()
+	defer e.Unlock()
+	if !n.waiting {
+		return false
+	}
+	e.unlistLocked(n)
+	return true
+}
+
+func (e *Engine) unlistLocked(n *Waiter) {
+	e.blocked.Remove(&n.node)
+	e.nBlocked--
+	n.waiting = false
+}
+
+// unblockLocked admits submitters that wait, as long as there is room. It is called
+// whenever there may be more room than before. So no later submitter finds room while
+// others wait.
+func (e *Engine) unblockLocked() {
+	for n := e.blocked.First(); n != nil; n = e.blocked.First() {
+		v := e.admitLocked(n.Value.unit, n.Value.late)
+		if v == Saturated {
+			break
+		}
+		if n.Value.entered != nil {
+			n.Value.entered()
+		}
+		e.decideLocked(n.Value, v)
+	}
+}
+
+// turnAwayLocked refuses all submitters that wait, but for late ones as long as units run.
+func (e *Engine) turnAwayLocked() {
+	var next *list.Node[*Waiter]
+	for n := e.blocked.First(); n != nil; n = next {
+		next = n.Next()
+		if !n.Value.late || e.stage >= Stopped {
+			e.decideLocked(n.Value, TooLate)
+		}
+	}
+}
+
+func (e *Engine) decideLocked(n *Waiter, v Verdict) {
+	e.unlistLocked(n)
+	if n.decided != nil {
+		n.decided <- v
+	}
+}

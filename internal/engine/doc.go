@@ -1,0 +1,27 @@
+// Package engine runs units of work on workers. It is what every pool stands on, and knows
+// nothing of futures, contexts, hooks or schedules.
+//
+//	            Submit                                   Worker
+//	unit ──▶ 1 below Core: a new worker ───────────────▶ fetch ─▶ Unit.Do ──┐
+//	         2 an idle worker, or the queue ─▶ Queue ──▶   ▲  ◀─────────────┘
+//	         3 below Max: a new worker ────────────────▶   │   counts the unit that has ended,
+//	         4 else Saturated: the caller decides          │   and pops the next, or parks
+//	                                                      Alarm: what is due later
+//
+// The parts, in the order in which they are read:
+//
+//	unit.go     what runs: Unit, its Slot in the queue, its Outcome
+//	queue.go    where units wait: Queue and the queues by arrival and by priority
+//	engine.go   Engine, its Limits and its Counts
+//	lock.go     the one lock, and the one fast path beside it
+//	admit.go    the four steps, and submitters that wait for room
+//	worker.go   a worker's life: fetch, run, fetch, ..., gone
+//	idle.go     parked workers: who is woken, who is dismissed
+//	leave.go    units that leave the queue without a worker
+//	due.go      units that wait for their time, and the alarm for the next
+//	lease.go    an engine whose workers are borrowed from another engine
+//	stop.go     the stages from running to terminated
+//
+// An engine has one lock. No method of a unit but Slot and Outcome is called under it, and
+// no other engine's lock is taken under it.
+package engine

@@ -1,0 +1,483 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/internal/bucket"
+	"github.com/executor-go/executor/internal/delay"
+)
+
+// probe is a unit that takes some time, as often as it is to run.
+type probe struct {
+	slot Slot
+	name int
+	at   int64 // when it is due, where that counts
+	prio int64
+	work time.Duration
+	key  KeyItem
+	goes bool // its last run calls runtime.Goexit
+
+	world *world
+
+	mu       sync.Mutex
+	runs     int // left
+	outcome  Outcome
+	accepted bool
+	running  bool
+	ended    int // how often it has ended
+}
+
+// world is what is known of the units of a test.
+type world struct {
+	mu      sync.Mutex
+	running int
+	most    int
+	began   []int // names, in order
+}
+
+func (p *probe) Slot() *Slot   { return &p.slot }
+func (p *probe) Key() *KeyItem { return &p.key }
+
+func (p *probe) Outcome() Outcome {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outcome
+}
+
+// end gives the unit its outcome, unless it has one, and reports whether it did.
+func (p *probe) end(out Outcome) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.outcome.Over() {
+		return false
+	}
+	p.outcome = out
+	p.ended++
+	return true
+}
+
+func (p *probe) Do(w *Worker) {
+	p.mu.Lock()
+	if p.outcome.Over() {
+		w.Outcome = p.outcome
+		p.mu.Unlock()
+		return
+	}
+	p.running = true
+	p.runs--
+	last := p.runs <= 0
+	p.mu.Unlock()
+	w.Called()
+	p.world.mu.Lock()
+	p.world.running++
+	p.world.most = max(p.world.most, p.world.running)
+	p.world.began = append(p.world.began, p.name)
+	p.world.mu.Unlock()
+	time.Sleep(p.work)
+	p.world.mu.Lock()
+	p.world.running--
+	p.world.mu.Unlock()
+	p.mu.Lock()
+	p.running = false
+	p.mu.Unlock()
+	if !last && !p.Outcome().Over() {
+		p.at = w.engine.Now() + int64(time.Millisecond)
+		w.Outcome = Again
+		return
+	}
+	if p.goes {
+		runtime.Goexit()
+	}
+	p.end(Succeeded)
+	w.Outcome = p.Outcome()
+}
+
+// config returns what all engines of these tests have in common.
+func config(q Queue, l Limits) Config {
+	c := Config{
+		Limits: l, Queue: q, Epoch: time.Now().Add(-1),
+		Dropped: func(_ *Worker, u Unit) { u.(*probe).end(Canceled) },
+		Lost: func(w *Worker, u Unit, _ any) {
+			if p, ok := u.(*probe); ok {
+				p.end(Failed)
+				w.Outcome = p.Outcome()
+			}
+		},
+	}
+	c.Later = func() Timed { return due(c.Epoch, true) }
+	return c
+}
+
+func due(epoch time.Time, later bool) *Due {
+	return NewDue(delay.Clock{Epoch: epoch}, -1, later, func(u Unit) Moment {
+		if p, ok := u.(*probe); ok {
+			return Moment{At: p.at}
+		}
+		return Moment{At: 1}
+	}, func(Unit) bool { return false })
+}
+
+func (w *world) probe(name int) *probe {
+	return &probe{name: name, world: w, runs: 1, outcome: None, work: time.Second}
+}
+
+func priorityOf(u Unit) int64 {
+	if p, ok := u.(*probe); ok {
+		return p.prio
+	}
+	return 0
+}
+
+// check requires that the counters add up.
+func check(t *testing.T, e *Engine) Counts {
+	t.Helper()
+	c := e.Counts()
+	ended := int64(0)
+	for _, n := range c.Ended {
+		ended += n
+	}
+	if c.Submitted != ended+int64(c.Queued+c.Active) || c.Active > c.Workers || c.Workers > c.Largest {
+		t.Fatalf("counters do not add up: %+v", c)
+	}
+	return c
+}
+
+// The four steps, one by one, of an engine with two core workers, one more, and room for two.
+func TestEngineFourSteps(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		whenBusy bool
+		want     string
+	}{
+		{"queue before growth", false, "1 taken 2 taken 3 queued 4 queued 5 taken 6 saturated"},
+		{"growth before queue", true, "1 taken 2 taken 3 taken 4 queued 5 queued 6 saturated"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := new(world)
+				e := New(config(NewLine(2), Limits{Core: 2, Max: 3, WhenBusy: c.whenBusy}))
+				got := ""
+				for n := 1; n <= 6; n++ {
+					v := e.Submit(w.probe(n), false)
+					got += fmt.Sprintf("%d %s ", n, [...]string{"taken", "queued", "saturated", "too late"}[v])
+				}
+				if got != c.want+" " {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+				e.Shutdown(nil)
+				e.Tidy()
+				<-e.Terminated()
+				if n := check(t, e); n.Ended[Succeeded] != 5 || n.Runs != 5 {
+					t.Errorf("counts are %+v", n)
+				}
+			})
+		})
+	}
+}
+
+// A submitter that found the gate open looks again once it has the lock: by then
+// a worker may be idle, which is to get the unit.
+func TestEngineGateIsCheckedUnderItsLock(t *testing.T) {
+	w := new(world)
+	for range 1000 {
+		g := gate{stream: new(Stream)}
+		g.open.Store(true)
+		g.mu.Lock()
+		admitted := make(chan bool)
+		go func() { admitted <- g.push(w.probe(1)) }()
+		runtime.Gosched() // mostly, it waits for the lock by now
+		g.open.Store(false)
+		g.mu.Unlock()
+		if <-admitted {
+			t.Fatal("a unit was queued though the gate was shut")
+		}
+	}
+}
+
+// However high its limit, a queue takes no more units than there are places for.
+func TestLineLimitOfPlaces(t *testing.T) {
+	if limit := NewLine(1 << 40).Limit(); limit > Any {
+		t.Errorf("room for %d, places for %d", limit, Any)
+	}
+}
+
+// A worker whose unit shows its outcome is as good as free: whoever sees that may submit the
+// next one to an engine without a queue.
+func TestEngineTakesUnitOfWhoSawAnOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := New(config(NewLine(0), Limits{Core: 1, Max: 1}))
+		for range 100 {
+			shown := make(chan struct{})
+			if v := e.Submit(&showing{shown: shown}, false); v > Queued {
+				t.Fatalf("verdict %d", v)
+			}
+			<-shown // the worker has not been counted as free yet
+		}
+		e.Shutdown(nil)
+		e.Tidy()
+		<-e.Terminated()
+		if c := check(t, e); c.Ended[Succeeded] != 100 {
+			t.Errorf("counts are %+v", c)
+		}
+	})
+}
+
+// showing is a unit that shows its outcome a while before it returns.
+type showing struct {
+	slot  Slot
+	shown chan struct{}
+}
+
+func (s *showing) Slot() *Slot      { return &s.slot }
+func (s *showing) Outcome() Outcome { return None }
+func (s *showing) Do(w *Worker) {
+	w.Showing()
+	close(s.shown)
+	time.Sleep(time.Millisecond)
+	w.Outcome = Succeeded
+}
+
+// A unit that waits to run again keeps the others from running if the engine is in order, and
+// lets them pass otherwise. It counts as queued meanwhile.
+func TestEngineUnitRunsAgain(t *testing.T) {
+	for _, c := range []struct {
+		inOrder bool
+		want    []int
+	}{{true, []int{1, 1, 1, 2}}, {false, []int{1, 2, 1, 1}}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := new(world)
+			conf := config(new(Stream), Limits{Core: 1, Max: 1})
+			conf.InOrder = c.inOrder
+			e := New(conf)
+			first, second := w.probe(1), w.probe(2)
+			first.work, first.runs = time.Microsecond, 3
+			e.Submit(first, false)
+			e.Submit(second, false)
+			time.Sleep(100 * time.Microsecond)
+			if n := check(t, e); n.Queued < 1 {
+				t.Errorf("counts are %+v", n)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if !slices.Equal(w.began, c.want) {
+				t.Errorf("in order %t: began %v, want %v", c.inOrder, w.began, c.want)
+			}
+			e.Shutdown(nil)
+			e.Tidy()
+			<-e.Terminated()
+		})
+	}
+}
+
+// A shutdown ends a unit that waits to run again, unless Keeps keeps it.
+func TestEngineUnitRunsAgainAtShutdown(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := new(world)
+			conf := config(new(Stream), Limits{Core: 1, Max: 1})
+			conf.Keeps = func(Unit) bool { return keeps }
+			e := New(conf)
+			u := w.probe(1)
+			u.runs = 3
+			e.Submit(u, false)
+			time.Sleep(time.Millisecond)
+			e.Shutdown(nil)
+			e.Tidy()
+			<-e.Terminated()
+			want := map[bool]Outcome{true: Succeeded, false: Canceled}[keeps]
+			if c := check(t, e); c.Ended[want] != 1 || u.ended != 1 {
+				t.Errorf("kept %t: counts are %+v", keeps, c)
+			}
+		})
+	}
+}
+
+// An engine with a lender runs its units on the workers of that, as many as its limit, and
+// ends without them.
+func TestEngineBorrowsWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := new(world)
+		lender := New(config(new(Stream), Limits{Core: 4, Max: 4}))
+		conf := config(NewLine(Any), Limits{Max: 2, WhenBusy: true})
+		conf.Lender = lender
+		e := New(conf)
+		if !e.Borrow() {
+			t.Fatal("the lender is shut down")
+		}
+		for n := range 10 {
+			e.Submit(w.probe(n), false)
+		}
+		e.Shutdown(nil)
+		e.Tidy()
+		<-e.Terminated()
+		if c := check(t, e); c.Ended[Succeeded] != 10 || w.most != 2 || c.Workers != 0 {
+			t.Errorf("%d at most at once, counts are %+v", w.most, c)
+		}
+		check(t, lender)
+		lender.Shutdown(nil)
+		lender.Tidy()
+		<-lender.Terminated()
+	})
+}
+
+// Whatever is called at the same time on an engine and those that borrow from it, each unit that
+// was accepted ends once, runs within the limits, and the engines terminate with counters that
+// add up.
+func TestEngineModel(t *testing.T) {
+	n := 400
+	if testing.Short() {
+		n = 50
+	}
+	for range n {
+		seed := rand.Uint64()
+		synctest.Test(t, func(t *testing.T) { playModel(t, seed) })
+		if t.Failed() {
+			t.Fatalf("the seed is %d", seed)
+		}
+	}
+}
+
+func playModel(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	queues := []func() Queue{
+		func() Queue { return new(Stream) },
+		func() Queue { return NewLine(r.IntN(4)) },
+		func() Queue { return NewPriorities(priorityOf) },
+		func() Queue { return NewLimitedPriorities(1+r.IntN(4), priorityOf) },
+		func() Queue { return NewKeys(1 + r.IntN(2)) },
+		func() Queue { return due(time.Now().Add(-1), false) },
+	}
+	limits := func(r *rand.Rand) Limits {
+		l := Limits{Core: r.IntN(3), KeepAlive: time.Duration(r.IntN(3)) * time.Millisecond}
+		l.Max = max(1, l.Core+r.IntN(3))
+		l.WhenBusy = r.IntN(2) == 0
+		l.CoreTimeout = l.KeepAlive > 0 && r.IntN(2) == 0
+		return l
+	}
+	w := new(world)
+	var engines []*Engine
+	c := config(queues[r.IntN(len(queues))](), limits(r))
+	if _, timed := c.Queue.(Timed); timed {
+		c.Max = Unlimited
+	}
+	c.InOrder = r.IntN(4) == 0
+	engines = append(engines, New(c))
+	for range r.IntN(3) {
+		c := config(queues[r.IntN(5)](), Limits{Max: 1 + r.IntN(3), WhenBusy: true})
+		c.Lender = engines[r.IntN(len(engines))]
+		if r.IntN(2) == 0 {
+			c.Rate = bucket.Bucket{Interval: int64(time.Millisecond), Burst: 1 + r.Int64N(3)}
+		}
+		e := New(c)
+		e.Borrow()
+		engines = append(engines, e)
+	}
+	var mu sync.Mutex
+	var all []*probe
+	owner := map[*probe]*Engine{}
+	var actors sync.WaitGroup
+	for actor := range 3 {
+		r := rand.New(rand.NewPCG(seed, uint64(actor)+1))
+		actors.Go(func() {
+			for range 40 {
+				e := engines[r.IntN(len(engines))]
+				switch r.IntN(8) {
+				default:
+					mu.Lock()
+					u := w.probe(len(all))
+					u.prio, u.runs, u.goes = r.Int64N(3), 1+r.IntN(3)/2, r.IntN(20) == 0
+					u.work = time.Duration(r.IntN(3)) * time.Millisecond
+					u.at = e.Now() + r.Int64N(3)*int64(time.Millisecond)
+					u.key.SetKey(r.IntN(3))
+					all = append(all, u)
+					owner[u] = e
+					mu.Unlock()
+					v := e.Submit(u, r.IntN(2) == 0)
+					u.mu.Lock()
+					u.accepted = v <= Queued
+					u.mu.Unlock()
+				case 5:
+					mu.Lock()
+					if len(all) == 0 {
+						mu.Unlock()
+						continue
+					}
+					u := all[r.IntN(len(all))]
+					e := owner[u]
+					mu.Unlock()
+					u.mu.Lock()
+					cancels := u.accepted && !u.running
+					u.mu.Unlock()
+					if cancels && u.end(Canceled) {
+						e.Leave(u.Slot(), u.Outcome)
+						e.Tidy()
+					}
+				case 6:
+					if e.Lender == nil {
+						l := limits(r)
+						if e.timed != nil {
+							l.Max = Unlimited
+						}
+						e.Resize(l, nil)
+					} else {
+						e.Resize(Limits{Max: 1 + r.IntN(3), WhenBusy: true}, nil)
+					}
+				case 7:
+					time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+					for _, e := range engines {
+						check(t, e)
+					}
+				}
+			}
+		})
+	}
+	if r.IntN(3) > 0 {
+		actors.Wait()
+	}
+	for _, e := range engines {
+		if r.IntN(2) == 0 {
+			e.Shutdown(nil)
+			e.Tidy()
+		}
+	}
+	stops := r.IntN(2) == 0 // the lenders first
+	for _, e := range engines {
+		if stops {
+			waiting, _ := e.Stop()
+			for _, u := range waiting {
+				p := u.(*probe)
+				p.end(Canceled)
+				e.Leave(p.Slot(), p.Outcome)
+			}
+		} else {
+			e.Shutdown(nil)
+		}
+		e.Tidy()
+	}
+	actors.Wait()
+	for i, e := range engines {
+		select {
+		case <-e.Terminated():
+		case <-time.After(time.Hour):
+			for j, e := range engines {
+				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, holds %d", j, i, e.Counts(), e.aside, e.holds)
+			}
+			t.FailNow()
+		}
+		if c := check(t, e); c.Queued+c.Active+c.Workers+c.Blocked > 0 {
+			t.Errorf("engine %d is terminated and not empty: %+v", i, c)
+		}
+	}
+	for _, u := range all {
+		if u.accepted && u.ended != 1 || !u.accepted && u.ended > 0 {
+			t.Errorf("unit %d, accepted: %t, has ended %d times", u.name, u.accepted, u.ended)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package engine
+
+import "math"
+
+// This file is what an engine does in addition if it has a Lender: its workers are not
+// goroutines. Each is a lease, a unit of the lender, which asks for one of the lender's
+// workers. When that comes to the lease it runs the first unit of the borrower, or finds
+// none, which is legal: the unit was canceled, or another lease has run it.
+//
+//	        a unit may run           the lender's worker comes to the lease
+//	spare ── askLocked ──▶ asked, in the lender's queue ── serve ─▶ active ─▶ spare
+//	  ▲                        │                             │  ▲      │
+//	  └── the lender drops it ─┘                             │  └──────┘ the lender has
+//	  └──────────────────────────── finds nothing ───────────┘    nothing else to do
+//
+// A unit waits in the borrower's queue until its lease is served, so it keeps its place there,
+// and can leave.
+//
+// Invariant: whenever the lock is free, there are as many leases asked for as units that may
+// run, or the limit is reached, or the alarm is set for the next token of the rate. There may
+// be more: those that are too many find nothing.
+//
+// A lease is pushed without the lock of the borrower. So no lock is taken under another.
+
+// lease is a worker of a borrower as a unit of the lender.
+type lease struct {
+	slot   Slot
+	worker *Worker
+}
+
+func (l *lease) Slot() *Slot      { return &l.slot }
+func (l *lease) Outcome() Outcome { return None }
+
+// Do serves the borrower on a worker of the lender.
+func (l *lease) Do(on *Worker) {
+	on.Outcome = Succeeded
+	on.Called()
+	l.worker.engine.serve(l.worker, on)
+}
+
+// IsLease reports whether u asks for a worker on behalf of another engine.
+func IsLease(u Unit) bool {
+	_, is := u.(*lease)
+	return is
+}
+
+// Borrow keeps the lender from its end until e is terminated. It reports false if the lender
+// is shut down. It is called once, before e is used.
+func (e *Engine) Borrow() bool {
+	l := e.Lender
+	l.Lock()
+	defer l.Unlock()
+	if e.borrows = l.stage == Running; e.borrows {
+		l.holds++
+	}
+	return e.borrows
+}
+
+// release follows the end of an engine that borrows from e.
+func (e *Engine) release() {
+	e.Lock()
+	e.holds--
+	e.Unlock()
+	e.Tidy()
+}
+
+// lend asks the lender for a worker.
+func (e *Engine) lend(w *Worker) {
+	l := &w.lease
+	l.worker = w
+	v := e.Lender.admitOrWait(&Waiter{unit: l, late: true})
+	if v == TooLate {
+		l.drop()
+	}
+}
+
+// drop follows the end of a lease that the lender did not run: it was evicted, or the lender
+// has ended.
+func (l *lease) drop() {
+	w := l.worker
+	e := w.engine
+	ended := e.Lender.Stage() >= Stopped
+	e.Lock()
+	e.stranded = e.stranded || ended
+	if w.state != gone {
+		e.returnLocked(w)
+	}
+	e.Unlock()
+	e.Tidy()
+}
+
+// returnLocked counts out a worker whose lease is over, and asks for another one where there is
+// room for one now.
+func (e *Engine) returnLocked(w *Worker) {
+	e.countOutLocked(w)
+	w.next, e.spare = e.spare, w
+	if e.nBlocked > 0 {
+		e.unblockLocked()
+	}
+	e.askLocked()
+}
+
+// forgetLeasesLocked counts out the leases that were asked for. They find nothing.
+func (e *Engine) forgetLeasesLocked() {
+	if e.Lender == nil {
+		return
+	}
+	for n := e.crew.First(); n != nil; n = e.crew.First() {
+		e.countOutLocked(n.Value)
+	}
+}
+
+// now returns the time, if the rate needs it.
+func (e *Engine) rateNow() int64 {
+	if !e.Rate.Bounded() {
+		return 0
+	}
+	return e.Now()
+}
+
+// mayHireLocked reports whether there may be one more lease, as to the rate. For an engine of
+// its own goroutines there may.
+func (e *Engine) mayHireLocked() bool {
+	return e.Lender == nil || !e.stranded && e.Rate.Has(e.rateNow(), e.workers-e.active)
+}
+
+// askLocked asks for as many leases as there are units that may run, within limit and rate.
+func (e *Engine) askLocked() {
+	for e.stage < Stopped && e.workers < e.Max && e.workers-e.active < e.readyLocked() && !e.stranded {
+		if !e.mayHireLocked() {
+			break
+		}
+		e.hireLocked()
+	}
+	if e.later != nil || e.Rate.Bounded() {
+		e.setAlarmLocked()
+	}
+}
+
+// nextTokenLocked returns when the rate allows one more unit to run than leases were asked
+// for.
+func (e *Engine) nextTokenLocked() (at int64, ok bool) {
+	asked := e.workers - e.active
+	if !e.Rate.Bounded() || e.workers >= e.Max || asked >= e.readyLocked() && e.nBlocked == 0 {
+		return 0, false
+	}
+	at = e.Rate.Next(asked)
+	return at, at != math.MaxInt64 // else the leases take what is there, and then ask again
+}
+
+// serve runs the next unit in the goroutine of on, a worker of the lender, and those after it
+// as long as the lender has nothing else for that worker.
+func (e *Engine) serve(w, on *Worker) {
+	runs := false
+	defer func() {
+		if !runs {
+			return
+		}
+		w.state = ran
+		defer e.handBack(w, false) // the goroutine ends
+		e.Lost(w, w.unit, recover())
+	}()
+	if !e.begin(w) {
+		return
+	}
+	for goesOn := true; goesOn; goesOn = e.handBack(w, on.mayGoOn()) { // then w may be another's
+		runs = true
+		w.run()
+		runs = false
+	}
+}
+
+// begin gives w, whose lease is served, the next unit. It reports false if there is none.
+func (e *Engine) begin(w *Worker) bool {
+	e.Lock()
+	if w.state == gone { // the engine has ended
+		e.Unlock()
+		return false
+	}
+	has := e.workers <= e.Max && e.giveNextLocked(w)
+	if !has {
+		e.returnLocked(w)
+	}
+	e.Unlock()
+	if !has {
+		e.Tidy()
+		return false
+	}
+	if w.Local == nil && e.Started != nil {
+		e.Started(w)
+	}
+	return true
+}
+
+// giveNextLocked gives w the next unit, if one may run.
+func (e *Engine) giveNextLocked(w *Worker) bool {
+	if e.stage >= Stopped || !e.Rate.Has(e.rateNow(), 0) {
+		return false
+	}
+	u := e.popLocked()
+	if u == nil {
+		return false
+	}
+	e.Rate.Take(e.rateNow())
+	e.giveLocked(w, u)
+	if e.nBlocked > 0 {
+		e.unblockLocked()
+	}
+	e.dispatchLocked()
+	return true
+}
+
+// handBack counts the unit that w has run. If it goes on it gives w the next one, if there is
+// one for which no lease was asked, and returns true. Else the lease is over.
+func (e *Engine) handBack(w *Worker, goesOn bool) bool {
+	var dropped Unit
+	e.Lock()
+	if w.Outcome.Over() {
+		e.countLocked(w)
+	} else {
+		dropped = e.putBackLocked(w)
+	}
+	asked := e.workers - e.active - 1 // but for this one
+	goesOn = goesOn && dropped == nil && asked < e.readyLocked() && e.workers <= e.Max && !e.Rate.Bounded()
+	if goesOn = goesOn && e.giveNextLocked(w); !goesOn {
+		e.returnLocked(w)
+	}
+	over := e.stage != Running
+	e.Unlock()
+	if over && !goesOn {
+		defer e.Tidy()
+	}
+	if dropped != nil {
+		e.drop(w, dropped)
+	}
+	return goesOn
+}
+
+// mayGoOn reports whether the engine of w has nothing else for w to do.
+func (w *Worker) mayGoOn() bool {
+	e := w.engine
+	if e.timed != nil || e.Lender != nil {
+		return false
+	}
+	e.Lock()
+	defer e.Unlock()
+	return e.waitsLocked() == 0 && e.nBlocked == 0 && e.stage < Stopped && e.workers <= e.Max
+}

@@ -1,0 +1,122 @@
+package engine
+
+// This file is about units that leave the queue without a worker. A unit is counted when it
+// has an outcome; until then one that left the queue without a worker is aside:
+//
+//	queued ── ended ────────────────▶ counted
+//	  │  with a worker ── ended ────▶ counted by the worker
+//	  │      └─ run elsewhere ─▶ aside ── ended ──▶ counted
+//	  └─ run elsewhere, Stop ────┘
+
+// queueOf returns the queue in which a unit waits, and its place there; nil if it does not.
+func (e *Engine) queueOf(s *Slot) (Queue, int) {
+	if place, ok := s.Place(); ok {
+		return e.Queue, place
+	}
+	if place, ok := s.laterPlace(); ok {
+		return e.later, place
+	}
+	return nil, 0
+}
+
+// releaseLocked follows the removal of a unit from q: one that waits to run again has its key.
+func (e *Engine) releaseLocked(q Queue, u Unit) {
+	if e.keyed != nil && q != e.Queue {
+		e.keyed.Release(u)
+	}
+}
+
+// Leave follows the end of a unit, or its begin in another goroutine, for the unit whose slot
+// is s. look is called under the lock, and returns the outcome, Elsewhere if the unit is run
+// elsewhere, and None if the unit is not in this engine, or is to stay. Leave returns the unit
+// if it was in the queue, else nil, and whether that may be the end of the engine: then the
+// caller calls Tidy.
+func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
+	e.Lock()
+	out := look()
+	if out == None {
+		e.Unlock()
+		return nil, false
+	}
+	switch q, place := e.queueOf(s); {
+	case q != nil:
+		left = q.At(place)
+		q.Remove(place)
+		e.releaseLocked(q, left)
+	case s.at == aside && out.Over():
+		e.aside--
+		s.Clear()
+	default: // a worker has it, and counts it
+		e.Unlock()
+		return nil, false
+	}
+	if out.Over() {
+		e.ended[out]++
+	} else {
+		s.at = aside
+		e.aside++
+	}
+	e.leftLocked()
+	last = e.stage != Running || e.workers == 0
+	e.Unlock()
+	return left, last
+}
+
+// Take has a unit leave the queue, if it waits there, and counts it as canceled.
+func (e *Engine) Take(s *Slot, mine func() bool) (left Unit) {
+	e.Lock()
+	defer e.Unlock()
+	if !mine() {
+		return nil
+	}
+	if q, place := e.queueOf(s); q != nil {
+		left = q.At(place)
+		q.Remove(place)
+		e.releaseLocked(q, left)
+		e.ended[Canceled]++
+		e.leftLocked()
+	}
+	return left
+}
+
+// TakeFunc has the units leave the queue that match, and counts them as canceled. match is
+// called under the lock.
+func (e *Engine) TakeFunc(match func(Unit) bool) []Unit {
+	e.Lock()
+	defer e.Unlock()
+	left := e.takeFuncLocked(match)
+	e.leftLocked()
+	return left
+}
+
+func (e *Engine) takeFuncLocked(match func(Unit) bool) []Unit {
+	var left []Unit
+	if e.later != nil {
+		left = e.later.RemoveFunc(match)
+		for _, u := range left {
+			e.releaseLocked(e.later, u)
+		}
+	}
+	left = append(left, e.Queue.RemoveFunc(match)...)
+	e.ended[Canceled] += int64(len(left))
+	return left
+}
+
+// leftLocked follows the removal of units from the queue. Workers that stayed for these leave,
+// and submitters that wait are admitted.
+func (e *Engine) leftLocked() {
+	if e.waitsLocked() == 0 && (e.stage != Running || e.aboveCoreLocked()) {
+		e.retireLocked()
+	}
+	if e.nBlocked > 0 {
+		e.unblockLocked()
+	}
+	if e.InOrder {
+		e.dispatchLocked() // the others may run now
+	}
+}
+
+// setLater notes a place among those that wait to run again.
+func (s *Slot) setLater(place int) { s.at = -2 - int32(place) }
+
+func (s *Slot) laterPlace() (place int, ok bool) { return int(-2 - s.at), s.at <= -2 }

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/executor-go/executor/internal/spinlock"
+)
+
+// This file holds the engine's lock and its only fast path, the gate.
+//
+// While all workers are busy a new unit can only wait, and also while one is on its way
+// to the queue, since that one will wake the others. Its submitter then needs just the
+// tail of the queue, and a worker that takes its next unit just the head. So an unbounded
+// queue has two ends, and the lock two parts:
+//
+//	submit     gate closed   take the workers' lock; admit by the four steps
+//	           gate open     take the gate's lock; push at the tail
+//	fetch      gate closed   take the workers' lock; count; pop
+//	           gate open     take the workers' lock; count; pop at the head;
+//	                         if that is empty, take the gate's lock too, swap
+//	                         the ends, and pop
+//	all else   gate closed   take the workers' lock
+//	           gate open     take both; the two ends become one queue
+//
+// The workers' lock is always taken first. The last row is Engine.Lock, which guards all that
+// changes. It changes nothing but the shape of the queue.
+//
+// Invariant: while the gate is open a submitter has no worker to wake or to hire: each
+// is busy, or idle while another is on its way to the queue. Unlock decides anew whether
+// that holds; nothing else moves the gate.
+//
+// Without the gate, submitters and workers spend half of their time waiting for
+// each other (docs/design/decisions/0034-one-lock-one-gate.md).
+
+// gate is the entrance to the queue of an engine that has no worker to wake for a unit.
+type gate struct {
+	mu        spinlock.Mutex
+	open      atomic.Bool // written under both locks
+	stream    *Stream     // the queue; nil if it is another: then the gate stays closed
+	submitted int64       // units that were admitted or rejected, here or elsewhere
+}
+
+// cacheLine separates fields that different processors write at the same time. Processors
+// with lines of 128 bytes lose a little.
+type cacheLine [64]byte
+
+// push queues u if the gate is open.
+func (g *gate) push(u Unit) bool {
+	g.mu.Lock()
+	admitted := g.open.Load() && g.stream.pushTail(u)
+	if admitted {
+		g.submitted++
+	}
+	g.mu.Unlock()
+	return admitted
+}
+
+// Lock takes the lock. A closed gate has no lock to take: it is opened only under the
+// workers' lock.
+func (e *Engine) Lock() {
+	e.lock.Lock()
+	if e.open {
+		e.takeGate()
+	}
+}
+
+// takeGate takes the other part of the lock while the gate is open. The caller holds the
+// workers' lock.
+func (e *Engine) takeGate() {
+	e.gate.mu.Lock()
+	e.stream.swap()
+}
+
+// Unlock opens or closes the gate, releases the lock, and starts the workers that were hired
+// under it.
+func (e *Engine) Unlock() {
+	was := e.open
+	e.open = e.stream != nil && e.stage == Running && (e.idle.top == nil || e.waking != nil) &&
+		e.workers > 0 && e.workers >= e.eager() && e.workers <= e.Max && (e.later == nil || e.later.Len() == 0)
+	if e.open != was {
+		e.gate.open.Store(e.open)
+	}
+	if was {
+		e.gate.mu.Unlock()
+	}
+	fresh := e.fresh
+	e.fresh = nil
+	e.lock.Unlock()
+	for fresh != nil {
+		w := fresh
+		fresh, w.next = w.next, nil
+		e.start(w)
+	}
+}

@@ -1,0 +1,249 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/ctxgroup"
+	"github.com/executor-go/executor/internal/engine"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// This file is the way of a task into a pool:
+//
+//	Execute, Go, Submit   make the work of what was submitted
+//	enter                 context ended: the task is canceled
+//	  engine.Submit       the four steps
+//	  no room, or shut    the rejection policy decides (reject.go)
+//	afterQueued           from now on the end of its context removes the task
+//
+// User code, as the methods of the submitter's context, is called with no lock held.
+
+// Execute submits task. It returns nil if the pool has accepted the task, or the rejection
+// policy has handled it without an error. Otherwise it returns an error that matches
+// [ErrRejected], the error of a [RejectFunc], [ErrNilTask], or the error of ctx if ctx had
+// ended already. Execute blocks only if the rejection policy does.
+//
+// ctx is the parent of the task's context: the body gets its values, and is canceled with
+// it. A task that still waits when ctx ends is canceled and never runs. If the rejection
+// policy waits, ctx bounds the wait. context.Background costs nothing, another context two
+// allocations. A nil ctx panics.
+//
+// A panic in the body of a plain Runnable, an error that it returns, and that it never ran,
+// are logged; Hooks.OnPanic, AfterTask and Dropped are called besides. A *Future carries
+// them itself. Execute panics if ctx is nil.
+//
+// A *Future that is done, or was submitted before, is accepted too, as another task.
+// Its body still runs once, for whichever comes first; the others find nothing
+// to do.
+//
+// A type of your own that embeds a *Task is declined, with an error that matches
+// [ErrInvalid]: it would be taken for that Task, and its own Run never called.
+func (p *Pool) Execute(ctx context.Context, task Runnable) error {
+	r, err := runnable(task)
+	if err != nil {
+		return err
+	}
+	return p.submit(ctx, r)
+}
+
+// runnable returns what is to be submitted for r, or an error if r is no task.
+func runnable(r Runnable) (Runnable, error) {
+	switch r := r.(type) {
+	case Dropped:
+		return r.again(), nil
+	case *taskRunnable: // of Go, as a RejectFunc gets it
+		return r, nil
+	}
+	if f, ok := r.(Func); r == nil || ok && f == nil {
+		return nil, ErrNilTask
+	}
+	if w := workOf(r); w != nil && w.runnable() != r {
+		return nil, invalid("task %T embeds a Task, for which it would be taken; "+
+			"submit the Task itself, or have it in a field with a name", r)
+	}
+	return r, nil
+}
+
+// submit admits a task that runs once, as soon as it can.
+func (p *Pool) submit(ctx context.Context, r Runnable) error {
+	mustContext(ctx)
+	p.mustBeMade()
+	u, t := p.newWork(ctx, r)
+	return p.enter(ctx, u, t)
+}
+
+// newWork returns the work of a Runnable that is to run as soon as it can, and its task, if
+// it has one. In a scheduled pool it has one, for its time.
+func (p *Pool) newWork(ctx context.Context, r Runnable) (work, *task.Task) {
+	due := int64(0)
+	if p.timer != nil {
+		due = p.elapsed()
+	}
+	u := workOf(r)
+	switch {
+	case u != nil && u.taskCore().Attach(&p.owner, ctx, due):
+		return u, u.taskCore()
+	case u == nil && p.plain && task.IsBackground(ctx):
+		if f, ok := r.(Func); ok {
+			return plainFunc(f), nil
+		}
+		return &plainRunnable{r}, nil
+	}
+	c := newTaskRunnable(r)
+	c.core.Attach(&p.owner, ctx, due)
+	return c, &c.core
+}
+
+// submittedWithContext reports whether the context of the submission may end or panic.
+// A task that has begun keeps the context that it had, which may be another.
+func submittedWithContext(t *task.Task) bool {
+	return t != nil && (t.HasContext() || t.Begun())
+}
+
+// watched reports whether the context of the submission is to be watched while the task
+// is in a queue.
+func watched(t *task.Task) bool { return submittedWithContext(t) && !t.Grouped() }
+
+// enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
+// policy decide.
+func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
+	if submittedWithContext(t) {
+		if err := callUser(p, u, func() error { return task.IfEnded(ctx) }); err != nil {
+			u.end(task.Canceled, canceled(err))
+			return err
+		}
+	}
+	if p.hooks.Dropped != nil {
+		t.SetSubmitted(p.elapsed())
+	}
+	if o := p.observed.Load(); o != nil {
+		u = o.admit(u)
+	}
+	v := p.engine.Submit(u, false)
+	if v == engine.Queued {
+		p.afterQueued(ctx, u, t)
+	}
+	if v <= engine.Queued {
+		return nil
+	}
+	return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
+}
+
+// enterPlain is enter for a function without a task, by far the most frequent work.
+func (p *Pool) enterPlain(ctx context.Context, f plainFunc) error {
+	if p.observed.Load() == nil {
+		v := p.engine.Submit(f, false)
+		if v <= engine.Queued {
+			return nil
+		}
+		return p.refuse(ctx, f, *p.reject.Load(), reasonOf(v))
+	}
+	return p.enter(ctx, f, nil)
+}
+
+// reasonOf returns the reason of a rejection.
+func reasonOf(v engine.Verdict) error {
+	if v == engine.TooLate {
+		return ErrShutdown
+	}
+	return ErrSaturated
+}
+
+// afterQueued follows the admission to the queue. From now on the end of the submitter's
+// context removes the task. A task that was completed on its way into the queue is removed
+// now.
+func (p *Pool) afterQueued(ctx context.Context, u work, t *task.Task) {
+	switch {
+	case t == nil:
+	case t.State().Done():
+		p.unqueue(t)
+	case watched(t):
+		if t.Begun() || p.timer != nil {
+			p.watchContext(ctx, u, p.contexts.Add)
+		} else if ctx.Done() != nil {
+			p.watching.Add(u)
+		}
+	}
+}
+
+// watchContext arranges for u, which is queued, to be canceled when ctx ends, by add, a method
+// of p.contexts. If a method of ctx panics, ctx counts as ended, and the panic continues. A worker
+// may have begun the task by then; otherwise it does not run.
+func (p *Pool) watchContext(ctx context.Context, u work, add func(*watch, <-chan struct{})) {
+	var m *watch
+	returned := false
+	defer repanic(&returned, func(err error) {
+		u.end(task.Canceled, canceled(err))
+		if m != nil {
+			m.Remove()
+		}
+	})
+	if done := ctx.Done(); done != nil {
+		m = p.contexts.NewMember(u, ctx)
+		add(m, done)
+		u.taskCore().RemoveWhenDone(m)
+	}
+	returned = true
+}
+
+type watch = ctxgroup.Member[work]
+
+// watchSoon is watchContext for a task that was queued a moment ago, if it still waits, in a
+// goroutine for such tasks: most do not.
+func (p *Pool) watchSoon(u work) {
+	defer p.reportPanic(u)
+	if t := u.taskCore(); t.State() == task.Pending && t.BelongsTo(&p.owner) {
+		p.watchContext(t.Context(), u, p.contexts.AddOrEnd)
+	}
+}
+
+// contextEnded cancels a task whose context has ended, in the goroutine of the context. A
+// panic of the user's, as of what OnDone was given, is reported.
+func (p *Pool) contextEnded(u work, ctx context.Context) {
+	defer p.reportPanic(u)
+	cancelByContext(u, ctx)
+}
+
+// reportPanic, deferred, reports a panic in a goroutine that watches the contexts of tasks.
+func (p *Pool) reportPanic(u work) {
+	if v := recover(); v != nil {
+		p.report(context.Background(), p.info(0, u), abrupt(v))
+	}
+}
+
+// cancelByContext cancels a task whose context has ended. If a method of ctx panics, the
+// panic is the cause.
+func cancelByContext(u work, ctx context.Context) {
+	returned := false
+	defer repanic(&returned, func(err error) { u.end(task.Canceled, canceled(err)) })
+	err := task.ContextError(ctx)
+	returned = true
+	u.end(task.Canceled, canceled(err))
+}
+
+// callUser calls question, a method of the submitter's context or decoration. If it
+// panics, the task, which is not queued yet, fails and counts as rejected, and the
+// panic continues in the submitter.
+func callUser[A any](p *Pool, u work, question func() A) (answer A) {
+	returned := false
+	defer repanic(&returned, func(err error) {
+		p.countRejected(err)
+		u.end(task.Failed, err)
+	})
+	answer = question()
+	returned = true
+	return answer
+}
+
+// repanic is deferred by a caller of user code. If the user code has not returned, it calls
+// failed, and then continues the panic, or the runtime.Goexit.
+func repanic(returned *bool, failed func(err error)) {
+	if *returned {
+		return
+	}
+	end := abrupt(recover())
+	failed(end.err)
+	if perr := end.panicked(); perr != nil {
+		panic(perr.Value)
+	}
+}

@@ -1,0 +1,191 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/internal/engine"
+	"github.com/executor-go/executor/internal/task"
+)
+
+// work is what a pool gives its engine: a plain function or Runnable, or one with a task.Task.
+//
+//	plainFunc, plainRunnable   submitted with Background and no options: no task
+//	taskRunnable               of Go and Execute otherwise
+//	taskWork                   a Task, and so the body of a Future
+//	groupTask                  a function of a Group
+//	attempt                    an attempt of a task with Retry
+//	seriesWork, seriesRun      a Series, and a run of one with Overlap
+//	keyedWork, measured        another one, with its key; to be measured
+type work interface {
+	engine.Unit
+
+	// taskCore returns the task, nil for none.
+	taskCore() *task.Task
+
+	// invoke calls the body in this goroutine, after taskCore().Begin, and concludes. A panic
+	// of the body is an ending; its runtime.Goexit goes on, and the caller concludes.
+	invoke(ctx context.Context) ending
+
+	// conclude completes the task, whose body has ended so, and returns the ending for the
+	// pool's reports. The outcome of the task is in its state.
+	conclude(end ending) ending
+
+	// end completes the task if it is pending.
+	end(s task.State, err error) bool
+
+	// fail completes a task that has begun and whose body was not called.
+	fail(err error)
+
+	// submitted returns what the submitter knows the task by: its Future or Series, or
+	// the Runnable in it.
+	submitted() any
+
+	// runnable returns what runs the task by hand: the task itself, or the Runnable in it.
+	runnable() Runnable
+
+	// detachBody returns the body for a run without the future, nil if it was released.
+	detachBody() func(context.Context) error
+}
+
+// worker is implemented by the tasks that have work of their own.
+type worker interface{ work() work }
+
+// workOf returns the work of a Runnable of this package that has a task, nil for others.
+func workOf(r Runnable) work {
+	switch r := r.(type) {
+	case Func:
+		return nil
+	case work:
+		return r
+	case worker:
+		return r.work()
+	}
+	return nil
+}
+
+// slotOf returns the slot of a task's work in its engine.
+func slotOf(t *task.Task) *engine.Slot { return t.Slot() }
+
+// plainFunc is a function without a task. Most work is one: it takes no allocation.
+type plainFunc func(context.Context) error
+
+func (f plainFunc) Slot() *engine.Slot                      { return nil }
+func (f plainFunc) Outcome() engine.Outcome                 { return engine.None }
+func (f plainFunc) Do(w *engine.Worker)                     { localOf(w).runPlain(f, f) }
+func (f plainFunc) taskCore() *task.Task                    { return nil }
+func (f plainFunc) invoke(ctx context.Context) ending       { return guarded(ctx, f) }
+func (f plainFunc) conclude(end ending) ending              { return end }
+func (f plainFunc) end(task.State, error) bool              { return false }
+func (f plainFunc) fail(error)                              {}
+func (f plainFunc) submitted() any                          { return Func(f) }
+func (f plainFunc) runnable() Runnable                      { return Func(f) }
+func (f plainFunc) detachBody() func(context.Context) error { return f }
+
+// plainRunnable is a Runnable of the user's without a task.
+type plainRunnable struct{ run Runnable }
+
+func (r *plainRunnable) Slot() *engine.Slot                      { return nil }
+func (r *plainRunnable) Outcome() engine.Outcome                 { return engine.None }
+func (r *plainRunnable) Do(w *engine.Worker)                     { localOf(w).runPlain(r, r.run.Run) }
+func (r *plainRunnable) taskCore() *task.Task                    { return nil }
+func (r *plainRunnable) invoke(ctx context.Context) ending       { return guarded(ctx, r.run.Run) }
+func (r *plainRunnable) conclude(end ending) ending              { return end }
+func (r *plainRunnable) end(task.State, error) bool              { return false }
+func (r *plainRunnable) fail(error)                              {}
+func (r *plainRunnable) submitted() any                          { return r.run }
+func (r *plainRunnable) runnable() Runnable                      { return r.run }
+func (r *plainRunnable) detachBody() func(context.Context) error { return r.run.Run }
+
+// taskRunnable is a plain Runnable with a task, where one is needed: to name it, to bound
+// its time, to cancel it when its context ends, or to place it in a delay queue. It is
+// visible outside only as what a RejectFunc gets of a task of Go with options.
+type taskRunnable struct {
+	core task.Task
+	run  Runnable
+}
+
+func newTaskRunnable(r Runnable) *taskRunnable {
+	t := &taskRunnable{run: r}
+	t.core.Init()
+	t.core.MakeReported()
+	return t
+}
+
+func (r *taskRunnable) Slot() *engine.Slot      { return r.core.Slot() }
+func (r *taskRunnable) Outcome() engine.Outcome { return outcomeOf(&r.core) }
+func (r *taskRunnable) Do(w *engine.Worker)     { localOf(w).runTask(r) }
+func (r *taskRunnable) taskCore() *task.Task    { return &r.core }
+
+// Run is called by what a RejectFunc has given the task to.
+func (r *taskRunnable) Run(ctx context.Context) error {
+	ctx, cancel := task.Limit(ctx, r.core.Options().Timeout)
+	defer cancel()
+	return r.run.Run(ctx)
+}
+
+func (r *taskRunnable) invoke(ctx context.Context) ending {
+	body := r.run.Run
+	if d, ok := r.run.(Dropped); ok {
+		body = d.body // its timeout is in ctx
+	}
+	return r.conclude(guarded(ctx, body))
+}
+
+func (r *taskRunnable) conclude(end ending) ending {
+	r.core.Finish(end.state(), end.err, nil)
+	return end
+}
+
+func (r *taskRunnable) end(s task.State, err error) bool {
+	return r.core.CompletePending(s, err, nil)
+}
+
+func (r *taskRunnable) fail(err error) { r.core.FinishUncalled(err, nil) }
+func (r *taskRunnable) submitted() any { return r.run }
+
+// runnable returns r itself if it has options, which the Runnable in it has not.
+func (r *taskRunnable) runnable() Runnable {
+	if r.core.HasOptions() {
+		return r
+	}
+	return r.run
+}
+
+func (r *taskRunnable) detachBody() func(context.Context) error { return r.run.Run }
+
+// is reports whether r, which is comparable, is what was submitted as u, or the user's
+// decoration of it.
+func is(u work, r any) bool {
+	if u.submitted() == r || u.runnable() == r {
+		return true
+	}
+	t := u.taskCore()
+	if t == nil {
+		return false
+	}
+	d := planOf(t).decoration.Load()
+	return d != nil && d.task == r
+}
+
+// contextOf returns the context that the task was submitted with.
+func contextOf(u work) context.Context {
+	if t := u.taskCore(); t != nil {
+		return t.Context()
+	}
+	return context.Background()
+}
+
+// outcomeOf returns the outcome of a task from its state.
+func outcomeOf(t *task.Task) engine.Outcome {
+	switch t.State() {
+	case task.Pending:
+		return engine.Again
+	case task.Running:
+		return engine.Elsewhere
+	case task.Succeeded:
+		return engine.Succeeded
+	case task.Failed:
+		return engine.Failed
+	}
+	return engine.Canceled
+}
