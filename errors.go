@@ -158,6 +158,7 @@ type ending struct {
 	err     error
 	abrupt  bool // it did not return: it panicked or called runtime.Goexit
 	stopped bool // it returned because its pool was shut down
+	again   bool // the task is to run again, so that nothing is to be reported
 }
 
 // goexit is the ending of a body that did not return, and did not panic.

@@ -69,44 +69,21 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 
 // help runs the task, if no worker has begun it, for a caller that is about to wait.
 func (f *Future[T]) help(ctx context.Context) {
-	if r, ok := f.core.Options().Plan.(helper); ok {
-		r.help(ctx)
-	} else if mayRun(ctx, &f.core) {
-		f.run(ctx)
+	if retryOf(&f.core) == nil {
+		if mayRun(ctx, &f.core) {
+			f.run(ctx)
+		}
+	} else if isOwn(ctx, &f.core) {
+		helpAttempts(ctx, []*task.Task{&f.core}, nil, func(int) { f.run(ctx) })
 	}
 }
 
-// helpNow is help for a caller that may not wait.
-func (f *Future[T]) helpNow(ctx context.Context) {
-	if r, ok := f.core.Options().Plan.(helper); ok {
-		r.helpNow(ctx)
-	} else if mayRun(ctx, &f.core) {
-		f.run(ctx)
-	}
-}
-
-// helper is the plan of a future whose work is done by other tasks, as the attempts of a task with Retry.
-type helper interface {
-	// help runs those that no worker has begun, until the future is done or ctx ends, if
-	// the caller may.
-	help(ctx context.Context)
-	// helpNow runs the latest of them, if no worker has begun it and the caller may.
-	helpNow(ctx context.Context)
-	// signals has more get a token when there is another one, unless another channel does,
-	// and returns the one that does.
-	signals(more chan struct{}) chan struct{}
-	// latest returns the latest of them.
-	latest() *task.Task
-	// onLeft has fn called when the future is done and none of them is running.
-	onLeft(fn func())
-}
-
-// scheduled returns the task that is in a queue for the future.
-func (f *Future[T]) scheduled() *task.Task {
-	if r, ok := f.core.Options().Plan.(helper); ok {
-		return r.latest()
-	}
-	return &f.core
+// isOwn reports whether ctx is that of a task of the pool that has t, and what t was submitted
+// with: so t ends when the caller is to end.
+func isOwn(ctx context.Context, t *task.Task) bool {
+	owner := t.Owner()
+	return owner != nil && !t.Keyed() && t.HasContext() && task.OwnerOf(t.Context()).Within(owner) &&
+		ctx.Done() != nil && ctx.Done() == t.Context().Done()
 }
 
 // mayRun reports whether t waits, is due, and ctx is that of a task of the same pool, or of a
@@ -144,11 +121,11 @@ func (f *Future[T]) Err() error {
 
 // Next returns the time at which a task of [Schedule] or [At] is due; it is zero for other
 // tasks, and if the task is done or was not accepted.
-func (f *Future[T]) Next() time.Time { return nextOf(f.scheduled()) }
+func (f *Future[T]) Next() time.Time { return nextOf(&f.core) }
 
 // Delay returns the time that is left until a task of [Schedule] or [At] is due. It is
 // negative for one that is overdue, and zero where Next is.
-func (f *Future[T]) Delay() time.Duration { return delayOf(f.scheduled()) }
+func (f *Future[T]) Delay() time.Duration { return delayOf(&f.core) }
 
 // errorOf returns the error of a task that is done.
 func errorOf(t *task.Task) error {
@@ -222,14 +199,14 @@ func (f *Future[T]) run(ctx context.Context) error {
 func (f *Future[T]) runOffered(ctx context.Context, b *offeredBody) error {
 	defer close(b.returned)
 	b.end = goexit // unless runBody returns
-	b.end = concluding(f, func() ending { return f.runBody(ctx) })
+	b.end = concluding(f, func() ending { return f.runBody(ctx, nil) })
 	return b.end.err
 }
 
 // body is the part of work that a Future has.
 type body interface {
 	taskCore() *task.Task
-	invoke(ctx context.Context) ending
+	invoke(ctx context.Context, on *engine.Worker) ending
 	conclude(end ending) ending
 	fail(err error)
 }
@@ -248,16 +225,24 @@ func beginByHand(b body, parent context.Context, r task.Runs) (ctx context.Conte
 // queue of its pool, if it waits there, and is counted when it is done.
 func byHand(ctx context.Context, b body) ending {
 	t := b.taskCore()
+	var end ending
 	if owner := t.Owner(); owner != nil { // no pool takes it from here on
-		owner.Unqueue(t)       // it need not wait any more
-		defer owner.Unqueue(t) // has it counted
+		owner.Unqueue(t) // it need not wait any more
+		defer func() {
+			if end.again {
+				owner.Again(t)
+			} else {
+				owner.Unqueue(t) // has it counted
+			}
+		}()
 	}
-	return invokeHere(ctx, b)
+	end = invokeHere(ctx, b)
+	return end
 }
 
 // invokeHere calls the body of a task that has begun in the calling goroutine.
 func invokeHere(ctx context.Context, b body) ending {
-	return concluding(b, func() ending { return b.invoke(ctx) })
+	return concluding(b, func() ending { return b.invoke(ctx, nil) })
 }
 
 // concluding calls run. If that ends the goroutine, by runtime.Goexit, the task is concluded.
@@ -285,8 +270,9 @@ func runByHand(ctx context.Context, u work) error {
 
 // runBody calls the body and concludes. It returns the ending of this run for the pool's
 // reports.
-func (f *Future[T]) runBody(ctx context.Context) ending {
+func (f *Future[T]) runBody(ctx context.Context, on *engine.Worker) ending {
 	v, end := f.call(ctx)
+	on.Showing()
 	return f.concludeWith(v, end)
 }
 
@@ -327,6 +313,10 @@ func (f *Future[T]) concludeWith(v T, end ending) ending {
 			end = last
 		}
 	}
+	var again bool
+	if outcome, again = tryAgain(&f.core, outcome, f.drop); again {
+		return outcome
+	}
 	f.core.Finish(outcome.state(), outcome.err, func(won bool) {
 		if won {
 			f.value = v
@@ -358,15 +348,15 @@ func (f *Future[T]) String() string {
 
 func (f *Future[T]) taskCore() *task.Task { return &f.core }
 
-func (f *Future[T]) invoke(ctx context.Context) ending {
+func (f *Future[T]) invoke(ctx context.Context, on *engine.Worker) ending {
 	if d := planOf(&f.core).decoration.Load(); d != nil {
 		return f.runDecorated(ctx, d)
 	}
-	return f.runBody(ctx)
+	return f.runBody(ctx, on)
 }
 
 func (f *Future[T]) end(s task.State, err error) bool {
-	return f.core.CompletePending(s, err, f.drop)
+	return f.core.CompletePending(s, outcomeWithLast(&f.core, err), f.drop)
 }
 
 func (f *Future[T]) fail(err error) {

@@ -72,9 +72,13 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	case err != nil:
 		g.over(err)
 		return
-	case o.retry.attempts > 0:
-		g.goRetrying(fn, o)
-		return
+	case o.retry.attempts > 1 && !isOurs(g.ex):
+		call := inPlace(o.retry, Func(fn).Call)
+		fn = func(ctx context.Context) error {
+			_, err := call(ctx)
+			return err
+		}
+		o = &options{name: o.name, timeout: o.timeout, priority: o.priority}
 	}
 	t := &groupTask{group: g, fn: fn}
 	t.core.Init()
@@ -93,31 +97,13 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	}
 }
 
-// goRetrying is Go for a function with Retry.
-func (g *Group) goRetrying(fn func(context.Context) error, o *options) {
-	f, err := submitRetrying(g.ctx, g.ex, Func(fn).Call, o, nil, nil)
-	r := f.core.Options().Plan.(helper)
-	var more chan struct{}
-	if g.helps && err == nil {
-		more = g.waiting.addRetrying(&f.core)
-	}
-	r.onLeft(func() {
-		g.over(f.Err())
-		signal(more)
-	})
-}
-
 // Wait waits until all functions have returned, or will never run, and returns the first
 // error of one of them, nil if all have succeeded. It waits without a limit: end the
 // context of the group, and the functions that heed it return.
 func (g *Group) Wait() error {
 	g.mustBeMade()
-	for g.helps {
-		if t := g.waiting.next(); t != nil {
-			t.Run(g.ctx)
-		} else if !g.waiting.helpRetrying(g.ctx) {
-			break
-		}
+	if g.helps {
+		g.help()
 	}
 	g.tasks.Wait()
 	if g.unwatch != nil {
@@ -125,6 +111,22 @@ func (g *Group) Wait() error {
 	}
 	g.cancel(nil)
 	return g.err
+}
+
+// help runs what no worker has begun.
+func (g *Group) help() {
+	var retrying []*groupTask
+	var cores []*task.Task
+	for t := g.waiting.next(); t != nil; t = g.waiting.next() {
+		if retryOf(&t.core) == nil {
+			t.Run(g.ctx)
+		} else {
+			retrying, cores = append(retrying, t), append(cores, &t.core)
+		}
+	}
+	if len(cores) > 0 {
+		helpAttempts(context.Background(), cores, nil, func(i int) { retrying[i].Run(g.ctx) })
+	}
 }
 
 // over counts a task that is over. The first that failed ends the others.
@@ -206,9 +208,21 @@ func (t *groupTask) Outcome() engine.Outcome { return outcomeOf(&t.core) }
 func (t *groupTask) Do(w *engine.Worker)     { localOf(w).runTask(t) }
 func (t *groupTask) taskCore() *task.Task    { return &t.core }
 
-func (t *groupTask) invoke(ctx context.Context) ending { return t.conclude(guarded(ctx, t.fn)) }
+func (t *groupTask) invoke(ctx context.Context, on *engine.Worker) ending {
+	end := guarded(ctx, t.fn)
+	on.Showing()
+	return t.conclude(end)
+}
 
 func (t *groupTask) conclude(end ending) ending {
+	end, again := tryAgain(&t.core, end, func() { t.fn = nil })
+	switch {
+	case again && t.core.State().Done(): // it was completed meanwhile
+		t.group.over(errorOf(&t.core))
+		return end
+	case again:
+		return end
+	}
 	t.core.Finish(end.state(), end.err, func(bool) { t.fn = nil })
 	t.group.over(errorOf(&t.core))
 	return end
@@ -221,7 +235,7 @@ func (t *groupTask) end(s task.State, err error) bool {
 			t.group.over(errorOf(&t.core))
 		}
 	}()
-	return t.core.CompletePending(s, err, func() { won, t.fn = true, nil })
+	return t.core.CompletePending(s, outcomeWithLast(&t.core, err), func() { won, t.fn = true, nil })
 }
 
 func (t *groupTask) fail(err error) {
@@ -245,9 +259,6 @@ type waitList struct {
 	tasks []*groupTask
 	few   [8]*groupTask // the first of tasks
 	prune int           // remove tasks that do not wait once there are so many
-
-	retrying []*task.Task  // the functions with Retry, if Wait is to help
-	more     chan struct{} // has a token if there is another task or attempt, or one of retrying is done
 }
 
 // add adds a task that is about to be submitted.
@@ -255,16 +266,15 @@ func (l *waitList) add(t *groupTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.tasks) >= max(l.prune, 64) {
-		l.tasks = slices.DeleteFunc(l.tasks, func(t *groupTask) bool { return t.core.State() != task.Pending })
+		l.tasks = slices.DeleteFunc(l.tasks, func(t *groupTask) bool {
+			return t.core.State() != task.Pending && retryOf(&t.core) == nil || t.core.State().Done()
+		})
 		l.prune = 2 * len(l.tasks)
 	}
 	if l.tasks == nil {
 		l.tasks = l.few[:0]
 	}
 	l.tasks = append(l.tasks, t)
-	if l.more != nil {
-		signal(l.more)
-	}
 }
 
 // next takes the first task, nil if there is none.
@@ -278,33 +288,6 @@ func (l *waitList) next() *groupTask {
 	l.tasks[0] = nil
 	l.tasks = l.tasks[1:]
 	return t
-}
-
-// addRetrying adds a function with Retry, which is a future, to those that Wait helps.
-func (l *waitList) addRetrying(t *task.Task) (more chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.more == nil {
-		l.more = make(chan struct{}, 1)
-	}
-	l.retrying = append(l.retrying, t)
-	return t.Options().Plan.(helper).signals(l.more)
-}
-
-// helpRetrying runs what waits of the functions with Retry, and waits until there is more of
-// it, or one is done. It reports false if there are no such functions, or all are done.
-func (l *waitList) helpRetrying(ctx context.Context) bool {
-	l.mu.Lock()
-	l.retrying = slices.DeleteFunc(l.retrying, func(t *task.Task) bool { return t.State().Done() })
-	retrying, more := slices.Clone(l.retrying), l.more
-	l.mu.Unlock()
-	for _, t := range retrying {
-		t.Options().Plan.(helper).helpNow(ctx)
-	}
-	if len(retrying) > 0 {
-		<-more
-	}
-	return len(retrying) > 0
 }
 
 // runsOn reports whether ctx is that of a task of ex. The task may have ended, and ctx with
@@ -351,7 +334,7 @@ func MapUnordered[In, Out any](
 	checkMap("MapUnordered", ctx, ex, n, seq == nil || fn == nil)
 	return func(yield func(Out, error) bool) {
 		m := newMapping(ctx, ex, fn, opts)
-		m.done, m.more = queue.NewUnbounded[*Future[Out]](), make(chan struct{}, 1)
+		m.done = queue.NewUnbounded[*Future[Out]]()
 		m.next = m.soonest
 		m.run(n, seq, yield)
 	}
@@ -384,7 +367,6 @@ type mapping[In, Out any] struct {
 	flight []*Future[Out]                // submitted and not yet yielded, in order
 	next   func() *Future[Out]           // waits for the one of flight that is to be yielded
 	done   *queue.Blocking[*Future[Out]] // of flight, in the order in which they are done; nil if ordered
-	more   chan struct{}                 // has a token if one is done, or there is another attempt
 }
 
 func newMapping[In, Out any](
@@ -431,13 +413,7 @@ func (m *mapping[In, Out]) submit(in In) {
 	f := m.call(func(ctx context.Context) (Out, error) { return m.fn(ctx, in) })
 	m.flight = append(m.flight, f)
 	if m.done != nil {
-		if r, ok := f.core.Options().Plan.(helper); ok {
-			r.signals(m.more)
-		}
-		f.OnDone(func() {
-			m.done.Offer(f)
-			signal(m.more)
-		})
+		f.OnDone(func() { m.done.Offer(f) })
 	}
 }
 
@@ -474,13 +450,18 @@ func (m *mapping[In, Out]) oldest() *Future[Out] {
 
 // soonest waits for the call that is done first.
 func (m *mapping[In, Out]) soonest() *Future[Out] {
-	for m.helps && m.done.Len() == 0 {
-		for _, f := range m.flight {
-			if m.done.Len() == 0 {
-				f.helpNow(m.ctx) // the first that no worker has begun
-			}
+	if m.helps && m.done.Len() == 0 {
+		flight := m.flight
+		cores := make([]*task.Task, len(flight))
+		for i, f := range flight {
+			cores[i] = &f.core
 		}
-		<-m.more
+		enough := func() bool { return m.done.Len() > 0 }
+		helpAttempts(context.Background(), cores, enough, func(i int) {
+			if !enough() && mayRun(m.ctx, cores[i]) {
+				flight[i].run(m.ctx)
+			}
+		})
 	}
 	f, _ := m.done.Take(context.Background())
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })

@@ -68,12 +68,12 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	}()
 	if p.hooks.Around != nil {
 		var called bool
-		if end, called = p.around(ctx, info, u); called {
+		if end, called = l.around(ctx, info, u); called {
 			l.worker.Called()
 		}
 	} else {
 		l.worker.Called()
-		end = u.invoke(ctx)
+		end = u.invoke(ctx, l.worker)
 	}
 	back = true
 	return end
@@ -91,6 +91,7 @@ func (l *local) traceRegion(u work) *trace.Region {
 // aroundRun is a run that Hooks.Around is to make.
 type aroundRun struct {
 	work  work
+	on    *engine.Worker
 	taken atomic.Bool   // run was called, or is too late
 	over  chan struct{} // closed when run has returned
 	end   ending        // of the body; read once over is closed
@@ -111,7 +112,7 @@ func (r *aroundRun) run(ctx context.Context) error {
 		}
 		close(r.over)
 	}()
-	r.end = r.work.invoke(ctx)
+	r.end = r.work.invoke(ctx, r.on)
 	back = true
 	return r.end.err
 }
@@ -123,8 +124,9 @@ var (
 
 // around calls the Around hook. It returns the ending of the body, and whether that was
 // called.
-func (p *Pool) around(ctx context.Context, info TaskInfo, u work) (end ending, called bool) {
-	r := &aroundRun{work: u, over: make(chan struct{})}
+func (l *local) around(ctx context.Context, info TaskInfo, u work) (end ending, called bool) {
+	p := l.pool
+	r := &aroundRun{work: u, on: l.worker, over: make(chan struct{})}
 	var hook ending
 	returned := false
 	defer func() {

@@ -273,11 +273,14 @@ func configure(t *task.Task, opts []Option) error {
 
 // adopt sets the options that every kind of task has.
 func adopt(t *task.Task, o *options) {
-	if o.name == "" && o.timeout == 0 && o.priority == 0 {
+	if o.name == "" && o.timeout == 0 && o.priority == 0 && o.retry.attempts <= 1 {
 		return
 	}
 	to := t.SetOptions()
 	to.Name, to.Timeout, to.Priority = o.name, o.timeout, o.priority
+	if o.retry.attempts > 1 {
+		to.Plan, to.Repeats = &plan{retry: &retry{rule: o.retry}}, true
+	}
 }
 
 // Due returns the time at which the body that ctx was given to was due, or the

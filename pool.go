@@ -193,7 +193,7 @@ func newPool(c Config) *Pool {
 	p.contexts.Ended = p.contextEnded
 	p.watching.Call = p.watchSoon
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p.ctx, p.cancel = p.owner.Init(p.unqueue, ctx, p.epoch), cancel
+	p.ctx, p.cancel = p.owner.Init(p.unqueue, p.requeue, ctx, p.epoch), cancel
 	return p
 }
 
@@ -265,7 +265,7 @@ func Single(with ...func(*Config)) *Pool {
 	if most := p.engine.Counts().Max; most != 1 {
 		panic(invalid("Single: Max is %d; it must be 1", most).Error())
 	}
-	p.frozen = true
+	p.frozen, p.engine.InOrder = true, true
 	return p
 }
 

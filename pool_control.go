@@ -39,6 +39,11 @@ func (p *Pool) unqueue(t *task.Task) {
 	}
 }
 
+// requeue has t wait for its next run, after one by hand.
+func (p *Pool) requeue(t *task.Task) {
+	p.engine.Return(slotOf(t), func() bool { return t.BelongsTo(&p.owner) })
+}
+
 // Remove removes a waiting task from the queue, cancels it with the cause [ErrCanceled],
 // and reports whether it was there. what is the task's *Future, *Task or *Series, its
 // decoration, or the Runnable passed to Execute, compared by ==. Functions can't be
@@ -52,11 +57,7 @@ func (p *Pool) Remove(what any) bool {
 	}
 	var t *task.Task
 	switch w := what.(type) {
-	case interface{ scheduled() *task.Task }:
-		t = w.scheduled()
-	case worker:
-		t = w.work().taskCore()
-	case work:
+	case interface{ taskCore() *task.Task }:
 		t = w.taskCore()
 	}
 	if t != nil {

@@ -5,6 +5,7 @@ import (
 	"runtime/pprof"
 	"runtime/trace"
 	"strconv"
+	"time"
 
 	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
@@ -96,12 +97,18 @@ func (l *local) runTask(u work) {
 	if o := l.pool.observed.Load(); o != nil && o.timed && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
+	if waitsForAttempt(t) && time.Until(t.DueTime()) > 0 { // one run by hand has failed meanwhile
+		l.worker.Outcome = engine.Again
+		return
+	}
 	ctx, ok := t.Begin(task.Once)
 	if !ok {
 		l.skip(u)
 		return
 	}
-	l.perform(ctx, u)
+	if end := l.perform(ctx, u); end.again {
+		l.pool.watchRetry(u)
+	}
 	l.worker.Outcome = outcomeOf(t)
 }
 
@@ -137,7 +144,7 @@ func (l *local) perform(ctx context.Context, u work) ending {
 		return l.runHooked(ctx, u)
 	}
 	l.worker.Called()
-	end := u.invoke(ctx)
+	end := u.invoke(ctx, l.worker)
 	if end.err != nil {
 		p.reportBody(ctx, u, p.info(l.worker.Number, u), end)
 	}

@@ -120,6 +120,9 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
 		u = o.admit(u)
 	}
 	v := p.engine.Submit(u, false)
+	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
+		v = p.engine.Submit(u, true)
+	}
 	if v == engine.Queued {
 		p.afterQueued(ctx, u, t)
 	}
@@ -128,6 +131,20 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
 	}
 	return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
 }
+
+// comesFromWithin reports whether a task that is due now, and was submitted with ctx, is the
+// work of a task that the pool runs: a pool that is shut down finishes what it has, and so takes
+// what that forks. A task of a share, or of the pool that lends to one, is one of these.
+func (p *Pool) comesFromWithin(ctx context.Context, t *task.Task) bool {
+	if t == nil || isTimed(t) || p.timer != nil && t.Due() > p.elapsed() {
+		return false
+	}
+	o := task.OwnerOf(ctx)
+	return o != nil && ctx.Err() == nil && (o.Within(&p.owner) || p.owner.Within(o))
+}
+
+// isTimed reports whether t is periodic work.
+func isTimed(t *task.Task) bool { return planOf(t).series != nil }
 
 // enterPlain is enter for a function without a task, by far the most frequent work.
 func (p *Pool) enterPlain(ctx context.Context, f plainFunc) error {

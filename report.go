@@ -32,7 +32,7 @@ func decorated(u work) bool {
 func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending) {
 	perr := end.panicked()
 	switch {
-	case end.err == nil:
+	case end.err == nil || end.again:
 	case !errorUnseen(u) && !(end.abrupt && decorated(u)):
 		if perr != nil {
 			p.countPanic()
@@ -182,6 +182,9 @@ func (p *Pool) info(worker int, u work) TaskInfo {
 		}
 		if r := planOf(t).run; r != nil {
 			info.Run = r.number
+		}
+		if r := retryOf(t); r != nil {
+			info.Run = int64(r.attempts()) + 1
 		}
 	}
 	return info

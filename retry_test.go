@@ -25,7 +25,7 @@ import (
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // A task that fails is called again after its backoff, and its future has the value of the
-// attempt that succeeded; in between it holds no worker.
+// attempt that succeeded; in between it waits as one task, and holds no worker.
 func TestRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
@@ -40,11 +40,15 @@ func TestRetry(t *testing.T) {
 		}, executor.Retry(5, seconds), executor.Named("x"))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		expect(t, "state in between", f.State(), executor.Running)
+		expect(t, "state in between", f.State(), executor.Pending)
+		expect(t, "due in between", f.Next(), start.Add(3*time.Second))
 		expect(t, "name", f.Name(), "x")
 		s := checkStats(t, pool)
 		expect(t, "active in between", s.Active, 0)
-		expect(t, "queued in between", s.Queued, 0)
+		expect(t, "queued in between", s.Queued, 1)
+		if waiting := slices.Collect(pool.Waiting()); !slices.Equal(waiting, []any{f}) {
+			t.Errorf("%v waits, want the future", waiting)
+		}
 		n, err := f.Get(t.Context())
 		expect(t, "value", n, 4)
 		expect(t, "error", err, nil)
@@ -52,8 +56,9 @@ func TestRetry(t *testing.T) {
 			t.Errorf("attempts at %v, want %v", at, want)
 		}
 		s = waitStats(t, pool)
-		expect(t, "failed", s.Failed, 3)
+		expect(t, "submitted", s.Submitted, 1)
 		expect(t, "succeeded", s.Succeeded, 1)
+		expect(t, "runs", s.Runs, 4)
 	})
 }
 
@@ -155,9 +160,9 @@ func TestRetryCancel(t *testing.T) {
 	})
 }
 
-// An attempt that the pool rejects is the last: at first with the rejection alone, later
-// with the error of the one before.
-func TestRetryRejected(t *testing.T) {
+// A shutdown ends the wait for the next attempt at once, with the error of the one before, and a
+// task that comes too late is rejected.
+func TestRetryShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		f := executor.Submit(t.Context(), pool, func(context.Context) (int, error) { return 0, errTask },
@@ -165,7 +170,7 @@ func TestRetryRejected(t *testing.T) {
 		synctest.Wait()
 		pool.Close()
 		_, err := f.Get(t.Context())
-		for _, want := range []error{executor.ErrShutdown, executor.ErrRejected, errTask} {
+		for _, want := range []error{executor.ErrShutdown, executor.ErrCanceled, errTask} {
 			expectIs(t, "error", err, want)
 		}
 		f = executor.Submit(t.Context(), pool, value(1), executor.Retry(3, seconds))
@@ -243,13 +248,13 @@ func TestRetryDropped(t *testing.T) {
 	})
 }
 
-// A task that needs no second attempt costs three allocations more than one without Retry; the
-// first failure has a timer and a watch over the pool.
+// A task with Retry costs seven allocations more than one without, and each failure seven: a
+// context of its own for each attempt, and the errors.
 func TestRetryAllocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(t, executor.Config{Core: 1})
 		retry := executor.Retry(3, func(int) time.Duration { return time.Second })
-		for failures, most := range map[int]float64{0: 6, 1: 12, 2: 15} {
+		for failures, most := range map[int]float64{0: 10, 1: 17, 2: 24} {
 			run := func() {
 				for range 100 {
 					n := 0

@@ -205,10 +205,7 @@ func once[T any](
 	if len(opts) > 0 {
 		var o *options
 		o, err = gather(delayed, opts)
-		if err == nil && o.retry.attempts > 0 {
-			if p.decorate == nil {
-				return onceRetrying(ctx, p, m, fn, o)
-			}
+		if err == nil && o.retry.attempts > 0 && p.decorate != nil {
 			err = invalid("Retry does not apply in a pool with Decorate; leave one of them out")
 		}
 		adopt(&t.core, o)
@@ -227,18 +224,6 @@ func once[T any](
 		t.end(task.Failed, err) // unless the end of ctx has canceled it
 	}
 	return t.Future(), err
-}
-
-// onceRetrying is once with Retry: the first attempt runs at m.
-func onceRetrying[T any](
-	ctx context.Context, p *ScheduledPool, m moment, fn func(context.Context) (T, error), o *options,
-) (*Future[T], error) {
-	m.jitter = o.jitter
-	f, err := submitRetrying(ctx, p, fn, o, nil, func(u work) error { return p.schedule(ctx, u, m) })
-	if err == nil && m.reported {
-		reportRetried(p.Pool, ctx, f, f)
-	}
-	return f, err
 }
 
 // schedule submits u to run at m.

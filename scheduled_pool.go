@@ -92,6 +92,8 @@ func (tm *timer) drops() func(engine.Unit) bool {
 			return true
 		case planOf(t).series != nil:
 			return tm.dropped[periodic]
+		case waitsForAttempt(t):
+			return true
 		case t.Due() <= now.On(t.FollowsWallClock()):
 			return false
 		}
@@ -120,10 +122,11 @@ func (tm *timer) set(dropDelayed, keepPeriodic, retainCanceled bool) (gone []eng
 	return gone
 }
 
-// plan is what a scheduled pool keeps with a task that is not simply due once.
+// plan is what a pool keeps with a task that is not simply due once.
 type plan struct {
 	series     *Series                    // of periodic work, else nil
 	run        *seriesRun                 // a run that is a task of its own, else nil
+	retry      *retry                     // of a task with Retry, else nil
 	decoration atomic.Pointer[decoration] // the user's task around this one, else nil
 }
 

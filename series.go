@@ -277,12 +277,14 @@ type seriesWork Series
 
 func (s *Series) work() work { return (*seriesWork)(s) }
 
-func (u *seriesWork) series() *Series                         { return (*Series)(u) }
-func (u *seriesWork) Slot() *engine.Slot                      { return u.future.core.Slot() }
-func (u *seriesWork) Outcome() engine.Outcome                 { return outcomeOf(&u.future.core) }
-func (u *seriesWork) Do(w *engine.Worker)                     { localOf(w).runSeries(u.series()) }
-func (u *seriesWork) taskCore() *task.Task                    { return &u.future.core }
-func (u *seriesWork) invoke(ctx context.Context) ending       { return u.future.invoke(ctx) }
+func (u *seriesWork) series() *Series         { return (*Series)(u) }
+func (u *seriesWork) Slot() *engine.Slot      { return u.future.core.Slot() }
+func (u *seriesWork) Outcome() engine.Outcome { return outcomeOf(&u.future.core) }
+func (u *seriesWork) Do(w *engine.Worker)     { localOf(w).runSeries(u.series()) }
+func (u *seriesWork) taskCore() *task.Task    { return &u.future.core }
+func (u *seriesWork) invoke(ctx context.Context, on *engine.Worker) ending {
+	return u.future.invoke(ctx, on)
+}
 func (u *seriesWork) conclude(end ending) ending              { return u.future.conclude(end) }
 func (u *seriesWork) end(st task.State, err error) bool       { return u.future.end(st, err) }
 func (u *seriesWork) submitted() any                          { return u.series() }

@@ -458,12 +458,14 @@ func (r *seriesRun) fail(err error) {
 	r.series.end(task.Failed, err)
 }
 
-func (r *seriesRun) invoke(ctx context.Context) ending {
+func (r *seriesRun) invoke(ctx context.Context, on *engine.Worker) ending {
 	s := r.series
 	s.mu.Lock()
 	r.since = time.Now()
 	s.mu.Unlock()
-	return r.conclude(guarded(ctx, r.body))
+	end := guarded(ctx, r.body)
+	on.Showing()
+	return r.conclude(end)
 }
 
 func (r *seriesRun) conclude(end ending) ending {

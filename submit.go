@@ -18,14 +18,27 @@ import (
 // future then. It can't know that such an executor has dropped fn for another reason.
 func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T, error), opts ...Option) *Future[T] {
 	if len(opts) > 0 {
-		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 {
-			f, _ := submitRetrying(ctx, ex, fn, o, nil, nil)
-			return f
+		if o, err := gather(oneRun, opts); err == nil && o.retry.attempts > 0 && fn != nil {
+			return submitRetrying(ctx, ex, fn, o)
 		}
 	}
 	t := NewTask(fn, opts...)
 	submit(ctx, ex, t)
 	return &t.future
+}
+
+// submitRetrying is Submit with Retry.
+func submitRetrying[T any](
+	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,
+) *Future[T] {
+	rule := *o
+	if !isOurs(ex) {
+		fn, rule.retry = inPlace(o.retry, fn), retryRule{}
+	}
+	t := newTask(fn)
+	adopt(&t.core, &rule)
+	submit(ctx, ex, t)
+	return t.Future()
 }
 
 // submit submits t, which no other goroutine knows yet, and returns the error of its
@@ -79,28 +92,12 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 		return ErrNilTask
 	}
 	o, err := gather(oneRun, opts)
-	switch {
-	case err != nil:
-		return err
-	case o.retry.attempts > 0:
-		f, err := submitRetrying(ctx, ex, Func(fn).Call, o, Func(fn), nil)
-		if err == nil {
-			reportRetried(p, ctx, f, Func(fn))
-		}
+	if err != nil {
 		return err
 	}
 	r := newTaskRunnable(Func(fn))
 	adopt(&r.core, o)
 	return ex.Execute(ctx, r)
-}
-
-// reportRetried reports the failure of a task with Retry whose future need not be kept.
-func reportRetried[T any](p *Pool, ctx context.Context, f *Future[T], submitted any) {
-	f.OnDone(func() {
-		if end := (ending{err: f.Err()}); f.State() == Failed && !isAbrupt(end.err) {
-			p.report(ctx, TaskInfo{Executor: p.name, Name: f.Name(), Task: submitted}, end)
-		}
-	})
 }
 
 // Any submits the functions one by one until one has succeeded, and returns its
@@ -170,7 +167,7 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(f.scheduled()) }
+		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(&f.core) }
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -280,11 +277,10 @@ func (c *collector[T]) run(ctx context.Context) bool {
 	for c.mayRun != nil && c.tried < len(c.fs) {
 		f := c.fs[c.tried]
 		c.tried++
-		r, retries := f.core.Options().Plan.(helper)
 		switch {
 		case f.State().Done() || !c.mayRun(f):
-		case retries:
-			r.help(r.latest().Context())
+		case retryOf(&f.core) != nil:
+			f.help(f.core.Context())
 			return true
 		case f.State() == Pending:
 			f.run(ctx)

@@ -22,9 +22,10 @@ type work interface {
 	// taskCore returns the task, nil for none.
 	taskCore() *task.Task
 
-	// invoke calls the body in this goroutine, after taskCore().Begin, and concludes. A panic
-	// of the body is an ending; its runtime.Goexit goes on, and the caller concludes.
-	invoke(ctx context.Context) ending
+	// invoke calls the body in this goroutine, after taskCore().Begin, and concludes; on is the
+	// worker, nil for a run by hand. A panic of the body is an ending; its runtime.Goexit goes on,
+	// and the caller concludes.
+	invoke(ctx context.Context, on *engine.Worker) ending
 
 	// conclude completes the task, whose body has ended so, and returns the ending for the
 	// pool's reports. The outcome of the task is in its state.
@@ -69,26 +70,28 @@ func slotOf(t *task.Task) *engine.Slot { return t.Slot() }
 // plainFunc is a function without a task. Most work is one: it takes no allocation.
 type plainFunc func(context.Context) error
 
-func (f plainFunc) Slot() *engine.Slot                      { return nil }
-func (f plainFunc) Outcome() engine.Outcome                 { return engine.None }
-func (f plainFunc) Do(w *engine.Worker)                     { localOf(w).runPlain(f, f) }
-func (f plainFunc) taskCore() *task.Task                    { return nil }
-func (f plainFunc) invoke(ctx context.Context) ending       { return guarded(ctx, f) }
-func (f plainFunc) conclude(end ending) ending              { return end }
-func (f plainFunc) end(task.State, error) bool              { return false }
-func (f plainFunc) fail(error)                              {}
-func (f plainFunc) submitted() any                          { return Func(f) }
-func (f plainFunc) runnable() Runnable                      { return Func(f) }
-func (f plainFunc) detachBody() func(context.Context) error { return f }
+func (f plainFunc) Slot() *engine.Slot                                  { return nil }
+func (f plainFunc) Outcome() engine.Outcome                             { return engine.None }
+func (f plainFunc) Do(w *engine.Worker)                                 { localOf(w).runPlain(f, f) }
+func (f plainFunc) taskCore() *task.Task                                { return nil }
+func (f plainFunc) invoke(ctx context.Context, _ *engine.Worker) ending { return guarded(ctx, f) }
+func (f plainFunc) conclude(end ending) ending                          { return end }
+func (f plainFunc) end(task.State, error) bool                          { return false }
+func (f plainFunc) fail(error)                                          {}
+func (f plainFunc) submitted() any                                      { return Func(f) }
+func (f plainFunc) runnable() Runnable                                  { return Func(f) }
+func (f plainFunc) detachBody() func(context.Context) error             { return f }
 
 // plainRunnable is a Runnable of the user's without a task.
 type plainRunnable struct{ run Runnable }
 
-func (r *plainRunnable) Slot() *engine.Slot                      { return nil }
-func (r *plainRunnable) Outcome() engine.Outcome                 { return engine.None }
-func (r *plainRunnable) Do(w *engine.Worker)                     { localOf(w).runPlain(r, r.run.Run) }
-func (r *plainRunnable) taskCore() *task.Task                    { return nil }
-func (r *plainRunnable) invoke(ctx context.Context) ending       { return guarded(ctx, r.run.Run) }
+func (r *plainRunnable) Slot() *engine.Slot      { return nil }
+func (r *plainRunnable) Outcome() engine.Outcome { return engine.None }
+func (r *plainRunnable) Do(w *engine.Worker)     { localOf(w).runPlain(r, r.run.Run) }
+func (r *plainRunnable) taskCore() *task.Task    { return nil }
+func (r *plainRunnable) invoke(ctx context.Context, _ *engine.Worker) ending {
+	return guarded(ctx, r.run.Run)
+}
 func (r *plainRunnable) conclude(end ending) ending              { return end }
 func (r *plainRunnable) end(task.State, error) bool              { return false }
 func (r *plainRunnable) fail(error)                              {}
@@ -123,21 +126,27 @@ func (r *taskRunnable) Run(ctx context.Context) error {
 	return r.run.Run(ctx)
 }
 
-func (r *taskRunnable) invoke(ctx context.Context) ending {
+func (r *taskRunnable) invoke(ctx context.Context, on *engine.Worker) ending {
 	body := r.run.Run
 	if d, ok := r.run.(Dropped); ok {
 		body = d.body // its timeout is in ctx
 	}
-	return r.conclude(guarded(ctx, body))
+	end := guarded(ctx, body)
+	on.Showing()
+	return r.conclude(end)
 }
 
 func (r *taskRunnable) conclude(end ending) ending {
+	end, again := tryAgain(&r.core, end, func() {})
+	if again {
+		return end
+	}
 	r.core.Finish(end.state(), end.err, nil)
 	return end
 }
 
 func (r *taskRunnable) end(s task.State, err error) bool {
-	return r.core.CompletePending(s, err, nil)
+	return r.core.CompletePending(s, outcomeWithLast(&r.core, err), nil)
 }
 
 func (r *taskRunnable) fail(err error) { r.core.FinishUncalled(err, nil) }

@@ -102,7 +102,7 @@ type Engine struct {
 	idle     idleList           // workers that are parked
 	waking   *Worker            // was woken to look at the queue, and has not done so yet; else nil
 	fresh    *Worker            // workers that Unlock starts, linked by next
-	aside    int                // units that are aside; see Slot
+	aside    map[*Slot]Unit     // units that are aside; see Slot
 	blocked  list.List[*Waiter] // submitters that wait for room, the oldest first
 	nBlocked int                // length of blocked
 	holds    int                // engines that borrow from this one
@@ -161,7 +161,7 @@ func (e *Engine) Counts() Counts {
 	defer e.Unlock()
 	return Counts{
 		Limits: e.Limits, Stage: e.stage, Workers: e.workers, Active: e.active, Largest: e.largest,
-		Queued: e.waitsLocked() + e.aside, Blocked: e.nBlocked,
+		Queued: e.waitsLocked() + len(e.aside), Blocked: e.nBlocked,
 		Submitted: e.gate.submitted, Ended: e.ended, Runs: e.runs,
 	}
 }

@@ -171,8 +171,7 @@ func TestEngineFourSteps(t *testing.T) {
 				if got != c.want+" " {
 					t.Errorf("got %s, want %s", got, c.want)
 				}
-				e.Shutdown(nil)
-				e.Tidy()
+				shut(e)
 				<-e.Terminated()
 				if n := check(t, e); n.Ended[Succeeded] != 5 || n.Runs != 5 {
 					t.Errorf("counts are %+v", n)
@@ -220,8 +219,7 @@ func TestEngineTakesUnitOfWhoSawAnOutcome(t *testing.T) {
 			}
 			<-shown // the worker has not been counted as free yet
 		}
-		e.Shutdown(nil)
-		e.Tidy()
+		shut(e)
 		<-e.Terminated()
 		if c := check(t, e); c.Ended[Succeeded] != 100 {
 			t.Errorf("counts are %+v", c)
@@ -269,8 +267,7 @@ func TestEngineUnitRunsAgain(t *testing.T) {
 			if !slices.Equal(w.began, c.want) {
 				t.Errorf("in order %t: began %v, want %v", c.inOrder, w.began, c.want)
 			}
-			e.Shutdown(nil)
-			e.Tidy()
+			shut(e)
 			<-e.Terminated()
 		})
 	}
@@ -288,8 +285,7 @@ func TestEngineUnitRunsAgainAtShutdown(t *testing.T) {
 			u.runs = 3
 			e.Submit(u, false)
 			time.Sleep(time.Millisecond)
-			e.Shutdown(nil)
-			e.Tidy()
+			shut(e)
 			<-e.Terminated()
 			want := map[bool]Outcome{true: Succeeded, false: Canceled}[keeps]
 			if c := check(t, e); c.Ended[want] != 1 || u.ended != 1 {
@@ -314,8 +310,7 @@ func TestEngineBorrowsWorkers(t *testing.T) {
 		for n := range 10 {
 			e.Submit(w.probe(n), false)
 		}
-		e.Shutdown(nil)
-		e.Tidy()
+		shut(e)
 		<-e.Terminated()
 		if c := check(t, e); c.Ended[Succeeded] != 10 || w.most != 2 || c.Workers != 0 {
 			t.Errorf("%d at most at once, counts are %+v", w.most, c)
@@ -342,6 +337,15 @@ func TestEngineModel(t *testing.T) {
 			t.Fatalf("the seed is %d", seed)
 		}
 	}
+}
+
+// shut shuts an engine down, and ends what is not to run again.
+func shut(e *Engine) {
+	left, _ := e.Shutdown(nil)
+	for _, u := range left {
+		u.(*probe).end(Canceled)
+	}
+	e.Tidy()
 }
 
 func playModel(t *testing.T, seed uint64) {
@@ -443,8 +447,7 @@ func playModel(t *testing.T, seed uint64) {
 	}
 	for _, e := range engines {
 		if r.IntN(2) == 0 {
-			e.Shutdown(nil)
-			e.Tidy()
+			shut(e)
 		}
 	}
 	stops := r.IntN(2) == 0 // the lenders first
@@ -457,7 +460,7 @@ func playModel(t *testing.T, seed uint64) {
 				e.Leave(p.Slot(), p.Outcome)
 			}
 		} else {
-			e.Shutdown(nil)
+			shut(e)
 		}
 		e.Tidy()
 	}
@@ -467,7 +470,7 @@ func playModel(t *testing.T, seed uint64) {
 		case <-e.Terminated():
 		case <-time.After(time.Hour):
 			for j, e := range engines {
-				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, holds %d", j, i, e.Counts(), e.aside, e.holds)
+				t.Errorf("engine %d, of which %d is not terminated: %+v, aside %d, holds %d", j, i, e.Counts(), len(e.aside), e.holds)
 			}
 			t.FailNow()
 		}

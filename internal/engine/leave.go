@@ -44,7 +44,7 @@ func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
 		q.Remove(place)
 		e.releaseLocked(q, left)
 	case s.at == aside && out.Over():
-		e.aside--
+		delete(e.aside, s)
 		s.Clear()
 	default: // a worker has it, and counts it
 		e.Unlock()
@@ -53,13 +53,47 @@ func (e *Engine) Leave(s *Slot, look func() Outcome) (left Unit, last bool) {
 	if out.Over() {
 		e.ended[out]++
 	} else {
-		s.at = aside
-		e.aside++
+		e.setAsideLocked(left)
 	}
 	e.leftLocked()
 	last = e.stage != Running || e.workers == 0
 	e.Unlock()
 	return left, last
+}
+
+// setAsideLocked notes that a unit is neither in the queue nor with a worker, and not ended.
+func (e *Engine) setAsideLocked(u Unit) {
+	s := u.Slot()
+	s.at = aside
+	if e.aside == nil {
+		e.aside = make(map[*Slot]Unit)
+	}
+	e.aside[s] = u
+}
+
+// Return has a unit wait to run again that is aside, after a run elsewhere. mine is as for
+// Take.
+func (e *Engine) Return(s *Slot, mine func() bool) {
+	e.Lock()
+	if !mine() || s.at != aside { // a worker has it, and does it
+		e.Unlock()
+		return
+	}
+	u := e.aside[s]
+	delete(e.aside, s)
+	s.Clear()
+	keeps := e.stage == Running || e.stage == Shut && e.Keeps != nil && e.Keeps(u)
+	if keeps {
+		e.waitLocked(u)
+		e.dispatchLocked()
+	} else {
+		e.ended[Canceled]++
+	}
+	e.Unlock()
+	if !keeps {
+		defer e.Tidy()
+		e.Dropped(nil, u)
+	}
 }
 
 // Take has a unit leave the queue, if it waits there, and counts it as canceled.

@@ -30,6 +30,14 @@ func (e *Engine) Shutdown(match func(Unit) bool) (left []Unit, first bool) {
 		if match != nil {
 			left = e.takeFuncLocked(match)
 		}
+		if e.later != nil { // what waits to run again does not, unless it is kept
+			gone := e.later.RemoveFunc(func(u Unit) bool { return e.Keeps == nil || !e.Keeps(u) })
+			for _, u := range gone {
+				e.releaseLocked(e.later, u)
+			}
+			e.ended[Canceled] += int64(len(gone))
+			left = append(left, gone...)
+		}
 		e.turnAwayLocked()
 		e.retireLocked()
 		e.dispatchLocked()
@@ -79,8 +87,7 @@ func (e *Engine) Stop() (waiting []Unit, first bool) {
 		case out.Over():
 			e.ended[out]++
 		default: // it may be run elsewhere before it is ended
-			s.at = aside
-			e.aside++
+			e.setAsideLocked(u)
 		}
 	}
 	for n := e.blocked.First(); n != nil; n = n.Next() {
@@ -109,7 +116,7 @@ func (e *Engine) Tidy() {
 	e.Lock()
 	over := (e.stage == Shut || e.stage == Stopped) &&
 		(e.workers == 0 || e.Lender != nil && e.active == 0) &&
-		e.waitsLocked() == 0 && e.aside == 0 && e.holds == 0
+		e.waitsLocked() == 0 && len(e.aside) == 0 && e.holds == 0
 	if over {
 		e.stage = Tidying // so this is done once
 		if e.reaper != nil {

@@ -71,9 +71,10 @@ func (w *Worker) Called() { w.called = true }
 func (w *Worker) HasCalled() bool { return w.called }
 
 // Showing notes that the unit in hand is about to show its outcome, to somebody who may
-// submit another unit at once: from here on the worker is as good as free.
+// submit another unit at once: from here on the worker is as good as free. A nil w, which runs
+// nothing, does nothing.
 func (w *Worker) Showing() {
-	if w.engine.limited && !w.showing {
+	if w != nil && w.engine.limited && !w.showing {
 		w.showing = true
 		w.engine.showing.Add(1)
 	}
@@ -245,9 +246,8 @@ func (e *Engine) putBackLocked(w *Worker) (dropped Unit) {
 	switch out := u.Outcome(); {
 	case out.Over(): // since
 		w.Outcome = out
-	case w.Outcome == Elsewhere:
-		u.Slot().at = aside
-		e.aside++
+	case w.Outcome == Elsewhere && out != Again: // else that has ended one of its runs since
+		e.setAsideLocked(u)
 		if e.keyed != nil {
 			e.keyed.Release(u)
 		}

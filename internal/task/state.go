@@ -280,7 +280,7 @@ func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Con
 		c.run, c.cancel, c.cause = nil, nil, nil // those of the run before
 	}
 	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
-	if r == Repeatedly || bits&hasOptions != 0 && t.Options().Timeout > 0 {
+	if o := t.Options(); r == Repeatedly || o.Timeout > 0 || o.Repeats {
 		return t.bodyContext(), true
 	}
 	return (*lazyContext)(t), true
@@ -434,6 +434,9 @@ func (t *Task) IfNotDone(f func()) {
 // Unqueue removes t, which is done or is run by hand, from the owner's queue if it waits
 // there.
 func (o *Owner) Unqueue(t *Task) { o.unqueue(t) }
+
+// Again has t, of which a run by hand has ended, wait for its next run.
+func (o *Owner) Again(t *Task) { o.again(t) }
 
 // IsBackground reports whether ctx has neither values nor an end, so that there is no
 // need to keep it.

@@ -65,7 +65,8 @@ type Options struct {
 	Name     string
 	Timeout  time.Duration // bounds each run; 0 is none
 	Priority int64
-	Plan     any // what a scheduled pool keeps with the task
+	Plan     any  // what a pool keeps with the task
+	Repeats  bool // the body may run again, each time with a context of its own
 }
 
 var noOptions Options
@@ -73,6 +74,7 @@ var noOptions Options
 // Owner is the pool that a task is attached to.
 type Owner struct {
 	unqueue func(*Task)
+	again   func(*Task)
 	ctx     context.Context
 	epoch   time.Time
 	links   links // shared by its tasks that have no links of their own
@@ -91,10 +93,10 @@ func (o *Owner) Within(of *Owner) bool {
 }
 
 // Init initializes the owner: unqueue removes a task that is done, or is run by hand, from
-// the queue; the end of ctx ends the contexts of the bodies; monotonic times count from epoch.
+// the queue, and again has one wait for its next run, after one by hand; the end of ctx ends the contexts of the bodies; monotonic times count from epoch.
 // It returns ctx as the context of a body that was submitted with Background.
-func (o *Owner) Init(unqueue func(*Task), ctx context.Context, epoch time.Time) context.Context {
-	o.unqueue, o.ctx, o.epoch = unqueue, context.WithValue(ctx, ownerKey{}, o), epoch
+func (o *Owner) Init(unqueue, again func(*Task), ctx context.Context, epoch time.Time) context.Context {
+	o.unqueue, o.again, o.ctx, o.epoch = unqueue, again, context.WithValue(ctx, ownerKey{}, o), epoch
 	o.links = links{owner: o, shared: true}
 	return o.ctx
 }
@@ -252,6 +254,9 @@ func (t *Task) DueTime() time.Time { return t.dueTime() }
 
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
+
+// Context returns the context that ends those of the owner's bodies.
+func (o *Owner) Context() context.Context { return o.ctx }
 
 // Epoch returns the time from which the owner's monotonic times count.
 func (o *Owner) Epoch() time.Time { return o.epoch }
