@@ -69,12 +69,45 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 
 // help runs the task, if no worker has begun it, for a caller that is about to wait.
 func (f *Future[T]) help(ctx context.Context) {
-	if retryOf(&f.core) == nil {
-		if mayRun(ctx, &f.core) {
-			f.run(ctx)
+	t := &f.core
+	waits := task.OwnerOf(ctx)
+	switch {
+	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
+	case retryOf(t) != nil:
+		if isOwn(ctx, t) {
+			helpAttempts(ctx, []*task.Task{t}, nil, func(int) { f.run(ctx) })
 		}
-	} else if isOwn(ctx, &f.core) {
-		helpAttempts(ctx, []*task.Task{&f.core}, nil, func(int) { f.run(ctx) })
+	case mayRun(ctx, t):
+		f.run(ctx)
+	case t.State() == task.Pending && waits.Within(t.Owner()) && submittedFromOwnPool(t):
+		go f.runBeside()
+	case t.Owner().Within(waits):
+		lend(ctx, t)
+	}
+}
+
+// runBeside runs the task for a caller whose wait has a limit that the task has not. The caller
+// does nothing meanwhile, so that the pool runs no more than before. If the caller waits no
+// longer, the task goes on beside it.
+func (f *Future[T]) runBeside() {
+	defer logPanicOfContext()
+	f.run(f.core.Context())
+}
+
+// lend has the share that has t, or is to run t by key, run what may run now, as if by one more
+// worker of the pool that lends, until t is done: the caller has one, and waits.
+func lend(ctx context.Context, t *task.Task) {
+	for !t.State().Done() {
+		over := t.Owner().Help()
+		if over == nil {
+			return
+		}
+		select {
+		case <-over:
+		case <-t.Done():
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -139,7 +172,12 @@ func errorOf(t *task.Task) error {
 // Join waits until the task is done and its body has returned, which after Cancel and
 // Abandon may be later. It returns nil then, and the error of ctx if ctx ends first. A
 // body that joins its own task waits for ever.
-func (f *Future[T]) Join(ctx context.Context) error { return f.core.Join(ctx) }
+func (f *Future[T]) Join(ctx context.Context) error {
+	if !f.core.State().Done() && f.core.HasContext() {
+		f.help(ctx)
+	}
+	return f.core.Join(ctx)
+}
 
 // OnDone arranges for fn to be called once the task is done: by the goroutine
 // that completes it, in order of registration and with no lock held; at once,

@@ -253,9 +253,8 @@ func TestFutureRunWhileQueued(t *testing.T) {
 	})
 }
 
-// Get runs a task in its caller only where that is a task of the same pool that waits with the
-// context of the submission, and the task is due: else the end of the caller's context would not
-// end it, or another pool's limit would not hold.
+// A wait in a task runs another one only where both are of the same pool, the other was submitted
+// by a task of it, and is due: else another pool's limit would not hold.
 func TestFutureGetByTaskRunsOnlyItsOwn(t *testing.T) {
 	type intBody = func(context.Context) (int, error)
 	for name, c := range map[string]struct {
@@ -270,11 +269,28 @@ func TestFutureGetByTaskRunsOnlyItsOwn(t *testing.T) {
 			_, err := executor.Submit(ctx, pool, body).Get(context.WithValue(ctx, contextKey{}, 1))
 			return err
 		}},
-		"with another deadline": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+		"with another deadline": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			_, err := executor.Submit(ctx, pool, body).Get(short)
 			return err
+		}},
+		"without cancellation": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			_, err := executor.Submit(ctx, pool, body).Get(context.WithoutCancel(ctx))
+			return err
+		}},
+		"by Join": {true, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return executor.Submit(ctx, pool, body).Join(short)
+		}},
+		"by Done": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
+			select {
+			case <-executor.Submit(ctx, pool, body).Done():
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}},
 		"with the outer context": {false, func(ctx context.Context, pool, _ *executor.ScheduledPool, body intBody) error {
 			_, err := executor.Submit(context.Background(), pool, body).Get(ctx)

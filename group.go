@@ -87,7 +87,11 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	if p := g.pool; p != nil {
 		t.core.AttachCommon(&g.common)
 		g.waiting.add(t)
-		err = p.enter(g.ctx, t, &t.core)
+		if g.helps {
+			err = p.enterOrWait(g.ctx, t, &t.core)
+		} else {
+			err = p.enter(g.ctx, t, &t.core)
+		}
 	} else {
 		g.waiting.add(t)
 		err = g.ex.Execute(g.ctx, t)
@@ -424,7 +428,13 @@ func (m *mapping[In, Out]) call(fn func(context.Context) (Out, error)) *Future[O
 	}
 	t := NewTask(fn)
 	t.core.AttachCommon(&m.common)
-	if err := m.pool.enter(m.ctx, t.work(), &t.core); err != nil {
+	var err error
+	if m.helps {
+		err = m.pool.enterOrWait(m.ctx, t.work(), &t.core)
+	} else {
+		err = m.pool.enter(m.ctx, t.work(), &t.core)
+	}
+	if err != nil {
 		t.end(task.Failed, err) // unless the pool has completed it
 	}
 	return &t.future
@@ -472,6 +482,7 @@ func (m *mapping[In, Out]) soonest() *Future[Out] {
 func (m *mapping[In, Out]) end() {
 	m.cancel(nil)
 	for _, f := range m.flight {
+		f.end(task.Canceled, canceled(task.ContextError(m.ctx))) // it may be in no queue
 		f.Join(context.Background())
 	}
 }

@@ -107,17 +107,32 @@ func watched(t *task.Task) bool { return submittedWithContext(t) && !t.Grouped()
 // enter admits the work of t, which may be nil, submitted with ctx, or has the rejection
 // policy decide.
 func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
+	u = p.observe(u)
+	v, err := p.admit(ctx, u, t)
+	if v <= engine.Queued {
+		return err
+	}
+	return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
+}
+
+// observe returns what is to be admitted for u.
+func (p *Pool) observe(u work) work {
+	if o := p.observed.Load(); o != nil {
+		return o.admit(u)
+	}
+	return u
+}
+
+// admit is enter without the policy. With an error the task has been canceled.
+func (p *Pool) admit(ctx context.Context, u work, t *task.Task) (engine.Verdict, error) {
 	if submittedWithContext(t) {
 		if err := callUser(p, u, func() error { return task.IfEnded(ctx) }); err != nil {
 			u.end(task.Canceled, canceled(err))
-			return err
+			return engine.Taken, err
 		}
 	}
 	if p.hooks.Dropped != nil {
 		t.SetSubmitted(p.elapsed())
-	}
-	if o := p.observed.Load(); o != nil {
-		u = o.admit(u)
 	}
 	v := p.engine.Submit(u, false)
 	if v == engine.TooLate && p.comesFromWithin(ctx, t) {
@@ -126,10 +141,18 @@ func (p *Pool) enter(ctx context.Context, u work, t *task.Task) error {
 	if v == engine.Queued {
 		p.afterQueued(ctx, u, t)
 	}
-	if v <= engine.Queued {
-		return nil
+	return v, nil
+}
+
+// enterOrWait is enter for a task that its submitter, a task of the same pool, waits for: where
+// there is no room, it is left to that, which runs it.
+func (p *Pool) enterOrWait(ctx context.Context, u work, t *task.Task) error {
+	u = p.observe(u)
+	v, err := p.admit(ctx, u, t)
+	if v == engine.TooLate {
+		return p.refuse(ctx, u, *p.reject.Load(), ErrShutdown)
 	}
-	return p.refuse(ctx, u, *p.reject.Load(), reasonOf(v))
+	return err
 }
 
 // comesFromWithin reports whether a task that is due now, and was submitted with ctx, is the

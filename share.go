@@ -124,6 +124,7 @@ func (p *Pool) newShare(c ShareConfig, q engine.Queue, rate bucket.Bucket) (*Poo
 	s.settings.rate = c.Rate
 	s.owner.Lender = &p.owner
 	s.build(engine.Config{Limits: l, Queue: q, Lender: p.engine, Rate: rate})
+	s.owner.Lend = s.engine.Help
 	return s, nil
 }
 

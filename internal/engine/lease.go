@@ -151,6 +151,43 @@ func (e *Engine) nextTokenLocked() (at int64, ok bool) {
 // serve runs the next unit in the goroutine of on, a worker of the lender, and those after it
 // as long as the lender has nothing else for that worker.
 func (e *Engine) serve(w, on *Worker) {
+	if e.begin(w) {
+		e.serveGiven(w, on)
+	}
+}
+
+// Help runs a unit that may run now in a goroutine of its own, within limit and rate, and
+// returns a channel that is closed when it has run; nil if there is none. The caller has a
+// worker of the lender, and waits.
+func (e *Engine) Help() <-chan struct{} {
+	e.Lock()
+	if e.stage >= Stopped || e.active >= e.Max || e.readyLocked() == 0 {
+		e.Unlock()
+		return nil
+	}
+	w := e.hireLocked()
+	e.fresh, w.next = w.next, nil // it needs no lease
+	has := e.giveNextLocked(w)
+	if !has {
+		e.returnLocked(w)
+	}
+	e.Unlock()
+	if !has {
+		return nil
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if w.Local == nil && e.Started != nil {
+			e.Started(w)
+		}
+		e.serveGiven(w, nil)
+	}()
+	return over
+}
+
+// serveGiven is serve for a worker that has its first unit.
+func (e *Engine) serveGiven(w, on *Worker) {
 	runs := false
 	defer func() {
 		if !runs {
@@ -160,9 +197,6 @@ func (e *Engine) serve(w, on *Worker) {
 		defer e.handBack(w, false) // the goroutine ends
 		e.Lost(w, w.unit, recover())
 	}()
-	if !e.begin(w) {
-		return
-	}
 	for goesOn := true; goesOn; goesOn = e.handBack(w, on.mayGoOn()) { // then w may be another's
 		runs = true
 		w.run()
@@ -236,8 +270,12 @@ func (e *Engine) handBack(w *Worker, goesOn bool) bool {
 	return goesOn
 }
 
-// mayGoOn reports whether the engine of w has nothing else for w to do.
+// mayGoOn reports whether the engine of w has nothing else for w to do. A nil w is a helper,
+// which runs one unit.
 func (w *Worker) mayGoOn() bool {
+	if w == nil {
+		return false
+	}
 	e := w.engine
 	if e.timed != nil || e.Lender != nil {
 		return false

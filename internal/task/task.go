@@ -80,6 +80,10 @@ type Owner struct {
 	links   links // shared by its tasks that have no links of their own
 
 	Lender *Owner // has the workers of the owner, nil if they are its own
+
+	// Lend has the owner run a task that may run now in a goroutine of its own, and returns a
+	// channel that is closed then; nil if there is none. It is nil without a Lender.
+	Lend func() <-chan struct{}
 }
 
 // Within reports whether o is of, or its workers are those of of. A nil o is within none.
@@ -254,6 +258,14 @@ func (t *Task) DueTime() time.Time { return t.dueTime() }
 
 // Over reports whether the owner's context has ended.
 func (o *Owner) Over() bool { return o.ctx.Err() != nil }
+
+// Help calls Lend, if there is one.
+func (o *Owner) Help() <-chan struct{} {
+	if o == nil || o.Lend == nil {
+		return nil
+	}
+	return o.Lend()
+}
 
 // Context returns the context that ends those of the owner's bodies.
 func (o *Owner) Context() context.Context { return o.ctx }
