@@ -23,11 +23,6 @@ var durableMutants = []mutant{
 		new: "int64(time.Since(n.clock.base))",
 	},
 	{
-		file: "durable/heartbeat.go", what: "a node that was declared dead does not join again",
-		old: "			if !n.join(ctx) {\n\t\t\t\treturn\n\t\t\t}\n",
-		new: "",
-	},
-	{
 		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one said",
 		old: "	if q.era != c.mu.era {\n",
 		new: "	if false {\n",
@@ -36,16 +31,6 @@ var durableMutants = []mutant{
 		file: "durable/perform.go", what: "a run that was cut short decides anew what it is for",
 		old: "r.job.Attempt <= 1 && !cutShort {",
 		new: "r.job.Attempt <= 1 && (true || cutShort) {",
-	},
-	{
-		file: "durable/internal/transition/transition.go", what: "a claim keeps the epoch",
-		old: "	j.Owner = node\n\tup(&j.Epoch, most)\n",
-		new: "	j.Owner = node\n",
-	},
-	{
-		file: "durable/internal/transition/transition.go", what: "what is taken from a node keeps its epoch",
-		old: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n\tup(&j.Epoch, most)\n",
-		new: "	j.State, j.Owner, j.Started = durable.Waiting, \"\", time.Time{}\n",
 	},
 	{
 		file: "durable/internal/transition/transition.go", what: "a confirm is an attempt",
@@ -100,25 +85,9 @@ var durableMutants = []mutant{
 		new: "		return nil\n",
 	},
 	{
-		file: "durable/postgres/tx.go", what: "a transaction keeps what could not be added as a whole",
-		old: "rollback to savepoint executor",
-		new: "select 1",
-	},
-	{
-		file: "durable/postgres/claim.go", what: "a node that is dead claims",
-		old: " and exists (select from node)\n",
-		new: "\n",
-	},
-	{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",
 		old: "seen.kind = mine.kind and seen.turn = mine.turn where",
 		new: "seen.kind = mine.kind where",
-	},
-	{
-		file: "durable/postgres/insert.go", what: "no node is notified of a new job",
-		old: "where state = {Waiting} and due <= n.now + $16)",
-		new: "where state = {Waiting} and due <= n.now + $16 and id is null)",
-		by:  "./durable/postgres", test: "TestListenReportsDueJobs",
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",

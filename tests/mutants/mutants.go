@@ -1,10 +1,10 @@
 // Mutants breaks the code on purpose, in one place at a time, and runs the tests
 // on each broken copy. A mutant that no test notices is a test that is missing.
 //
-// The mutants are data: core.go, durable.go and executord.go. Each stands for a
-// bug of the past, or for a rule whose breach is easily overlooked: a wake-up, an
-// answer that gets lost, an epoch. They are not meant to be many, since a mutant
-// has to follow each change of the text that it breaks.
+// The mutants are data: core.go, durable.go and executord.go. Each brings back a
+// bug that this project once had, or that users of its rivals reported. A rule that
+// the ordinary tests hold needs no mutant: a mutant has to follow each change of the
+// text that it breaks.
 //
 //	go run ./tests/mutants               all
 //	go run ./tests/mutants -only heap    those whose file or description has "heap"

@@ -1,3 +1,3 @@
-// Package repo has the tests of the repository itself: its layout, its words, and
-// what its documents say of the code.
+// Package repo has the tests of the repository itself: which package may import
+// which, and what its documents say of the code.
 package repo

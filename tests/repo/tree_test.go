@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -17,13 +18,6 @@ import (
 )
 
 func TestMain(m *testing.M) { tree.Main(m) }
-
-// unreached reports a goal of the layout that has not been reached yet: it logs
-// as long as the work is under way, and fails once it is done.
-func unreached(t *testing.T, format string, args ...any) {
-	t.Helper()
-	t.Logf(format, args...)
-}
 
 // goFile is one parsed file of the workspace.
 type goFile struct {
@@ -141,4 +135,14 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// command runs a command and returns its output.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
 }

@@ -1,6 +1,5 @@
-// Package walk has one test for each way through the library whose length is
-// counted: how many functions run, in how many files. Package repo runs each of
-// them alone and counts; see TestWalks there.
+// Package walk has one test for each warm path of the library, so that a profile
+// of coverage shows which functions a simple call runs.
 //
 // The tests leave their pools running, since it would count as well to shut them
 // down.
