@@ -96,7 +96,7 @@ var coreMutants = []mutant{
 		file: "internal/engine/stop.go", what: "the alarm of an engine without work is not closed",
 		old: "		idle.Close()\n",
 		new: "		_ = idle\n",
-		by:  ".", test: "TestScheduledPoolAlarmsAreClosed",
+		by:  "./tests/realtime", test: "TestScheduledPoolAlarmsAreClosed",
 	},
 	{
 		file: "internal/ring/ring.go", what: "the ring retains what was removed from its middle",
