@@ -18,6 +18,7 @@ const (
 
 	dash        = "a range has two ends and one dash"
 	backwards   = "the range runs backwards"
+	zeroStep    = "a step must be at least 1"
 	badStep     = "a step must be a number"
 	writeStep   = `write a step such as "*/15" or "10-40/5"`
 	badStar     = "a star may be followed only by a slash and a step"
@@ -42,9 +43,13 @@ const (
 	writeZone   = `names are capitalized, as in "America/New_York"; abbreviations such as PST are not names`
 	writePrefix = "write CRON_TZ=Asia/Tokyo, without blanks, or CRON_TZ=UTC"
 
+	twoZones    = "is a second time zone"
+	saveWithout = "remove it; editors save UTF-8 without BOM, too"
+
 	unknownWord   = "unknown word"
 	theWords      = "the words are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually and @every"
 	badDuration   = "not a duration"
+	months12      = `months and years differ in length: write "@monthly", "@yearly" or five fields`
 	writeDuration = `write it like "90s" or "1h30m", up to about 290 years`
 )
 
@@ -83,7 +88,11 @@ func TestParseErrorParts(t *testing.T) {
 			`swap its ends, or write "6,0-1" to continue past the end`},
 		{"0 0 * nov-feb *", "month", "nov-feb", 7, backwards,
 			`swap its ends, or write "11-12,1-2" to continue past the end`},
-		{"*/0 * * * *", "minute", "0", 3, "a step must be at least 1", "leave the step out for every value"},
+		{"*/0 * * * *", "minute", "*/0", 1, zeroStep, `write "*" for every value`},
+		{"5/0 * * * *", "minute", "5/0", 1, zeroStep, `write "5" for that value alone, or "5/1" for every value from it on`},
+		{"0 0 * * mon/00", "day-of-week", "mon/00", 9, zeroStep, `write "mon" for that value alone, or "mon/1" for every value from it on`},
+		{"10-40/0 * * * *", "minute", "10-40/0", 1, zeroStep, `write "10-40" for every value of the range`},
+		{"1,5/0 * * * *", "minute", "5/0", 3, zeroStep, `write "5" for that value alone, or "5/1" for every value from it on`},
 		{"*/90 * * * *", "minute", "*/90", 1, "the step is too long for 0 to 59 and selects only 0",
 			`write "0" for a fixed time, or "@every 90m" for every 90 minutes of real time`},
 		{"0 */24 * * *", "hour", "*/24", 3, "the step is too long for 0 to 23 and selects only 0",
@@ -146,6 +155,10 @@ func TestParseErrorParts(t *testing.T) {
 		{"CRON_TZ=../etc 0 0 * * *", "zone", "../etc", 9, unknownZone, writeZone},
 		{"cron_tz=UTC 0 0 * * *", "zone", "cron_tz=UTC", 1, "the prefix for a zone is CRON_TZ= or TZ=",
 			"write it in capitals"},
+		{"CRON_TZ=UTC TZ=Asia/Tokyo 0 0 * * *", "zone", "TZ=Asia/Tokyo", 13, twoZones, "keep one of the two"},
+		{"TZ=UTC TZ=UTC @daily", "zone", "TZ=UTC", 8, twoZones, "keep one of the two"},
+		{"TZ=UTC CRON_TZ=", "zone", "CRON_TZ=", 8, twoZones, "keep one of the two"},
+		{"TZ=UTC cron_tz=UTC 0 0 * * *", "zone", "cron_tz=UTC", 8, twoZones, "keep one of the two"},
 		{"0 0 CRON_TZ=UTC * *", "day-of-month", "CRON_TZ=UTC", 5, days, "settings go on lines of their own"},
 		{"MAILTO=x 0 0 * *", "minute", "MAILTO=x", 1, minutes, "settings go on lines of their own"},
 		{"@dialy", "word", "@dialy", 1, unknownWord, `did you mean "@daily"?`},
@@ -157,6 +170,17 @@ func TestParseErrorParts(t *testing.T) {
 		{"@every", "", "", 0, "@every needs a duration", `write "@every 90s" or "@every 1h30m"`},
 		{"@every 90", "interval", "90", 8, badDuration, `give it a unit, such as "90s" or "90m"`},
 		{"@every 1d", "interval", "1d", 8, badDuration, `there is no unit for days: write "24h"`},
+		{"@every 1w", "interval", "1w", 8, badDuration, `there is no unit for weeks: write "168h"`},
+		{"@every 2W", "interval", "2W", 8, badDuration, `there is no unit for weeks: write "336h"`},
+		{"@every 1d12h", "interval", "1d12h", 8, badDuration, `there is no unit for days: write "36h"`},
+		{"@every 1w2d90m", "interval", "1w2d90m", 8, badDuration, `there is no unit for weeks: write "217h30m"`},
+		{"@every 5min", "interval", "5min", 8, badDuration, `write "5m"`},
+		{"@every 2hours30minutes", "interval", "2hours30minutes", 8, badDuration, `write "2h30m"`},
+		{"@every 3days", "interval", "3days", 8, badDuration, `there is no unit for days: write "72h"`},
+		{"@every 90sec", "interval", "90sec", 8, badDuration, `write "1m30s"`},
+		{"@every 1mo", "interval", "1mo", 8, badDuration, months12},
+		{"@every 2years", "interval", "2years", 8, badDuration, months12},
+		{"@every 99999999w", "interval", "99999999w", 8, badDuration, writeDuration},
 		{"@every 1h 30m", "interval", "30m", 11, "@every takes one duration",
 			`write it without blanks, such as "1h30m"`},
 		{"@every -1h", "interval", "-1h", 8, "must be longer than zero", ""},
@@ -175,6 +199,10 @@ func TestParseErrorParts(t *testing.T) {
 		{"", "", "", 0, noTime, writeTime},
 		{"  \t", "", "", 0, noTime, writeTime},
 		{"0 0\u00a0* * *", "character", "\u00a0", 4, "is U+00A0, not ASCII", "write a plain ' '"},
+		{"\ufeff0 0 * * *", "character", "\ufeff", 1, "is a byte order mark (BOM)", saveWithout},
+		{"0 0 \ufeff* * *", "character", "\ufeff", 5, "is a byte order mark (BOM)", saveWithout},
+		{"\ufffe0 0 * * *", "character", "\ufffe", 1, "is U+FFFE, not ASCII", "use plain ASCII"},
+		{"0 0 * \u200b* *", "character", "\u200b", 7, "is U+200B, which cannot be seen", "remove it"},
 		{"\x00 * * * *", "character", "\x00", 1, "is a control character", "remove it"},
 		{"\xff * * * *", "character", "\xff", 1, "is not UTF-8 text", ""},
 		{"� * * * *", "character", "�", 1, "is U+FFFD, not ASCII", "use plain ASCII"},

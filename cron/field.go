@@ -57,14 +57,13 @@ func (p parser) parseItem(f *field, item span) (set uint64, err error) {
 	}
 	step := 1
 	if stepped {
-		where := item.part(len(body)+1, stepText)
 		var ok bool
 		step, ok = number(stepText)
 		switch {
 		case !ok:
 			return 0, p.fail(f.name, item, "a step must be a number", `write a step such as "*/15" or "10-40/5"`)
 		case step == 0:
-			return 0, p.fail(f.name, where, "a step must be at least 1", "leave the step out for every value")
+			return 0, p.fail(f.name, item, "a step must be at least 1", zeroHint(body))
 		case step > 1 && step > high-low:
 			err := p.fail(f.name, item,
 				fmt.Sprintf("the step is too long for %d to %d and selects only %d", low, high, low),

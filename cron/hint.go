@@ -26,6 +26,12 @@ func (p parser) checkCharacters() error {
 		if r < 0x80 {
 			return p.fail("character", where, "is a control character", "remove it")
 		}
+		if r == '\ufeff' {
+			return p.fail("character", where, "is a byte order mark (BOM)", "remove it; editors save UTF-8 without BOM, too")
+		}
+		if unicode.Is(unicode.Cf, r) {
+			return p.fail("character", where, fmt.Sprintf("is %U, which cannot be seen", r), "remove it")
+		}
 		hint := "use plain ASCII"
 		if twin, ok := asciiTwin(r); ok {
 			hint = fmt.Sprintf("write a plain %q", twin)
@@ -222,6 +228,17 @@ func stepHint(f *field, starred bool, low, step int) string {
 	return hint
 }
 
+// zeroHint returns what a step of zero after body may have meant.
+func zeroHint(body string) string {
+	switch {
+	case body == "*":
+		return `write "*" for every value`
+	case strings.Contains(body, "-"):
+		return fmt.Sprintf("write %q for every value of the range", body)
+	}
+	return fmt.Sprintf("write %q for that value alone, or %q for every value from it on", body, body+"/1")
+}
+
 // wordHint guesses which @word was meant.
 func wordHint(text string) string {
 	names := []string{"@every", "@reboot"}
@@ -239,12 +256,83 @@ func durationHint(text string) string {
 	if n, ok := number(text); ok && n > 0 && n < 9999 {
 		return fmt.Sprintf("give it a unit, such as %q or %q", text+"s", text+"m")
 	}
-	if days, ok := strings.CutSuffix(strings.ToLower(text), "d"); ok {
-		if n, ok := number(days); ok && n > 0 && n < 9999 {
-			return fmt.Sprintf("there is no unit for days: write \"%dh\"", n*24)
-		}
+	switch d, unit := looseDuration(strings.ToLower(text)); {
+	case unit == "month" || unit == "year":
+		return `months and years differ in length: write "@monthly", "@yearly" or five fields`
+	case d <= 0:
+	case unit == "day" || unit == "week":
+		return fmt.Sprintf("there is no unit for %ss: write %q", unit, brief(d))
+	default:
+		return fmt.Sprintf("write %q", brief(d))
 	}
 	return `write it like "90s" or "1h30m", up to about 290 years`
+}
+
+// looseUnits are units as people write them, from the longest to the shortest. Months and years have no length.
+var looseUnits = []struct {
+	name   string
+	length time.Duration
+}{
+	{"year", 0}, {"month", 0}, {"week", 7 * 24 * time.Hour}, {"day", 24 * time.Hour},
+	{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second},
+}
+
+// looseDuration reads a duration in units of any spelling, such as 1w2d or 5min. It returns the greatest of its units
+// by name. The duration is 0 if the text is none, or a month or a year, which have no length.
+func looseDuration(text string) (total time.Duration, greatest string) {
+	most := len(looseUnits)
+	for text != "" {
+		digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+		n, ok := number(digits)
+		text = text[len(digits):]
+		name := text[:len(text)-len(strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz"))]
+		text = text[len(name):]
+		unit := looseUnit(name)
+		if !ok || n >= 9999 || unit < 0 {
+			return 0, ""
+		}
+		total += time.Duration(n) * looseUnits[unit].length
+		most = min(most, unit)
+	}
+	if most == len(looseUnits) {
+		return 0, ""
+	}
+	return total, looseUnits[most].name
+}
+
+// looseUnit returns the index of the unit with that name, its plural, or a short form of it. It returns -1 if there is
+// none.
+func looseUnit(name string) int {
+	switch name {
+	case "hr", "hrs":
+		name = "hour"
+	case "ms":
+		return -1 // neither months nor minutes
+	case "m": // the month is mo
+		name = "minute"
+	case "yr", "yrs":
+		name = "year"
+	}
+	for i, unit := range looseUnits {
+		if name != "" && strings.HasPrefix(unit.name+"s", strings.TrimSuffix(name, "s")) {
+			if name != "s" || unit.name == "second" {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// brief returns d, which is whole seconds, without units that are zero.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = text[:len(text)-2]
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = text[:len(text)-2]
+	}
+	return text
 }
 
 // zoneHint guesses why a zone could not be loaded.

@@ -74,6 +74,9 @@ func (p parser) parse(loc *time.Location) (Schedule, error) {
 			}
 			zone = prefix + name.text + " "
 			parts = parts[1:]
+			if len(parts) > 0 && isPrefix(parts[0]) {
+				return Schedule{}, p.fail("zone", parts[0], "is a second time zone", "keep one of the two")
+			}
 		}
 	}
 	if len(parts) == 0 {
@@ -129,14 +132,11 @@ func joined(parts []span) string {
 
 // zoneName returns the name of the zone if part is a CRON_TZ= or TZ= prefix.
 func (p parser) zoneName(part span) (name span, ok bool, err error) {
-	before, after, found := strings.Cut(part.text, "=")
-	if !found {
-		return span{}, false, nil
+	if !isPrefix(part) {
+		return span{}, false, nil // the error of the fields is clearer
 	}
-	if word := part.part(0, before); before != "CRON_TZ" && before != "TZ" {
-		if !is(word, "CRON_TZ") && !is(word, "TZ") {
-			return span{}, false, nil // the error of the fields is clearer
-		}
+	before, after, _ := strings.Cut(part.text, "=")
+	if before != "CRON_TZ" && before != "TZ" {
 		return span{}, false, p.fail("zone", part, "the prefix for a zone is CRON_TZ= or TZ=",
 			"write it in capitals")
 	}
@@ -147,6 +147,13 @@ func (p parser) zoneName(part span) (name span, ok bool, err error) {
 			"write CRON_TZ=Asia/Tokyo, without blanks, or CRON_TZ=UTC")
 	}
 	return name, true, nil
+}
+
+// isPrefix reports whether part is a prefix for a zone, in any case.
+func isPrefix(part span) bool {
+	before, _, found := strings.Cut(part.text, "=")
+	word := part.part(0, before)
+	return found && (is(word, "CRON_TZ") || is(word, "TZ"))
 }
 
 func (p parser) loadZone(name span) (*time.Location, error) {
