@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/postgres"
 )
 
 // Inserts that wait for a key, which an open transaction has taken, take no connection from the store nor from its
@@ -131,4 +132,31 @@ func TestInsertChangesAllThatIsRegisteredAgain(t *testing.T) {
 			t.Errorf("%s: schedule is %s", j.Key, got.Schedule)
 		}
 	}
+}
+
+// A job that was accepted is there, though the commit that was to add it first has failed: its row came before.
+func TestInsertCountsNoRowOfAFailedCommit(t *testing.T) {
+	store := open(t, dsn(t))
+	must(store.DB().Exec(`create sequence commits`))
+	must(store.DB().Exec(`create function refuse() returns trigger language plpgsql as $$ begin
+		if nextval('commits') = 1 then raise exception 'canceling statement due to lock timeout' using errcode = 'lock_not_available'; end if;
+		return null;
+	end $$`))
+	must(store.DB().Exec(`create constraint trigger refuse after insert on executor_job deferrable initially deferred
+		for each row execute function refuse()`))
+	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
+	if p := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})); p[0].ID != j.ID || !p[0].Changed {
+		t.Errorf("the answer is %+v", p[0])
+	}
+	if _, err := store.Get(t.Context(), j.ID); err != nil {
+		t.Errorf("the job that was accepted: %v", err)
+	}
+	if n := must(count(store, "commits")); n != 2 {
+		t.Errorf("%d commits were tried, want 2", n)
+	}
+}
+
+func count(store *postgres.Store, sequence string) (n int, err error) {
+	err = store.DB().QueryRow("select last_value from " + sequence).Scan(&n)
+	return n, err
 }
