@@ -10,10 +10,9 @@ import (
 
 // NoteAct keeps an act, and forgets those that are too old.
 func (s *Store) NoteAct(ctx context.Context, a durable.Act) error {
-	_, err := s.calls.ExecContext(ctx, `with old as (`+sqlrow.ForgetActs+clock+` - $7)
+	return exec(ctx, each(s.calls), `with old as (`+sqlrow.ForgetActs+clock+` - $7)
 		insert into executor_act (noted, who, action, job, key, reason, answer) values (`+clock+`, $1, $2, $3, $4, $5, $6)`,
 		a.Who, a.Action, uuid(a.Job), a.Key, a.Reason, a.Answer, durable.KeepActs.Microseconds())
-	return err
 }
 
 // Acts returns acts, the latest first.

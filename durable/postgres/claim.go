@@ -97,7 +97,6 @@ func claimJobs(pick, turned, busy, lost string) string {
 
 // Claim makes waiting jobs those of a node.
 func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
-	var c durable.ClaimResult
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	bounded := false
 	for i, k := range r.Kinds {
@@ -105,7 +104,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 		kinds[i], most[i], global[i] = k.Kind, int64(k.Max), int64(k.Global)
 		if k.Global > 0 {
 			if err := s.lockable(ctx, k.Kind); err != nil {
-				return c, err
+				return durable.ClaimResult{}, err
 			}
 		}
 	}
@@ -116,9 +115,9 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 		statement, args = claimBounded, append(args, global)
 	}
 	took := int64(-1)
-	err := s.direct(ctx, func(q querier) error {
+	c, err := do(ctx, s.direct, func(q querier) (c durable.ClaimResult, err error) {
 		rows, err := q.query(ctx, statement, args...)
-		return sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
+		err = sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
 			if j.ID != (durable.ID{}) {
 				c.Jobs = append(c.Jobs, *j)
 				return
@@ -129,6 +128,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 				s.limits.Clear() // the next claim makes them again: as it is busy, it comes soon
 			}
 		})
+		return c, err
 	})
 	if err != nil {
 		return c, err
@@ -149,7 +149,7 @@ func (s *Store) lockable(ctx context.Context, kind string) error {
 	if _, ok := s.limits.Load(kind); ok {
 		return nil
 	}
-	_, err := s.db.ExecContext(ctx, "insert into executor_limit (kind, turn) values ($1, 0) on conflict do nothing", kind)
+	err := exec(ctx, each(s.db), "insert into executor_limit (kind, turn) values ($1, 0) on conflict do nothing", kind)
 	if err == nil {
 		s.limits.Store(kind, true)
 	}

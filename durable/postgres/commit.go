@@ -16,14 +16,13 @@ import (
 
 // Commit confirms claims and commits outcomes.
 func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	var a durable.CommitResult
-	err := s.direct(ctx, func(q querier) (err error) {
-		if a, err = s.commitAll(ctx, q, b, patient); code(err) == lockNotAvailable {
-			a, err = s.commitAll(ctx, q, b, picky)
+	return do(ctx, s.direct, func(q querier) (durable.CommitResult, error) {
+		a, err := s.commitAll(ctx, q, b, patient)
+		if code(err) == lockNotAvailable {
+			return s.commitAll(ctx, q, b, picky)
 		}
-		return err
+		return a, err
 	})
-	return a, err
 }
 
 // statements are those of commitAll. A transaction that is left open must not hold up the jobs of which it has nothing.

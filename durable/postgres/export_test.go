@@ -47,7 +47,7 @@ const Notify = notify
 // InTx runs fn in a transaction as the store does for itself, with what runs a
 // statement in it.
 func InTx(ctx context.Context, db *sql.DB, fn func(exec func(statement string, args ...any) error) error) error {
-	return inTx(ctx, db, func(tx querier) error {
+	return together(db)(ctx, func(tx querier) error {
 		return fn(func(statement string, args ...any) error { return tx.exec(ctx, statement, args...) })
 	})
 }
@@ -83,14 +83,11 @@ func Empty(ctx context.Context, s *Store) error {
 
 // Statements returns how many statements it takes to insert jobs.
 func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
-	n := 0
-	err := s.inCall(ctx, func(tx querier, _ bool) error {
+	return call(ctx, s, func(tx querier, _ bool) (int, error) {
 		counted := &counter{tx, 0}
-		err := insertAll(ctx, counted, jobs, make([]durable.InsertResult, len(jobs)), durable.Placement{}, true)
-		n = counted.n
-		return err
+		_, err := insertAll(ctx, counted, jobs, nil, durable.Placement{}, true)
+		return counted.n, err
 	})
-	return n, err
 }
 
 type counter struct {

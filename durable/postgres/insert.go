@@ -55,31 +55,34 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
 	var placed []durable.InsertResult
 	if !reusing && (!keyed || len(jobs) == 1) {
-		added, missing, err := insert(ctx, standard{s.calls}, jobs, p, keyed, false)
-		if err == nil && missing == 0 {
-			s.lowerTo(added)
-			return added, nil
+		var err error
+		placed, err = do(ctx, each(s.calls), func(q querier) ([]durable.InsertResult, error) {
+			return insert(ctx, q, jobs, p, keyed, false)
+		})
+		if err == nil && !slices.ContainsFunc(placed, absent) {
+			s.lowerTo(placed)
+			return placed, nil
 		}
 		if err != nil && code(err) != lockNotAvailable {
 			return nil, explain(err, s.config.User)
 		}
-		placed = added
 	}
-	all := make([]durable.InsertResult, len(jobs))
-	err := s.inCall(ctx, func(tx querier, waits bool) error {
-		clear(all) // it may have to begin again
-		copy(all, placed)
+	var conflict *conflictError
+	placed, err := call(ctx, s, func(tx querier, waits bool) ([]durable.InsertResult, error) {
 		if waits || len(jobs) > 1 {
-			return insertAll(ctx, tx, jobs, all, durable.Placement{}, true)
+			return insertAll(ctx, tx, jobs, placed, durable.Placement{}, true)
 		}
-		return insertAll(ctx, tx, jobs, all, p, false)
+		return insertAll(ctx, tx, jobs, placed, p, false)
 	})
-	if err != nil && err != errConflict {
-		return nil, err
+	if errors.As(err, &conflict) {
+		return conflict.results, nil
 	}
-	s.lowerTo(all)
-	return all, nil
+	s.lowerTo(placed)
+	return placed, err
 }
+
+// absent reports whether a job was not added, and so may be there already.
+func absent(p durable.InsertResult) bool { return p.Now.IsZero() }
 
 // lowerTo lowers the floors to the jobs that were due already.
 func (s *Store) lowerTo(placed []durable.InsertResult) {
@@ -110,10 +113,10 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
-// insert adds the jobs that are not there, and returns how many were. With an error it returns none: the rows of a
-// statement arrive before its commit, which can fail. If tx is set, the commit may be late.
+// insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, the commit may be
+// late.
 func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
-	hurry, tx bool) ([]durable.InsertResult, int, error) {
+	hurry, tx bool) ([]durable.InsertResult, error) {
 	n := len(jobs)
 	var (
 		ids                            = make([]pgtype.UUID, n)
@@ -125,7 +128,6 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		attempts                       = make([]int32, n)
 		index                          = make(map[durable.ID]int, n)
 		placed                         = make([]durable.InsertResult, n)
-		missing                        = n
 	)
 	for i, j := range jobs {
 		index[j.ID] = i
@@ -138,7 +140,7 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		ids, keys, kinds, payloads, priorities, schedules, misses, dues, delays, attempts, timeouts, near, hurry, tx,
 		metas)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -146,23 +148,19 @@ func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Pla
 		var due, now, notified int64
 		var held bool
 		if err := rows.Scan(&id, &due, &held, &now, &notified); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		known, err := sqlrow.ID(id)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		i := index[known]
 		n := jobs[i]
 		n.Due = sqlrow.Time(due)
 		j := transition.New(n, p, held, sqlrow.Time(now))
 		placed[i] = durable.InsertResult{Job: j, Changed: true, Held: held, Now: sqlrow.Time(now)}
-		missing--
 	}
-	if err := rows.Err(); err != nil { // maybe that of the commit, which follows the rows
-		return nil, 0, err
-	}
-	return placed, missing, nil
+	return placed, rows.Err()
 }
 
 var selectJob = "select " + sqlrow.Read + " from executor_job "
@@ -199,7 +197,11 @@ func put(ctx context.Context, tx querier, j *durable.Job, now time.Time) error {
 }
 
 func serverTime(ctx context.Context, q querier) (time.Time, error) {
+	return readTime(q.queryRow(ctx, "select "+clock))
+}
+
+func readTime(row sqlrow.Scanner) (time.Time, error) {
 	var now int64
-	err := q.queryRow(ctx, "select "+clock).Scan(&now)
+	err := row.Scan(&now)
 	return sqlrow.Time(now), err
 }

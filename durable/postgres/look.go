@@ -31,8 +31,7 @@ func (s *Store) Report(ctx context.Context, node string, r durable.Report) error
 		ids[i], notes[i] = uuid(p.Job), p.Note
 		epochs[i], done[i], total[i], noted[i] = p.Epoch, p.Done, p.Total, sqlrow.Micros(p.At)
 	}
-	_, err := s.db.ExecContext(ctx, report, node, sqlrow.Details(r.Details), ids, epochs, done, total, notes, noted)
-	return err
+	return exec(ctx, each(s.db), report, node, sqlrow.Details(r.Details), ids, epochs, done, total, notes, noted)
 }
 
 // Nodes returns the nodes that are alive.

@@ -16,13 +16,15 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 
 // Join adds a node.
 func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (time.Time, error) {
-	var now int64
-	err := s.db.QueryRowContext(ctx, `with n as materialized (select `+clock+` as now)
-		insert into executor_node (id, lease_until, lease, joined) select $1, n.now + $2, $2, n.now from n
-		on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease, joined = excluded.joined
-		returning lease_until - $2`, node, lease.Microseconds()).Scan(&now)
-	return sqlrow.Time(now), err
+	return do(ctx, each(s.db), func(q querier) (time.Time, error) {
+		return readTime(q.queryRow(ctx, joinNode, node, lease.Microseconds()))
+	})
 }
+
+const joinNode = `with n as materialized (select ` + clock + ` as now)
+	insert into executor_node (id, lease_until, lease, joined) select $1, n.now + $2, $2, n.now from n
+	on conflict (id) do update set lease_until = excluded.lease_until, lease = excluded.lease, joined = excluded.joined
+	returning lease_until - $2`
 
 // heartbeat renews a lease, begins those of others anew or cuts them down after a jump of the clock, and looks for a
 // job as lookJobs does. The sub-selects see the leases as they were before it. A row whose lease_until is 0 is a
@@ -49,40 +51,47 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 // paused and nothing is to be canceled it is one statement.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 	w durable.Watch) (durable.HeartbeatResult, error) {
-	var p durable.HeartbeatResult
-	var now int64
-	var dead, wanted, paused bool
-	high, normal, low := s.floors.of(w.Kinds)
-	err := s.db.QueryRowContext(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds(),
-		high, normal, low).Scan(&now, &p.Alive, &dead, &wanted, &paused, &p.Due)
-	if err != nil {
+	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {
+		high, normal, low := s.floors.of(w.Kinds)
+		var now int64
+		err = q.queryRow(ctx, heartbeat, node, lease.Microseconds(), w.Kinds, w.Ahead.Microseconds(),
+			high, normal, low).Scan(&now, &p.Alive, &p.dead, &p.wanted, &p.paused, &p.Due)
+		p.Now = sqlrow.Time(now)
 		return p, err
+	})
+	if err != nil {
+		return durable.HeartbeatResult{}, err
 	}
-	s.floors.heard(now)
-	p.Now = sqlrow.Time(now)
-	if dead || !p.Alive {
-		err = inTx(ctx, s.db, func(tx querier) (err error) {
-			p.Freed, p.Dead, err = reap(ctx, tx, node)
-			return err
-		})
+	s.floors.heard(sqlrow.Micros(p.Now))
+	if p.dead || !p.Alive {
+		r, err := do(ctx, together(s.db), func(tx querier) (reaped, error) { return reap(ctx, tx, node) })
 		s.floors.reset()
 		if err != nil {
-			return p, err
+			return durable.HeartbeatResult{}, err
+		}
+		p.Freed, p.Dead = r.freed, r.dead
+	}
+	if p.paused {
+		if p.Paused, err = s.PausedKinds(ctx); err != nil {
+			return durable.HeartbeatResult{}, err
 		}
 	}
-	if paused {
-		if p.Paused, err = sqlrow.Strings(s.db.QueryContext(ctx, selectPaused)); err != nil {
-			return p, err
-		}
-	}
-	if wanted {
+	if p.wanted {
 		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectToCancel, node))
+		if err != nil {
+			return durable.HeartbeatResult{}, err
+		}
 		for _, j := range jobs {
 			p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
-		return p, err
 	}
-	return p, nil
+	return p.HeartbeatResult, nil
+}
+
+// pulse is what a heartbeat's statement answers.
+type pulse struct {
+	durable.HeartbeatResult
+	dead, wanted, paused bool // there is something of the sort
 }
 
 // selectToCancel selects what a node runs that is to be canceled.
@@ -130,32 +139,38 @@ var bury = sqlrow.SQL(`insert into executor_node (id, lease_until, lease)
 	select distinct owner, 0, 0 from executor_job j where state in {Held} and not exists (select from executor_node where id = j.owner)
 	on conflict do nothing`)
 
+// reaped is what reap has done.
+type reaped struct {
+	freed int
+	dead  []durable.ID
+}
+
 // reap removes nodes whose lease is over, and frees what they held. It waits for no lock: a node that was stopped in
 // the middle of a transaction must not stop those that free its jobs. Each statement has a snapshot of its own: the
 // second sees what a node claimed up to the moment in which the first removed it.
-func reap(ctx context.Context, tx querier, node string) (freed int, dead []durable.ID, err error) {
+func reap(ctx context.Context, tx querier, node string) (r reaped, err error) {
 	if err := tx.exec(ctx, `delete from executor_node where id in (
 		select id from executor_node where id <> $1 and lease_until < `+clock+` for update skip locked)`, node); err != nil {
-		return 0, nil, err
+		return r, err
 	}
 	var buried string
-	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&freed, &buried); err != nil {
-		return 0, nil, err
+	if err := tx.queryRow(ctx, reapJobs, durable.MaxLost).Scan(&r.freed, &buried); err != nil {
+		return r, err
 	}
 	if err := tx.exec(ctx, bury); err != nil {
-		return 0, nil, err
+		return r, err
 	}
 	for text := range strings.FieldsSeq(buried) {
 		id, err := durable.ParseID(text)
 		if err != nil {
-			return 0, nil, err
+			return r, err
 		}
-		dead = append(dead, id)
+		r.dead = append(r.dead, id)
 	}
-	if freed == 0 {
-		return 0, nil, nil
+	if r.freed == 0 {
+		return r, nil
 	}
-	return freed, dead, notifyNodes(ctx, tx)
+	return r, notifyNodes(ctx, tx)
 }
 
 // notifyNodes wakes the nodes when tx is committed.
@@ -165,7 +180,7 @@ func notifyNodes(ctx context.Context, q querier) error {
 
 // Leave removes a node.
 func (s *Store) Leave(ctx context.Context, node string) error {
-	return inTx(ctx, s.db, func(tx querier) error {
+	return together(s.db)(ctx, func(tx querier) error {
 		// In this order: nothing can be claimed for the node in between.
 		if err := tx.exec(ctx, "delete from executor_node where id = $1", node); err != nil {
 			return err
@@ -192,10 +207,7 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 	if err := s.db.QueryRowContext(ctx, underWay, node).Scan(&later); err != nil {
 		return false, err
 	}
-	err = inTx(ctx, s.db, func(tx querier) (err error) {
-		left, err = release(ctx, tx, node, keep)
-		return err
-	})
+	left, err = do(ctx, together(s.db), func(tx querier) (bool, error) { return release(ctx, tx, node, keep) })
 	s.floors.reset()
 	return left || later, err
 }

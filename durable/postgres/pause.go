@@ -14,8 +14,7 @@ func (s *Store) PauseKind(ctx context.Context, kind string, pause bool) error {
 	if pause {
 		statement = "insert into executor_pause (kind) values ($1) on conflict do nothing"
 	}
-	_, err := s.calls.ExecContext(ctx, statement, kind)
-	return err
+	return exec(ctx, each(s.calls), statement, kind)
 }
 
 // PausedKinds returns the kinds that are paused.

@@ -224,47 +224,6 @@ func (s *Store) Close() error {
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())
 }
 
-// inTx runs fn in a transaction, again if the server broke it off for another one.
-func inTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
-	var err error
-	for range 5 {
-		if err = tryTx(ctx, db, fn); !broken(err) {
-			return err
-		}
-	}
-	return err
-}
-
-// inCall is inTx for a user's call. It may have to wait for a row until a person ends a transaction, and does so with a
-// connection that no other call needs; then waits is true.
-func (s *Store) inCall(ctx context.Context, fn func(tx querier, waits bool) error) error {
-	err := inTx(ctx, s.calls, func(tx querier) error {
-		if err := tx.exec(ctx, "select "+hasty); err != nil {
-			return err
-		}
-		return fn(tx, false)
-	})
-	if code(err) == lockNotAvailable {
-		err = inTx(ctx, s.queue, func(tx querier) error { return fn(tx, true) })
-	}
-	return explain(err, s.config.User)
-}
-
-func tryTx(ctx context.Context, db *sql.DB, fn func(tx querier) error) error {
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := fn(standard{tx}); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// broken reports whether err is a deadlock or a failure to serialize.
-func broken(err error) bool { return code(err) == "40P01" || code(err) == "40001" }
-
 // code returns the server's code of the error, "" if it is not the server's.
 func code(err error) string {
 	var pg *pgconn.PgError

@@ -35,7 +35,7 @@ var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 	for _, forget := range []string{forgetBegun, sqlrow.ForgetProgress} {
-		if _, err := s.db.ExecContext(ctx, forget); err != nil {
+		if err := exec(ctx, each(s.db), forget); err != nil {
 			return 0, err
 		}
 	}
@@ -45,8 +45,11 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 		if keep == 0 {
 			continue // for ever
 		}
-		n := 0
-		if err := s.db.QueryRowContext(ctx, pruneJobs(state), keep.Microseconds(), pruneLimit).Scan(&n); err != nil {
+		n, err := do(ctx, each(s.db), func(q querier) (n int, err error) {
+			err = q.queryRow(ctx, pruneJobs(state), keep.Microseconds(), pruneLimit).Scan(&n)
+			return n, err
+		})
+		if err != nil {
 			return removed, err
 		}
 		removed += n
@@ -64,19 +67,24 @@ func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {
 func (s *Store) pruneRuns(ctx context.Context, keep time.Duration) (int, error) {
 	s.pruned.Lock()
 	defer s.pruned.Unlock()
-	var looked, gone int
-	var job pgtype.UUID
-	var seq sql.NullInt64
-	err := s.db.QueryRowContext(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(),
-		pruneLook).Scan(&looked, &gone, &job, &seq)
+	type pruned struct {
+		looked, gone int
+		job          pgtype.UUID
+		seq          sql.NullInt64
+	}
+	p, err := do(ctx, each(s.db), func(q querier) (p pruned, err error) {
+		err = q.queryRow(ctx, pruneRuns, uuid(s.pruned.job), s.pruned.seq, keep.Microseconds(),
+			pruneLook).Scan(&p.looked, &p.gone, &p.job, &p.seq)
+		return p, err
+	})
 	if err != nil {
 		return 0, err
 	}
-	s.pruned.job, s.pruned.seq = job.Bytes, seq.Int64
-	if looked < pruneLook {
+	s.pruned.job, s.pruned.seq = p.job.Bytes, p.seq.Int64
+	if p.looked < pruneLook {
 		s.pruned.job, s.pruned.seq = durable.ID{}, 0
 	}
-	return gone, nil
+	return p.gone, nil
 }
 
 // pruneLook is how many runs of the history one call of Prune reads.

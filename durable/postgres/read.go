@@ -13,24 +13,24 @@ import (
 )
 
 // Change carries out a user's request.
-func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (answer durable.Answer, err error) {
-	err = s.inCall(ctx, func(tx querier, _ bool) error {
-		answer = durable.NotFound
+func (s *Store) Change(ctx context.Context, id durable.ID, c durable.Change) (durable.Answer, error) {
+	answer, err := call(ctx, s, func(tx querier, _ bool) (durable.Answer, error) {
 		j, err := lock(ctx, tx, "id = $1", uuid(id))
 		if err != nil || j == nil {
-			return err
+			return durable.NotFound, err
 		}
 		now, err := serverTime(ctx, tx)
 		if err != nil {
-			return err
+			return durable.NotFound, err
 		}
-		if answer = transition.Change(j, c, now); answer == durable.TooLate {
-			return nil
+		answer := transition.Change(j, c, now)
+		if answer == durable.TooLate {
+			return answer, nil
 		}
 		if c.Op == durable.OpDelete {
-			return tx.exec(ctx, `with runs as (delete from executor_run where job = $1) delete from executor_job where id = $1`, uuid(id))
+			return answer, tx.exec(ctx, `with runs as (delete from executor_run where job = $1) delete from executor_job where id = $1`, uuid(id))
 		}
-		return put(ctx, tx, j, now)
+		return answer, put(ctx, tx, j, now)
 	})
 	s.floors.reset()
 	return answer, err

@@ -17,9 +17,11 @@ import (
 	"github.com/executor-go/executor/durable/internal/transition"
 )
 
-// errConflict is the error of insertAll if a key is taken by another sort of job. What it has done is to be rolled
-// back.
-var errConflict = errors.New("durable/postgres: a key is taken by another sort of job")
+// A conflictError is the error of insertAll if a key is taken by another sort of job. What it has done is to be rolled
+// back, and the results are these.
+type conflictError struct{ results []durable.InsertResult }
+
+func (*conflictError) Error() string { return "durable/postgres: a key is taken by another sort of job" }
 
 // errBusyKeys is the error of a key of which the job is never there when it is looked at.
 var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
@@ -35,16 +37,17 @@ type insertion struct {
 	conflict bool
 }
 
-// insertAll inserts those of the jobs that are not placed yet, by the same few statements however many they are. They
-// are added in the order of their keys, so that programs which add the same ones at the same time wait for each other,
-// and not in a circle. If one of several can't have its key, the error is errConflict, and the results are those of
-// none.
-func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, placed []durable.InsertResult,
-	p durable.Placement, late bool) error {
+// insertAll inserts those of the jobs that are not among the ones that were added before, by the same few statements
+// however many they are. They are added in the order of their keys, so that programs which add the same ones at the same
+// time wait for each other, and not in a circle. If one of several can't have its key, the error is a conflictError.
+func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []durable.InsertResult,
+	p durable.Placement, late bool) ([]durable.InsertResult, error) {
+	placed := make([]durable.InsertResult, len(jobs))
+	copy(placed, before)
 	in := insertion{querier: tx, jobs: jobs, placed: placed, was: make([]durable.Job, len(jobs))}
 	var rest []int
 	for i := range jobs {
-		if placed[i].Now.IsZero() {
+		if absent(placed[i]) {
 			rest = append(rest, i)
 		}
 	}
@@ -52,7 +55,7 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, placed []
 	err := freeKeys(ctx, tx, in.some(rest))
 	for try := 0; err == nil && len(rest) > 0; try++ {
 		if try == 10 {
-			return errBusyKeys
+			return nil, errBusyKeys
 		}
 		if rest, err = in.add(ctx, rest, p, late); err == nil && len(rest) > 0 {
 			rest, err = in.amend(ctx, rest)
@@ -60,22 +63,22 @@ func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, placed []
 	}
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case in.conflict:
 		for i, n := range jobs {
 			was := in.was[i]
 			placed[i] = durable.InsertResult{Job: was, Now: in.now, KindTaken: was.Kind != "" && was.Kind != n.Kind}
 		}
-		return errConflict
+		return nil, &conflictError{placed}
 	case len(in.changed) > 0:
 		if err := putAll(ctx, tx, in.changed, in.now); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if slices.ContainsFunc(placed, func(p durable.InsertResult) bool { return !p.Changed }) {
-		return tx.exec(ctx, follow)
+		return placed, tx.exec(ctx, follow)
 	}
-	return nil
+	return placed, nil
 }
 
 // follow makes the transaction wait at its end until what it has found is as safe as what it writes. A job may be there
@@ -94,12 +97,12 @@ func (in *insertion) some(places []int) []durable.NewJob {
 
 // add adds the jobs at these places, and returns the places of those that are there.
 func (in *insertion) add(ctx context.Context, places []int, p durable.Placement, late bool) (there []int, err error) {
-	added, _, err := insert(ctx, in, in.some(places), p, false, late)
+	added, err := insert(ctx, in, in.some(places), p, false, late)
 	if err != nil {
 		return nil, err
 	}
 	for k, i := range places {
-		if in.placed[i] = added[k]; added[k].Now.IsZero() {
+		if in.placed[i] = added[k]; absent(added[k]) {
 			there = append(there, i)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"reflect"
 	"strings"
 
@@ -173,34 +174,46 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 	if err != nil {
 		return nil, err
 	}
-	placed := make([]durable.InsertResult, len(jobs))
-	if len(jobs) <= 1 {
-		err = insertAll(ctx, q, jobs, placed, durable.Placement{}, true)
-	} else {
-		err = inSavepoint(ctx, q, func() error { return insertAll(ctx, q, jobs, placed, durable.Placement{}, true) })
+	by := within(q)
+	if len(jobs) > 1 {
+		by = savepoint(q)
 	}
-	if err != nil && err != errConflict {
+	placed, err := do(ctx, by, func(q querier) ([]durable.InsertResult, error) {
+		return insertAll(ctx, q, jobs, nil, durable.Placement{}, true)
+	})
+	if conflict := (*conflictError)(nil); errors.As(err, &conflict) {
+		return conflict.results, nil
+	}
+	if err != nil {
 		return nil, foreign(err)
 	}
 	s.lowerTo(placed)
 	return placed, nil
 }
 
-// inSavepoint undoes what fn has done if its error is errConflict.
-func inSavepoint(ctx context.Context, q querier, fn func() error) error {
-	if err := q.exec(ctx, "savepoint executor"); err != nil {
-		return err
-	}
-	conflict := fn()
-	if conflict != nil && conflict != errConflict {
-		return conflict // the transaction is of no use any more
-	}
-	if conflict != nil {
-		if err := q.exec(ctx, "rollback to savepoint executor"); err != nil {
+// within leaves the commit to the caller's transaction.
+func within(q querier) way {
+	return func(ctx context.Context, fn func(q querier) error) error { return fn(q) }
+}
+
+// savepoint is within, and undoes what fn has done if its error is a conflictError: after any other the transaction is
+// of no use.
+func savepoint(q querier) way {
+	return func(ctx context.Context, fn func(q querier) error) error {
+		if err := q.exec(ctx, "savepoint executor"); err != nil {
 			return err
 		}
+		err := fn(q)
+		if err != nil {
+			if !errors.As(err, new(*conflictError)) {
+				return err
+			}
+			if err := q.exec(ctx, "rollback to savepoint executor"); err != nil {
+				return err
+			}
+		}
+		return cmp.Or(q.exec(ctx, "release savepoint executor"), err)
 	}
-	return cmp.Or(q.exec(ctx, "release savepoint executor"), conflict)
 }
 
 // CompleteTx commits in the caller's transaction.
@@ -209,5 +222,5 @@ func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitR
 	if err != nil {
 		return durable.CommitResult{}, err
 	}
-	return s.commitAll(ctx, q, b, picky)
+	return do(ctx, within(q), func(q querier) (durable.CommitResult, error) { return s.commitAll(ctx, q, b, picky) })
 }
