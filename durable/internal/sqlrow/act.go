@@ -1,8 +1,6 @@
 package sqlrow
 
 import (
-	"database/sql"
-
 	"github.com/executor-go/executor/durable"
 )
 
@@ -27,23 +25,15 @@ func Acts(f durable.ActFilter, place func(int) string, id func(durable.ID) any) 
 }
 
 // ScanActs reads and closes rows of Acts.
-func ScanActs(rows *sql.Rows, err error) (all []durable.Act, _ error) {
-	if err != nil {
-		return nil, err
+var ScanActs = all(func(row Scanner) (a durable.Act, err error) {
+	var id []byte
+	var noted int64
+	if err = row.Scan(&a.Seq, &noted, &a.Who, &a.Action, &id, &a.Key, &a.Reason, &a.Answer); err != nil {
+		return a, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var a durable.Act
-		var id []byte
-		var noted int64
-		if err := rows.Scan(&a.Seq, &noted, &a.Who, &a.Action, &id, &a.Key, &a.Reason, &a.Answer); err != nil {
-			return nil, err
-		}
-		if a.Job, err = ID(id); err != nil {
-			return nil, err
-		}
-		a.At = Time(noted)
-		all = append(all, a)
+	if a.Job, err = ID(id); err != nil {
+		return a, err
 	}
-	return all, rows.Err()
-}
+	a.At = Time(noted)
+	return a, nil
+})

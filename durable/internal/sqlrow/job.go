@@ -85,19 +85,11 @@ func Scan(s Scanner) (durable.Job, error) {
 
 // ScanAll reads and closes rows of jobs.
 func ScanAll(rows Rows, err error) ([]durable.Job, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	r := readsAll()
-	var jobs []durable.Job
-	for rows.Next() {
-		if err := r.scan(rows); err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, r.job)
-	}
-	return jobs, rows.Err()
+	return all(func(row Scanner) (durable.Job, error) {
+		err := r.scan(row)
+		return r.job, err
+	})(rows, err)
 }
 
 // ScanClaimed reads and closes rows of Claimed, and calls each with the job of one after the other, which each has to

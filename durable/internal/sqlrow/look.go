@@ -28,54 +28,36 @@ var NodeColumns = SQL(`id, lease_until, lease, joined, info,
 	(select count(*) from executor_job where state in {Held} and owner = executor_node.id)`)
 
 // ScanNodes reads and closes rows of nodes. Details that can't be read are none.
-func ScanNodes(rows Rows, err error) ([]durable.NodeInfo, error) {
-	if err != nil {
-		return nil, err
+var ScanNodes = all(func(row Scanner) (n durable.NodeInfo, err error) {
+	var until, lease, joined int64
+	var info string
+	if err = row.Scan(&n.Name, &until, &lease, &joined, &info, &n.Jobs); err != nil {
+		return n, err
 	}
-	defer rows.Close()
-	var nodes []durable.NodeInfo
-	for rows.Next() {
-		var n durable.NodeInfo
-		var until, lease, joined int64
-		var info string
-		if err := rows.Scan(&n.Name, &until, &lease, &joined, &info, &n.Jobs); err != nil {
-			return nil, err
-		}
-		if info != "" && json.Unmarshal([]byte(info), &n.NodeDetails) != nil {
-			n.NodeDetails = durable.NodeDetails{}
-		}
-		n.Joined, n.Beat, n.Lease = Time(joined), Time(until-lease), time.Duration(lease)*time.Microsecond
-		nodes = append(nodes, n)
+	if info != "" && json.Unmarshal([]byte(info), &n.NodeDetails) != nil {
+		n.NodeDetails = durable.NodeDetails{}
 	}
-	return nodes, rows.Err()
-}
+	n.Joined, n.Beat, n.Lease = Time(joined), Time(until-lease), time.Duration(lease)*time.Microsecond
+	return n, nil
+})
 
 // ReadProgress selects what ScanProgress reads, of jobs for which the caller adds a condition.
 var ReadProgress = SQL(`select p.job, p.epoch, p.done, p.total, p.note, p.noted from executor_progress p
 	join executor_job j on j.id = p.job and j.epoch = p.epoch and j.state = {Running}`)
 
 // ScanProgress reads and closes rows of ReadProgress.
-func ScanProgress(rows Rows, err error) ([]durable.RunProgress, error) {
-	if err != nil {
-		return nil, err
+var ScanProgress = all(func(row Scanner) (p durable.RunProgress, err error) {
+	var id []byte
+	var noted int64
+	if err = row.Scan(&id, &p.Epoch, &p.Done, &p.Total, &p.Note, &noted); err != nil {
+		return p, err
 	}
-	defer rows.Close()
-	var all []durable.RunProgress
-	for rows.Next() {
-		var p durable.RunProgress
-		var id []byte
-		var noted int64
-		if err := rows.Scan(&id, &p.Epoch, &p.Done, &p.Total, &p.Note, &noted); err != nil {
-			return nil, err
-		}
-		if p.Job, err = ID(id); err != nil {
-			return nil, err
-		}
-		p.At = Time(noted)
-		all = append(all, p)
+	if p.Job, err = ID(id); err != nil {
+		return p, err
 	}
-	return all, rows.Err()
-}
+	p.At = Time(noted)
+	return p, nil
+})
 
 // ForgetProgress forgets that of runs that are over.
 var ForgetProgress = SQL(`delete from executor_progress where not exists (
@@ -111,47 +93,29 @@ func Latest(f durable.LatestFilter, place func(int) string, id func(durable.ID) 
 }
 
 // ScanLatest reads and closes rows of Latest.
-func ScanLatest(rows Rows, err error) ([]durable.JobRun, error) {
-	if err != nil {
-		return nil, err
+var ScanLatest = all(func(row Scanner) (r durable.JobRun, err error) {
+	var key sql.NullString
+	if err = scanRun(row, &r.Run, &key, &r.Kind); err != nil {
+		return r, err
 	}
-	defer rows.Close()
-	var runs []durable.JobRun
-	for rows.Next() {
-		var r durable.JobRun
-		var key sql.NullString
-		if err := scanRun(rows, &r.Run, &key, &r.Kind); err != nil {
-			return nil, err
-		}
-		r.Key = key.String
-		runs = append(runs, r)
-	}
-	return runs, rows.Err()
-}
+	r.Key = key.String
+	return r, nil
+})
 
 // ReadDead selects what ScanDead reads; the caller adds the limit.
 var ReadDead = SQL(`select id, kind, substr(error, 1, 300), updated from executor_job
 	where state = {Dead} and state >= {Succeeded} and state <= {Canceled} order by updated desc limit `)
 
 // ScanDead reads and closes rows of ReadDead.
-func ScanDead(rows Rows, err error) ([]durable.DeadJob, error) {
-	if err != nil {
-		return nil, err
+var ScanDead = all(func(row Scanner) (d durable.DeadJob, err error) {
+	var id []byte
+	var updated int64
+	if err = row.Scan(&id, &d.Kind, &d.Error, &updated); err != nil {
+		return d, err
 	}
-	defer rows.Close()
-	var dead []durable.DeadJob
-	for rows.Next() {
-		var d durable.DeadJob
-		var id []byte
-		var updated int64
-		if err := rows.Scan(&id, &d.Kind, &d.Error, &updated); err != nil {
-			return nil, err
-		}
-		if d.ID, err = ID(id); err != nil {
-			return nil, err
-		}
-		d.Ended = Time(updated)
-		dead = append(dead, d)
+	if d.ID, err = ID(id); err != nil {
+		return d, err
 	}
-	return dead, rows.Err()
-}
+	d.Ended = Time(updated)
+	return d, nil
+})

@@ -169,6 +169,29 @@ type Rows interface {
 	Close() error
 }
 
+// all returns a function that reads and closes rows, each by scan. With an error it returns none of them: that may come
+// behind the rows, with the end of the statement.
+func all[T any](scan func(row Scanner) (T, error)) func(rows Rows, err error) ([]T, error) {
+	return func(rows Rows, err error) ([]T, error) {
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		var read []T
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				return nil, err
+			}
+			read = append(read, v)
+		}
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		return read, nil
+	}
+}
+
 // States returns the condition that a job in executor_job is in one of the states. It is short however many there are.
 func States(states []durable.State) string {
 	var wanted [256]bool
@@ -210,21 +233,12 @@ func RunValues(r *durable.Run, id any) []any {
 }
 
 // ScanRuns reads and closes rows of runs.
-func ScanRuns(rows Rows, err error) ([]durable.Run, error) {
-	if err != nil {
-		return nil, err
+var ScanRuns = all(func(row Scanner) (r durable.Run, err error) {
+	if err = scanRun(row, &r); err != nil {
+		return r, err
 	}
-	defer rows.Close()
-	var runs []durable.Run
-	for rows.Next() {
-		var r durable.Run
-		if err := scanRun(rows, &r); err != nil {
-			return nil, err
-		}
-		runs = append(runs, r)
-	}
-	return runs, rows.Err()
-}
+	return r, nil
+})
 
 // scanRun reads a run, and then the columns of more.
 func scanRun(s Scanner, r *durable.Run, more ...any) error {
@@ -245,37 +259,19 @@ var CountJobs = SQL(`select kind, case when state = {Running} and not exists (` 
 	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from executor_job group by kind, shown`)
 
 // ScanCounts reads and closes rows of CountJobs.
-func ScanCounts(rows Rows, err error) ([]durable.Count, error) {
-	if err != nil {
-		return nil, err
+var ScanCounts = all(func(row Scanner) (c durable.Count, err error) {
+	var due int64
+	if err = row.Scan(&c.Kind, &c.State, &c.Jobs, &due); err != nil {
+		return c, err
 	}
-	defer rows.Close()
-	var counts []durable.Count
-	for rows.Next() {
-		var c durable.Count
-		var due int64
-		if err := rows.Scan(&c.Kind, &c.State, &c.Jobs, &due); err != nil {
-			return nil, err
-		}
-		c.Due = Time(due)
-		counts = append(counts, c)
-	}
-	return counts, rows.Err()
-}
+	c.Due = Time(due)
+	return c, nil
+})
 
 // Strings reads and closes rows of one text.
-func Strings(rows Rows, err error) ([]string, error) {
-	if err != nil {
-		return nil, err
+var Strings = all(func(row Scanner) (s string, err error) {
+	if err = row.Scan(&s); err != nil {
+		return s, err
 	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
-}
+	return s, nil
+})
