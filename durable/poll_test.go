@@ -10,7 +10,6 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Jobs that are due at the same moment begin then, though they are far more than there are workers and each claim takes
@@ -186,7 +185,7 @@ func TestNodeIdleFindsNewJobs(t *testing.T) {
 // some fifty heartbeats few make it claim.
 func TestNodeThatPollsSeldomFindsNewJobs(t *testing.T) {
 	step := 170 * time.Millisecond
-	if check.Brief() {
+	if testing.Short() {
 		step *= 10
 	}
 	for idle := 10 * time.Second; idle < 75*time.Second; idle += step {

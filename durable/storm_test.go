@@ -16,14 +16,13 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // Whatever goes wrong between nodes and store, calls that fail, calls that are slow, answers that are lost, a line that
 // is cut for seconds: nothing is lost, no occurrence is committed twice, nothing begins early.
 func TestHistoryWithFaultyStore(t *testing.T) {
 	lost, twice, seeds := 0, 0, uint64(8)
-	if check.Brief() {
+	if testing.Short() {
 		seeds = 3
 	}
 	for seed := range seeds {
@@ -241,7 +240,7 @@ func TestHistoryOfStorms(t *testing.T) {
 	switch {
 	case os.Getenv("EXECUTOR_SOAK") != "":
 		programs = 5_000
-	case check.Brief():
+	case testing.Short():
 		programs = 40
 	}
 	for seed := range programs {

@@ -14,16 +14,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit/check"
 	execotel "github.com/executor-go/executor/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { check.Main(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // tracers returns a provider of the SDK, and what has recorded its spans.
 func tracers() (*sdktrace.TracerProvider, *tracetest.SpanRecorder) {

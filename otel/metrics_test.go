@@ -3,7 +3,6 @@ package execotel_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -232,45 +231,4 @@ func TestRegisterError(t *testing.T) {
 	if !errors.Is(err, errFull) || unregister != nil || !strings.HasPrefix(err.Error(), "execotel: Register: ") {
 		t.Errorf("Register: %v", err)
 	}
-}
-
-// load submits tasks of all outcomes to the pools, in a bubble, and leaves some at work.
-func load(t *testing.T, o *executor.Observer) (*executor.Pool, *executor.ScheduledPool) {
-	t.Helper()
-	p := newPool(t, executor.Config{
-		Name: "mail", Core: 2, Max: 3, Queue: executor.Bounded(4), KeepAlive: time.Hour, Observer: o,
-	})
-	s := newScheduled(t, executor.ScheduledConfig{Name: "timers", Core: 1, Observer: o})
-	tick := func(context.Context) error { return nil }
-	if _, err := s.AtFixedRate(t.Context(), 0, time.Second, tick, executor.Named("tick")); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 200 {
-		executor.Submit(t.Context(), p, func(context.Context) (int, error) {
-			time.Sleep(time.Duration(i+1) * time.Millisecond)
-			switch {
-			case i%7 == 0:
-				return 0, errors.New("failed")
-			case i%11 == 0:
-				panic(i)
-			}
-			return 0, nil
-		}, executor.Named(fmt.Sprint("task ", i%4)))
-		time.Sleep(20 * time.Millisecond)
-	}
-	time.Sleep(time.Second)
-	wait := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil }
-	canceled := executor.Submit(t.Context(), p, wait)
-	executor.Submit(t.Context(), p, wait)
-	time.Sleep(time.Minute)
-	canceled.Cancel()
-	for range 5 {
-		executor.Submit(t.Context(), p, wait)
-	}
-	synctest.Wait()
-	if got := p.Stats(); got.Rejected == 0 || got.Failed == 0 || got.Panics == 0 ||
-		got.Canceled == 0 || got.Active == 0 || got.Queued == 0 {
-		t.Fatalf("the load is too small: %+v", got)
-	}
-	return p, s
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // overdue is how long a job may wait past its time without being noticed.

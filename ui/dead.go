@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // deadPage is what the page of dead letters shows.

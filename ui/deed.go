@@ -11,7 +11,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // deed is something that can be done to a target.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page/pagetest"
 	"github.com/executor-go/executor/ui"
+	"github.com/executor-go/executor/ui/internal/pagetest"
 )
 
 // A stream has the page's content at once, and again whenever it has changed.

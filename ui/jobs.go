@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // jobsPage is what the list of jobs shows.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // timeline has a lane for each schedule, with now in its middle.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
 // look is one look at all pools. It does not change.

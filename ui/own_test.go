@@ -14,8 +14,8 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page/pagetest"
 	"github.com/executor-go/executor/ui"
+	"github.com/executor-go/executor/ui/internal/pagetest"
 )
 
 // echo is the Body of a page that shows its query.

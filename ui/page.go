@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // view is what a page shows, with what was asked for. The zero view is the overview.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // runsPage is what the list of the latest runs shows.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // target is what something is done to: a job, a pool, or a series of one.

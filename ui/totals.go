@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
 // point is what all pools together did at one time. A value is NaN where it is not known.

@@ -13,8 +13,8 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // Config is the argument of New. It must have an Observer, Jobs or Pages.

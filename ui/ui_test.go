@@ -24,11 +24,11 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
-	"github.com/executor-go/executor/internal/testkit/check"
 	"github.com/executor-go/executor/ui"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { check.Main(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newUI(t testing.TB, c ui.Config) *ui.UI {
 	t.Helper()

@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // hostileFiles are job files that are meant to do harm: what is larger, deeper, longer or more than any other, or is no
@@ -83,7 +81,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Fatalf("%d files", len(files))
 	}
 	for name, text := range files {
-		if check.Brief() && len(name)%4 != 0 {
+		if testing.Short() && len(name)%4 != 0 {
 			continue
 		}
 		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
@@ -107,7 +105,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s: %d bytes of what is wrong", name, fail.Len())
 		}
 		took := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
-		if took > mostMemory && !check.Race {
+		if took > mostMemory && !testing.Short() {
 			t.Errorf("%s: it took %d MB", name, took>>20)
 		}
 		harmless(t, name, strings.ReplaceAll(fail.String(), "\t", ""))

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // hostile are forms in which somebody may name a database, most of them wrong, with a password at %s.
@@ -37,7 +35,7 @@ func TestHostileCommandLinesHideSecret(t *testing.T) {
 		{"jobs", "--store", "%s"}, {"jobs", "--store", "nosuch.db", "%s"}, {"jobs", "--namespace", "%s"}, {"runs", "-n", "%s"},
 		{"cancel", "%s"}, {"cancel", "a", "--store", "%s"}, {"help", "%s"}, {"version", "%s"}, {"check", tab, "--format", "%s"},
 	}
-	if check.Brief() {
+	if testing.Short() {
 		places = [][]string{{"check", "%s"}, {"run", tab, "--store", "%s"}, {"cancel", "%s"}}
 	}
 	for _, form := range hostile {

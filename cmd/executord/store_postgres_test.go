@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/executor-go/executor/internal/pgserver"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // password is to be found in the URL of a database, and nowhere else.

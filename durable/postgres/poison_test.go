@@ -6,7 +6,6 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/poisontest"
 	"github.com/executor-go/executor/durable/postgres"
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // makeFifth makes the schema of a store that of the fifth version, the last that took any number.
@@ -25,7 +24,7 @@ func makeFifth(t *testing.T, store *postgres.Store) {
 func TestPoisonedRows(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		for i, c := range append(poisontest.Cases(), poisontest.Case{Column: "payload", Value: `'\x00'`}) {
-			if check.Brief() && i%7 > 0 || old && c.Column == "meta" { // which came later
+			if testing.Short() && i%7 > 0 || old && c.Column == "meta" { // which came later
 				continue
 			}
 			t.Run(poisontest.Name(c, old, false), func(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/storetest"
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // openPool returns a store over the pool.
@@ -39,7 +38,7 @@ func pooledBy(t *testing.T, dsn string, change func(c *pgxpool.Config)) *pgxpool
 // A store over a pool passes what each store passes, also behind a pooler.
 func TestOpenPoolConformance(t *testing.T) {
 	for name, more := range map[string]string{"direct": "", "pooled": pooled} {
-		if check.Brief() && more == pooled {
+		if testing.Short() && more == pooled {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
 	"github.com/executor-go/executor/durable/storetest"
-	"github.com/executor-go/executor/internal/testkit/check"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -21,7 +20,7 @@ import (
 // Transactions of pgx's own pass the suite, in each of the ways in which pgx sends statements.
 func TestTxOfPgx(t *testing.T) {
 	modes := []string{"simple_protocol", "cache_statement", "cache_describe", "describe_exec", "exec"}
-	if check.Brief() {
+	if testing.Short() {
 		modes = modes[:2]
 	}
 	for _, mode := range modes {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/poisontest"
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 // A row that is not as ours are is declined by the database, or does no harm; one that an older store has, which may be
@@ -23,7 +22,7 @@ func TestPoisonedRows(t *testing.T) {
 	}
 	for _, old := range []bool{false, true} {
 		for i, c := range append(poisontest.Cases(), types...) {
-			if check.Brief() && i%7 > 0 || old && c.Column == "meta" { // which came later
+			if testing.Short() && i%7 > 0 || old && c.Column == "meta" { // which came later
 				continue
 			}
 			for _, held := range []bool{false, true} {

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 func main() {

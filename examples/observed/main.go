@@ -24,7 +24,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
-	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 func main() {

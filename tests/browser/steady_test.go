@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
 	"github.com/executor-go/executor/ui"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 // Updates leave nothing behind in the browser: 60 more need no more nodes and no more memory.

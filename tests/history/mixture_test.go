@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit"
 	"github.com/executor-go/executor/java"
+	"github.com/executor-go/executor/tests/internal/testkit"
 )
 
 var mixtures = flag.Uint64("history.mixture", 0, "run the mixture of this seed only")

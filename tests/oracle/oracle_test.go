@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/executor-go/executor/internal/testkit/check"
 )
 
 var (
@@ -33,7 +31,7 @@ func TestProgramSameAsJDK(t *testing.T) {
 	switch {
 	case *only:
 		n = 1
-	case n == 0 && os.Getenv("CI") != "" && !check.Race:
+	case n == 0 && os.Getenv("CI") != "" && !testing.Short():
 		n = 2000
 	case n == 0:
 		n = 200

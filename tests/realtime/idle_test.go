@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit"
-	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/tests/internal/check"
+	"github.com/executor-go/executor/tests/internal/testkit"
 )
 
 // openFiles returns the number of descriptors of the process, on systems that show it.

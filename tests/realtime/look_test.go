@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
-	"github.com/executor-go/executor/internal/testkit"
+	"github.com/executor-go/executor/tests/internal/testkit"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 // A look at pools does not walk the tasks that wait: to see a million of them in a queue, and a million that are

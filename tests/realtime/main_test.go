@@ -3,7 +3,7 @@ package realtime
 import (
 	"testing"
 
-	"github.com/executor-go/executor/internal/testkit/check"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { check.Main(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

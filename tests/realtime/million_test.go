@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit"
-	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/tests/internal/check"
+	"github.com/executor-go/executor/tests/internal/testkit"
 )
 
 // Half of many waiting tasks are canceled at random from four goroutines while two workers run

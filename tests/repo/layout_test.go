@@ -26,9 +26,9 @@ var moduleArrows = []struct {
 	{"ui/internal/assets", nil},
 	{"ui", []string{".", "durable"}},
 	{"cmd/executord", []string{".", "durable", "ui"}},
-	{"examples/durable", []string{".", "durable"}},
+	{"examples", []string{".", "durable", "ui"}},
 	{"bench", []string{".", "durable"}},
-	{"tests", []string{".", "durable", "ui"}},
+	{"tests", []string{".", "durable", "otel", "ui"}},
 }
 
 // layers has the packages of the core, and which others each of them may import;
@@ -60,37 +60,14 @@ var layers = []struct {
 		"histogram", "queue", "internal/engine", "internal/task", "internal/delay", "internal/ctxgroup", "internal/list",
 		"internal/bucket", "internal/rhythm",
 	}},
-	{"internal/page", nil},
-	{"internal/page/pagetest", nil},
-	{"internal/poolview", []string{".", "histogram", "internal/page"}},
-	{"debug", []string{".", "histogram", "internal/page", "internal/poolview"}},
-	{"examples/crawler", []string{"."}},
-	{"examples/etl", []string{".", "queue"}},
-	{"examples/forkjoin", []string{"."}},
-	{"examples/jobs", []string{".", "debug"}},
-	{"examples/observed", []string{".", "cron", "debug"}},
-	{"examples/scheduler", []string{".", "cron"}},
-	{"examples/shaping", []string{"."}},
 	{"executortest", []string{".", "queue"}},
 	{"java", []string{".", "queue"}},
 	{"internal/testkit/check", nil},
 	{"internal/testkit", []string{".", "internal/testkit/check"}},
-	{"internal/pgserver", nil},
 }
 
-// lent are the internal packages of the core that other modules import, with the
-// reason. Their tests do, and pages, of which there are three sets; other programs of ours
-// use public packages, as those of users do.
-var lent = map[string]string{
-	"internal/page":          "what all pages have in common, for ui and executord: what they refuse must not differ",
-	"internal/page/pagetest": "a browser of live updates, for the tests of ui",
-	"internal/poolview":      "what pages show of pools, for ui, which shows the same of them as debug",
-	"internal/pgserver":      "starts PostgreSQL for the tests of three modules, and uses nothing of the core",
-	"internal/testkit":       "helpers of the core's tests, for module tests",
-	"internal/testkit/check": "helpers of the core's tests, for module tests",
-}
-
-// Modules and packages import each other along the arrows of the layout only.
+// Modules and packages import each other along the arrows of the layout only, and no module imports an internal package
+// of another: users upgrade modules one by one, and an internal package has no compatibility to keep.
 func TestImportArrows(t *testing.T) {
 	files, modules := workspace(t)
 	between := make(map[string][]string)
@@ -117,11 +94,11 @@ func TestImportArrows(t *testing.T) {
 		allowed[l.dir] = l.imports
 	}
 
-	staleLayers, staleLent := maps.Clone(allowed), maps.Clone(lent)
+	stale := maps.Clone(allowed)
 	for _, f := range files {
 		home := f.module(modules)
 		arrows, known := allowed[f.dir]
-		delete(staleLayers, f.dir)
+		delete(stale, f.dir)
 		if home == "." && !known {
 			t.Errorf("%s: package %q is not in the layout; add it to layers in %s", f.name, f.dir, here)
 			continue
@@ -135,24 +112,22 @@ func TestImportArrows(t *testing.T) {
 			case !own:
 			case !slices.Contains(between[home], to):
 				t.Errorf("%s imports %s: there is no arrow from module %q to %q; turn the dependency round, or add it to moduleArrows in %s", f.name, p, home, to, here)
+			case home != to && isInternal(dir):
+				t.Errorf("%s imports %s: it is internal to module %q, which may change it in any release; use what that module exports", f.name, p, to)
 			case home != to:
-				delete(staleLent, dir)
-				if to == "." && strings.HasPrefix(dir, "internal/") && lent[dir] == "" {
-					t.Errorf("%s imports %s: other modules use the core by its public packages, as users do", f.name, p)
-				}
 			case f.test || home != ".": // tests may look around, as far as Go lets them
 			case !slices.Contains(arrows, dir):
 				t.Errorf("%s imports %s: there is no arrow from %q to %q; turn the dependency round, or add it to layers in %s", f.name, p, f.dir, dir, here)
 			}
 		}
 	}
-	for dir := range staleLayers {
+	for dir := range stale {
 		t.Errorf("layers in %s has the package %q, which is gone; remove it", here, dir)
 	}
-	for dir := range staleLent {
-		t.Errorf("lent in %s has %s, which no other module imports; remove it", here, dir)
-	}
 }
+
+// isInternal reports whether a directory is that of an internal package.
+func isInternal(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }
 
 const here = "tests/repo/layout_test.go"
 

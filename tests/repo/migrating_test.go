@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/testkit"
-	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/tests/internal/check"
+	"github.com/executor-go/executor/tests/internal/testkit"
 )
 
 // The names that docs/migrating.md has for this library are exported.

@@ -21,10 +21,8 @@ var starts = map[string]string{
 	"ctxgroup.Add":           "the tasks that wait; ends when their contexts are watched",
 	"ctxgroup.addFirst":      "the submitter's context; stopped when no future waits that has it",
 	"task.WithCancel":        "the pool's context; stopped when the body has returned",
-	"main.run":               "the example's context; stops the server",
 	"alarm.New":              "the alarm; its timer, stopped by Close",
 	"alarm.newWaker":         "the waker; its run ends when the descriptor is closed",
-	"pgserver.run":           "the server; waits for its process, and is waited for by Kill",
 }
 
 // awake are the test files of the core that sleep in real time, with the reason.

@@ -26,7 +26,7 @@ const corePath = "github.com/executor-go/executor"
 var published = []string{".", "durable", "otel", "durable/otel", "ui", "cmd/executord"}
 
 // private are the directories of the modules that get none.
-var private = []string{"bench", "examples/durable", "tests", "ui/internal/assets"}
+var private = []string{"bench", "examples", "tests", "ui/internal/assets"}
 
 // mod is a module that gets a tag.
 type mod struct {

@@ -26,8 +26,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
-	"github.com/executor-go/executor/internal/pgserver"
-	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // lease is short, so that the tests are.
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if !check.Brief() {
+	if !testing.Short() {
 		flag.Set("test.parallel", "4") // they wait more than they work
 	}
 	os.Exit(pgtest.Main(m.Run, &server))

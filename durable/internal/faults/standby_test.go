@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/executor-go/executor/internal/pgserver"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // The primary dies and its synchronous standby takes over. Nodes whose dsn names both go on by themselves, and no

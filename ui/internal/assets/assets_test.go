@@ -19,8 +19,8 @@ func TestDiffReportsChange(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "ui")
 	for from, to := range map[string]string{
-		".":                      filepath.Join(dir, "internal", "assets"),
-		"../../../internal/page": filepath.Join(root, "internal", "page"),
+		".":          filepath.Join(dir, "internal", "assets"),
+		"../../page": filepath.Join(dir, "page"),
 	} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // guarded refuses requests that no reader makes: of other sites in a browser, of names that were made to point here,

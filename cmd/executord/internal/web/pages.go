@@ -18,8 +18,8 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/cmd/executord/internal/record"
 	"github.com/executor-go/executor/cmd/executord/internal/view"
-	"github.com/executor-go/executor/internal/page"
 	"github.com/executor-go/executor/ui"
+	"github.com/executor-go/executor/ui/page"
 )
 
 //go:embed pages.html

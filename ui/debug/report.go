@@ -7,7 +7,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
 // Report is what …/json answers. Durations are in seconds.

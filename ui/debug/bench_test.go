@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 // 100 pools of 8 workers are looked at, and the overview is made.

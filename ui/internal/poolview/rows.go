@@ -10,7 +10,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // RowLimit is how many rows a table has at the most.

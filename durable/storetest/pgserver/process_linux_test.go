@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/executor-go/executor/internal/pgserver"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // ownerVariable makes the test binary the owner of a server: it starts one, says

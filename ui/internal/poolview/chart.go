@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // Spark is a small chart of the tasks that wait, over time.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/page"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // Notice is something that needs attention.

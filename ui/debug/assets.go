@@ -4,8 +4,8 @@ import (
 	"embed"
 	"html/template"
 
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 //go:embed assets

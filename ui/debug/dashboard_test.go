@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 const (
-	dashboardFile = "../docs/observe/grafana.json"
-	alertsFile    = "../docs/observe/alerts.yml"
+	dashboardFile = "../../docs/observe/grafana.json"
+	alertsFile    = "../../docs/observe/alerts.yml"
 )
 
 // exported returns the names of all metrics that /metrics has for a pool of each kind, with the

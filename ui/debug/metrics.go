@@ -13,7 +13,7 @@ import (
 
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/histogram"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
 )
 
 func (h *handler) serveMetrics(w http.ResponseWriter, r *http.Request) {

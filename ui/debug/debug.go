@@ -41,8 +41,8 @@ import (
 	"sync/atomic"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // Option changes what [Handler] does.

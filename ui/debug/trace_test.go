@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
+	"github.com/executor-go/executor/ui/debug"
 )
 
 // A flight recorder is asked only if there is one, it runs, and no other request asks.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/page/pagetest"
+	"github.com/executor-go/executor/ui/internal/pagetest"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // served is a handler of streams with what look returns.

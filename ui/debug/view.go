@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/executor-go/executor/internal/page"
-	"github.com/executor-go/executor/internal/poolview"
+	"github.com/executor-go/executor/ui/internal/poolview"
+	"github.com/executor-go/executor/ui/page"
 )
 
 // view is what a page shows. The zero view is the overview.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/executor-go/executor/internal/pgserver"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // home makes a directory that is to have the files of the test's servers, and

@@ -1,12 +1,16 @@
-module github.com/executor-go/executor/examples/durable
+// The example programs. This module is never published: it has no tag, and no go.mod requires it.
+module github.com/executor-go/executor/examples
 
 go 1.26.0
 
-require github.com/executor-go/executor/durable v0.1.0
+require (
+	github.com/executor-go/executor v0.1.0
+	github.com/executor-go/executor/durable v0.1.0
+	github.com/executor-go/executor/ui v0.1.0
+)
 
 require (
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/executor-go/executor v0.1.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect

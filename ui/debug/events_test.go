@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
-	"github.com/executor-go/executor/internal/page/pagetest"
+	"github.com/executor-go/executor/ui/debug"
+	"github.com/executor-go/executor/ui/internal/pagetest"
 )
 
 // A stream has the page's content at once and then each second, and ends with the request.

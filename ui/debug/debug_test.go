@@ -17,11 +17,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor"
-	"github.com/executor-go/executor/debug"
-	"github.com/executor-go/executor/internal/testkit/check"
+	"github.com/executor-go/executor/ui/debug"
+	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { check.Main(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newPool returns a pool that o watches and that is shut down at the end.
 func newPool(t testing.TB, o *executor.Observer, c executor.Config) *executor.Pool {
@@ -348,7 +348,7 @@ func TestPageSize(t *testing.T) {
 			}
 		}
 	})
-	for path, most := range map[string]int{"assets/live.js": 32 << 10, "../internal/page/page.css": 4 << 10} {
+	for path, most := range map[string]int{"assets/live.js": 32 << 10, "../page/page.css": 4 << 10} {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
