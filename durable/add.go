@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // prepare completes a new job, or returns what is wrong with it.
-func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error) {
+func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, error) {
+	j := addition{NewJob: job}
 	j.ID, j.Kind, j.Attempts = NewID(), k.name, 12
 	if err := checkName("kind", k.name, MaxKind); err != nil {
 		return j, err
 	}
 	key := j.Key
-	if j.Schedule != once {
+	if j.Schedule != store.Once {
 		if err := checkName("key", key, MaxKey); err != nil {
 			return j, err
 		}
@@ -27,7 +30,7 @@ func (k *Kind[P, R]) prepare(j NewJob, payload P, opts []Option) (NewJob, error)
 		}
 	}
 	switch {
-	case j.Schedule == once:
+	case j.Schedule == store.Once:
 		if j.Missed != "" {
 			return j, invalid("OnMissed does not apply to a job that runs once; the handler can compare the time with Current's Occurrence")
 		}
@@ -54,11 +57,11 @@ func ceilMicros(t time.Time) time.Time {
 }
 
 func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option) (ID, error) {
-	j, err := k.prepare(j, payload, opts)
+	add, err := k.prepare(j, payload, opts)
 	if err != nil {
 		return ID{}, err
 	}
-	ids, err := k.jobs.insert(ctx, []NewJob{j})
+	ids, err := k.jobs.insert(ctx, []addition{add})
 	if ids == nil {
 		return ID{}, err
 	}
@@ -70,9 +73,9 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 // meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
 // theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
-	jobs := make([]NewJob, 0, len(payloads))
+	jobs := make([]addition, 0, len(payloads))
 	for _, p := range payloads {
-		j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, p, opts)
+		j, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, p, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -97,30 +100,30 @@ func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, paylo
 func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration, payload P,
 	opts ...Option) (ID, error) {
 	mustContext(ctx)
-	store, err := k.jobs.transact(tx)
+	s, err := k.jobs.transact(tx)
 	if err != nil {
 		return ID{}, err
 	}
-	j, err := k.prepare(NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
+	j, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 	if err != nil {
 		return ID{}, err
 	}
-	jobs := []NewJob{j}
+	jobs := []NewJob{j.NewJob}
 	var id ID
 	err = k.jobs.adding(ctx, jobs, func(ctx context.Context) error {
-		placed, err := store.InsertTx(ctx, tx, jobs)
+		placed, err := s.InsertTx(ctx, tx, jobs)
 		if err != nil {
 			return failed("schedule", err)
 		}
-		id, err = placed[0].accepted(jobs[0])
+		id, err = j.accepted(&placed[0])
 		return err
 	})
 	return id, err
 }
 
-// accepted returns the ID of j, or of the job that stands for it. The error is ErrKeyTaken if that can't, and matches
-// ErrDead if that is a schedule that does not go on.
-func (p *InsertResult) accepted(j NewJob) (ID, error) {
+// accepted returns the ID of the job, or of the one that stands for it, by the store's answer. The error is ErrKeyTaken
+// if that can't, and matches ErrDead if that is a schedule that does not go on.
+func (j *addition) accepted(p *InsertResult) (ID, error) {
 	if j.result != nil {
 		*j.result = *p
 	}
@@ -128,12 +131,12 @@ func (p *InsertResult) accepted(j NewJob) (ID, error) {
 	case p.KindTaken:
 		return ID{}, fmt.Errorf("%w: %q is of kind %q", ErrKeyTaken, p.Key, p.Kind)
 	case p.Schedule == j.Schedule:
-	case p.Schedule == once:
+	case p.Schedule == store.Once:
 		return ID{}, fmt.Errorf("%w: %q is of one that runs once", ErrKeyTaken, p.Key)
-	case j.Schedule == once:
+	case j.Schedule == store.Once:
 		return ID{}, fmt.Errorf("%w: %q is of one that is periodic", ErrKeyTaken, p.Key)
 	}
-	if p.State == Dead && j.Schedule != once {
+	if p.State == Dead && j.Schedule != store.Once {
 		return p.ID, &JobError{ID: p.ID, State: Dead, Text: p.Error}
 	}
 	return p.ID, nil
@@ -141,25 +144,35 @@ func (p *InsertResult) accepted(j NewJob) (ID, error) {
 
 // insert adds jobs. Those that are due soon are placed on this program's node, so that they begin in time without
 // another call of the store.
-func (j *Jobs) insert(ctx context.Context, jobs []NewJob) ([]ID, error) {
+func (j *Jobs) insert(ctx context.Context, adds []addition) ([]ID, error) {
 	mustContext(ctx)
 	var ids []ID
+	jobs := newJobs(adds)
 	err := j.adding(ctx, jobs, func(ctx context.Context) (err error) {
-		ids, err = j.put(ctx, jobs)
+		ids, err = j.put(ctx, adds, jobs)
 		return err
 	})
 	return ids, err
 }
 
+// newJobs returns the jobs of additions.
+func newJobs(adds []addition) []NewJob {
+	jobs := make([]NewJob, len(adds))
+	for i := range adds {
+		jobs[i] = adds[i].NewJob
+	}
+	return jobs
+}
+
 // put calls the store for insert.
-func (j *Jobs) put(ctx context.Context, jobs []NewJob) ([]ID, error) {
+func (j *Jobs) put(ctx context.Context, adds []addition, jobs []NewJob) ([]ID, error) {
 	placed, err := j.place(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
 	ids := make([]ID, len(placed))
 	for i := range placed {
-		if ids[i], err = placed[i].accepted(jobs[i]); err != nil {
+		if ids[i], err = adds[i].accepted(&placed[i]); err != nil {
 			return ids, err
 		}
 	}

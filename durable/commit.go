@@ -129,9 +129,9 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 		case e.outcome != nil:
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		case e.begun.IsZero():
-			b.Confirms = append(b.Confirms, Confirm{e.ref(), e.occurrence})
+			b.Confirms = append(b.Confirms, Confirm{Ref: e.ref(), Occurrence: e.occurrence})
 		case e.goesOn():
-			b.Begun = append(b.Begun, Begin{e.ref(), e.begun})
+			b.Begun = append(b.Begun, Begin{Ref: e.ref(), Started: e.begun})
 		}
 	}
 	switch {

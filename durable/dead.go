@@ -15,14 +15,6 @@ const (
 	maxDeadIDs = 500
 )
 
-// A DeadJob is a job that is dead, as Store.Dead returns it.
-type DeadJob struct {
-	ID    ID
-	Kind  string
-	Error string    // at least the first 300 characters
-	Ended time.Time // when it ended, or was changed last
-}
-
 // A DeadGroup are the dead jobs of a kind that have failed for the same reason.
 type DeadGroup struct {
 	Kind string `json:"kind"`

@@ -8,11 +8,12 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/argument"
+	"github.com/executor-go/executor/durable/store"
 )
 
 var (
 	// ErrNotFound is returned where no job has the ID or key that was asked for.
-	ErrNotFound = errors.New("durable: no such job")
+	ErrNotFound = store.ErrNotFound
 
 	// ErrKeyTaken is matched by the error for a key that belongs to another sort of job: one of another kind, or one
 	// that is periodic where the new one is not, or the other way round.
@@ -35,7 +36,7 @@ var (
 	ErrRunning = errors.New("durable: Run was called before; New makes Jobs for another node")
 
 	// ErrNewerSchema is matched by the error of opening a database that a newer version of this package has migrated.
-	ErrNewerSchema = errors.New("durable: the database is newer than this program")
+	ErrNewerSchema = store.ErrNewerSchema
 )
 
 // invalid returns an error that matches executor.ErrInvalid, and what format wraps.

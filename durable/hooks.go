@@ -139,7 +139,7 @@ func (j *Jobs) adding(ctx context.Context, jobs []NewJob, add func(context.Conte
 	}
 	shown := slices.Clone(jobs)
 	for i := range shown {
-		shown[i].Meta, shown[i].result = maps.Clone(jobs[i].Meta), nil
+		shown[i].Meta = maps.Clone(jobs[i].Meta)
 	}
 	return j.surround(ctx, "Adding", func(add func(context.Context) error) error { return hook(ctx, shown, add) },
 		func(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // kind is what a program knows of a kind of job.
@@ -102,7 +103,7 @@ func encode(what string, v any, limit int) ([]byte, error) {
 // job. If it returns an error that does not match executor.ErrInvalid, the job may have been added all the same; with a
 // Key it can be added again safely. It panics if ctx is nil, as all methods here do. Java: schedule.
 func (k *Kind[P, R]) Schedule(ctx context.Context, delay time.Duration, payload P, opts ...Option) (ID, error) {
-	return k.add(ctx, NewJob{Schedule: once, Delay: max(delay, 0)}, payload, opts)
+	return k.add(ctx, NewJob{Schedule: store.Once, Delay: max(delay, 0)}, payload, opts)
 }
 
 // At adds a job that runs once, at the time t on the store's clock, in the years 1 to 9999. If t has passed, the job is
@@ -111,7 +112,7 @@ func (k *Kind[P, R]) At(ctx context.Context, t time.Time, payload P, opts ...Opt
 	if err := checkTime(t); err != nil {
 		return ID{}, err
 	}
-	return k.add(ctx, NewJob{Schedule: once, Due: t}, payload, opts)
+	return k.add(ctx, NewJob{Schedule: store.Once, Due: t}, payload, opts)
 }
 
 // AtFixedRate registers the one job that has the key. It runs first after initial, and then each period after that, on

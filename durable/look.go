@@ -5,27 +5,9 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
-
-// NodeDetails are what a node reports of itself, once it has joined.
-type NodeDetails struct {
-	Host    string   `json:"host,omitempty"`
-	PID     int      `json:"pid,omitempty"`
-	Version string   `json:"version,omitempty"` // of the program's main module, as "v1.2.3" or "(devel)"
-	Kinds   []string `json:"kinds,omitempty"`   // that it has handlers for, in order; the first 200
-	Workers int      `json:"workers,omitempty"` // the Core of its pool
-}
-
-// NodeInfo is a node as the store knows it. All times are on the store's clock.
-type NodeInfo struct {
-	Name string `json:"name"` // Job.Owner of what it holds
-	// NodeDetails are there soon after it has joined, and empty if its program does not report them.
-	NodeDetails
-	Joined time.Time     `json:"joined,omitzero"` // zero if its program does not report it
-	Beat   time.Time     `json:"beat"`            // when its lease was renewed last
-	Lease  time.Duration `json:"lease"`           // how long that lasts
-	Jobs   int           `json:"jobs"`            // that it holds
-}
 
 // A Phase is where a job is that a node holds.
 type Phase string
@@ -123,22 +105,6 @@ func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	return nodes, failed("nodes", err)
 }
 
-// A LatestFilter selects runs for Latest. The zero LatestFilter selects all.
-type LatestFilter struct {
-	Verdicts []Verdict // none for all
-	Kind     string    // of the job, "" for all
-	Node     string    // what the name of the node begins with, as Config.Name; "" for all
-	Before   Run       // the last of the page before, the zero Run for the first
-	Limit    int       // of the page; 0 is 100
-}
-
-// A JobRun is a run, with what its job is named.
-type JobRun struct {
-	Run
-	Key  string `json:"key,omitempty"`
-	Kind string `json:"kind"`
-}
-
 // Latest returns the runs of all jobs that f selects, those that have ended last first. For the next page set f.Before
 // to the last Run of this one. Runs of a verdict are looked up by an index; for a kind or a node of which there are few
 // the stores may read all that is kept.
@@ -148,8 +114,8 @@ func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 		return nil, err
 	}
 	for _, v := range f.Verdicts {
-		if int(v) >= len(verdictNames) {
-			return nil, invalid("verdict %d: it must be one of %v", v, verdictNames)
+		if !v.Known() {
+			return nil, invalid("verdict %d: it must be one of %v", v, store.Verdicts())
 		}
 	}
 	if f.Kind != "" && checkName("kind", f.Kind, MaxKind) != nil || f.Node != "" && checkName("node", f.Node, 2*MaxKind) != nil {
@@ -159,9 +125,7 @@ func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 		f.Limit = 100
 	}
 	if len(f.Verdicts) == 0 {
-		for v := range verdictNames {
-			f.Verdicts = append(f.Verdicts, Verdict(v))
-		}
+		f.Verdicts = store.Verdicts()
 	}
 	f.Verdicts = slices.Compact(slices.Sorted(slices.Values(f.Verdicts)))
 	runs, err := j.store.Latest(ctx, f)

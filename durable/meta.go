@@ -6,14 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMeta is the most bytes of the Meta of a job as JSON.
-const MaxMeta = 2 << 10
-
 // WithMeta adds to the Meta of the job, as tags, or what identifies a request: texts of UTF-8 under names that are not
 // empty, up to MaxMeta bytes as JSON in all. Job.Meta has it, also in the handler. That of a periodic job is not
 // compared when it is registered again: it becomes the new one if something else is new.
 func WithMeta(meta map[string]string) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		all := make(map[string]string, len(j.Meta)+len(meta))
 		maps.Copy(all, j.Meta)
 		maps.Copy(all, meta)

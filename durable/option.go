@@ -4,6 +4,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Limits of what is accepted, so that a mistake is an error at the call and not
@@ -18,14 +20,20 @@ const (
 
 // An Option changes one property of a job. If it is out of its range, or does not apply to the job, the call fails with
 // an error that matches executor.ErrInvalid.
-type Option func(*NewJob) error
+type Option func(*addition) error
+
+// An addition is a job that is to be added.
+type addition struct {
+	NewJob
+	result *InsertResult // what WithResult fills
+}
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not
 // added: the ID of the first is returned instead, whether it has run or not, for as long as it is kept; with ReuseKey
 // for as long as it is not over. If the first is of another kind, or periodic and the second is not or the other way
 // round, the error matches ErrKeyTaken.
 func Key(key string) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		j.Key = key
 		return checkName("key", key, MaxKey)
 	}
@@ -40,7 +48,7 @@ func Key(key string) Option {
 // options of this call, when this job would be due: the run in progress may have seen too little. More such calls until
 // then are one. It is over, for Await, after the last run. A job without a key is an error.
 func ReuseKey() Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		j.ReuseKey = true
 		return nil
 	}
@@ -50,8 +58,8 @@ func ReuseKey() Option {
 // time of this one: the latest call counts. So a job that is added with a delay each time something changes runs once
 // it has not changed for that long. A periodic job does not take it, since registering it again does that by itself.
 func Replace() Option {
-	return func(j *NewJob) error {
-		if j.Schedule != once {
+	return func(j *addition) error {
+		if j.Schedule != store.Once {
 			return invalid("Replace: a periodic job takes on another payload and schedule by itself; leave the option out")
 		}
 		j.ReuseKey, j.Replace = true, true
@@ -63,7 +71,7 @@ func Replace() Option {
 // or at the same time, and what it is now. If the call fails, *p is left alone, unless the error is ErrKeyTaken. The
 // result of ScheduleTx holds if the transaction is committed. A nil p has no effect. ScheduleAll does not take it.
 func WithResult(p *InsertResult) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		j.result = p
 		return nil
 	}
@@ -71,7 +79,7 @@ func WithResult(p *InsertResult) Option {
 
 // WithPriority sets the priority of the job. The default is Normal.
 func WithPriority(p Priority) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		if p < Low || p > High {
 			return invalid("priority %d: it must be Low, Normal or High", p)
 		}
@@ -84,7 +92,7 @@ func WithPriority(p Priority) Option {
 // on without it: 1 to 1000 times. The default is 12. An error of the handler that executor.Permanent marks ends them at
 // once, however many are left.
 func Attempts(n int) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		if n < 1 || n > 1000 {
 			return invalid("attempts %d: they must be 1 to 1000", n)
 		}
@@ -96,7 +104,7 @@ func Attempts(n int) Option {
 // Timeout bounds each run: its context ends after d, at least a microsecond, with the cause executor.ErrTimeout. The
 // default is no bound.
 func Timeout(d time.Duration) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		if d < time.Microsecond {
 			return invalid("timeout %v: it must be at least 1µs", d)
 		}
@@ -110,7 +118,7 @@ func Timeout(d time.Duration) Option {
 // effect there. To a job that runs once it does not apply: its handler can compare the time with Occurrence of Current,
 // and return without an error.
 func OnMissed(m Missed) Option {
-	return func(j *NewJob) error {
+	return func(j *addition) error {
 		if _, err := parsePolicy(m.text); err != nil {
 			return err
 		}

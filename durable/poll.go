@@ -139,7 +139,7 @@ func (n *node) request(later bool) (ClaimRequest, bool) {
 			most = min(most, k.limit-n.mu.perKind[name])
 		}
 		if most > 0 {
-			req.Kinds = append(req.Kinds, KindLimit{name, most, k.global})
+			req.Kinds = append(req.Kinds, KindLimit{Kind: name, Max: most, Global: k.global})
 		}
 	}
 	return req, len(req.Kinds) > 0

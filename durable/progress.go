@@ -10,16 +10,6 @@ import (
 // maxNote is how many bytes are kept of the note of a Progress.
 const maxNote = 200
 
-// RunProgress is how far a run has come, by its last call of Progress.
-type RunProgress struct {
-	Job   ID        `json:"job"`
-	Epoch int64     `json:"epoch"` // of the run
-	Done  int64     `json:"done"`
-	Total int64     `json:"total"` // 0 if it is not known
-	Note  string    `json:"note,omitempty"`
-	At    time.Time `json:"at"` // of the call, on the store's clock
-}
-
 // Progress notes how far the run that ctx belongs to has come: done of total, both in a unit of the handler's, with a
 // note that may be empty. A total of 0 means that it is not known; negative numbers count as 0, and of the note 200
 // bytes are kept. Jobs.Progress returns the last one, on each node, for as long as the run goes on.

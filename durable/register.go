@@ -13,7 +13,7 @@ import (
 // Kind make it; they call no store. It may be registered any number of times.
 type Registration struct {
 	jobs  *Jobs
-	job   NewJob
+	job   addition
 	times timetable // of a trigger, whose first time is computed when it is registered
 	err   error     // what is wrong with it
 }
@@ -34,7 +34,7 @@ func (k *Kind[P, R]) FixedDelay(key string, initial, delay time.Duration, payloa
 func (k *Kind[P, R]) every(key, word string, initial, d time.Duration, payload P, opts []Option) Registration {
 	text := word + " " + d.Truncate(time.Microsecond).String()
 	if _, err := parseTimetable(text, nil); err != nil {
-		return Registration{k.jobs, NewJob{Key: key}, timetable{}, err}
+		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable{}, err}
 	}
 	return k.registration(NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, timetable{}, payload, opts)
 }
@@ -47,18 +47,18 @@ func (k *Kind[P, R]) Triggered(key string, trigger executor.Trigger, payload P, 
 		times, err = parseTimetable(text, k.jobs.cfg.Triggers)
 	}
 	if err != nil {
-		return Registration{k.jobs, NewJob{Key: key}, timetable{}, err}
+		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable{}, err}
 	}
 	return k.registration(NewJob{Key: key, Schedule: text}, times, payload, opts)
 }
 
 func (k *Kind[P, R]) registration(j NewJob, times timetable, payload P, opts []Option) Registration {
-	j, err := k.prepare(j, payload, opts)
-	return Registration{k.jobs, j, times, err}
+	add, err := k.prepare(j, payload, opts)
+	return Registration{k.jobs, add, times, err}
 }
 
 // newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
-func (r Registration) newJob(now func() (time.Time, error)) (NewJob, error) {
+func (r Registration) newJob(now func() (time.Time, error)) (addition, error) {
 	r.job.ID = NewID()
 	if r.err != nil || r.times.trigger == nil {
 		return r.job, r.err
@@ -82,7 +82,7 @@ func (r Registration) register(ctx context.Context) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
-	ids, err := r.jobs.insert(ctx, []NewJob{job})
+	ids, err := r.jobs.insert(ctx, []addition{job})
 	if ids == nil {
 		return ID{}, err
 	}
@@ -131,7 +131,7 @@ func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Regis
 	if len(schedules) == 0 {
 		return nil, nil
 	}
-	jobs, err := j.newJobs(ctx, schedules)
+	jobs, err := j.check(ctx, schedules)
 	if jobs == nil {
 		return nil, err
 	}
@@ -142,13 +142,14 @@ func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Regis
 	if err != nil {
 		return results, err
 	}
-	adds := make([]NewJob, len(jobs))
+	adds := make([]addition, len(jobs))
 	for i := range jobs {
-		adds[i] = jobs[i].NewJob
+		adds[i] = jobs[i].addition
 	}
+	news := newJobs(adds)
 	stored := false
-	err = j.adding(ctx, adds, func(ctx context.Context) error {
-		placed, err := j.place(ctx, adds)
+	err = j.adding(ctx, news, func(ctx context.Context) error {
+		placed, err := j.place(ctx, news)
 		if err != nil {
 			return err
 		}
@@ -163,13 +164,13 @@ func (j *Jobs) Register(ctx context.Context, schedules ...Registration) ([]Regis
 
 // checkedJob is a job that is to be added, or what is wrong with it.
 type checkedJob struct {
-	NewJob
+	addition
 	err error
 }
 
-// newJobs returns the jobs of registrations, and an error if one of them is wrong. It returns no jobs if the store does
+// check returns the jobs of registrations, and an error if one of them is wrong. It returns no jobs if the store does
 // not know the time.
-func (j *Jobs) newJobs(ctx context.Context, schedules []Registration) ([]checkedJob, error) {
+func (j *Jobs) check(ctx context.Context, schedules []Registration) ([]checkedJob, error) {
 	var now time.Time
 	var failed error // the store
 	ask := func() (time.Time, error) {
@@ -185,7 +186,7 @@ func (j *Jobs) newJobs(ctx context.Context, schedules []Registration) ([]checked
 			jobs[i].err = invalid("schedule %d: it must be made by FixedRate, FixedDelay or Triggered of a Kind of these Jobs", i)
 			continue
 		}
-		if jobs[i].NewJob, jobs[i].err = r.newJob(ask); failed != nil {
+		if jobs[i].addition, jobs[i].err = r.newJob(ask); failed != nil {
 			return nil, failed
 		}
 		if jobs[i].err != nil {
@@ -201,11 +202,11 @@ func (j *Jobs) newJobs(ctx context.Context, schedules []Registration) ([]checked
 }
 
 // judge fills the results of Register by what the store has answered.
-func judge(jobs []NewJob, placed []InsertResult, results []Registered) error {
+func judge(adds []addition, placed []InsertResult, results []Registered) error {
 	for i := range placed {
-		n := jobs[i]
+		n := adds[i]
 		n.result = nil // it is left alone unless all are registered
-		if _, err := placed[i].accepted(n); errors.Is(err, ErrKeyTaken) {
+		if _, err := n.accepted(&placed[i]); errors.Is(err, ErrKeyTaken) {
 			results[i].Err = err
 		}
 		results[i].Job = placed[i].Job
@@ -216,12 +217,12 @@ func judge(jobs []NewJob, placed []InsertResult, results []Registered) error {
 	}
 	for i := range placed {
 		switch {
-		case placed[i].Changed && placed[i].ID == jobs[i].ID:
+		case placed[i].Changed && placed[i].ID == adds[i].ID:
 			results[i].Effect = EffectAdded
 		case placed[i].Changed:
 			results[i].Effect = EffectChanged
 		}
-		_, results[i].Err = placed[i].accepted(jobs[i])
+		_, results[i].Err = adds[i].accepted(&placed[i])
 	}
 	return firstOf(len(results), wrong)
 }

@@ -42,7 +42,7 @@ type run struct {
 	cancel       context.CancelCauseFunc // of the handler's context, once begun
 }
 
-func (r *run) ref() Ref { return Ref{r.job.ID, r.job.Epoch} }
+func (r *run) ref() Ref { return Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
 
 // timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has
 // been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.

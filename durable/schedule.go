@@ -9,10 +9,8 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/cron"
+	"github.com/executor-go/executor/durable/store"
 )
-
-// once is the schedule of a job that has one occurrence.
-const once = "once"
 
 // timetable is the meaning of the text in Job.Schedule.
 type timetable struct {
@@ -27,7 +25,7 @@ func (tt timetable) known() bool { return tt.rate > 0 || tt.delay > 0 || tt.trig
 func parseTimetable(text string, named map[string]executor.Trigger) (timetable, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
-	case once:
+	case store.Once:
 		return timetable{}, nil
 	case "rate", "delay":
 		d, err := time.ParseDuration(rest)

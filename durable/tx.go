@@ -6,16 +6,6 @@ import (
 	"errors"
 )
 
-// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes of
-// another library's, as [postgres.Tx] does of pgx's. One that the store can't work in is an error that matches
-// executor.ErrInvalid and names the types that it takes.
-//
-// [postgres.Tx]: https://pkg.go.dev/github.com/executor-go/executor/durable/postgres#Tx
-type Tx interface {
-	Commit() error
-	Rollback() error
-}
-
 // transact returns the store if it can work in transactions, and tx is one.
 func (j *Jobs) transact(tx Tx) (TxStore, error) {
 	store, ok := j.cfg.Store.(TxStore)

@@ -1,4 +1,6 @@
-package durable
+// Package store is for authors of stores: what a store keeps, and what package durable asks of it. Users of durable find
+// the types that they meet under the same names there, as aliases.
+package store
 
 import (
 	"context"
@@ -126,6 +128,16 @@ type Listener interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
+// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes of
+// another library's, as [postgres.Tx] does of pgx's. One that the store can't work in is an error that matches
+// executor.ErrInvalid and names the types that it takes.
+//
+// [postgres.Tx]: https://pkg.go.dev/github.com/executor-go/executor/durable/postgres#Tx
+type Tx interface {
+	Commit() error
+	Rollback() error
+}
+
 // A TxStore is a Store that can work in a transaction of its caller. A transaction that it can't work in is an error
 // that matches executor.ErrInvalid; it is never nil.
 type TxStore interface {
@@ -156,14 +168,12 @@ type NewJob struct {
 	Delay    time.Duration
 	Attempts int
 	Timeout  time.Duration
-	// Meta is kept with the job, up to MaxMeta bytes as JSON; see WithMeta.
+	// Meta is kept with the job, up to MaxMeta bytes as JSON; see durable.WithMeta.
 	Meta map[string]string
-
-	result *InsertResult // what WithResult fills, for this program only
 }
 
 // Periodic reports whether the job has more than one occurrence.
-func (j *NewJob) Periodic() bool { return j.Schedule != once }
+func (j *NewJob) Periodic() bool { return j.Schedule != Once }
 
 // A Placement asks for new jobs to be claimed by a node at once. With the zero Placement they wait for any node, as
 // they do if the node named is not alive.
@@ -342,7 +352,7 @@ type Filter struct {
 	Limit  int     // of the page; 0 is 100
 }
 
-// Retention is how long what is over is kept. Zero keeps for ever; but in Config.Keep zero is the default, and a
+// Retention is how long what is over is kept. Zero keeps for ever; but in durable.Config.Keep zero is the default, and a
 // negative duration keeps for ever.
 type Retention struct {
 	Succeeded, Dead, History time.Duration // Dead is also for canceled jobs

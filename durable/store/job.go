@@ -1,10 +1,13 @@
-package durable
+package store
 
 import (
 	"slices"
 	"strconv"
 	"time"
 )
+
+// Once is the Schedule of a job that has one occurrence.
+const Once = "once"
 
 // A State is where a job is in its life. The store has it, and it moves along these arrows:
 //
@@ -95,7 +98,7 @@ type Job struct {
 	Payload  []byte   `json:"payload,omitempty"`
 	Priority Priority `json:"priority"`
 
-	// Meta is what WithMeta or a hook has added, nil if there is none. It must not be changed.
+	// Meta is what durable.WithMeta or a hook has added, nil if there is none. It must not be changed.
 	Meta map[string]string `json:"meta,omitempty"`
 
 	Schedule string `json:"schedule"`         // once, rate 1m0s, delay 5s, cron 30 2 * * *, trigger name
@@ -136,7 +139,7 @@ type Job struct {
 }
 
 // Periodic reports whether the job has more than one occurrence.
-func (j *Job) Periodic() bool { return j.Schedule != once }
+func (j *Job) Periodic() bool { return j.Schedule != Once }
 
 // A Verdict is how a run ended.
 type Verdict uint8
@@ -147,7 +150,7 @@ const (
 	RunCanceled  Verdict = 2 // stored: do not change
 	RunSkipped   Verdict = 3 // stored: do not change; it was missed, and its policy leaves out what was
 	RunLost      Verdict = 4 // stored: do not change; its node was declared dead
-	RunSnoozed   Verdict = 5 // stored: do not change; its handler put it off, see Snooze
+	RunSnoozed   Verdict = 5 // stored: do not change; its handler put it off, see durable.Snooze
 )
 
 var verdictNames = [...]string{"succeeded", "failed", "canceled", "skipped", "lost", "snoozed"}
@@ -159,6 +162,18 @@ func (v Verdict) String() string {
 	}
 	return "Verdict(" + strconv.Itoa(int(v)) + ")"
 }
+
+// Verdicts returns all verdicts, in their order.
+func Verdicts() []Verdict {
+	all := make([]Verdict, len(verdictNames))
+	for i := range all {
+		all[i] = Verdict(i)
+	}
+	return all
+}
+
+// Known reports whether v is one of Verdicts.
+func (v Verdict) Known() bool { return int(v) < len(verdictNames) }
 
 // MarshalText returns the text of String.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }

@@ -1,0 +1,21 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/executor-go/executor/durable/internal/argument"
+)
+
+var (
+	// ErrNotFound is returned where no job has the ID or key that was asked for.
+	ErrNotFound = errors.New("durable: no such job")
+
+	// ErrNewerSchema is matched by the error of opening a database that a newer version of its store has migrated.
+	ErrNewerSchema = errors.New("durable: the database is newer than this program")
+)
+
+// MaxMeta is the most bytes of the Meta of a job as JSON.
+const MaxMeta = 2 << 10
+
+// invalid returns an error that matches executor.ErrInvalid, and what format wraps.
+func invalid(format string, args ...any) error { return argument.Invalid("durable: "+format, args...) }

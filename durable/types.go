@@ -1,0 +1,118 @@
+package durable
+
+import "github.com/executor-go/executor/durable/store"
+
+// These are the types of package store that users of durable meet.
+type (
+	// A Store keeps jobs. Packages sqlite, postgres and memory have one each.
+	Store = store.Store
+	// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes
+	// of another library's, as postgres.Tx does of pgx's.
+	Tx = store.Tx
+
+	// An ID names a job.
+	ID = store.ID
+	// A Job is a job as the store had it at some moment.
+	Job = store.Job
+	// A State is where a job is in its life.
+	State = store.State
+	// A Priority orders jobs that are due: the greater is claimed first.
+	Priority = store.Priority
+	// A Pending is a request that came while the job was running, and takes effect when its run ends.
+	Pending = store.Pending
+	// A Run is one line of a job's history.
+	Run = store.Run
+	// A JobRun is a run, with what its job is named.
+	JobRun = store.JobRun
+	// A Verdict is how a run ended.
+	Verdict = store.Verdict
+	// RunProgress is how far a run has come, by its last call of Progress.
+	RunProgress = store.RunProgress
+	// An Answer is what became of a request to change a job.
+	Answer = store.Answer
+
+	// A NewJob is a job to be added, as Hooks.Adding sees it.
+	NewJob = store.NewJob
+	// An InsertResult is what became of a new job, see WithResult.
+	InsertResult = store.InsertResult
+	// An Outcome is the end of a run and what is to follow, as Hooks.Settled sees it.
+	Outcome = store.Outcome
+
+	// A Filter selects jobs for List.
+	Filter = store.Filter
+	// A LatestFilter selects runs for Latest.
+	LatestFilter = store.LatestFilter
+	// A Count is how many jobs of a kind are in a state.
+	Count = store.Count
+	// Retention is how long what is over is kept.
+	Retention = store.Retention
+	// An Act is something that somebody did, or tried to do, to a job, and why.
+	Act = store.Act
+	// An ActFilter selects acts.
+	ActFilter = store.ActFilter
+	// NodeInfo is a node as the store knows it.
+	NodeInfo = store.NodeInfo
+	// NodeDetails are what a node reports of itself, once it has joined.
+	NodeDetails = store.NodeDetails
+)
+
+// The states of a job, see State.
+const (
+	Waiting   = store.Waiting
+	Claimed   = store.Claimed
+	Running   = store.Running
+	Succeeded = store.Succeeded
+	Dead      = store.Dead
+	Canceled  = store.Canceled
+	Paused    = store.Paused
+	Confirmed = store.Confirmed
+)
+
+// The priorities.
+const (
+	Low    = store.Low
+	Normal = store.Normal
+	High   = store.High
+)
+
+// The requests that may be pending.
+const (
+	PendingNone   = store.PendingNone
+	PendingCancel = store.PendingCancel
+	PendingPause  = store.PendingPause
+)
+
+// The verdicts on a run.
+const (
+	RunSucceeded = store.RunSucceeded
+	RunFailed    = store.RunFailed
+	RunCanceled  = store.RunCanceled
+	RunSkipped   = store.RunSkipped // it was missed, and its policy leaves out what was
+	RunLost      = store.RunLost    // its node was declared dead
+	RunSnoozed   = store.RunSnoozed // its handler put it off, see Snooze
+)
+
+// The answers to a request. None of them is an error: a request and a run can cross.
+const (
+	NotFound = store.NotFound // there is no such job
+	Applied  = store.Applied  // it is done
+	Deferred = store.Deferred // the job is running: it takes effect when the run ends
+	TooLate  = store.TooLate  // the state of the job does not allow it any more
+)
+
+const (
+	// MaxMeta is the most bytes of the Meta of a job as JSON.
+	MaxMeta = store.MaxMeta
+	// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead.
+	MaxLost = store.MaxLost
+	// MaxAct is how many bytes of each text of an Act are kept.
+	MaxAct = store.MaxAct
+	// KeepActs is how long the stores keep acts.
+	KeepActs = store.KeepActs
+)
+
+// NewID returns an ID that no other job has.
+func NewID() ID { return store.NewID() }
+
+// ParseID returns the ID that ID.String has written as s, or an error that matches executor.ErrInvalid.
+func ParseID(s string) (ID, error) { return store.ParseID(s) }
