@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -43,17 +44,11 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")
 	}
 	if !j.Due.IsZero() {
-		j.Due = ceilMicros(j.Due)
+		j.Due = timetable.Ceil(j.Due)
 	}
 	data, err := encode("payload", payload, MaxPayload)
 	j.Payload = data
 	return j, err
-}
-
-// ceilMicros rounds up to microseconds, which stores keep, so that no job is early.
-func ceilMicros(t time.Time) time.Time {
-	t = t.UTC().Round(0)
-	return t.Add(time.Microsecond - 1).Truncate(time.Microsecond)
 }
 
 func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option) (ID, error) {

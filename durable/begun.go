@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // noteAfter is how long a run goes on before it is noted that it has begun: if its node is lost after that, it is an
@@ -47,7 +49,7 @@ func (r *run) called(ctx context.Context, started start) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if at := maxTime(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.until(at) > clockNoise {
+	if at := timetable.Later(r.job.Due, r.job.Occurrence); r.job.Attempt <= 1 && n.clock.until(at) > clockNoise {
 		return errEarly
 	}
 	return nil

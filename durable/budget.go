@@ -4,6 +4,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // minStall is the shortest time without a worker becoming free after which a node takes its workers to be busy for
@@ -132,7 +133,7 @@ func (n *node) giveBackLate() {
 	now, waiting := n.clock.now(), 0
 	late := func(r *run) bool {
 		return (r.state == claimed || r.state == armed) && r != n.mu.solo &&
-			now.Sub(maxTime(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
+			now.Sub(timetable.Later(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
 	}
 	for _, r := range n.mu.held {
 		if late(r) {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // Cancel cancels a job: it does not run again. Applied means that it does not begin. Deferred means that it is running:
@@ -33,7 +35,7 @@ func (j *Jobs) Reschedule(ctx context.Context, id ID, t time.Time) (Answer, erro
 	if err := checkTime(t); err != nil {
 		return NotFound, err
 	}
-	return j.change(ctx, id, Change{Op: OpReschedule, Due: ceilMicros(t)})
+	return j.change(ctx, id, Change{Op: OpReschedule, Due: timetable.Ceil(t)})
 }
 
 // RunNow makes a job due at once that waits or is paused. A schedule goes on afterwards. TooLate means that the job is

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -167,7 +168,7 @@ func (k *Kind[P, R]) Await(ctx context.Context, id ID) (R, error) {
 }
 
 func checkTime(t time.Time) error {
-	if kept := ceilMicros(t); kept.IsZero() || kept.Year() < 1 || kept.Year() > 9999 {
+	if kept := timetable.Ceil(t); kept.IsZero() || kept.Year() < 1 || kept.Year() > 9999 {
 		return invalid("time %v: it must be in the years 1 to 9999", t)
 	}
 	return nil

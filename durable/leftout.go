@@ -3,6 +3,8 @@ package durable
 import (
 	"context"
 	"time"
+
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // LeftOut are successive occurrences of a periodic job at which it did not run.
@@ -10,9 +12,6 @@ type LeftOut struct {
 	Count int       // 100,000 stands for that many or more
 	First time.Time // zero if Count is 0
 }
-
-// maxLeftOut bounds LeftOut.Count, since a trigger is asked for one time after the other.
-const maxLeftOut = 100_000
 
 // LeftOutBefore returns the occurrences that the run of ctx makes up for besides its own: those before it that nobody
 // ran. Only the first attempt of an occurrence reports them. There are none if ctx is not a handler's.
@@ -39,12 +38,12 @@ func LeftOutDuring(ctx context.Context) LeftOut {
 }
 
 // leftOutBefore returns what LeftOutBefore does.
-func (r *run) leftOutBefore(tt timetable) LeftOut {
-	if r.job.Attempt > 1 || tt.delay > 0 || !r.job.Due.Before(r.job.Occurrence) {
+func (r *run) leftOutBefore(tt timetable.Timetable) LeftOut {
+	if r.job.Attempt > 1 || tt.Delays() || !r.job.Due.Before(r.job.Occurrence) {
 		return LeftOut{}
 	}
-	n, _ := tt.passed(r.job.Anchor, r.job.Due, r.job.Occurrence)
-	return LeftOut{min(n+1, maxLeftOut), r.job.Due} // Due is one of them
+	n, _ := tt.Passed(r.job.Anchor, r.job.Due, r.job.Occurrence)
+	return LeftOut{min(n+1, timetable.MostPassed), r.job.Due} // Due is one of them
 }
 
 // overlap is what has passed during a run, and where the schedule goes on.
@@ -60,7 +59,7 @@ type overlap struct {
 //
 // A job that got another schedule or another time meanwhile has that in NextDue, and the times before it do not count.
 // CompleteTx does not ask for it: to move NextDue would wait for the handler's own transaction.
-func (r *run) leftOutDuring(ctx context.Context, tt timetable, started start) overlap {
+func (r *run) leftOutDuring(ctx context.Context, tt timetable.Timetable, started start) overlap {
 	end := started.now()
 	if now := r.n.clock.now(); now.Before(end) {
 		end = now
@@ -73,10 +72,10 @@ func (r *run) leftOutDuring(ctx context.Context, tt timetable, started start) ov
 			return r.n.skipNextDue(opCtx, job, end)
 		}
 	}
-	count, next := tt.passed(r.job.Anchor, r.job.Occurrence, end)
+	count, next := tt.Passed(r.job.Anchor, r.job.Occurrence, end)
 	o := overlap{LeftOut{Count: count}, next}
 	if count > 0 {
-		o.First = tt.next(r.job.Anchor, r.job.Occurrence, end)
+		o.First = tt.Next(r.job.Anchor, r.job.Occurrence, end)
 	}
 	return o
 }
@@ -88,41 +87,16 @@ func (n *node) skipNextDue(ctx context.Context, job Job, end time.Time) overlap 
 	if !job.NextDue.Before(end) {
 		return o
 	}
-	tt, err := parseTimetable(job.Schedule, n.jobs.cfg.Triggers)
-	if err != nil || tt.delay > 0 {
+	tt, err := timetable.Parse(job.Schedule, n.jobs.cfg.Triggers)
+	if err != nil || tt.Delays() {
 		return o
 	}
-	count, next := tt.passed(job.Anchor, job.NextDue, end)
+	count, next := tt.Passed(job.Anchor, job.NextDue, end)
 	if next.IsZero() || !next.After(job.NextDue) {
 		return o
 	}
-	if _, err := n.jobs.store.Change(ctx, job.ID, Change{Op: OpReschedule, Due: ceilMicros(next)}); err != nil {
+	if _, err := n.jobs.store.Change(ctx, job.ID, Change{Op: OpReschedule, Due: timetable.Ceil(next)}); err != nil {
 		return o
 	}
-	return overlap{LeftOut{min(count+1, maxLeftOut), job.NextDue}, next}
-}
-
-// passed counts the times of the schedule after one time and before another, and returns the one that follows them, the
-// zero Time if there is none. It counts up to maxLeftOut.
-func (tt timetable) passed(anchor, after, before time.Time) (n int, next time.Time) {
-	next = tt.next(anchor, after, after)
-	if next.IsZero() || !next.Before(before) || !next.After(after) {
-		return 0, next
-	}
-	if tt.rate > 0 {
-		steps := (before.Sub(next)-1)/tt.rate + 1
-		return int(min(steps, maxLeftOut)), onGrid(next, before.Add(-1), tt.rate)
-	}
-	for n < maxLeftOut && next.Before(before) {
-		n++
-		t := tt.next(anchor, next, next)
-		if !t.After(next) {
-			return n, time.Time{}
-		}
-		next = t
-	}
-	if next.Before(before) {
-		next = tt.next(anchor, tt.latest(anchor, next, before.Add(-1)), before)
-	}
-	return n, next
+	return overlap{LeftOut{min(count+1, timetable.MostPassed), job.NextDue}, next}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // confirmLead is how long before its time a claim is confirmed at least: the time of a few commits. See node.lead.
@@ -83,9 +84,9 @@ type node struct {
 		paused     map[string]bool
 		pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
 
-		cursors map[ID]catchUpCursor // of jobs that catch up
-		failing map[string]failing   // sorts of calls, see Healthy
-		unread  map[string]bool      // errors by which a job was left to other nodes, and that the log has
+		cursors map[ID]timetable.Cursor // of jobs that catch up
+		failing map[string]failing      // sorts of calls, see Healthy
+		unread  map[string]bool         // errors by which a job was left to other nodes, and that the log has
 	}
 }
 
@@ -112,7 +113,7 @@ func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
 	n.mu.inserting = make(map[*NewJob][]NewJob)
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)
-	n.mu.cursors = make(map[ID]catchUpCursor)
+	n.mu.cursors = make(map[ID]timetable.Cursor)
 	n.mu.failing = make(map[string]failing)
 	n.mu.payloads.mean = maxPayloads / 256
 	n.mu.unread = make(map[string]bool)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -119,7 +120,7 @@ func Timeout(d time.Duration) Option {
 // and return without an error.
 func OnMissed(m Missed) Option {
 	return func(j *addition) error {
-		if _, err := parsePolicy(m.text); err != nil {
+		if _, err := timetable.ParsePolicy(m.text); err != nil {
 			return err
 		}
 		j.Missed = m.text

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // current is what the context of a handler carries.
@@ -44,11 +45,11 @@ func Current(ctx context.Context) (Job, bool) {
 // does not return, and passes the outcome to exited.
 func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, moved time.Time, err error) {
 	started := r.n.clock.start()
-	tt, err := parseTimetable(r.job.Schedule, r.n.jobs.cfg.Triggers)
+	tt, err := timetable.Parse(r.job.Schedule, r.n.jobs.cfg.Triggers)
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
 	}
-	p, err := parsePolicy(r.job.Missed)
+	p, err := timetable.ParsePolicy(r.job.Missed)
 	if err != nil {
 		return new(r.leave(started, err)), time.Time{}, nil
 	}
@@ -63,16 +64,16 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		w := r.n.takeCursor(r.job.ID)
 		ctx := ctx
 		stop := func() {}
-		if p.walks(tt) {
+		if p.Walks(tt) {
 			ctx, stop = r.n.untilDrain(ctx)
 		}
-		t, ok, err := tt.occurrence(ctx, p, r.job.Anchor, r.job.Occurrence, started.at, &w)
+		t, ok, err := tt.Occurrence(ctx, p, r.job.Anchor, r.job.Occurrence, started.at, &w)
 		stop()
 		if err != nil {
 			return new(r.unbegun(ctx, tt, err, started)), time.Time{}, nil
 		}
 		r.n.keepCursor(r.job.ID, w)
-		t = ceilMicros(t)
+		t = timetable.Ceil(t)
 		switch {
 		case !ok:
 			r.job.Occurrence = t
@@ -95,7 +96,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 		defer cancel()
 	}
 	r.before = sync.OnceValue(func() LeftOut { return r.leftOutBefore(tt) })
-	if p.skipOverlap && tt.known() && tt.delay == 0 {
+	if p.SkipOverlap && tt.Known() && !tt.Delays() {
 		r.during = sync.OnceValue(func() overlap { return r.leftOutDuring(ctx, tt, started) })
 	}
 	var result []byte
@@ -172,7 +173,7 @@ func (r *run) leave(started start, err error) Outcome {
 }
 
 // conclude returns what follows a run that returned.
-func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err error, started start) Outcome {
+func (r *run) conclude(ctx context.Context, tt timetable.Timetable, result []byte, err error, started start) Outcome {
 	var panicked *executor.PanicError
 	if errors.As(err, &panicked) {
 		r.n.jobs.logOf(&r.job).Error("durable: handler panicked", "panic", err)
@@ -204,14 +205,14 @@ func (r *run) conclude(ctx context.Context, tt timetable, result []byte, err err
 	case errors.Is(err, permanent), r.job.Attempt >= r.job.Attempts:
 		o := r.ending(RunFailed, started, err)
 		r.failed(r.job.Attempt, o)
-		if !r.job.Periodic() || !tt.known() {
+		if !r.job.Periodic() || !tt.Known() {
 			o.State = Dead
 			return o
 		}
 		return r.follow(tt, o)
 	}
 	o := r.ending(RunFailed, started, err)
-	o.Due = ceilMicros(r.present(started.at).Add(r.kind.backoff(r.job.Attempt)))
+	o.Due = timetable.Ceil(r.present(started.at).Add(r.kind.backoff(r.job.Attempt)))
 	return o
 }
 
@@ -227,12 +228,12 @@ func (r *run) ending(v Verdict, started start, err error) Outcome {
 }
 
 // present returns the time of the store, or that at which the run began if the clock was put back before it since.
-func (r *run) present(started time.Time) time.Time { return maxTime(r.n.clock.now(), started) }
+func (r *run) present(started time.Time) time.Time { return timetable.Later(r.n.clock.now(), started) }
 
 // untried returns an outcome by which the same occurrence waits for that long, and which counts no attempt.
 func (r *run) untried(v Verdict, started start, err error, wait time.Duration) Outcome {
 	o := r.ending(v, started, err)
-	o.Attempt, o.Due = r.job.Attempt-1, ceilMicros(r.present(started.at).Add(wait))
+	o.Attempt, o.Due = r.job.Attempt-1, timetable.Ceil(r.present(started.at).Add(wait))
 	return o
 }
 
@@ -247,7 +248,7 @@ func (r *run) cutShort(started start, err error) Outcome {
 // makes up for.
 func (r *run) early(started start, err error) Outcome {
 	o := r.cutShort(started, err)
-	if o.Due = maxTime(r.job.Due, r.job.Occurrence); r.job.Periodic() {
+	if o.Due = timetable.Later(r.job.Due, r.job.Occurrence); r.job.Periodic() {
 		o.Due = r.job.Due
 		if o.Due.Before(o.Occurrence) {
 			o.Occurrence = o.Due
@@ -258,7 +259,7 @@ func (r *run) early(started start, err error) Outcome {
 
 // unbegun returns the outcome of a run that ended with ctx before its handler was called. What was cut short stays due
 // as it was, since what was missed before it is not reported yet.
-func (r *run) unbegun(ctx context.Context, tt timetable, err error, started start) Outcome {
+func (r *run) unbegun(ctx context.Context, tt timetable.Timetable, err error, started start) Outcome {
 	o := r.conclude(ctx, tt, nil, err, started)
 	if o.Unrecorded {
 		o.Due = r.job.Due
@@ -277,20 +278,20 @@ func (r *run) failed(attempt int, o Outcome) {
 }
 
 // follow makes the job wait for its next occurrence, or ends it if its schedule has none.
-func (r *run) follow(tt timetable, o Outcome) Outcome {
+func (r *run) follow(tt timetable.Timetable, o Outcome) Outcome {
 	var next time.Time
 	r.last = new(o)
 	if r.during != nil {
 		next = r.during().next
 	} else {
-		next = tt.next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
+		next = tt.Next(r.job.Anchor, r.job.Occurrence, r.present(o.Run.Started))
 	}
 	if next.IsZero() {
 		o.State, o.Due = Succeeded, time.Time{}
 		return o
 	}
-	next = ceilMicros(next)
-	if err := tt.notLater(r.job.Occurrence, next); err != nil {
+	next = timetable.Ceil(next)
+	if err := tt.NotLater(r.job.Occurrence, next); err != nil {
 		return r.ended(o, err)
 	}
 	o.Due, o.Occurrence, o.Attempt = next, next, 0
@@ -302,7 +303,7 @@ func (r *run) follow(tt timetable, o Outcome) Outcome {
 // known, with the trigger's error.
 func (r *run) withoutNext(ctx context.Context, err error) Outcome {
 	if r.last == nil {
-		return r.conclude(ctx, timetable{}, nil, err, r.n.clock.start())
+		return r.conclude(ctx, timetable.Timetable{}, nil, err, r.n.clock.start())
 	}
 	return r.ended(*r.last, err)
 }

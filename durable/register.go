@@ -7,6 +7,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // A Registration is a schedule that [Jobs.Register] registers. The methods FixedRate, FixedDelay and Triggered of a
@@ -14,8 +15,8 @@ import (
 type Registration struct {
 	jobs  *Jobs
 	job   addition
-	times timetable // of a trigger, whose first time is computed when it is registered
-	err   error     // what is wrong with it
+	times timetable.Timetable // of a trigger, whose first time is computed when it is registered
+	err   error               // what is wrong with it
 }
 
 // Key returns the key.
@@ -33,26 +34,26 @@ func (k *Kind[P, R]) FixedDelay(key string, initial, delay time.Duration, payloa
 
 func (k *Kind[P, R]) every(key, word string, initial, d time.Duration, payload P, opts []Option) Registration {
 	text := word + " " + d.Truncate(time.Microsecond).String()
-	if _, err := parseTimetable(text, nil); err != nil {
-		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable{}, err}
+	if _, err := timetable.Parse(text, nil); err != nil {
+		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
 	}
-	return k.registration(NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, timetable{}, payload, opts)
+	return k.registration(NewJob{Key: key, Schedule: text, Delay: max(initial, 0)}, timetable.Timetable{}, payload, opts)
 }
 
 // Triggered returns a Registration that does what On does.
 func (k *Kind[P, R]) Triggered(key string, trigger executor.Trigger, payload P, opts ...Option) Registration {
 	text, err := triggerText(trigger, k.jobs.cfg.Triggers)
-	var times timetable
+	var times timetable.Timetable
 	if err == nil {
-		times, err = parseTimetable(text, k.jobs.cfg.Triggers)
+		times, err = timetable.Parse(text, k.jobs.cfg.Triggers)
 	}
 	if err != nil {
-		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable{}, err}
+		return Registration{k.jobs, addition{NewJob: NewJob{Key: key}}, timetable.Timetable{}, err}
 	}
 	return k.registration(NewJob{Key: key, Schedule: text}, times, payload, opts)
 }
 
-func (k *Kind[P, R]) registration(j NewJob, times timetable, payload P, opts []Option) Registration {
+func (k *Kind[P, R]) registration(j NewJob, times timetable.Timetable, payload P, opts []Option) Registration {
 	add, err := k.prepare(j, payload, opts)
 	return Registration{k.jobs, add, times, err}
 }
@@ -60,17 +61,17 @@ func (k *Kind[P, R]) registration(j NewJob, times timetable, payload P, opts []O
 // newJob returns the job that is to be added, with an ID of its own. now is asked for the time of the store.
 func (r Registration) newJob(now func() (time.Time, error)) (addition, error) {
 	r.job.ID = NewID()
-	if r.err != nil || r.times.trigger == nil {
+	if r.err != nil || !r.times.Triggered() {
 		return r.job, r.err
 	}
 	t, err := now()
 	if err != nil {
 		return r.job, err
 	}
-	if r.job.Due = r.times.next(time.Time{}, t, time.Time{}); r.job.Due.IsZero() {
+	if r.job.Due = r.times.Next(time.Time{}, t, time.Time{}); r.job.Due.IsZero() {
 		return r.job, invalid("trigger %q: it has no time up to the year 9999", r.job.Schedule)
 	}
-	if err := r.times.notLater(t, r.job.Due); err != nil {
+	if err := r.times.NotLater(t, r.job.Due); err != nil {
 		return r.job, invalid("trigger %q: %w", r.job.Schedule, err)
 	}
 	return r.job, nil

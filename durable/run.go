@@ -7,6 +7,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // A run is one holding of a job by this node, from the claim to the store's answer to its outcome. See runState.
@@ -48,7 +49,7 @@ func (r *run) ref() Ref { return Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
 // been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
 func (r *run) timeLocked() time.Time {
 	if r.job.State == Confirmed && r.job.Attempt == 0 {
-		return maxTime(r.job.Due, r.job.Occurrence)
+		return timetable.Later(r.job.Due, r.job.Occurrence)
 	}
 	return r.job.Due
 }

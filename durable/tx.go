@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/executor-go/executor/durable/internal/timetable"
 )
 
 // transact returns the store if it can work in transactions, and tx is one.
@@ -57,7 +59,7 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	case !job.State.Granted() || job.Epoch != c.job.Epoch:
 		return ErrRefused
 	}
-	tt, err := parseTimetable(c.job.Schedule, c.n.jobs.cfg.Triggers)
+	tt, err := timetable.Parse(c.job.Schedule, c.n.jobs.cfg.Triggers)
 	if err != nil {
 		return err
 	}
