@@ -132,7 +132,7 @@ func (j *addition) accepted(p *InsertResult) (ID, error) {
 		return ID{}, fmt.Errorf("%w: %q is of one that is periodic", ErrKeyTaken, p.Key)
 	}
 	if p.State == Dead && j.Schedule != store.Once {
-		return p.ID, &JobError{ID: p.ID, State: Dead, Text: p.Error}
+		return p.ID, &JobError{ID: p.ID, State: Dead, Text: p.Error, Label: p.Label}
 	}
 	return p.ID, nil
 }

@@ -167,7 +167,7 @@ func (j *Jobs) Await(ctx context.Context, id ID) (Job, error) {
 		case job.State == Succeeded:
 			return job, nil
 		case job.State.Done():
-			return job, &JobError{ID: id, State: job.State, Text: job.Error}
+			return job, &JobError{ID: id, State: job.State, Text: job.Error, Label: job.Label}
 		}
 		t := time.NewTimer(pause)
 		select {

@@ -87,6 +87,7 @@ type JobError struct {
 	ID    ID
 	State State  // Dead or Canceled
 	Text  string // error of the last run; "" if it had none
+	Label string // of the last run, see SetLabel
 }
 
 // Error returns the state, and the error of the last run if there was one.

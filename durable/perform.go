@@ -55,7 +55,7 @@ func (r *run) perform(ctx context.Context, exited func(Outcome)) (o *Outcome, mo
 	}
 	if r.job.Periodic() && r.job.Attempt > r.job.Attempts { // the last was lost with its node, or there are fewer now
 		o := r.ending(RunFailed, started, nil)
-		o.Error, o.Unrecorded = r.job.Error, true
+		o.Error, o.Run.Label, o.Unrecorded = r.job.Error, r.job.Label, true
 		r.failed(r.job.Attempt-1, o)
 		return new(r.follow(tt, o)), time.Time{}, nil
 	}
@@ -224,6 +224,9 @@ func (r *run) ending(v Verdict, started start, err error) Outcome {
 	}
 	o.Run = Run{Occurrence: r.job.Occurrence, Attempt: r.job.Attempt, Started: started.at, Finished: started.now(),
 		Verdict: v, Error: o.Error}
+	if label := r.label.Load(); label != nil {
+		o.Run.Label = *label
+	}
 	return o
 }
 

@@ -30,6 +30,8 @@ type run struct {
 	// progress and output are what its handler has noted and written; nil before.
 	progress atomic.Pointer[RunProgress]
 	output   atomic.Pointer[output]
+	// label is what its handler has set last; nil before.
+	label atomic.Pointer[string]
 	// last is the outcome of the run while its trigger is asked for the next time; nil before.
 	last *Outcome
 

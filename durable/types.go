@@ -103,6 +103,8 @@ const (
 const (
 	// MaxMeta is the most bytes of the Meta of a job as JSON.
 	MaxMeta = store.MaxMeta
+	// MaxLabel is how many bytes of a label are kept, see SetLabel.
+	MaxLabel = store.MaxLabel
 	// MaxLost is how many runs in a row of a periodic job may be lost with their nodes. Then the job is dead.
 	MaxLost = store.MaxLost
 	// MaxAct is how many bytes of each text of an Act are kept.

@@ -162,8 +162,8 @@ func commitRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	o as (
 		select * from unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::bytea[], $9::boolean[],
-			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[], $18::text[])
-		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, run_error, ord)
+			$10::bigint[], $11::integer[], $12::bigint[], $13::bigint[], $14::smallint[], $17::bytea[], $18::text[], $19::text[])
+		with ordinality as o (job, epoch, state, due, occurrence, attempt, error, result, recorded, run_occurrence, run_attempt, started, finished, verdict, output, run_error, label, ord)
 	), ` + lock + ` u as (
 		update executor_job j set
 			state = case when j.schedule = 'once' and j.next_due <> 0 then case j.pending when {PendingPause} then {Paused} else {Waiting} end
@@ -173,7 +173,7 @@ func commitRuns(more, from, lock string) string {
 			due = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then j.next_due when o.due = 0 then j.due else o.due end,
 			occurrence = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then j.next_due else o.occurrence end,
 			attempt = case when (o.state = {Waiting} or o.due = 0 or j.schedule = 'once') and j.next_due <> 0 then 0 else o.attempt end,
-			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, result = coalesce(o.result, j.result),
+			pending = {PendingNone}, next_due = 0, owner = '', error = o.error, label = o.label, result = coalesce(o.result, j.result),
 			runs = least(j.runs + o.recorded::int, {Most}), updated = n.now,
 			lost = case when o.recorded and o.verdict <> {RunSkipped} then 0 else j.lost end,
 			suspect = j.suspect and not (o.recorded and o.verdict <> {RunSkipped})
@@ -181,7 +181,7 @@ func commitRuns(more, from, lock string) string {
 		returning j.runs, case when j.state = {Waiting} and j.due < n.now then j.due end as early, o.*
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `, output)
-		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, run_error, output from u
+		select job, runs, run_occurrence, run_attempt, epoch, $15, started, finished, verdict, run_error, label, output from u
 		where recorded and $16::bigint > 0 and not exists (select from executor_run r where r.job = u.job and r.seq = u.runs)
 	), removed as (
 		delete from executor_run r using u where u.runs > $16 and r.job = u.job and r.seq <= u.runs - $16 and u.recorded
@@ -198,7 +198,7 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 			n), make([]int64, n), make([]int64, n), make([]int64, n)
 		states, verdicts      = make([]int16, n), make([]int16, n)
 		attempts, runAttempts = make([]int32, n), make([]int32, n)
-		errs, runErrs         = make([]string, n), make([]string, n)
+		errs, runErrs, labels = make([]string, n), make([]string, n), make([]string, n)
 		results, outputs      = make([][]byte, n), make([][]byte, n)
 		recorded              = make([]bool, n)
 	)
@@ -208,12 +208,12 @@ func commit(ctx context.Context, q querier, statement string, b durable.CommitRe
 		dues[i], occurrences[i] = sqlrow.Micros(o.Due), sqlrow.Micros(o.Occurrence)
 		errs[i], results[i], outputs[i], recorded[i] = o.Error, o.Result, o.Output, !o.Unrecorded
 		runs[i], runAttempts[i] = sqlrow.Micros(o.Run.Occurrence), int32(sqlrow.Attempt(o.Run.Attempt))
-		verdicts[i], runErrs[i] = int16(o.Run.Verdict), o.Run.Error
+		verdicts[i], runErrs[i], labels[i] = int16(o.Run.Verdict), o.Run.Error, o.Run.Label
 		started[i], finished[i] = sqlrow.Micros(o.Run.Started), sqlrow.Micros(o.Run.Finished)
 	}
 	a.Committed, err = readDone(n, now, &early, q.queryRow(ctx, statement, ids, epochs, states, dues, occurrences,
 		attempts, errs, results, recorded, runs, runAttempts, started, finished, verdicts, b.Node, b.History, outputs,
-		runErrs))
+		runErrs, labels))
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
 			case when not held then {Waiting} when near then {Running} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
-			0, attempts, timeout, 0, 0, '', null, now, now, false, meta
+			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, ''
 		from w order by ord
 		on conflict do nothing
 		returning id, due, state

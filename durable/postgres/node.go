@@ -124,12 +124,12 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
 			runs = least(j.runs + o.begun, {Most}), lost = least(j.lost + o.begun, {MostSmall}),
 			suspect = j.suspect or j.state = {Running}, updated = n.now,
-			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end
+			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end, label = case o.begun when 1 then '' else j.label end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now
 	), added as (
 		insert into executor_run (` + sqlrow.RunColumns + `)
-		select id, runs, run_occurrence, attempt, epoch, owner, started, now, {RunLost}, error from u where begun = 1
+		select id, runs, run_occurrence, attempt, epoch, owner, started, now, {RunLost}, error, '' from u where begun = 1
 		on conflict do nothing
 	) select count(*), coalesce(string_agg(id::text, ' ') filter (where dead), '') from u`)
 

@@ -147,6 +147,10 @@ var migrations = []string{
 	);
 	create index executor_act_job on executor_act (job, seq);
 	create index executor_act_noted on executor_act (noted);`,
+
+	// What handlers say of the ends of their runs. Programs that do not know of it leave it empty.
+	`alter table executor_job add column label text not null default '';
+	alter table executor_run add column label text not null default '';`,
 }
 
 // schemaMade reports whether executor_schema is where it would be made. PostgreSQL demands the right to make a table

@@ -58,13 +58,13 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	occurrence = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then next_due else ?3 end,
 	attempt = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then 0 else ?4 end,
 	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
-	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11
+	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11, label = ?12
 	where id = ?9 and epoch = ?10 and state = {Running}`)
 
 // addRun adds a line to the history. It is an insert of values, as one of a select could fail in the middle: for that
 // SQLite copies each page that it changes.
 const addRun = "insert into executor_run (" + sqlrow.RunColumns + `, output)
-	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
+	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 
 // commit commits one outcome, and reports whether it is committed: now, or before.
 func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64) (bool, error) {
@@ -74,7 +74,7 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 	}
 	ran := !o.Unrecorded && o.Run.Verdict != durable.RunSkipped
 	n, err := q.exec(commitJob, int64(o.State), micros(o.Due), micros(o.Occurrence), sqlrow.Attempt(o.Attempt), o.Error,
-		o.Result, recorded, now, o.ID[:], o.Epoch, ran)
+		o.Result, recorded, now, o.ID[:], o.Epoch, ran, o.Run.Label)
 	if err == nil && n == 0 {
 		// A job with this epoch that is not running was committed already: all else that ends a run makes the epoch go
 		// up.
@@ -86,7 +86,7 @@ func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64)
 	}
 	r := &o.Run
 	_, err = q.exec(addRun, o.ID[:], o.ID[:], micros(r.Occurrence), sqlrow.Attempt(r.Attempt), o.Epoch, b.Node,
-		micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, o.Output)
+		micros(r.Started), micros(r.Finished), int64(r.Verdict), r.Error, r.Label, o.Output)
 	if err == nil && o.Epoch > int64(b.History) { // a job has no more runs than it was given to nodes
 		_, err = q.exec("delete from executor_run where job = ?1 and seq <= (select runs from executor_job where id = ?1) - ?2", o.ID[:], b.History)
 	}

@@ -36,7 +36,7 @@ func (q *querier) put(j *durable.Job) error {
 }
 
 func (q *querier) addRun(r *durable.Run) error {
-	_, err := q.exec("insert into executor_run ("+sqlrow.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing", sqlrow.RunValues(r, r.Job[:])...)
+	_, err := q.exec("insert into executor_run ("+sqlrow.RunColumns+") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing", sqlrow.RunValues(r, r.Job[:])...)
 	return err
 }
 

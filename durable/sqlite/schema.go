@@ -157,6 +157,10 @@ var migrations = []string{
 	) strict;
 	create index executor_act_job on executor_act (job, seq);
 	create index executor_act_noted on executor_act (noted);`,
+
+	// What handlers say of the ends of their runs. Programs that do not know of it leave it empty.
+	`alter table executor_job add column label text not null default '';
+	alter table executor_run add column label text not null default '';`,
 }
 
 // copyJobs returns the statement that copies executor_job of the fifth version. What is not sound is dead, and each

@@ -14,6 +14,9 @@ var (
 	ErrNewerSchema = errors.New("durable: the database is newer than this program")
 )
 
+// MaxLabel is how many bytes of a label are kept.
+const MaxLabel = 64
+
 // MaxMeta is the most bytes of the Meta of a job as JSON.
 const MaxMeta = 2 << 10
 

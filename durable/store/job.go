@@ -133,6 +133,7 @@ type Job struct {
 	Runs    int64     `json:"runs"`           // runs that have ended
 	Lost    int       `json:"lost,omitempty"` // runs in a row that were lost with their nodes
 	Error   string    `json:"error,omitempty"`
+	Label   string    `json:"label,omitempty"` // of the last run, see durable.SetLabel
 	Result  []byte    `json:"result,omitempty"`
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
@@ -196,6 +197,7 @@ type Run struct {
 	Finished   time.Time `json:"finished"`
 	Verdict    Verdict   `json:"verdict"`
 	Error      string    `json:"error,omitempty"`
+	Label      string    `json:"label,omitempty"` // what its handler has set, see durable.SetLabel
 }
 
 // A Count is how many jobs of a kind are in a state.

@@ -305,7 +305,8 @@ type Outcome struct {
 	Attempt         int
 	Error           string
 	Result          []byte
-	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node.
+	// Run is the line for the history, unless Unrecorded. The store fills in Job, Seq, Epoch and Node. Its Label becomes
+	// that of the job in any case.
 	Run        Run
 	Unrecorded bool
 	// Output is kept with that line, and goes with it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/executor-go/executor/durable"
@@ -374,5 +375,44 @@ func settleBothErrors(b *bench) {
 		if r.Error != o.Run.Error {
 			b.Errorf("the error of the run is %q", r.Error)
 		}
+	}
+}
+
+// The label of a run is that of its job until another run ends, recorded or not, and is in the history. One that is lost
+// with its node has none.
+func settleLabel(b *bench) {
+	node, heir := b.node("a"), b.node("b")
+	j := b.running(node, key("key"), every("1h0m0s"))
+	for _, label := range []string{"timeout", "", "ä '\\"} {
+		o := next(j, j.Due)
+		o.Run.Label = label
+		b.settle(node, o)
+		if got := b.get(j.ID); got.Label != label {
+			b.Errorf("the job has label %q, want %q", got.Label, label)
+		}
+		j = b.claim(node)[0]
+	}
+	if j.Label != "ä '\\" {
+		b.Errorf("claimed, it has label %q", j.Label)
+	}
+	o := next(j, j.Due)
+	o.Run.Label, o.Unrecorded = "cut", true
+	b.settle(node, o)
+	j = b.claim(node)[0]
+	b.begin(node, j)
+	if got := b.get(j.ID); got.Label != "cut" {
+		b.Errorf("after a run that is not recorded the label is %q", got.Label)
+	}
+	b.die(node)
+	b.beat(heir, lease)
+	if got := b.get(j.ID); got.Label != "" || got.Error == "" {
+		b.Errorf("lost, the job is %+v", got)
+	}
+	var labels []string
+	for _, r := range must(b.store.Runs(b.Context(), j.ID, 0, 10)) {
+		labels = append(labels, r.Label)
+	}
+	if want := []string{"", "ä '\\", "", "timeout"}; !slices.Equal(labels, want) {
+		b.Errorf("the history has labels %q, want %q", labels, want)
 	}
 }

@@ -83,6 +83,7 @@ var tests = []struct {
 	{"SettleWithoutResultKeepsTheOneBefore", settleWithoutResult},
 	{"SettleKeepsBinaryResults", settleBinary},
 	{"SettleKeepsTheErrorsOfRunAndJobApart", settleBothErrors},
+	{"SettleKeepsTheLabelOfTheLastRun", settleLabel},
 
 	{"BeatKeepsTheLease", beatKeeps},
 	{"BeatFreesWhatDeadNodesHold", beatFrees},

@@ -194,7 +194,7 @@ func (m *model) batch() durable.CommitRequest {
 			o.Due = time.Time{}
 		}
 		o.Run = durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: m.now(), Finished: m.now(),
-			Verdict: durable.Verdict(m.IntN(4)), Error: pick(m, o.Error, "of the run")}
+			Verdict: durable.Verdict(m.IntN(4)), Error: pick(m, o.Error, "of the run"), Label: pick(m, "", "late")}
 		b.Outcomes = append(b.Outcomes, o)
 	}
 	return b

@@ -24,7 +24,7 @@ var columns = [...]struct{ name, empty string }{
 	{"anchor", "0"}, {"due", "0"}, {"occurrence", "0"}, {"next_due", "0"}, {"state", "0"}, {"pending", "0"}, {"epoch", "0"},
 	{"owner", "''"}, {"attempt", "0"}, {"attempts", "0"}, {"timeout", "0"}, {"runs", "0"}, {"lost", "0"}, {"error", "''"},
 	{"result", "null"}, {"created", "0"}, {"updated", "0"}, {"suspect", "false"},
-	{"meta", "''"},
+	{"meta", "''"}, {"label", "''"},
 }
 
 // Names are the columns of a job, and Columns is their list in a statement. Scan and ScanAll read Read, of jobs in
@@ -72,7 +72,7 @@ func Note(id, anchor, due, epoch, runs string) string {
 }
 
 // RunColumns are those of a run, in the order of RunValues and ScanRuns.
-const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error`
+const RunColumns = `job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error, label`
 
 // Micros returns t as its column has it.
 func Micros(t time.Time) int64 {
@@ -130,7 +130,7 @@ func Values(j *durable.Job, id any) []any {
 		Micros(j.Anchor), Micros(j.Due),
 		Micros(j.Occurrence), Micros(j.NextDue), int64(state), int64(j.Pending), j.Epoch, j.Owner, Attempt(attempt),
 		int64(j.Attempts), j.Timeout.Microseconds(), j.Runs, int64(j.Lost), j.Error,
-		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta),
+		j.Result, Micros(j.Created), Micros(j.Updated), j.Suspect, Meta(j.Meta), j.Label,
 	}
 }
 
@@ -229,7 +229,7 @@ func Attempt(n int) int64 { return min(max(int64(n), 0), MostSmall) }
 // RunValues returns the columns of a run.
 func RunValues(r *durable.Run, id any) []any {
 	return []any{id, r.Seq, Micros(r.Occurrence), Attempt(r.Attempt), r.Epoch, r.Node, Micros(r.Started),
-		Micros(r.Finished), int64(r.Verdict), r.Error}
+		Micros(r.Finished), int64(r.Verdict), r.Error, r.Label}
 }
 
 // ScanRuns reads and closes rows of runs.
@@ -245,7 +245,7 @@ func scanRun(s Scanner, r *durable.Run, more ...any) error {
 	var id []byte
 	var occurrence, started, finished int64
 	err := s.Scan(append([]any{&id, &r.Seq, &occurrence, &r.Attempt, &r.Epoch, &r.Node, &started, &finished, &r.Verdict,
-		&r.Error}, more...)...)
+		&r.Error, &r.Label}, more...)...)
 	if err != nil {
 		return err
 	}

@@ -286,7 +286,7 @@ func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 	}
 	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
 	j.Started = time.Time{}
-	j.Error, j.Updated = o.Error, now
+	j.Error, j.Label, j.Updated = o.Error, o.Run.Label, now
 	if o.Result != nil {
 		j.Result = o.Result
 	}
@@ -321,7 +321,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	run := Line(j, j.Owner, lost)
 	ref := durable.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)
-	j.Error, j.Updated = text, now
+	j.Error, j.Label, j.Updated = text, "", now
 	last := j.Lost >= durable.MaxLost
 	if j.Schedule == once {
 		last = j.Attempt >= j.Attempts && j.NextDue.IsZero()

@@ -1,0 +1,15 @@
+package durable
+
+import "context"
+
+// SetLabel says in a word how the run that ctx belongs to ends, as "timeout" or "declined", for programs to tell ends
+// apart without reading texts. The last call before the handler returns, or before CompleteTx, counts. Run.Label and
+// Job.Label have it, and so has the JobError of Await; of a run that sets none, or was lost with its node, it is empty.
+//
+// Of a label MaxLabel bytes are kept. If ctx is not a handler's, SetLabel does nothing.
+func SetLabel(ctx context.Context, label string) {
+	mustContext(ctx)
+	if c, ok := ctx.Value(currentKey{}).(current); ok {
+		c.label.Store(new(shorten(label, MaxLabel)))
+	}
+}
