@@ -5,20 +5,22 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/executor-go/executor/durable/internal/text"
 )
 
 // NoteAct keeps an act. It is for programs that let people change jobs, after each change that they made or refused;
 // the methods of Jobs do not call it. Texts are cut at MaxAct bytes, and characters that can't be seen become U+FFFD.
 func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
 	mustContext(ctx)
-	for _, text := range []*string{&a.Who, &a.Action, &a.Key, &a.Reason, &a.Answer} {
-		*text = actText(*text)
+	for _, t := range []*string{&a.Who, &a.Action, &a.Key, &a.Reason, &a.Answer} {
+		*t = actText(*t)
 	}
 	return failed("note act", j.store.NoteAct(ctx, a))
 }
 
 func actText(s string) string {
-	return shorten(strings.Map(func(r rune) rune {
+	return text.Shorten(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return utf8.RuneError
 		}

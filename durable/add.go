@@ -176,17 +176,8 @@ func (j *Jobs) put(ctx context.Context, adds []addition, jobs []NewJob) ([]ID, e
 
 // place calls the store to add jobs, and takes those that it has placed on this node.
 func (j *Jobs) place(ctx context.Context, jobs []NewJob) ([]InsertResult, error) {
-	node := j.node()
-	var place Placement
-	var asked question
-	if node != nil {
-		place = node.beginInsert(jobs)
-		asked = node.clock.ask()
-	}
-	placed, err := j.store.Insert(ctx, jobs, place)
-	if node != nil {
-		node.endInsert(place, jobs, placed, err, asked)
-	}
+	insert := func(p store.Placement) ([]InsertResult, error) { return j.store.Insert(ctx, jobs, p) }
+	placed, err := j.node().Insert(jobs, insert)
 	if err != nil {
 		return nil, failed("schedule", err)
 	}
@@ -196,8 +187,8 @@ func (j *Jobs) place(ctx context.Context, jobs []NewJob) ([]InsertResult, error)
 // now returns the time of the store: a node knows it, other programs ask.
 func (j *Jobs) now(ctx context.Context) (time.Time, error) {
 	mustContext(ctx)
-	if n := j.node(); n != nil && n.clock.known() {
-		return n.clock.now(), nil
+	if now, ok := j.node().Now(); ok {
+		return now, nil
 	}
 	now, err := j.store.Now(ctx)
 	if err != nil {

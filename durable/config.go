@@ -6,6 +6,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/output"
 )
 
 // Config is the argument of New.
@@ -70,9 +71,6 @@ type Config struct {
 // longest is the most that Lease and Poll may be: times that are computed from more might overflow.
 const longest = 365 * 24 * time.Hour
 
-// maxOutput is the most that Output may be.
-const maxOutput = 1 << 20
-
 func (c *Config) check() error {
 	switch {
 	case c.Store == nil || isNil(c.Store):
@@ -81,8 +79,8 @@ func (c *Config) check() error {
 		return invalid("Config.Lease %v: it must be 100ms to %v", c.Lease, longest)
 	case c.Poll != 0 && (c.Poll < time.Millisecond || c.Poll > longest):
 		return invalid("Config.Poll %v: it must be 1ms to %v", c.Poll, longest)
-	case c.Output > maxOutput:
-		return invalid("Config.Output %d: it must be at most %d", c.Output, maxOutput)
+	case c.Output > output.Most:
+		return invalid("Config.Output %d: it must be at most %d", c.Output, output.Most)
 	}
 	if c.Name != "" {
 		if err := checkName("Config.Name", c.Name, MaxKind); err != nil {

@@ -65,7 +65,7 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	n := j.node()
 	var here Ref // the run that a cancellation is about, if this node has it
 	if n != nil {
-		here = n.heldRef(id)
+		here = n.HeldRef(id)
 	}
 	a, err := j.store.Change(ctx, id, c)
 	if err != nil {
@@ -74,21 +74,11 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	j.notify(id)
 	if n != nil && a != NotFound {
 		if c.Op == OpCancel && a == Deferred {
-			n.cancelRuns([]Ref{here}) // without waiting for the next heartbeat
+			n.CancelRuns([]Ref{here}) // without waiting for the next heartbeat
 		}
-		n.wake()
+		n.Wake()
 	}
 	return a, nil
-}
-
-// heldRef returns the run of that job which this node has, the zero Ref if it has none.
-func (n *node) heldRef(id ID) (ref Ref) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r := n.mu.held[id]; r != nil {
-		ref = r.ref()
-	}
-	return ref
 }
 
 // Get returns the job with that ID, or ErrNotFound.

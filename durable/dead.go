@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/executor-go/executor/durable/internal/text"
 )
 
 // maxDead is the most jobs that DeadGroups looks at, and maxDeadIDs the most IDs that a group has.
@@ -63,7 +65,7 @@ func (j *Jobs) DeadGroups(ctx context.Context) ([]DeadGroup, error) {
 var varies = regexp.MustCompile(`\b[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{2,})+\b|\b0x[0-9a-fA-F]+\b|[0-9]+`)
 
 // reason returns what errors of the same reason have in common.
-func reason(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return varies.ReplaceAllString(shorten(line, 300), "#")
+func reason(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return varies.ReplaceAllString(text.Shorten(line, 300), "#")
 }

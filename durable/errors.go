@@ -8,6 +8,7 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/argument"
+	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -22,11 +23,11 @@ var (
 	// ErrLeaseLost is the [context.Cause] of a handler's context whose node could not renew its lease, or was declared
 	// dead. Another node may be running the same job by now, and the store will probably refuse the outcome of this
 	// run.
-	ErrLeaseLost = errors.New("durable: node lost its lease")
+	ErrLeaseLost = node.ErrLeaseLost
 
 	// ErrRefused is returned by CompleteTx if the run is no longer this node's, or was completed before. The
 	// transaction must be rolled back.
-	ErrRefused = errors.New("durable: run is no longer this node's")
+	ErrRefused = node.ErrRefused
 
 	// ErrDead is matched by the error of Await for a job that failed for good, and by that of registering a schedule
 	// that is dead: see Jobs.Revive.
@@ -59,27 +60,14 @@ func mustContext(ctx context.Context) {
 	}
 }
 
-// permanent matches each error that executor.Permanent marks.
-var permanent = executor.Permanent(errors.New("permanent"))
-
 // Snooze returns an error by which a handler puts its job off: the job runs again after d, for the same occurrence, and
 // this run counts neither as a failure nor as an attempt. It is for work that is not ready yet, or for a service that
 // asked to be left alone for a while. A negative d counts as none. If the error is wrapped, the history keeps the text
 // around it. A job that was canceled meanwhile is not put off.
-func Snooze(d time.Duration) error { return &snoozeError{max(d, 0)} }
+func Snooze(d time.Duration) error { return node.Snooze(max(d, 0)) }
 
 // Snoozed reports whether a handler that returns err has its job put off, and by how long, as by an error of Snooze.
-func Snoozed(err error) (d time.Duration, ok bool) {
-	var snooze *snoozeError
-	if !errors.As(err, &snooze) {
-		return 0, false
-	}
-	return snooze.d, true
-}
-
-type snoozeError struct{ d time.Duration }
-
-func (e *snoozeError) Error() string { return fmt.Sprintf("durable: put off by %v", e.d) }
+func Snoozed(err error) (d time.Duration, ok bool) { return node.Snoozed(err) }
 
 // A JobError is the outcome of a job that did not succeed, as Await returns it. It matches ErrDead or
 // executor.ErrCanceled.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/node"
 )
 
 // Hooks are functions that Jobs call around their work, as for metrics and traces. Each may be nil, and costs nothing
@@ -184,22 +185,13 @@ func (j *Jobs) surround(ctx context.Context, name string, hook func(do func(cont
 	case !called && err == nil:
 		return errors.New("durable: Hooks." + name + " returned without an error, and without a call of its function; call it, or return an error")
 	}
-	return sound(err)
+	return node.Sound(err)
 }
 
-// settled calls the hook, if there is one, for an outcome that the store has answered for.
-func (r *run) settled(o *Outcome, committed bool) {
-	hook := r.n.jobs.cfg.Hooks.Settled
-	if hook == nil {
-		return
-	}
-	shown := *o
-	shown.Run.Job, shown.Run.Epoch, shown.Run.Node = r.job.ID, r.job.Epoch, r.job.Owner
-	if !o.Unrecorded && r.n.jobs.cfg.History > 0 {
-		shown.Run.Seq = r.job.Runs + 1
-	}
-	defer r.n.jobs.guardHook("Settled")
-	hook(r.job, shown, committed)
+// settled calls the hook for an outcome that the store has answered for.
+func (j *Jobs) settled(job Job, o Outcome, committed bool) {
+	defer j.guardHook("Settled")
+	j.cfg.Hooks.Settled(job, o, committed)
 }
 
 // guardHook is deferred around a call of a hook.

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Jobs is a program's view of the jobs in a store. It adds them, looks at them and changes them; and while Run runs, it
@@ -23,9 +25,9 @@ type Jobs struct {
 	// mu is a leaf lock.
 	mu struct {
 		sync.Mutex
-		kinds   map[string]*kind
+		kinds   map[string]*node.Kind
 		started bool
-		node    *node             // nil unless Run is running
+		node    *node.Node        // nil unless Run is running
 		waiters map[ID]*list.List // of channels, see subscribe; no list is empty
 	}
 }
@@ -41,7 +43,7 @@ func New(c Config) (*Jobs, error) {
 	if c.Hooks.Call != nil {
 		j.store = timed{c.Store, j}
 	}
-	j.mu.kinds = make(map[string]*kind)
+	j.mu.kinds = make(map[string]*node.Kind)
 	j.mu.waiters = make(map[ID]*list.List)
 	return j, nil
 }
@@ -64,28 +66,42 @@ func (j *Jobs) Run(ctx context.Context) error {
 		pool = executor.Scheduled(10)
 		defer pool.Close()
 	}
-	n := newNode(ctx, j, pool)
+	n := node.New(ctx, j.nodeConfig(pool))
 	j.setNode(n)
 	defer j.setNode(nil)
-	n.run(ctx)
+	n.Run(ctx)
 	return nil
 }
 
-func (j *Jobs) setNode(n *node) {
+// nodeConfig returns what the node needs to know.
+func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
+	c := node.Config{
+		Store: j.store, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
+		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
+		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Transact: j.transact,
+	}
+	c.Listener, _ = j.cfg.Store.(store.Listener)
+	if j.cfg.Hooks.Settled != nil {
+		c.Settled = j.settled
+	}
+	return c
+}
+
+func (j *Jobs) setNode(n *node.Node) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.mu.node = n
 }
 
 // node returns the node, or nil if Run is not running.
-func (j *Jobs) node() *node {
+func (j *Jobs) node() *node.Node {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.mu.node
 }
 
 // kind returns the kind that this program handles under that name, or nil.
-func (j *Jobs) kind(name string) *kind {
+func (j *Jobs) kind(name string) *node.Kind {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.mu.kinds[name]
@@ -96,11 +112,6 @@ func (j *Jobs) kindNames() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Sorted(maps.Keys(j.mu.kinds))
-}
-
-// logOf returns the log for lines about one job, which all name it in the same way.
-func (j *Jobs) logOf(job *Job) *slog.Logger {
-	return j.log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
 }
 
 func (j *Jobs) log() *slog.Logger {

@@ -4,32 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
-
-// kind is what a program knows of a kind of job.
-type kind struct {
-	name       string
-	limit      int // on this node; 0 for none
-	global     int // on all nodes together; 0 for none
-	first, max time.Duration
-	// handle decodes the payload, calls the user's function, and encodes the result.
-	handle func(ctx context.Context, payload []byte) (result []byte, err error)
-}
-
-// backoff returns how long to wait after the nth failed attempt.
-func (k *kind) backoff(attempt int) time.Duration {
-	d := k.max
-	if shift := attempt - 1; shift < 40 && k.first < k.max>>shift {
-		d = k.first << shift
-	}
-	return d - rand.N(d/2+1)
-}
 
 // A Kind is a kind of job whose payload is a P and whose result is an R, both kept as JSON. Jobs are added and awaited
 // by its methods.
@@ -46,7 +27,7 @@ type Kind[P, R any] struct {
 // already, or if fn is nil: a program that only adds jobs calls Client instead.
 func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload P) (R, error),
 	opts ...HandlerOption) *Kind[P, R] {
-	k := &kind{name: name, first: time.Second, max: time.Hour}
+	k := &node.Kind{Name: name, First: time.Second, Max: time.Hour}
 	err := checkName("kind", name, MaxKind)
 	if err == nil && fn == nil {
 		err = invalid("kind %q: its handler must not be nil", name)
@@ -63,7 +44,7 @@ func Handle[P, R any](j *Jobs, name string, fn func(ctx context.Context, payload
 	if err != nil {
 		panic(err)
 	}
-	k.handle = func(ctx context.Context, payload []byte) ([]byte, error) {
+	k.Handle = func(ctx context.Context, payload []byte) ([]byte, error) {
 		var p P
 		if err := json.Unmarshal(payload, &p); err != nil {
 			return nil, fmt.Errorf("durable: payload of kind %q: %w", name, err)

@@ -1,6 +1,11 @@
 package durable
 
-import "context"
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/internal/text"
+)
 
 // SetLabel says in a word how the run that ctx belongs to ends, as "timeout" or "declined", for programs to tell ends
 // apart without reading texts. The last call before the handler returns, or before CompleteTx, counts. Run.Label and
@@ -9,7 +14,7 @@ import "context"
 // Of a label MaxLabel bytes are kept. If ctx is not a handler's, SetLabel does nothing.
 func SetLabel(ctx context.Context, label string) {
 	mustContext(ctx)
-	if c, ok := ctx.Value(currentKey{}).(current); ok {
-		c.label.Store(new(shorten(label, MaxLabel)))
+	if h, ok := node.Of(ctx); ok {
+		h.SetLabel(text.Shorten(label, MaxLabel))
 	}
 }

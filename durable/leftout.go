@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/internal/node"
 )
 
 // LeftOut are successive occurrences of a periodic job at which it did not run.
@@ -16,8 +16,8 @@ type LeftOut struct {
 // LeftOutBefore returns the occurrences that the run of ctx makes up for besides its own: those before it that nobody
 // ran. Only the first attempt of an occurrence reports them. There are none if ctx is not a handler's.
 func LeftOutBefore(ctx context.Context) LeftOut {
-	if c, ok := ctx.Value(currentKey{}).(current); ok {
-		return c.before()
+	if h, ok := node.Of(ctx); ok {
+		return LeftOut(h.LeftOutBefore())
 	}
 	return LeftOut{}
 }
@@ -31,72 +31,8 @@ func LeftOutBefore(ctx context.Context) LeftOut {
 // another policy than SkipOverlap nothing is left out at the end of a run, and there are none; nor are there if ctx is
 // not a handler's.
 func LeftOutDuring(ctx context.Context) LeftOut {
-	if c, ok := ctx.Value(currentKey{}).(current); ok && c.during != nil {
-		return c.during().LeftOut
+	if h, ok := node.Of(ctx); ok {
+		return LeftOut(h.LeftOutDuring())
 	}
 	return LeftOut{}
-}
-
-// leftOutBefore returns what LeftOutBefore does.
-func (r *run) leftOutBefore(tt timetable.Timetable) LeftOut {
-	if r.job.Attempt > 1 || tt.Delays() || !r.job.Due.Before(r.job.Occurrence) {
-		return LeftOut{}
-	}
-	n, _ := tt.Passed(r.job.Anchor, r.job.Due, r.job.Occurrence)
-	return LeftOut{min(n+1, timetable.MostPassed), r.job.Due} // Due is one of them
-}
-
-// overlap is what has passed during a run, and where the schedule goes on.
-type overlap struct {
-	LeftOut
-	next time.Time
-}
-
-// leftOutDuring returns what has passed since the occurrence of a run that started then.
-//
-// A time has passed if it has on the store's clock, and would have if nobody had set that during the run. The times
-// over which the clock was put forward are missed, and those before which it was put back are yet to come.
-//
-// A job that got another schedule or another time meanwhile has that in NextDue, and the times before it do not count.
-// CompleteTx does not ask for it: to move NextDue would wait for the handler's own transaction.
-func (r *run) leftOutDuring(ctx context.Context, tt timetable.Timetable, started start) overlap {
-	end := started.now()
-	if now := r.n.clock.now(); now.Before(end) {
-		end = now
-	}
-	if !r.inTx.Load() {
-		opCtx, cancel := r.n.opContext(context.WithoutCancel(ctx))
-		defer cancel()
-		job, err := r.n.jobs.store.Get(opCtx, r.job.ID)
-		if err == nil && job.Epoch == r.job.Epoch && !job.NextDue.IsZero() {
-			return r.n.skipNextDue(opCtx, job, end)
-		}
-	}
-	count, next := tt.Passed(r.job.Anchor, r.job.Occurrence, end)
-	o := overlap{LeftOut{Count: count}, next}
-	if count > 0 {
-		o.First = tt.Next(r.job.Anchor, r.job.Occurrence, end)
-	}
-	return o
-}
-
-// skipNextDue has a running job go on after end, and returns what it leaves out from NextDue on. If that can't be done,
-// the job is due at NextDue.
-func (n *node) skipNextDue(ctx context.Context, job Job, end time.Time) overlap {
-	o := overlap{next: job.NextDue}
-	if !job.NextDue.Before(end) {
-		return o
-	}
-	tt, err := timetable.Parse(job.Schedule, n.jobs.cfg.Triggers)
-	if err != nil || tt.Delays() {
-		return o
-	}
-	count, next := tt.Passed(job.Anchor, job.NextDue, end)
-	if next.IsZero() || !next.After(job.NextDue) {
-		return o
-	}
-	if _, err := n.jobs.store.Change(ctx, job.ID, Change{Op: OpReschedule, Due: timetable.Ceil(next)}); err != nil {
-		return o
-	}
-	return overlap{LeftOut{min(count+1, timetable.MostPassed), job.NextDue}, next}
 }

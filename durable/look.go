@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -38,35 +39,19 @@ type NodeStatus struct {
 // Node returns this program's node. It reports false unless Run is running and has joined. It does not call the store.
 func (j *Jobs) Node() (NodeStatus, bool) {
 	n := j.node()
-	if n == nil || !n.clock.known() {
+	if n == nil {
 		return NodeStatus{}, false
 	}
-	beat := n.clock.now().Add(time.Duration(n.renewed.Load()) - time.Since(n.clock.base))
-	s := NodeStatus{
-		NodeInfo:  NodeInfo{NodeDetails: n.details(), Beat: beat.Truncate(time.Microsecond), Lease: j.cfg.Lease},
-		LeaseLeft: n.leaseLeft(),
+	info, left, phases, joined := n.Status()
+	s := NodeStatus{NodeInfo: info, LeaseLeft: left, Phases: make(map[Phase]int, len(phases))}
+	for phase, jobs := range phases {
+		s.Phases[phaseOf[phase]] = jobs
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s.Name, s.Joined, s.Jobs = n.mu.name, n.mu.joined, len(n.mu.held)
-	of := &n.mu.inState
-	s.Phases = map[Phase]int{PhaseAhead: of[claimed] + of[confirming], PhaseDue: of[postponed] + of[armed],
-		PhaseRunning: of[begun], PhaseEnding: of[committing]}
-	return s, true
+	return s, joined
 }
 
-// phase returns that of a run in state s.
-func (s runState) phase() Phase {
-	switch s {
-	case claimed, confirming:
-		return PhaseAhead
-	case postponed, armed:
-		return PhaseDue
-	case begun:
-		return PhaseRunning
-	}
-	return PhaseEnding
-}
+// phaseOf are the phases of the node.
+var phaseOf = [...]Phase{node.Ahead: PhaseAhead, node.Due: PhaseDue, node.Running: PhaseRunning, node.Ending: PhaseEnding}
 
 // Held returns what this program's node holds, what runs first, and else in the order in which it is due. It does not
 // call the store.
@@ -75,14 +60,11 @@ func (j *Jobs) Held() []Held {
 	if n == nil {
 		return nil
 	}
-	n.mu.Lock()
-	all := make([]Held, 0, len(n.mu.held))
-	for _, r := range n.mu.held {
-		h := Held{Job: r.job, Phase: r.state.phase(), Progress: r.progress.Load()}
-		h.Job.Payload = nil
-		all = append(all, h)
+	held := n.Held()
+	all := make([]Held, len(held))
+	for i, h := range held {
+		all[i] = Held{Job: h.Job, Phase: phaseOf[h.Phase], Progress: h.Progress}
 	}
-	n.mu.Unlock()
 	runs := func(h Held) int {
 		if h.Phase == PhaseRunning {
 			return 0

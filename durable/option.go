@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/executor-go/executor/durable/internal/node"
 	"github.com/executor-go/executor/durable/internal/timetable"
 	"github.com/executor-go/executor/durable/store"
 )
@@ -16,7 +17,6 @@ const (
 	MaxKind    = 128     // bytes of a kind
 	MaxPayload = 1 << 20 // bytes of a payload as JSON; put what is larger elsewhere, and its place here
 	MaxResult  = 1 << 20 // bytes of a result as JSON
-	maxError   = 4 << 10 // bytes that are kept of an error's text
 )
 
 // An Option changes one property of a job. If it is out of its range, or does not apply to the job, the call fails with
@@ -146,6 +146,9 @@ func checkName(what, s string, limit int) error {
 	return nil
 }
 
+// kind is what a node knows of a kind of job.
+type kind = node.Kind
+
 // A HandlerOption changes one property of a kind, in this program.
 type HandlerOption func(*kind) error
 
@@ -154,9 +157,9 @@ type HandlerOption func(*kind) error
 func Limit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
-			return invalid("limit %d of kind %q: it must be positive", n, k.name)
+			return invalid("limit %d of kind %q: it must be positive", n, k.Name)
 		}
-		k.limit = n
+		k.Limit = n
 		return nil
 	}
 }
@@ -169,9 +172,9 @@ func Limit(n int) HandlerOption {
 func GlobalLimit(n int) HandlerOption {
 	return func(k *kind) error {
 		if n < 1 {
-			return invalid("global limit %d of kind %q: it must be positive", n, k.name)
+			return invalid("global limit %d of kind %q: it must be positive", n, k.Name)
 		}
-		k.global = n
+		k.Global = n
 		return nil
 	}
 }
@@ -182,9 +185,9 @@ func GlobalLimit(n int) HandlerOption {
 func Backoff(first, max time.Duration) HandlerOption {
 	return func(k *kind) error {
 		if first <= 0 || max < first {
-			return invalid("backoff %v, %v of kind %q: the first must be positive, and max not less", first, max, k.name)
+			return invalid("backoff %v, %v of kind %q: the first must be positive, and max not less", first, max, k.Name)
 		}
-		k.first, k.max = first, max
+		k.First, k.Max = first, max
 		return nil
 	}
 }

@@ -2,9 +2,9 @@ package durable
 
 import (
 	"context"
-	"strings"
-	"time"
-	"unicode/utf8"
+
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/internal/text"
 )
 
 // maxNote is how many bytes are kept of the note of a Progress.
@@ -18,23 +18,9 @@ const maxNote = 200
 // as often as one likes. If ctx is not a handler's, Progress does nothing.
 func Progress(ctx context.Context, done, total int64, note string) {
 	mustContext(ctx)
-	c, ok := ctx.Value(currentKey{}).(current)
-	if !ok {
-		return
+	if h, ok := node.Of(ctx); ok {
+		h.Progress(max(done, 0), max(total, 0), text.Shorten(note, maxNote))
 	}
-	c.progress.Store(&RunProgress{Job: c.job.ID, Epoch: c.job.Epoch, Done: max(done, 0), Total: max(total, 0),
-		Note: shorten(note, maxNote), At: c.n.clock.now().Truncate(time.Microsecond)})
-}
-
-// shorten returns up to limit bytes of a text, fit for any database.
-func shorten(text string, limit int) string {
-	if len(text) > limit {
-		for limit > 0 && !utf8.RuneStart(text[limit]) {
-			limit--
-		}
-		text = text[:limit]
-	}
-	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "\uFFFD"), "\uFFFD")
 }
 
 // Progress returns how far those of the jobs have come that are running and have called Progress. Of runs of this
@@ -45,7 +31,7 @@ func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, err
 	rest := make([]ID, 0, len(ids))
 	n := j.node()
 	for _, id := range ids {
-		if p, here := n.progress(id); !here {
+		if p, here := n.Progress(id); !here {
 			rest = append(rest, id)
 		} else if p != nil {
 			all[id] = *p
@@ -62,19 +48,4 @@ func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, err
 		all[p.Job] = p
 	}
 	return all, nil
-}
-
-// progress returns that of a run that this node has begun, nil if it has none. It reports false if there is no such
-// run.
-func (n *node) progress(id ID) (p *RunProgress, here bool) {
-	if n == nil {
-		return nil, false
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	r := n.mu.held[id]
-	if r == nil || r.state != begun {
-		return nil, false
-	}
-	return r.progress.Load(), true
 }

@@ -3,14 +3,14 @@ package durable
 import (
 	"context"
 	"database/sql"
-	"errors"
 
-	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/internal/node"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // transact returns the store if it can work in transactions, and tx is one.
-func (j *Jobs) transact(tx Tx) (TxStore, error) {
-	store, ok := j.cfg.Store.(TxStore)
+func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
+	s, ok := j.cfg.Store.(store.TxStore)
 	if !ok {
 		return nil, invalid("store %T has no transactions", j.cfg.Store)
 	}
@@ -18,9 +18,9 @@ func (j *Jobs) transact(tx Tx) (TxStore, error) {
 		return nil, invalid("transaction: it must not be nil")
 	}
 	if j.cfg.Hooks.Call != nil {
-		return timedTx{store, j}, nil
+		return timedTx{s, j}, nil
 	}
-	return store, nil
+	return s, nil
 }
 
 // CompleteTx commits the success of the run that ctx belongs to as a part of the handler's own transaction: what the
@@ -37,11 +37,11 @@ func (j *Jobs) transact(tx Tx) (TxStore, error) {
 // ErrRefused means that the run is no longer this node's, or was completed before: the handler must roll tx back.
 func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	mustContext(ctx)
-	c, ok := ctx.Value(currentKey{}).(current)
+	h, ok := node.Of(ctx)
 	if !ok {
 		return invalid("context: it must be that of a handler")
 	}
-	store, err := c.n.jobs.transact(tx)
+	in, err := h.Transact(tx)
 	if err != nil {
 		return err
 	}
@@ -49,34 +49,8 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 	if err != nil {
 		return err
 	}
-	// The outcome of this very run may have been committed before, by a transaction whose commit seemed to fail. Commit
-	// would take that for a repetition; here there is an effect that would be there twice.
-	switch job, err := store.GetTx(ctx, tx, c.job.ID); {
-	case errors.Is(err, ErrNotFound):
-		return ErrRefused
-	case err != nil:
-		return failed("complete", err)
-	case !job.State.Granted() || job.Epoch != c.job.Epoch:
-		return ErrRefused
-	}
-	tt, err := timetable.Parse(c.job.Schedule, c.n.jobs.cfg.Triggers)
-	if err != nil {
-		return err
-	}
-	c.inTx.Store(true)
-	o := c.ending(RunSucceeded, c.started, nil)
-	o.Result = data
-	if o = c.follow(tt, o); c.n.jobs.cfg.History > 0 {
-		o.Output = c.packed()
-	}
-	settled, err := store.CompleteTx(ctx, tx,
-		CommitRequest{Node: c.n.name(), Outcomes: []Outcome{o}, History: c.n.jobs.cfg.History})
-	if err != nil {
+	if err := h.CompleteTx(ctx, in, tx, data); err != ErrRefused {
 		return failed("complete", err)
 	}
-	if !settled.Committed[0] {
-		return ErrRefused
-	}
-	c.completed.Store(true)
-	return nil
+	return ErrRefused
 }

@@ -1,4 +1,4 @@
-package durable
+package node
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // maxProgress is the most runs of which one report has the progress.
@@ -17,17 +19,17 @@ const maxKinds = 200
 // A reporter reports to the store what others may want to know of the node. Each heartbeat that was answered wakes it;
 // no heartbeat waits for it. If there is nothing new, it makes no call.
 type reporter struct {
-	n    *node
+	n    *Node
 	kick chan struct{} // one slot
 
 	// The goroutine of loop has these alone.
 	name    string // of the incarnation that has reported
-	details NodeDetails
-	sent    map[*run]*RunProgress
+	details store.NodeDetails
+	sent    map[*run]*store.RunProgress
 }
 
-func newReporter(n *node) *reporter {
-	return &reporter{n: n, kick: make(chan struct{}, 1), sent: make(map[*run]*RunProgress)}
+func newReporter(n *Node) *reporter {
+	return &reporter{n: n, kick: make(chan struct{}, 1), sent: make(map[*run]*store.RunProgress)}
 }
 
 // wake makes loop look for what is new.
@@ -58,7 +60,7 @@ func (p *reporter) loop(ctx context.Context) {
 func (p *reporter) report(ctx context.Context) error {
 	name, running := p.look()
 	details := p.n.details()
-	r := Report{Progress: make([]RunProgress, 0, len(running))}
+	r := store.Report{Progress: make([]store.RunProgress, 0, len(running))}
 	if name != p.name || !reflect.DeepEqual(details, p.details) {
 		r.Details = &details
 	}
@@ -70,7 +72,7 @@ func (p *reporter) report(ctx context.Context) error {
 	}
 	opCtx, cancel := p.n.opContext(ctx)
 	defer cancel()
-	if err := p.n.jobs.store.Report(opCtx, name, r); err != nil {
+	if err := p.n.cfg.Store.Report(opCtx, name, r); err != nil {
 		return err
 	}
 	p.name, p.details = name, details
@@ -81,9 +83,9 @@ func (p *reporter) report(ctx context.Context) error {
 }
 
 // look returns the name of the node, and up to maxProgress runs whose progress is new. It forgets those that are over.
-func (p *reporter) look() (name string, running map[*run]*RunProgress) {
+func (p *reporter) look() (name string, running map[*run]*store.RunProgress) {
 	n := p.n
-	running = make(map[*run]*RunProgress)
+	running = make(map[*run]*store.RunProgress)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for r := range p.sent {
@@ -103,10 +105,10 @@ func (p *reporter) look() (name string, running map[*run]*RunProgress) {
 }
 
 // details returns what the node reports of itself.
-func (n *node) details() NodeDetails {
-	kinds := n.jobs.kindNames()
+func (n *Node) details() store.NodeDetails {
+	kinds := n.cfg.Kinds()
 	kinds = slices.Clip(kinds[:min(len(kinds), maxKinds)])
-	return NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers()}
+	return store.NodeDetails{Host: n.host, PID: os.Getpid(), Version: version(), Kinds: kinds, Workers: n.workers()}
 }
 
 // version returns that of the program's main module, "" if there is none.

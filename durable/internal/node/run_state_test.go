@@ -1,19 +1,20 @@
-package durable
+package node
 
 import (
 	"testing"
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // newStateTest returns a node that holds one run, of a job in that state of the store.
-func newStateTest(t *testing.T, s State) *run {
+func newStateTest(t *testing.T, s store.State) *run {
 	t.Helper()
 	pool := executor.Scheduled(1)
 	t.Cleanup(pool.Close)
-	n := newNode(t.Context(), &Jobs{cfg: Config{Name: "n"}}, pool)
-	r := &run{n: n, kind: &kind{name: "k"}, job: Job{ID: NewID(), Kind: "k", State: s}}
+	n := New(t.Context(), Config{Name: "n", Pool: pool})
+	r := &run{n: n, kind: &Kind{Name: "k"}, job: store.Job{ID: store.NewID(), Kind: "k", State: s}}
 	r.enterLocked()
 	return r
 }
@@ -23,7 +24,7 @@ func TestRunStateArrows(t *testing.T) {
 	for from := claimed; from <= gone; from++ {
 		for to := claimed; to <= gone; to++ {
 			t.Run(from.String()+" to "+to.String(), func(t *testing.T) {
-				r := newStateTest(t, Waiting)
+				r := newStateTest(t, store.Waiting)
 				r.n.mu.inState[r.state]--
 				r.state = from
 				r.n.mu.inState[from]++
@@ -64,7 +65,7 @@ func TestRunStateCounts(t *testing.T) {
 		"dropped twice": {(*run).dropLocked, (*run).dropLocked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newStateTest(t, Claimed)
+			r := newStateTest(t, store.Claimed)
 			check := func() {
 				for s := claimed; s < gone; s++ {
 					want := 0
@@ -95,13 +96,13 @@ func TestRunStateCounts(t *testing.T) {
 
 // An attempt is counted when the run begins, and taken back when it is postponed.
 func TestRunStateCountsAnAttemptOnce(t *testing.T) {
-	r := newStateTest(t, Claimed)
+	r := newStateTest(t, store.Claimed)
 	at := time.Now()
 	r.confirmLocked(0)
 	r.confirmedLocked(time.Time{}, at)
 	r.beginLocked(func(error) {})
 	r.postponeLocked()
-	if r.job.Attempt != 0 || r.job.State != Confirmed {
+	if r.job.Attempt != 0 || r.job.State != store.Confirmed {
 		t.Errorf("postponed, it is %+v", r.job)
 	}
 	r.confirmedLocked(at.Add(time.Hour), at)
@@ -113,7 +114,7 @@ func TestRunStateCountsAnAttemptOnce(t *testing.T) {
 
 // A run that was armed anew is not confirmed by the timer that was set before.
 func TestRunStateIgnoresEarlierTurns(t *testing.T) {
-	r := newStateTest(t, Claimed)
+	r := newStateTest(t, store.Claimed)
 	r.turn = 2
 	if r.confirmLocked(1) || r.state != claimed {
 		t.Errorf("it is %s", r.state)
@@ -122,7 +123,7 @@ func TestRunStateIgnoresEarlierTurns(t *testing.T) {
 
 // A job that was due when it was claimed is armed at once.
 func TestRunStateOfWhatWasDue(t *testing.T) {
-	if r := newStateTest(t, Confirmed); r.state != armed {
+	if r := newStateTest(t, store.Confirmed); r.state != armed {
 		t.Errorf("it is %s", r.state)
 	}
 }

@@ -1,4 +1,4 @@
-package durable
+package node
 
 import (
 	"context"
@@ -12,7 +12,7 @@ const pruneMore = 1000
 // pruneLoop removes what has been kept for long enough, once a minute at a random second, and warns of jobs that no
 // program here handles. While there is much to remove it goes on, piece by piece: otherwise more might be added than
 // removed.
-func (n *node) pruneLoop(ctx context.Context) {
+func (n *Node) pruneLoop(ctx context.Context) {
 	outage := n.outage("prune")
 	warned := make(map[string]bool)
 	removed := 0
@@ -26,7 +26,7 @@ func (n *node) pruneLoop(ctx context.Context) {
 		}
 		opCtx, cancel := n.opContext(ctx)
 		var err error
-		removed, err = n.jobs.store.Prune(opCtx, n.jobs.cfg.Keep)
+		removed, err = n.cfg.Store.Prune(opCtx, n.cfg.Keep)
 		if err == nil {
 			err = n.warnUnknown(opCtx, warned)
 		}
@@ -38,12 +38,12 @@ func (n *node) pruneLoop(ctx context.Context) {
 }
 
 // warnUnknown warns, once for each kind, of jobs that this program has no handler for.
-func (n *node) warnUnknown(ctx context.Context, warned map[string]bool) error {
-	kinds, err := n.jobs.store.Kinds(ctx)
+func (n *Node) warnUnknown(ctx context.Context, warned map[string]bool) error {
+	kinds, err := n.cfg.Store.Kinds(ctx)
 	for _, name := range kinds {
-		if n.jobs.kind(name) == nil && !warned[name] {
+		if n.cfg.Kind(name) == nil && !warned[name] {
 			warned[name] = true
-			n.jobs.log().Warn("durable: no handler for waiting jobs; they are kept", "kind", name)
+			n.cfg.Log().Warn("durable: no handler for waiting jobs; they are kept", "kind", name)
 		}
 	}
 	return err

@@ -1,8 +1,11 @@
-package durable
+// Package node is one program's part in running the jobs of a store: it polls, places, runs, commits, renews its lease,
+// releases and drains. What it needs of the program is in Config.
+package node
 
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -10,7 +13,8 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
-	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/internal/storeclock"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // confirmLead is how long before its time a claim is confirmed at least: the time of a few commits. See node.lead.
@@ -19,7 +23,7 @@ const confirmLead = 25 * time.Millisecond
 // maxHeld is the most jobs that a node claims ahead.
 const maxHeld = 1024
 
-// A node is one program's part in running the jobs. Six goroutines belong to it. The first is the one that calls run,
+// A Node is one program's part in running the jobs. Six goroutines belong to it. The first is the one that calls Run,
 // which starts the others and waits for them:
 //
 //	poll       claims what is due before the next poll, and releases
@@ -30,10 +34,9 @@ const maxHeld = 1024
 //	prune      removes what has been kept for long enough
 //
 // Handlers run on the pool's workers. See runState for the life of a run.
-type node struct {
-	jobs      *Jobs
-	pool      *executor.ScheduledPool
-	clock     *storeClock
+type Node struct {
+	cfg       Config
+	clock     *storeclock.Clock
 	committer *committer
 	reporter  *reporter
 	host      string
@@ -46,21 +49,26 @@ type node struct {
 	idleBeats chan time.Time // to poll: when a heartbeat was sent that found nothing to claim
 	gained    atomic.Int64   // jobs claimed since the beginning
 
-	// In nanoseconds since clock.base: when the heartbeat that renewed the lease last was sent, and when poll polls
+	// In nanoseconds since clock.Base: when the heartbeat that renewed the lease last was sent, and when poll polls
 	// next, unless it is woken.
 	renewed, nextPoll atomic.Int64
+
+	health  health
+	cursors cursors
+	begins  begins
+	unread  sync.Map // errors by which a job was left to other nodes, and that the log has
 
 	bodies     sync.WaitGroup // handlers that have not returned
 	poolClosed sync.Once      // the log has the line that the pool is shut down
 
-	// mu is a leaf lock, except that the locks of Jobs and storeClock are taken under it.
+	// mu is a leaf lock, except that the clock's is taken under it.
 	mu struct {
 		sync.Mutex
 		name   string    // of this incarnation, by which the store knows the node
 		joined time.Time // on the store's clock
 
 		// What the node holds. Each run in held is in one state, and inState and perKind count them.
-		held    map[ID]*run
+		held    map[store.ID]*run
 		inState [gone + 1]int
 		perKind map[string]int
 
@@ -70,7 +78,6 @@ type node struct {
 		draining bool
 		empty    chan struct{} // closed when draining and held is empty
 		load
-		begunRuns
 		solitude
 		payloads payloads
 
@@ -78,57 +85,82 @@ type node struct {
 		releasesDue  int       // events since the last release after which that may be so
 		releaseAgain bool      // the last release could not free all, or may have come too early
 		answerLost   time.Time // when a claim or an insert was given up last
-		inserting    map[*NewJob][]NewJob
+		inserting    map[*store.NewJob][]store.NewJob
 
 		// Kinds that are paused: of these nothing is claimed or begun. See pause.go.
 		paused     map[string]bool
 		pausedHere map[string]time.Time // paused or resumed by this program, and when, until the store reports it
-
-		cursors map[ID]timetable.Cursor // of jobs that catch up
-		failing map[string]failing      // sorts of calls, see Healthy
-		unread  map[string]bool         // errors by which a job was left to other nodes, and that the log has
 	}
 }
 
-func newNode(ctx context.Context, j *Jobs, pool *executor.ScheduledPool) *node {
+// A Config is what a node needs to know. Functions may be called by several goroutines at once.
+type Config struct {
+	Store    store.Store
+	Listener store.Listener // nil if the store reports no changes
+	Pool     *executor.ScheduledPool
+
+	// These are as in durable.Config, with their defaults.
+	Name               string
+	Lease, Poll, Drain time.Duration
+	Keep               store.Retention
+	History, Output    int
+	Triggers           map[string]executor.Trigger
+
+	Log   func() *slog.Logger
+	Kind  func(name string) *Kind // what the program handles under that name, or nil
+	Kinds func() []string         // the names, in order
+
+	// Around calls run, which calls a handler. Settled, unless nil, is called with what became of a run. Changed is
+	// called when a run of the job has ended.
+	Around  func(ctx context.Context, job store.Job, run func(context.Context) error) error
+	Settled func(job store.Job, o store.Outcome, committed bool)
+	Changed func(store.ID)
+	// Transact returns the store for work in a transaction, or what is wrong with that.
+	Transact func(store.Tx) (store.TxStore, error)
+}
+
+// New returns a node. Contexts of handlers have the values of ctx.
+func New(ctx context.Context, c Config) *Node {
 	host, _ := os.Hostname()
-	name := j.cfg.Name
+	name := c.Name
 	if name == "" {
 		name = host
 	}
-	n := &node{
-		jobs: j, pool: pool, clock: newStoreClock(), values: context.WithoutCancel(ctx),
+	n := &Node{
+		cfg: c, clock: storeclock.New(), values: context.WithoutCancel(ctx),
 		prefix: strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "?"),
 		host:   strings.ToValidUTF8(strings.ReplaceAll(host, "\x00", ""), "?"),
 		wakeup: make(chan struct{}, 1), idleBeats: make(chan time.Time),
 	}
 	n.leaving, n.drains = context.WithCancelCause(context.Background())
 	n.committer, n.reporter = newCommitter(n), newReporter(n)
-	n.mu.held = make(map[ID]*run)
+	n.begins.committer = n.committer
+	n.mu.held = make(map[store.ID]*run)
 	n.mu.perKind = make(map[string]int)
 	n.mu.fenced = true // until it has joined
 	n.mu.empty = make(chan struct{})
 	n.mu.budget = n.workers()
-	n.mu.unnoted = make(map[*run]start)
-	n.mu.inserting = make(map[*NewJob][]NewJob)
+	n.mu.inserting = make(map[*store.NewJob][]store.NewJob)
 	n.mu.paused = make(map[string]bool)
 	n.mu.pausedHere = make(map[string]time.Time)
-	n.mu.cursors = make(map[ID]timetable.Cursor)
-	n.mu.failing = make(map[string]failing)
 	n.mu.payloads.mean = maxPayloads / 256
-	n.mu.unread = make(map[string]bool)
 	return n
 }
 
-func (n *node) workers() int { return max(n.pool.Settings().Core, 1) }
+// logOf returns the log for lines about one job, which all name it in the same way.
+func (n *Node) logOf(job *store.Job) *slog.Logger {
+	return n.cfg.Log().With("job", job.ID, "key", job.Key, "kind", job.Kind)
+}
+
+func (n *Node) workers() int { return max(n.cfg.Pool.Settings().Core, 1) }
 
 // newName returns a name that no incarnation has had.
-func (n *node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
+func (n *Node) newName() string { return n.prefix + "-" + strings.ToLower(rand.Text()[:10]) }
 
-// run is the node's life. Handlers, heartbeat and committer outlast ctx until the node has drained. The node signs off
+// Run is the node's life. Handlers, heartbeat and committer outlast ctx until the node has drained. The node signs off
 // when no call of it is under way: a confirm that the store receives after that could make a job run for a node that
 // has left, and what never began would count as lost with it.
-func (n *node) run(ctx context.Context) {
+func (n *Node) Run(ctx context.Context) {
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	joined := n.join(ctx)
@@ -149,7 +181,7 @@ func (n *node) run(ctx context.Context) {
 }
 
 // join makes the node known to the store. It reports false if ctx ended first.
-func (n *node) join(ctx context.Context) bool {
+func (n *Node) join(ctx context.Context) bool {
 	outage := n.outage("join")
 	for ctx.Err() == nil {
 		n.mu.Lock()
@@ -158,16 +190,16 @@ func (n *node) join(ctx context.Context) bool {
 		n.mu.Unlock()
 		opCtx, cancel := n.opContext(ctx)
 		before := time.Now()
-		paused, err := n.jobs.store.PausedKinds(opCtx)
-		asked, now := n.clock.ask(), time.Time{}
+		paused, err := n.cfg.Store.PausedKinds(opCtx)
+		asked, now := n.clock.Ask(), time.Time{}
 		if err == nil {
-			now, err = n.jobs.store.Join(opCtx, name, n.jobs.cfg.Lease)
+			now, err = n.cfg.Store.Join(opCtx, name, n.cfg.Lease)
 		}
 		cancel()
 		if outage.over(err) {
 			n.heard(asked, now)
 			n.hearPaused(before, paused)
-			n.renew(asked.at)
+			n.renew(asked.At)
 			n.mu.Lock()
 			n.mu.joined = now
 			n.mu.Unlock()
@@ -180,32 +212,32 @@ func (n *node) join(ctx context.Context) bool {
 }
 
 // leave signs off.
-func (n *node) leave(ctx context.Context) {
+func (n *Node) leave(ctx context.Context) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
-	if err := n.jobs.store.Leave(opCtx, n.name()); err != nil {
-		n.jobs.log().Warn("durable: could not sign off; what this node held is freed when its lease ends", "error", err)
+	if err := n.cfg.Store.Leave(opCtx, n.name()); err != nil {
+		n.cfg.Log().Warn("durable: could not sign off; what this node held is freed when its lease ends", "error", err)
 	}
 }
 
 // opContext bounds one call of the store. A call that takes longer than a lease is of no use.
-func (n *node) opContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, n.jobs.cfg.Lease)
+func (n *Node) opContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, n.cfg.Lease)
 }
 
 // heard learns the time from an answer of the store.
-func (n *node) heard(asked question, now time.Time) {
-	moved, jumped := n.clock.observe(asked, time.Now(), now)
+func (n *Node) heard(asked storeclock.Question, now time.Time) {
+	moved, jumped := n.clock.Observe(asked, time.Now(), now)
 	if jumped {
-		n.jobs.log().Warn("durable: the clock of the database jumped", "by", moved)
+		n.cfg.Log().Warn("durable: the clock of the database jumped", "by", moved)
 	}
 	if moved != 0 {
 		n.rearm()
 	}
 }
 
-// wake makes poll poll now.
-func (n *node) wake() {
+// Wake makes poll poll now.
+func (n *Node) Wake() {
 	select {
 	case n.wakeup <- struct{}{}:
 	default:
@@ -213,20 +245,20 @@ func (n *node) wake() {
 }
 
 // name returns the name of this incarnation.
-func (n *node) name() string {
+func (n *Node) name() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.mu.name
 }
 
 // ahead is how far a claim looks ahead: to the next poll and a little beyond.
-func (n *node) ahead() time.Duration {
-	p := n.jobs.cfg.Poll
+func (n *Node) ahead() time.Duration {
+	p := n.cfg.Poll
 	return p + p/4 + n.lead()
 }
 
 // lead is how long before its time a claim is confirmed: on a line that is slow, the time of the group commit that is
 // under way, of the one that confirms, and half as much again, up to a second.
-func (n *node) lead() time.Duration {
-	return min(max(confirmLead, n.clock.trip()*5/2), max(time.Second, confirmLead))
+func (n *Node) lead() time.Duration {
+	return min(max(confirmLead, n.clock.Trip()*5/2), max(time.Second, confirmLead))
 }

@@ -1,4 +1,4 @@
-package durable
+package node
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // drain ends the node's work. It returns when nothing is held, or when the store has not taken the last outcomes within
 // a lease after the last handler returned.
-func (n *node) drain(ctx context.Context) {
+func (n *Node) drain(ctx context.Context) {
 	n.mu.Lock()
 	n.mu.draining = true
 	n.giveBackLocked(all)
@@ -23,18 +23,18 @@ func (n *node) drain(ctx context.Context) {
 		close(bodies)
 	}()
 	n.releaseUntil(ctx, bodies)
-	timer := time.NewTimer(n.jobs.cfg.Lease)
+	timer := time.NewTimer(n.cfg.Lease)
 	defer timer.Stop()
 	select {
 	case <-n.mu.empty:
 	case <-timer.C:
-		n.jobs.log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
+		n.cfg.Log().Error("durable: gave up on outcomes that the store did not take; the jobs will run again")
 	}
 }
 
 // untilDrain returns a context that ends when the node begins to drain, too, with the cause ErrShutdown: for what comes
 // before the call of a handler and may take long. stop ends it without that cause.
-func (n *node) untilDrain(ctx context.Context) (_ context.Context, stop func()) {
+func (n *Node) untilDrain(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	after := context.AfterFunc(n.leaving, func() { cancel(context.Cause(n.leaving)) })
 	return ctx, func() { after(); cancel(nil) }
@@ -42,15 +42,15 @@ func (n *node) untilDrain(ctx context.Context) (_ context.Context, stop func()) 
 
 // releaseUntil releases what has not begun, also what comes later from an insert that was under way, until the handlers
 // have returned. After Config.Drain it cancels these.
-func (n *node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
+func (n *Node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
 	// On a timer of its own, since a call that the store does not answer must not delay it.
-	patience := time.AfterFunc(max(n.jobs.cfg.Drain, 0), func() {
+	patience := time.AfterFunc(max(n.cfg.Drain, 0), func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.cancelLocked(executor.ErrShutdown)
 	})
 	defer patience.Stop()
-	again := time.NewTimer(n.jobs.cfg.Poll)
+	again := time.NewTimer(n.cfg.Poll)
 	defer again.Stop()
 	outage := n.outage("release")
 	for {
@@ -62,7 +62,7 @@ func (n *node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
 		case <-n.wakeup:
 		case <-again.C:
 			n.retryRelease()
-			again.Reset(n.jobs.cfg.Poll)
+			again.Reset(n.cfg.Poll)
 		}
 		select {
 		case <-bodies: // whatever else there was
@@ -73,7 +73,7 @@ func (n *node) releaseUntil(ctx context.Context, bodies <-chan struct{}) {
 }
 
 // checkEmptyLocked closes empty when a draining node holds nothing.
-func (n *node) checkEmptyLocked() {
+func (n *Node) checkEmptyLocked() {
 	if n.mu.draining && len(n.mu.held) == 0 {
 		select {
 		case <-n.mu.empty:

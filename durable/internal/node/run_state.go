@@ -1,8 +1,10 @@
-package durable
+package node
 
 import (
 	"strconv"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A runState is where a run is between its claim and the store's answer to its outcome:
@@ -15,8 +17,8 @@ import (
 //	begun, committing ──▶ gone                        the node was declared dead
 //
 // Claimed and confirming runs are Claimed in the store, postponed and armed ones Confirmed. A run that has begun is
-// Running soon, see begunRuns. A run that was due when it was claimed
-// begins as armed. One that makes up for occurrences that were missed may turn out, when it begins, to be for another
+// Running soon, see begins. A run that was due when it was claimed begins as
+// armed. One that makes up for occurrences that were missed may turn out, when it begins, to be for another
 // occurrence than the store has. It is postponed until the store has that one: any node that begins it again, because
 // this node was lost, begins the same.
 //
@@ -71,7 +73,7 @@ func (r *run) moveLocked(to runState) {
 
 // enterLocked makes the node hold the run.
 func (r *run) enterLocked() {
-	if r.job.State == Confirmed {
+	if r.job.State == store.Confirmed {
 		r.state = armed
 	}
 	r.n.mu.held[r.job.ID] = r
@@ -92,7 +94,7 @@ func (r *run) confirmLocked(turn int) bool {
 // confirmedLocked takes the store's answer, given at the time now. The occurrence is zero unless the run was postponed.
 func (r *run) confirmedLocked(occurrence, now time.Time) {
 	if r.state == confirming {
-		r.job.State = Confirmed
+		r.job.State = store.Confirmed
 	}
 	if !occurrence.IsZero() {
 		r.job.Occurrence, r.decided = occurrence, true
@@ -104,7 +106,7 @@ func (r *run) confirmedLocked(occurrence, now time.Time) {
 // beginLocked notes that a worker has the run, and how to cancel its handler.
 func (r *run) beginLocked(cancel func(error)) {
 	r.moveLocked(begun)
-	r.job.State = Running
+	r.job.State = store.Running
 	r.job.Attempt++
 	r.cancel = cancel
 	r.n.mu.begunLately++
@@ -114,7 +116,7 @@ func (r *run) beginLocked(cancel func(error)) {
 // postponeLocked takes that back.
 func (r *run) postponeLocked() {
 	r.moveLocked(postponed)
-	r.job.State = Confirmed
+	r.job.State = store.Confirmed
 	r.job.Attempt--
 	r.cancel = nil
 	r.n.mu.begunLately--

@@ -1,4 +1,4 @@
-package durable
+package node
 
 import (
 	"context"
@@ -7,14 +7,17 @@ import (
 	"time"
 
 	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable/internal/output"
+	"github.com/executor-go/executor/durable/internal/storeclock"
 	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A run is one holding of a job by this node, from the claim to the store's answer to its outcome. See runState.
 type run struct {
-	n    *node
-	kind *kind
-	job  Job
+	n    *Node
+	kind *Kind
+	job  store.Job
 	// since is when this node got it, on the store's clock.
 	since time.Time
 
@@ -28,29 +31,30 @@ type run struct {
 	before func() LeftOut
 	during func() overlap
 	// progress and output are what its handler has noted and written; nil before.
-	progress atomic.Pointer[RunProgress]
-	output   atomic.Pointer[output]
+	progress atomic.Pointer[store.RunProgress]
+	output   atomic.Pointer[output.Buffer]
 	// label is what its handler has set last; nil before.
 	label atomic.Pointer[string]
+	// noted is set when the store has, or will have, that it has begun.
+	noted atomic.Bool
 	// last is the outcome of the run while its trigger is asked for the next time; nil before.
-	last *Outcome
+	last *store.Outcome
 
 	// These are guarded by n.mu.
 	state        runState
 	turn         int                     // goes up when a timer or task is set; those of earlier turns do nothing
 	timer        *time.Timer             // to confirm, or to arm again
 	decided      bool                    // the store has the occurrence that the run is for
-	noted        bool                    // the store has, or will have, that it has begun
 	cancelWanted bool                    // there was a call to cancel the job
 	cancel       context.CancelCauseFunc // of the handler's context, once begun
 }
 
-func (r *run) ref() Ref { return Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
+func (r *run) ref() store.Ref { return store.Ref{ID: r.job.ID, Epoch: r.job.Epoch} }
 
 // timeLocked returns when the run may begin. That is Due, unless the occurrence was moved and the store's clock has
 // been put back since. A run that was begun before, by a node that was lost, does not wait for its occurrence again.
 func (r *run) timeLocked() time.Time {
-	if r.job.State == Confirmed && r.job.Attempt == 0 {
+	if r.job.State == store.Confirmed && r.job.Attempt == 0 {
 		return timetable.Later(r.job.Due, r.job.Occurrence)
 	}
 	return r.job.Due
@@ -69,11 +73,11 @@ func (r *run) arm() {
 		n.mu.Unlock()
 		return
 	}
-	left := n.clock.until(r.timeLocked())
+	left := n.clock.Until(r.timeLocked())
 	if left > n.ahead() {
 		r.giveBackLocked()
 		n.mu.Unlock()
-		n.wake()
+		n.Wake()
 		return
 	}
 	r.turn++
@@ -98,9 +102,9 @@ func (r *run) arm() {
 // fire hands the run to the pool, to begin when it is due.
 func (r *run) fire(turn int, left time.Duration) {
 	n := r.n
-	f := executor.Schedule(n.values, n.pool, left, executor.Func(func(ctx context.Context) error {
+	f := executor.Schedule(n.values, n.cfg.Pool, left, executor.Func(func(ctx context.Context) error {
 		return r.begin(ctx, turn)
-	}).Call, executor.Named(r.kind.name))
+	}).Call, executor.Named(r.kind.Name))
 	f.OnDone(func() {
 		if f.State() == executor.Succeeded {
 			return
@@ -112,7 +116,7 @@ func (r *run) fire(turn int, left time.Duration) {
 		}
 		n.mu.Unlock()
 		if refused { // without the lock, since a log may be slow
-			n.jobs.log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
+			n.cfg.Log().Error("durable: the pool does not take work; jobs are given back", "error", f.Err())
 		}
 	})
 }
@@ -158,7 +162,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		n.mu.Unlock()
 		return nil
 	}
-	if n.clock.until(r.timeLocked()) > clockNoise {
+	if n.clock.Until(r.timeLocked()) > storeclock.Noise {
 		// The store's clock was put back since the timer was set.
 		n.mu.Unlock()
 		r.arm()
@@ -177,9 +181,9 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 	n.mu.Unlock()
 	defer n.workerFreed()
 	if poll {
-		n.wake()
+		n.Wake()
 	}
-	var o *Outcome
+	var o *store.Outcome
 	var moved time.Time
 	defer func() {
 		if !moved.IsZero() {
@@ -195,7 +199,7 @@ func (r *run) begin(ctx context.Context, turn int) (err error) {
 		}
 		r.commit(o)
 	}()
-	o, moved, err = r.perform(ctx, func(e Outcome) { o = &e })
+	o, moved, err = r.perform(ctx, func(e store.Outcome) { o = &e })
 	return err
 }
 
@@ -219,13 +223,13 @@ func (r *run) postpone(occurrence time.Time) {
 }
 
 // commit hands the outcome over, also if the node was declared dead meanwhile: the store refuses it then.
-func (r *run) commit(o *Outcome) {
-	r.output.Load().close()
-	if !o.Unrecorded && r.n.jobs.cfg.History > 0 {
+func (r *run) commit(o *store.Outcome) {
+	r.output.Load().Close()
+	if !o.Unrecorded && r.n.cfg.History > 0 {
 		o.Output = r.packed()
 	}
+	r.n.begins.ended(r)
 	r.n.mu.Lock()
-	delete(r.n.mu.unnoted, r)
 	if r.state == begun {
 		r.moveLocked(committing)
 	}
@@ -236,24 +240,24 @@ func (r *run) commit(o *Outcome) {
 
 // committed is called with the store's answer: the outcome is committed, or refused because the run was no longer this
 // node's.
-func (r *run) committed(o *Outcome, ok bool) {
+func (r *run) committed(o *store.Outcome, ok bool) {
 	n := r.n
 	if !ok && !r.completed.Load() {
-		n.jobs.logOf(&r.job).Warn("durable: the outcome of a run was refused, because the run was no longer this node's", "epoch", r.job.Epoch)
+		n.logOf(&r.job).Warn("durable: the outcome of a run was refused, because the run was no longer this node's", "epoch", r.job.Epoch)
 	}
 	n.mu.Lock()
 	r.dropLocked()
-	r.overLocked()
 	n.mu.Unlock()
-	n.jobs.notify(r.job.ID)
+	n.begins.forget(r)
+	n.cfg.Changed(r.job.ID)
 	r.settled(o, ok || r.completed.Load())
-	if r.kind.limit > 0 || r.kind.global > 0 || ok && o.State == Waiting && n.clock.until(o.Due) < n.ahead() {
-		n.wake() // there is room for another one, or the next occurrence is near
+	if r.kind.Limit > 0 || r.kind.Global > 0 || ok && o.State == store.Waiting && n.clock.Until(o.Due) < n.ahead() {
+		n.Wake() // there is room for another one, or the next occurrence is near
 	}
 }
 
 // giveBackLocked drops the runs that wait and are such, to be released.
-func (n *node) giveBackLocked(such func(*run) bool) {
+func (n *Node) giveBackLocked(such func(*run) bool) {
 	for _, r := range n.mu.held {
 		if r.state.waits() && such(r) {
 			r.giveBackLocked()
@@ -264,7 +268,7 @@ func (n *node) giveBackLocked(such func(*run) bool) {
 func all(*run) bool { return true }
 
 // cancelLocked cancels the contexts of all handlers.
-func (n *node) cancelLocked(cause error) {
+func (n *Node) cancelLocked(cause error) {
 	for _, r := range n.mu.held {
 		if r.state == begun {
 			r.cancel(cause)
@@ -272,8 +276,8 @@ func (n *node) cancelLocked(cause error) {
 	}
 }
 
-// cancelRuns cancels the contexts of these runs, as their jobs are to be canceled.
-func (n *node) cancelRuns(refs []Ref) {
+// CancelRuns cancels the contexts of these runs, as their jobs are to be canceled.
+func (n *Node) CancelRuns(refs []store.Ref) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, ref := range refs {
@@ -289,7 +293,7 @@ func (n *node) cancelRuns(refs []Ref) {
 }
 
 // rearm computes anew when the runs that wait begin, after a jump of the store's clock.
-func (n *node) rearm() {
+func (n *Node) rearm() {
 	n.mu.Lock()
 	var runs []*run
 	for _, r := range n.mu.held {

@@ -1,10 +1,11 @@
-package durable
+package node
 
 import (
 	"time"
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/timetable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // minStall is the shortest time without a worker becoming free after which a node takes its workers to be busy for
@@ -31,8 +32,8 @@ type load struct {
 
 // open reports whether the pool takes work. If the program has shut it down before Run drains, jobs are for other
 // nodes; in a drain they are in any case.
-func (n *node) open() bool {
-	if n.pool.Stats().Stage == executor.StageRunning {
+func (n *Node) open() bool {
+	if n.cfg.Pool.Stats().Stage == executor.StageRunning {
 		return true
 	}
 	n.mu.Lock()
@@ -40,20 +41,20 @@ func (n *node) open() bool {
 	n.mu.Unlock()
 	if !draining {
 		n.poolClosed.Do(func() {
-			n.jobs.log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
+			n.cfg.Log().Error("durable: the pool is shut down, so this node takes no more jobs; shut it down when Run has returned")
 		})
 	}
 	return false
 }
 
 // takesLocked reports whether the node takes jobs now. It takes none before what it may hold unknowingly is released.
-func (n *node) takesLocked() bool {
+func (n *Node) takesLocked() bool {
 	return !n.mu.fenced && !n.mu.draining && !n.mu.stalled && n.mu.solo == nil && n.mu.releasesDue == 0
 }
 
 // freeLocked returns for how many jobs there is room: such as are due now, or such as are due later. It may be
 // negative.
-func (n *node) freeLocked(later bool) int {
+func (n *Node) freeLocked(later bool) int {
 	room := n.mu.budget - n.mu.inState[armed]
 	if later {
 		room = maxHeld - n.mu.inState[claimed] - n.mu.inState[confirming]
@@ -79,7 +80,7 @@ func (p *payloads) room() int {
 }
 
 // learn takes in what a claim has had.
-func (p *payloads) learn(jobs []Job) {
+func (p *payloads) learn(jobs []store.Job) {
 	if len(jobs) == 0 {
 		return
 	}
@@ -91,7 +92,7 @@ func (p *payloads) learn(jobs []Job) {
 }
 
 // claimedLocked notes whether the store has more of what was asked for in a claim of what is due.
-func (n *node) claimedLocked(more bool) {
+func (n *Node) claimedLocked(more bool) {
 	if n.mu.more = more; !more {
 		return
 	}
@@ -102,13 +103,13 @@ func (n *node) claimedLocked(more bool) {
 }
 
 // workerFreed notes that a worker has ended a run.
-func (n *node) workerFreed() {
+func (n *Node) workerFreed() {
 	n.mu.Lock()
 	stalled := n.mu.stalled
 	n.mu.stalled = false
 	n.mu.Unlock()
 	if stalled {
-		n.wake()
+		n.Wake()
 	}
 	n.bodies.Done()
 }
@@ -120,8 +121,8 @@ func (n *node) workerFreed() {
 // If the workers have begun nothing meanwhile, they may be busy for hours: then it releases all if one has waited for
 // so long, and the node takes nothing until a worker is free. If the program shares the pool, its other tasks count,
 // too: while they make progress our jobs keep their place in the queue.
-func (n *node) giveBackLate() {
-	pool, patience := n.pool.Stats(), max(n.jobs.cfg.Poll, minStall)
+func (n *Node) giveBackLate() {
+	pool, patience := n.cfg.Pool.Stats(), max(n.cfg.Poll, minStall)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if pool.Runs != n.mu.ended {
@@ -130,10 +131,10 @@ func (n *node) giveBackLate() {
 	if pool.Active < n.workers() {
 		n.mu.stalled = false
 	}
-	now, waiting := n.clock.now(), 0
+	now, waiting := n.clock.Now(), 0
 	late := func(r *run) bool {
 		return (r.state == claimed || r.state == armed) && r != n.mu.solo &&
-			now.Sub(timetable.Later(r.timeLocked(), r.since)) > n.jobs.cfg.Poll
+			now.Sub(timetable.Later(r.timeLocked(), r.since)) > n.cfg.Poll
 	}
 	for _, r := range n.mu.held {
 		if late(r) {

@@ -1,4 +1,4 @@
-package durable
+package node
 
 import (
 	"context"
@@ -14,7 +14,7 @@ const maxHintPause = 50 * time.Millisecond
 // hints passes the store's hints on. Each is a poll. Where polls lead to nothing, since other nodes are quicker, hints
 // that follow each other soon become one, over ever longer pauses.
 type hints struct {
-	n  *node
+	n  *Node
 	mu struct {
 		sync.Mutex
 		pause  time.Duration // between two polls; 0 as long as they lead to something
@@ -50,13 +50,12 @@ func (h *hints) pollNow() {
 
 func (h *hints) pollLocked() {
 	h.mu.last, h.mu.gained = time.Now(), h.n.gained.Load()
-	h.n.wake()
+	h.n.Wake()
 }
 
 // listenLoop passes the store's hints on, if the store has any.
-func (n *node) listenLoop(ctx context.Context) {
-	store, ok := n.jobs.cfg.Store.(Listener)
-	if !ok {
+func (n *Node) listenLoop(ctx context.Context) {
+	if n.cfg.Listener == nil {
 		return
 	}
 	outage := n.outage("listen")
@@ -73,7 +72,7 @@ func (n *node) listenLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		begun := time.Now()
 		var listened atomic.Bool
-		err := store.Listen(ctx, func() {
+		err := n.cfg.Listener.Listen(ctx, func() {
 			listened.Store(true)
 			over(nil)
 			h.hint()

@@ -1,8 +1,10 @@
-package durable
+package node
 
 import (
 	"context"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // auditInterval is the time between two releases without a reason.
@@ -10,7 +12,7 @@ const auditInterval = time.Minute
 
 // loseAnswerLocked notes that the answer to a claim or an insert was lost. The store may have taken it all the same, or
 // may take it yet.
-func (n *node) loseAnswerLocked() {
+func (n *Node) loseAnswerLocked() {
 	n.mu.releasesDue++
 	n.mu.answerLost = time.Now()
 }
@@ -19,15 +21,15 @@ func (n *node) loseAnswerLocked() {
 //
 // Jobs that are being inserted are kept, since the node may get them. What becomes due for release during the call is
 // left for the next.
-func (n *node) release(ctx context.Context) (called bool, err error) {
+func (n *Node) release(ctx context.Context) (called bool, err error) {
 	n.mu.Lock()
 	if n.mu.releasesDue == 0 || n.mu.fenced {
 		n.mu.Unlock()
 		return false, nil
 	}
 	name, seen := n.mu.name, n.mu.releasesDue
-	early := time.Since(n.mu.answerLost) < n.jobs.cfg.Lease // what was lost may take effect after this release
-	keep := make([]ID, 0, len(n.mu.held))
+	early := time.Since(n.mu.answerLost) < n.cfg.Lease // what was lost may take effect after this release
+	keep := make([]store.ID, 0, len(n.mu.held))
 	for id := range n.mu.held {
 		keep = append(keep, id)
 	}
@@ -39,7 +41,7 @@ func (n *node) release(ctx context.Context) (called bool, err error) {
 	n.mu.Unlock()
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
-	left, err := n.jobs.store.Release(opCtx, name, keep)
+	left, err := n.cfg.Store.Release(opCtx, name, keep)
 	if err != nil {
 		return true, err
 	}
@@ -53,14 +55,14 @@ func (n *node) release(ctx context.Context) (called bool, err error) {
 // scheduleAudit makes a release due though nothing is known to have gone wrong. A claim that was given up may have been
 // under way for longer than a release waits for it. What it takes is this node's: as long as the node lives, no other
 // would run it.
-func (n *node) scheduleAudit() {
+func (n *Node) scheduleAudit() {
 	n.mu.Lock()
 	n.mu.releasesDue++
 	n.mu.Unlock()
 }
 
 // retryRelease makes a release due if the last one could not free all, or may have come too early.
-func (n *node) retryRelease() {
+func (n *Node) retryRelease() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.mu.releaseAgain {

@@ -1,10 +1,12 @@
-package durable
+package node
 
 import (
 	"context"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // busyPause is how long a node waits that found another one claiming jobs of a kind with a global limit: the time of a
@@ -12,7 +14,7 @@ import (
 const busyPause = 5 * time.Millisecond
 
 // pollLoop claims until ctx ends.
-func (n *node) pollLoop(ctx context.Context) {
+func (n *Node) pollLoop(ctx context.Context) {
 	outage := n.outage("claim")
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -20,7 +22,7 @@ func (n *node) pollLoop(ctx context.Context) {
 	defer audit.Stop()
 	after := func(d time.Duration) {
 		timer.Reset(d)
-		n.nextPoll.Store(int64(time.Since(n.clock.base) + d))
+		n.nextPoll.Store(int64(time.Since(n.clock.Base) + d))
 	}
 	for {
 		tick, claim := true, true
@@ -52,9 +54,9 @@ func (n *node) pollLoop(ctx context.Context) {
 		case called && !outage.over(err):
 			after(outage.delay())
 		case tick && !claim:
-			after(n.jobs.cfg.Poll - time.Since(idle))
+			after(n.cfg.Poll - time.Since(idle))
 		case tick:
-			after(n.jobs.cfg.Poll)
+			after(n.cfg.Poll)
 		}
 	}
 }
@@ -63,7 +65,7 @@ func (n *node) pollLoop(ctx context.Context) {
 // more than the workers can begin soon, so that other nodes get their part of a backlog. If that reached what is not
 // due yet, as much follows as may be claimed ahead, since that must be here in time. It reports whether it called the
 // store: if it did not, a nil error says nothing of the store.
-func (n *node) poll(ctx context.Context, claim bool) (called bool, err error) {
+func (n *Node) poll(ctx context.Context, claim bool) (called bool, err error) {
 	if called, err = n.release(ctx); err != nil || !claim {
 		return called, err
 	}
@@ -81,11 +83,11 @@ func (n *node) poll(ctx context.Context, claim bool) (called bool, err error) {
 }
 
 // claim claims, and reports whether there may be more that is not due yet.
-func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err error) {
+func (n *Node) claim(ctx context.Context, req store.ClaimRequest) (again bool, err error) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
-	asked := n.clock.ask()
-	claims, err := n.jobs.store.Claim(opCtx, req)
+	asked := n.clock.Ask()
+	claims, err := n.cfg.Store.Claim(opCtx, req)
 	if err != nil {
 		n.mu.Lock()
 		n.loseAnswerLocked()
@@ -94,9 +96,9 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 	}
 	n.heard(asked, claims.Now)
 	if claims.Busy {
-		time.AfterFunc(busyPause, n.wake)
+		time.AfterFunc(busyPause, n.Wake)
 	}
-	again = claims.More && slices.ContainsFunc(claims.Jobs, func(j Job) bool { return j.State == Claimed })
+	again = claims.More && slices.ContainsFunc(claims.Jobs, func(j store.Job) bool { return j.State == store.Claimed })
 	n.mu.Lock()
 	n.claimedLocked(claims.More && !again)
 	n.mu.payloads.learn(claims.Jobs)
@@ -108,38 +110,38 @@ func (n *node) claim(ctx context.Context, req ClaimRequest) (again bool, err err
 
 // request returns what to claim: jobs that are due now, or jobs that are due later. It reports false if there is no
 // room.
-func (n *node) request(later bool) (ClaimRequest, bool) {
+func (n *Node) request(later bool) (store.ClaimRequest, bool) {
 	if !n.open() {
-		return ClaimRequest{}, false
+		return store.ClaimRequest{}, false
 	}
-	names := n.jobs.kindNames()
+	names := n.cfg.Kinds()
 	rand.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.takesLocked() {
-		return ClaimRequest{}, false
+		return store.ClaimRequest{}, false
 	}
 	if armed := n.mu.inState[armed]; armed > 0 && armed > n.mu.budget/2 {
 		n.mu.more = true // a poll is worth its while when half of them have begun
-		return ClaimRequest{}, false
+		return store.ClaimRequest{}, false
 	}
 	free := n.freeLocked(later)
 	if free <= 0 {
 		n.mu.more = true // there may be room when some have begun
-		return ClaimRequest{}, false
+		return store.ClaimRequest{}, false
 	}
-	req := ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
+	req := store.ClaimRequest{Node: n.mu.name, Ahead: n.ahead(), Lead: n.lead(), Limit: free}
 	for _, name := range names {
 		if n.mu.paused[name] {
 			continue
 		}
 		most := free
-		k := n.jobs.kind(name)
-		if k.limit > 0 {
-			most = min(most, k.limit-n.mu.perKind[name])
+		k := n.cfg.Kind(name)
+		if k.Limit > 0 {
+			most = min(most, k.Limit-n.mu.perKind[name])
 		}
 		if most > 0 {
-			req.Kinds = append(req.Kinds, KindLimit{Kind: name, Max: most, Global: k.global})
+			req.Kinds = append(req.Kinds, store.KindLimit{Kind: name, Max: most, Global: k.Global})
 		}
 	}
 	return req, len(req.Kinds) > 0

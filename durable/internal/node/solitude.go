@@ -1,6 +1,8 @@
-package durable
+package node
 
-import "time"
+import (
+	"time"
+)
 
 const (
 	// aloneAfter is how many runs in a row of a job must have been lost with their nodes for the next to be alone.
@@ -18,7 +20,7 @@ type solitude struct {
 }
 
 // admitLocked reports whether the run may begin now. If not, it is armed again later.
-func (n *node) admitLocked(r *run) bool {
+func (n *Node) admitLocked(r *run) bool {
 	s := &n.mu.solitude
 	switch {
 	case s.solo == nil && r.job.Lost < aloneAfter:
@@ -40,7 +42,7 @@ func (n *node) admitLocked(r *run) bool {
 }
 
 // endedLocked notes that a run has ended, or was dropped.
-func (n *node) endedLocked(r *run) {
+func (n *Node) endedLocked(r *run) {
 	if a := n.mu.solo; a != nil && (a == r || a.state == armed && n.mu.inState[begun] == 0) {
 		n.mu.solitude.timer.Reset(0)
 	}
@@ -48,7 +50,7 @@ func (n *node) endedLocked(r *run) {
 
 // passAlone lets the run begin that has waited to be alone; or, if it was alone for long enough, or is over, all
 // others.
-func (n *node) passAlone() {
+func (n *Node) passAlone() {
 	n.mu.Lock()
 	a := n.mu.solo
 	if a != nil && a.state == armed {
@@ -62,5 +64,5 @@ func (n *node) passAlone() {
 	for _, r := range behind {
 		r.arm()
 	}
-	n.wake()
+	n.Wake()
 }

@@ -1,36 +1,52 @@
-package durable
+package node
 
 import (
 	"slices"
+
+	"github.com/executor-go/executor/durable/internal/storeclock"
+	"github.com/executor-go/executor/durable/store"
 )
+
+// Insert has insert add jobs to the store, and takes those that it has placed on this node. On a nil node none is
+// placed.
+func (n *Node) Insert(jobs []store.NewJob, insert func(store.Placement) ([]store.InsertResult, error)) ([]store.InsertResult, error) {
+	if n == nil {
+		return insert(store.Placement{})
+	}
+	p := n.beginInsert(jobs)
+	asked := n.clock.Ask()
+	placed, err := insert(p)
+	n.endInsert(p, jobs, placed, err, asked)
+	return placed, err
+}
 
 // beginInsert returns whether, and how, new jobs may be placed on this node at once. Until endInsert no release frees
 // them, since the node does not hold them yet.
-func (n *node) beginInsert(jobs []NewJob) Placement {
+func (n *Node) beginInsert(jobs []store.NewJob) store.Placement {
 	for i := range jobs {
-		if k := n.jobs.kind(jobs[i].Kind); k == nil || k.limit > 0 || k.global > 0 {
-			return Placement{}
+		if k := n.cfg.Kind(jobs[i].Kind); k == nil || k.Limit > 0 || k.Global > 0 {
+			return store.Placement{}
 		}
 	}
 	if !n.open() {
-		return Placement{}
+		return store.Placement{}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if slices.ContainsFunc(jobs, func(j NewJob) bool { return n.mu.paused[j.Kind] }) {
-		return Placement{}
+	if slices.ContainsFunc(jobs, func(j store.NewJob) bool { return n.mu.paused[j.Kind] }) {
+		return store.Placement{}
 	}
 	lead := n.lead()
-	free := n.freeLocked(n.clock.until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead)
+	free := n.freeLocked(n.clock.Until(jobs[0].Due) > lead || jobs[0].Due.IsZero() && jobs[0].Delay > lead)
 	if free <= 0 || !n.takesLocked() {
-		return Placement{}
+		return store.Placement{}
 	}
 	n.mu.inserting[&jobs[0]] = jobs
-	return Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: lead, Limit: free}
+	return store.Placement{Node: n.mu.name, Ahead: n.ahead(), Lead: lead, Limit: free}
 }
 
 // endInsert takes what the insert has placed on this node.
-func (n *node) endInsert(p Placement, jobs []NewJob, results []InsertResult, err error, asked question) {
+func (n *Node) endInsert(p store.Placement, jobs []store.NewJob, results []store.InsertResult, err error, asked storeclock.Question) {
 	if err != nil {
 		results = nil // they may not be true
 	}
@@ -38,12 +54,12 @@ func (n *node) endInsert(p Placement, jobs []NewJob, results []InsertResult, err
 		n.heard(asked, results[0].Now)
 	}
 	near := false
-	var held []Job
+	var held []store.Job
 	for i := range results {
 		switch {
 		case results[i].Held:
 			held = append(held, results[i].Job)
-		case results[i].State == Waiting && n.clock.until(results[i].Due) < n.ahead():
+		case results[i].State == store.Waiting && n.clock.Until(results[i].Due) < n.ahead():
 			near = true
 		}
 	}
@@ -61,12 +77,12 @@ func (n *node) endInsert(p Placement, jobs []NewJob, results []InsertResult, err
 		r.arm()
 	}
 	if poll {
-		n.wake()
+		n.Wake()
 	}
 }
 
 // hold takes jobs that the store has given to this node under that name.
-func (n *node) hold(name string, jobs []Job) {
+func (n *Node) hold(name string, jobs []store.Job) {
 	n.mu.Lock()
 	runs := n.holdLocked(name, jobs)
 	n.mu.Unlock()
@@ -76,9 +92,9 @@ func (n *node) hold(name string, jobs []Job) {
 }
 
 // holdLocked is hold, except that the caller arms the runs that it returns.
-func (n *node) holdLocked(name string, jobs []Job) []*run {
+func (n *Node) holdLocked(name string, jobs []store.Job) []*run {
 	runs := make([]*run, 0, len(jobs))
-	now := n.clock.now()
+	now := n.clock.Now()
 	for i := range jobs {
 		if n.mu.name != name || n.mu.fenced || n.mu.draining {
 			n.mu.releasesDue++
@@ -88,7 +104,7 @@ func (n *node) holdLocked(name string, jobs []Job) []*run {
 			n.mu.releasesDue++
 			continue
 		}
-		r := &run{n: n, job: jobs[i], kind: n.jobs.kind(jobs[i].Kind), since: now}
+		r := &run{n: n, job: jobs[i], kind: n.cfg.Kind(jobs[i].Kind), since: now}
 		if old := n.mu.held[r.job.ID]; old != nil {
 			if old.job.Epoch >= r.job.Epoch {
 				continue // a later answer came first: the job was freed since, and claimed again

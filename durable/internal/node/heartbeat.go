@@ -1,14 +1,16 @@
-package durable
+package node
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // heartbeatInterval is the time between two heartbeats: of three in a lease one may be lost. By default it is a little
 // less than Config.Poll, so that a heartbeat comes before the poll for which it can stand in.
-func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 / 10 }
+func (n *Node) heartbeatInterval() time.Duration { return n.cfg.Lease * 3 / 10 }
 
 // heartbeatLoop renews the lease.
 //
@@ -24,7 +26,7 @@ func (n *node) heartbeatInterval() time.Duration { return n.jobs.cfg.Lease * 3 /
 // until the store answers. A node that is alone lets its handlers go on: no other node
 // could begin them again. The clock for this is the monotonic one, which goes on while a
 // process is stopped.
-func (n *node) heartbeatLoop(ctx context.Context) {
+func (n *Node) heartbeatLoop(ctx context.Context) {
 	fence := time.AfterFunc(n.leaseLeft(), n.fence)
 	defer fence.Stop()
 	outage := n.outage("heartbeat")
@@ -40,9 +42,9 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 			return
 		}
 		watch, far := n.watch()
-		asked := n.clock.ask()
+		asked := n.clock.Ask()
 		opCtx, cancel := n.opContext(ctx)
-		pulse, err := n.jobs.store.Heartbeat(opCtx, n.name(), n.jobs.cfg.Lease, watch)
+		pulse, err := n.cfg.Store.Heartbeat(opCtx, n.name(), n.cfg.Lease, watch)
 		cancel()
 		if ctx.Err() != nil {
 			return
@@ -54,32 +56,32 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 		if !pulse.Alive {
 			dead := n.name()
 			n.lose()
-			n.jobs.log().Warn("durable: this node was declared dead; it joins again under a new name", "node", dead)
+			n.cfg.Log().Warn("durable: this node was declared dead; it joins again under a new name", "node", dead)
 			if !n.join(ctx) {
 				return
 			}
 			fence.Reset(n.leaseLeft())
 			continue
 		}
-		n.hearPaused(asked.at, pulse.Paused)
+		n.hearPaused(asked.At, pulse.Paused)
 		n.mu.Lock()
 		n.mu.alone = pulse.Alone
 		n.mu.Unlock()
-		n.renew(asked.at)
+		n.renew(asked.At)
 		fence.Reset(n.leaseLeft())
 		n.reporter.wake()
-		n.cancelRuns(pulse.Canceled)
+		n.CancelRuns(pulse.Canceled)
 		if pulse.Freed > 0 {
-			n.jobs.log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
+			n.cfg.Log().Warn("durable: freed jobs of dead nodes", "jobs", pulse.Freed)
 			aside.Go(func() { n.logDead(ctx, pulse.Dead) })
-			n.wake()
+			n.Wake()
 		}
 		switch {
-		case pulse.Due && (far || n.jobs.cfg.Poll > 2*n.heartbeatInterval()):
-			n.wake()
+		case pulse.Due && (far || n.cfg.Poll > 2*n.heartbeatInterval()):
+			n.Wake()
 		case !far && !pulse.Due && len(watch.Kinds) > 0:
 			select {
-			case n.idleBeats <- asked.at:
+			case n.idleBeats <- asked.At:
 			default: // poll is looking
 			}
 		}
@@ -88,27 +90,27 @@ func (n *node) heartbeatLoop(ctx context.Context) {
 
 // logDead logs which jobs are dead since they were lost with their nodes. Their names come by calls that the store may
 // be slow to answer, so no heartbeat waits for it.
-func (n *node) logDead(ctx context.Context, dead []ID) {
+func (n *Node) logDead(ctx context.Context, dead []store.ID) {
 	opCtx, cancel := n.opContext(ctx)
 	defer cancel()
 	for _, id := range dead {
-		job, _ := n.jobs.store.Get(opCtx, id) // for its names; it may be gone
+		job, _ := n.cfg.Store.Get(opCtx, id) // for its names; it may be gone
 		job.ID = id
-		n.jobs.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
+		n.logOf(&job).Error("durable: a job is dead, since it was lost with its node and has no attempt left", "error", job.Error)
 	}
 }
 
 // watch returns what a poll would claim now; or, if the next poll is further than the next heartbeat, what is due up to
 // that and a little beyond.
-func (n *node) watch() (w Watch, far bool) {
+func (n *Node) watch() (w store.Watch, far bool) {
 	req, ok := n.request(false)
 	if !ok {
 		return w, false
 	}
 	w.Ahead = req.Ahead
-	left := time.Duration(n.nextPoll.Load()) - time.Since(n.clock.base)
+	left := time.Duration(n.nextPoll.Load()) - time.Since(n.clock.Base)
 	if far = left > n.heartbeatInterval(); far {
-		w.Ahead -= n.jobs.cfg.Poll - left
+		w.Ahead -= n.cfg.Poll - left
 	}
 	for _, k := range req.Kinds {
 		w.Kinds = append(w.Kinds, k.Kind)
@@ -117,8 +119,8 @@ func (n *node) watch() (w Watch, far bool) {
 }
 
 // renew notes that the heartbeat sent at that time was answered.
-func (n *node) renew(sent time.Time) {
-	n.renewed.Store(int64(sent.Sub(n.clock.base)))
+func (n *Node) renew(sent time.Time) {
+	n.renewed.Store(int64(sent.Sub(n.clock.Base)))
 	if n.leaseLeft() <= 0 {
 		return // the answer took too long to be of use
 	}
@@ -130,18 +132,18 @@ func (n *node) renew(sent time.Time) {
 	}
 	n.mu.Unlock()
 	if was {
-		n.wake()
+		n.Wake()
 	}
 }
 
 // leaseLeft is how long the node may still rely on its lease.
-func (n *node) leaseLeft() time.Duration {
-	since := time.Since(n.clock.base) - time.Duration(n.renewed.Load())
-	return n.jobs.cfg.Lease*5/6 - since
+func (n *Node) leaseLeft() time.Duration {
+	since := time.Since(n.clock.Base) - time.Duration(n.renewed.Load())
+	return n.cfg.Lease*5/6 - since
 }
 
 // fence is called when the node can't rely on its lease any more.
-func (n *node) fence() {
+func (n *Node) fence() {
 	if n.leaseLeft() > 0 {
 		return // renewed just now
 	}
@@ -155,27 +157,27 @@ func (n *node) fence() {
 	n.mu.Unlock()
 	// Last, since a log may be slow.
 	if alone {
-		n.jobs.log().Warn("durable: could not renew the lease in time; nothing is begun until the store answers", "node", n.name())
+		n.cfg.Log().Warn("durable: could not renew the lease in time; nothing is begun until the store answers", "node", n.name())
 		return
 	}
-	n.jobs.log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
+	n.cfg.Log().Error("durable: could not renew the lease in time; handlers are canceled", "node", n.name())
 }
 
 // fenceLocked drops what has not begun and cancels the handlers of what has. That is one step: nothing would cancel
 // what began between the two.
-func (n *node) fenceLocked() {
+func (n *Node) fenceLocked() {
 	n.suspendLocked()
 	n.cancelLocked(ErrLeaseLost)
 }
 
 // suspendLocked drops what has not begun, and has the node begin nothing until its lease is renewed.
-func (n *node) suspendLocked() {
+func (n *Node) suspendLocked() {
 	n.mu.fenced = true
 	n.giveBackLocked(all)
 }
 
 // lose drops all that the node held: it is another's, or will be.
-func (n *node) lose() {
+func (n *Node) lose() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fenceLocked()

@@ -1,9 +1,11 @@
-package durable
+package node
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // maxBatch is the most entries of one group commit.
@@ -16,7 +18,7 @@ const maxCommit = 8 << 20
 type entry struct {
 	*run
 	occurrence time.Time // of a confirm; zero is the one that the store has
-	outcome    *Outcome
+	outcome    *store.Outcome
 	begun      time.Time     // when the run has begun
 	noted      chan struct{} // closed when the store has that, unless nil
 	locked     int           // how often its row was locked
@@ -37,7 +39,7 @@ const lockedLong = 12
 // stays until the store has answered for it; if the answer is lost, the committer asks again. An entry that the store
 // can't answer for does not hold up the others: it goes to the end of the queue.
 type committer struct {
-	n    *node
+	n    *Node
 	kick chan struct{} // one slot: there is something in pending
 
 	mu struct {
@@ -46,14 +48,14 @@ type committer struct {
 	}
 }
 
-func newCommitter(n *node) *committer {
+func newCommitter(n *Node) *committer {
 	return &committer{n: n, kick: make(chan struct{}, 1)}
 }
 
 func (s *committer) confirm(r *run, occurrence time.Time) {
 	s.add(entry{run: r, occurrence: occurrence})
 }
-func (s *committer) outcome(r *run, o *Outcome) { s.add(entry{run: r, outcome: o}) }
+func (s *committer) outcome(r *run, o *store.Outcome) { s.add(entry{run: r, outcome: o}) }
 
 func (s *committer) add(e ...entry) {
 	s.mu.Lock()
@@ -116,39 +118,39 @@ func (s *committer) commit(ctx context.Context, o *outage, group []entry) {
 }
 
 func (s *committer) try(ctx context.Context, group []entry) error {
-	b := CommitRequest{Node: s.n.name(), History: s.n.jobs.cfg.History}
+	b := store.CommitRequest{Node: s.n.name(), History: s.n.cfg.History}
 	outcomes := 0
 	for i := range group {
 		if group[i].outcome != nil {
 			outcomes++
 		}
 	}
-	b.Outcomes = make([]Outcome, 0, outcomes)
+	b.Outcomes = make([]store.Outcome, 0, outcomes)
 	for _, e := range group {
 		switch {
 		case e.outcome != nil:
 			b.Outcomes = append(b.Outcomes, *e.outcome)
 		case e.begun.IsZero():
-			b.Confirms = append(b.Confirms, Confirm{Ref: e.ref(), Occurrence: e.occurrence})
+			b.Confirms = append(b.Confirms, store.Confirm{Ref: e.ref(), Occurrence: e.occurrence})
 		case e.goesOn():
-			b.Begun = append(b.Begun, Begin{Ref: e.ref(), Started: e.begun})
+			b.Begun = append(b.Begun, store.Begin{Ref: e.ref(), Started: e.begun})
 		}
 	}
 	switch {
 	case len(b.Begun) > 0:
-		b.Ended = s.n.takeOver()
+		b.Ended = s.n.begins.takeOver()
 	case len(b.Confirms) == 0 && len(b.Outcomes) == 0:
 		return nil
 	}
 	opCtx, cancel := s.n.opContext(context.WithoutCancel(ctx)) // what becomes of a call that is broken off is not known
 	defer cancel()
-	asked := s.n.clock.ask()
-	answer, err := s.n.jobs.store.Commit(opCtx, b)
+	asked := s.n.clock.Ask()
+	answer, err := s.n.cfg.Store.Commit(opCtx, b)
 	if err != nil {
 		return err
 	}
 	s.n.heard(asked, answer.Now)
-	locked := make(map[Ref]bool, len(answer.Locked))
+	locked := make(map[store.Ref]bool, len(answer.Locked))
 	for _, ref := range answer.Locked {
 		locked[ref] = true
 	}
@@ -172,7 +174,7 @@ func (s *committer) try(ctx context.Context, group []entry) error {
 				e.since = time.Now()
 			}
 			if e.locked++; e.locked == lockedLong {
-				s.n.jobs.logOf(&e.job).Warn("durable: job row is locked by another transaction; waiting to commit the outcome", "waited", time.Since(e.since).Round(time.Millisecond))
+				s.n.logOf(&e.job).Warn("durable: job row is locked by another transaction; waiting to commit the outcome", "waited", time.Since(e.since).Round(time.Millisecond))
 			}
 			time.AfterFunc(pause, func() { s.add(e) })
 		case e.outcome == nil:

@@ -1,0 +1,26 @@
+package durable
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/internal/node"
+)
+
+// FencingToken returns the epoch of the run that ctx belongs to: of two runs of the same job the one begun later has
+// the greater epoch. If a system outside remembers the greatest token it has seen for a job, and declines smaller ones,
+// a node that lost its lease without noticing can't change it. FencingToken returns 0 if ctx is not a handler's.
+func FencingToken(ctx context.Context) int64 {
+	if h, ok := node.Of(ctx); ok {
+		return h.Job().Epoch
+	}
+	return 0
+}
+
+// Current returns the job that ctx belongs to, as it was when the run began; Occurrence and Attempt are those of the
+// run. It reports false if ctx is not a handler's.
+func Current(ctx context.Context) (Job, bool) {
+	if h, ok := node.Of(ctx); ok {
+		return h.Job(), true
+	}
+	return Job{}, false
+}

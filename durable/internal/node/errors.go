@@ -1,0 +1,34 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	executor "github.com/executor-go/executor"
+)
+
+// ErrLeaseLost is durable.ErrLeaseLost.
+var ErrLeaseLost = errors.New("durable: node lost its lease")
+
+// ErrRefused is durable.ErrRefused.
+var ErrRefused = errors.New("durable: run is no longer this node's")
+
+// permanent matches each error that executor.Permanent marks.
+var permanent = executor.Permanent(errors.New("permanent"))
+
+// Snooze returns an error by which a handler puts its job off by d.
+func Snooze(d time.Duration) error { return &snoozeError{d} }
+
+// Snoozed reports whether a handler that returns err has its job put off, and by how long.
+func Snoozed(err error) (d time.Duration, ok bool) {
+	var snooze *snoozeError
+	if !errors.As(err, &snooze) {
+		return 0, false
+	}
+	return snooze.d, true
+}
+
+type snoozeError struct{ d time.Duration }
+
+func (e *snoozeError) Error() string { return fmt.Sprintf("durable: put off by %v", e.d) }

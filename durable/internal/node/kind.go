@@ -1,0 +1,26 @@
+package node
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// A Kind is what a program knows of a kind of job.
+type Kind struct {
+	Name       string
+	Limit      int // on this node; 0 for none
+	Global     int // on all nodes together; 0 for none
+	First, Max time.Duration
+	// Handle decodes the payload, calls the user's function, and encodes the result.
+	Handle func(ctx context.Context, payload []byte) (result []byte, err error)
+}
+
+// backoff returns how long to wait after the nth failed attempt.
+func (k *Kind) backoff(attempt int) time.Duration {
+	d := k.Max
+	if shift := attempt - 1; shift < 40 && k.First < k.Max>>shift {
+		d = k.First << shift
+	}
+	return d - rand.N(d/2+1)
+}

@@ -1,0 +1,120 @@
+package node
+
+import (
+	"time"
+
+	"github.com/executor-go/executor/durable/internal/output"
+	"github.com/executor-go/executor/durable/store"
+)
+
+// A Phase is where a job is that a node holds, see durable.Phase.
+type Phase uint8
+
+const (
+	Ahead Phase = iota
+	Due
+	Running
+	Ending
+)
+
+// phase returns that of a run in state s.
+func (s runState) phase() Phase {
+	switch s {
+	case claimed, confirming:
+		return Ahead
+	case postponed, armed:
+		return Due
+	case begun:
+		return Running
+	}
+	return Ending
+}
+
+// Status returns what is known of the node, how long its lease lasts, and how many jobs are in each phase. It reports
+// false if it has not joined.
+func (n *Node) Status() (info store.NodeInfo, left time.Duration, phases [4]int, joined bool) {
+	if !n.clock.Known() {
+		return info, left, phases, false
+	}
+	beat := n.clock.Now().Add(time.Duration(n.renewed.Load()) - time.Since(n.clock.Base))
+	info = store.NodeInfo{NodeDetails: n.details(), Beat: beat.Truncate(time.Microsecond), Lease: n.cfg.Lease}
+	left = n.leaseLeft()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	info.Name, info.Joined, info.Jobs = n.mu.name, n.mu.joined, len(n.mu.held)
+	for s := claimed; s < gone; s++ {
+		phases[s.phase()] += n.mu.inState[s]
+	}
+	return info, left, phases, true
+}
+
+// A Held is a job that the node holds.
+type Held struct {
+	Job      store.Job // without its Payload
+	Phase    Phase
+	Progress *store.RunProgress
+}
+
+// Held returns what the node holds, in no order.
+func (n *Node) Held() []Held {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := make([]Held, 0, len(n.mu.held))
+	for _, r := range n.mu.held {
+		h := Held{r.job, r.state.phase(), r.progress.Load()}
+		h.Job.Payload = nil
+		all = append(all, h)
+	}
+	return all
+}
+
+// Now returns the time of the store. It reports false if that is not known yet, or n is nil.
+func (n *Node) Now() (time.Time, bool) {
+	if n == nil || !n.clock.Known() {
+		return time.Time{}, false
+	}
+	return n.clock.Now(), true
+}
+
+// Progress returns that of a run that this node has begun, nil if it has none. It reports false if there is no such
+// run.
+func (n *Node) Progress(id store.ID) (p *store.RunProgress, here bool) {
+	if n == nil {
+		return nil, false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r := n.mu.held[id]
+	if r == nil || r.state != begun {
+		return nil, false
+	}
+	return r.progress.Load(), true
+}
+
+// Output returns what a run of this node has written so far.
+func (n *Node) Output(id store.ID, seq int64) (output.Log, bool) {
+	if n == nil {
+		return output.Log{}, false
+	}
+	n.mu.Lock()
+	r := n.mu.held[id]
+	if r == nil || r.state != begun && r.state != committing || seq != 0 && seq != r.job.Runs+1 {
+		n.mu.Unlock()
+		return output.Log{}, false
+	}
+	live, number := r.state == begun, r.job.Runs+1
+	n.mu.Unlock()
+	o := r.output.Load().Snapshot()
+	o.Seq, o.Live = number, live
+	return o, true
+}
+
+// HeldRef returns the run of that job which this node has, the zero Ref if it has none.
+func (n *Node) HeldRef(id store.ID) (ref store.Ref) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r := n.mu.held[id]; r != nil {
+		ref = r.ref()
+	}
+	return ref
+}
