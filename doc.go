@@ -58,7 +58,7 @@
 // would have run next; [Block] waits for room as long as the submitter's context
 // lasts, [BlockFor] no longer than it says; [RejectFunc] is whatever you write.
 // What is rejected or dropped fails its future with a [*RejectedError], or with the
-// error of a RejectFunc.
+// error of a RejectFunc. A RejectFunc that stores a task for later returns [Kept].
 //
 // # Futures
 //

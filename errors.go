@@ -70,6 +70,11 @@ var (
 	// Stop is returned by the body of periodic work to end its schedule: the [Series]
 	// succeeds and there is no further run.
 	Stop = errors.New("executor: schedule stopped")
+
+	// Kept is returned by a [RejectPolicy] that keeps the task, to run it, complete it or
+	// pass it on later. The submission succeeds, and the task's future is pending until then,
+	// or until the context of the submission ends.
+	Kept = errors.New("executor: the rejection policy keeps the task")
 )
 
 // RejectedError is the error of a task that an executor rejected. It matches [ErrRejected]

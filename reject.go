@@ -20,10 +20,18 @@ import (
 type RejectPolicy interface {
 	// Reject handles a task, which is passed as it was submitted. A task of Go with options
 	// is a Runnable that keeps them: its timeout wherever it runs, its name and priority in
-	// a pool. If Reject returns an error, the submission and the task's future fail with
-	// it. If it returns nil, it must have run the task, completed it, or passed it to
-	// another executor. If it panics, so does the submission, and the future fails with a
-	// *PanicError.
+	// a pool. What Reject returns decides:
+	//
+	//   - an error: the submission and the task's future fail with it
+	//   - nil: the submission succeeds. If Reject has neither begun to run the task, nor
+	//     completed it, nor passed it to a pool, the task is discarded: its future fails with
+	//     a *RejectedError, as by [Discard].
+	//   - [Kept]: the submission succeeds, and the future is pending until something else
+	//     completes it: the policy has stored the task, started a goroutine that will run it,
+	//     or passed it to an Executor that is not of this package
+	//
+	// If Reject panics, so does the submission, and the future fails with a *PanicError. A
+	// task without a future, as of Go, is the policy's alone: nil and Kept are the same.
 	Reject(ctx context.Context, task Runnable, pool *Pool) error
 }
 
@@ -156,10 +164,30 @@ func (p *Pool) refuse(ctx context.Context, u work, r RejectPolicy, why error) er
 	err := r.Reject(ctx, d.task, p)
 	decided = true
 	p.decided(d)
-	if err != nil {
+	switch {
+	case err == nil:
+		p.discardForgotten(u, why)
+	case matches(err, Kept):
+		if u.taskCore() != nil {
+			watchForeign(ctx, u)
+		}
+		return nil
+	default:
 		u.end(task.Failed, err)
 	}
 	return err
+}
+
+// discardForgotten discards the task of u if the policy, which has returned nil, has not taken
+// it on. Of a task without a future it can't be known.
+func (p *Pool) discardForgotten(u work, why error) {
+	t := u.taskCore()
+	if _, plain := unwrapped(u).(*taskRunnable); t == nil || plain || t.Owner() != nil {
+		return // in the last case a pool has it
+	}
+	if err := p.rejected(why); u.end(task.Failed, err) { // unless it has begun, or is done
+		p.dropped(u, err)
+	}
 }
 
 // decided counts a task as rejected after a policy of the user's.

@@ -50,8 +50,9 @@ var policyCases = []policyCase{
 	{"BlockFor", executor.BlockFor(-1),
 		verdict{executor.ErrSaturated, executor.ErrSaturated, false},
 		verdict{executor.ErrShutdown, executor.ErrShutdown, false}},
-	{"RejectFunc that takes", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return nil }),
-		verdict{}, verdict{}},
+	{"RejectFunc that forgets", policyReturning(nil),
+		verdict{nil, executor.ErrSaturated, false}, verdict{nil, executor.ErrShutdown, false}},
+	{"RejectFunc that keeps", policyReturning(executor.Kept), verdict{}, verdict{}},
 	{"RejectFunc that fails", executor.RejectFunc(func(context.Context, executor.Runnable, *executor.Pool) error { return errTask }),
 		verdict{errTask, errTask, false}, verdict{errTask, errTask, false}},
 }
@@ -582,7 +583,7 @@ func TestRejectFunc(t *testing.T) {
 				expect(t, "value", ctx.Value(contextKey{}), any(5))
 				expect(t, "Active", pool.Stats().Active, 1)
 				setKeepAlive(pool, time.Second)
-				return nil
+				return executor.Kept
 			}))
 		mustGo(t, pool, nop)
 		parent = context.WithValue(t.Context(), contextKey{}, 5)

@@ -484,7 +484,7 @@ func TestScheduledPoolRejectPolicyCalledOnce(t *testing.T) {
 				if f, ok := task.(executor.Awaitable); ok {
 					expect(t, "state of the task", f.State(), executor.Pending)
 				}
-				return nil
+				return executor.Kept
 			})})
 		pool.Shutdown()
 		once := executor.Schedule(t.Context(), pool, time.Second, nopValue)

@@ -176,6 +176,17 @@ func is(u work, r any) bool {
 	return d != nil && d.task == r
 }
 
+// unwrapped returns the work that is measured, or has a key.
+func unwrapped(u work) work {
+	if m, ok := u.(*measured); ok {
+		u = m.work
+	}
+	if k, ok := u.(*keyedWork); ok {
+		u = k.work
+	}
+	return u
+}
+
 // contextOf returns the context that the task was submitted with.
 func contextOf(u work) context.Context {
 	if t := u.taskCore(); t != nil {
