@@ -78,8 +78,8 @@ func Priority(n int) Option {
 // Jitter delays each run by a random time below d, which must be positive, so
 // that tasks of many processes do not run at the same instant. The grid of a
 // fixed rate is not shifted by it, so d should be less than the period: runs that
-// are delayed past the time of the next follow each other without a pause. The
-// default is none.
+// are delayed past the time of the next follow each other without a pause. No run is
+// delayed past [Until]. The default is none.
 func Jitter(d time.Duration) Option {
 	return func(o *options) {
 		o.need(delayed, "Jitter")
@@ -102,9 +102,10 @@ func Times(n int) Option {
 	}
 }
 
-// Until ends periodic work, as succeeded, instead of a run that would be due after t,
-// which must not be zero. It is an error if no run is due by then; a first run
-// that only its [Jitter] puts after t is made. The default is no end.
+// Until ends periodic work, as succeeded, after the last run that is due by t, which must not
+// be zero: that run may begin later, if it waits for others. Of the times that are missed by
+// then [CatchUp] says which have a run. It is an error if no run is due by t. The default is no
+// end.
 func Until(t time.Time) Option {
 	return func(o *options) {
 		o.need(periodic, "Until")
@@ -119,7 +120,9 @@ func Until(t time.Time) Option {
 // a run is in progress: the latest n of them, one after the other, n being at least 0. The
 // others are left out. CatchUp(0) skips all, and goes on with the next run on the grid;
 // CatchUp(1) makes one run in place of all; CatchUp([math.MaxInt]) makes all. The default is
-// all for a fixed rate, as in the JDK, and none for a trigger.
+// all for a fixed rate, as in the JDK, and none for a trigger. Each time that is due has a run
+// or is left out, and both are counted, see [ScheduleInfo]. A series that a run ends, by Times,
+// [Stop] or a panic, has no time after that of the run.
 //
 // A trigger is asked for the missed times one by one. Where 100,000 of them would be left out
 // at once, one run is made in place of all; n from 100,000 on stands for all.

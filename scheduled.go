@@ -320,16 +320,16 @@ func (p *ScheduledPool) repeat(
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
-	if s.isOver(at.Base, r.OnWall()) { // whatever the jitter
+	if r.EndAt(p.clock(), o.series.until); r.Ended(at.Base) {
 		return nil, invalid("Until(%v): it must not be before the first run, at %v",
 			o.series.until.Round(0), p.clock().Time(at.Base, r.OnWall()).Round(0))
 	}
+	s := &Series{pool: p.Pool, rules: o.series, mode: o.mode, rhythm: r, slot: at}
 	t := s.taskCore()
 	s.future.fn = Func(fn).Call
 	t.Init()
 	t.MakeReported()
-	t.InitDue(delay.After(at.Base, rhythm.Jitter(o.jitter)))
+	t.InitDue(r.Delayed(at.Base, o.jitter))
 	if r.OnWall() {
 		t.FollowWallClock()
 	}

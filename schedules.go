@@ -23,7 +23,7 @@ type ScheduleInfo struct {
 
 	Runs     int64 // runs that have ended
 	Failures int64 // runs that returned an error other than Stop, or panicked
-	LeftOut  int64 // times that were missed and had no run; of a trigger at most 100,000 are counted at once
+	LeftOut  int64 // times that were due and had no run; of a trigger at most 100,000 are counted at once
 
 	Running      int           // runs in progress; more than one only with Overlap
 	RunningSince time.Time     // when the run in progress, or the oldest, began; zero if there is none
@@ -120,7 +120,7 @@ func (i *ScheduleInfo) foresee(e rhythm.Event) {
 	defer func() { recover() }()
 	s := i.Series
 	at, _, err := i.rhythm.After(i.at, e, s.rules.Tardiness, s.clock().Now())
-	if err != nil || at.Over || s.isOver(at.Base, i.rhythm.OnWall()) {
+	if err != nil || at.Over {
 		return
 	}
 	i.at, i.Next = at, i.rhythm.Time(s.clock(), at.Base)
@@ -141,8 +141,7 @@ func (i ScheduleInfo) NextN(n int) (times []time.Time) {
 	defer func() { recover() }()
 	for at := i.at; len(times) < n && i.rhythm.Kind != rhythm.FixedDelay; {
 		var err error
-		if at, err = i.rhythm.Successor(at); err != nil || at.Over ||
-			i.Series.isOver(at.Base, i.rhythm.OnWall()) {
+		if at, err = i.rhythm.Successor(at); err != nil || at.Over {
 			break
 		}
 		times = append(times, i.rhythm.Time(i.Series.clock(), at.Base))

@@ -420,11 +420,11 @@ func (s *Series) Reschedule(trigger Trigger) error {
 	if err != nil {
 		return err
 	}
-	next, over := s.due(at, r)
-	if over {
+	if r.EndAt(s.clock(), s.rules.until); r.Ended(at.Base) {
 		return invalid("%s: the first run would be at %v, after Until(%v)",
 			where, s.clock().Time(at.Base, r.OnWall()), s.rules.until)
 	}
+	next := s.due(at, r)
 	s.change(func() bool {
 		if s.isOutLocked() {
 			err = ErrDone

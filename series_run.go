@@ -162,6 +162,7 @@ func (s *Series) advance() (more bool, last ending) {
 		s.mu.Lock()
 		if s.version == f.version {
 			if f.slot.Over && len(s.inProgress) == 0 {
+				s.record.leftOut += f.leftOut
 				s.mu.Unlock()
 				return false, ending{}
 			}
@@ -212,28 +213,23 @@ func (s *Series) find(why rhythm.Event, now delay.Instant) (finding, error) {
 	case err != nil:
 		err = invalid("%v", err)
 	case !f.slot.Over && f.slot != at:
-		f.next, f.slot.Over = s.due(f.slot, r)
+		f.next = s.due(f.slot, r)
 	}
 	return f, err
 }
 
-// due returns when a run in that slot is due, and whether there will be none since that is
-// too late. It calls the user's decoration.
-func (s *Series) due(at rhythm.Slot, r rhythm.Rhythm) (next int64, over bool) {
-	wall := r.OnWall()
-	next = delay.After(at.Base, rhythm.Jitter(s.rules.jitter))
-	if s.isOver(next, wall) {
-		return 0, true
-	}
+// due returns when a run in that slot is due. It calls the user's decoration.
+func (s *Series) due(at rhythm.Slot, r rhythm.Rhythm) int64 {
+	next := r.Delayed(at.Base, s.rules.jitter)
 	if d := s.plan.decoration.Load(); d != nil {
 		s.asking.Lock()
 		defer s.asking.Unlock()
 		at := r.Time(s.clock(), next)
 		s.offered.Store(&at)
 		defer s.offered.Store(nil)
-		next = s.clock().Reading(d.task.Next(), wall)
+		next = s.clock().Reading(d.task.Next(), r.OnWall())
 	}
-	return next, false
+	return next
 }
 
 // take sets the slot of the series to the one that was found. The caller holds the lock.
@@ -241,11 +237,6 @@ func (s *Series) take(f finding) {
 	s.slot, s.next = f.slot, f.next
 	s.version++
 	s.record.leftOut += f.leftOut
-}
-
-// isOver reports whether a run due then would come after the end.
-func (s *Series) isOver(due int64, wall bool) bool {
-	return !s.rules.until.IsZero() && s.clock().Time(due, wall).After(s.rules.until)
 }
 
 // position returns the time to which a series that waits belongs in the queue, and on

@@ -30,6 +30,7 @@ type Rhythm struct {
 	Period   time.Duration // of FixedRate and FixedDelay
 	Trigger  Trigger
 	Location *time.Location // of the trigger's first time, and of those it is asked about
+	End      int64          // there is no later time; 0 for no end
 }
 
 // Trigger has the times of a schedule. Next returns the first time later than t, or the zero
@@ -62,6 +63,32 @@ func (r Rhythm) Time(c delay.Clock, ns int64) time.Time {
 		t = t.In(r.Location)
 	}
 	return t
+}
+
+// EndAt sets the end, unless it is the zero Time.
+func (r *Rhythm) EndAt(c delay.Clock, end time.Time) {
+	switch {
+	case end.IsZero():
+		return
+	case r.OnWall():
+		r.End = delay.WallNanos(end)
+	default:
+		r.End = int64(end.Sub(c.Epoch))
+	}
+	if r.End == 0 {
+		r.End = -1 // all times are positive
+	}
+}
+
+// Ended reports whether a time is later than the end.
+func (r Rhythm) Ended(at int64) bool { return r.End != 0 && at > r.End }
+
+// Delayed returns base after a random delay below d, which does not exceed the end.
+func (r Rhythm) Delayed(base int64, d time.Duration) int64 {
+	if r.End != 0 {
+		d = min(d, max(delay.Until(r.End, base), 0)+1)
+	}
+	return delay.After(base, Jitter(d))
 }
 
 // Slot is the place of a series in its rhythm.
@@ -171,6 +198,7 @@ func (r Rhythm) After(at Slot, e Event, d Tardiness, now delay.Instant) (next Sl
 	if e == PauseEnded {
 		leftOut = 0
 	}
+	next.Over = next.Over || r.Ended(next.Base)
 	return next, leftOut, err
 }
 
@@ -183,10 +211,16 @@ func (r Rhythm) afterOnGrid(at Slot, e Event, d Tardiness, now int64) (next Slot
 	if late <= 0 {
 		return Slot{Base: base}, 0
 	}
+	if r.Ended(base) {
+		return Slot{Over: true}, 0
+	}
 	passed := int64(late)/period + 1 // or just comes: that is not left out
+	if r.End != 0 {
+		passed = min(passed, int64(delay.Until(r.End, base))/period+1)
+	}
 	leftOut = max(0, min(passed-d.kept(r, e), ceilDiv(int64(late), period)))
 	if d.TooLate(late) {
-		leftOut = max(leftOut, ceilDiv(int64(late-d.Window), period))
+		leftOut = max(leftOut, min(passed, ceilDiv(int64(late-d.Window), period)))
 	}
 	return Slot{Base: delay.After(base, leftOut*period)}, leftOut
 }
@@ -238,6 +272,9 @@ func (r Rhythm) jump(n int64, d Tardiness, at Slot, now int64) (Slot, error) {
 	case d.Window > 0:
 		return r.following(now - int64(d.Window) - 1)
 	}
+	if r.End != 0 {
+		now = min(now, r.End)
+	}
 	return Slot{Base: now, From: at.From}, nil
 }
 
@@ -251,7 +288,8 @@ func (r Rhythm) following(from int64) (Slot, error) {
 	if !at.After(t) {
 		return Slot{}, fmt.Errorf("Trigger %v: Next(%v) is %v, which is not later", r.Trigger, t, at)
 	}
-	return Slot{Base: max(delay.WallNanos(at), 1), From: from}, nil
+	base := max(delay.WallNanos(at), 1)
+	return Slot{Base: base, From: from, Over: r.Ended(base)}, nil
 }
 
 // Successor returns the slot after at if nothing is late. It calls the Trigger. That of a
@@ -260,7 +298,7 @@ func (r Rhythm) Successor(at Slot) (Slot, error) {
 	switch r.Kind {
 	case FixedRate:
 		base := delay.After(at.Base, int64(r.Period))
-		return Slot{Base: base, Over: base == delay.Never}, nil
+		return Slot{Base: base, Over: base == delay.Never || r.Ended(base)}, nil
 	case Triggered:
 		return r.following(at.Base)
 	}

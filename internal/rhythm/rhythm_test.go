@@ -21,9 +21,9 @@ func (g grid) Next(t time.Time) time.Time {
 }
 
 // expected is After for a slot that was used, found time by time.
-func expected(base, period, now int64, most int, window time.Duration) (next, leftOut int64) {
+func expected(base, period, now, end int64, most int, window time.Duration) (next, leftOut int64) {
 	var passed []int64
-	for next = base + period; next <= now; next += period {
+	for next = base + period; next <= min(now, end); next += period {
 		passed = append(passed, next)
 	}
 	for i, at := range passed {
@@ -49,16 +49,20 @@ func TestRhythmAfterUsedSlot(t *testing.T) {
 		if most == 0 && (now-base)%period == 0 {
 			now++ // a time that has just come is not missed at a fixed rate
 		}
-		want, wantOut := expected(base, period, now, most, d.Window)
+		end := int64(math.MaxInt64)
+		if r.IntN(2) == 0 {
+			end = base + r.Int64N(12*period)
+		}
+		want, wantOut := expected(base, period, now, end, most, d.Window)
 		for _, rhythm := range []Rhythm{
-			{Kind: FixedRate, Period: time.Duration(period)},
-			{Kind: Triggered, Trigger: grid{period, 1 << 40}, Location: time.UTC},
+			{Kind: FixedRate, Period: time.Duration(period), End: end},
+			{Kind: Triggered, Trigger: grid{period, 1 << 40}, Location: time.UTC, End: end},
 		} {
 			at := Slot{Base: base, From: base - 1}
 			got, out, err := rhythm.After(at, SlotUsed, d, delay.Instant{Mono: now, Wall: now})
-			if err != nil || got.Base != want || out != wantOut {
-				t.Fatalf("%v, base %d, now %d, %+v: got %d and %d left out, %v, want %d and %d",
-					rhythm, base, now, d, got.Base, out, err, want, wantOut)
+			if err != nil || got.Over != (want > end) || !got.Over && got.Base != want || out != wantOut {
+				t.Fatalf("%v, base %d, now %d, end %d, %+v: got %+v and %d left out, %v, want %d and %d",
+					rhythm, base, now, end, d, got, out, err, want, wantOut)
 			}
 		}
 	}
