@@ -17,7 +17,8 @@ import (
 //
 // A pool without them does not come here.
 
-// runHooked calls the body of u with the hooks around it. ctx is nil for work without a task.
+// runHooked calls the body of u with the hooks around it. The context of work without a task is
+// a lent one, which ends here.
 func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	p := l.pool
 	if trace.IsEnabled() {
@@ -27,14 +28,10 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 	if p.hooked {
 		info.Begun = time.Now()
 	}
-	var c *task.Lent
-	if ctx == nil {
-		c = l.contexts.Lend(&p.owner)
-		ctx = c
-	}
+	_, lent := ctx.(*task.Lent)
 	if p.hooks.BeforeTask != nil {
 		if ctx, end = l.before(ctx, info, u); end.err != nil {
-			if c != nil {
+			if lent {
 				l.contexts.End()
 			}
 			return end
@@ -54,7 +51,7 @@ func (l *local) runHooked(ctx context.Context, u work) (end ending) {
 				}
 			}
 		}
-		if c != nil {
+		if lent {
 			l.contexts.End()
 		}
 		l.worker.Outcome = hookedOutcome(u, end)

@@ -69,7 +69,7 @@ func (l *local) runPlain(u work, body func(context.Context) error) {
 	p := l.pool
 	pprof.SetGoroutineLabels(l.labels) // neither those of the last task, nor of who started the goroutine
 	if p.hooked || trace.IsEnabled() {
-		l.runHooked(nil, u)
+		l.runHooked(l.contexts.Lend(&p.owner), u)
 		return
 	}
 	l.worker.Called()

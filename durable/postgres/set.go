@@ -21,7 +21,9 @@ import (
 // back, and the results are these.
 type conflictError struct{ results []durable.InsertResult }
 
-func (*conflictError) Error() string { return "durable/postgres: a key is taken by another sort of job" }
+func (*conflictError) Error() string {
+	return "durable/postgres: a key is taken by another sort of job"
+}
 
 // errBusyKeys is the error of a key of which the job is never there when it is looked at.
 var errBusyKeys = errors.New("durable/postgres: a key is taken and freed again and again; try later")
