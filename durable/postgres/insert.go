@@ -17,7 +17,8 @@ import (
 )
 
 // insertJobs adds jobs: transition.New in one statement, which returns what only the server can know, and leaves the
-// rest to transition.New itself. The lock on the node's row lasts to the commit, so that the node can't be declared
+// rest to transition.New itself. If $18 is true, it is in a caller's transaction, whose commit, which may be late, notifies
+// the nodes. The lock on the node's row lasts to the commit, so that the node can't be declared
 // dead, and its jobs be freed without these. If $17 is true, it waits for no key for longer than a moment.
 var insertJobs = sqlrow.SQL(`with node as materialized (
 		select id from executor_node where id = $1 and lease_until > 0 for key share
@@ -39,7 +40,7 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 		on conflict do nothing
 		returning id, due, state
 	), notified as materialized (
-		select case when $18::boolean then ` + notifyEarly + ` else ` + notify + ` end from n where exists (select from ins where state = {Waiting} and due <= n.now + $16)
+		select ` + notifyEarly + ` from n where $18::boolean and exists (select from ins where state = {Waiting} and due <= n.now + $16)
 	)
 	select ins.id, ins.due, ins.state <> {Waiting}, n.now, (select count(*) from notified) from n, ins`)
 
@@ -53,6 +54,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	p durable.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
 	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
+	begun := time.Now()
 	var placed []durable.InsertResult
 	if !reusing && (!keyed || len(jobs) == 1) {
 		var err error
@@ -61,6 +63,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		})
 		if err == nil && !slices.ContainsFunc(placed, absent) {
 			s.lowerTo(placed)
+			s.added(placed, begun)
 			return placed, nil
 		}
 		if err != nil && code(err) != lockNotAvailable {
@@ -70,7 +73,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	var conflict *conflictError
 	placed, err := call(ctx, s, func(tx querier, waits bool) ([]durable.InsertResult, error) {
 		if waits || len(jobs) > 1 {
-			return insertAll(ctx, tx, jobs, placed, durable.Placement{}, true)
+			p = durable.Placement{} // see insertJobs: it would keep a node alive, or what it has from being freed
 		}
 		return insertAll(ctx, tx, jobs, placed, p, false)
 	})
@@ -78,6 +81,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 		return conflict.results, nil
 	}
 	s.lowerTo(placed)
+	s.added(placed, begun)
 	return placed, err
 }
 
@@ -113,8 +117,8 @@ func freeKeys(ctx context.Context, tx querier, jobs []durable.NewJob) error {
 var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1::uuid[], $2::text[]) as n (id, key)
 		where j.key = n.key and j.state in {Over} and not exists (select from executor_job where id = n.id)`)
 
-// insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, the commit may be
-// late.
+// insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's
+// transaction.
 func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
 	hurry, tx bool) ([]durable.InsertResult, error) {
 	n := len(jobs)

@@ -37,7 +37,7 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, 
 		return nil, argument.Invalid("durable/postgres: nil pool; make one with pgxpool.New")
 	}
 	of := pool.Config()
-	s := &Store{config: of.ConnConfig, pool: true, dial: dial{
+	s := &Store{config: of.ConnConfig, pool: true, notifier: notifier{stop: make(chan struct{})}, dial: dial{
 		before: func(ctx context.Context, config *pgx.ConnConfig) error {
 			if of.BeforeConnect != nil {
 				if err := of.BeforeConnect(ctx, config); err != nil {

@@ -35,17 +35,18 @@ const (
 
 // A Store is a durable.Store in a database of PostgreSQL.
 type Store struct {
-	config *pgx.ConnConfig
-	dial   dial
-	pool   bool     // calls, queue and users are connections of a pool of the program's
-	db     *sql.DB  // for what nodes do by themselves
-	calls  *sql.DB  // for users' calls
-	queue  *sql.DB  // for users' calls that have to wait for another transaction
-	users  *sql.DB  // what DB returns
-	limits sync.Map // the kinds that have a row in executor_limit
-	floors floors
-	lines  timelines
-	pruned struct { // the last run of the history that was looked at
+	config   *pgx.ConnConfig
+	dial     dial
+	pool     bool    // calls, queue and users are connections of a pool of the program's
+	db       *sql.DB // for what nodes do by themselves
+	calls    *sql.DB // for users' calls
+	queue    *sql.DB // for users' calls that have to wait for another transaction
+	users    *sql.DB // what DB returns
+	notifier notifier
+	limits   sync.Map // the kinds that have a row in executor_limit
+	floors   floors
+	lines    timelines
+	pruned   struct { // the last run of the history that was looked at
 		sync.Mutex
 		job durable.ID
 		seq int64
@@ -111,7 +112,7 @@ func OpenContext(ctx context.Context, dsn string, opts ...Option) (*Store, error
 	if err != nil {
 		return nil, argument.Invalid("durable/postgres: data source name: %w", err)
 	}
-	s := &Store{config: config, dial: dial{before: refreshed}}
+	s := &Store{config: config, dial: dial{before: refreshed}, notifier: notifier{stop: make(chan struct{})}}
 	config.ValidateConnect = s.lines.validating(config.ValidateConnect)
 	s.db = s.open(own, stdlib.OptionShouldPing(longIdle))
 	s.calls, s.queue, s.users = s.open(own), s.open(own), s.open(callers)
@@ -219,8 +220,10 @@ func (s *Store) checkCommits(ctx context.Context) error {
 // same time, though these have nothing in common: PostgreSQL takes neighbors in an index for a conflict.
 func (s *Store) DB() *sql.DB { return s.users }
 
-// Close closes the connections, but not a pool that was given to OpenPool.
+// Close closes the connections, but not a pool that was given to OpenPool. It waits until other nodes were told of the
+// jobs that were added last, for up to ten seconds.
 func (s *Store) Close() error {
+	s.notifier.close()
 	return errors.Join(s.db.Close(), s.calls.Close(), s.queue.Close(), s.users.Close())
 }
 
