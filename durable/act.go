@@ -16,7 +16,10 @@ func (j *Jobs) NoteAct(ctx context.Context, a Act) error {
 	for _, t := range []*string{&a.Who, &a.Action, &a.Key, &a.Reason, &a.Answer} {
 		*t = actText(*t)
 	}
-	return failed("note act", j.store.NoteAct(ctx, a))
+	if j.parts.ActLog == nil {
+		return j.lacks("note act", "ActLog")
+	}
+	return failed("note act", j.parts.ActLog.NoteAct(ctx, a))
 }
 
 func actText(s string) string {
@@ -37,6 +40,9 @@ func (j *Jobs) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if f.Limit == 0 {
 		f.Limit = 100
 	}
-	acts, err := j.store.Acts(ctx, f)
+	if j.parts.ActLog == nil {
+		return nil, j.lacks("acts", "ActLog")
+	}
+	acts, err := j.parts.ActLog.Acts(ctx, f)
 	return acts, failed("acts", err)
 }

@@ -7,12 +7,14 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable/internal/output"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Config is the argument of New.
 type Config struct {
-	// Store keeps the jobs. It is required. Its maker closes it after Run has returned.
-	Store Store
+	// Store keeps the jobs. It is required. What it lacks of a Store is an error of the methods that ask for it, which
+	// matches executor.ErrInvalid. Its maker closes it after Run has returned.
+	Store store.Store
 
 	// Executor runs the handlers, and begins them when they are due; its Core is how many run at the same time. Its
 	// maker shuts it down after Run has returned: a node whose pool is shut down takes no more jobs. The default, nil,
@@ -99,7 +101,7 @@ func (c *Config) check() error {
 }
 
 // isNil reports whether a store is a nil pointer, as that of an Open whose error was ignored.
-func isNil(s Store) bool {
+func isNil(s store.Store) bool {
 	v := reflect.ValueOf(s)
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }

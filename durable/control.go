@@ -117,7 +117,10 @@ func (j *Jobs) List(ctx context.Context, f Filter) ([]Job, error) {
 // each second where there are millions.
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	mustContext(ctx)
-	counts, err := j.store.Counts(ctx)
+	if j.parts.Counter == nil {
+		return nil, j.lacks("counts", "Counter")
+	}
+	counts, err := j.parts.Counter.Counts(ctx)
 	slices.SortFunc(counts, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
 	})
@@ -131,7 +134,10 @@ func (j *Jobs) History(ctx context.Context, id ID, before int64, limit int) ([]R
 	if err := checkLimit(limit); err != nil {
 		return nil, err
 	}
-	runs, err := j.store.Runs(ctx, id, before, limit)
+	if j.parts.History == nil {
+		return nil, j.lacks("history", "History")
+	}
+	runs, err := j.parts.History.Runs(ctx, id, before, limit)
 	return runs, failed("history", err)
 }
 

@@ -33,7 +33,10 @@ type DeadGroup struct {
 // largest group is the first.
 func (j *Jobs) DeadGroups(ctx context.Context) ([]DeadGroup, error) {
 	mustContext(ctx)
-	dead, err := j.store.Dead(ctx, maxDead)
+	if j.parts.Counter == nil {
+		return nil, j.lacks("dead groups", "Counter")
+	}
+	dead, err := j.parts.Counter.Dead(ctx, maxDead)
 	if err != nil {
 		return nil, failed("dead groups", err)
 	}

@@ -19,7 +19,8 @@ import (
 // is a node that runs those it has handlers for. All methods may be called by any goroutine.
 type Jobs struct {
 	cfg   Config
-	store Store // Config.Store, or what times the calls of it
+	store store.Store // Config.Store, or what times the calls of it
+	parts store.Parts // of Config.Store, the same
 	tally tally
 
 	// mu is a leaf lock.
@@ -39,9 +40,9 @@ func New(c Config) (*Jobs, error) {
 		return nil, err
 	}
 	c.setDefaults()
-	j := &Jobs{cfg: c, store: c.Store, tally: newTally()}
+	j := &Jobs{cfg: c, store: c.Store, parts: store.PartsOf(c.Store), tally: newTally()}
 	if c.Hooks.Call != nil {
-		j.store = timed{c.Store, j}
+		j.store, j.parts = timed{c.Store, j}, timedParts(j.parts, j)
 	}
 	j.mu.kinds = make(map[string]*node.Kind)
 	j.mu.waiters = make(map[ID]*list.List)
@@ -76,11 +77,10 @@ func (j *Jobs) Run(ctx context.Context) error {
 // nodeConfig returns what the node needs to know.
 func (j *Jobs) nodeConfig(pool *executor.ScheduledPool) node.Config {
 	c := node.Config{
-		Store: j.store, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
+		Store: j.store, Parts: j.parts, Pool: pool, Name: j.cfg.Name, Lease: j.cfg.Lease, Poll: j.cfg.Poll, Drain: j.cfg.Drain,
 		Keep: j.cfg.Keep, History: j.cfg.History, Output: j.cfg.Output, Triggers: j.cfg.Triggers,
 		Log: j.log, Kind: j.kind, Kinds: j.kindNames, Around: j.around, Changed: j.notify, Transact: j.transact,
 	}
-	c.Listener, _ = j.cfg.Store.(store.Listener)
 	if j.cfg.Hooks.Settled != nil {
 		c.Settled = j.settled
 	}

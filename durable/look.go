@@ -82,7 +82,10 @@ func (j *Jobs) Held() []Held {
 // heartbeat finds that.
 func (j *Jobs) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	mustContext(ctx)
-	nodes, err := j.store.Nodes(ctx)
+	if j.parts.Reports == nil {
+		return nil, j.lacks("nodes", "Reports")
+	}
+	nodes, err := j.parts.Reports.Nodes(ctx)
 	slices.SortFunc(nodes, func(a, b NodeInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return nodes, failed("nodes", err)
 }
@@ -110,6 +113,9 @@ func (j *Jobs) Latest(ctx context.Context, f LatestFilter) ([]JobRun, error) {
 		f.Verdicts = store.Verdicts()
 	}
 	f.Verdicts = slices.Compact(slices.Sorted(slices.Values(f.Verdicts)))
-	runs, err := j.store.Latest(ctx, f)
+	if j.parts.History == nil {
+		return nil, j.lacks("latest", "History")
+	}
+	runs, err := j.parts.History.Latest(ctx, f)
 	return runs, failed("latest", err)
 }

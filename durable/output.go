@@ -65,8 +65,11 @@ func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) 
 	if o, ok := j.node().Output(id, seq); ok {
 		return RunOutput(o), nil
 	}
+	if j.parts.History == nil {
+		return RunOutput{}, j.lacks("output", "History")
+	}
 	if seq == 0 {
-		runs, err := j.store.Runs(ctx, id, 0, 1)
+		runs, err := j.parts.History.Runs(ctx, id, 0, 1)
 		if err != nil {
 			return RunOutput{}, failed("output", err)
 		}
@@ -75,7 +78,7 @@ func (j *Jobs) Output(ctx context.Context, id ID, seq int64) (RunOutput, error) 
 		}
 		seq = runs[0].Seq
 	}
-	data, err := j.store.Output(ctx, id, seq)
+	data, err := j.parts.History.Output(ctx, id, seq)
 	if err != nil {
 		return RunOutput{}, failed("output", err)
 	}

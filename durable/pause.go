@@ -24,7 +24,10 @@ func (j *Jobs) ResumeKind(ctx context.Context, kind string) error {
 // PausedKinds returns the kinds that are paused, in order.
 func (j *Jobs) PausedKinds(ctx context.Context) ([]string, error) {
 	mustContext(ctx)
-	kinds, err := j.store.PausedKinds(ctx)
+	if j.parts.Pauses == nil {
+		return nil, j.lacks("paused kinds", "Pauses")
+	}
+	kinds, err := j.parts.Pauses.PausedKinds(ctx)
 	slices.Sort(kinds)
 	return kinds, failed("paused kinds", err)
 }
@@ -38,7 +41,10 @@ func (j *Jobs) pauseKind(ctx context.Context, kind string, pause bool) error {
 	if !pause {
 		what = "resume kind"
 	}
-	if err := j.store.PauseKind(ctx, kind, pause); err != nil {
+	if j.parts.Pauses == nil {
+		return j.lacks("pause kind", "Pauses")
+	}
+	if err := j.parts.Pauses.PauseKind(ctx, kind, pause); err != nil {
 		return failed(what, err)
 	}
 	if n := j.node(); n != nil {

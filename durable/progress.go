@@ -40,7 +40,10 @@ func (j *Jobs) Progress(ctx context.Context, ids ...ID) (map[ID]RunProgress, err
 	if len(rest) == 0 {
 		return all, nil
 	}
-	found, err := j.store.Progress(ctx, rest)
+	if j.parts.Reports == nil {
+		return nil, j.lacks("progress", "Reports")
+	}
+	found, err := j.parts.Reports.Progress(ctx, rest)
 	if err != nil {
 		return nil, failed("progress", err)
 	}

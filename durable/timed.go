@@ -3,18 +3,63 @@ package durable
 import (
 	"context"
 	"time"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
-// timed is a store of which each call is reported to Hooks.Call.
-type timed struct {
-	Store
-	jobs *Jobs
-}
+// timed is a store of which each call is reported to Hooks.Call, and so are the others for its parts.
+type (
+	timed struct {
+		store.Store
+		jobs *Jobs
+	}
+	timedHistory struct {
+		store.History
+		jobs *Jobs
+	}
+	timedCounter struct {
+		store.Counter
+		jobs *Jobs
+	}
+	timedPauses struct {
+		store.Pauses
+		jobs *Jobs
+	}
+	timedActLog struct {
+		store.ActLog
+		jobs *Jobs
+	}
+	timedReports struct {
+		store.Reports
+		jobs *Jobs
+	}
+	timedTx struct {
+		store.TxStore
+		jobs *Jobs
+	}
+)
 
-// timedTx is the same for calls in a transaction.
-type timedTx struct {
-	TxStore
-	jobs *Jobs
+// timedParts returns the parts of a store of which each call is reported.
+func timedParts(p store.Parts, j *Jobs) store.Parts {
+	if p.History != nil {
+		p.History = timedHistory{p.History, j}
+	}
+	if p.Counter != nil {
+		p.Counter = timedCounter{p.Counter, j}
+	}
+	if p.Pauses != nil {
+		p.Pauses = timedPauses{p.Pauses, j}
+	}
+	if p.ActLog != nil {
+		p.ActLog = timedActLog{p.ActLog, j}
+	}
+	if p.Reports != nil {
+		p.Reports = timedReports{p.Reports, j}
+	}
+	if p.Tx != nil {
+		p.Tx = timedTx{p.Tx, j}
+	}
+	return p
 }
 
 // calledStore reports a call of the store that has ended.
@@ -84,39 +129,39 @@ func (t timed) List(ctx context.Context, f Filter) (jobs []Job, err error) {
 	return t.Store.List(ctx, f)
 }
 
-func (t timed) Runs(ctx context.Context, id ID, before int64, limit int) (runs []Run, err error) {
+func (t timedHistory) Runs(ctx context.Context, id ID, before int64, limit int) (runs []Run, err error) {
 	defer t.jobs.calledStore("runs", time.Now(), &err)
-	return t.Store.Runs(ctx, id, before, limit)
+	return t.History.Runs(ctx, id, before, limit)
 }
 
-func (t timed) Kinds(ctx context.Context) (kinds []string, err error) {
+func (t timedCounter) Kinds(ctx context.Context) (kinds []string, err error) {
 	defer t.jobs.calledStore("kinds", time.Now(), &err)
-	return t.Store.Kinds(ctx)
+	return t.Counter.Kinds(ctx)
 }
 
-func (t timed) Counts(ctx context.Context) (counts []Count, err error) {
+func (t timedCounter) Counts(ctx context.Context) (counts []Count, err error) {
 	defer t.jobs.calledStore("counts", time.Now(), &err)
-	return t.Store.Counts(ctx)
+	return t.Counter.Counts(ctx)
 }
 
-func (t timed) PauseKind(ctx context.Context, kind string, pause bool) (err error) {
+func (t timedPauses) PauseKind(ctx context.Context, kind string, pause bool) (err error) {
 	defer t.jobs.calledStore("pause_kind", time.Now(), &err)
-	return t.Store.PauseKind(ctx, kind, pause)
+	return t.Pauses.PauseKind(ctx, kind, pause)
 }
 
-func (t timed) PausedKinds(ctx context.Context) (kinds []string, err error) {
+func (t timedPauses) PausedKinds(ctx context.Context) (kinds []string, err error) {
 	defer t.jobs.calledStore("paused_kinds", time.Now(), &err)
-	return t.Store.PausedKinds(ctx)
+	return t.Pauses.PausedKinds(ctx)
 }
 
-func (t timed) NoteAct(ctx context.Context, a Act) (err error) {
+func (t timedActLog) NoteAct(ctx context.Context, a Act) (err error) {
 	defer t.jobs.calledStore("note_act", time.Now(), &err)
-	return t.Store.NoteAct(ctx, a)
+	return t.ActLog.NoteAct(ctx, a)
 }
 
-func (t timed) Acts(ctx context.Context, f ActFilter) (acts []Act, err error) {
+func (t timedActLog) Acts(ctx context.Context, f ActFilter) (acts []Act, err error) {
 	defer t.jobs.calledStore("acts", time.Now(), &err)
-	return t.Store.Acts(ctx, f)
+	return t.ActLog.Acts(ctx, f)
 }
 
 func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) {
@@ -124,34 +169,34 @@ func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) 
 	return t.Store.Prune(ctx, r)
 }
 
-func (t timed) Report(ctx context.Context, node string, r Report) (err error) {
+func (t timedReports) Report(ctx context.Context, node string, r Report) (err error) {
 	defer t.jobs.calledStore("report", time.Now(), &err)
-	return t.Store.Report(ctx, node, r)
+	return t.Reports.Report(ctx, node, r)
 }
 
-func (t timed) Nodes(ctx context.Context) (nodes []NodeInfo, err error) {
+func (t timedReports) Nodes(ctx context.Context) (nodes []NodeInfo, err error) {
 	defer t.jobs.calledStore("nodes", time.Now(), &err)
-	return t.Store.Nodes(ctx)
+	return t.Reports.Nodes(ctx)
 }
 
-func (t timed) Progress(ctx context.Context, ids []ID) (all []RunProgress, err error) {
+func (t timedReports) Progress(ctx context.Context, ids []ID) (all []RunProgress, err error) {
 	defer t.jobs.calledStore("progress", time.Now(), &err)
-	return t.Store.Progress(ctx, ids)
+	return t.Reports.Progress(ctx, ids)
 }
 
-func (t timed) Latest(ctx context.Context, f LatestFilter) (runs []JobRun, err error) {
+func (t timedHistory) Latest(ctx context.Context, f LatestFilter) (runs []JobRun, err error) {
 	defer t.jobs.calledStore("latest", time.Now(), &err)
-	return t.Store.Latest(ctx, f)
+	return t.History.Latest(ctx, f)
 }
 
-func (t timed) Output(ctx context.Context, id ID, seq int64) (data []byte, err error) {
+func (t timedHistory) Output(ctx context.Context, id ID, seq int64) (data []byte, err error) {
 	defer t.jobs.calledStore("output", time.Now(), &err)
-	return t.Store.Output(ctx, id, seq)
+	return t.History.Output(ctx, id, seq)
 }
 
-func (t timed) Dead(ctx context.Context, limit int) (dead []DeadJob, err error) {
+func (t timedCounter) Dead(ctx context.Context, limit int) (dead []DeadJob, err error) {
 	defer t.jobs.calledStore("dead", time.Now(), &err)
-	return t.Store.Dead(ctx, limit)
+	return t.Counter.Dead(ctx, limit)
 }
 
 func (t timedTx) GetTx(ctx context.Context, tx Tx, id ID) (job Job, err error) {

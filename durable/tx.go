@@ -10,17 +10,13 @@ import (
 
 // transact returns the store if it can work in transactions, and tx is one.
 func (j *Jobs) transact(tx Tx) (store.TxStore, error) {
-	s, ok := j.cfg.Store.(store.TxStore)
-	if !ok {
+	if j.parts.Tx == nil {
 		return nil, invalid("store %T has no transactions", j.cfg.Store)
 	}
 	if tx == nil || tx == Tx((*sql.Tx)(nil)) {
 		return nil, invalid("transaction: it must not be nil")
 	}
-	if j.cfg.Hooks.Call != nil {
-		return timedTx{s, j}, nil
-	}
-	return s, nil
+	return j.parts.Tx, nil
 }
 
 // CompleteTx commits the success of the run that ctx belongs to as a part of the handler's own transaction: what the
@@ -53,4 +49,9 @@ func CompleteTx(ctx context.Context, tx Tx, result any) error {
 		return failed("complete", err)
 	}
 	return ErrRefused
+}
+
+// lacks returns the error of a call that asks for what the store does not have, the part of package store with that name.
+func (j *Jobs) lacks(call, part string) error {
+	return invalid("%s: the store, a %T, does not have the methods of store.%s", call, j.cfg.Store, part)
 }

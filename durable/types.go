@@ -4,8 +4,9 @@ import "github.com/executor-go/executor/durable/store"
 
 // These are the types of package store that users of durable meet.
 type (
-	// A Store keeps jobs. Packages sqlite, postgres and memory have one each.
-	Store = store.Store
+	// A Store keeps jobs, with all that Jobs can show. Packages sqlite, postgres and memory have one each. For a store of
+	// your own the few methods of store.Store are enough.
+	Store = store.Full
 	// A Tx is a transaction of the caller's, on the database of the store: a *sql.Tx, or what the store's package makes
 	// of another library's, as postgres.Tx does of pgx's.
 	Tx = store.Tx
@@ -38,6 +39,10 @@ type (
 	// An Outcome is the end of a run and what is to follow, as Hooks.Settled sees it.
 	Outcome = store.Outcome
 
+	// A Change is a request for jobs, see ChangeAll.
+	Change = store.Change
+	// An Op is what a Change does.
+	Op = store.Op
 	// A Filter selects jobs for List.
 	Filter = store.Filter
 	// A LatestFilter selects runs for Latest.
@@ -80,6 +85,17 @@ const (
 	PendingNone   = store.PendingNone
 	PendingCancel = store.PendingCancel
 	PendingPause  = store.PendingPause
+)
+
+// The changes of a job, each named for the method that makes it.
+const (
+	OpCancel     = store.OpCancel
+	OpPause      = store.OpPause
+	OpResume     = store.OpResume
+	OpReschedule = store.OpReschedule
+	OpRunNow     = store.OpRunNow
+	OpRevive     = store.OpRevive
+	OpDelete     = store.OpDelete
 )
 
 // The verdicts on a run.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
-	"github.com/executor-go/executor/durable/internal/transition"
+	"github.com/executor-go/executor/durable/store/transition"
 )
 
 // A Store is a durable.Store. Its clock is time.Now, which in a bubble of testing/synctest is the bubble's, plus what

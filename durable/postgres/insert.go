@@ -13,7 +13,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
-	"github.com/executor-go/executor/durable/internal/transition"
+	"github.com/executor-go/executor/durable/store/transition"
 )
 
 // insertJobs adds jobs: transition.New in one statement, which returns what only the server can know, and leaves the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
-	"github.com/executor-go/executor/durable/internal/transition"
+	"github.com/executor-go/executor/durable/store/transition"
 )
 
 // Change carries out a user's request.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
-	"github.com/executor-go/executor/durable/internal/transition"
+	"github.com/executor-go/executor/durable/store/transition"
 )
 
 // A conflictError is the error of insertAll if a key is taken by another sort of job. What it has done is to be rolled

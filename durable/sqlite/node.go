@@ -7,7 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
-	"github.com/executor-go/executor/durable/internal/transition"
+	"github.com/executor-go/executor/durable/store/transition"
 )
 
 // Now returns the store's time.

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// A Store keeps jobs. Packages sqlite, postgres and memory have one each; package storetest has the tests that each
-// passes.
+// A Store keeps jobs. These thirteen methods are what a node needs to run them; what else a store may have are the
+// interfaces below, each by itself, up to Full. Package storetest has the tests that each passes.
 //
 // Each method is one atomic step. All times are on the store's own clock. Every method may be repeated after an error
 // that left its outcome unknown. A method that changes a job leaves it alone unless its epoch is the one expected.
+// Package transition has what each change does to a job, for stores to share.
 type Store interface {
 	// Now returns the store's time.
 	Now(ctx context.Context) (time.Time, error)
@@ -70,27 +71,57 @@ type Store interface {
 	// List returns jobs in the order of their IDs.
 	List(ctx context.Context, f Filter) ([]Job, error)
 
+	// Prune removes what has been kept for long enough, some thousands at most, and returns how many jobs and runs it
+	// was.
+	Prune(ctx context.Context, r Retention) (int, error)
+}
+
+// History is a Store that keeps the runs of jobs. The Commit of one that does not leaves Outcome.Run and Output alone,
+// except for the Label.
+type History interface {
 	// Runs returns a job's history, the latest first, from before the run with that number; 0 means from the end.
 	Runs(ctx context.Context, id ID, before int64, limit int) ([]Run, error)
 
+	// Latest returns runs of all jobs in the inverse order of Finished, Job and Seq, those that come after f.Before if
+	// that is not zero. f has a Limit and Verdicts, each once.
+	Latest(ctx context.Context, f LatestFilter) ([]JobRun, error)
+
+	// Output returns Outcome.Output of a run, nil if it had none; or ErrNotFound if the history has no such run.
+	Output(ctx context.Context, id ID, seq int64) ([]byte, error)
+}
+
+// A Counter is a Store that counts jobs.
+type Counter interface {
 	// Kinds returns the kinds of which a job waits, whether due or not.
 	Kinds(ctx context.Context) ([]string, error)
 
 	// Counts returns how many jobs there are of each kind in each state, in any order.
 	Counts(ctx context.Context) ([]Count, error)
 
+	// Dead returns the jobs that are dead, those that were changed last first.
+	Dead(ctx context.Context, limit int) ([]DeadJob, error)
+}
+
+// Pauses is a Store that notes which kinds are paused. Its Heartbeat returns them.
+type Pauses interface {
 	// PauseKind makes a kind paused, or not. Nodes observe it; a Claim need not.
 	PauseKind(ctx context.Context, kind string, pause bool) error
 
 	// PausedKinds returns the kinds that are paused, in any order.
 	PausedKinds(ctx context.Context) ([]string, error)
+}
 
+// An ActLog is a Store that notes what people have done.
+type ActLog interface {
 	// NoteAct adds an act with the time of the store, and removes those that are older than KeepActs.
 	NoteAct(ctx context.Context, a Act) error
 
 	// Acts returns acts, the latest first. f has a Limit.
 	Acts(ctx context.Context, f ActFilter) ([]Act, error)
+}
 
+// Reports is a Store that notes what nodes report of themselves and of their runs.
+type Reports interface {
 	// Report notes what a node reports: of a node that is not alive no details. The progress of a run replaces what an
 	// earlier call, or an earlier run of the job, has reported.
 	Report(ctx context.Context, node string, r Report) error
@@ -101,23 +132,43 @@ type Store interface {
 	// Progress returns what was reported of those of the jobs that are Running, with the epochs that they have, in any
 	// order.
 	Progress(ctx context.Context, ids []ID) ([]RunProgress, error)
+}
 
-	// Latest returns runs of all jobs in the inverse order of Finished, Job and Seq, those that come after f.Before if
-	// that is not zero. f has a Limit and Verdicts, each once.
-	Latest(ctx context.Context, f LatestFilter) ([]JobRun, error)
-
-	// Output returns Outcome.Output of a run, nil if it had none; or ErrNotFound if the history has no such run.
-	Output(ctx context.Context, id ID, seq int64) ([]byte, error)
-
-	// Dead returns the jobs that are dead, those that were changed last first.
-	Dead(ctx context.Context, limit int) ([]DeadJob, error)
-
-	// Prune removes what has been kept for long enough, some thousands at most, and returns how many jobs and runs it
-	// was.
-	Prune(ctx context.Context, r Retention) (int, error)
+// Full is a Store that has all of this, as those of packages sqlite, postgres and memory.
+type Full interface {
+	Store
+	History
+	Counter
+	Pauses
+	ActLog
+	Reports
 
 	// Close closes the store.
 	Close() error
+}
+
+// Parts are what a Store has beyond its own methods; what it lacks is nil.
+type Parts struct {
+	History  History
+	Counter  Counter
+	Pauses   Pauses
+	ActLog   ActLog
+	Reports  Reports
+	Tx       TxStore
+	Listener Listener
+}
+
+// PartsOf returns what s has.
+func PartsOf(s Store) Parts {
+	var p Parts
+	p.History, _ = s.(History)
+	p.Counter, _ = s.(Counter)
+	p.Pauses, _ = s.(Pauses)
+	p.ActLog, _ = s.(ActLog)
+	p.Reports, _ = s.(Reports)
+	p.Tx, _ = s.(TxStore)
+	p.Listener, _ = s.(Listener)
+	return p
 }
 
 // A Listener is a Store that reports changes. A report is a hint: without it a node sees changes at its next poll or

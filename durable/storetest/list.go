@@ -217,6 +217,7 @@ func prune(b *bench) {
 // A prune returns how many jobs and runs it has removed, be it jobs of which no run was
 // kept.
 func pruneCounts(b *bench) {
+	b.store.history() // what is removed of that is counted
 	node := b.node("a")
 	for range 3 {
 		b.settle(node, outcome(b.running(node)))
@@ -236,6 +237,7 @@ func pruneCounts(b *bench) {
 // What ended longer ago than the history is kept is removed from it, whenever it was
 // added, and be the job there still; what ended later stays.
 func pruneHistory(b *bench) {
+	b.store.history() // what is removed of that is counted
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1h0m0s"))
 	now := must(b.store.Now(b.Context()))

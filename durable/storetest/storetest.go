@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Run runs the suite. Each test gets a store from open, which must be empty, and
-// which open must arrange to close.
-func Run(t *testing.T, open func(t *testing.T) durable.Store) {
+// which open must arrange to close. Tests of what a store lacks, as it need not have all of a store.Full, are skipped
+// where they first ask for that, and name it.
+func Run[S store.Store](t *testing.T, open func(t *testing.T) S) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			defer unexpected(t)
-			test.run(&bench{TB: t, store: open(t)})
+			test.run(&bench{TB: t, store: newPartial(open(t))})
 		})
 	}
 }
@@ -150,7 +152,7 @@ var patience = 30 * time.Second
 // bench is a store under test.
 type bench struct {
 	testing.TB
-	store durable.Store
+	store partial
 }
 
 // failure is what must panics with, for unexpected to take.
@@ -168,10 +170,13 @@ func must[T any](v T, err error) T {
 
 // unexpected, deferred, has the error that must has met fail this test alone.
 func unexpected(t testing.TB) {
-	v := recover()
-	if f, ok := v.(failure); ok {
-		t.Error(f.text)
-	} else if v != nil {
+	switch v := recover().(type) {
+	case nil:
+	case failure:
+		t.Error(v.text)
+	case lacking:
+		t.Skip("the store has no", string(v))
+	default:
 		panic(v)
 	}
 }

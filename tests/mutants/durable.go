@@ -3,57 +3,57 @@ package main
 // durableMutants break durable jobs.
 var durableMutants = []mutant{
 	{
-		file: "durable/poll.go", what: "a claim whose answer was lost is forgotten",
+		file: "durable/internal/node/poll.go", what: "a claim whose answer was lost is forgotten",
 		old: "		n.mu.Lock()\n\t\tn.loseAnswerLocked()\n\t\tn.mu.Unlock()\n\t\treturn false, err",
 		new: "		return false, err",
 	},
 	{
-		file: "durable/run.go", what: "a run whose confirm was refused begins",
+		file: "durable/internal/node/run.go", what: "a run whose confirm was refused begins",
 		old: "	if !ok {\n\t\tr.dropLocked()\n\t}\n\tif r.state == gone {",
 		new: "	if r.state == gone {",
 	},
 	{
-		file: "durable/place.go", what: "an insert whose answer was lost is forgotten",
+		file: "durable/internal/node/place.go", what: "an insert whose answer was lost is forgotten",
 		old: "		if err != nil {\n\t\t\tn.loseAnswerLocked()\n\t\t}\n",
 		new: "",
 	},
 	{
-		file: "durable/heartbeat.go", what: "a lease is renewed from when the answer came",
-		old: "int64(sent.Sub(n.clock.base))",
-		new: "int64(time.Since(n.clock.base))",
+		file: "durable/internal/node/heartbeat.go", what: "a lease is renewed from when the answer came",
+		old: "int64(sent.Sub(n.clock.Base))",
+		new: "int64(time.Since(n.clock.Base))",
 	},
 	{
-		file: "durable/clock.go", what: "an answer from before a jump of the store's clock undoes what a later one said",
+		file: "durable/internal/storeclock/storeclock.go", what: "an answer from before a jump of the store's clock undoes what a later one said",
 		old: "	if q.era != c.mu.era {\n",
 		new: "	if false {\n",
 	},
 	{
-		file: "durable/perform.go", what: "a run that was cut short decides anew what it is for",
+		file: "durable/internal/node/perform.go", what: "a run that was cut short decides anew what it is for",
 		old: "r.job.Attempt <= 1 && !cutShort {",
 		new: "r.job.Attempt <= 1 && (true || cutShort) {",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "a confirm is an attempt",
+		file: "durable/store/transition/transition.go", what: "a confirm is an attempt",
 		old: "		j.State = durable.Confirmed\n\t}\n\tif !c",
 		new: "		j.State = durable.Confirmed\n\t}\n\tj.Attempt++\n\tif !c",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "what a dead node has not begun is lost",
+		file: "durable/store/transition/transition.go", what: "what a dead node has not begun is lost",
 		old: "	if j.State != durable.Running {\n\t\tRelease(j, now)",
 		new: "	if !j.State.Granted() {\n\t\tRelease(j, now)",
 	},
 	{
-		file: "durable/solitude.go", what: "a job that may kill its node takes the next with it",
+		file: "durable/internal/node/solitude.go", what: "a job that may kill its node takes the next with it",
 		old: "	s.behind = append(s.behind, r)\n\treturn false\n",
 		new: "	return true\n",
 	},
 	{
-		file: "durable/begun.go", what: "what may have killed its node is begun before that is noted",
+		file: "durable/internal/node/begun.go", what: "what may have killed its node is begun before that is noted",
 		old: "	if !r.job.Suspect {",
 		new: "	if r.job.Suspect = false; !r.job.Suspect {",
 	},
 	{
-		file: "durable/internal/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
+		file: "durable/store/transition/transition.go", what: "a pending cancellation is forgotten when a job is released",
 		old: "is decided on anew\n\t\t}\n\t}\n\tApplyPending(j)\n",
 		new: "is decided on anew\n\t\t}\n\t}\n",
 		by:  "./durable/memory", test: "TestStoreConformance",
@@ -76,8 +76,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/commit.go", what: "the history has the error of the job",
-		old: "finished, verdict, run_error, output from u",
-		new: "finished, verdict, error, output from u",
+		old: "finished, verdict, run_error, label, output from u",
+		new: "finished, verdict, error, label, output from u",
 	},
 	{
 		file: "durable/postgres/set.go", what: "of several jobs those are added that can be",

@@ -55,7 +55,7 @@ func (h *hints) pollLocked() {
 
 // listenLoop passes the store's hints on, if the store has any.
 func (n *Node) listenLoop(ctx context.Context) {
-	if n.cfg.Listener == nil {
+	if n.cfg.Parts.Listener == nil {
 		return
 	}
 	outage := n.outage("listen")
@@ -72,7 +72,7 @@ func (n *Node) listenLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		begun := time.Now()
 		var listened atomic.Bool
-		err := n.cfg.Listener.Listen(ctx, func() {
+		err := n.cfg.Parts.Listener.Listen(ctx, func() {
 			listened.Store(true)
 			over(nil)
 			h.hint()

@@ -95,9 +95,9 @@ type Node struct {
 
 // A Config is what a node needs to know. Functions may be called by several goroutines at once.
 type Config struct {
-	Store    store.Store
-	Listener store.Listener // nil if the store reports no changes
-	Pool     *executor.ScheduledPool
+	Store store.Store
+	Parts store.Parts // of the store
+	Pool  *executor.ScheduledPool
 
 	// These are as in durable.Config, with their defaults.
 	Name               string
@@ -190,7 +190,11 @@ func (n *Node) join(ctx context.Context) bool {
 		n.mu.Unlock()
 		opCtx, cancel := n.opContext(ctx)
 		before := time.Now()
-		paused, err := n.cfg.Store.PausedKinds(opCtx)
+		var paused []string
+		var err error
+		if n.cfg.Parts.Pauses != nil {
+			paused, err = n.cfg.Parts.Pauses.PausedKinds(opCtx)
+		}
 		asked, now := n.clock.Ask(), time.Time{}
 		if err == nil {
 			now, err = n.cfg.Store.Join(opCtx, name, n.cfg.Lease)

@@ -39,7 +39,10 @@ func (n *Node) pruneLoop(ctx context.Context) {
 
 // warnUnknown warns, once for each kind, of jobs that this program has no handler for.
 func (n *Node) warnUnknown(ctx context.Context, warned map[string]bool) error {
-	kinds, err := n.cfg.Store.Kinds(ctx)
+	if n.cfg.Parts.Counter == nil {
+		return nil
+	}
+	kinds, err := n.cfg.Parts.Counter.Kinds(ctx)
 	for _, name := range kinds {
 		if n.cfg.Kind(name) == nil && !warned[name] {
 			warned[name] = true

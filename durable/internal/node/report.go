@@ -58,6 +58,9 @@ func (p *reporter) loop(ctx context.Context) {
 
 // report reports what is new.
 func (p *reporter) report(ctx context.Context) error {
+	if p.n.cfg.Parts.Reports == nil {
+		return nil
+	}
 	name, running := p.look()
 	details := p.n.details()
 	r := store.Report{Progress: make([]store.RunProgress, 0, len(running))}
@@ -72,7 +75,7 @@ func (p *reporter) report(ctx context.Context) error {
 	}
 	opCtx, cancel := p.n.opContext(ctx)
 	defer cancel()
-	if err := p.n.cfg.Store.Report(opCtx, name, r); err != nil {
+	if err := p.n.cfg.Parts.Reports.Report(opCtx, name, r); err != nil {
 		return err
 	}
 	p.name, p.details = name, details

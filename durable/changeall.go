@@ -1,0 +1,86 @@
+package durable
+
+import (
+	"context"
+)
+
+// changeLimit is how many jobs ChangeAll changes if its filter has no Limit.
+const changeLimit = 1000
+
+// Changed is what ChangeAll has done.
+type Changed struct {
+	// How many jobs there were of each answer.
+	Applied, Deferred, TooLate, NotFound int
+	// After is the ID of the last job that was changed, or that the filter had if there was none: the Filter.After of a
+	// call that goes on from there.
+	After ID
+	// More reports that there may be more jobs that the filter selects.
+	More bool
+}
+
+// Jobs returns how many jobs there were.
+func (c *Changed) Jobs() int { return c.Applied + c.Deferred + c.TooLate + c.NotFound }
+
+// ChangeAll makes a change to the jobs that f selects, one after the other in the order of their IDs, up to f.Limit of
+// them, for which 0 is 1,000. The change is that of the method with its name, as Cancel for OpCancel, with the answers
+// of that. Each job is changed by itself: others see some changed and some not, and what was added or has changed its
+// state meanwhile may be among them or not.
+//
+// If More is set, a call with f.After set to After goes on. So does one after an error, with which Changed says what was
+// done before it. The zero Filter selects all jobs of the store.
+func (j *Jobs) ChangeAll(ctx context.Context, c Change, f Filter) (Changed, error) {
+	mustContext(ctx)
+	done := Changed{After: f.After}
+	if int(c.Op) >= len(opNames) {
+		return done, invalid("change %d: it must be one of OpCancel to OpDelete", c.Op)
+	}
+	if c.Op == OpReschedule {
+		if err := checkTime(c.Due); err != nil {
+			return done, err
+		}
+	}
+	if err := checkLimit(f.Limit); err != nil {
+		return done, err
+	}
+	left := f.Limit
+	if left == 0 {
+		left = changeLimit
+	}
+	for {
+		f.After, f.Limit = done.After, min(left, 100)
+		page, err := j.List(ctx, f)
+		if err != nil {
+			return done, err
+		}
+		for i := range page {
+			answer, err := j.changeBy(ctx, page[i].ID, c)
+			if err != nil {
+				done.More = true
+				return done, err
+			}
+			switch answer {
+			case Applied:
+				done.Applied++
+			case Deferred:
+				done.Deferred++
+			case TooLate:
+				done.TooLate++
+			case NotFound:
+				done.NotFound++
+			}
+			done.After = page[i].ID
+		}
+		left -= len(page)
+		if done.More = len(page) == f.Limit; !done.More || left == 0 {
+			return done, nil
+		}
+	}
+}
+
+// changeBy makes any change to a job.
+func (j *Jobs) changeBy(ctx context.Context, id ID, c Change) (Answer, error) {
+	if c.Op == OpReschedule {
+		return j.Reschedule(ctx, id, c.Due)
+	}
+	return j.change(ctx, id, c)
+}

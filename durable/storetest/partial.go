@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// lacking is the part that a store does not have, which a partial panics with, for unexpected to take.
+type lacking string
+
+// A partial is a store with parts that it may lack. It is for the goroutine of the test only.
+type partial struct {
+	store.Store
+	parts store.Parts
+}
+
+func newPartial(s store.Store) partial { return partial{s, store.PartsOf(s)} }
+
+func (p partial) history() store.History {
+	if p.parts.History == nil {
+		panic(lacking("store.History"))
+	}
+	return p.parts.History
+}
+
+func (p partial) counts() store.Counter {
+	if p.parts.Counter == nil {
+		panic(lacking("store.Counter"))
+	}
+	return p.parts.Counter
+}
+
+func (p partial) pauses() store.Pauses {
+	if p.parts.Pauses == nil {
+		panic(lacking("store.Pauses"))
+	}
+	return p.parts.Pauses
+}
+
+func (p partial) acts() store.ActLog {
+	if p.parts.ActLog == nil {
+		panic(lacking("store.ActLog"))
+	}
+	return p.parts.ActLog
+}
+
+func (p partial) reports() store.Reports {
+	if p.parts.Reports == nil {
+		panic(lacking("store.Reports"))
+	}
+	return p.parts.Reports
+}
+
+func (p partial) Runs(ctx context.Context, id store.ID, before int64, limit int) ([]store.Run, error) {
+	return p.history().Runs(ctx, id, before, limit)
+}
+
+func (p partial) Latest(ctx context.Context, f store.LatestFilter) ([]store.JobRun, error) {
+	return p.history().Latest(ctx, f)
+}
+
+func (p partial) Output(ctx context.Context, id store.ID, seq int64) ([]byte, error) {
+	return p.history().Output(ctx, id, seq)
+}
+
+func (p partial) Kinds(ctx context.Context) ([]string, error) { return p.counts().Kinds(ctx) }
+
+func (p partial) Counts(ctx context.Context) ([]store.Count, error) { return p.counts().Counts(ctx) }
+
+func (p partial) Dead(ctx context.Context, limit int) ([]store.DeadJob, error) {
+	return p.counts().Dead(ctx, limit)
+}
+
+func (p partial) PauseKind(ctx context.Context, kind string, pause bool) error {
+	return p.pauses().PauseKind(ctx, kind, pause)
+}
+
+func (p partial) PausedKinds(ctx context.Context) ([]string, error) {
+	return p.pauses().PausedKinds(ctx)
+}
+
+func (p partial) NoteAct(ctx context.Context, a store.Act) error { return p.acts().NoteAct(ctx, a) }
+
+func (p partial) Acts(ctx context.Context, f store.ActFilter) ([]store.Act, error) {
+	return p.acts().Acts(ctx, f)
+}
+
+func (p partial) Report(ctx context.Context, node string, r store.Report) error {
+	return p.reports().Report(ctx, node, r)
+}
+
+func (p partial) Nodes(ctx context.Context) ([]store.NodeInfo, error) { return p.reports().Nodes(ctx) }
+
+func (p partial) Progress(ctx context.Context, ids []store.ID) ([]store.RunProgress, error) {
+	return p.reports().Progress(ctx, ids)
+}
