@@ -10,6 +10,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Of a node that dies, what has begun has one attempt less, and is dead if that was its last. What waited behind it for
@@ -105,7 +106,7 @@ type noting struct {
 	begun, ended int
 }
 
-func (s *noting) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (s *noting) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	s.begun, s.ended = s.begun+len(b.Begun), s.ended+len(b.Ended)
 	return s.Store.Commit(ctx, b)
 }

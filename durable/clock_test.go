@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A run that makes up for an occurrence which had passed only while the store's clock was ahead is given back, for the
@@ -226,7 +227,7 @@ type keeping struct {
 }
 
 func (k *keeping) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p durablestore.Placement) ([]durable.InsertResult, error) {
 	placed, err := k.Store.Insert(ctx, jobs, p)
 	if k.kept.CompareAndSwap(false, true) {
 		<-k.let

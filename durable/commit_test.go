@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // picky is a store that treats the outcome of one job in a way of its own.
@@ -27,7 +28,7 @@ func (p *picky) pick(id durable.ID, locked bool) {
 	p.id, p.locked = id, locked
 }
 
-func (p *picky) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (p *picky) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(b.Outcomes, func(o durable.Outcome) bool { return o.ID == p.id })
@@ -35,7 +36,7 @@ func (p *picky) Commit(ctx context.Context, b durable.CommitRequest) (durable.Co
 		return p.Store.Commit(ctx, b)
 	}
 	if !p.locked {
-		return durable.CommitResult{}, errors.New("this one can't be settled")
+		return durablestore.CommitResult{}, errors.New("this one can't be settled")
 	}
 	ref := b.Outcomes[i].Ref
 	b.Outcomes = slices.Concat(b.Outcomes[:i], b.Outcomes[i+1:])

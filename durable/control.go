@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable/internal/timetable"
+
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Cancel cancels a job: it does not run again. Applied means that it does not begin. Deferred means that it is running:
@@ -63,7 +65,7 @@ var opNames = [...]string{
 func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	mustContext(ctx)
 	n := j.node()
-	var here Ref // the run that a cancellation is about, if this node has it
+	var here store.Ref // the run that a cancellation is about, if this node has it
 	if n != nil {
 		here = n.HeldRef(id)
 	}
@@ -74,7 +76,7 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	j.notify(id)
 	if n != nil && a != NotFound {
 		if c.Op == OpCancel && a == Deferred {
-			n.CancelRuns([]Ref{here}) // without waiting for the next heartbeat
+			n.CancelRuns([]store.Ref{here}) // without waiting for the next heartbeat
 		}
 		n.Wake()
 	}

@@ -11,6 +11,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Run drains: runs in progress end and are committed, what has not begun is released at once, with no attempt lost.
@@ -179,16 +180,16 @@ func (h *hanging) call(ctx context.Context) error {
 }
 
 func (h *hanging) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.HeartbeatResult{}, err
+		return durablestore.HeartbeatResult{}, err
 	}
 	return h.Store.Heartbeat(ctx, node, lease, w)
 }
 
-func (h *hanging) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (h *hanging) Claim(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.ClaimResult{}, err
+		return durablestore.ClaimResult{}, err
 	}
 	return h.Store.Claim(ctx, r)
 }
@@ -200,9 +201,9 @@ func (h *hanging) Release(ctx context.Context, node string, keep []durable.ID) (
 	return h.Store.Release(ctx, node, keep)
 }
 
-func (h *hanging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (h *hanging) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	if err := h.call(ctx); err != nil {
-		return durable.CommitResult{}, err
+		return durablestore.CommitResult{}, err
 	}
 	return h.Store.Commit(ctx, b)
 }
@@ -270,11 +271,11 @@ func TestNodeDrainEndsWhenStoreHangs(t *testing.T) {
 type grudging struct{ hanging }
 
 func (g *grudging) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	return g.Store.Heartbeat(ctx, node, lease, w)
 }
 
-func (g *grudging) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (g *grudging) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	return g.Store.Commit(ctx, b)
 }
 
@@ -365,13 +366,13 @@ func (s *slowed) call(ctx context.Context, op string) {
 	}
 }
 
-func (s *slowed) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (s *slowed) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	s.call(ctx, "commit")
 	return s.Store.Commit(ctx, b)
 }
 
 func (s *slowed) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	s.call(ctx, "heartbeat")
 	return s.Store.Heartbeat(ctx, node, lease, w)
 }

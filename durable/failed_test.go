@@ -9,13 +9,14 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // downStore is one of which each call that a program makes fails.
 type downStore struct{ durable.Store }
 
 func (downStore) Now(context.Context) (t time.Time, err error) { return t, errDown }
-func (downStore) Insert(context.Context, []durable.NewJob, durable.Placement) (r []durable.InsertResult, err error) {
+func (downStore) Insert(context.Context, []durable.NewJob, store.Placement) (r []durable.InsertResult, err error) {
 	return r, errDown
 }
 func (downStore) Change(context.Context, durable.ID, durable.Change) (a durable.Answer, err error) {
@@ -42,7 +43,7 @@ func (downStore) Latest(context.Context, durable.LatestFilter) ([]durable.JobRun
 	return nil, errDown
 }
 func (downStore) Output(context.Context, durable.ID, int64) ([]byte, error) { return nil, errDown }
-func (downStore) Dead(context.Context, int) ([]durable.DeadJob, error)      { return nil, errDown }
+func (downStore) Dead(context.Context, int) ([]store.DeadJob, error)        { return nil, errDown }
 
 // The error of a call that the store could not answer begins with the name of this package and of the call, and matches
 // the store's.

@@ -17,6 +17,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // logLines is a log that a test looks at.
@@ -177,7 +178,7 @@ func (f *faulty) do(op string, call func() error) error {
 }
 
 func (f *faulty) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) (r []durable.InsertResult, err error) {
+	p durablestore.Placement) (r []durable.InsertResult, err error) {
 	err = f.do("insert", func() (err error) {
 		for i := range jobs {
 			if !jobs[i].Due.IsZero() {
@@ -204,7 +205,7 @@ func (f *faulty) Join(ctx context.Context, node string, lease time.Duration) (t 
 }
 
 func (f *faulty) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (p durable.HeartbeatResult, err error) {
+	w durablestore.Watch) (p durablestore.HeartbeatResult, err error) {
 	err = f.do("heartbeat", func() (err error) { p, err = f.Store.Heartbeat(ctx, node, lease, w); return err })
 	p.Now = p.Now.Add(f.skew)
 	return p, err
@@ -214,7 +215,7 @@ func (f *faulty) Leave(ctx context.Context, node string) error {
 	return f.do("leave", func() error { return f.Store.Leave(ctx, node) })
 }
 
-func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.ClaimResult, err error) {
+func (f *faulty) Claim(ctx context.Context, r durablestore.ClaimRequest) (c durablestore.ClaimResult, err error) {
 	err = f.do("claim", func() (err error) { c, err = f.Store.Claim(ctx, r); return err })
 	c.Now = c.Now.Add(f.skew)
 	for i := range c.Jobs {
@@ -233,7 +234,7 @@ func (f *faulty) Now(ctx context.Context) (t time.Time, err error) {
 	return t.Add(f.skew), err
 }
 
-func (f *faulty) Commit(ctx context.Context, b durable.CommitRequest) (s durable.CommitResult, err error) {
+func (f *faulty) Commit(ctx context.Context, b durablestore.CommitRequest) (s durablestore.CommitResult, err error) {
 	err = f.do("commit", func() (err error) {
 		for i := range b.Outcomes {
 			o := &b.Outcomes[i]

@@ -12,6 +12,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Healthy names what keeps a program from its part, and returns nil as soon as that is over.
@@ -83,7 +84,7 @@ type claims struct {
 	most atomic.Int64
 }
 
-func (s *claims) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (s *claims) Claim(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 	c, err := s.Store.Claim(ctx, r)
 	s.most.Store(max(s.most.Load(), int64(len(c.Jobs))))
 	return c, err

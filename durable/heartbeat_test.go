@@ -12,6 +12,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A heartbeat that reports late that a run is to be canceled does not cancel the next run of the job.
@@ -448,7 +449,7 @@ func TestNodeLogsDeadJobsAside(t *testing.T) {
 type lonely struct{ *faulty }
 
 func (s lonely) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	p, err := s.faulty.Heartbeat(ctx, node, lease, w)
 	p.Alone = true
 	return p, err

@@ -14,6 +14,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // While a kind is paused no job of it begins on any node, whether it was claimed before its time, waited for a worker,
@@ -155,7 +156,7 @@ type answering struct {
 }
 
 func (s *answering) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w durablestore.Watch) (durablestore.HeartbeatResult, error) {
 	p, err := s.Store.Heartbeat(ctx, node, lease, w)
 	s.once.Do(s.answer)
 	return p, err

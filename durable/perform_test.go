@@ -18,6 +18,7 @@ import (
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Current has the job as the store has it, also in a run that was confirmed long after it was claimed.
@@ -27,7 +28,7 @@ func TestCurrentIsAsInTheStore(t *testing.T) {
 			must(k.Schedule(t.Context(), 1500*time.Millisecond, ""))
 		},
 		"for another occurrence": func(t *testing.T, store *confirming, _ *durable.Kind[string, int]) {
-			store.before = func(durable.CommitRequest) { time.Sleep(time.Second) }
+			store.before = func(durablestore.CommitRequest) { time.Sleep(time.Second) }
 			neglected(t, store, time.Minute)
 		},
 	} {
@@ -184,7 +185,7 @@ func TestNodeLeavesUnknownPolicy(t *testing.T) {
 		var d diary
 		durable.Handle(jobs, "k", d.handler)
 		n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Payload: []byte(`""`), Schedule: "rate 1m0s", Missed: "newest", Attempts: 1}
-		must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
+		must(store.Insert(t.Context(), []durable.NewJob{n}, durablestore.Placement{}))
 		start(t, jobs)
 		time.Sleep(time.Minute)
 		j := must(jobs.Get(t.Context(), n.ID))

@@ -10,6 +10,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Jobs that are due at the same moment begin then, though they are far more than there are workers and each claim takes
@@ -79,12 +80,12 @@ type crowded struct {
 	until time.Time
 }
 
-func (c *crowded) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (c *crowded) Claim(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 	now, err := c.Now(ctx)
 	if err != nil || !now.Before(c.until) {
 		return c.Store.Claim(ctx, r)
 	}
-	return durable.ClaimResult{Now: now, Busy: true}, nil
+	return durablestore.ClaimResult{Now: now, Busy: true}, nil
 }
 
 // A node that finds another one claiming of a kind with a global limit claims again in a moment.

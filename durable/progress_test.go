@@ -13,6 +13,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // The last progress of a run is there at once on its node, and on others after its next heartbeats; not after its end.
@@ -90,7 +91,7 @@ type reports struct {
 	seen  map[durable.ID]bool
 }
 
-func (s *reports) Report(ctx context.Context, node string, r durable.Report) error {
+func (s *reports) Report(ctx context.Context, node string, r durablestore.Report) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++

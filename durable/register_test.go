@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Many schedules of several kinds take one call of the store, and the results say what became of each.
@@ -149,9 +150,9 @@ func TestJobsRegisterNamesTheDead(t *testing.T) {
 		id := must(k.AtFixedRate(t.Context(), "dead", 0, time.Hour, 1))
 		must(store.Join(t.Context(), "node", time.Hour))
 		claim := must(store.Claim(t.Context(),
-			durable.ClaimRequest{Node: "node", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}))
-		end := durable.Outcome{Ref: durable.Ref{ID: id, Epoch: claim.Jobs[0].Epoch}, State: durable.Dead}
-		must(store.Commit(t.Context(), durable.CommitRequest{Outcomes: []durable.Outcome{end}}))
+			durablestore.ClaimRequest{Node: "node", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
+		end := durable.Outcome{Ref: durablestore.Ref{ID: id, Epoch: claim.Jobs[0].Epoch}, State: durable.Dead}
+		must(store.Commit(t.Context(), durablestore.CommitRequest{Outcomes: []durable.Outcome{end}}))
 		results, err := jobs.Register(t.Context(), k.FixedRate("new", 0, time.Hour, 1),
 			k.FixedRate("dead", 0, time.Hour, 1))
 		if !errors.Is(err, durable.ErrDead) || len(results) != 2 || !errors.Is(results[1].Err, durable.ErrDead) ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // overtaken is a store whose first insert, and first claim, are given up by those
@@ -22,7 +23,7 @@ type overtaken struct {
 }
 
 func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) (placed []durable.InsertResult, err error) {
+	p durablestore.Placement) (placed []durable.InsertResult, err error) {
 	o.insert.Do(func() {
 		err = errLost
 		time.AfterFunc(o.by, func() { o.Store.Insert(context.WithoutCancel(ctx), jobs, p) })
@@ -33,7 +34,7 @@ func (o *overtaken) Insert(ctx context.Context, jobs []durable.NewJob,
 	return o.Store.Insert(ctx, jobs, p)
 }
 
-func (o *overtaken) Claim(ctx context.Context, r durable.ClaimRequest) (c durable.ClaimResult, err error) {
+func (o *overtaken) Claim(ctx context.Context, r durablestore.ClaimRequest) (c durablestore.ClaimResult, err error) {
 	o.claim.Do(func() {
 		err = errLost
 		time.AfterFunc(o.by, func() { o.Store.Claim(context.WithoutCancel(ctx), r) })

@@ -15,6 +15,7 @@ import (
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A run that was cut short, since its node was shut down, is for the same time when it is begun again, though the next
@@ -79,11 +80,11 @@ func TestRunCutShortByOutageIsNoAttempt(t *testing.T) {
 // before and after it is done.
 type confirming struct {
 	*memory.Store
-	before, after func(durable.CommitRequest)
+	before, after func(durablestore.CommitRequest)
 
 	mu       sync.Mutex
 	locked   durable.ID // somebody else has locked its row
-	confirms []durable.Confirm
+	confirms []durablestore.Confirm
 }
 
 func (c *confirming) lock(id durable.ID) {
@@ -104,16 +105,16 @@ func (c *confirming) moved() (n, all int) {
 	return n, len(c.confirms)
 }
 
-func (c *confirming) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	moves := slices.ContainsFunc(b.Confirms, func(one durable.Confirm) bool { return !one.Occurrence.IsZero() })
+func (c *confirming) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
+	moves := slices.ContainsFunc(b.Confirms, func(one durablestore.Confirm) bool { return !one.Occurrence.IsZero() })
 	if moves && c.before != nil {
 		c.before(b)
 	}
 	c.mu.Lock()
 	c.confirms = append(c.confirms, b.Confirms...)
-	i := slices.IndexFunc(b.Confirms, func(one durable.Confirm) bool { return one.ID == c.locked })
+	i := slices.IndexFunc(b.Confirms, func(one durablestore.Confirm) bool { return one.ID == c.locked })
 	c.mu.Unlock()
-	var ref durable.Ref
+	var ref durablestore.Ref
 	if i >= 0 {
 		ref = b.Confirms[i].Ref
 		b.Confirms = slices.Concat(b.Confirms[:i], b.Confirms[i+1:])
@@ -232,7 +233,7 @@ func TestRunRefusedDoesNotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
-		store.before = func(b durable.CommitRequest) {
+		store.before = func(b durablestore.CommitRequest) {
 			once.Do(func() { must(store.Release(t.Context(), b.Node, nil)) })
 		}
 		neglected(t, store, time.Minute)
@@ -279,7 +280,7 @@ func TestRunPostponedDuringDrain(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
 		var once sync.Once
-		store.after = func(durable.CommitRequest) { once.Do(func() { time.Sleep(time.Second) }) }
+		store.after = func(durablestore.CommitRequest) { once.Do(func() { time.Sleep(time.Second) }) }
 		var d diary
 		jobs := newJobs(t, store)
 		durable.Handle(jobs, "k", d.handler)
@@ -340,7 +341,7 @@ func TestRunPostponedIsAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		_, added := neglected(t, store, time.Minute)
-		store.before = func(durable.CommitRequest) { time.Sleep(time.Second) }
+		store.before = func(durablestore.CommitRequest) { time.Sleep(time.Second) }
 		jobs, k, d := newNode(t, store)
 		start(t, jobs)
 		time.Sleep(time.Second / 2)
@@ -360,7 +361,7 @@ func TestRunPostponedIsNotBegunEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &confirming{Store: memory.New()}
 		var once sync.Once
-		store.before = func(durable.CommitRequest) { once.Do(func() { store.Shift(-20 * time.Minute) }) }
+		store.before = func(durablestore.CommitRequest) { once.Do(func() { store.Shift(-20 * time.Minute) }) }
 		neglected(t, store, 10*time.Minute)
 		jobs := newJobs(t, store)
 		c := chronicle{store: store.Store}

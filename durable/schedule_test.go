@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/cron"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A zone that only looks like a fixed one, or is what the name says, is kept.
@@ -383,7 +384,7 @@ func TestFixedRateGoesOnForCenturies(t *testing.T) {
 			n := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "rate 1h0m0.5s", Payload: []byte(`""`),
 				Missed: must(jobs.Get(t.Context(), id)).Missed, Attempts: 1,
 				Due: time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)}
-			must(store.Insert(t.Context(), []durable.NewJob{n}, durable.Placement{}))
+			must(store.Insert(t.Context(), []durable.NewJob{n}, durablestore.Placement{}))
 			now := must(store.Now(t.Context()))
 			start(t, jobs)
 			j := must(jobs.Get(t.Context(), id))

@@ -12,6 +12,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A schedule that kills its process is dead in the end, and takes none of its neighbors with it: not those that begin
@@ -69,15 +70,15 @@ func neglectedOften(t *testing.T, store durable.Store, payload string) durable.I
 		node := fmt.Sprint("lost", payload, i)
 		must(store.Join(t.Context(), node, time.Second))
 		time.Sleep(10 * time.Second)
-		must(store.Heartbeat(t.Context(), node, time.Hour, durable.Watch{}))
-		c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: node, Lead: time.Hour, Limit: 1,
-			Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}))
+		must(store.Heartbeat(t.Context(), node, time.Hour, durablestore.Watch{}))
+		c := must(store.Claim(t.Context(), durablestore.ClaimRequest{Node: node, Lead: time.Hour, Limit: 1,
+			Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
 		j := c.Jobs[0]
-		must(store.Commit(t.Context(), durable.CommitRequest{Node: node,
-			Begun: []durable.Begin{{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: c.Now}}}))
-		must(store.Heartbeat(t.Context(), node, -time.Second, durable.Watch{}))
+		must(store.Commit(t.Context(), durablestore.CommitRequest{Node: node,
+			Begun: []durablestore.Begin{{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}, Started: c.Now}}}))
+		must(store.Heartbeat(t.Context(), node, -time.Second, durablestore.Watch{}))
 		must(store.Join(t.Context(), "other", time.Hour))
-		must(store.Heartbeat(t.Context(), "other", time.Hour, durable.Watch{}))
+		must(store.Heartbeat(t.Context(), "other", time.Hour, durablestore.Watch{}))
 		if err := store.Leave(t.Context(), "other"); err != nil {
 			t.Fatal(err)
 		}

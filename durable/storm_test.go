@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/history"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Whatever goes wrong between nodes and store, calls that fail, calls that are slow, answers that are lost, a line that
@@ -462,16 +463,16 @@ func (n *stormNode) overtaken(ctx context.Context, call func(ctx context.Context
 }
 
 func (n *stormNode) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p durablestore.Placement) ([]durable.InsertResult, error) {
 	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Insert(ctx, jobs, p) }); err != nil {
 		return nil, err
 	}
 	return n.faulty.Insert(ctx, jobs, p)
 }
 
-func (n *stormNode) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (n *stormNode) Claim(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 	if err := n.overtaken(ctx, func(ctx context.Context) { n.store.Claim(ctx, r) }); err != nil {
-		return durable.ClaimResult{}, err
+		return durablestore.ClaimResult{}, err
 	}
 	return n.faulty.Claim(ctx, r)
 }

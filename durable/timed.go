@@ -73,7 +73,7 @@ func (t timed) Now(ctx context.Context) (now time.Time, err error) {
 	return t.Store.Now(ctx)
 }
 
-func (t timed) Insert(ctx context.Context, jobs []NewJob, p Placement) (placed []InsertResult, err error) {
+func (t timed) Insert(ctx context.Context, jobs []NewJob, p store.Placement) (placed []InsertResult, err error) {
 	defer t.jobs.calledStore("insert", time.Now(), &err)
 	return t.Store.Insert(ctx, jobs, p)
 }
@@ -84,7 +84,7 @@ func (t timed) Join(ctx context.Context, node string, lease time.Duration) (now 
 }
 
 func (t timed) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w Watch) (r HeartbeatResult, err error) {
+	w store.Watch) (r store.HeartbeatResult, err error) {
 	defer t.jobs.calledStore("heartbeat", time.Now(), &err)
 	return t.Store.Heartbeat(ctx, node, lease, w)
 }
@@ -94,7 +94,7 @@ func (t timed) Leave(ctx context.Context, node string) (err error) {
 	return t.Store.Leave(ctx, node)
 }
 
-func (t timed) Claim(ctx context.Context, r ClaimRequest) (c ClaimResult, err error) {
+func (t timed) Claim(ctx context.Context, r store.ClaimRequest) (c store.ClaimResult, err error) {
 	defer t.jobs.calledStore("claim", time.Now(), &err)
 	return t.Store.Claim(ctx, r)
 }
@@ -104,7 +104,7 @@ func (t timed) Release(ctx context.Context, node string, keep []ID) (left bool, 
 	return t.Store.Release(ctx, node, keep)
 }
 
-func (t timed) Commit(ctx context.Context, b CommitRequest) (c CommitResult, err error) {
+func (t timed) Commit(ctx context.Context, b store.CommitRequest) (c store.CommitResult, err error) {
 	defer t.jobs.calledStore("commit", time.Now(), &err)
 	return t.Store.Commit(ctx, b)
 }
@@ -169,7 +169,7 @@ func (t timed) Prune(ctx context.Context, r Retention) (removed int, err error) 
 	return t.Store.Prune(ctx, r)
 }
 
-func (t timedReports) Report(ctx context.Context, node string, r Report) (err error) {
+func (t timedReports) Report(ctx context.Context, node string, r store.Report) (err error) {
 	defer t.jobs.calledStore("report", time.Now(), &err)
 	return t.Reports.Report(ctx, node, r)
 }
@@ -194,7 +194,7 @@ func (t timedHistory) Output(ctx context.Context, id ID, seq int64) (data []byte
 	return t.History.Output(ctx, id, seq)
 }
 
-func (t timedCounter) Dead(ctx context.Context, limit int) (dead []DeadJob, err error) {
+func (t timedCounter) Dead(ctx context.Context, limit int) (dead []store.DeadJob, err error) {
 	defer t.jobs.calledStore("dead", time.Now(), &err)
 	return t.Counter.Dead(ctx, limit)
 }
@@ -209,7 +209,7 @@ func (t timedTx) InsertTx(ctx context.Context, tx Tx, jobs []NewJob) (placed []I
 	return t.TxStore.InsertTx(ctx, tx, jobs)
 }
 
-func (t timedTx) CompleteTx(ctx context.Context, tx Tx, b CommitRequest) (c CommitResult, err error) {
+func (t timedTx) CompleteTx(ctx context.Context, tx Tx, b store.CommitRequest) (c store.CommitResult, err error) {
 	defer t.jobs.calledStore("complete_tx", time.Now(), &err)
 	return t.TxStore.CompleteTx(ctx, tx, b)
 }

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Report notes what a node reports.
-func (s *Store) Report(ctx context.Context, node string, r durable.Report) error {
+func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n, alive := s.mu.leases[node]; alive && r.Details != nil {
@@ -97,15 +98,15 @@ func (s *Store) Output(ctx context.Context, id durable.ID, seq int64) ([]byte, e
 }
 
 // Dead returns the jobs that are dead.
-func (s *Store) Dead(ctx context.Context, limit int) ([]durable.DeadJob, error) {
+func (s *Store) Dead(ctx context.Context, limit int) ([]store.DeadJob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var dead []durable.DeadJob
+	var dead []store.DeadJob
 	for _, j := range s.mu.jobs {
 		if j.State == durable.Dead {
-			dead = append(dead, durable.DeadJob{ID: j.ID, Kind: j.Kind, Error: j.Error, Ended: j.Updated})
+			dead = append(dead, store.DeadJob{ID: j.ID, Kind: j.Kind, Error: j.Error, Ended: j.Updated})
 		}
 	}
-	slices.SortFunc(dead, func(a, b durable.DeadJob) int { return b.Ended.Compare(a.Ended) })
+	slices.SortFunc(dead, func(a, b store.DeadJob) int { return b.Ended.Compare(a.Ended) })
 	return dead[:min(len(dead), limit)], nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
@@ -81,7 +82,7 @@ func (s *Store) nowLocked() time.Time {
 
 // Insert adds jobs.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p store.Placement) ([]durable.InsertResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.nowLocked()
@@ -147,10 +148,10 @@ func (s *Store) Join(ctx context.Context, node string, length time.Duration) (ti
 
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
 func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w store.Watch) (store.HeartbeatResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pulse := durable.HeartbeatResult{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
+	pulse := store.HeartbeatResult{Now: s.nowLocked(), Paused: slices.Collect(maps.Keys(s.mu.paused))}
 	for _, j := range s.mu.jobs {
 		if j.State == durable.Waiting && slices.Contains(w.Kinds, j.Kind) && !j.Due.After(pulse.Now.Add(w.Ahead)) {
 			pulse.Due = true
@@ -179,7 +180,7 @@ func (s *Store) Heartbeat(ctx context.Context, node string, length time.Duration
 			continue
 		}
 		if j.Owner == node && pulse.Alive && j.Pending == durable.PendingCancel {
-			pulse.Canceled = append(pulse.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+			pulse.Canceled = append(pulse.Canceled, store.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
 		if _, alive := s.mu.leases[j.Owner]; !alive {
 			pulse.Freed++
@@ -204,10 +205,10 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 }
 
 // Claim makes waiting jobs those of a node.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	claims := durable.ClaimResult{Now: s.nowLocked()}
+	claims := store.ClaimResult{Now: s.nowLocked()}
 	if _, alive := s.mu.leases[r.Node]; !alive {
 		return claims, nil
 	}
@@ -262,10 +263,10 @@ func (s *Store) Release(ctx context.Context, node string, keep []durable.ID) (le
 }
 
 // Commit confirms claims and commits outcomes.
-func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.CommitResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer := durable.CommitResult{Now: s.nowLocked()}
+	answer := store.CommitResult{Now: s.nowLocked()}
 	for _, r := range b.Begun {
 		if j := s.mu.jobs[r.ID]; j != nil && j.Epoch == r.Epoch && j.State == durable.Confirmed {
 			transition.Begin(j, r.Started)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -23,7 +24,7 @@ func TestListPages(t *testing.T) {
 		id := durable.ID{byte(i * 7), byte(i * 7 >> 8), 1}
 		want = append(want, id)
 		job := durable.NewJob{ID: id, Kind: "k", Schedule: "once", Attempts: 1}
-		if _, err := store.Insert(t.Context(), []durable.NewJob{job}, durable.Placement{}); err != nil {
+		if _, err := store.Insert(t.Context(), []durable.NewJob{job}, durablestore.Placement{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +56,7 @@ func BenchmarkList(b *testing.B) {
 	for i := range jobs {
 		jobs[i] = durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
 	}
-	if _, err := store.Insert(b.Context(), jobs, durable.Placement{}); err != nil {
+	if _, err := store.Insert(b.Context(), jobs, durablestore.Placement{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

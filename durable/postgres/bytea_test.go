@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -29,7 +30,7 @@ func TestStoreReadsBytesInAnyForm(t *testing.T) {
 		must(store.Join(t.Context(), "a", time.Hour))
 		for _, data := range []string{"", `{"a":1}`, `\x41`, `\\`, "x\\", string(everything)} {
 			j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: []byte(data), Schedule: "once", Attempts: 3}
-			placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1})
+			placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "a", Limit: 1})
 			if err != nil {
 				t.Errorf("%q: insert of %q: %v", option, data, err)
 				continue
@@ -37,9 +38,9 @@ func TestStoreReadsBytesInAnyForm(t *testing.T) {
 			if got := string(placed[0].Payload); got != data {
 				t.Errorf("%q: the payload %q became %q", option, data, got)
 			}
-			o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Succeeded,
+			o := durable.Outcome{Ref: durablestore.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Succeeded,
 				Result: []byte(data)}
-			must(store.Commit(t.Context(), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}))
+			must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}))
 			if got := must(store.Get(t.Context(), j.ID)); string(got.Payload) != data || string(got.Result) != data {
 				t.Errorf("%q: payload %q and result %q were %q", option, got.Payload, got.Result, data)
 			}

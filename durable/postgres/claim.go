@@ -6,6 +6,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // lookJobs reads the index once.
@@ -83,7 +84,7 @@ func claimJobs(pick, turned, busy, lost string) string {
 			select ` + clock + ` as now
 		), ` + pick + `, u as (
 			update executor_job j set
-				state = case when j.due <= n.now + $3 then {Running} else {Claimed} end,
+				state = case when j.due <= n.now + $3 then {Granted} else {Claimed} end,
 				owner = $1, epoch = least(j.epoch + 1, {Most}), updated = n.now
 			from pick, n where j.id = pick.id
 			returning j.*
@@ -96,7 +97,7 @@ func claimJobs(pick, turned, busy, lost string) string {
 }
 
 // Claim makes waiting jobs those of a node.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	kinds, most, global := make([]string, len(r.Kinds)), make([]int64, len(r.Kinds)), make([]int64, len(r.Kinds))
 	bounded := false
 	for i, k := range r.Kinds {
@@ -104,7 +105,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 		kinds[i], most[i], global[i] = k.Kind, int64(k.Max), int64(k.Global)
 		if k.Global > 0 {
 			if err := s.lockable(ctx, k.Kind); err != nil {
-				return durable.ClaimResult{}, err
+				return store.ClaimResult{}, err
 			}
 		}
 	}
@@ -115,7 +116,7 @@ func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.Clai
 		statement, args = claimBounded, append(args, global)
 	}
 	took := int64(-1)
-	c, err := do(ctx, s.direct, func(q querier) (c durable.ClaimResult, err error) {
+	c, err := do(ctx, s.direct, func(q querier) (c store.ClaimResult, err error) {
 		rows, err := q.query(ctx, statement, args...)
 		err = sqlrow.ScanClaimed(rows, err, func(j *durable.Job) {
 			if j.ID != (durable.ID{}) {

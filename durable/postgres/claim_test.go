@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A kind with a limit for all nodes is claimed also if its row was lost while nodes run, as at a failover to a server
@@ -12,15 +13,15 @@ import (
 func TestClaimMakesLostLimitAgain(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
-	claim := func() durable.ClaimResult {
-		return must(store.Claim(t.Context(), durable.ClaimRequest{
-			Node: "a", Ahead: time.Minute, Limit: 10, Kinds: []durable.KindLimit{{Kind: "k", Max: 10, Global: 3}},
+	claim := func() durablestore.ClaimResult {
+		return must(store.Claim(t.Context(), durablestore.ClaimRequest{
+			Node: "a", Ahead: time.Minute, Limit: 10, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 10, Global: 3}},
 		}))
 	}
 	claim()
 	must(store.DB().Exec("truncate executor_limit"))
 	must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}},
-		durable.Placement{}))
+		durablestore.Placement{}))
 	for n := 0; ; n++ {
 		c := claim()
 		if len(c.Jobs) == 1 {
@@ -40,7 +41,7 @@ func TestClaimSkipsLockedJobs(t *testing.T) {
 	leaveOpen(t, store, lockJob, uuidText(jobs[0]))
 	for _, limit := range []int{3, 2} { // with a kind's limit, and without
 		c := must(store.Claim(soon(t),
-			durable.ClaimRequest{Node: "a", Limit: 3, Kinds: []durable.KindLimit{{Kind: "k", Max: limit}}}))
+			durablestore.ClaimRequest{Node: "a", Limit: 3, Kinds: []durablestore.KindLimit{{Kind: "k", Max: limit}}}))
 		if len(c.Jobs) != 2 || c.Jobs[0].ID == jobs[0].ID || c.Jobs[1].ID == jobs[0].ID {
 			t.Errorf("claimed %+v", c.Jobs)
 		}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Commit confirms claims and commits outcomes.
-func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	return do(ctx, s.direct, func(q querier) (durable.CommitResult, error) {
+func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.CommitResult, error) {
+	return do(ctx, s.direct, func(q querier) (store.CommitResult, error) {
 		a, err := s.commitAll(ctx, q, b, patient)
 		if code(err) == lockNotAvailable {
 			return s.commitAll(ctx, q, b, picky)
@@ -33,13 +34,13 @@ type statements struct{ confirm, commit string }
 var (
 	patient = statements{
 		confirm: confirmRuns(patience, "from r j_, n where j.id = j_.id and j.epoch = j_.epoch and j.state in {Held}", ""),
-		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Running}", ""),
+		commit:  commitRuns(patience, "from o, n where j.id = o.job and j.epoch = o.epoch and j.state = {Granted}", ""),
 	}
 	picky = statements{
 		confirm: confirmRuns("", "from l j_, n where j.id = j_.id", `l as materialized (
 			select r.* from executor_job j, r where j.id = r.id and j.epoch = r.epoch and j.state in {Held} for no key update of j skip locked),`),
 		commit: commitRuns("", "from l o, n where j.id = o.job", `l as materialized (
-			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Running} for no key update of j skip locked),`),
+			select o.* from executor_job j, o where j.id = o.job and j.epoch = o.epoch and j.state = {Granted} for no key update of j skip locked),`),
 	}
 )
 
@@ -51,9 +52,9 @@ const (
 	lockNotAvailable = "55P03"
 )
 
-func (s *Store) commitAll(ctx context.Context, q querier, b durable.CommitRequest,
-	with statements) (durable.CommitResult, error) {
-	var a durable.CommitResult
+func (s *Store) commitAll(ctx context.Context, q querier, b store.CommitRequest,
+	with statements) (store.CommitResult, error) {
+	var a store.CommitResult
 	now := int64(0)
 	err := begin(ctx, q, b)
 	if err != nil {
@@ -84,7 +85,7 @@ const beginRuns = `with gone as (
 	on conflict do nothing`
 
 // begin does what a group commit does first. If nothing has begun and the rest is nothing, it answers with no time.
-func begin(ctx context.Context, q querier, b durable.CommitRequest) error {
+func begin(ctx context.Context, q querier, b store.CommitRequest) error {
 	if len(b.Begun) == 0 && len(b.Ended) == 0 {
 		return nil
 	}
@@ -104,14 +105,14 @@ func confirmRuns(more, from, lock string) string {
 	return sqlrow.SQL(`with n as materialized (select ` + clock + ` as now` + more + `),
 	r as (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as r (id, epoch, occurrence, ord)),
 	` + lock + ` u as (
-		update executor_job j set state = {Running},
+		update executor_job j set state = {Granted},
 			occurrence = case when j_.occurrence <> 0 then j_.occurrence else j.occurrence end, updated = n.now
 		` + from + `
 		returning j_.ord, null::bigint as early
 	) ` + selectDone)
 }
 
-func confirm(ctx context.Context, q querier, statement string, confirms []durable.Confirm, a *durable.CommitResult,
+func confirm(ctx context.Context, q querier, statement string, confirms []store.Confirm, a *store.CommitResult,
 	now *int64) error {
 	n := len(confirms)
 	ids, epochs, occurrences := make([]pgtype.UUID, n), make([]int64, n), make([]int64, n)
@@ -189,7 +190,7 @@ func commitRuns(more, from, lock string) string {
 }
 
 // commit commits outcomes.
-func commit(ctx context.Context, q querier, statement string, b durable.CommitRequest, a *durable.CommitResult,
+func commit(ctx context.Context, q querier, statement string, b store.CommitRequest, a *store.CommitResult,
 	now *int64) (early int64, err error) {
 	n := len(b.Outcomes)
 	var (

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A transaction that is open on one job's row does not keep others of the same group from being confirmed and
@@ -16,13 +17,13 @@ func TestCommitSkipsLockedJobs(t *testing.T) {
 			store := open(t, dsn(t))
 			jobs := claimed(t, store, "a", 3, ahead)
 			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
-			b := durable.CommitRequest{Node: "a", History: 10}
+			b := durablestore.CommitRequest{Node: "a", History: 10}
 			for _, j := range jobs {
 				if what == "confirm" {
-					b.Confirms = append(b.Confirms, durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}})
+					b.Confirms = append(b.Confirms, durablestore.Confirm{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}})
 				} else {
 					b.Outcomes = append(b.Outcomes,
-						durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
+						durable.Outcome{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
 							Due: j.Due, Occurrence: j.Occurrence})
 				}
 			}

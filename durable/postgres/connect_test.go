@@ -20,6 +20,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest/pgserver"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -49,7 +50,7 @@ func TestStoreWritesUTF8(t *testing.T) {
 				must(store.Join(t.Context(), "a", time.Hour))
 				key := "café/Á/日本" + option
 				j := durable.NewJob{ID: durable.NewID(), Key: key, Kind: "k", Schedule: "once", Attempts: 3}
-				placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1})
+				placed, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "a", Limit: 1})
 				if err != nil {
 					t.Errorf("%q: %v", option, err)
 					continue
@@ -57,9 +58,9 @@ func TestStoreWritesUTF8(t *testing.T) {
 				if got, err := owner.Find(t.Context(), key); err != nil || got.ID != j.ID {
 					t.Errorf("%q: found %q: %v", option, got.Key, err)
 				}
-				o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Dead, Error: "naïve Á"}
+				o := durable.Outcome{Ref: durablestore.Ref{ID: j.ID, Epoch: placed[0].Epoch}, State: durable.Dead, Error: "naïve Á"}
 				if _, err := store.Commit(t.Context(),
-					durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil {
+					durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil {
 					t.Errorf("%q: settle: %v", option, err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Heartbeat is the statement of a heartbeat.
@@ -85,7 +86,7 @@ func Empty(ctx context.Context, s *Store) error {
 func Statements(ctx context.Context, s *Store, jobs []durable.NewJob) (int, error) {
 	return call(ctx, s, func(tx querier, _ bool) (int, error) {
 		counted := &counter{tx, 0}
-		_, err := insertAll(ctx, counted, jobs, nil, durable.Placement{}, true)
+		_, err := insertAll(ctx, counted, jobs, nil, store.Placement{}, true)
 		return counted.n, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // floors are how far looks for jobs that are due have come, for each kind and priority: what waits there was due before
@@ -81,7 +82,7 @@ func (f *floors) lower(due time.Time) {
 
 // claimed raises the floors of the kinds to the jobs that were claimed, since each look takes the earliest first; or,
 // if nothing was left, to the time of the claim. The claim had those floors, and took so long, in microseconds.
-func (f *floors) claimed(r durable.ClaimRequest, high, normal, low []int64, c durable.ClaimResult, now, took int64) {
+func (f *floors) claimed(r store.ClaimRequest, high, normal, low []int64, c store.ClaimResult, now, took int64) {
 	f.Lock()
 	defer f.Unlock()
 	if f.known == nil {

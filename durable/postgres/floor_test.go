@@ -10,6 +10,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 var hit = regexp.MustCompile(`shared hit=(\d+)`)
@@ -36,8 +37,8 @@ func TestLookPassesDeadRowsOnce(t *testing.T) {
 	for range n {
 		batch = append(batch, durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: -time.Minute, Attempts: 3})
 	}
-	must(store.Insert(t.Context(), batch, durable.Placement{}))
-	r := durable.ClaimRequest{Node: "a", Ahead: time.Second, Limit: n, Kinds: []durable.KindLimit{{Kind: "k", Max: n}}}
+	must(store.Insert(t.Context(), batch, durablestore.Placement{}))
+	r := durablestore.ClaimRequest{Node: "a", Ahead: time.Second, Limit: n, Kinds: []durablestore.KindLimit{{Kind: "k", Max: n}}}
 	for claimed := 0; claimed < n; {
 		claimed += len(must(store.Claim(t.Context(), r)).Jobs)
 	}
@@ -64,12 +65,12 @@ func TestLookPassesDeadRowsOnce(t *testing.T) {
 	late := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: -time.Hour, Attempts: 3}
 	soon := late
 	soon.ID, soon.Delay = durable.NewID(), 0
-	must(store.Insert(t.Context(), []durable.NewJob{late, soon}, durable.Placement{}))
+	must(store.Insert(t.Context(), []durable.NewJob{late, soon}, durablestore.Placement{}))
 	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) != 2 {
 		t.Errorf("%d of 2 jobs were found", len(c.Jobs))
 	}
 	late.ID = durable.NewID()
-	must(open(t, same).Insert(t.Context(), []durable.NewJob{late}, durable.Placement{}))
+	must(open(t, same).Insert(t.Context(), []durable.NewJob{late}, durablestore.Placement{}))
 	for begun, found := time.Now(), 0; found == 0; found = len(must(store.Claim(t.Context(), r)).Jobs) {
 		if time.Since(begun) > 20*time.Second {
 			t.Fatal("what another store has added was not found")
@@ -86,11 +87,11 @@ func TestLookGoesOnWhereItEnded(t *testing.T) {
 		batch = append(batch, durable.NewJob{ID: durable.NewID(), Kind: []string{"k", "l"}[i%2], Schedule: "once",
 			Priority: durable.Priority(i%3 - 1), Delay: time.Duration(i-100) * time.Second, Attempts: 3})
 	}
-	must(store.Insert(t.Context(), batch, durable.Placement{}))
+	must(store.Insert(t.Context(), batch, durablestore.Placement{}))
 	seen := make(map[durable.ID]bool)
 	for range 20 {
-		c := must(store.Claim(t.Context(), durable.ClaimRequest{Node: "a", Limit: 4,
-			Kinds: []durable.KindLimit{{Kind: "k", Max: 2}, {Kind: "l", Max: 4}}}))
+		c := must(store.Claim(t.Context(), durablestore.ClaimRequest{Node: "a", Limit: 4,
+			Kinds: []durablestore.KindLimit{{Kind: "k", Max: 2}, {Kind: "l", Max: 4}}}))
 		for _, j := range c.Jobs {
 			seen[j.ID] = true
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest/pgserver"
 	"github.com/jackc/pgx/v5"
 )
@@ -39,7 +40,7 @@ func TestInsertAgainWaitsForTheStandby(t *testing.T) {
 	again.ID = durable.NewID()
 	insert := func(j durable.NewJob) func(context.Context, *postgres.Store) error {
 		return func(ctx context.Context, store *postgres.Store) error {
-			_, err := store.Insert(ctx, []durable.NewJob{j}, durable.Placement{})
+			_, err := store.Insert(ctx, []durable.NewJob{j}, durablestore.Placement{})
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // waitForWaiting waits until n statements wait for a lock.
@@ -62,9 +63,9 @@ func claimed(t *testing.T, store *postgres.Store, node string, n int, ahead time
 	for range n {
 		jobs = append(jobs, durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Delay: ahead, Attempts: 3})
 	}
-	must(store.Insert(t.Context(), jobs, durable.Placement{}))
+	must(store.Insert(t.Context(), jobs, durablestore.Placement{}))
 	c := must(store.Claim(t.Context(),
-		durable.ClaimRequest{Node: node, Ahead: time.Hour, Limit: n, Kinds: []durable.KindLimit{{Kind: "k", Max: n}}}))
+		durablestore.ClaimRequest{Node: node, Ahead: time.Hour, Limit: n, Kinds: []durablestore.KindLimit{{Kind: "k", Max: n}}}))
 	if len(c.Jobs) != n {
 		t.Fatalf("claimed %d jobs, want %d", len(c.Jobs), n)
 	}
@@ -162,7 +163,7 @@ func open(t *testing.T, dsn string) *postgres.Store {
 	return store
 }
 
-var _ durable.TxStore = (*postgres.Store)(nil)
+var _ durablestore.TxStore = (*postgres.Store)(nil)
 
 // before returns a dsn that names another server, at that port, before the one of dsn.
 func before(dsn string, port int) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
@@ -34,7 +35,7 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 	), ins as (
 		insert into executor_job (` + sqlrow.Columns + `)
 		select id, nullif(key, ''), kind, payload, priority, schedule, missed, first, first, first, 0,
-			case when not held then {Waiting} when near then {Running} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
+			case when not held then {Waiting} when near then {Granted} else {Claimed} end, {PendingNone}, held::int, case when held then node else '' end,
 			0, attempts, timeout, 0, 0, '', null, now, now, false, meta, ''
 		from w order by ord
 		on conflict do nothing
@@ -51,7 +52,7 @@ var insertJobs = sqlrow.SQL(`with node as materialized (
 // node must be found, and by a connection that no other call needs. So does one that has to wait for the row of a job
 // that is there.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p store.Placement) ([]durable.InsertResult, error) {
 	keyed := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.Key != "" })
 	reusing := slices.ContainsFunc(jobs, func(j durable.NewJob) bool { return j.ReuseKey })
 	begun := time.Now()
@@ -73,7 +74,7 @@ func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
 	var conflict *conflictError
 	placed, err := call(ctx, s, func(tx querier, waits bool) ([]durable.InsertResult, error) {
 		if waits || len(jobs) > 1 {
-			p = durable.Placement{} // see insertJobs: it would keep a node alive, or what it has from being freed
+			p = store.Placement{} // see insertJobs: it would keep a node alive, or what it has from being freed
 		}
 		return insertAll(ctx, tx, jobs, placed, p, false)
 	})
@@ -119,7 +120,7 @@ var unkeyJobs = sqlrow.SQL(`update executor_job j set key = null from unnest($1:
 
 // insert adds the jobs that are not there; those that are, are absent in its results. If tx is set, q is a caller's
 // transaction.
-func insert(ctx context.Context, q querier, jobs []durable.NewJob, p durable.Placement,
+func insert(ctx context.Context, q querier, jobs []durable.NewJob, p store.Placement,
 	hurry, tx bool) ([]durable.InsertResult, error) {
 	n := len(jobs)
 	var (

@@ -11,7 +11,8 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
-	"github.com/executor-go/executor/internal/pgserver"
+	durablestore "github.com/executor-go/executor/durable/store"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
 // BenchmarkInsert adds jobs with keys that are due at once, by programs that have no node, each with a store of its
@@ -43,7 +44,7 @@ func insertBeside(b *testing.B, own *pgserver.Server, backlog, adders int) {
 		for i := range jobs {
 			jobs[i] = durable.NewJob{ID: durable.NewID(), Kind: "other", Schedule: "once", Delay: time.Hour, Attempts: 3}
 		}
-		must(node.Insert(b.Context(), jobs, durable.Placement{}))
+		must(node.Insert(b.Context(), jobs, durablestore.Placement{}))
 	}
 	var woken atomic.Int64
 	listening := make(chan struct{})
@@ -67,7 +68,7 @@ func insertBeside(b *testing.B, own *pgserver.Server, backlog, adders int) {
 			for left.Add(-1) >= 0 {
 				id := durable.NewID()
 				must(store.Insert(b.Context(), []durable.NewJob{{ID: id, Key: id.String(), Kind: "k", Schedule: "once", Attempts: 3}},
-					durable.Placement{}))
+					durablestore.Placement{}))
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Inserts that wait for a key, which an open transaction has taken, take no connection from the store nor from its
@@ -25,14 +26,14 @@ func TestInsertThatWaitsLeavesConnections(t *testing.T) {
 		again := j
 		again.ID = durable.NewID()
 		go func() {
-			ids <- must(store.Insert(t.Context(), []durable.NewJob{again}, durable.Placement{}))[0].ID
+			ids <- must(store.Insert(t.Context(), []durable.NewJob{again}, durablestore.Placement{}))[0].ID
 		}()
 	}
 	waitForWaiting(t, store, 10)
 	if n := store.DB().Stats().OpenConnections; n > 2 { // the transaction's, and that of the question
 		t.Errorf("users have %d connections", n)
 	}
-	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durablestore.Watch{}); err != nil || !p.Alive {
 		t.Errorf("answer is %+v: %v", p, err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -58,16 +59,16 @@ func TestInsertThatWaitsKeepsNoNodeAlive(t *testing.T) {
 	j.ID = durable.NewID()
 	added := make(chan error, 1)
 	go func() {
-		p, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "dead", Limit: 1})
+		p, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "dead", Limit: 1})
 		if err == nil && (p[0].ID != j.ID || p[0].Held) {
 			err = fmt.Errorf("added as %+v", p[0])
 		}
 		added <- err
 	}()
 	waitForWaiting(t, store, 1)
-	must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "dead", -time.Second, durablestore.Watch{}))
 	for ctx, freed := soon(t), 0; freed == 0; {
-		p, err := store.Heartbeat(ctx, "alive", time.Hour, durable.Watch{})
+		p, err := store.Heartbeat(ctx, "alive", time.Hour, durablestore.Watch{})
 		if err != nil {
 			t.Fatalf("the dead node keeps its job: %v", err)
 		}
@@ -85,17 +86,17 @@ func TestInsertTxOfTakenKeyLocksNothing(t *testing.T) {
 	store := open(t, dsn(t))
 	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
 	must(store.Join(t.Context(), "a", time.Hour))
-	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}))[0]
+	held := must(store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "a", Limit: 1}))[0]
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	j.ID = durable.NewID()
 	if p := must(store.InsertTx(t.Context(), tx, []durable.NewJob{j})); p[0].ID != held.ID {
 		t.Errorf("got %v, want %v", p[0].ID, held.ID)
 	}
-	o := durable.Outcome{Ref: durable.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due,
+	o := durable.Outcome{Ref: durablestore.Ref{ID: held.ID, Epoch: held.Epoch}, State: durable.Succeeded, Due: held.Due,
 		Occurrence: held.Occurrence}
 	if s, err := store.Commit(soon(t),
-		durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
+		durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{o}}); err != nil || !s.Committed[0] {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -107,14 +108,14 @@ func TestInsertChangesAllThatIsRegisteredAgain(t *testing.T) {
 		{ID: durable.NewID(), Key: "first", Kind: "k", Schedule: "rate:1s", Attempts: 3},
 		{ID: durable.NewID(), Key: "second", Kind: "k", Schedule: "rate:1s", Attempts: 3},
 	}
-	added := must(store.Insert(t.Context(), jobs, durable.Placement{}))
+	added := must(store.Insert(t.Context(), jobs, durablestore.Placement{}))
 	end := leaveOpen(t, store, lockJob, uuidText(added[1].Job))
 	errs := make(chan error, 1)
 	go func() {
 		for i := range jobs {
 			jobs[i].ID, jobs[i].Schedule = durable.NewID(), "rate:2s"
 		}
-		_, err := store.Insert(t.Context(), jobs, durable.Placement{})
+		_, err := store.Insert(t.Context(), jobs, durablestore.Placement{})
 		errs <- err
 	}()
 	// Until it is not the first try any more, which ends soon.
@@ -145,7 +146,7 @@ func TestInsertCountsNoRowOfAFailedCommit(t *testing.T) {
 	must(store.DB().Exec(`create constraint trigger refuse after insert on executor_job deferrable initially deferred
 		for each row execute function refuse()`))
 	j := durable.NewJob{ID: durable.NewID(), Key: "key", Kind: "k", Schedule: "once", Attempts: 3}
-	if p := must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})); p[0].ID != j.ID || !p[0].Changed {
+	if p := must(store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{})); p[0].ID != j.ID || !p[0].Changed {
 		t.Errorf("the answer is %+v", p[0])
 	}
 	if _, err := store.Get(t.Context(), j.ID); err != nil {

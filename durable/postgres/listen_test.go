@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -149,7 +150,7 @@ func TestListenIgnoresOtherSchemas(t *testing.T) {
 	defer cancel()
 	add := func(store *postgres.Store) {
 		must(store.Insert(t.Context(),
-			[]durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durable.Placement{}))
+			[]durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}}, durablestore.Placement{}))
 	}
 	// ping waits until the session has been silent and was asked once more.
 	ping := func() {
@@ -198,7 +199,7 @@ func TestListenOutlastsRestoredTables(t *testing.T) {
 		must(store.DB().ExecContext(ctx, "drop table executor_job, executor_begun, executor_node, executor_run, "+
 			"executor_limit, executor_pause, executor_progress, executor_act, executor_schema"))
 		must(open(t, dsn).Insert(ctx, []durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once",
-			Attempts: 1}}, durable.Placement{}))
+			Attempts: 1}}, durablestore.Placement{}))
 	}); calls < 2 {
 		t.Errorf("%d calls: %v", calls, err)
 	}
@@ -251,13 +252,13 @@ func TestListenReportsDueJobs(t *testing.T) {
 	hears("what was given back")
 	must(store.Change(t.Context(), id, durable.Change{Op: durable.OpRevive}))
 	hears("a job that was made due")
-	r := durable.ClaimRequest{Node: "a", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}
+	r := durablestore.ClaimRequest{Node: "a", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}
 	if c := must(store.Claim(t.Context(), r)); len(c.Jobs) != 1 {
 		t.Fatalf("claimed %+v", c)
 	}
-	must(store.Heartbeat(t.Context(), "a", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "a", -time.Second, durablestore.Watch{}))
 	must(store.Join(t.Context(), "b", time.Hour))
-	must(store.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "b", time.Hour, durablestore.Watch{}))
 	hears("what a dead node held")
 }
 
@@ -269,15 +270,15 @@ func TestListenReportsChangedSchedules(t *testing.T) {
 	j := durable.NewJob{Key: "key", Kind: "k", Schedule: "rate 1h0m0s", Delay: time.Hour, Attempts: 1}
 	register := func() {
 		j.ID = durable.NewID()
-		must(store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{}))
+		must(store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{}))
 	}
 	register() // nobody has to look at it yet
 	j.Schedule, j.Delay = "rate 1m0s", 0
 	register()
 	hears("a schedule that begins anew")
 	must(store.Join(t.Context(), "a", time.Hour))
-	c := must(store.Claim(t.Context(), durable.ClaimRequest{
-		Node: "a", Ahead: time.Hour, Lead: -time.Hour, Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}},
+	c := must(store.Claim(t.Context(), durablestore.ClaimRequest{
+		Node: "a", Ahead: time.Hour, Lead: -time.Hour, Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}},
 	}))
 	if len(c.Jobs) != 1 || c.Jobs[0].State != durable.Claimed {
 		t.Fatalf("claimed %+v", c)

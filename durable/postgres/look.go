@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // report notes what a node reports. The order keeps two nodes from waiting for each other.
@@ -23,7 +24,7 @@ const report = `with details as (
 		note = excluded.note, noted = excluded.noted where executor_progress.epoch <= excluded.epoch`
 
 // Report notes what a node reports.
-func (s *Store) Report(ctx context.Context, node string, r durable.Report) error {
+func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	n := len(r.Progress)
 	ids, notes := make([]pgtype.UUID, n), make([]string, n)
 	epochs, done, total, noted := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
@@ -65,6 +66,6 @@ func (s *Store) Output(ctx context.Context, id durable.ID, seq int64) (data []by
 }
 
 // Dead returns the jobs that are dead.
-func (s *Store) Dead(ctx context.Context, limit int) ([]durable.DeadJob, error) {
+func (s *Store) Dead(ctx context.Context, limit int) ([]store.DeadJob, error) {
 	return sqlrow.ScanDead(s.calls.QueryContext(ctx, sqlrow.ReadDead+"$1", limit))
 }

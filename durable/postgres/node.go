@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Now returns the server's time.
@@ -50,7 +51,7 @@ var heartbeat = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now)
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job. As long as no node is dead, no kind is
 // paused and nothing is to be canceled it is one statement.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w store.Watch) (store.HeartbeatResult, error) {
 	p, err := do(ctx, each(s.db), func(q querier) (p pulse, err error) {
 		high, normal, low := s.floors.of(w.Kinds)
 		var now int64
@@ -60,29 +61,29 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 		return p, err
 	})
 	if err != nil {
-		return durable.HeartbeatResult{}, err
+		return store.HeartbeatResult{}, err
 	}
 	s.floors.heard(sqlrow.Micros(p.Now))
 	if p.dead || !p.Alive {
 		r, err := do(ctx, together(s.db), func(tx querier) (reaped, error) { return reap(ctx, tx, node) })
 		s.floors.reset()
 		if err != nil {
-			return durable.HeartbeatResult{}, err
+			return store.HeartbeatResult{}, err
 		}
 		p.Freed, p.Dead = r.freed, r.dead
 	}
 	if p.paused {
 		if p.Paused, err = s.PausedKinds(ctx); err != nil {
-			return durable.HeartbeatResult{}, err
+			return store.HeartbeatResult{}, err
 		}
 	}
 	if p.wanted {
 		jobs, err := sqlrow.ScanAll(s.db.QueryContext(ctx, selectToCancel, node))
 		if err != nil {
-			return durable.HeartbeatResult{}, err
+			return store.HeartbeatResult{}, err
 		}
 		for _, j := range jobs {
-			p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+			p.Canceled = append(p.Canceled, store.Ref{ID: j.ID, Epoch: j.Epoch})
 		}
 	}
 	return p.HeartbeatResult, nil
@@ -90,14 +91,14 @@ func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
 
 // pulse is what a heartbeat's statement answers.
 type pulse struct {
-	durable.HeartbeatResult
+	store.HeartbeatResult
 	dead, wanted, paused bool // there is something of the sort
 }
 
 // selectToCancel selects what a node runs that is to be canceled.
 var selectToCancel = sqlrow.SQL(selectJob + "where state in {Held} and owner = $1 and pending = {PendingCancel}")
 
-// reapJobs, which has durable.ReapDelay in it, frees what nodes hold that are not there any more: transition.Reap in
+// reapJobs, which has store.ReapDelay in it, frees what nodes hold that are not there any more: transition.Reap in
 // one statement, however much it is, as it must be done well within the lease of the node that does it.
 var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 	held as materialized (
@@ -123,7 +124,7 @@ var reapJobs = sqlrow.SQL(`with n as materialized (select ` + clock + ` as now),
 			attempt = case when not o.dead and j.next_due <> 0 then 0 else o.attempt end,
 			pending = {PendingNone}, next_due = 0, owner = '', epoch = least(j.epoch + 1, {Most}),
 			runs = least(j.runs + o.begun, {Most}), lost = least(j.lost + o.begun, {MostSmall}),
-			suspect = j.suspect or j.state = {Running}, updated = n.now,
+			suspect = j.suspect or j.state = {Granted}, updated = n.now,
 			error = case o.begun when 1 then 'durable: node ' || o.owner || ' was lost' else j.error end, label = case o.begun when 1 then '' else j.label end
 		from o, n where j.id = o.id
 		returning o.*, j.runs, j.error, n.now

@@ -8,6 +8,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A transaction that is open on a job of a dead node does not keep the others of its jobs from being freed, nor nodes
@@ -20,8 +21,8 @@ func TestHeartbeatSkipsLockedJobs(t *testing.T) {
 			must(store.Join(t.Context(), "alive", time.Hour))
 			end := leaveOpen(t, store, lockJob, uuidText(jobs[1]))
 			if departure == "dies" {
-				must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
-				if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive ||
+				must(store.Heartbeat(t.Context(), "dead", -time.Second, durablestore.Watch{}))
+				if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durablestore.Watch{}); err != nil || !p.Alive ||
 					p.Freed != 2 {
 					t.Fatalf("answer is %+v: %v", p, err)
 				}
@@ -29,18 +30,18 @@ func TestHeartbeatSkipsLockedJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c := must(store.Claim(t.Context(),
-				durable.ClaimRequest{Node: "dead", Limit: 9,
-					Kinds: []durable.KindLimit{{Kind: "k", Max: 9}}})); len(c.Jobs) != 0 {
+				durablestore.ClaimRequest{Node: "dead", Limit: 9,
+					Kinds: []durablestore.KindLimit{{Kind: "k", Max: 9}}})); len(c.Jobs) != 0 {
 				t.Errorf("the dead node claimed %d jobs", len(c.Jobs))
 			}
-			if p, err := store.Heartbeat(soon(t), "dead", time.Hour, durable.Watch{}); err != nil || p.Alive {
+			if p, err := store.Heartbeat(soon(t), "dead", time.Hour, durablestore.Watch{}); err != nil || p.Alive {
 				t.Errorf("the dead node's answer is %+v: %v", p, err)
 			}
-			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 0 {
+			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durablestore.Watch{}); err != nil || p.Freed != 0 {
 				t.Errorf("answer is %+v: %v", p, err)
 			}
 			end()
-			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
+			if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durablestore.Watch{}); err != nil || p.Freed != 1 {
 				t.Errorf("answer is %+v: %v", p, err)
 			}
 			if got := must(store.Get(t.Context(), jobs[1].ID)); got.State != durable.Waiting || got.Owner != "" {
@@ -56,13 +57,13 @@ func TestHeartbeatSkipsLockedNode(t *testing.T) {
 	store := open(t, dsn(t))
 	claimed(t, store, "dead", 1, 0)
 	must(store.Join(t.Context(), "alive", time.Hour))
-	must(store.Heartbeat(t.Context(), "dead", -time.Second, durable.Watch{}))
+	must(store.Heartbeat(t.Context(), "dead", -time.Second, durablestore.Watch{}))
 	end := leaveOpen(t, store, "select from executor_node where id = 'dead' for key share")
-	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
+	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durablestore.Watch{}); err != nil || !p.Alive || p.Freed != 0 {
 		t.Errorf("answer is %+v: %v", p, err)
 	}
 	end()
-	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durable.Watch{}); err != nil || p.Freed != 1 {
+	if p, err := store.Heartbeat(soon(t), "alive", time.Hour, durablestore.Watch{}); err != nil || p.Freed != 1 {
 		t.Errorf("answer is %+v: %v", p, err)
 	}
 }
@@ -92,11 +93,11 @@ func TestReleaseReportsCallsUnderWay(t *testing.T) {
 	store := open(t, dsn(t))
 	must(store.Join(t.Context(), "a", time.Hour))
 	j := must(store.Insert(t.Context(),
-		[]durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durable.Placement{}))[0].Job
+		[]durable.NewJob{{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}}, durablestore.Placement{}))[0].Job
 	tx := must(store.DB().BeginTx(t.Context(), nil))
 	defer tx.Rollback()
 	must(tx.Exec("select from executor_node where id = 'a' for key share"))
-	must(tx.Exec(sqlrow.SQL("update executor_job set state = {Running}, owner = 'a', epoch = 1 where id = $1"), uuidText(j)))
+	must(tx.Exec(sqlrow.SQL("update executor_job set state = {Granted}, owner = 'a', epoch = 1 where id = $1"), uuidText(j)))
 	if left, err := store.Release(soon(t), "a", nil); err != nil || !left {
 		t.Errorf("before the commit left is %v: %v", left, err)
 	}
@@ -135,7 +136,7 @@ func TestHeartbeatCutsLeaseAfterClockWasPutBack(t *testing.T) {
 	must(store.Join(t.Context(), "dead", time.Minute))
 	must(store.Join(t.Context(), "alive", time.Minute))
 	must(store.DB().Exec("update executor_node set lease_until = lease_until + 3600000000"))
-	p := must(store.Heartbeat(t.Context(), "alive", time.Minute, durable.Watch{}))
+	p := must(store.Heartbeat(t.Context(), "alive", time.Minute, durablestore.Watch{}))
 	var until int64
 	if err := store.DB().QueryRow("select lease_until from executor_node where id = 'dead'").Scan(&until); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/poisontest"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // makeFifth makes the schema of a store that of the fifth version, the last that took any number.
@@ -62,7 +63,7 @@ func TestHistoryNewerThanJobs(t *testing.T) {
 	must(store.DB().Exec(`insert into executor_run (job, seq, occurrence, attempt, epoch, node, started, finished, verdict, error)
 		select id, 1, 0, 1, 1, 'x', 0, 0, 0, '' from executor_job`))
 	j := must(store.Get(t.Context(), runs))
-	must(store.Commit(t.Context(), durable.CommitRequest{Node: "dead",
-		Begun: []durable.Begin{{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}}}))
+	must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "dead",
+		Begun: []durablestore.Begin{{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}}}))
 	poisontest.Judge(t, store)
 }

@@ -14,6 +14,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -62,8 +63,8 @@ func TestOpenPoolUsedUpCostsNoLease(t *testing.T) {
 	store := openPool(t, p)
 	must(store.Join(t.Context(), "node", time.Hour))
 	a, b := must(p.Acquire(t.Context())), must(p.Acquire(t.Context()))
-	beat := must(store.Heartbeat(soon(t), "node", time.Hour, durable.Watch{}))
-	must(store.Claim(soon(t), durable.ClaimRequest{Node: "node", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}}))
+	beat := must(store.Heartbeat(soon(t), "node", time.Hour, durablestore.Watch{}))
+	must(store.Claim(soon(t), durablestore.ClaimRequest{Node: "node", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}}))
 	if !beat.Alive {
 		t.Error("the node is dead")
 	}
@@ -89,7 +90,7 @@ func TestOpenPoolLeavesThePoolAsItIs(t *testing.T) {
 		c.ConnConfig.RuntimeParams["synchronous_commit"] = "remote_apply"
 	})
 	store := must(postgres.OpenPool(t.Context(), p))
-	must(store.Insert(t.Context(), schedules(1, "1m0s"), durable.Placement{}))
+	must(store.Insert(t.Context(), schedules(1, "1m0s"), durablestore.Placement{}))
 	must(store.Join(t.Context(), "node", time.Hour))
 	made := p.Stat().TotalConns()
 	if n := before.Load(); n != after.Load() || n <= int64(made) {

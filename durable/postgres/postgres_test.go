@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -60,7 +61,7 @@ func TestStoreKeepsConnectionsForNode(t *testing.T) {
 	for range 20 {
 		leaveOpen(t, store, "select 1")
 	}
-	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(soon(t), "a", time.Hour, durablestore.Watch{}); err != nil || !p.Alive {
 		t.Errorf("answer is %+v: %v", p, err)
 	}
 }

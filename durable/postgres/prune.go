@@ -30,7 +30,7 @@ func pruneJobs(state durable.State) string {
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
-	select from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Running})`)
+	select from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
 
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {

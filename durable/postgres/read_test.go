@@ -10,6 +10,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A key, a kind or a prefix that no job can have, such as one with a zero byte, which PostgreSQL has no text for, is of
@@ -66,31 +67,31 @@ func TestChangeThatWaitsLeavesConnections(t *testing.T) {
 		"register": {"select from executor_job for update", 10, true, func(ctx context.Context, store durable.Store) error {
 			again := periodic
 			again.ID, again.Schedule = durable.NewID(), "rate:2s"
-			_, err := store.Insert(ctx, []durable.NewJob{again}, durable.Placement{})
+			_, err := store.Insert(ctx, []durable.NewJob{again}, durablestore.Placement{})
 			return err
 		}},
 		"insert": {"lock table executor_job in share mode", 10, false, func(ctx context.Context, store durable.Store) error {
 			j := once
 			j.ID = durable.NewID()
-			_, err := store.Insert(ctx, []durable.NewJob{j}, durable.Placement{})
+			_, err := store.Insert(ctx, []durable.NewJob{j}, durablestore.Placement{})
 			return err
 		}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			store := open(t, dsn(t))
 			must(store.Join(t.Context(), "a", time.Hour))
-			must(store.Insert(t.Context(), []durable.NewJob{periodic}, durable.Placement{}))
+			must(store.Insert(t.Context(), []durable.NewJob{periodic}, durablestore.Placement{}))
 			end := leaveOpen(t, store, test.lock)
 			errs := make(chan error, calls)
 			for range calls {
 				go func() { errs <- test.call(t.Context(), store) }()
 			}
 			waitForWaiting(t, store, test.waiting)
-			if p, err := store.Heartbeat(soon(t), "a", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+			if p, err := store.Heartbeat(soon(t), "a", time.Hour, durablestore.Watch{}); err != nil || !p.Alive {
 				t.Errorf("answer is %+v: %v", p, err)
 			}
 			if test.adding {
-				if _, err := store.Insert(soon(t), []durable.NewJob{once}, durable.Placement{}); err != nil {
+				if _, err := store.Insert(soon(t), []durable.NewJob{once}, durablestore.Placement{}); err != nil {
 					t.Errorf("insert: %v", err)
 				}
 				if _, err := store.Get(soon(t), once.ID); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -33,16 +34,16 @@ func TestMigrateFirstSchema(t *testing.T) {
 	store := open(t, dsn)
 	held := claimed(t, store, "a", 2, 0)
 	j, over := held[0], held[1]
-	end := durable.Outcome{Ref: durable.Ref{ID: over.ID, Epoch: over.Epoch}, State: durable.Succeeded,
+	end := durable.Outcome{Ref: durablestore.Ref{ID: over.ID, Epoch: over.Epoch}, State: durable.Succeeded,
 		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
-	must(store.Commit(t.Context(), durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}))
+	must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}))
 	makeFirst(store)
 	migrated := open(t, dsn)
 	must(migrated.Join(t.Context(), "b", time.Hour))
-	if p := must(migrated.Heartbeat(t.Context(), "b", time.Hour, durable.Watch{})); p.Freed != 0 || !p.Alive {
+	if p := must(migrated.Heartbeat(t.Context(), "b", time.Hour, durablestore.Watch{})); p.Freed != 0 || !p.Alive {
 		t.Errorf("answer is %+v", p)
 	}
-	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{})); !p.Alive {
+	if p := must(migrated.Heartbeat(t.Context(), "a", time.Hour, durablestore.Watch{})); !p.Alive {
 		t.Error("the node of the older program was taken for dead")
 	}
 	failed := durable.LatestFilter{Verdicts: []durable.Verdict{durable.RunFailed}, Limit: 2}
@@ -203,8 +204,8 @@ func TestMaxConns(t *testing.T) {
 			key := fmt.Sprint("key", i%5)
 			for range 5 {
 				must(store.Insert(t.Context(), []durable.NewJob{{ID: durable.NewID(), Key: key, Kind: "k", Schedule: "once",
-					Attempts: 1}}, durable.Placement{}))
-				must(store.Heartbeat(t.Context(), "a", time.Hour, durable.Watch{}))
+					Attempts: 1}}, durablestore.Placement{}))
+				must(store.Heartbeat(t.Context(), "a", time.Hour, durablestore.Watch{}))
 			}
 		})
 	}

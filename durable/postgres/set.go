@@ -14,6 +14,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
@@ -43,7 +44,7 @@ type insertion struct {
 // however many they are. They are added in the order of their keys, so that programs which add the same ones at the same
 // time wait for each other, and not in a circle. If one of several can't have its key, the error is a conflictError.
 func insertAll(ctx context.Context, tx querier, jobs []durable.NewJob, before []durable.InsertResult,
-	p durable.Placement, callers bool) ([]durable.InsertResult, error) {
+	p store.Placement, callers bool) ([]durable.InsertResult, error) {
 	placed := make([]durable.InsertResult, len(jobs))
 	copy(placed, before)
 	in := insertion{querier: tx, jobs: jobs, placed: placed, was: make([]durable.Job, len(jobs))}
@@ -98,7 +99,7 @@ func (in *insertion) some(places []int) []durable.NewJob {
 }
 
 // add adds the jobs at these places, and returns the places of those that are there.
-func (in *insertion) add(ctx context.Context, places []int, p durable.Placement, callers bool) (there []int, err error) {
+func (in *insertion) add(ctx context.Context, places []int, p store.Placement, callers bool) (there []int, err error) {
 	added, err := insert(ctx, in, in.some(places), p, false, callers)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // schedules returns n new jobs with keys, at a rate.
@@ -50,7 +51,7 @@ func TestInsertOfSeveralTogether(t *testing.T) {
 				k := (i*7 + p*13) % n
 				jobs[i], jobs[k] = jobs[k], jobs[i]
 			}
-			placed, err := store.Insert(t.Context(), jobs, durable.Placement{})
+			placed, err := store.Insert(t.Context(), jobs, durablestore.Placement{})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

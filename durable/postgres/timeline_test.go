@@ -11,6 +11,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest/pgserver"
 )
 
@@ -28,7 +29,7 @@ func TestStoreRefusesPrimaryThatCameBack(t *testing.T) {
 	old := map[string]*postgres.Store{"a store": store, "a store over a pool": over}
 	insert := func(ctx context.Context, store *postgres.Store) error {
 		job := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
-		_, err := store.Insert(ctx, []durable.NewJob{job}, durable.Placement{})
+		_, err := store.Insert(ctx, []durable.NewJob{job}, durablestore.Placement{})
 		return err
 	}
 	count := func(s *pgserver.Server) (n int) {

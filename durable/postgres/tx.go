@@ -15,6 +15,7 @@ import (
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/argument"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Tx returns a transaction of pgx's own, of a pgxpool.Pool or a pgx.Conn, for ScheduleTx and CompleteTx, with the same
@@ -179,7 +180,7 @@ func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJ
 		by = savepoint(q)
 	}
 	placed, err := do(ctx, by, func(q querier) ([]durable.InsertResult, error) {
-		return insertAll(ctx, q, jobs, nil, durable.Placement{}, true)
+		return insertAll(ctx, q, jobs, nil, store.Placement{}, true)
 	})
 	if conflict := (*conflictError)(nil); errors.As(err, &conflict) {
 		return conflict.results, nil
@@ -217,10 +218,10 @@ func savepoint(q querier) way {
 }
 
 // CompleteTx commits in the caller's transaction.
-func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
+func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b store.CommitRequest) (store.CommitResult, error) {
 	q, err := in(tx)
 	if err != nil {
-		return durable.CommitResult{}, err
+		return store.CommitResult{}, err
 	}
-	return do(ctx, within(q), func(q querier) (durable.CommitResult, error) { return s.commitAll(ctx, q, b, picky) })
+	return do(ctx, within(q), func(q querier) (store.CommitResult, error) { return s.commitAll(ctx, q, b, picky) })
 }

@@ -6,15 +6,16 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Commit confirms claims and commits outcomes.
-func (s *Store) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.CommitResult, error) { return q.commitAll(b) })
+func (s *Store) Commit(ctx context.Context, b store.CommitRequest) (store.CommitResult, error) {
+	return do(ctx, s.writer, func(q *querier) (store.CommitResult, error) { return q.commitAll(b) })
 }
 
-func (q *querier) commitAll(b durable.CommitRequest) (durable.CommitResult, error) {
-	a := durable.CommitResult{Now: now()}
+func (q *querier) commitAll(b store.CommitRequest) (store.CommitResult, error) {
+	a := store.CommitResult{Now: now()}
 	for _, r := range b.Ended {
 		if _, err := q.exec("delete from executor_begun where job = ? and epoch = ?", r.ID[:], r.Epoch); err != nil {
 			return a, err
@@ -45,7 +46,7 @@ func (q *querier) commitAll(b durable.CommitRequest) (durable.CommitResult, erro
 
 // confirmJob is transition.Confirm as a statement. Reading the row, changing it in Go and writing it back is one
 // statement more for each confirm and outcome, and takes a third of the throughput.
-var confirmJob = sqlrow.SQL(`update executor_job set state = {Running},
+var confirmJob = sqlrow.SQL(`update executor_job set state = {Granted},
 	occurrence = case when ?1 <> 0 then ?1 else occurrence end, updated = ?2
 	where id = ?3 and epoch = ?4 and state in {Held}`)
 
@@ -59,7 +60,7 @@ var commitJob = sqlrow.SQL(`update executor_job set
 	attempt = case when (?1 = {Waiting} or ?2 = 0 or schedule = 'once') and next_due <> 0 then 0 else ?4 end,
 	pending = {PendingNone}, next_due = 0, owner = '', error = ?5, result = coalesce(?6, result), runs = min(runs + ?7, {Most}), updated = ?8,
 	lost = case when ?11 then 0 else lost end, suspect = suspect and not ?11, label = ?12
-	where id = ?9 and epoch = ?10 and state = {Running}`)
+	where id = ?9 and epoch = ?10 and state = {Granted}`)
 
 // addRun adds a line to the history. It is an insert of values, as one of a select could fail in the middle: for that
 // SQLite copies each page that it changes.
@@ -67,7 +68,7 @@ const addRun = "insert into executor_run (" + sqlrow.RunColumns + `, output)
 	values (?, (select runs from executor_job where id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`
 
 // commit commits one outcome, and reports whether it is committed: now, or before.
-func (q *querier) commit(o *durable.Outcome, b durable.CommitRequest, now int64) (bool, error) {
+func (q *querier) commit(o *durable.Outcome, b store.CommitRequest, now int64) (bool, error) {
 	recorded := int64(1)
 	if o.Unrecorded {
 		recorded = 0
@@ -103,7 +104,7 @@ var pruneJobs = sqlrow.SQL(`delete from executor_job where rowid in
 
 // forgetBegun forgets runs that are over: the node that had them was lost, or has not said so.
 var forgetBegun = sqlrow.SQL(`delete from executor_begun where not exists (
-	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Running})`)
+	select 1 from executor_job j where j.id = executor_begun.job and j.epoch = executor_begun.epoch and j.state = {Granted})`)
 
 // Prune removes what has been kept for long enough.
 func (s *Store) Prune(ctx context.Context, r durable.Retention) (int, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
@@ -48,11 +49,11 @@ func (q *querier) alive(node string) (bool, error) {
 
 // Insert adds jobs.
 func (s *Store) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p store.Placement) ([]durable.InsertResult, error) {
 	return do(ctx, s.writer, func(q *querier) ([]durable.InsertResult, error) { return q.insert(jobs, p) })
 }
 
-func (q *querier) insert(jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (q *querier) insert(jobs []durable.NewJob, p store.Placement) ([]durable.InsertResult, error) {
 	alive := false
 	if p.Node != "" {
 		var err error
@@ -110,7 +111,7 @@ func (q *querier) conflict(jobs []durable.NewJob, placed []durable.InsertResult,
 	return conflict, nil
 }
 
-func (q *querier) insertOne(n durable.NewJob, p durable.Placement, alive bool,
+func (q *querier) insertOne(n durable.NewJob, p store.Placement, alive bool,
 	now time.Time) (durable.InsertResult, error) {
 	j := transition.New(n, p, alive, now)
 	added, err := q.exec(insertJob+" on conflict do nothing", sqlrow.Values(&j, j.ID[:])...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Keys with a prefix are all found, be they taken to be few or many, and in a file in which texts have another order
@@ -30,7 +31,7 @@ func TestListOfPrefix(t *testing.T) {
 				jobs[i] = durable.NewJob{ID: durable.NewID(), Key: fmt.Sprint(prefix, i), Kind: "k", Schedule: "once",
 					Attempts: 1}
 			}
-			if _, err := s.Insert(t.Context(), jobs, durable.Placement{}); err != nil {
+			if _, err := s.Insert(t.Context(), jobs, store.Placement{}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.List(t.Context(), durable.Filter{Prefix: prefix, Limit: 2 * few})

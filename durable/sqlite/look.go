@@ -9,10 +9,11 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Report notes what a node reports.
-func (s *Store) Report(ctx context.Context, node string, r durable.Report) error {
+func (s *Store) Report(ctx context.Context, node string, r store.Report) error {
 	return s.writer.do(ctx, func(q *querier) error {
 		if r.Details != nil {
 			if _, err := q.exec("update executor_node set info = ? where id = ?", sqlrow.Details(r.Details), node); err != nil {
@@ -78,6 +79,6 @@ func (s *Store) Output(ctx context.Context, id durable.ID, seq int64) (data []by
 }
 
 // Dead returns the jobs that are dead.
-func (s *Store) Dead(ctx context.Context, limit int) ([]durable.DeadJob, error) {
+func (s *Store) Dead(ctx context.Context, limit int) ([]store.DeadJob, error) {
 	return sqlrow.ScanDead(s.read.QueryContext(ctx, sqlrow.ReadDead+"?", limit))
 }

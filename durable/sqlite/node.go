@@ -7,6 +7,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/sqlrow"
+	"github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/store/transition"
 )
 
@@ -26,8 +27,8 @@ func (s *Store) Join(ctx context.Context, node string, lease time.Duration) (tim
 
 // Heartbeat renews a lease, frees what dead nodes hold, and looks for a job.
 func (s *Store) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.HeartbeatResult, error) {
+	w store.Watch) (store.HeartbeatResult, error) {
+	return do(ctx, s.writer, func(q *querier) (store.HeartbeatResult, error) {
 		p, err := q.beat(node, lease)
 		if err == nil {
 			p.Due, err = q.due(w, p.Now)
@@ -47,7 +48,7 @@ var (
 var dueJob = sqlrow.SQL("select exists (select 1 from executor_job where state = {Waiting} and kind = ? and priority = ? and due <= ?)")
 
 // due reports whether a job that w asks for is there.
-func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
+func (q *querier) due(w store.Watch, now time.Time) (bool, error) {
 	for p := durable.High; p >= durable.Low; p-- {
 		for _, kind := range w.Kinds {
 			found := false
@@ -59,8 +60,8 @@ func (q *querier) due(w durable.Watch, now time.Time) (bool, error) {
 	return false, nil
 }
 
-func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResult, error) {
-	p := durable.HeartbeatResult{Now: now()}
+func (q *querier) beat(node string, lease time.Duration) (store.HeartbeatResult, error) {
+	p := store.HeartbeatResult{Now: now()}
 	// After a jump of the clock other leases begin anew or are cut down.
 	_, err := q.exec(`update executor_node set lease_until = ?1 + lease where id <> ?2 and lease > 0
 		and (lease_until > ?1 + lease + 1000000 or lease_until < ?1 and (select lease_until < ?1 from executor_node where id = ?2))`, micros(p.Now), node)
@@ -106,7 +107,7 @@ func (q *querier) beat(node string, lease time.Duration) (durable.HeartbeatResul
 	}
 	wanted, err := sqlrow.ScanAll(q.query(selectToCancel, node))
 	for _, j := range wanted {
-		p.Canceled = append(p.Canceled, durable.Ref{ID: j.ID, Epoch: j.Epoch})
+		p.Canceled = append(p.Canceled, store.Ref{ID: j.ID, Epoch: j.Epoch})
 	}
 	return p, err
 }
@@ -153,18 +154,18 @@ var heldOfKind = sqlrow.SQL(`select count(*) from executor_node n cross join exe
 
 // claimJobs claims jobs of one kind and priority.
 var claimJobs = sqlrow.SQL(`update executor_job
-	set state = case when due <= ?1 then {Running} else {Claimed} end, owner = ?2, epoch = min(epoch + 1, {Most}), updated = ?3
+	set state = case when due <= ?1 then {Granted} else {Claimed} end, owner = ?2, epoch = min(epoch + 1, {Most}), updated = ?3
 	where rowid in (select rowid from executor_job where state = {Waiting} and kind = ?4 and priority = ?5 and due <= ?6 order by due limit ?7)
 	returning ` + sqlrow.Claimed)
 
 // Claim makes waiting jobs those of a node. It reads the index once for each priority of each kind.
-func (s *Store) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
-	return do(ctx, s.writer, func(q *querier) (durable.ClaimResult, error) { return q.claim(r) })
+func (s *Store) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
+	return do(ctx, s.writer, func(q *querier) (store.ClaimResult, error) { return q.claim(r) })
 }
 
-func (q *querier) claim(r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (q *querier) claim(r store.ClaimRequest) (store.ClaimResult, error) {
 	r.Kinds = slices.Clone(r.Kinds)
-	c := durable.ClaimResult{Now: now()}
+	c := store.ClaimResult{Now: now()}
 	alive, err := q.alive(r.Node)
 	if err != nil || !alive {
 		return c, err

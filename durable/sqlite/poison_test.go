@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/poisontest"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // A row that is not as ours are is declined by the database, or does no harm; one that an older store has, which may be
@@ -65,8 +65,8 @@ func TestHistoryNewerThanJobs(t *testing.T) {
 	defer store.Close()
 	_, runs := poisontest.Fill(t, store)
 	j := must(store.Get(t.Context(), runs))
-	must(store.Commit(t.Context(), durable.CommitRequest{Node: "dead",
-		Begun: []durable.Begin{{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}}}))
+	must(store.Commit(t.Context(), durablestore.CommitRequest{Node: "dead",
+		Begun: []durablestore.Begin{{Ref: durablestore.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}}}))
 	must(store.writer.conn.ExecContext(context.Background(), `insert into executor_run (job, seq, occurrence, attempt, epoch, node,
 		started, finished, verdict, error) select id, 1, 0, 1, 1, 'x', 0, 0, 0, '' from executor_job`))
 	poisontest.Judge(t, store)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // execute runs statements on a connection of its own.
@@ -38,16 +39,16 @@ func TestMigrateFirstSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 3}
-	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{Node: "a", Limit: 1}); err != nil {
+	if _, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{Node: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	over := durable.NewJob{ID: durable.NewID(), Key: "over", Kind: "k", Schedule: "once", Attempts: 3}
-	if _, err := store.Insert(t.Context(), []durable.NewJob{over}, durable.Placement{Node: "a", Limit: 1}); err != nil {
+	if _, err := store.Insert(t.Context(), []durable.NewJob{over}, durablestore.Placement{Node: "a", Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
-	end := durable.Outcome{Ref: durable.Ref{ID: over.ID, Epoch: 1}, State: durable.Succeeded,
+	end := durable.Outcome{Ref: durablestore.Ref{ID: over.ID, Epoch: 1}, State: durable.Succeeded,
 		Run: durable.Run{Verdict: durable.RunFailed, Finished: time.Now()}}
-	b := durable.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}
+	b := durablestore.CommitRequest{Node: "a", Outcomes: []durable.Outcome{end}, History: 9}
 	if _, err := store.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestMigrateFirstSchema(t *testing.T) {
 		if _, err := store.Join(t.Context(), "b", time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durable.Watch{}); err != nil || !p.Alive ||
+		if p, err := store.Heartbeat(t.Context(), node, time.Hour, durablestore.Watch{}); err != nil || !p.Alive ||
 			p.Freed != 0 {
 			t.Errorf("answer is %+v: %v", p, err)
 		}
@@ -99,14 +100,14 @@ func TestHeartbeatCutsLeaseAfterClockWasPutBack(t *testing.T) {
 		}
 	}
 	execute(t, store, "update executor_node set lease_until = lease_until + 3600000000")
-	if _, err := store.Heartbeat(t.Context(), "alive", 40*time.Hour, durable.Watch{}); err != nil {
+	if _, err := store.Heartbeat(t.Context(), "alive", 40*time.Hour, durablestore.Watch{}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, store, "create table t (n integer check (n = 0))", // an error, unless it is 0
 		"insert into t select count(*) from executor_node where lease_until - lease > strftime('%s', 'now') * 1000000 + 60000000")
 }
 
-var _ durable.TxStore = (*sqlite.Store)(nil)
+var _ durablestore.TxStore = (*sqlite.Store)(nil)
 
 // A program uses a file that a newer one has made if that says that it may be used by programs of its version.
 func TestOpenNewerSchemaThatAllowsIt(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 	"github.com/executor-go/executor/durable/storetest"
 )
 
@@ -122,7 +123,7 @@ func TestCloseLeavesWholeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Schedule: "once", Attempts: 1}
-	_, err = store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})
+	_, err = store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{})
 	if err == nil {
 		_, err = store.Get(t.Context(), j.ID) // by a connection that reads
 	}
@@ -148,7 +149,7 @@ func TestStoreOutlastsFullDisk(t *testing.T) {
 	accepted := 0
 	add := func() error {
 		j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, 4000), Schedule: "once", Attempts: 1}
-		_, err := store.Insert(t.Context(), []durable.NewJob{j}, durable.Placement{})
+		_, err := store.Insert(t.Context(), []durable.NewJob{j}, durablestore.Placement{})
 		return err
 	}
 	for err == nil {
@@ -190,7 +191,7 @@ func TestWriterCallGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	claimed := make(chan error, 1)
 	go func() {
-		_, err := store.Claim(ctx, durable.ClaimRequest{Node: "node", Limit: 1, Kinds: []durable.KindLimit{{Kind: "k", Max: 1}}})
+		_, err := store.Claim(ctx, durablestore.ClaimRequest{Node: "node", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: "k", Max: 1}}})
 		claimed <- err
 	}()
 	cancel()
@@ -200,7 +201,7 @@ func TestWriterCallGivenUp(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := store.Heartbeat(t.Context(), "node", time.Hour, durable.Watch{}); err != nil || !p.Alive {
+	if p, err := store.Heartbeat(t.Context(), "node", time.Hour, durablestore.Watch{}); err != nil || !p.Alive {
 		t.Errorf("Beat: %+v, %v", p, err)
 	}
 }
@@ -225,7 +226,7 @@ func TestStoreReportsLoneNode(t *testing.T) {
 	s := open(t)
 	alone := func(want bool) {
 		t.Helper()
-		p, err := s.Heartbeat(t.Context(), "a", time.Minute, durable.Watch{})
+		p, err := s.Heartbeat(t.Context(), "a", time.Minute, durablestore.Watch{})
 		if err != nil || p.Alone != want {
 			t.Errorf("alone is %t, want %t; error %v", p.Alone, want, err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/internal/argument"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // GetTx returns a job as the caller's transaction sees it. The transaction locks it already if it began as a writer, as
@@ -26,13 +27,13 @@ func (s *Store) GetTx(ctx context.Context, tx durable.Tx, id durable.ID) (durabl
 func (s *Store) InsertTx(ctx context.Context, tx durable.Tx, jobs []durable.NewJob) ([]durable.InsertResult, error) {
 	return inTx(ctx, tx, func(q *querier) ([]durable.InsertResult,
 		error) {
-		return q.insert(jobs, durable.Placement{})
+		return q.insert(jobs, store.Placement{})
 	})
 }
 
 // CompleteTx commits in the caller's transaction.
-func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b durable.CommitRequest) (durable.CommitResult, error) {
-	return inTx(ctx, tx, func(q *querier) (durable.CommitResult, error) { return q.commitAll(b) })
+func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b store.CommitRequest) (store.CommitResult, error) {
+	return inTx(ctx, tx, func(q *querier) (store.CommitResult, error) { return q.commitAll(b) })
 }
 
 // inTx runs fn in a caller's transaction, and closes the statements that fn has prepared: the transaction would keep

@@ -13,6 +13,7 @@ import (
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // counting opens connections that count the statements which are not closed.
@@ -78,7 +79,7 @@ func TestTxKeepsNoStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := store.CompleteTx(t.Context(), tx,
-			durable.CommitRequest{Confirms: []durable.Confirm{{Ref: durable.Ref{ID: j.ID}}}}); err != nil {
+			durablestore.CommitRequest{Confirms: []durablestore.Confirm{{Ref: durablestore.Ref{ID: j.ID}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // adds returns a call that adds a job of that size, and then does more.
 func adds(t *testing.T, size int, more func()) *call {
 	j := durable.NewJob{ID: durable.NewID(), Kind: "k", Payload: make([]byte, size), Schedule: "once", Attempts: 1}
 	return &call{over: t.Context().Done(), done: make(chan struct{}), fn: func(q *querier) error {
-		_, err := q.insert([]durable.NewJob{j}, durable.Placement{})
+		_, err := q.insert([]durable.NewJob{j}, store.Placement{})
 		more()
 		return err
 	}}

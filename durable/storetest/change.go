@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A canceled job is not claimed any more.
@@ -252,7 +253,7 @@ func deletes(b *bench) {
 	if b.confirm(node, claimed) {
 		b.Error("a job that is gone was confirmed")
 	}
-	if again := b.insert(job(0, key("runs"), every("1h0m0s")), durable.Placement{}); !again.Changed {
+	if again := b.insert(job(0, key("runs"), every("1h0m0s")), store.Placement{}); !again.Changed {
 		b.Errorf("the key is not free: %+v", again)
 	}
 	b.same(must(b.store.List(b.Context(), durable.Filter{})), confirmed, b.get(must(b.store.Find(b.Context(), "runs")).ID))

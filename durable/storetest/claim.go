@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
-func kinds(names ...string) []durable.KindLimit {
-	var ks []durable.KindLimit
+func kinds(names ...string) []store.KindLimit {
+	var ks []store.KindLimit
 	for _, name := range names {
-		ks = append(ks, durable.KindLimit{Kind: name, Max: 10})
+		ks = append(ks, store.KindLimit{Kind: name, Max: 10})
 	}
 	return ks
 }
@@ -43,7 +44,7 @@ func (b *bench) same(got []durable.Job, want ...durable.Job) {
 func claimEarliest(b *bench) {
 	node := b.node("a")
 	third, first, second := b.add(-time.Second), b.add(-3*time.Second), b.add(-2*time.Second)
-	r := durable.ClaimRequest{Node: node, Limit: 2, Kinds: kinds("k")}
+	r := store.ClaimRequest{Node: node, Limit: 2, Kinds: kinds("k")}
 	b.same(b.claimBy(r), first, second)
 	b.same(b.claimBy(r), third)
 }
@@ -57,7 +58,7 @@ func claimUrgent(b *bench) {
 	low := b.add(-3*time.Second, urgency(durable.Low))
 	normal := b.add(-2 * time.Second)
 	high := b.add(-time.Second, urgency(durable.High))
-	r := durable.ClaimRequest{Node: node, Limit: 1, Kinds: kinds("other", "k")}
+	r := store.ClaimRequest{Node: node, Limit: 1, Kinds: kinds("other", "k")}
 	for _, want := range []durable.Job{high, normal, low} {
 		b.same(b.claimBy(r), want)
 	}
@@ -101,8 +102,8 @@ func claimLimits(b *bench) {
 			j.Priority = durable.Priority(i/3 - 1)
 		})
 	}
-	r := durable.ClaimRequest{Node: node, Limit: 6,
-		Kinds: []durable.KindLimit{{Kind: "x", Max: 1}, {Kind: "y", Max: 2}, {Kind: "z", Max: 9}}}
+	r := store.ClaimRequest{Node: node, Limit: 6,
+		Kinds: []store.KindLimit{{Kind: "x", Max: 1}, {Kind: "y", Max: 2}, {Kind: "z", Max: 9}}}
 	count := map[string]int{}
 	for _, j := range b.claimBy(r) {
 		count[j.Kind]++
@@ -119,7 +120,7 @@ func claimOnce(b *bench) {
 	for range jobs {
 		batch = append(batch, job(-time.Second))
 	}
-	must(b.store.Insert(b.Context(), batch, durable.Placement{}))
+	must(b.store.Insert(b.Context(), batch, store.Placement{}))
 	var mu sync.Mutex
 	seen := map[durable.ID]bool{}
 	var wg sync.WaitGroup
@@ -128,7 +129,7 @@ func claimOnce(b *bench) {
 		wg.Go(func() {
 			for missed := 0; missed < 3 && !b.Failed(); {
 				claims, err := b.store.Claim(b.Context(),
-					durable.ClaimRequest{Node: node, Limit: 7, Kinds: []durable.KindLimit{{Kind: "k", Max: 7}}})
+					store.ClaimRequest{Node: node, Limit: 7, Kinds: []store.KindLimit{{Kind: "k", Max: 7}}})
 				if err != nil {
 					b.Error(err)
 					return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A confirmed job may be begun. That is no attempt yet, also if the confirm is repeated since its answer was lost.
@@ -31,8 +32,8 @@ func beginCounts(b *bench) {
 	node := b.node("a")
 	b.add(-time.Second, key("key"), every("1h0m0s"))
 	j := b.begin(node, b.claimOne(node))
-	again := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Started.Add(time.Second)}
-	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Begun: []durable.Begin{again}}))
+	again := store.Begin{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Started.Add(time.Second)}
+	must(b.store.Commit(b.Context(), store.CommitRequest{Node: node, Begun: []store.Begin{again}}))
 	if got := b.get(j.ID); !reflect.DeepEqual(got, j) {
 		b.Errorf("job was\n%+v, is\n%+v", j, got)
 	}
@@ -52,7 +53,7 @@ func beginCounts(b *bench) {
 	if got := b.state(j.ID, durable.Confirmed); got.Attempt != 1 || k.Attempt != 1 {
 		b.Errorf("claimed again, the job is %+v", got)
 	}
-	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Ended: []durable.Ref{again.Ref}}))
+	must(b.store.Commit(b.Context(), store.CommitRequest{Node: node, Ended: []store.Ref{again.Ref}}))
 	b.begin(node, k)
 }
 
@@ -63,8 +64,8 @@ func beginOldEpoch(b *bench) {
 	j := b.claimOne(zombie)
 	b.ok(errOf(b.store.Release(b.Context(), zombie, nil)))
 	k := b.claimOne(heir)
-	late := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}
-	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: zombie, Begun: []durable.Begin{late}}))
+	late := store.Begin{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, Started: j.Due}
+	must(b.store.Commit(b.Context(), store.CommitRequest{Node: zombie, Begun: []store.Begin{late}}))
 	if got := b.state(j.ID, durable.Confirmed); !reflect.DeepEqual(got, k) {
 		b.Errorf("job is %+v", got)
 	}
@@ -94,10 +95,10 @@ func confirmOccurrence(b *bench) {
 	if len(jobs) != 3 {
 		b.Fatalf("claimed %d jobs", len(jobs))
 	}
-	batch := durable.CommitRequest{Node: node}
+	batch := store.CommitRequest{Node: node}
 	for i := range jobs {
 		j := &jobs[i]
-		c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}}
+		c := store.Confirm{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}}
 		if j.Key != "as it is" {
 			c.Occurrence = j.Occurrence.Add(time.Hour + time.Microsecond)
 			j.Occurrence = c.Occurrence
@@ -283,7 +284,7 @@ func settleLongHistory(b *bench) {
 	node := b.node("a")
 	j := b.running(node)
 	s, err := b.store.Commit(b.Context(),
-		durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
+		store.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}, History: math.MaxInt})
 	b.ok(err)
 	if runs := must(b.store.Runs(b.Context(), j.ID, 0, 10)); len(runs) != 1 || !s.Committed[0] {
 		b.Errorf("history is %+v", runs)

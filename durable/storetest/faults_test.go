@@ -13,6 +13,7 @@ import (
 
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // This file runs the suite on stores with planted faults. What is wrong is to be
@@ -75,20 +76,20 @@ func findings(t *testing.T, plant func(durable.Store) durable.Store) map[string]
 // faulty is a store with a flaw in one of its methods.
 type faulty struct {
 	durable.Store
-	claim  func(context.Context, durable.ClaimRequest) (durable.ClaimResult, error)
-	settle func(context.Context, durable.CommitRequest) (durable.CommitResult, error)
+	claim  func(context.Context, durablestore.ClaimRequest) (durablestore.ClaimResult, error)
+	settle func(context.Context, durablestore.CommitRequest) (durablestore.CommitResult, error)
 	list   func(context.Context, durable.Filter) ([]durable.Job, error)
 	runs   func(context.Context, durable.ID, int64, int) ([]durable.Run, error)
 }
 
-func (f *faulty) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (f *faulty) Claim(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult, error) {
 	if f.claim != nil {
 		return f.claim(ctx, r)
 	}
 	return f.Store.Claim(ctx, r)
 }
 
-func (f *faulty) Commit(ctx context.Context, b durable.CommitRequest) (durable.CommitResult, error) {
+func (f *faulty) Commit(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult, error) {
 	if f.settle != nil {
 		return f.settle(ctx, b)
 	}
@@ -138,14 +139,14 @@ func TestFaults(t *testing.T) {
 			}}
 		}, "SettleKeepsTheLatestRuns", "want"},
 		{"Claim returns nothing", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult,
+			return &faulty{Store: s, claim: func(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult,
 				error) {
 				now, err := s.Now(ctx)
-				return durable.ClaimResult{Now: now}, err
+				return durablestore.ClaimResult{Now: now}, err
 			}}
 		}, stuck, "0 of 120"},
 		{"Claim returns a job again", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, claim: func(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult,
+			return &faulty{Store: s, claim: func(ctx context.Context, r durablestore.ClaimRequest) (durablestore.ClaimResult,
 				error) {
 				claims, err := s.Claim(ctx, r)
 				s.Release(ctx, r.Node, nil)
@@ -153,7 +154,7 @@ func TestFaults(t *testing.T) {
 			}}
 		}, "ClaimGivesEachJobOnce", "twice"},
 		{"Settle never knows", func(s durable.Store) durable.Store {
-			return &faulty{Store: s, settle: func(ctx context.Context, b durable.CommitRequest) (durable.CommitResult,
+			return &faulty{Store: s, settle: func(ctx context.Context, b durablestore.CommitRequest) (durablestore.CommitResult,
 				error) {
 				settled, err := s.Commit(ctx, b)
 				for _, o := range b.Outcomes {

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // global asks for jobs of kind k, of which all nodes together may hold n.
-func (b *bench) global(node string, n int, more ...durable.KindLimit) durable.ClaimRequest {
-	return durable.ClaimRequest{
+func (b *bench) global(node string, n int, more ...store.KindLimit) store.ClaimRequest {
+	return store.ClaimRequest{
 		Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10,
-		Kinds: append([]durable.KindLimit{{Kind: "k", Max: 10, Global: n}}, more...),
+		Kinds: append([]store.KindLimit{{Kind: "k", Max: 10, Global: n}}, more...),
 	}
 }
 
@@ -58,7 +59,7 @@ func globalLimitOrder(b *bench) {
 	for range 8 {
 		others = append(others, add("other", durable.Low, 0))
 	}
-	r := b.global(node, 2, durable.KindLimit{Kind: "other", Max: 10})
+	r := b.global(node, 2, store.KindLimit{Kind: "other", Max: 10})
 	held := b.claimBy(r)
 	b.same(held, append(others, high, early)...)
 	for _, want := range []durable.Job{late, low} {
@@ -80,7 +81,7 @@ func claimMore(b *bench) {
 		b.add(-time.Second)
 	}
 	for _, want := range []bool{true, false} {
-		claims := must(b.store.Claim(b.Context(), durable.ClaimRequest{Node: node, Limit: 2, Kinds: kinds("k")}))
+		claims := must(b.store.Claim(b.Context(), store.ClaimRequest{Node: node, Limit: 2, Kinds: kinds("k")}))
 		if claims.More != want {
 			b.Errorf("claimed %d of 2: more is %v", len(claims.Jobs), claims.More)
 		}
@@ -96,7 +97,7 @@ func globalLimitTogether(b *bench) {
 	for i := range 2 * jobs {
 		batch = append(batch, job(-time.Second, func(j *durable.NewJob) { j.Kind = []string{"k", "other"}[i%2] }))
 	}
-	must(b.store.Insert(b.Context(), batch, durable.Placement{}))
+	must(b.store.Insert(b.Context(), batch, store.Placement{}))
 	var held, done, latest atomic.Int64 // latest is when a job was done, or it all began
 	begin := time.Now()
 	stuck := func() bool { return time.Since(begin)-time.Duration(latest.Load()) > patience }
@@ -109,7 +110,7 @@ func globalLimitTogether(b *bench) {
 					b.Errorf("%d of %d jobs were claimed, and no more for %v", done.Load(), 2*jobs, patience)
 					return
 				}
-				r := b.global(node, limit, durable.KindLimit{Kind: "other", Max: 2})
+				r := b.global(node, limit, store.KindLimit{Kind: "other", Max: 2})
 				claims, err := b.store.Claim(b.Context(), r)
 				if err != nil {
 					b.Error(err)
@@ -133,13 +134,13 @@ func globalLimitTogether(b *bench) {
 					b.Errorf("the store has %d held jobs, of %d: %v", len(seen), limit, err)
 				}
 				held.Add(-ours)
-				s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: outcomes})
+				s, err := b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: outcomes})
 				for len(s.Locked) > 0 && err == nil {
 					if stuck() {
 						b.Errorf("Settle says that %d outcomes are locked, and has for %v", len(s.Locked), patience)
 						return
 					}
-					s, err = b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: outcomes})
+					s, err = b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: outcomes})
 				}
 				if err != nil {
 					b.Error(err)

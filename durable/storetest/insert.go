@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // What was inserted is what is there.
@@ -15,7 +16,7 @@ func insertKeepsEveryField(b *bench) {
 		Schedule: "rate 1m0s", Missed: "skip 2s", Due: due, Attempts: 7, Timeout: 90 * time.Second,
 		Meta: map[string]string{"traceparent": "00-1", "schlüssel \"\x00": "'<&>\n"},
 	}
-	p := b.insert(n, durable.Placement{})
+	p := b.insert(n, store.Placement{})
 	want := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed,
@@ -34,7 +35,7 @@ func insertKeepsEveryField(b *bench) {
 
 // A delay counts from the store's clock.
 func insertCountsDelay(b *bench) {
-	p := b.insert(job(90*time.Second), durable.Placement{})
+	p := b.insert(job(90*time.Second), store.Placement{})
 	if !p.Due.Equal(p.Now.Add(90 * time.Second)) {
 		b.Errorf("due %v at %v", p.Due, p.Now)
 	}
@@ -43,7 +44,7 @@ func insertCountsDelay(b *bench) {
 // A job may be due at any time, also at the one from which computers count.
 func insertDue1970(b *bench) {
 	from := time.Unix(0, 0)
-	j := b.insert(job(time.Hour, func(j *durable.NewJob) { j.Due = from }), durable.Placement{})
+	j := b.insert(job(time.Hour, func(j *durable.NewJob) { j.Due = from }), store.Placement{})
 	for _, due := range []time.Time{j.Due, b.get(j.ID).Due} {
 		if late := due.Sub(from); late < 0 || late > time.Microsecond {
 			b.Errorf("due %v", due)
@@ -56,7 +57,7 @@ func insertTwice(b *bench) {
 	j, k := job(0), job(0, key("key"))
 	for try := range 2 {
 		for _, n := range []durable.NewJob{j, k} {
-			if p := b.insert(n, durable.Placement{}); p.ID != n.ID || p.Changed != (try == 0) {
+			if p := b.insert(n, store.Placement{}); p.ID != n.ID || p.Changed != (try == 0) {
 				b.Errorf("inserted %v as %v, changed %v", n.ID, p.ID, p.Changed)
 			}
 		}
@@ -69,7 +70,7 @@ func insertTwice(b *bench) {
 // A job whose key is taken is the one that has the key, which stays as it is.
 func insertTakenKey(b *bench) {
 	first := b.add(time.Hour, key("key"))
-	p := b.insert(job(time.Minute, key("key")), durable.Placement{})
+	p := b.insert(job(time.Minute, key("key")), store.Placement{})
 	if p.ID != first.ID || p.Held || p.Changed {
 		b.Errorf("got %v, held %v, changed %v; want %v", p.ID, p.Held, p.Changed, first.ID)
 	}
@@ -81,7 +82,7 @@ func insertTakenKey(b *bench) {
 // A key that belongs to a job of another kind is not given.
 func insertKindTaken(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
-	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), durable.Placement{})
+	p := b.insert(job(0, key("key"), every("1m0s"), func(j *durable.NewJob) { j.Kind = "other" }), store.Placement{})
 	if !p.KindTaken || p.Changed {
 		b.Errorf("the key was given to a second kind, or so it is said: %+v", p)
 	}
@@ -93,7 +94,7 @@ func insertKindTaken(b *bench) {
 // Registering an unchanged schedule changes nothing, however often.
 func insertSamePeriodic(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
-	p := b.insert(job(time.Second, key("key"), every("1m0s")), durable.Placement{})
+	p := b.insert(job(time.Second, key("key"), every("1m0s")), store.Placement{})
 	if got := b.get(first.ID); !reflect.DeepEqual(got, first) || p.Changed {
 		b.Errorf("the first job has become\n%+v, was\n%+v", got, first)
 	}
@@ -104,7 +105,7 @@ func insertNewPayload(b *bench) {
 	first := b.add(time.Hour, key("key"), every("1m0s"))
 	p := b.insert(job(time.Second, key("key"), every("1m0s"), func(j *durable.NewJob) {
 		j.Payload, j.Attempts, j.Timeout = []byte("2"), 9, time.Minute
-	}), durable.Placement{})
+	}), store.Placement{})
 	got := b.get(first.ID)
 	if string(got.Payload) != "2" || got.Attempts != 9 || got.Timeout != time.Minute || !p.Changed {
 		b.Errorf("job is %+v, changed %v", got, p.Changed)
@@ -123,7 +124,7 @@ func insertOtherSchedule(b *bench) {
 	node := b.node("a")
 	b.add(30*time.Second, key("key"), every("1m0s"))
 	claimed := b.claimOne(node)
-	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Placement{})
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), store.Placement{})
 	got := b.state(claimed.ID, durable.Waiting)
 	if got.Schedule != "rate 2m0s" || !got.Due.Equal(p.Now.Add(time.Hour)) || !got.Anchor.Equal(got.Due) ||
 		!got.Occurrence.Equal(got.Due) {
@@ -138,7 +139,7 @@ func insertOtherSchedule(b *bench) {
 func insertOtherScheduleDuringRun(b *bench) {
 	node := b.node("a")
 	j := b.running(node, key("key"), every("1m0s"))
-	p := b.insert(job(time.Hour, key("key"), every("2m0s")), durable.Placement{})
+	p := b.insert(job(time.Hour, key("key"), every("2m0s")), store.Placement{})
 	b.state(j.ID, durable.Running)
 	if !b.settle(node, next(j, j.Due.Add(time.Minute)))[0] {
 		b.Fatal("the run was refused")
@@ -166,7 +167,7 @@ func insertOver(b *bench) {
 // New jobs that are near are the node's at once, up to its limit: confirmed if
 // they are due, claimed if they will be.
 func insertForNode(b *bench) {
-	place := durable.Placement{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
+	place := store.Placement{Node: b.node("a"), Ahead: time.Minute, Lead: time.Second, Limit: 3}
 	jobs := []durable.NewJob{job(0), job(2 * time.Minute),
 		job(30*time.Second+1, func(j *durable.NewJob) { j.Timeout = 1500 }), job(0), job(0)}
 	placed := must(b.store.Insert(b.Context(), jobs, place))
@@ -189,7 +190,7 @@ func insertForNode(b *bench) {
 
 // A node that is not alive gets nothing.
 func insertForDeadNode(b *bench) {
-	p := b.insert(job(0), durable.Placement{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
+	p := b.insert(job(0), store.Placement{Node: "nobody", Ahead: time.Minute, Lead: time.Second, Limit: 3})
 	if p.Held || p.State != durable.Waiting || p.Owner != "" {
 		b.Errorf("job is %+v", p)
 	}
@@ -199,7 +200,7 @@ func insertForDeadNode(b *bench) {
 func insertKeepsMeta(b *bench) {
 	node, meta := b.node("a"), map[string]string{"a": "1"}
 	with := func(j *durable.NewJob) { j.Meta = meta }
-	placed := b.insert(job(0, with), durable.Placement{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1})
+	placed := b.insert(job(0, with), store.Placement{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 1})
 	j := b.running(node, with)
 	b.settle(node, outcome(j))
 	b.add(0, func(j *durable.NewJob) { j.Meta = map[string]string{} })
@@ -220,7 +221,7 @@ func insertOtherMeta(b *bench) {
 		return func(j *durable.NewJob) { j.Meta = map[string]string{"a": meta} }
 	}
 	first := b.add(time.Hour, key("key"), every("1m0s"), with("1"))
-	if p := b.insert(job(time.Hour, key("key"), every("1m0s"), with("2")), durable.Placement{}); p.Changed {
+	if p := b.insert(job(time.Hour, key("key"), every("1m0s"), with("2")), store.Placement{}); p.Changed {
 		b.Errorf("other meta is a change: %+v", p.Job)
 	}
 	if got := b.get(first.ID); !reflect.DeepEqual(got, first) {
@@ -253,7 +254,7 @@ func insertSet(b *bench) {
 			j.Payload, j.Meta = []byte("\x00\xff\"'\\"), map[string]string{"a": "\x00ü\"\\"}
 		}),
 	}
-	placed := must(b.store.Insert(b.Context(), jobs, durable.Placement{}))
+	placed := must(b.store.Insert(b.Context(), jobs, store.Placement{}))
 	for i, want := range []durable.ID{jobs[0].ID, other.ID, kept.ID, jobs[3].ID, changed.ID} {
 		got := placed[i]
 		if got.ID != want || got.KindTaken || got.Changed == (i == 2) {
@@ -273,7 +274,7 @@ func insertSet(b *bench) {
 	if got := b.get(other.ID); got.Schedule != "rate 2m0s" || !got.Due.Equal(placed[1].Now.Add(time.Second)) {
 		b.Errorf("job is %+v", got)
 	}
-	for i, again := range must(b.store.Insert(b.Context(), jobs, durable.Placement{})) {
+	for i, again := range must(b.store.Insert(b.Context(), jobs, store.Placement{})) {
 		if again.ID != placed[i].ID || again.Changed {
 			b.Errorf("%s: repeated, ID %v, changed %v", jobs[i].Key, again.ID, again.Changed)
 		}
@@ -293,7 +294,7 @@ func insertSetTaken(b *bench) {
 			job(0, key("there"), every("2m0s")),
 			job(0, key("taken"), every("1m0s"), spoil),
 		}
-		placed := must(b.store.Insert(b.Context(), jobs, durable.Placement{}))
+		placed := must(b.store.Insert(b.Context(), jobs, store.Placement{}))
 		for i, want := range []durable.Job{{}, there, taken} {
 			if placed[i].Changed || !reflect.DeepEqual(placed[i].Job, want) {
 				b.Errorf("%s: changed %v, job\n%+v, want\n%+v", jobs[i].Key, placed[i].Changed, placed[i].Job, want)

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // The store's time is the same, for all callers.
 func nowBetween(b *bench) {
-	before := b.insert(job(0), durable.Placement{}).Now
+	before := b.insert(job(0), durablestore.Placement{}).Now
 	now := must(b.store.Now(b.Context()))
-	after := b.insert(job(0), durable.Placement{}).Now
+	after := b.insert(job(0), durablestore.Placement{}).Now
 	if now.Before(before) || now.After(after) {
 		b.Errorf("%v is not between %v and %v", now, before, after)
 	}
@@ -223,7 +224,7 @@ func pruneCounts(b *bench) {
 		b.settle(node, outcome(b.running(node)))
 	}
 	j := b.running(node)
-	b.ok(errOf(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}})))
+	b.ok(errOf(b.store.Commit(b.Context(), durablestore.CommitRequest{Node: node, Outcomes: []durable.Outcome{outcome(j)}})))
 	b.change(b.add(time.Hour).ID, durable.OpCancel, durable.Applied)
 	b.pass()
 	for _, want := range []int{8, 0} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // nodes returns the nodes by their names.
@@ -26,7 +27,7 @@ func nodesAlive(b *bench) {
 	first, second := b.node("a"), b.node("b")
 	b.running(first)
 	details := durable.NodeDetails{Host: "wörld", PID: 7, Version: "v1.2.3", Kinds: []string{"k", "'x'"}, Workers: 4}
-	b.ok(b.store.Report(b.Context(), first, durable.Report{Details: &details}))
+	b.ok(b.store.Report(b.Context(), first, store.Report{Details: &details}))
 	b.pass()
 	now := b.beat(first, 2*lease).Now
 	got := b.nodes()
@@ -46,7 +47,7 @@ func nodesAlive(b *bench) {
 	b.ok(b.store.Leave(b.Context(), first))
 	b.die(second)
 	b.beat(b.node("c"), lease)
-	b.ok(b.store.Report(b.Context(), first, durable.Report{Details: &details}))
+	b.ok(b.store.Report(b.Context(), first, store.Report{Details: &details}))
 	if got := b.nodes(); len(got) != 1 || got["c"].Name != "c" {
 		b.Errorf("nodes are %+v, want c alone", got)
 	}
@@ -70,7 +71,7 @@ func (b *bench) report(j durable.Job, done int64) durable.RunProgress {
 	b.Helper()
 	p := durable.RunProgress{Job: j.ID, Epoch: j.Epoch, Done: done, Total: 100, Note: "nöte",
 		At: must(b.store.Now(b.Context()))}
-	b.ok(b.store.Report(b.Context(), "a", durable.Report{Progress: []durable.RunProgress{p}}))
+	b.ok(b.store.Report(b.Context(), "a", store.Report{Progress: []durable.RunProgress{p}}))
 	return p
 }
 
@@ -107,12 +108,12 @@ func progressOfRuns(b *bench) {
 func progressOfMany(b *bench) {
 	const n = 1000
 	node := b.node("a")
-	place := durable.Placement{Node: node, Ahead: time.Minute, Lead: time.Minute, Limit: n}
+	place := store.Placement{Node: node, Ahead: time.Minute, Lead: time.Minute, Limit: n}
 	jobs := make([]durable.NewJob, n)
 	for i := range jobs {
 		jobs[i] = job(0)
 	}
-	var r durable.Report
+	var r store.Report
 	var ids []durable.ID
 	for i, p := range must(b.store.Insert(b.Context(), jobs, place)) {
 		r.Progress = append(r.Progress, durable.RunProgress{Job: p.ID, Epoch: p.Epoch, Done: int64(i), At: p.Now})
@@ -233,7 +234,7 @@ func outputKept(b *bench) {
 			b.Errorf("run %d that is not there: %v", seq, err)
 		}
 	}
-	short := durable.CommitRequest{Node: node, Outcomes: []durable.Outcome{next(j, j.Due)}, History: 2}
+	short := store.CommitRequest{Node: node, Outcomes: []durable.Outcome{next(j, j.Due)}, History: 2}
 	b.ok(errOf(b.store.Commit(b.Context(), short)))
 	if _, err := b.store.Output(b.Context(), j.ID, 1); !errors.Is(err, durable.ErrNotFound) {
 		b.Errorf("of a run that left the history: %v", err)

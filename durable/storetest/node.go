@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
-func (b *bench) beat(node string, lease time.Duration) durable.HeartbeatResult {
+func (b *bench) beat(node string, lease time.Duration) store.HeartbeatResult {
 	b.Helper()
-	p, err := b.store.Heartbeat(b.Context(), node, lease, durable.Watch{})
+	p, err := b.store.Heartbeat(b.Context(), node, lease, store.Watch{})
 	b.ok(err)
 	if p.Now.IsZero() {
 		b.Fatal("Heartbeat returned no time")
@@ -148,7 +149,7 @@ func beatBuries(b *bench) {
 		if dead := slices.Equal(p.Dead, []durable.ID{id}); dead != (attempt == 3) {
 			b.Errorf("after attempt %d the dead are %v", attempt, p.Dead)
 		}
-		if want := j.Updated.Add(durable.ReapDelay(durable.Ref{ID: id, Epoch: j.Epoch - 1}, attempt)); attempt < 3 &&
+		if want := j.Updated.Add(store.ReapDelay(store.Ref{ID: id, Epoch: j.Epoch - 1}, attempt)); attempt < 3 &&
 			(j.State != durable.Waiting || !j.Due.Equal(want)) {
 			b.Errorf("after attempt %d it is %v, due %v, want %v", attempt, j.State, j.Due, want)
 		}
@@ -168,7 +169,7 @@ func beatScatters(b *bench) {
 	}
 	for _, node := range []string{"a", "b"} {
 		b.node(node)
-		r := durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Minute, Limit: 100, Kinds: kinds("k")}
+		r := store.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Minute, Limit: 100, Kinds: kinds("k")}
 		r.Kinds[0].Max = 100
 		for _, j := range b.claimBy(r) {
 			b.begin(node, j)
@@ -264,7 +265,7 @@ func beatTellsCanceled(b *bench) {
 	if p := b.beat(second, lease); len(p.Canceled) != 0 {
 		b.Errorf("the other node learned %v", p.Canceled)
 	}
-	want := durable.Ref{ID: j.ID, Epoch: j.Epoch}
+	want := store.Ref{ID: j.ID, Epoch: j.Epoch}
 	if p := b.beat(first, lease); len(p.Canceled) != 1 || p.Canceled[0] != want {
 		b.Errorf("the node learned %v, want %v", p.Canceled, want)
 	}
@@ -455,7 +456,7 @@ func beatLooks(b *bench) {
 	node := b.node("a")
 	looks := func(want bool, ahead time.Duration, kinds ...string) {
 		b.Helper()
-		p, err := b.store.Heartbeat(b.Context(), node, lease, durable.Watch{Kinds: kinds, Ahead: ahead})
+		p, err := b.store.Heartbeat(b.Context(), node, lease, store.Watch{Kinds: kinds, Ahead: ahead})
 		b.ok(err)
 		if !p.Alive || p.Due != want {
 			b.Errorf("within %v of %v: pulse is %+v, want Due %v", ahead, kinds, p, want)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 func reuse(j *durable.NewJob) { j.ReuseKey = true }
@@ -33,7 +34,7 @@ func reuseKeyOfDone(b *bench) {
 			name := fmt.Sprint(i, state)
 			first := b.over(node, state, key(name))
 			n := job(time.Hour, key(name), reuse, change)
-			p := b.insert(n, durable.Placement{})
+			p := b.insert(n, store.Placement{})
 			if p.ID != n.ID || p.State != durable.Waiting || p.KindTaken {
 				b.Fatalf("after one that is %v: got %+v", state, p)
 			}
@@ -66,7 +67,7 @@ func reuseKeyOfLive(b *bench) {
 		{durable.Canceled, func(*durable.NewJob) {}, func() {}},
 	} {
 		before := b.state(first.ID, step.state)
-		if p := b.insert(job(0, key("key"), step.ask), durable.Placement{}); p.ID != first.ID {
+		if p := b.insert(job(0, key("key"), step.ask), store.Placement{}); p.ID != first.ID {
 			b.Errorf("the key of a job that is %v was given away", before.State)
 		}
 		if got := b.get(first.ID); !reflect.DeepEqual(got, before) {
@@ -81,10 +82,10 @@ func reuseKeyOfLive(b *bench) {
 func reuseKeyTwice(b *bench) {
 	node := b.node("a")
 	first := job(-time.Second, key("key"), reuse)
-	b.insert(first, durable.Placement{})
+	b.insert(first, store.Placement{})
 	b.settle(node, outcome(b.claimOne(node)))
 	second := b.over(node, durable.Succeeded, key("key"), reuse)
-	if p := b.insert(first, durable.Placement{}); p.ID != first.ID || p.State != durable.Succeeded {
+	if p := b.insert(first, store.Placement{}); p.ID != first.ID || p.State != durable.Succeeded {
 		b.Errorf("the first is %+v", p)
 	}
 	if got := must(b.store.Find(b.Context(), "key")); got.ID != second.ID {
@@ -102,7 +103,7 @@ func reuseKeyTogether(b *bench) {
 		for i := range ids {
 			wg.Go(func() {
 				placed, err := b.store.Insert(b.Context(), []durable.NewJob{job(-time.Second, key("key"), reuse)},
-					durable.Placement{})
+					store.Placement{})
 				if err != nil {
 					b.Error(err)
 					return
@@ -165,8 +166,8 @@ func reuseDuringRun(b *bench) {
 		if test.before != nil {
 			test.before(j.ID)
 		}
-		first := b.insert(job(-time.Second, key(name), reuse, payload("2")), durable.Placement{})
-		again := b.insert(job(-time.Hour, key(name), reuse, payload("3")), durable.Placement{})
+		first := b.insert(job(-time.Second, key(name), reuse, payload("2")), store.Placement{})
+		again := b.insert(job(-time.Hour, key(name), reuse, payload("3")), store.Placement{})
 		if first.ID != j.ID || again.ID != j.ID || !first.Changed || again.Changed || first.State != durable.Running {
 			b.Errorf("%s: asked for again it is %+v, and then %+v", name, first, again)
 		}
@@ -198,7 +199,7 @@ func replaces(b *bench) {
 		b.Helper()
 		p := b.insert(job(delay, key("key"), replace, payload(text), func(j *durable.NewJob) {
 			j.Priority, j.Attempts, j.Timeout = durable.High, 7, time.Minute
-		}), durable.Placement{})
+		}), store.Placement{})
 		if p.ID != j.ID || !p.Changed || string(p.Payload) != text || p.Priority != durable.High || p.Attempts != 7 ||
 			p.Timeout != time.Minute {
 			b.Errorf("job is %+v", p)
@@ -235,7 +236,7 @@ func replaces(b *bench) {
 		b.Errorf("job is %+v", got)
 	}
 	if p := b.insert(job(0, key("key"), replace, func(j *durable.NewJob) { j.Kind = "other" }),
-		durable.Placement{}); !p.KindTaken || p.Changed {
+		store.Placement{}); !p.KindTaken || p.Changed {
 		b.Errorf("one of another kind was replaced: %+v", p)
 	}
 }

@@ -206,10 +206,10 @@ func every(d string) func(*durable.NewJob) {
 // add inserts a job that waits for any node.
 func (b *bench) add(delay time.Duration, change ...func(*durable.NewJob)) durable.Job {
 	b.Helper()
-	return b.insert(job(delay, change...), durable.Placement{}).Job
+	return b.insert(job(delay, change...), store.Placement{}).Job
 }
 
-func (b *bench) insert(j durable.NewJob, p durable.Placement) durable.InsertResult {
+func (b *bench) insert(j durable.NewJob, p store.Placement) durable.InsertResult {
 	b.Helper()
 	placed, err := b.store.Insert(b.Context(), []durable.NewJob{j}, p)
 	b.ok(err)
@@ -233,11 +233,11 @@ func (b *bench) node(name string) string {
 // claim claims up to ten jobs of kind k that are due within a minute.
 func (b *bench) claim(node string) []durable.Job {
 	b.Helper()
-	return b.claimBy(durable.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10,
-		Kinds: []durable.KindLimit{{Kind: "k", Max: 10}}})
+	return b.claimBy(store.ClaimRequest{Node: node, Ahead: time.Minute, Lead: time.Second, Limit: 10,
+		Kinds: []store.KindLimit{{Kind: "k", Max: 10}}})
 }
 
-func (b *bench) claimBy(r durable.ClaimRequest) []durable.Job {
+func (b *bench) claimBy(r store.ClaimRequest) []durable.Job {
 	b.Helper()
 	claims, err := b.store.Claim(b.Context(), r)
 	b.ok(err)
@@ -272,8 +272,8 @@ func (b *bench) running(node string, change ...func(*durable.NewJob)) durable.Jo
 func (b *bench) begin(node string, j durable.Job) durable.Job {
 	b.Helper()
 	started := must(b.store.Now(b.Context()))
-	begin := durable.Begin{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Started: started}
-	must(b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Begun: []durable.Begin{begin}}))
+	begin := store.Begin{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, Started: started}
+	must(b.store.Commit(b.Context(), store.CommitRequest{Node: node, Begun: []store.Begin{begin}}))
 	got := b.state(j.ID, durable.Running)
 	if !got.Started.Equal(started) || got.Attempt != j.Attempt+1 {
 		b.Fatalf("begun at %v, the job is %+v", started, got)
@@ -284,7 +284,7 @@ func (b *bench) begin(node string, j durable.Job) durable.Job {
 // outcome returns the success of a run.
 func outcome(j durable.Job) durable.Outcome {
 	return durable.Outcome{
-		Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
+		Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded,
 		Due: j.Due, Occurrence: j.Occurrence, Result: []byte("1"),
 		Run: durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Due,
 			Finished: j.Due.Add(time.Second)},
@@ -300,7 +300,7 @@ func next(j durable.Job, due time.Time) durable.Outcome {
 
 func (b *bench) settle(node string, o ...durable.Outcome) []bool {
 	b.Helper()
-	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Outcomes: o, History: 5})
+	s, err := b.store.Commit(b.Context(), store.CommitRequest{Node: node, Outcomes: o, History: 5})
 	b.ok(err)
 	if len(s.Committed) != len(o) {
 		b.Fatalf("Settle of %d outcomes gave %d answers", len(o), len(s.Committed))
@@ -316,8 +316,8 @@ func (b *bench) confirm(node string, j durable.Job) bool {
 // confirmFor confirms a run for that occurrence.
 func (b *bench) confirmFor(node string, j durable.Job, occurrence time.Time) bool {
 	b.Helper()
-	c := durable.Confirm{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, Occurrence: occurrence}
-	s, err := b.store.Commit(b.Context(), durable.CommitRequest{Node: node, Confirms: []durable.Confirm{c}})
+	c := store.Confirm{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, Occurrence: occurrence}
+	s, err := b.store.Commit(b.Context(), store.CommitRequest{Node: node, Confirms: []store.Confirm{c}})
 	b.ok(err)
 	if len(s.Confirmed) != 1 {
 		b.Fatalf("Settle of one confirm gave %d answers", len(s.Confirmed))

@@ -10,6 +10,7 @@ import (
 
 	executor "github.com/executor-go/executor"
 	"github.com/executor-go/executor/durable"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // DB begins transactions in the database of a store, by other connections than
@@ -39,7 +40,7 @@ func (s standard) Count(ctx context.Context, tx durable.Tx, statement string) (n
 	return n, err
 }
 
-// RunTx holds a durable.TxStore against what is demanded of transactions.
+// RunTx holds a store.TxStore against what is demanded of transactions.
 func RunTx(t *testing.T, open func(t *testing.T) (durable.Store, DB)) {
 	for _, test := range []struct {
 		name string
@@ -130,15 +131,18 @@ func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB))
 			t.Errorf("%T: %v", tx, err)
 		}
 	}
-	for name, ask := range map[string]func(durable.TxStore) error{
-		"GetTx":    func(s durable.TxStore) error { _, err := s.GetTx(t.Context(), unheardOf{}, durable.ID{1}); return err },
-		"InsertTx": func(s durable.TxStore) error { _, err := s.InsertTx(t.Context(), unheardOf{}, nil); return err },
-		"CompleteTx": func(s durable.TxStore) error {
-			_, err := s.CompleteTx(t.Context(), unheardOf{}, durable.CommitRequest{})
+	for name, ask := range map[string]func(durablestore.TxStore) error{
+		"GetTx": func(s durablestore.TxStore) error {
+			_, err := s.GetTx(t.Context(), unheardOf{}, durable.ID{1})
+			return err
+		},
+		"InsertTx": func(s durablestore.TxStore) error { _, err := s.InsertTx(t.Context(), unheardOf{}, nil); return err },
+		"CompleteTx": func(s durablestore.TxStore) error {
+			_, err := s.CompleteTx(t.Context(), unheardOf{}, durablestore.CommitRequest{})
 			return err
 		},
 	} {
-		if err := ask(store.(durable.TxStore)); !errors.Is(err, executor.ErrInvalid) {
+		if err := ask(store.(durablestore.TxStore)); !errors.Is(err, executor.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -149,14 +153,14 @@ func scheduleTxDeclines(t *testing.T, open func(*testing.T) (durable.Store, DB))
 func insertTxSeveral(t *testing.T, open func(*testing.T) (durable.Store, DB)) {
 	store, db := open(t)
 	taken := job(time.Hour, key("taken"))
-	must(store.Insert(t.Context(), []durable.NewJob{taken}, durable.Placement{}))
+	must(store.Insert(t.Context(), []durable.NewJob{taken}, durablestore.Placement{}))
 	for _, kind := range []string{"other", taken.Kind} {
 		before := job(time.Hour, key("before "+kind))
 		jobs := []durable.NewJob{job(time.Hour, key("new")), job(time.Hour, key("taken")), job(time.Hour)}
 		jobs[1].Kind = kind
 		within(t, db, func(tx durable.Tx) error {
-			must(store.(durable.TxStore).InsertTx(t.Context(), tx, []durable.NewJob{before}))
-			placed, err := store.(durable.TxStore).InsertTx(t.Context(), tx, jobs)
+			must(store.(durablestore.TxStore).InsertTx(t.Context(), tx, []durable.NewJob{before}))
+			placed, err := store.(durablestore.TxStore).InsertTx(t.Context(), tx, jobs)
 			for i := range placed {
 				if added := kind == taken.Kind && i != 1; placed[i].Changed != added {
 					t.Errorf("kind %s: job %d: changed is %v", kind, i, placed[i].Changed)

@@ -26,6 +26,8 @@ var judges = map[string][]string{
 	"cmd/executord/internal/job":     {"./cmd/executord/internal/job", "./cmd/executord/internal/crontab", "./cmd/executord/internal/tomlfile"},
 	"cmd/executord/internal/catalog": {"./cmd/executord/internal/catalog", "./cmd/executord"},
 	"durable/internal/sqlrow":        {"./durable/sqlite", "./durable/postgres"},
+	"durable/internal/node":          {"./durable"},
+	"durable/internal/storeclock":    {"./durable"},
 	"durable/store/transition":       {"./durable/memory", "./durable/internal/model"},
 	"durable/memory":                 {"./durable/memory", "./durable"},
 	"durable/postgres":               {"./durable/postgres", "./durable/internal/model"},

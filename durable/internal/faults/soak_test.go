@@ -14,8 +14,8 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
-	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/postgres"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // soak returns how long the long form of a test is to last, 0 for the short one.
@@ -146,8 +146,8 @@ func claimTime(t *testing.T, dsn string) time.Duration {
 	best := time.Hour
 	for range 5 {
 		begun := time.Now()
-		if _, err := store.Claim(ctx, durable.ClaimRequest{Node: name, Ahead: -5 * time.Second, Limit: 1,
-			Kinds: []durable.KindLimit{{Kind: "tick", Max: 1}}}); err != nil {
+		if _, err := store.Claim(ctx, durablestore.ClaimRequest{Node: name, Ahead: -5 * time.Second, Limit: 1,
+			Kinds: []durablestore.KindLimit{{Kind: "tick", Max: 1}}}); err != nil {
 			t.Fatal(err)
 		}
 		best = min(best, time.Since(begun))

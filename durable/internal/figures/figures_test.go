@@ -22,6 +22,7 @@ import (
 	"github.com/executor-go/executor/durable/internal/pgtest"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 var server *pgtest.Server
@@ -209,16 +210,16 @@ func BenchmarkMillionPending(b *testing.B) {
 				batch[k] = durable.NewJob{ID: durable.NewID(), Kind: fmt.Sprint("k", k%5), Payload: []byte(`{"a":1}`),
 					Schedule: "once", Delay: time.Hour + time.Duration(i)*time.Minute, Attempts: 3}
 			}
-			if _, err := store.Insert(ctx, batch, durable.Placement{}); err != nil {
+			if _, err := store.Insert(ctx, batch, durablestore.Placement{}); err != nil {
 				b.Fatal(err)
 			}
 		}
 		if _, err := store.Join(ctx, "node", time.Hour); err != nil {
 			b.Fatal(err)
 		}
-		r := durable.ClaimRequest{Node: "node", Ahead: time.Second, Lead: time.Millisecond, Limit: 500}
+		r := durablestore.ClaimRequest{Node: "node", Ahead: time.Second, Lead: time.Millisecond, Limit: 500}
 		for i := range 5 {
-			r.Kinds = append(r.Kinds, durable.KindLimit{Kind: fmt.Sprint("k", i), Max: 500})
+			r.Kinds = append(r.Kinds, durablestore.KindLimit{Kind: fmt.Sprint("k", i), Max: 500})
 		}
 		for _, step := range []struct {
 			name  string

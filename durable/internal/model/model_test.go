@@ -22,6 +22,7 @@ import (
 	"github.com/executor-go/executor/durable/memory"
 	"github.com/executor-go/executor/durable/postgres"
 	"github.com/executor-go/executor/durable/sqlite"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 var server *pgtest.Server
@@ -152,9 +153,9 @@ func (m *model) live() []durable.Job {
 }
 
 // ref returns a job's, mostly that which it has now.
-func (m *model) ref() (durable.Ref, durable.Job) {
+func (m *model) ref() (durablestore.Ref, durable.Job) {
 	if len(m.jobs) == 0 {
-		return durable.Ref{ID: durable.NewID()}, durable.Job{}
+		return durablestore.Ref{ID: durable.NewID()}, durable.Job{}
 	}
 	j := pick(m, m.jobs...)
 	if live := m.live(); len(live) > 0 && m.IntN(8) > 0 {
@@ -164,21 +165,21 @@ func (m *model) ref() (durable.Ref, durable.Job) {
 		func(j durable.Job) bool { return !j.State.Held() }); len(held) > 0 && m.IntN(4) > 0 {
 		j = pick(m, held...)
 	}
-	return durable.Ref{ID: j.ID, Epoch: j.Epoch - int64(m.IntN(8)/7)}, j
+	return durablestore.Ref{ID: j.ID, Epoch: j.Epoch - int64(m.IntN(8)/7)}, j
 }
 
-func (m *model) batch() durable.CommitRequest {
-	b := durable.CommitRequest{Node: pick(m, nodes...), History: pick(m, 1, 3)}
+func (m *model) batch() durablestore.CommitRequest {
+	b := durablestore.CommitRequest{Node: pick(m, nodes...), History: pick(m, 1, 3)}
 	for range 1 + m.IntN(2) {
 		ref, j := m.ref()
-		if slices.ContainsFunc(b.Confirms, func(c durable.Confirm) bool { return c.ID == ref.ID }) {
+		if slices.ContainsFunc(b.Confirms, func(c durablestore.Confirm) bool { return c.ID == ref.ID }) {
 			continue
 		}
 		if j.State.Granted() && j.Epoch == ref.Epoch && m.IntN(2) == 0 {
-			b.Begun = append(b.Begun, durable.Begin{Ref: ref, Started: m.now()})
+			b.Begun = append(b.Begun, durablestore.Begin{Ref: ref, Started: m.now()})
 		}
 		if m.IntN(4) == 0 {
-			b.Confirms = append(b.Confirms, durable.Confirm{Ref: ref, Occurrence: pick(m, time.Time{}, m.time())})
+			b.Confirms = append(b.Confirms, durablestore.Confirm{Ref: ref, Occurrence: pick(m, time.Time{}, m.time())})
 			continue
 		}
 		if slices.ContainsFunc(b.Outcomes, func(o durable.Outcome) bool { return o.ID == ref.ID }) {
@@ -211,13 +212,13 @@ func (m *model) call() {
 		if m.IntN(3) == 0 && other.ID != jobs[0].ID && (other.Key != jobs[0].Key || other.Key == "") {
 			jobs = append(jobs, other)
 		}
-		p := pick(m, durable.Placement{}, durable.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
+		p := pick(m, durablestore.Placement{}, durablestore.Placement{Node: node, Ahead: ahead, Lead: lead, Limit: 10})
 		if len(jobs) > 1 {
-			p = durable.Placement{} // a store may leave several, of which some have keys, to a claim
+			p = durablestore.Placement{} // a store may leave several, of which some have keys, to a claim
 		}
 		m.compare(fmt.Sprintf("insert %+v %+v", jobs, p), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && p.Node == "" {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+				return inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any,
 					error) {
 					return s.InsertTx(ctx, tx, jobs)
 				})
@@ -228,7 +229,7 @@ func (m *model) call() {
 		b := m.batch()
 		m.compare(fmt.Sprintf("settle %+v", b), func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+				return inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any,
 					error) {
 					return s.CompleteTx(ctx, tx, b)
 				})
@@ -248,11 +249,11 @@ func (m *model) call() {
 	case n < 48:
 		m.compare("leave "+node, func(s durable.Store) (any, error) { return nil, s.Leave(ctx, node) })
 	case n < 64:
-		r := durable.ClaimRequest{Node: node, Ahead: ahead, Lead: lead, Limit: 100}
+		r := durablestore.ClaimRequest{Node: node, Ahead: ahead, Lead: lead, Limit: 100}
 		for _, kind := range kinds[:1+m.IntN(2)] {
-			limit := durable.KindLimit{Kind: kind, Max: pick(m, 100, 100, 2), Global: pick(m, 0, 0, 4, 100)}
+			limit := durablestore.KindLimit{Kind: kind, Max: pick(m, 100, 100, 2), Global: pick(m, 0, 0, 4, 100)}
 			if m.tied() {
-				limit = durable.KindLimit{Kind: kind, Max: 100}
+				limit = durablestore.KindLimit{Kind: kind, Max: 100}
 			}
 			r.Kinds = append(r.Kinds, limit)
 		}
@@ -287,7 +288,7 @@ func (m *model) call() {
 		ref, j := m.ref()
 		m.compare("get", func(s durable.Store) (any, error) {
 			if m.begin[s] != nil && m.step%2 == 0 {
-				return inTx(m, s, func(s durable.TxStore, tx durable.Tx) (any,
+				return inTx(m, s, func(s durablestore.TxStore, tx durable.Tx) (any,
 					error) {
 					return there(s.GetTx(ctx, tx, ref.ID))
 				})
@@ -323,13 +324,13 @@ func (m *model) call() {
 
 // inTx asks in a transaction of the caller: first in one that is rolled back, of
 // which nothing is to be left.
-func inTx(m *model, s durable.Store, ask func(durable.TxStore, durable.Tx) (any, error)) (answer any, err error) {
+func inTx(m *model, s durable.Store, ask func(durablestore.TxStore, durable.Tx) (any, error)) (answer any, err error) {
 	for _, end := range []func(durable.Tx) error{durable.Tx.Rollback, durable.Tx.Commit} {
 		tx, err := m.begin[s]()
 		if err != nil {
 			return nil, err
 		}
-		if answer, err = ask(s.(durable.TxStore), tx); err != nil {
+		if answer, err = ask(s.(durablestore.TxStore), tx); err != nil {
 			tx.Rollback()
 			return nil, err
 		}
@@ -370,7 +371,7 @@ func (m *model) tied() bool {
 
 func (m *model) beat(node string, lease time.Duration) {
 	m.Helper()
-	w := durable.Watch{Kinds: kinds[:m.IntN(3)], Ahead: ahead}
+	w := durablestore.Watch{Kinds: kinds[:m.IntN(3)], Ahead: ahead}
 	m.compare(fmt.Sprintf("beat %s %v %+v", node, lease, w), func(s durable.Store) (any, error) {
 		p, err := s.Heartbeat(m.Context(), node, lease, w)
 		if p.Freed > 0 {
@@ -379,7 +380,7 @@ func (m *model) beat(node string, lease time.Duration) {
 		p.Alone = false // which a file alone can say
 		slices.Sort(p.Paused)
 		slices.SortFunc(p.Dead, func(a, b durable.ID) int { return bytes.Compare(a[:], b[:]) })
-		slices.SortFunc(p.Canceled, func(a, b durable.Ref) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+		slices.SortFunc(p.Canceled, func(a, b durablestore.Ref) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 		return p, err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A Case is what one column of one row has. Declined cases are those that the database itself must not take.
@@ -57,9 +58,9 @@ func Fill(t testing.TB, s durable.Store) (waits, runs durable.ID) {
 			Schedule: "once", Delay: -time.Minute, Attempts: 3})
 	}
 	batch[1].Kind = "held"
-	check(t, err(s.Insert(ctx, batch, durable.Placement{})))
+	check(t, err(s.Insert(ctx, batch, store.Placement{})))
 	check(t, err(s.Join(ctx, "dead", time.Hour)))
-	c, e := s.Claim(ctx, durable.ClaimRequest{Node: "dead", Limit: 10, Kinds: []durable.KindLimit{{Kind: "held", Max: 10}}})
+	c, e := s.Claim(ctx, store.ClaimRequest{Node: "dead", Limit: 10, Kinds: []store.KindLimit{{Kind: "held", Max: 10}}})
 	if e != nil || len(c.Jobs) != 1 {
 		t.Fatalf("claimed %+v: %v", c.Jobs, e)
 	}
@@ -72,18 +73,18 @@ func Judge(t testing.TB, s durable.Store, poisoned ...durable.ID) {
 	t.Helper()
 	ctx := t.Context()
 	check(t, err(s.Join(ctx, "alive", time.Hour)))
-	check(t, err(s.Heartbeat(ctx, "dead", -time.Second, durable.Watch{})))
+	check(t, err(s.Heartbeat(ctx, "dead", -time.Second, store.Watch{})))
 	kinds := []string{"k0", "k1", "held"}
-	p, e := s.Heartbeat(ctx, "alive", time.Hour, durable.Watch{Kinds: kinds, Ahead: time.Hour})
+	p, e := s.Heartbeat(ctx, "alive", time.Hour, store.Watch{Kinds: kinds, Ahead: time.Hour})
 	if e != nil || !p.Alive {
 		t.Errorf("the heartbeat failed: %+v, %v", p, e)
 	}
 	if _, e := s.Release(ctx, "alive", nil); e != nil {
 		t.Errorf("release: %v", e)
 	}
-	r := durable.ClaimRequest{Node: "alive", Limit: 7, Ahead: time.Minute}
+	r := store.ClaimRequest{Node: "alive", Limit: 7, Ahead: time.Minute}
 	for _, kind := range kinds {
-		r.Kinds = append(r.Kinds, durable.KindLimit{Kind: kind, Max: 7})
+		r.Kinds = append(r.Kinds, store.KindLimit{Kind: kind, Max: 7})
 	}
 	done := make(map[durable.ID]bool)
 	for range 10 {
@@ -91,13 +92,13 @@ func Judge(t testing.TB, s durable.Store, poisoned ...durable.ID) {
 		if e != nil {
 			t.Fatalf("claim: %v", e)
 		}
-		b := durable.CommitRequest{Node: "alive", History: 10}
+		b := store.CommitRequest{Node: "alive", History: 10}
 		for _, j := range c.Jobs {
-			o := durable.Outcome{Ref: durable.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded, Due: j.Due,
+			o := durable.Outcome{Ref: store.Ref{ID: j.ID, Epoch: j.Epoch}, State: durable.Succeeded, Due: j.Due,
 				Occurrence: j.Occurrence, Attempt: j.Attempt + 1, Run: durable.Run{Occurrence: j.Occurrence}}
-			b.Outcomes, b.Begun = append(b.Outcomes, o), append(b.Begun, durable.Begin{Ref: o.Ref, Started: c.Now})
+			b.Outcomes, b.Begun = append(b.Outcomes, o), append(b.Begun, store.Begin{Ref: o.Ref, Started: c.Now})
 			if j.State == durable.Claimed {
-				b.Confirms = append(b.Confirms, durable.Confirm{Ref: o.Ref})
+				b.Confirms = append(b.Confirms, store.Confirm{Ref: o.Ref})
 			}
 			done[j.ID] = true
 		}

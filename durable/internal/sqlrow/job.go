@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // A reader reads rows of jobs, each into the same variables.
@@ -110,7 +111,7 @@ func ScanClaimed(rows Rows, err error, each func(j *durable.Job)) error {
 }
 
 // Complete sets what a claim at the time now has set in the row of a job.
-func Complete(j *durable.Job, r *durable.ClaimRequest, now time.Time) {
+func Complete(j *durable.Job, r *store.ClaimRequest, now time.Time) {
 	j.State, j.Owner, j.Updated = durable.Claimed, r.Node, now
 	if !j.Due.After(now.Add(r.Lead)) {
 		j.State = durable.Confirmed

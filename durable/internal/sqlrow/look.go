@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // Details returns what a node reports as its column has it.
@@ -43,7 +44,7 @@ var ScanNodes = all(func(row Scanner) (n durable.NodeInfo, err error) {
 
 // ReadProgress selects what ScanProgress reads, of jobs for which the caller adds a condition.
 var ReadProgress = SQL(`select p.job, p.epoch, p.done, p.total, p.note, p.noted from executor_progress p
-	join executor_job j on j.id = p.job and j.epoch = p.epoch and j.state = {Running}`)
+	join executor_job j on j.id = p.job and j.epoch = p.epoch and j.state = {Granted}`)
 
 // ScanProgress reads and closes rows of ReadProgress.
 var ScanProgress = all(func(row Scanner) (p durable.RunProgress, err error) {
@@ -61,7 +62,7 @@ var ScanProgress = all(func(row Scanner) (p durable.RunProgress, err error) {
 
 // ForgetProgress forgets that of runs that are over.
 var ForgetProgress = SQL(`delete from executor_progress where not exists (
-	select 1 from executor_job j where j.id = executor_progress.job and j.epoch = executor_progress.epoch and j.state = {Running})`)
+	select 1 from executor_job j where j.id = executor_progress.job and j.epoch = executor_progress.epoch and j.state = {Granted})`)
 
 // Latest returns the statement that reads the latest runs of all jobs, and its arguments. place returns the placeholder
 // of an argument, counted from 1. Each verdict is looked up by itself, in the index executor_run_latest.
@@ -107,7 +108,7 @@ var ReadDead = SQL(`select id, kind, substr(error, 1, 300), updated from executo
 	where state = {Dead} and state >= {Succeeded} and state <= {Canceled} order by updated desc limit `)
 
 // ScanDead reads and closes rows of ReadDead.
-var ScanDead = all(func(row Scanner) (d durable.DeadJob, err error) {
+var ScanDead = all(func(row Scanner) (d store.DeadJob, err error) {
 	var id []byte
 	var updated int64
 	if err = row.Scan(&id, &d.Kind, &d.Error, &updated); err != nil {

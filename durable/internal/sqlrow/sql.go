@@ -18,7 +18,7 @@ var numbers = func() *strings.Replacer {
 		pairs = append(pairs, "{"+name+"}", text)
 	}
 	for name, s := range map[string]durable.State{
-		"Waiting": durable.Waiting, "Claimed": durable.Claimed, "Running": durable.Running, "Succeeded": durable.Succeeded,
+		"Waiting": durable.Waiting, "Claimed": durable.Claimed, "Granted": durable.Running, "Succeeded": durable.Succeeded,
 		"Dead": durable.Dead, "Canceled": durable.Canceled, "Paused": durable.Paused,
 	} {
 		add(name, uint8(s))
@@ -56,7 +56,7 @@ var Sound = SQL(`(state between {Waiting} and {Paused} and pending between {Pend
 const Unsound = "durable: the row of the job could not be read; it was set aside"
 
 // SQL returns a statement in which each name in braces is replaced by the number that is stored: that of a state, of
-// what is pending or of a verdict, as {Running}. {Held} and {Over} are lists of states, for "state in {Held}", and
+// what is pending or of a verdict, as {Granted}. {Held} and {Over} are lists of states, for "state in {Held}", and
 // {Priorities} is an array of PostgreSQL, the most urgent first. SQL panics if a name is not known.
 //
 // The numbers stand in the text and are no parameters, or the planners would not see which partial index applies.

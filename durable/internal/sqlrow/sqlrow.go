@@ -37,7 +37,7 @@ var (
 		return names
 	}()
 	Columns      = strings.Join(Names, ", ")
-	Read         = SQL(Columns + ", case when state = {Running} then coalesce((" + started + "), 0) else 0 end")
+	Read         = SQL(Columns + ", case when state = {Granted} then coalesce((" + started + "), 0) else 0 end")
 	claimedNames = slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
 		return slices.Contains([]string{"next_due", "state", "pending", "owner", "updated"}, name) // the claim knows them
 	})
@@ -206,11 +206,11 @@ func States(states []durable.State) string {
 	}
 	switch begun, unbegun := wanted[durable.Running], wanted[durable.Confirmed]; {
 	case begun && unbegun:
-		in = append(in, SQL("state = {Running}"))
+		in = append(in, SQL("state = {Granted}"))
 	case begun:
-		in = append(in, SQL("state = {Running} and exists ("+started+")"))
+		in = append(in, SQL("state = {Granted} and exists ("+started+")"))
 	case unbegun:
-		in = append(in, SQL("state = {Running} and not exists ("+started+")"))
+		in = append(in, SQL("state = {Granted} and not exists ("+started+")"))
 	}
 	return "(" + strings.Join(in, " or ") + ")"
 }
@@ -255,7 +255,7 @@ func scanRun(s Scanner, r *durable.Run, more ...any) error {
 }
 
 // CountJobs selects what ScanCounts reads.
-var CountJobs = SQL(`select kind, case when state = {Running} and not exists (` + started + `) then ` +
+var CountJobs = SQL(`select kind, case when state = {Granted} and not exists (` + started + `) then ` +
 	strconv.Itoa(int(durable.Confirmed)) + ` else state end as shown, count(*), min(due) from executor_job group by kind, shown`)
 
 // ScanCounts reads and closes rows of CountJobs.

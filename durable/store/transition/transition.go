@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // once is Job.Schedule of a job that is not periodic.
@@ -19,7 +20,7 @@ const most, mostSmall = 1 << 62, 1 << 30
 func up[N int | int64](n *N, most N) { *n = min(*n+1, most) }
 
 // New returns the row of a new job. It belongs to p.Node, if that is near enough and alive is set.
-func New(n durable.NewJob, p durable.Placement, alive bool, now time.Time) durable.Job {
+func New(n durable.NewJob, p store.Placement, alive bool, now time.Time) durable.Job {
 	due := first(n, now)
 	j := durable.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
@@ -66,7 +67,7 @@ func Begin(j *durable.Job, started time.Time) {
 }
 
 // Confirm lets the node that holds a job begin it.
-func Confirm(j *durable.Job, c durable.Confirm, now time.Time) {
+func Confirm(j *durable.Job, c store.Confirm, now time.Time) {
 	if j.State == durable.Claimed {
 		j.State = durable.Confirmed
 	}
@@ -319,7 +320,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 	up(&j.Runs, most)
 	up(&j.Lost, mostSmall)
 	run := Line(j, j.Owner, lost)
-	ref := durable.Ref{ID: j.ID, Epoch: j.Epoch}
+	ref := store.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)
 	j.Error, j.Label, j.Updated = text, "", now
 	last := j.Lost >= durable.MaxLost
@@ -331,7 +332,7 @@ func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
 		j.Pending, j.NextDue = durable.PendingNone, time.Time{}
 		return run, true
 	}
-	j.Due = now.Add(durable.ReapDelay(ref, j.Attempt))
+	j.Due = now.Add(store.ReapDelay(ref, j.Attempt))
 	ApplyPending(j)
 	return run, true
 }

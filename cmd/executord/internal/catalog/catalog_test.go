@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/tomlfile"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // jobs reads a crontab.
@@ -254,7 +255,7 @@ type counted struct {
 }
 
 func (c *counted) Insert(ctx context.Context, jobs []durable.NewJob,
-	p durable.Placement) ([]durable.InsertResult, error) {
+	p durablestore.Placement) ([]durable.InsertResult, error) {
 	c.inserts++
 	return c.Store.Insert(ctx, jobs, p)
 }
@@ -279,7 +280,7 @@ func TestApplyRegistersTogether(t *testing.T) {
 			t.Errorf("job is %+v", e)
 		}
 		taken := durable.NewJob{ID: durable.NewID(), Key: catalog.Key("shop", "taken"), Kind: "mail", Schedule: "once", Attempts: 1}
-		if _, err := store.Insert(t.Context(), []durable.NewJob{taken}, durable.Placement{}); err != nil {
+		if _, err := store.Insert(t.Context(), []durable.NewJob{taken}, durablestore.Placement{}); err != nil {
 			t.Fatal(err)
 		}
 		var named []string
@@ -480,17 +481,17 @@ func (b *bench) die(id durable.ID) {
 	if err == nil {
 		_, err = b.Store.Join(ctx, "doomed", time.Hour)
 	}
-	var held durable.ClaimResult
+	var held durablestore.ClaimResult
 	if err == nil {
-		held, err = b.Store.Claim(ctx, durable.ClaimRequest{Node: "doomed", Limit: 1,
-			Kinds: []durable.KindLimit{{Kind: kind, Max: 1}}})
+		held, err = b.Store.Claim(ctx, durablestore.ClaimRequest{Node: "doomed", Limit: 1,
+			Kinds: []durablestore.KindLimit{{Kind: kind, Max: 1}}})
 	}
 	if err != nil || len(held.Jobs) != 1 || held.Jobs[0].ID != id {
 		b.t.Fatalf("claimed %v, error %v", held.Jobs, err)
 	}
 	row := held.Jobs[0]
-	_, err = b.Store.Commit(ctx, durable.CommitRequest{Node: "doomed", Outcomes: []durable.Outcome{{
-		Ref: durable.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence,
+	_, err = b.Store.Commit(ctx, durablestore.CommitRequest{Node: "doomed", Outcomes: []durable.Outcome{{
+		Ref: durablestore.Ref{ID: id, Epoch: row.Epoch}, State: durable.Dead, Due: row.Due, Occurrence: row.Occurrence,
 		Attempt: row.Attempt, Unrecorded: true,
 	}}})
 	if err != nil {

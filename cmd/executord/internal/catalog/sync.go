@@ -10,6 +10,7 @@ import (
 	"github.com/executor-go/executor"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 	"github.com/executor-go/executor/durable"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // Action is what has to be done about a job to bring a store in line with a
@@ -253,7 +254,7 @@ func again(ctx context.Context, store durable.Store, e Entry) (durable.ID, error
 	placed, err := store.Insert(ctx, []durable.NewJob{{
 		ID: durable.NewID(), Key: e.Key, Kind: e.Kind, Payload: e.Spec.encode(), Priority: e.Priority,
 		Schedule: e.Schedule, Missed: e.Missed, Due: e.Due, Attempts: e.Attempts, Timeout: e.Timeout,
-	}}, durable.Placement{})
+	}}, durablestore.Placement{})
 	if err != nil {
 		return durable.ID{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/catalog"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // slow is a store that takes its time to add a job.
@@ -20,7 +21,7 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s *slow) Insert(ctx context.Context, jobs []durable.NewJob, p durable.Placement) ([]durable.InsertResult, error) {
+func (s *slow) Insert(ctx context.Context, jobs []durable.NewJob, p store.Placement) ([]durable.InsertResult, error) {
 	select {
 	case <-time.After(s.takes):
 		return s.Store.Insert(ctx, jobs, p)

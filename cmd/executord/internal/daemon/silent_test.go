@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/store"
 )
 
 // silent is a store that does not answer heartbeats and claims for a while.
@@ -17,18 +18,18 @@ type silent struct {
 func (s *silent) set(down bool) { s.down.Store(down) }
 
 func (s *silent) Heartbeat(ctx context.Context, node string, lease time.Duration,
-	w durable.Watch) (durable.HeartbeatResult, error) {
+	w store.Watch) (store.HeartbeatResult, error) {
 	if s.down.Load() {
 		<-ctx.Done()
-		return durable.HeartbeatResult{}, ctx.Err()
+		return store.HeartbeatResult{}, ctx.Err()
 	}
 	return s.Store.Heartbeat(ctx, node, lease, w)
 }
 
-func (s *silent) Claim(ctx context.Context, r durable.ClaimRequest) (durable.ClaimResult, error) {
+func (s *silent) Claim(ctx context.Context, r store.ClaimRequest) (store.ClaimResult, error) {
 	if s.down.Load() {
 		<-ctx.Done()
-		return durable.ClaimResult{}, ctx.Err()
+		return store.ClaimResult{}, ctx.Err()
 	}
 	return s.Store.Claim(ctx, r)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/executor-go/executor/cmd/executord/internal/crontab"
 	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/memory"
+	durablestore "github.com/executor-go/executor/durable/store"
 )
 
 // away is a store that returns no lists while it is away.
@@ -267,8 +268,8 @@ func TestApplyReportsJobThatWillNotRunAgain(t *testing.T) {
 			if _, err := store.Join(t.Context(), "other", time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			claims, err := store.Claim(t.Context(), durable.ClaimRequest{
-				Node: "other", Limit: 1, Kinds: []durable.KindLimit{{Kind: catalog.Kind("n"), Max: 1}},
+			claims, err := store.Claim(t.Context(), durablestore.ClaimRequest{
+				Node: "other", Limit: 1, Kinds: []durablestore.KindLimit{{Kind: catalog.Kind("n"), Max: 1}},
 			})
 			if err != nil || len(claims.Jobs) != 1 {
 				t.Fatalf("claimed %v, %v", claims.Jobs, err)
