@@ -81,8 +81,8 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/postgres/set.go", what: "of several jobs those are added that can be",
-		old: "		return errConflict\n",
-		new: "		return nil\n",
+		old: "		return nil, &conflictError{placed}\n",
+		new: "		return placed, nil\n",
 	},
 	{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",

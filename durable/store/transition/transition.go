@@ -6,7 +6,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/executor-go/executor/durable"
 	"github.com/executor-go/executor/durable/store"
 )
 
@@ -20,9 +19,9 @@ const most, mostSmall = 1 << 62, 1 << 30
 func up[N int | int64](n *N, most N) { *n = min(*n+1, most) }
 
 // New returns the row of a new job. It belongs to p.Node, if that is near enough and alive is set.
-func New(n durable.NewJob, p store.Placement, alive bool, now time.Time) durable.Job {
+func New(n store.NewJob, p store.Placement, alive bool, now time.Time) store.Job {
 	due := first(n, now)
-	j := durable.Job{
+	j := store.Job{
 		ID: n.ID, Key: n.Key, Kind: n.Kind, Payload: n.Payload, Priority: n.Priority,
 		Schedule: n.Schedule, Missed: n.Missed, Anchor: due, Due: due, Occurrence: due,
 		Attempts: n.Attempts, Timeout: n.Timeout.Truncate(time.Microsecond), Created: now, Updated: now,
@@ -35,14 +34,14 @@ func New(n durable.NewJob, p store.Placement, alive bool, now time.Time) durable
 }
 
 // meta returns a copy of the Meta of a new job, nil if there is none.
-func meta(n durable.NewJob) map[string]string {
+func meta(n store.NewJob) map[string]string {
 	if len(n.Meta) == 0 {
 		return nil
 	}
 	return maps.Clone(n.Meta)
 }
 
-func first(n durable.NewJob, now time.Time) time.Time {
+func first(n store.NewJob, now time.Time) time.Time {
 	if n.Due.IsZero() {
 		return now.Add(n.Delay.Truncate(time.Microsecond))
 	}
@@ -50,10 +49,10 @@ func first(n durable.NewJob, now time.Time) time.Time {
 }
 
 // Claim makes a waiting job the node's.
-func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
-	j.State = durable.Claimed
+func Claim(j *store.Job, node string, lead time.Duration, now time.Time) {
+	j.State = store.Claimed
 	if !j.Due.After(now.Add(lead)) {
-		j.State = durable.Confirmed
+		j.State = store.Confirmed
 	}
 	j.Owner = node
 	up(&j.Epoch, most)
@@ -61,15 +60,15 @@ func Claim(j *durable.Job, node string, lead time.Duration, now time.Time) {
 }
 
 // Begin notes that the handler of a confirmed job was called.
-func Begin(j *durable.Job, started time.Time) {
-	j.State, j.Started = durable.Running, started
+func Begin(j *store.Job, started time.Time) {
+	j.State, j.Started = store.Running, started
 	up(&j.Attempt, mostSmall)
 }
 
 // Confirm lets the node that holds a job begin it.
-func Confirm(j *durable.Job, c store.Confirm, now time.Time) {
-	if j.State == durable.Claimed {
-		j.State = durable.Confirmed
+func Confirm(j *store.Job, c store.Confirm, now time.Time) {
+	if j.State == store.Claimed {
+		j.State = store.Confirmed
 	}
 	if !c.Occurrence.IsZero() {
 		j.Occurrence = c.Occurrence
@@ -79,13 +78,13 @@ func Confirm(j *durable.Job, c store.Confirm, now time.Time) {
 
 // Conflicts reports whether a new job can't stand for the one that has its key, as one is periodic and the other is
 // not, or they are of different kinds.
-func Conflicts(j *durable.Job, n durable.NewJob) bool {
+func Conflicts(j *store.Job, n store.NewJob) bool {
 	return j.Kind != n.Kind || (j.Schedule == once) != (n.Schedule == once)
 }
 
 // Amend makes the properties of the job that has a key those of a new one with the same key, and reports whether
 // anything has changed.
-func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
+func Amend(j *store.Job, n store.NewJob, now time.Time) bool {
 	if Conflicts(j, n) {
 		return false
 	}
@@ -108,7 +107,7 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 	if changed {
 		j.Meta = meta(n) // it is no change by itself: a new one comes with each trace
 	}
-	if changed && j.State == durable.Claimed {
+	if changed && j.State == store.Claimed {
 		free(j) // the node has a copy of what it was
 	}
 	if changed && !j.State.Done() { // else it is when the job ended, from which it is kept
@@ -119,7 +118,7 @@ func Amend(j *durable.Job, n durable.NewJob, now time.Time) bool {
 
 // again makes a job that runs once take on what a new one with its key has: at once, if that is to replace it; or for a
 // run after the one in progress. It reports whether anything has changed.
-func again(j *durable.Job, n durable.NewJob, now time.Time) bool {
+func again(j *store.Job, n store.NewJob, now time.Time) bool {
 	granted := j.State.Granted()
 	if j.State.Done() || !n.Replace && (!n.ReuseKey || !granted || !j.NextDue.IsZero()) {
 		return false
@@ -131,8 +130,8 @@ func again(j *durable.Job, n durable.NewJob, now time.Time) bool {
 		j.NextDue = t
 	} else {
 		due(j, t, now)
-		if j.State != durable.Paused {
-			j.State = durable.Waiting
+		if j.State != store.Paused {
+			j.State = store.Waiting
 		}
 		j.Occurrence = t // it is a job of its own
 	}
@@ -141,17 +140,17 @@ func again(j *durable.Job, n durable.NewJob, now time.Time) bool {
 }
 
 // Reuses reports whether a new job may take the key of the one that has it.
-func Reuses(j *durable.Job, n durable.NewJob) bool { return n.ReuseKey && j.State.Done() }
+func Reuses(j *store.Job, n store.NewJob) bool { return n.ReuseKey && j.State.Done() }
 
 // free takes a job away from its node.
-func free(j *durable.Job) {
-	j.State, j.Owner, j.Started = durable.Waiting, "", time.Time{}
+func free(j *store.Job) {
+	j.State, j.Owner, j.Started = store.Waiting, "", time.Time{}
 	up(&j.Epoch, most)
 }
 
 // Release takes back a job that its node has not begun.
-func Release(j *durable.Job, now time.Time) {
-	if j.State == durable.Running {
+func Release(j *store.Job, now time.Time) {
+	if j.State == store.Running {
 		j.Attempt--
 	}
 	free(j)
@@ -167,83 +166,83 @@ func Release(j *durable.Job, now time.Time) {
 }
 
 // Change carries out a user's request.
-func Change(j *durable.Job, c durable.Change, now time.Time) durable.Answer {
+func Change(j *store.Job, c store.Change, now time.Time) store.Answer {
 	before := *j
 	switch c.Op {
-	case durable.OpCancel:
+	case store.OpCancel:
 		switch {
 		case j.State.Granted():
-			j.Pending = durable.PendingCancel
+			j.Pending = store.PendingCancel
 			if j.Schedule == once {
 				j.NextDue = time.Time{} // what is asked for from now on is not meant
 			}
 		case j.State.Done():
-			return durable.TooLate
+			return store.TooLate
 		default:
 			free(j)
-			j.State = durable.Canceled
+			j.State = store.Canceled
 		}
-	case durable.OpPause:
+	case store.OpPause:
 		switch {
-		case j.State.Granted() && j.Pending != durable.PendingCancel:
-			j.Pending = durable.PendingPause
-		case j.State == durable.Waiting || j.State == durable.Claimed:
+		case j.State.Granted() && j.Pending != store.PendingCancel:
+			j.Pending = store.PendingPause
+		case j.State == store.Waiting || j.State == store.Claimed:
 			free(j)
-			j.State = durable.Paused
-		case j.State != durable.Paused:
-			return durable.TooLate
+			j.State = store.Paused
+		case j.State != store.Paused:
+			return store.TooLate
 		}
-	case durable.OpResume:
+	case store.OpResume:
 		switch {
-		case j.State.Granted() && j.Pending == durable.PendingPause:
-			j.Pending = durable.PendingNone
-		case j.State == durable.Paused:
+		case j.State.Granted() && j.Pending == store.PendingPause:
+			j.Pending = store.PendingNone
+		case j.State == store.Paused:
 			free(j)
 		default:
-			return durable.TooLate
+			return store.TooLate
 		}
-	case durable.OpReschedule:
+	case store.OpReschedule:
 		switch {
 		case j.State.Granted() && j.Schedule != once:
 			j.NextDue = c.Due
 		case j.State.Granted() || j.State.Done():
-			return durable.TooLate
+			return store.TooLate
 		default:
 			due(j, c.Due, now)
 		}
-	case durable.OpRunNow:
+	case store.OpRunNow:
 		if j.State.Granted() || j.State.Done() {
-			return durable.TooLate
+			return store.TooLate
 		}
 		due(j, now, now)
-		j.State = durable.Waiting
-	case durable.OpDelete:
+		j.State = store.Waiting
+	case store.OpDelete:
 		if j.State.Granted() {
-			return durable.TooLate
+			return store.TooLate
 		}
 		free(j) // the store removes it
-	case durable.OpRevive:
-		if j.State != durable.Dead && j.State != durable.Canceled {
-			return durable.TooLate
+	case store.OpRevive:
+		if j.State != store.Dead && j.State != store.Canceled {
+			return store.TooLate
 		}
 		due(j, now, now)
-		j.State, j.Lost = durable.Waiting, 0
+		j.State, j.Lost = store.Waiting, 0
 	}
 	j.Updated = now
 	if before.State.Granted() {
-		return durable.Deferred
+		return store.Deferred
 	}
-	return durable.Applied
+	return store.Applied
 }
 
 // due moves the next occurrence of a job that is not running. A job that runs once has no other occurrence: when it may
 // have begun, that stays the same for the handler however often it is tried. It may have begun if an attempt or a run
 // was counted, or it was cut short, which left an error.
-func due(j *durable.Job, t, now time.Time) {
-	paused := j.State == durable.Paused
+func due(j *store.Job, t, now time.Time) {
+	paused := j.State == store.Paused
 	free(j)
 	if paused {
-		j.State = durable.Paused
+		j.State = store.Paused
 	}
 	if begun := j.Attempt > 0 || j.Runs > 0 || j.Error != ""; j.Schedule != once || !begun || j.Occurrence.After(now) {
 		j.Occurrence = t
@@ -252,37 +251,37 @@ func due(j *durable.Job, t, now time.Time) {
 }
 
 // ApplyPending carries out what is pending for a job that is to wait, as its run has ended.
-func ApplyPending(j *durable.Job) {
+func ApplyPending(j *store.Job) {
 	if !j.NextDue.IsZero() {
-		if j.Schedule == once && j.Pending == durable.PendingCancel {
-			j.Pending = durable.PendingNone // it was of the run that is over
+		if j.Schedule == once && j.Pending == store.PendingCancel {
+			j.Pending = store.PendingNone // it was of the run that is over
 		}
 		j.Due, j.Occurrence, j.Attempt, j.NextDue = j.NextDue, j.NextDue, 0, time.Time{}
 	}
 	switch j.Pending {
-	case durable.PendingCancel:
-		j.State = durable.Canceled
-	case durable.PendingPause:
-		j.State = durable.Paused
+	case store.PendingCancel:
+		j.State = store.Canceled
+	case store.PendingPause:
+		j.State = store.Paused
 	}
-	j.Pending = durable.PendingNone
+	j.Pending = store.PendingNone
 }
 
 // Commit applies the outcome of its run to a job that is granted, and returns the line for the history.
-func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durable.Run {
+func Commit(j *store.Job, o store.Outcome, node string, now time.Time) store.Run {
 	if !o.Unrecorded {
 		up(&j.Runs, most)
-		if o.Run.Verdict != durable.RunSkipped {
+		if o.Run.Verdict != store.RunSkipped {
 			j.Lost, j.Suspect = 0, false
 		}
 	}
 	run := Line(j, node, o.Run)
 	if j.Schedule == once && !j.NextDue.IsZero() { // it was asked for again meanwhile
-		o.State = durable.Waiting
+		o.State = store.Waiting
 	}
 	if o.Due.IsZero() { // nothing follows
 		if o.Due = j.Due; !j.NextDue.IsZero() {
-			o.State = durable.Waiting
+			o.State = store.Waiting
 		}
 	}
 	j.State, j.Owner, j.Due, j.Occurrence, j.Attempt = o.State, "", o.Due, o.Occurrence, o.Attempt
@@ -292,44 +291,44 @@ func Commit(j *durable.Job, o durable.Outcome, node string, now time.Time) durab
 		j.Result = o.Result
 	}
 	switch {
-	case o.State == durable.Waiting:
+	case o.State == store.Waiting:
 		ApplyPending(j)
-	case o.State == durable.Dead && j.Pending == durable.PendingCancel:
-		j.State = durable.Canceled
+	case o.State == store.Dead && j.Pending == store.PendingCancel:
+		j.State = store.Canceled
 	}
-	j.Pending, j.NextDue = durable.PendingNone, time.Time{}
+	j.Pending, j.NextDue = store.PendingNone, time.Time{}
 	return run
 }
 
 // Line completes a line of the history for a job whose Runs counts it.
-func Line(j *durable.Job, node string, run durable.Run) durable.Run {
+func Line(j *store.Job, node string, run store.Run) store.Run {
 	run.Job, run.Seq, run.Epoch, run.Node = j.ID, j.Runs, j.Epoch, node
 	return run
 }
 
 // Reap frees a job whose node is dead, and returns the line for the history, if the job was running.
-func Reap(j *durable.Job, now time.Time) (durable.Run, bool) {
+func Reap(j *store.Job, now time.Time) (store.Run, bool) {
 	j.Suspect = j.Suspect || j.State.Granted()
-	if j.State != durable.Running {
+	if j.State != store.Running {
 		Release(j, now)
-		return durable.Run{}, false
+		return store.Run{}, false
 	}
 	text := "durable: node " + j.Owner + " was lost"
-	lost := durable.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Started, Finished: now,
-		Verdict: durable.RunLost, Error: text}
+	lost := store.Run{Occurrence: j.Occurrence, Attempt: j.Attempt, Started: j.Started, Finished: now,
+		Verdict: store.RunLost, Error: text}
 	up(&j.Runs, most)
 	up(&j.Lost, mostSmall)
 	run := Line(j, j.Owner, lost)
 	ref := store.Ref{ID: j.ID, Epoch: j.Epoch}
 	free(j)
 	j.Error, j.Label, j.Updated = text, "", now
-	last := j.Lost >= durable.MaxLost
+	last := j.Lost >= store.MaxLost
 	if j.Schedule == once {
 		last = j.Attempt >= j.Attempts && j.NextDue.IsZero()
 	}
-	if last && j.Pending != durable.PendingCancel {
-		j.State = durable.Dead
-		j.Pending, j.NextDue = durable.PendingNone, time.Time{}
+	if last && j.Pending != store.PendingCancel {
+		j.State = store.Dead
+		j.Pending, j.NextDue = store.PendingNone, time.Time{}
 		return run, true
 	}
 	j.Due = now.Add(store.ReapDelay(ref, j.Attempt))

@@ -1,0 +1,127 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	executor "github.com/executor-go/executor"
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/memory"
+)
+
+// hourlies returns schedules with these keys.
+func hourlies(kind *durable.Kind[string, string], keys ...string) (all []durable.Registration) {
+	for _, key := range keys {
+		all = append(all, kind.FixedRate(key, time.Hour, time.Hour, ""))
+	}
+	return all
+}
+
+// What is under the prefix and not in the set is kept, paused or deleted; what is in the set, runs once, has another key
+// or is over is left alone.
+func TestRegisterSetTreatsTheAbsent(t *testing.T) {
+	for _, absent := range []durable.Absent{durable.KeepAbsent, durable.PauseAbsent, durable.DeleteAbsent} {
+		t.Run(absent.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs, kind, _ := newNode(t, memory.New())
+				ctx := t.Context()
+				set := durable.ScheduleSet{Prefix: "app/", Absent: absent}
+				must(jobs.RegisterSet(ctx, set, hourlies(kind, "app/a", "app/b", "app/over")...))
+				must(jobs.Register(ctx, hourlies(kind, "user/b")...))
+				must(kind.Schedule(ctx, time.Hour, "", durable.Key("app/once")))
+				over := must(jobs.Find(ctx, "app/over"))
+				must(jobs.Cancel(ctx, over.ID))
+
+				got := must(jobs.RegisterSet(ctx, set, hourlies(kind, "app/c", "app/a")...))
+				effects := []durable.Effect{got.Schedules[0].Effect, got.Schedules[1].Effect}
+				if !slices.Equal(effects, []durable.Effect{durable.EffectAdded, durable.EffectNone}) {
+					t.Errorf("effects are %v", effects)
+				}
+				if len(got.Absent) != 1 || got.Absent[0].Job.Key != "app/b" || got.Absent[0].Answer != durable.Applied {
+					t.Errorf("absent are %+v, want app/b", got.Absent)
+				}
+				want := map[string]string{"app/a": "waiting", "app/b": "waiting", "app/c": "waiting", "app/over": "canceled",
+					"app/once": "waiting", "user/b": "waiting"}
+				switch absent {
+				case durable.PauseAbsent:
+					want["app/b"] = "paused"
+				case durable.DeleteAbsent:
+					delete(want, "app/b")
+				}
+				states := make(map[string]string)
+				for _, j := range must(jobs.List(ctx, durable.Filter{})) {
+					states[j.Key] = j.State.String()
+				}
+				if fmt.Sprint(states) != fmt.Sprint(want) {
+					t.Errorf("the jobs are %v, want %v", states, want)
+				}
+			})
+		})
+	}
+}
+
+// A schedule that is absent while it runs ends with that run.
+func TestRegisterSetDeletesWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := newJobs(t, memory.New())
+		kind := durable.Handle(jobs, "k", func(ctx context.Context, _ string) (string, error) {
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		})
+		start(t, jobs)
+		set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
+		must(jobs.RegisterSet(t.Context(), set, kind.FixedRate("app/a", 0, time.Hour, "")))
+		time.Sleep(time.Minute)
+		got := must(jobs.RegisterSet(t.Context(), set))
+		if len(got.Absent) != 1 || got.Absent[0].Answer != durable.Deferred {
+			t.Errorf("absent are %+v, want one that is deferred", got.Absent)
+		}
+		time.Sleep(time.Minute)
+		if j := must(jobs.Find(t.Context(), "app/a")); j.State != durable.Canceled {
+			t.Errorf("the job is %v, want canceled", j.State)
+		}
+	})
+}
+
+// Of many that are absent none is forgotten.
+func TestRegisterSetOfMany(t *testing.T) {
+	jobs, kind, _ := newNode(t, memory.New())
+	var keys []string
+	for i := range 1203 {
+		keys = append(keys, fmt.Sprint("app/", i))
+	}
+	set := durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}
+	must(jobs.RegisterSet(t.Context(), set, hourlies(kind, keys...)...))
+	got := must(jobs.RegisterSet(t.Context(), set, hourlies(kind, keys[:2]...)...))
+	if left := must(jobs.List(t.Context(), durable.Filter{Limit: 2000})); len(got.Absent) != 1201 || len(left) != 2 {
+		t.Errorf("%d were absent, and %d are left, want 1201 and 2", len(got.Absent), len(left))
+	}
+}
+
+// What is wrong is an error, and then nothing is done to the absent.
+func TestRegisterSetChecksArguments(t *testing.T) {
+	jobs, kind, _ := newNode(t, memory.New())
+	must(jobs.Register(t.Context(), hourlies(kind, "app/a")...))
+	for name, c := range map[string]struct {
+		set       durable.ScheduleSet
+		schedules []durable.Registration
+	}{
+		"no prefix":      {set: durable.ScheduleSet{Absent: durable.DeleteAbsent}},
+		"absent":         {set: durable.ScheduleSet{Prefix: "app/", Absent: 9}},
+		"another prefix": {durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}, hourlies(kind, "user/a")},
+		"twice":          {durable.ScheduleSet{Prefix: "app/", Absent: durable.DeleteAbsent}, hourlies(kind, "app/b", "app/b")},
+	} {
+		got, err := jobs.RegisterSet(t.Context(), c.set, c.schedules...)
+		if !errors.Is(err, executor.ErrInvalid) || len(got.Absent) > 0 {
+			t.Errorf("%s: got %+v and %v, want ErrInvalid", name, got, err)
+		}
+	}
+	if all := must(jobs.List(t.Context(), durable.Filter{})); len(all) != 1 || all[0].State != durable.Waiting {
+		t.Errorf("the jobs are %+v, want app/a alone", all)
+	}
+}
