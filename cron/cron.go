@@ -40,9 +40,12 @@
 //	@every 1h30m        a fixed distance, see below
 //
 // The prefix "CRON_TZ=Asia/Tokyo " or "TZ=Asia/Tokyo " names the time zone.
-// Quartz's seconds, years, ?, L, W and # are not supported, nor is @reboot, which
-// is not a time. The error for each of them says what to write instead, if there
-// is an equivalent.
+// @reboot is not supported, since it is not a time. The error for it, and for much else
+// that other programs take, says what to write instead, if there is an equivalent.
+//
+// This is the plain language, in which a text means the same as in any cron. What
+// Quartz, Jenkins and others add to it is in the extended language, for those who
+// ask for it: seconds, years, L, W, #, ?, H and ~. [Extended] parses and describes it.
 //
 // # Days
 //
@@ -120,7 +123,7 @@ func ParseIn(spec string, loc *time.Location) (Schedule, error) {
 //
 // The text of such a schedule is for ParseLenient only: Parse and UnmarshalText return an error for it.
 func ParseLenient(spec string, loc *time.Location) (s Schedule, notes []*ParseError, err error) {
-	if s, err = (parser{spec, &notes}).parse(loc); err != nil {
+	if s, err = (parser{spec: spec, notes: &notes}).parse(loc); err != nil {
 		return Schedule{}, nil, err
 	}
 	return s, notes, nil
@@ -170,6 +173,43 @@ func (s Schedule) Next(after time.Time) time.Time {
 	return time.Unix(due, 0).In(s.loc)
 }
 
+// Prev returns the last time at which s was due that is strictly earlier than before, in the
+// zone of s and without a monotonic reading. It returns the zero Time if there is none,
+// as [Schedule.Next] does.
+//
+// Prev and Next agree on what is due, also where clocks change: no due time lies between
+// Prev(t) and t, and Next(Prev(t)) is t if t is a due time. For "@every 1h30m", which has no due times of its own,
+// Prev returns the time that much before.
+func (s Schedule) Prev(before time.Time) time.Time {
+	before = before.Round(0)
+	if s.every > 0 {
+		prev := before.Add(-s.every)
+		if !prev.Before(before) { // wrapped round at the beginning of time
+			return time.Time{}
+		}
+		return prev.In(s.loc)
+	}
+	// Due times are whole seconds.
+	now := before.Unix()
+	if before.Nanosecond() == 0 {
+		now--
+	}
+	if s.calendar.minutes == 0 || now < -endOfTime || now > endOfTime {
+		return time.Time{}
+	}
+	var due int64
+	var ok bool
+	if s.calendar.starred {
+		due, ok = s.calendar.prevStarred(s.loc, now)
+	} else {
+		due, ok = s.calendar.prevFixed(s.loc, now)
+	}
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(due, 0).In(s.loc)
+}
+
 // Upcoming returns an iterator over the due times later than after, in order. It
 // ends where [Schedule.Next] returns the zero Time. Most schedules never end, so
 // break out of the loop.
@@ -181,7 +221,7 @@ func (s Schedule) Upcoming(after time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// String returns the spec in lower case with single blanks. If the spec had a
+// String returns the spec in lower case with single blanks, or the text that [Extended] describes. If the spec had a
 // prefix for its zone, the prefix is written as CRON_TZ=. A zone that was the
 // argument of [ParseIn] is not included: ParseIn(s.String(), s.Location()) returns
 // a schedule with the same times. For the zero Schedule String returns "".

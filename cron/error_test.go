@@ -24,10 +24,11 @@ const (
 	badStar     = "a star may be followed only by a slash and a step"
 	emptyItem   = "an item of the list is empty"
 	removeComma = "remove the extra comma, and any blank beside a comma"
-	quartz      = "Quartz's L, W and # are not part of crontab"
+	quartz      = `L, W and # are for the extended language: write "@extended" before the fields`
+	jenkins     = "H, Jenkins' hash of a name, is for the extended language; here write a value of your own"
 
 	noSuchDay = "none of the months has this day, so it is never due"
-	lastDay   = "for the last day of a month, check the date in the job, or run it on the first of the next month"
+	lastDay   = `for the last day of a month write "L" for it, and "@extended" before the fields`
 
 	noTime     = "no time given"
 	writeTime  = `write five fields, such as "30 2 * * *", or a word, such as "@daily"`
@@ -124,7 +125,11 @@ func TestParseErrorParts(t *testing.T) {
 		{"0 0 * * monday-fri", "day-of-week", "monday", 9, weekdays, `write "mon" or "1"`},
 		{"0 0 * mon *", "month", "mon", 7, months, "mon is a name for the field day-of-week"},
 		{"0 0 jan * *", "day-of-month", "jan", 5, days, "jan is a name for the field month"},
-		{"H * * * *", "minute", "H", 1, minutes, ""},
+		{"H * * * *", "minute", "H", 1, minutes, jenkins},
+		{"H/15 * * * *", "minute", "H", 1, minutes, jenkins},
+		{"0 H(0-6) * * *", "hour", "H(0", 3, hours, jenkins},
+		{"0 0 L-3 * *", "day-of-month", "L", 5, days, quartz},
+		{"0 0 15W * *", "day-of-month", "15W", 5, days, quartz},
 		{"0 0 30 2 *", "day-of-month", "30", 5, noSuchDay, lastDay},
 		{"0 0 31 4,6 *", "day-of-month", "31", 5, noSuchDay, lastDay},
 		{"0 0 31 2-2 */2", "day-of-month", "31", 5, noSuchDay, lastDay},

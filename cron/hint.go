@@ -136,14 +136,21 @@ func isYear(text string) bool {
 // valid reports whether the parts are five valid fields.
 func (p parser) valid(parts []span) bool {
 	var s Schedule
-	p.notes = nil
+	p.notes, p.ext = nil, nil
 	return len(parts) == len(fields) && p.parseFields(&s, parts) == nil
 }
 
 // valueHint guesses what was meant by a text that is neither a number nor a name.
-func valueHint(f *field, text string) string {
-	if strings.Contains(text, "~") {
-		return `a random value, "~", is not supported: write one of your own`
+func valueHint(f *field, text string, extended bool) string {
+	if quartz := "L, W and # are for the extended language: write \"@extended\" before the fields"; !extended {
+		switch {
+		case strings.Contains(text, "~"):
+			return `a random value, "~", is not supported: write one of your own`
+		case isHash(text):
+			return "H, Jenkins' hash of a name, is for the extended language; here write a value of your own"
+		case isQuartz(f, text):
+			return quartz
+		}
 	}
 	switch text {
 	case "":
@@ -162,19 +169,13 @@ func valueHint(f *field, text string) string {
 			if other != f {
 				return fmt.Sprintf("%s is a name for the field %s", name, other.name)
 			}
-			if rest := text[len(name):]; strings.EqualFold(rest, "L") || strings.HasPrefix(rest, "#") {
-				return quartzHint
-			}
 			return fmt.Sprintf("write %q or \"%d\"", name, other.low+j)
 		}
 	}
 	if near, ok := nearest(text, f.names); ok {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	switch strings.Trim(text, "0123456789#") {
-	case "", "L", "W", "LW":
-		return quartzHint
-	case ".":
+	if strings.Trim(text, "0123456789") == "." {
 		return "write whole numbers"
 	}
 	if strings.Contains(text, "=") {
@@ -183,7 +184,20 @@ func valueHint(f *field, text string) string {
 	return ""
 }
 
-const quartzHint = "Quartz's L, W and # are not part of crontab"
+// isQuartz reports whether text looks like an L, W or # of Quartz's.
+func isQuartz(f *field, text string) bool {
+	text = strings.ToLower(text)
+	for _, name := range f.names {
+		text = strings.TrimPrefix(text, name)
+	}
+	switch strings.Trim(text, "0123456789#") {
+	case "l", "w", "lw":
+		return true
+	}
+	return strings.Contains(text, "#") && strings.Trim(text, "0123456789#l") == ""
+}
+
+const lastDayHint = `for the last day of a month write "L" for it, and "@extended" before the fields`
 
 // wrapHint returns how to write a range that continues past the end of its field.
 func wrapHint(f *field, low, high int, stepped bool) string {
@@ -194,7 +208,7 @@ func wrapHint(f *field, low, high int, stepped bool) string {
 		return fmt.Sprintf("swap its ends, or write two ranges, one that ends at %d and one that begins at %d",
 			f.last, f.low)
 	}
-	if f.hasSunday() && high == 0 {
+	if f.is(dayOfWeek) && high == 0 {
 		return fmt.Sprintf(`write "%d-7" to end on Sunday`, low)
 	}
 	return fmt.Sprintf(`swap its ends, or write "%s,%s" to continue past the end`,

@@ -34,6 +34,16 @@ func (s span) part(from int, text string) span { return span{text, s.at + from} 
 type parser struct {
 	spec  string
 	notes *[]*ParseError // of a lenient parser: what is allowed though hardly anybody means it
+	ext   *language      // nil for the plain language
+}
+
+// note keeps what is a note for a lenient parser. For any other it returns the error.
+func (p parser) note(e *ParseError) error {
+	if p.notes == nil {
+		return e
+	}
+	*p.notes = append(*p.notes, e)
+	return nil
 }
 
 // fail returns the error for one part of the spec.
@@ -84,15 +94,32 @@ func (p parser) parse(loc *time.Location) (Schedule, error) {
 			`write five fields, such as "30 2 * * *", or a word, such as "@daily"`)
 	}
 
-	s := Schedule{spec: zone + joined(parts), loc: loc}
+	if is(parts[0], marker) {
+		p.ext = p.ext.marked(len(parts) - 1)
+		parts = parts[1:]
+		if n := len(parts); n < 5 || n > 7 {
+			return Schedule{}, p.failWhole(fmt.Sprintf("%s after %s, want 5, 6 with seconds first, or 7 with years last, too",
+				count(n, "field"), marker), "")
+		}
+	}
+	s := Schedule{loc: loc}
+	var text string
 	var err error
-	if strings.HasPrefix(parts[0].text, "@") {
+	switch {
+	case strings.HasPrefix(parts[0].text, "@"):
+		text = joined(parts)
 		err = p.parseWord(&s, parts)
-	} else {
+	case p.ext != nil:
+		text, err = p.parseExtended(&s, parts)
+	default:
+		text = joined(parts)
 		err = p.parseFields(&s, parts)
 	}
 	if err != nil {
 		return Schedule{}, err
+	}
+	if s.spec = zone + text; len(s.spec) > maxSpec {
+		return Schedule{}, p.failWhole(fmt.Sprintf("in full it has %d bytes, the limit is %d", len(s.spec), maxSpec), "use fewer items")
 	}
 	return s, nil
 }
@@ -216,35 +243,47 @@ func (p parser) parseFields(s *Schedule, parts []span) error {
 	if len(parts) != len(fields) {
 		return p.failWhole(countProblem(len(parts)), p.countHint(parts))
 	}
-	var sets [len(fields)]uint64
-	var stars [len(fields)]bool
+	var parsed [len(allFields)]values
+	parsed[second].set = 1
 	for i := range fields {
 		var err error
-		if sets[i], err = p.parseField(&fields[i], parts[i]); err != nil {
+		if parsed[minute+i], err = p.parseField(&fields[i], parts[i]); err != nil {
 			return err
 		}
-		stars[i] = strings.HasPrefix(parts[i].text, "*")
 	}
-	s.calendar = calendar{
-		minutes:   sets[0],
-		hours:     uint32(sets[1]),
-		days:      uint32(sets[2] >> 1),
-		months:    uint16(sets[3]),
-		weekdays:  uint8(sets[4]),
-		starred:   stars[0] || stars[1],
-		eitherDay: !stars[2] && !stars[4],
-	}
+	s.calendar = calendarOf(&parsed)
 	if !s.calendar.possible() {
-		return p.fail("day-of-month", parts[2], "none of the months has this day, so it is never due",
-			"for the last day of a month, check the date in the job, or run it on the first of the next month")
+		return p.fail("day-of-month", parts[dayOfMonth-minute], "none of the months has this day, so it is never due", lastDayHint)
 	}
 	return nil
 }
 
-func countProblem(n int) string {
-	noun := "fields"
-	if n == 1 {
-		noun = "field"
+// calendarOf returns the calendar of the fields.
+func calendarOf(v *[len(allFields)]values) calendar {
+	relative := v[dayOfMonth].relative
+	relative.nth, relative.lastWeek = v[dayOfWeek].relative.nth, v[dayOfWeek].relative.lastWeek
+	return calendar{
+		seconds:   v[second].set,
+		minutes:   v[minute].set,
+		hours:     uint32(v[hour].set),
+		days:      uint32(v[dayOfMonth].set >> 1),
+		months:    uint16(v[month].set),
+		weekdays:  uint8(v[dayOfWeek].set),
+		starred:   v[second].starred || v[minute].starred || v[hour].starred,
+		eitherDay: !v[dayOfMonth].starred && !v[dayOfWeek].starred && !v[dayOfWeek].both,
+		relative:  relative,
+		years:     v[year].years,
 	}
-	return fmt.Sprintf("%d %s, want 5 (minute hour day-of-month month day-of-week)", n, noun)
+}
+
+func countProblem(n int) string {
+	return count(n, "field") + ", want 5 (minute hour day-of-month month day-of-week)"
+}
+
+// count returns "1 field" for one, and "2 fields" for two.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -58,10 +58,26 @@ func (c *calendar) nextFixed(loc *time.Location, now int64) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
+	return reach(loc, e, wall), true
+}
+
+// prevFixed returns the last Unix time up to now at which the latest wall time so far
+// reached or passed a matching wall time, and whether there is one.
+func (c *calendar) prevFixed(loc *time.Location, now int64) (int64, bool) {
+	wall, ok := c.prevWall(latestWall(loc, eraAt(loc, now), now), now-horizon)
+	if !ok {
+		return 0, false
+	}
+	return reach(loc, eraAt(loc, wall-maxShift), wall), true
+}
+
+// reach returns the first Unix time from the start of e on at which the wall clock of
+// loc shows wall or later.
+func reach(loc *time.Location, e era, wall int64) int64 {
 	for {
 		// A wall time before the start of the era is in the gap before it.
 		if due := max(wall-e.offset, e.start); due < e.end {
-			return due, true
+			return due
 		}
 		// No wall clock shows wall before wall-maxShift: skip the eras up to there.
 		e = eraAt(loc, max(e.end, wall-maxShift))
@@ -98,6 +114,29 @@ func (c *calendar) nextStarred(loc *time.Location, now int64) (int64, bool) {
 			from = max(e.end, wall-maxShift)
 		} else {
 			from = e.end
+		}
+	}
+}
+
+// prevStarred returns the last Unix time up to now whose wall time matches, and
+// whether there is one.
+func (c *calendar) prevStarred(loc *time.Location, now int64) (int64, bool) {
+	from := now
+	for {
+		e := eraAt(loc, from)
+		wall, ok := c.prevWall(from+e.offset, now-horizon)
+		if !ok {
+			return 0, false
+		}
+		if due := wall - e.offset; due >= e.start {
+			return due, true
+		}
+		// An earlier era may show wall times later than those of from, but only within
+		// maxShift of it. Before that nothing matches after wall.
+		if from-e.start >= maxShift {
+			from = min(e.start-1, wall+maxShift)
+		} else {
+			from = e.start - 1
 		}
 	}
 }
