@@ -34,12 +34,12 @@ var durableMutants = []mutant{
 	},
 	{
 		file: "durable/store/transition/transition.go", what: "a confirm is an attempt",
-		old: "		j.State = durable.Confirmed\n\t}\n\tif !c",
-		new: "		j.State = durable.Confirmed\n\t}\n\tj.Attempt++\n\tif !c",
+		old: "		j.State = store.Confirmed\n\t}\n\tif !c",
+		new: "		j.State = store.Confirmed\n\t}\n\tj.Attempt++\n\tif !c",
 	},
 	{
 		file: "durable/store/transition/transition.go", what: "what a dead node has not begun is lost",
-		old: "	if j.State != durable.Running {\n\t\tRelease(j, now)",
+		old: "	if j.State != store.Running {\n\t\tRelease(j, now)",
 		new: "	if !j.State.Granted() {\n\t\tRelease(j, now)",
 	},
 	{
