@@ -40,15 +40,21 @@ func (k *Kind[P, R]) prepare(job NewJob, payload P, opts []Option) (addition, er
 	case j.Missed == "":
 		j.Missed = Coalesce().text
 	}
+	data, err := encode("payload", payload, MaxPayload)
+	if err != nil {
+		return j, err
+	}
+	j.Payload = data
+	if err := j.unique(); err != nil {
+		return j, err
+	}
 	if j.ReuseKey && j.Key == "" {
 		return j, invalid("ReuseKey: the job has no key; give it one with Key")
 	}
 	if !j.Due.IsZero() {
 		j.Due = timetable.Ceil(j.Due)
 	}
-	data, err := encode("payload", payload, MaxPayload)
-	j.Payload = data
-	return j, err
+	return j, nil
 }
 
 func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option) (ID, error) {
@@ -64,18 +70,25 @@ func (k *Kind[P, R]) add(ctx context.Context, j NewJob, payload P, opts []Option
 }
 
 // ScheduleAll is Schedule for many payloads, in one transaction: all are added or none.
-// They share the options, and so can't have a Key. In SQLite no other transaction writes
+// They share the options, and so can't have a Key; with UniquePayload no two payloads may be the same. In SQLite no other transaction writes
 // meanwhile: add as many at once as take less than a third of the lease, or the nodes lose
 // theirs.
 func (k *Kind[P, R]) ScheduleAll(ctx context.Context, delay time.Duration, payloads []P, opts ...Option) ([]ID, error) {
 	jobs := make([]addition, 0, len(payloads))
-	for _, p := range payloads {
+	first := make(map[string]int) // payloads, by their keys
+	for i, p := range payloads {
 		j, err := k.prepare(NewJob{Schedule: store.Once, Delay: max(delay, 0)}, p, opts)
 		if err != nil {
 			return nil, err
 		}
-		if j.Key != "" {
+		switch at, twice := first[j.Key]; {
+		case j.Key == "":
+		case !j.byPayload:
 			return nil, invalid("key %q: the jobs of ScheduleAll can't have the same one", j.Key)
+		case twice:
+			return nil, invalid("payload %d: it is the same as payload %d, and UniquePayload allows one", i, at)
+		default:
+			first[j.Key] = i
 		}
 		if j.result != nil {
 			return nil, invalid("WithResult: the jobs of ScheduleAll can't share one InsertResult; leave the option out")
@@ -103,7 +116,11 @@ func (k *Kind[P, R]) ScheduleTx(ctx context.Context, tx Tx, delay time.Duration,
 	if err != nil {
 		return ID{}, err
 	}
-	jobs := []NewJob{j.NewJob}
+	adds := []addition{j}
+	if err := k.jobs.date(ctx, adds); err != nil {
+		return ID{}, err
+	}
+	jobs := newJobs(adds)
 	var id ID
 	err = k.jobs.adding(ctx, jobs, func(ctx context.Context) error {
 		placed, err := s.InsertTx(ctx, tx, jobs)
@@ -141,6 +158,9 @@ func (j *addition) accepted(p *InsertResult) (ID, error) {
 // another call of the store.
 func (j *Jobs) insert(ctx context.Context, adds []addition) ([]ID, error) {
 	mustContext(ctx)
+	if err := j.date(ctx, adds); err != nil {
+		return nil, err
+	}
 	var ids []ID
 	jobs := newJobs(adds)
 	err := j.adding(ctx, jobs, func(ctx context.Context) (err error) {

@@ -26,7 +26,9 @@ type Option func(*addition) error
 // An addition is a job that is to be added.
 type addition struct {
 	NewJob
-	result *InsertResult // what WithResult fills
+	result    *InsertResult // what WithResult fills
+	byPayload bool          // UniquePayload
+	period    time.Duration // of UniqueFor; 0 for none
 }
 
 // Key names the job, by 1 to MaxKey bytes of UTF-8 without control characters. A second job with the same key is not

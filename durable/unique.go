@@ -1,0 +1,80 @@
+package durable
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/executor-go/executor/durable/store"
+)
+
+// UniquePayload gives the job a key that is made of its kind and its payload as JSON: jobs with the same payload exist
+// once, as with Key. ReuseKey, Replace and UniqueFor apply to it as to any key. Programs that encode a payload in
+// another way, as with a field more, make another key. A job that has a Key, or is periodic, is an error.
+func UniquePayload() Option {
+	return func(j *addition) error {
+		j.byPayload = true
+		return nil
+	}
+}
+
+// UniqueFor makes the key of the job, of Key or UniquePayload, one for each period: a second job with the same key is
+// added once the next period has begun. Periods are counted from the year 1, in UTC, on the store's clock: one of 24h
+// begins at midnight. The period of a job is that in which it is added, whenever it is due. Job.Key ends with the
+// begin of the period, as "/2026-11-27T00:00:00.000Z".
+//
+// A call that is repeated, since its answer was lost, adds a job again if the next period has begun meanwhile. The
+// period must be at least a millisecond. A job without a key, or one that is periodic, is an error.
+func UniqueFor(period time.Duration) Option {
+	return func(j *addition) error {
+		if period < time.Millisecond {
+			return invalid("period %v: it must be at least 1ms", period)
+		}
+		j.period = period
+		return nil
+	}
+}
+
+// unique completes the key of a job, except for its period, or returns what is wrong with that.
+func (j *addition) unique() error {
+	switch {
+	case !j.byPayload && j.period == 0:
+		return nil
+	case j.Schedule != store.Once:
+		return invalid("key %q: UniquePayload and UniqueFor do not apply to a periodic job, which has its own", j.Key)
+	case j.byPayload && j.Key != "":
+		return invalid("key %q: the job has that already; leave out Key or UniquePayload", j.Key)
+	case j.byPayload:
+		sum := sha256.Sum256(j.Payload)
+		j.Key = j.Kind + "/" + hex.EncodeToString(sum[:16])
+	case j.Key == "":
+		return invalid("UniqueFor: the job has no key; give it one with Key or UniquePayload")
+	}
+	if n := len(j.Key) + 1 + len(periodBegin); j.period > 0 && n > MaxKey {
+		return invalid("key %.20q...: with its period it has %d bytes, and must have no more than %d", j.Key, n, MaxKey)
+	}
+	return nil
+}
+
+// periodBegin is the layout of the begin of a period in a key.
+const periodBegin = "2006-01-02T15:04:05.000Z"
+
+// date adds their periods to the keys of jobs. The store is asked for its time, once, if one of them has a period and
+// this program is no node.
+func (j *Jobs) date(ctx context.Context, adds []addition) error {
+	var now time.Time
+	for i := range adds {
+		if adds[i].period == 0 {
+			continue
+		}
+		if now.IsZero() {
+			var err error
+			if now, err = j.now(ctx); err != nil {
+				return err
+			}
+		}
+		adds[i].Key += "/" + now.Truncate(adds[i].period).UTC().Format(periodBegin)
+	}
+	return nil
+}
