@@ -83,6 +83,17 @@ func (j *Jobs) change(ctx context.Context, id ID, c Change) (Answer, error) {
 	return a, nil
 }
 
+// Now returns the time of the store, by which jobs are due. While Run runs, the node knows it; otherwise the store is
+// asked.
+func (j *Jobs) Now(ctx context.Context) (time.Time, error) {
+	mustContext(ctx)
+	if now, ok := j.node().Now(); ok {
+		return now, nil
+	}
+	now, err := j.store.Now(ctx)
+	return now, failed("now", err)
+}
+
 // Get returns the job with that ID, or ErrNotFound.
 func (j *Jobs) Get(ctx context.Context, id ID) (Job, error) {
 	mustContext(ctx)

@@ -388,3 +388,20 @@ func TestJobsRescheduleDuringLastRun(t *testing.T) {
 		d.wants(t, begun, time.Hour, 2*time.Hour, 5*time.Hour)
 	})
 }
+
+// Now is the clock of the store, on a node and elsewhere.
+func TestNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		store.Shift(time.Hour)
+		jobs, _, _ := newNode(t, store)
+		want := time.Now().Add(time.Hour)
+		if got := must(jobs.Now(t.Context())); !got.Equal(want) {
+			t.Errorf("without a node: got %v, want %v", got, want)
+		}
+		start(t, jobs)
+		if got := must(jobs.Now(t.Context())); !got.Equal(want) {
+			t.Errorf("on a node: got %v, want %v", got, want)
+		}
+	})
+}

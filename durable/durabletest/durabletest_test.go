@@ -1,0 +1,108 @@
+package durabletest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/durabletest"
+)
+
+// Idle returns when all that is due has run, jobs that handlers add among it, and does not wait for what is due later.
+func TestIdleRunsWhatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := durabletest.New(t)
+		var runs atomic.Int64
+		var k *durable.Kind[int, int]
+		k = durable.Handle(jobs, "k", func(ctx context.Context, left int) (int, error) {
+			runs.Add(1)
+			time.Sleep(time.Second)
+			if left == 0 {
+				return 0, nil
+			}
+			_, err := k.Schedule(ctx, 0, left-1)
+			return 0, err
+		})
+		durabletest.Start(t, jobs)
+		for _, delay := range []time.Duration{0, 0, time.Hour} {
+			if _, err := k.Schedule(t.Context(), delay, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := durabletest.Idle(t.Context(), jobs); err != nil {
+			t.Fatal(err)
+		}
+		if got := runs.Load(); got != 6 {
+			t.Errorf("%d runs, want 6", got)
+		}
+		time.Sleep(2 * time.Hour)
+		if err := durabletest.Idle(t.Context(), jobs); err != nil || runs.Load() != 9 {
+			t.Errorf("later: %d runs, want 9; %v", runs.Load(), err)
+		}
+	})
+}
+
+// Idle does not wait for the attempt after one that failed.
+func TestIdleLeavesRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := durabletest.New(t)
+		k := durable.Handle(jobs, "k", func(context.Context, int) (int, error) { return 0, errors.New("no") },
+			durable.Backoff(time.Hour, time.Hour))
+		durabletest.Start(t, jobs)
+		id, err := k.Schedule(t.Context(), 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := durabletest.Idle(t.Context(), jobs); err != nil || time.Since(begun) > time.Minute {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+		if j, err := jobs.Get(t.Context(), id); err != nil || j.Attempt != 1 || j.State != durable.Waiting {
+			t.Errorf("the job is %+v, %v", j, err)
+		}
+	})
+}
+
+// What nobody runs is named when the context ends.
+func TestIdleNamesWhatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := durabletest.New(t)
+		durabletest.Start(t, jobs)
+		k := durable.Client[int, int](jobs, "nobody")
+		if _, err := k.Schedule(t.Context(), 0, 1, durable.Key("x")); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := durabletest.Idle(ctx, jobs)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(fmt.Sprint(err), `kind "nobody", key "x", is still waiting`) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Added has all payloads of the kind, and of no other.
+func TestAdded(t *testing.T) {
+	jobs := durabletest.New(t)
+	mail, other := durable.Client[string, int](jobs, "mail"), durable.Client[int, int](jobs, "other")
+	payloads := make([]string, 1500)
+	for i := range payloads {
+		payloads[i] = fmt.Sprintf("%04d", i)
+	}
+	if _, err := mail.ScheduleAll(t.Context(), 0, payloads); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Schedule(t.Context(), 0, 7); err != nil {
+		t.Fatal(err)
+	}
+	if got := durabletest.Added[string](t, jobs, "mail"); !slices.Equal(slices.Sorted(slices.Values(got)), payloads) {
+		t.Errorf("%d payloads, want %d, each once", len(got), len(payloads))
+	}
+}
