@@ -65,3 +65,8 @@ func BenchmarkList(b *testing.B) {
 		}
 	}
 }
+
+// The store does what it answers.
+func TestStoreFaults(t *testing.T) {
+	storetest.RunFaults(t, func(*testing.T) (durablestore.Store, storetest.Faults) { return memory.New(), storetest.Faults{} })
+}

@@ -207,6 +207,8 @@ func serverTime(ctx context.Context, q querier) (time.Time, error) {
 
 func readTime(row sqlrow.Scanner) (time.Time, error) {
 	var now int64
-	err := row.Scan(&now)
-	return sqlrow.Time(now), err
+	if err := row.Scan(&now); err != nil {
+		return time.Time{}, err
+	}
+	return sqlrow.Time(now), nil
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/executor-go/executor/durable/internal/sqlrow"
 )
 
+// OpenBy opens a file by a driver that stands for SQLite's.
+func OpenBy(driver, path string) (*Store, error) { return open(driver, path, nil) }
+
 // Limit makes the disk full at so many pages.
 func (s *Store) Limit(pages int) error {
 	return s.writer.do(context.Background(), func(q *querier) error {

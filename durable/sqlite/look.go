@@ -72,10 +72,13 @@ func latest(f durable.LatestFilter) (statement string, args []any) {
 // Output returns the output of a run.
 func (s *Store) Output(ctx context.Context, id durable.ID, seq int64) (data []byte, err error) {
 	err = s.read.QueryRowContext(ctx, "select output from executor_run where job = ? and seq = ?", id[:], seq).Scan(&data)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = durable.ErrNotFound
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, durable.ErrNotFound
+	case err != nil:
+		return nil, err
 	}
-	return data, err
+	return data, nil
 }
 
 // Dead returns the jobs that are dead.

@@ -45,7 +45,7 @@ type Store struct {
 // other writers for up to two seconds. The error matches executor.ErrInvalid if path is none, as ":memory:", and
 // durable.ErrNewerSchema if a newer version had the file.
 func Open(path string, opts ...Option) (*Store, error) {
-	s, err := open(path, opts)
+	s, err := open("sqlite", path, opts)
 	if err != nil {
 		return nil, fmt.Errorf("durable/sqlite: %q: %w", path, explain(err))
 	}
@@ -67,7 +67,7 @@ func explain(err error) error {
 	return err
 }
 
-func open(path string, opts []Option) (*Store, error) {
+func open(driver, path string, opts []Option) (*Store, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") || strings.Contains(path, "://") {
 		return nil, argument.Invalid("the path must be that of a file; for tests there is package memory")
 	}
@@ -83,7 +83,7 @@ func open(path string, opts []Option) (*Store, error) {
 		opt(&set)
 	}
 	s := &Store{path: abs}
-	if s.write, err = sql.Open("sqlite", dsn(abs)); err != nil {
+	if s.write, err = sql.Open(driver, dsn(abs)); err != nil {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
@@ -95,7 +95,7 @@ func open(path string, opts []Option) (*Store, error) {
 	files, err := watch(abs)
 	if err == nil {
 		// With mode=rw, reading a file that was removed does not make it anew.
-		s.read, err = sql.Open("sqlite", dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")+"&mode=rw")
+		s.read, err = sql.Open(driver, dsn(abs, sqlWaits, "synchronous("+set.synchronous+")", "query_only(1)")+"&mode=rw")
 	}
 	if err != nil {
 		conn.Close()

@@ -39,9 +39,9 @@ func (s *Store) CompleteTx(ctx context.Context, tx durable.Tx, b store.CommitReq
 // inTx runs fn in a caller's transaction, and closes the statements that fn has prepared: the transaction would keep
 // them until it ends, and may have many calls.
 func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, error)) (T, error) {
+	var none T
 	tx, ok := of.(*sql.Tx)
 	if !ok {
-		var none T
 		return none, argument.Invalid("durable/sqlite: transaction is a %T; it must be a *sql.Tx", of)
 	}
 	stmts := make(map[string]statement)
@@ -50,7 +50,7 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 			s.Close()
 		}
 	}()
-	return fn(&querier{func(text string) (statement, error) {
+	v, err := fn(&querier{func(text string) (statement, error) {
 		if s := stmts[text]; s != nil {
 			return s, nil
 		}
@@ -61,6 +61,10 @@ func inTx[T any](ctx context.Context, of durable.Tx, fn func(q *querier) (T, err
 		stmts[text] = standard{s}
 		return standard{s}, nil
 	}})
+	if err != nil {
+		return none, err
+	}
+	return v, nil
 }
 
 // foreign explains an error of preparing a statement in a transaction that is none of the store's file: there is no

@@ -159,6 +159,7 @@ func (w *writer) commit(group []*call) {
 
 func (w *writer) commitRaw(group []*call) error {
 	if err := w.begin(); err != nil {
+		w.exec("rollback") // one that could not be undone must not be in the way for ever
 		return err
 	}
 	var err error

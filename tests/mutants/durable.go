@@ -85,9 +85,61 @@ var durableMutants = []mutant{
 		new: "		return placed, nil\n",
 	},
 	{
+		file: "durable/postgres/tx.go", what: "a transaction keeps what could not be added as a whole",
+		old: "rollback to savepoint executor",
+		new: "select 1",
+	},
+	{
+		file: "durable/postgres/claim.go", what: "a node that is dead claims",
+		old: " and exists (select from node)\n",
+		new: "\n",
+	},
+	{
 		file: "durable/postgres/claim.go", what: "two nodes count what all hold at the same time",
 		old: "seen.kind = mine.kind and seen.turn = mine.turn where",
 		new: "seen.kind = mine.kind where",
+	},
+	{
+		file: "durable/postgres/notify.go", what: "no node is notified of a new job",
+		old: "			soon = true\n",
+		new: "",
+		by:  "./durable/postgres", test: "TestListenReportsDueJobs",
+	},
+	{
+		file: "durable/postgres/do.go", what: "the rows of a commit that failed are believed",
+		old: "	if err != nil {\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
+		new: "	_ = none\n\treturn v, err\n",
+		by:  "./durable/postgres", test: "TestInsertCountsNoRowOfAFailedCommit",
+	},
+	{
+		file: "durable/postgres/do.go", what: "an answer that may not be committed comes with an error",
+		old: "	if err != nil {\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
+		new: "	_ = none\n\treturn v, err\n",
+		by:  "./durable/postgres", test: "TestStoreFaults/sessions",
+	},
+	{
+		file: "durable/internal/sqlrow/sqlrow.go", what: "rows whose statement failed are returned",
+		old: "		if err := rows.Err(); err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\treturn read, nil\n",
+		new: "		return read, rows.Err()\n",
+		by:  "./durable/sqlite", test: "TestStoreFaults",
+	},
+	{
+		file: "durable/sqlite/writer.go", what: "an answer that is not committed is believed",
+		old: "		if c.err == nil {\n\t\t\treturn v, nil\n",
+		new: "		if c.err == nil || true {\n\t\t\treturn v, nil\n",
+		by:  "./durable/sqlite", test: "TestStoreFaults",
+	},
+	{
+		file: "durable/sqlite/writer.go", what: "a transaction that could not be undone is in the way for ever",
+		old: "		w.exec(\"rollback\") // one that could not be undone must not be in the way for ever\n",
+		new: "",
+		by:  "./durable/sqlite", test: "TestStoreFaults",
+	},
+	{
+		file: "durable/sqlite/tx.go", what: "an answer of a transaction comes with an error",
+		old: "	if err != nil {\n\t\treturn none, err\n\t}\n\treturn v, nil\n",
+		new: "	return v, err\n",
+		by:  "./durable/sqlite", test: "TestStoreFaults",
 	},
 	{
 		file: "durable/postgres/commit.go", what: "an outcome that is repeated is refused",

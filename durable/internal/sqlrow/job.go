@@ -77,11 +77,13 @@ func readsAll() *reader {
 	return r
 }
 
-// Scan reads a job.
+// Scan reads a job. With an error, which may come behind the row, it returns none.
 func Scan(s Scanner) (durable.Job, error) {
 	r := readsAll()
-	err := r.scan(s)
-	return r.job, err
+	if err := r.scan(s); err != nil {
+		return durable.Job{}, err
+	}
+	return r.job, nil
 }
 
 // ScanAll reads and closes rows of jobs.
