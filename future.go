@@ -51,9 +51,16 @@ func (f *Future[T]) Done() <-chan struct{} { return f.core.Done() }
 // is a [*PanicError]. If ctx ends first, Get returns the error of ctx, and the task goes
 // on; State then reports that it is not done. If the task is done, ctx does not matter.
 //
-// If a task of the same pool calls Get with the context that this task was submitted with,
-// Get runs this task itself, unless a worker has begun it or it is not due. So tasks may
-// fork and join in a pool of any size. The pool's hooks are not called then.
+// A task that waits for another one of its pool, which a task of the pool has submitted, does
+// not need a second worker, so that tasks may fork and join in a pool of any size:
+//
+//	the waiting context                       Get, Join, Group.Wait, All, Map, Any, Completed
+//	the one of the submission, with values    run the other task, if it is due and has not begun
+//	one with another limit, WithoutCancel     Get, Join: have it run beside the one that waits
+//	Background, or Done                       only wait: where all workers do, for ever
+//
+// The pool's hooks are not called for a task that is run so. For a task of a share of the pool,
+// or by key, see [Pool.Share].
 func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	if !f.core.State().Done() {
 		if f.core.HasContext() || f.core.HasOptions() {

@@ -19,7 +19,8 @@ import (
 //
 // A function of a group may add others to it, and may wait for a group of its own on
 // the same pool: where Wait is called by a task of the pool, that task runs what no
-// worker has begun, so that groups in groups need no more workers than there are.
+// worker has begun, so that groups in groups need no more workers than there are. Where such a
+// pool has no room for a function, Wait runs it.
 type Group struct {
 	ex     Executor
 	pool   *Pool       // ex, if that is one that is not scheduled

@@ -40,8 +40,9 @@ func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Stage) UnmarshalText(text []byte) error { return setByName(s, "Stage", stageNames, text) }
 
 // Shutdown stops the admission of tasks. Tasks that wait still run; in a scheduled pool its
-// policies decide which. Shutdown does not wait, and does nothing if the pool is shut down
-// already.
+// policies decide which. So does what these submit to the pool with their own contexts, as a
+// [Group] in a task does. A task that waits for the next attempt of [Retry] is canceled.
+// Shutdown does not wait, and does nothing if the pool is shut down already.
 func (p *Pool) Shutdown() {
 	p.mustBeMade()
 	var drops func(engine.Unit) bool

@@ -48,15 +48,15 @@ type ShareConfig struct {
 // has a queue, counters, a name and a shutdown of its own; Go, Submit, futures and all else
 // are as with any pool.
 //
-// A share has no workers. For each task that may begin it asks p for a turn, which waits
-// among the tasks of p, and when a worker of p comes to the turn, it runs the first task of
-// the share. So shares and tasks of p take turns, in the order in which they ask, and a
-// share that is at its limit, or beyond its rate, holds no worker. A turn is one task in
-// the [Stats] of p. p never rejects a turn: where a submitter would be rejected, the turn
-// waits for room, as one of [Block].
+// A share has no workers. For each task that may begin it asks p for a worker, by a request
+// that waits among the tasks of p. When a worker of p comes to the request, it runs the first
+// task of the share, and further ones while p has nothing else for the worker. It finds
+// nothing if the task was canceled. So a share that is at its limit, or beyond its rate, holds
+// no worker. A request is one task in the [Stats] of p. p never rejects a request: where a
+// submitter would be rejected, the request waits for room, as one of [Block].
 //
-// In the Stats of the share Active are the tasks that run, Idle the turns that it has asked
-// for, and Workers both. Resize changes the limit, and [Pool.Reconfigure] the limit,
+// In the Stats of the share Active are the tasks that run, Idle the requests that wait, and
+// Workers both. Resize changes the limit, and [Pool.Reconfigure] the limit,
 // as Max, the rate and the rejection policy.
 //
 // A shutdown of the share ends only the share. A shutdown of p shuts its shares down in the
@@ -64,9 +64,11 @@ type ShareConfig struct {
 // and p is terminated when its shares are. Until then p retains its shares. A share of a
 // share is within the bounds of both.
 //
-// A task of p that waits for a task of a share holds a worker of p, which the share may
-// need. The reverse is safe, as within one pool: a [Group] in a task of the share may run
-// functions on p.
+// A task of p that waits for a task of a share, by [Future.Get] or Join, holds a worker of p:
+// meanwhile the share runs what may run, as if it had that worker. The reverse is safe, too: a
+// [Group] in a task of the share may run functions on p.
+//
+// Shut down a share that is made for one request: p keeps a share until that is terminated.
 //
 // The error matches [ErrInvalid] if a field of c is out of its range, and [ErrShutdown] if
 // p is shut down.
@@ -184,12 +186,12 @@ func (p *Pool) size() int {
 // its context ends. There is no limit to the number of keys, and a key without tasks takes
 // no memory. Keys that have tasks take turns.
 //
-// A task must not wait for a task of its own key, nor, where no worker is to spare, for one
-// of another: it does not run that itself, beside those of the key. It may wait for tasks that
-// it has submitted to the pool.
+// A task must not wait for a task of its own key. It may wait for tasks that it has submitted to
+// the pool. A task of the pool may wait for one of a key, see [Pool.Share].
 //
-// A Keyed is a share of the pool, as by [Pool.Share], and ends with it. All methods may be
-// called by any goroutine.
+// A Keyed is a share of the pool, as by [Pool.Share], and ends with it. Shut down its Pool where
+// it is made for one request: the pool keeps it until then. All methods may be called by any
+// goroutine.
 type Keyed[K comparable] struct{ pool *Pool }
 
 // NewKeyed returns a Keyed on the workers of pool, which may be a share. With n = 1 the
