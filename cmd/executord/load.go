@@ -55,8 +55,8 @@ func load(name, format string, stored bool) (job.File, readFile, error) {
 	case !errors.As(err, &all):
 		return job.File{}, read, &exitError{exitMistake, err.Error()}
 	}
-	fmt.Fprintln(os.Stderr, err)
-	printNotes(os.Stderr, file.Notes)
+	fmt.Fprintln(complaints, err)
+	printNotes(complaints, file.Notes)
 	count := "1 mistake"
 	if len(all) > 1 {
 		count = fmt.Sprintf("%d mistakes", len(all))

@@ -48,6 +48,12 @@ func TestLogLost(t *testing.T) {
 // unread is a log without a reader: a pipe that is full.
 func unread(t *testing.T, cmd *exec.Cmd) (read *os.File) {
 	t.Helper()
+	return unreadBy(t, cmd, func(*os.File) { cmd.Stderr = os.Stderr })
+}
+
+// unreadBy is unread with a function that is called with the pipe before the start.
+func unreadBy(t *testing.T, cmd *exec.Cmd, also func(full *os.File)) (read *os.File) {
+	t.Helper()
 	read, full, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +66,7 @@ func unread(t *testing.T, cmd *exec.Cmd) (read *os.File) {
 		}
 	}
 	cmd.Stdout = full
-	cmd.Stderr = os.Stderr
+	also(full)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +126,28 @@ func TestLogUnreadDrainLimits(t *testing.T) {
 	}
 	if left := leftProcesses(t); len(left) > 0 {
 		t.Errorf("processes are left: %q", left)
+	}
+}
+
+// What is written to a reader that takes nothing is given up, once for all.
+func TestBoundedWriterGivesUp(t *testing.T) {
+	t.Parallel()
+	read, full, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer full.Close()
+	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	for err == nil {
+		_, err = full.Write(make([]byte, 4<<10))
+	}
+	full.SetWriteDeadline(time.Time{})
+	w := &boundedWriter{to: full, patience: time.Millisecond}
+	for range 3 {
+		if n, err := w.Write([]byte("late\n")); n != 5 || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func execute(args []string) int {
 		code, text = exit.code, exit.text
 	}
 	if text != "" {
-		fmt.Fprintln(os.Stderr, "executord: "+presentable(text))
+		fmt.Fprintln(complaints, "executord: "+presentable(text))
 	}
 	return code
 }
