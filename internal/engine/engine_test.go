@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -202,7 +203,7 @@ func TestEngineGateIsCheckedUnderItsLock(t *testing.T) {
 
 // However high its limit, a queue takes no more units than there are places for.
 func TestLineLimitOfPlaces(t *testing.T) {
-	if limit := NewLine(1 << 40).Limit(); limit > Any {
+	if limit := NewLine(math.MaxInt).Limit(); limit > Any {
 		t.Errorf("room for %d, places for %d", limit, Any)
 	}
 }
