@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,7 +83,7 @@ func work(name string) error {
 	defer c.Executor.Close()
 	out := json.NewEncoder(os.Stdout)
 	var mu sync.Mutex
-	durable.Handle(jobs, "tick", func(ctx context.Context, work time.Duration) (int, error) {
+	handler := func(ctx context.Context, work time.Duration) (int, error) {
 		j, _ := durable.Current(ctx)
 		mu.Lock()
 		err := out.Encode(history.Start{Job: j.ID, Epoch: j.Epoch, Occurrence: j.Occurrence, At: time.Now()})
@@ -96,7 +97,21 @@ func work(name string) error {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-	})
+	}
+	tick, again := durable.Handle(jobs, "tick", handler), durable.Handle(jobs, history.Again, handler)
+	if text := os.Getenv("DURABLE_TEST_ADDERS"); text != "" {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		return add(ctx, store, tick, again, n, func(e entry) {
+			mu.Lock()
+			defer mu.Unlock()
+			out.Encode(e)
+		})
+	}
 	return jobs.Run(ctx)
 }
 
@@ -104,6 +119,7 @@ func work(name string) error {
 type node struct {
 	cmd  *exec.Cmd
 	done chan struct{} // its output has ended
+	adds bool          // it adds jobs, and runs none
 }
 
 // fleet is some nodes and what they wrote.
@@ -115,6 +131,7 @@ type fleet struct {
 	nodes    []*node
 	mu       sync.Mutex
 	seen     []history.Start
+	ledger   entry                   // what adders were told
 	distinct map[occurrence]struct{} // that were begun, however often
 	more     chan struct{}           // has room for one, and gets it when another was begun
 }
@@ -159,8 +176,15 @@ func (f *fleet) reach(n int) {
 
 func (f *fleet) start() *node {
 	f.Helper()
+	return f.startBy()
+}
+
+// startBy starts a process with more in its environment.
+func (f *fleet) startBy(more ...string) *node {
+	f.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "DURABLE_TEST_STORE="+f.store)
+	cmd.Env = append(cmd.Env, more...)
 	if f.defaults {
 		cmd.Env = append(cmd.Env, "DURABLE_TEST_DEFAULTS=1")
 	}
@@ -173,17 +197,27 @@ func (f *fleet) start() *node {
 	if err != nil {
 		f.Fatal(err)
 	}
-	n := &node{cmd, make(chan struct{})}
+	n := &node{cmd: cmd, done: make(chan struct{})}
 	f.nodes = append(f.nodes, n)
 	go func() {
 		defer close(n.done)
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			var s history.Start
-			if json.Unmarshal(lines.Bytes(), &s) != nil {
+			var line struct {
+				history.Start
+				entry
+			}
+			if json.Unmarshal(lines.Bytes(), &line) != nil {
 				continue // half a line, of a process that was killed
 			}
+			s := line.Start
 			f.mu.Lock()
+			f.ledger.Accepted = append(f.ledger.Accepted, line.Accepted...)
+			f.ledger.TakenBack = append(f.ledger.TakenBack, line.TakenBack...)
+			if s.At.IsZero() { // an adder's
+				f.mu.Unlock()
+				continue
+			}
 			f.seen = append(f.seen, s)
 			f.distinct[occurrence{s.Job, s.Occurrence.UnixNano()}] = struct{}{}
 			f.mu.Unlock()
@@ -257,15 +291,34 @@ func trialOf(t *testing.T, f *fleet, l load, least int, disturb func()) {
 	for _, n := range f.nodes {
 		n.end(syscall.SIGTERM)
 	}
+	f.judge(store, least)
+}
+
+// distinct counts the jobs that were accepted, however often.
+func distinct(ids []durable.ID) int {
+	all := make(map[durable.ID]struct{}, len(ids))
+	for _, id := range ids {
+		all[id] = struct{}{}
+	}
+	return len(all)
+}
+
+// judge judges what is in the store, when all processes have ended.
+func (f *fleet) judge(store durable.Store, least int) {
+	t := f.T
+	t.Helper()
 	v, err := history.Check(context.Background(), store, f.seen)
+	if err == nil {
+		err = v.Ledger(context.Background(), store, f.ledger.Accepted, f.ledger.TakenBack)
+	}
 	if err != nil {
 		t.Fatalf("judging: %v", err)
 	}
 	for _, fault := range v.Faults {
 		t.Error(fault)
 	}
-	t.Logf("%d committed: %d lost, %d doubled; %d begun again, %d runs ended with their node; longest pause %v",
-		v.Committed, v.Missing, v.Doubled, v.Twice, v.Lost, history.Pause(f.seen).Round(time.Millisecond))
+	t.Logf("%d accepted, %d taken back; %d committed: %d lost, %d doubled; %d begun again, %d runs ended with their node; longest pause %v",
+		distinct(f.ledger.Accepted), len(f.ledger.TakenBack), v.Committed, v.Missing, v.Doubled, v.Twice, v.Lost, history.Pause(f.seen).Round(time.Millisecond))
 	if v.Committed < least {
 		t.Errorf("only %d occurrences were committed", v.Committed)
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/executor-go/executor/durable"
 )
 
+// Again is the kind of jobs that may be asked for once more while they run.
+const Again = "again"
+
 // Start is what a handler writes down when it begins.
 type Start struct {
 	Job        durable.ID
@@ -77,6 +80,37 @@ func Check(ctx context.Context, store durable.Store, starts []Start) (*Verdict, 
 	}
 }
 
+// Ledger judges what those who added jobs were told, which is kept outside of the store: each that was accepted must be
+// there, and none that was taken back, by the end of its transaction.
+func (v *Verdict) Ledger(ctx context.Context, store durable.Store, accepted, takenBack []durable.ID) error {
+	there := make(map[durable.ID]bool)
+	for f := (durable.Filter{Limit: 1000}); ; {
+		page, err := store.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, j := range page {
+			there[j.ID] = true
+			f.After = j.ID
+		}
+	}
+	for _, id := range accepted {
+		if !there[id] {
+			v.Missing++
+			v.fault("job %s was accepted, and is not there", id)
+		}
+	}
+	for _, id := range takenBack {
+		if there[id] {
+			v.fault("job %s was taken back, and is there", id)
+		}
+	}
+	return nil
+}
+
 func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 	type right struct {
 		epoch      int64
@@ -116,7 +150,7 @@ func (v *Verdict) job(j durable.Job, runs []durable.Run, starts []Start) {
 		}
 	}
 	if !j.Periodic() {
-		if j.State != durable.Succeeded || len(committed) != 1 {
+		if j.State != durable.Succeeded || len(committed) != 1 && j.Kind != Again {
 			v.Missing += 1 - min(len(committed), 1)
 			v.fault("job %s is %v, committed %d times", j.ID, j.State, len(committed))
 		}

@@ -1,0 +1,281 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/executor-go/executor/durable"
+	"github.com/executor-go/executor/durable/sqlite"
+	"github.com/executor-go/executor/durable/storetest/pgserver"
+)
+
+// An entry is what an adder writes down of the jobs that the store has accepted, and of those that a transaction had
+// which was rolled back.
+type entry struct{ Accepted, TakenBack []durable.ID }
+
+// pace is the mean time between two calls of all adders of a process.
+const pace = 600 * time.Microsecond
+
+// add has n adders add jobs until ctx ends, each in all ways: with and without keys, with keys that others have, several
+// at once and in transactions. Each writes down what it was told.
+func add(ctx context.Context, store durable.Store, tick, again *durable.Kind[time.Duration, int], n int,
+	note func(entry)) error {
+	db, err := transactions(store)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for way := rand.N(6); ctx.Err() == nil; way = (way + 1) % 6 {
+				note(addBy(ctx, db, tick, again, way))
+				select {
+				case <-time.After(rand.N(2 * pace * time.Duration(n))):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+// transactions returns what begins transactions in a store's database.
+func transactions(store durable.Store) (*sql.DB, error) {
+	if s, ok := store.(interface{ DB() *sql.DB }); ok {
+		return s.DB(), nil
+	}
+	db, err := sql.Open("sqlite", store.(*sqlite.Store).DSN())
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// addBy adds jobs in one of six ways.
+func addBy(ctx context.Context, db *sql.DB, tick, again *durable.Kind[time.Duration, int], way int) entry {
+	key, delay := durable.NewID().String(), time.Duration(0)
+	if rand.N(10) == 0 {
+		delay = rand.N(3 * time.Second)
+	}
+	one := func(kind *durable.Kind[time.Duration, int], opts ...durable.Option) entry {
+		id, err := kind.Schedule(ctx, delay, 0, append(opts, durable.Attempts(1000))...)
+		if err != nil {
+			return entry{}
+		}
+		return entry{Accepted: []durable.ID{id}}
+	}
+	switch way {
+	case 0: // until it is accepted: with a key that is safe
+		for ctx.Err() == nil {
+			if e := one(tick, durable.Key(key)); len(e.Accepted) > 0 {
+				return e
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return entry{}
+	case 1: // whose key another may be adding
+		return one(tick, durable.Key(fmt.Sprint("shared", time.Now().UnixMilli()/20)))
+	case 2: // which takes its key from one that is over
+		return one(again, durable.Key(fmt.Sprint(rand.N(100))), durable.ReuseKey())
+	case 3:
+		ids, err := tick.ScheduleAll(ctx, delay, make([]time.Duration, 1+rand.N(10)), durable.Attempts(1000))
+		if err != nil {
+			return entry{}
+		}
+		return entry{Accepted: ids}
+	case 4:
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return entry{}
+		}
+		defer tx.Rollback()
+		var ids []durable.ID
+		for i := range 2 {
+			id, err := tick.ScheduleTx(ctx, tx, delay, 0, durable.Key(fmt.Sprint(key, i)), durable.Attempts(1000))
+			if err != nil {
+				return entry{}
+			}
+			ids = append(ids, id)
+		}
+		if rand.N(3) == 0 {
+			return entry{TakenBack: ids}
+		}
+		if tx.Commit() != nil {
+			return entry{}
+		}
+		return entry{Accepted: ids}
+	}
+	return one(tick)
+}
+
+// adders starts a process in which so many add jobs.
+func (f *fleet) adders(n int) *node {
+	f.Helper()
+	a := f.startBy(fmt.Sprint("DURABLE_TEST_ADDERS=", n))
+	a.adds = true
+	return a
+}
+
+// accepted returns how many jobs were accepted.
+func (f *fleet) accepted() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.ledger.Accepted)
+}
+
+// A database is one that a trial with adders can disturb.
+type database struct {
+	name    string
+	disturb map[string]func() // what else than to kill and stop processes
+}
+
+// databases returns one of each sort.
+func databases(t *testing.T) map[string]func(t *testing.T) database {
+	return map[string]func(t *testing.T) database{
+		"sqlite": func(t *testing.T) database {
+			dir := t.TempDir()
+			d := database{name: filepath.Join(dir, "jobs.db"), disturb: make(map[string]func())}
+			if err := syscall.Mount("faults", dir, "tmpfs", 0, diskSize); err != nil {
+				t.Logf("no disk is full: %v", err)
+				return d
+			}
+			t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+			d.disturb["full disk"] = func() { fill(t, dir) }
+			return d
+		},
+		"postgres": func(t *testing.T) database {
+			server.Schema(t) // or there is no PostgreSQL here
+			own, err := pgserver.Start("max_connections=200", "lock_timeout=1s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(own.Stop)
+			return database{own.DSN(), map[string]func(){"restart": func() {
+				own.Kill()
+				time.Sleep(lease / 2)
+				if err := own.Restart(); err != nil {
+					t.Fatal(err)
+				}
+			}}}
+		},
+	}
+}
+
+// fill has a disk be full for a lease: of a size that is used up.
+func fill(t *testing.T, dir string) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		t.Fatal(err)
+	}
+	used := (int64(disk.Blocks-disk.Bfree) + 16) * disk.Bsize // others write meanwhile
+	if syscall.Mount("faults", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("size=", used)) != nil {
+		return // they have written more
+	}
+	time.Sleep(lease)
+	if err := syscall.Mount("faults", dir, "tmpfs", syscall.MS_REMOUNT, diskSize); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const diskSize = "size=6g"
+
+// trialOfAdders has processes add jobs, of 1, 2, 8 and 32 adders in turn, which others run, until so many were
+// accepted, while they are killed and stopped, and the database is disturbed. All that was accepted is done, once.
+func trialOfAdders(t *testing.T, f *fleet, d database, least int) {
+	f.adders(1)
+	victim, sleeper, _ := f.start(), f.start(), f.start()
+	adder, most := f.adders(8), []int{1, 2, 8, 32}
+	for round := 0; f.accepted() < least || round < 3; round++ {
+		adder.end(syscall.SIGKILL)
+		adder = f.adders(most[round%len(most)])
+		time.Sleep(2 * lease)
+		for _, disturb := range d.disturb {
+			disturb()
+		}
+		victim.end(syscall.SIGKILL)
+		if round%3 == 0 {
+			sleeper.signal(syscall.SIGSTOP)
+			time.Sleep(2 * lease)
+			sleeper.signal(syscall.SIGCONT)
+		}
+		victim = f.start()
+		if round%20 == 19 {
+			t.Logf("%d accepted", f.accepted())
+		}
+	}
+	for _, n := range f.nodes {
+		if n.adds {
+			n.end(syscall.SIGTERM)
+		}
+	}
+	store, err := openStore(d.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	f.settle(store)
+	for _, n := range f.nodes {
+		n.end(syscall.SIGTERM)
+	}
+	f.judge(store, f.accepted()/2)
+}
+
+// settle waits until all jobs are over. The limit only ends a test whose nodes do nothing any more.
+func (f *fleet) settle(store durable.Store) {
+	for last, quiet := -1, time.Now(); ; time.Sleep(lease / 4) {
+		counts, err := store.(interface {
+			Counts(context.Context) ([]durable.Count, error)
+		}).Counts(context.Background())
+		if err != nil {
+			f.Fatal(err)
+		}
+		left := 0
+		for _, c := range counts {
+			if !c.State.Done() {
+				left += c.Jobs
+			}
+		}
+		switch {
+		case left == 0:
+			return
+		case left != last:
+			last, quiet = left, time.Now()
+		case time.Since(quiet) > time.Minute:
+			f.Fatalf("%d jobs do not end", left)
+		}
+	}
+}
+
+// What is added while processes are killed and stopped, and the database is disturbed, is neither lost nor done twice.
+func TestHistoryWithAdders(t *testing.T) {
+	for name, open := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			trialOfAdders(t, newFleet(t, d.name), d, 1000)
+		})
+	}
+}
+
+// The same goes for a hundred thousand jobs.
+func TestHistorySoakWithAdders(t *testing.T) {
+	if soak(t) == 0 {
+		t.Skip("EXECUTOR_SOAK is not set to a duration")
+	}
+	for name, open := range databases(t) {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			trialOfAdders(t, newFleet(t, d.name), d, enough(t))
+		})
+	}
+}
