@@ -47,8 +47,10 @@ var (
 const (
 	// hasty bounds how long the statement of which it is a part waits for a row. If that is too long, the statement
 	// fails with lockNotAvailable.
-	hasty            = "set_config('lock_timeout', '20ms', true)"
-	patience         = ", " + hasty + " as patience"
+	hasty    = "set_config('lock_timeout', '20ms', true)"
+	patience = ", " + hasty + " as patience"
+	// endless has the rest of a transaction wait, to its commit, until its context ends.
+	endless          = "set_config('lock_timeout', '0', true)"
 	lockNotAvailable = "55P03"
 )
 

@@ -66,16 +66,20 @@ func transact(ctx context.Context, db *sql.DB, fn func(q querier) error) error {
 func broken(err error) bool { return code(err) == "40P01" || code(err) == "40001" }
 
 // call is do for a user's call, in a transaction. That may have to wait for a row until a person ends another one, and
-// does so with a connection that no other call needs; then waits is true.
+// does so with a connection that no other call needs; then waits is true, and only ctx ends it: a lock_timeout of the
+// role would be an error even where the commit waits, which no user has asked to.
 func call[T any](ctx context.Context, s *Store, fn func(tx querier, waits bool) (T, error)) (T, error) {
-	v, err := do(ctx, together(s.calls), func(tx querier) (none T, err error) {
-		if err := tx.exec(ctx, "select "+hasty); err != nil {
-			return none, err
-		}
-		return fn(tx, false)
-	})
+	try := func(db *sql.DB, patience string, waits bool) (T, error) {
+		return do(ctx, together(db), func(tx querier) (none T, err error) {
+			if err := tx.exec(ctx, "select "+patience); err != nil {
+				return none, err
+			}
+			return fn(tx, waits)
+		})
+	}
+	v, err := try(s.calls, hasty, false)
 	if code(err) == lockNotAvailable {
-		v, err = do(ctx, together(s.queue), func(tx querier) (T, error) { return fn(tx, true) })
+		v, err = try(s.queue, endless, true)
 	}
 	return v, explain(err, s.config.User)
 }

@@ -161,3 +161,29 @@ func count(store *postgres.Store, sequence string) (n int, err error) {
 	err = store.DB().QueryRow("select last_value from " + sequence).Scan(&n)
 	return n, err
 }
+
+// A call that has to wait for a lock ends when it has the lock, whatever lock_timeout the role has.
+func TestChangeWaitsBeyondTheRolesLockTimeout(t *testing.T) {
+	store := open(t, dsn(t)+"&lock_timeout=50ms")
+	j := claimed(t, store, "a", 1, 0)[0]
+	end := leaveOpen(t, store, lockJob, uuidText(j))
+	changed := make(chan error, 1)
+	go func() {
+		_, err := store.Change(t.Context(), j.ID, durable.Change{Op: durable.OpCancel})
+		changed <- err
+	}()
+	for waiting := false; !waiting; { // for longer than that
+		if err := store.DB().QueryRow("select exists (select from pg_locks l join pg_stat_activity using (pid) where not granted and now() - state_change > '200ms')").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-changed:
+			t.Fatalf("it did not wait: %v", err)
+		default:
+		}
+	}
+	end()
+	if err := <-changed; err != nil {
+		t.Error(err)
+	}
+}
