@@ -303,7 +303,7 @@ type KindLimit struct {
 	Global int
 }
 
-// A ClaimResult has the jobs that the node holds now, with their new epochs.
+// A ClaimResult has the jobs that the node holds now, with their new epochs. They are in no order.
 type ClaimResult struct {
 	Now  time.Time
 	Jobs []Job

@@ -105,10 +105,11 @@ func beatSpares(b *bench) {
 		}
 	}
 	again := b.claim(alive)
-	if len(again) != 3 || !again[0].Suspect {
+	suspect := slices.IndexFunc(again, func(j durable.Job) bool { return j.Suspect })
+	if len(again) != 3 || suspect < 0 {
 		b.Fatalf("claimed %+v", again)
 	}
-	o := outcome(again[0])
+	o := outcome(again[suspect])
 	o.State = durable.Waiting
 	b.settle(alive, o)
 	if got := b.get(o.ID); got.Suspect {
