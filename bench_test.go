@@ -493,7 +493,7 @@ func TestCompletedBreakReleasesFutures(t *testing.T) {
 		task := executor.NewTask(value(1))
 		task.Run(t.Context())
 		f := task.Future()
-		for range executor.Completed(f, late) {
+		for range executor.Completed(context.Background(), f, late) {
 			break
 		}
 		return weak.Make(f)
@@ -511,7 +511,7 @@ func TestCompletedBreakReturnsMemory(t *testing.T) {
 	done := promise.Future()
 	var loop func(depth int)
 	loop = func(depth int) {
-		for range executor.Completed(done, late) {
+		for range executor.Completed(context.Background(), done, late) {
 			if depth > 1 {
 				loop(depth - 1)
 			}

@@ -163,6 +163,7 @@ type ending struct {
 	err     error
 	abrupt  bool // it did not return: it panicked or called runtime.Goexit
 	stopped bool // it returned because its pool was shut down
+	bare    bool // err says no more than that its context has ended
 	again   bool // the task is to run again, so that nothing is to be reported
 }
 
@@ -196,17 +197,31 @@ func (e ending) panicked() *PanicError {
 // bodies return the error of their context when that has ended. If a timeout or the
 // shutdown of the pool ended it, the error is made to say so.
 func returned(ctx context.Context, err error) ending {
-	if err == nil || !matches(err, context.Canceled) && !matches(err, context.DeadlineExceeded) {
+	if err == nil || !task.Ended(ctx) {
 		return ending{err: err}
 	}
 	cause := context.Cause(ctx)
+	e := ending{err: err, bare: isBare(ctx, err)}
+	if !e.bare && !matches(err, context.Canceled) && !matches(err, context.DeadlineExceeded) {
+		return e
+	}
 	switch owner := task.OwnerOf(ctx); {
 	case cause == ErrShutdown && owner != nil && owner.Over():
-		return ending{err: canceled(task.WithCause(err, cause)), stopped: true}
+		e.stopped = true
+		if err != cause {
+			err = task.WithCause(err, cause)
+		}
+		e.err = canceled(err)
 	case matches(cause, ErrTimeout) && !matches(err, ErrTimeout):
-		return ending{err: task.WithCause(err, cause)}
+		e.err = task.WithCause(err, cause)
 	}
-	return ending{err: err}
+	return e
+}
+
+// isBare reports whether err says no more than that ctx has ended: it is the error of ctx, the
+// cause of that, or both in one. An error that wraps one of them may say more.
+func isBare(ctx context.Context, err error) bool {
+	return err == context.Canceled || task.IsContextError(ctx, err)
 }
 
 // abrupt returns the ending of a call that did not return; v is what recover returned. It

@@ -195,7 +195,7 @@ func ExampleCompleted() {
 	} {
 		fs = append(fs, executor.Submit(context.Background(), pool, fn))
 	}
-	for f := range executor.Completed(fs...) {
+	for f := range executor.Completed(context.Background(), fs...) {
 		s, _ := f.Result()
 		fmt.Println(s)
 		switch s {
@@ -300,7 +300,7 @@ func ExampleCompleted_scheduled() {
 	quick := func(context.Context) (string, error) { return "from the replica", nil }
 	first := executor.Schedule(ctx, pool, 0, slow)
 	second := executor.Schedule(ctx, pool, 10*time.Millisecond, quick)
-	for f := range executor.Completed(first, second) {
+	for f := range executor.Completed(context.Background(), first, second) {
 		if answer, err := f.Result(); err == nil {
 			fmt.Println(answer)
 			break

@@ -182,9 +182,11 @@ func TestZeroValues(t *testing.T) {
 		"Future.OnDone":             func() { future.OnDone(nothing) },
 		"Task.Execute":              func() { usable.Execute(ctx, &task) },
 		"Pool.Remove of a Future":   func() { usable.Remove(&future) },
-		"Completed":                 func() { executor.Completed(&future)(func(*executor.Future[int]) bool { return true }) },
-		"Group.Go":                  func() { group.Go(nop) },
-		"Group.Wait":                func() { group.Wait() },
+		"Completed": func() {
+			executor.Completed(context.Background(), &future)(func(*executor.Future[int]) bool { return true })
+		},
+		"Group.Go":   func() { group.Go(nop) },
+		"Group.Wait": func() { group.Wait() },
 	} {
 		for range 2 { // what the first call leaves must not block the second
 			text := func() (text string) {
@@ -557,7 +559,7 @@ func TestErrorOfEachPath(t *testing.T) {
 			state executor.State
 			match string
 		}{
-			{"running at ShutdownNow", running, executor.Failed, "ErrShutdown"}, // the task function returned its context's cause
+			{"running at ShutdownNow", running, executor.Canceled, "ErrShutdown ErrCanceled"},
 			{"its context ended", byContext, executor.Canceled, "ErrCanceled"},
 			{"canceled", byHand, executor.Canceled, "ErrCanceled"},
 			{"waiting at ShutdownNow", byShutdown, executor.Canceled, "ErrShutdown ErrCanceled"},

@@ -448,7 +448,12 @@ func NewPromise[T any]() *Promise[T] {
 }
 
 // Future returns the future that p completes, the same one each time.
-func (p *Promise[T]) Future() *Future[T] { return &p.future }
+func (p *Promise[T]) Future() *Future[T] {
+	if p == nil {
+		panic("executor: Promise.Future: nil Promise")
+	}
+	return &p.future
+}
 
 // Complete completes the future with a value, unless it is done, and reports whether it
 // did. The body of a [Task] that is running continues, and its outcome is discarded; one
@@ -509,7 +514,20 @@ func newTask[T any](fn func(context.Context) (T, error)) *Task[T] {
 // submitted with. The task leaves the pool's queue, counts as queued until it is done, and
 // its outcome is that of the body, also after ShutdownNow. The pool's hooks are not called.
 // A nil ctx panics.
-func (t *Task[T]) Run(ctx context.Context) error { return t.run(ctx) }
+func (t *Task[T]) Run(ctx context.Context) error {
+	if t == nil {
+		panic("executor: Task.Run: nil Task")
+	}
+	return t.run(ctx)
+}
+
+// Future returns the future of the task, the same one each time.
+func (t *Task[T]) Future() *Future[T] {
+	if t == nil {
+		panic("executor: Task.Future: nil Task")
+	}
+	return &t.future
+}
 
 // RunAndReset runs the body like Run. If the body returns nil, its value is discarded,
 // the task is pending again, and RunAndReset reports true. An error or a panic fails the
@@ -535,7 +553,13 @@ func (t *Task[T]) RunAndReset(ctx context.Context) (again bool) {
 // taskWork is a Task as work.
 type taskWork[T any] Task[T]
 
-func (t *Task[T]) work() work { return (*taskWork[T])(t) }
+// work returns nil for a nil Task.
+func (t *Task[T]) work() work {
+	if t == nil {
+		return nil
+	}
+	return (*taskWork[T])(t)
+}
 
 func (u *taskWork[T]) task() *Task[T]          { return (*Task[T])(u) }
 func (u *taskWork[T]) Slot() *engine.Slot      { return u.core.Slot() }

@@ -827,7 +827,7 @@ func TestFutureRunDuringRejection(t *testing.T) {
 func TestFutureGetKeepsLimitOfKey(t *testing.T) {
 	for name, wait := range map[string]func(context.Context, *executor.Future[int]){
 		"Get":       func(ctx context.Context, f *executor.Future[int]) { f.Get(ctx) },
-		"Completed": func(_ context.Context, f *executor.Future[int]) { next(executor.Completed(f)) },
+		"Completed": func(_ context.Context, f *executor.Future[int]) { next(executor.Completed(context.Background(), f)) },
 	} {
 		for _, opts := range [][]executor.Option{nil, {executor.Retry(2, executor.Backoff(1, 1))}} {
 			t.Run(fmt.Sprint(name, " ", len(opts)), func(t *testing.T) {
@@ -891,7 +891,7 @@ func TestCompletedByTaskRunsRetries(t *testing.T) {
 					return attempts, nil
 				}, executor.Retry(3, executor.Backoff(time.Second, time.Minute))))
 			}
-			for f := range executor.Completed(fs...) {
+			for f := range executor.Completed(context.Background(), fs...) {
 				v, err := f.Result()
 				if err != nil {
 					return 0, err

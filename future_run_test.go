@@ -805,7 +805,7 @@ func TestFutureOnDoneOrderBesideCompleted(t *testing.T) {
 	var called []int
 	leave := make([]func(), 7)
 	for i := range leave {
-		next, stop := iter.Pull(executor.Completed(done, late))
+		next, stop := iter.Pull(executor.Completed(context.Background(), done, late))
 		next()
 		leave[i] = stop
 		if i%2 == 1 {
@@ -896,7 +896,7 @@ func TestFutureOnDoneGoexitLeavesCompleted(t *testing.T) {
 		}))
 		p.Execute(t.Context(), f)
 		n := 0
-		for range executor.Completed(f.Future()) {
+		for range executor.Completed(context.Background(), f.Future()) {
 			n++
 		}
 		if n != 1 {

@@ -43,9 +43,7 @@ type Group struct {
 // nil ex, panic.
 func NewGroup(ctx context.Context, ex Executor) *Group {
 	mustContext(ctx)
-	if ex == nil {
-		panic("executor: NewGroup: nil Executor")
-	}
+	mustExecutor("NewGroup", ex)
 	g := &Group{ex: ex, helps: runsOn(ctx, ex)}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	if p, ok := ex.(*Pool); ok && p.timer == nil {
@@ -100,6 +98,13 @@ func (g *Group) Go(fn func(context.Context) error, opts ...Option) {
 	if err != nil {
 		t.end(task.Failed, err) // unless ex has completed it
 	}
+}
+
+// Context returns the context of the group's functions. It ends when one has failed, so that
+// who adds functions can see that no further one would run, and when Wait has returned.
+func (g *Group) Context() context.Context {
+	g.mustBeMade()
+	return g.ctx
 }
 
 // Wait waits until all functions have returned, or will never run, and returns the first
@@ -162,7 +167,7 @@ func (g *Group) endWaiting() {
 }
 
 func (g *Group) mustBeMade() {
-	if g.ex == nil {
+	if g == nil || g.ex == nil {
 		panic("executor: this Group was not made by NewGroup; the zero value is not usable")
 	}
 }
@@ -347,9 +352,8 @@ func MapUnordered[In, Out any](
 
 func checkMap(name string, ctx context.Context, ex Executor, n int, null bool) {
 	mustContext(ctx)
+	mustExecutor(name, ex)
 	switch {
-	case ex == nil:
-		panic("executor: " + name + ": nil Executor")
 	case null:
 		panic("executor: " + name + ": nil function")
 	case n < 1:

@@ -99,6 +99,7 @@ type Pool struct {
 	observed atomic.Pointer[observed] // nil without an Observer; written once
 	reject   atomic.Pointer[RejectPolicy]
 	panics   atomic.Int64
+	cutting  atomic.Bool // Drain has no time left: what it interrupts is logged
 
 	settings settings
 	deciding deciding
@@ -283,9 +284,17 @@ func PerTask(with ...func(*Config)) *Pool {
 // preset returns a pool of c, changed by the functions.
 func preset(c Config, with []func(*Config)) *Pool {
 	for _, change := range with {
+		mustChange(change != nil)
 		change(&c)
 	}
 	return must(New(c))
+}
+
+// mustChange panics if a preset was given a nil function.
+func mustChange(given bool) {
+	if !given {
+		panic("executor: a preset was given a nil function; leave it out")
+	}
 }
 
 func must[P any](p P, err error) P {

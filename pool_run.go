@@ -53,7 +53,11 @@ func localOf(w *engine.Worker) *local { return w.Local.(*local) }
 
 // workerStarted makes what a pool keeps with a worker.
 func (p *Pool) workerStarted(w *engine.Worker) {
-	w.Local = &local{pool: p, worker: w, labels: workerLabels(p.name, w.Number)}
+	l := &local{pool: p, worker: w, labels: workerLabels(p.name, w.Number)}
+	if p.name != "" {
+		l.contexts.Labels = l.labels
+	}
+	w.Local = l
 	if p.lender == nil {
 		p.observed.Load().note(workerStarted)
 	}
@@ -140,6 +144,9 @@ func (l *local) perform(ctx context.Context, u work) ending {
 		labels = l.labelsOf(t)
 	}
 	pprof.SetGoroutineLabels(labels)
+	if labels != context.Background() {
+		ctx = task.WithLabels(ctx, labels)
+	}
 	if p.hooked || p.hooks.OnPanic != nil || trace.IsEnabled() {
 		return l.runHooked(ctx, u)
 	}
@@ -205,7 +212,7 @@ func (l *local) labelsOf(t *task.Task) context.Context {
 	labels := l.labels
 	if name := t.Options().Name; name != "" {
 		if l.named != name {
-			l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels("task", name))
+			l.named, l.namedLabels = name, pprof.WithLabels(l.labels, pprof.Labels(labelTask, name))
 		}
 		labels = l.namedLabels
 	}
@@ -215,23 +222,31 @@ func (l *local) labelsOf(t *task.Task) context.Context {
 	return labels
 }
 
-// labelsWith returns a context with the labels of both, those of the first where both have
-// one.
+// labelsWith returns labels with those of ctx that it has not. If ctx is that of a body, the labels
+// of that body's worker and its name are not passed on.
 func labelsWith(labels, ctx context.Context) context.Context {
-	own := false
-	pprof.ForLabels(ctx, func(string, string) bool {
-		own = true
-		return false
-	})
-	if !own {
-		return labels
-	}
-	pprof.ForLabels(labels, func(k, v string) bool {
-		ctx = pprof.WithLabels(ctx, pprof.Labels(k, v))
+	some, ofBody := false, task.OwnerOf(ctx) != nil
+	var more []string
+	pprof.ForLabels(ctx, func(k, v string) bool {
+		some = true
+		_, has := pprof.Label(labels, k)
+		if !has && !(ofBody && (k == labelPool || k == labelWorker || k == labelTask)) {
+			more = append(more, k, v)
+		}
 		return true
 	})
-	return ctx
+	if !some {
+		return labels
+	}
+	return pprof.WithLabels(labels, pprof.Labels(more...)) // without any too, so that those of ctx are not found
 }
+
+// The keys of the labels of a body.
+const (
+	labelPool   = "executor"
+	labelWorker = "worker"
+	labelTask   = "task"
+)
 
 // workerLabels returns a context with the pprof labels of a worker: none for a pool
 // without a name.
@@ -239,5 +254,5 @@ func workerLabels(pool string, number int) context.Context {
 	if pool == "" {
 		return context.Background()
 	}
-	return pprof.WithLabels(context.Background(), pprof.Labels("executor", pool, "worker", strconv.Itoa(number)))
+	return pprof.WithLabels(context.Background(), pprof.Labels(labelPool, pool, labelWorker, strconv.Itoa(number)))
 }

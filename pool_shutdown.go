@@ -149,7 +149,8 @@ func (p *Pool) Close() {
 
 // Drain is Close with a deadline, for the end of a program. If ctx ends before the pool is
 // terminated, Drain calls [Pool.ShutdownNow], waits until the running bodies have returned,
-// and returns the tasks that ShutdownNow returned. Otherwise it returns nil. A body that
+// and returns the tasks that ShutdownNow returned. A body that returns the error of its context
+// then is logged by name, if no future shows it. Otherwise Drain returns nil. A body that
 // ignores its context keeps Drain waiting; AwaitTermination never waits longer than its
 // context lasts. A task must not drain its own pool. A nil ctx panics.
 func (p *Pool) Drain(ctx context.Context) []Dropped {
@@ -158,6 +159,7 @@ func (p *Pool) Drain(ctx context.Context) []Dropped {
 	if p.AwaitTermination(ctx) == nil {
 		return nil
 	}
+	p.cutting.Store(true)
 	dropped := p.ShutdownNow()
 	<-p.engine.Terminated()
 	return dropped

@@ -57,6 +57,9 @@ func runnable(r Runnable) (Runnable, error) {
 	if f, ok := r.(Func); r == nil || ok && f == nil {
 		return nil, ErrNilTask
 	}
+	if w, ok := r.(worker); ok && w.work() == nil {
+		return nil, ErrNilTask
+	}
 	if w := workOf(r); w != nil && w.runnable() != r {
 		return nil, invalid("task %T embeds a Task, for which it would be taken; "+
 			"submit the Task itself, or have it in a field with a name", r)

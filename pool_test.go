@@ -798,7 +798,7 @@ func TestPresetPerTaskShutdownNow(t *testing.T) {
 		expect(t, "AwaitTermination", pool.AwaitTermination(t.Context()), nil)
 		for _, f := range fs {
 			expectIs(t, "Err", f.Err(), executor.ErrShutdown)
-			expect(t, "state", f.State(), executor.Failed)
+			expect(t, "state", f.State(), executor.Canceled)
 		}
 	})
 }

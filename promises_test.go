@@ -1,16 +1,23 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/executor-go/executor"
+	"github.com/executor-go/executor/queue"
 )
 
 // A pool without work takes a task, whoever has seen the outcome of the one before, and however:
@@ -286,4 +293,186 @@ func TestRetryBelongsToItsPool(t *testing.T) {
 		}
 		expect(t, "a group fails", g.Wait() != nil, true)
 	})
+}
+
+// Drain names the runs that it cuts short: they are in no future, and in none of what it returns.
+func TestPoolDrainNamesWhatItCuts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		pool := newPool(t, executor.Config{Core: 3, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		share := newShare(t, pool, executor.ShareConfig{Limit: 1})
+		wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		for name, p := range map[string]*executor.Pool{"backup": pool, "mail": share} {
+			if err := p.Go(t.Context(), wait, executor.Named(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustGo(t, pool, func(ctx context.Context) error { <-ctx.Done(); return nil }, executor.Named("heeds"))
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		pool.Drain(ctx)
+		for _, name := range []string{"backup", "mail"} {
+			if !strings.Contains(out.String(), `msg="executor: run cut short" task=`+name) {
+				t.Errorf("%s is not named in %q", name, out.String())
+			}
+		}
+		expect(t, "lines", strings.Count(out.String(), "\n"), 2)
+	})
+}
+
+// A series that ends since its submitter's context has is logged, once, waiting or running; one that
+// the pool did not take is not: its submitter has the error.
+func TestSeriesLogsEndOfContext(t *testing.T) {
+	for name, initial := range map[string]time.Duration{"before its first run": time.Hour, "between two": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			pool := newScheduled(t, executor.ScheduledConfig{Core: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+			ctx, cancel := context.WithCancel(t.Context())
+			if _, err := pool.AtFixedRate(ctx, initial, time.Minute, nop, executor.Named("tidy")); err != nil {
+				t.Fatal(err)
+			}
+			elapse(time.Second)
+			cancel()
+			synctest.Wait()
+			if _, err := pool.AtFixedRate(ctx, 0, time.Minute, nop); err == nil {
+				t.Error("a pool took a series of a context that had ended")
+			}
+			if n := strings.Count(out.String(), `msg="executor: schedule ended" task=tidy reason=`); n != 1 ||
+				strings.Count(out.String(), "\n") != 1 {
+				t.Errorf("%s: logged %q", name, out.String())
+			}
+		})
+	}
+}
+
+// A producer sees that its group has failed.
+func TestGroupContextEndsAtFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		g := executor.NewGroup(t.Context(), pool)
+		expect(t, "Err", g.Context().Err(), nil)
+		g.Go(func(context.Context) error { return errTask })
+		<-g.Context().Done()
+		expect(t, "cause", context.Cause(g.Context()), errTask)
+		expect(t, "Wait", g.Wait(), errTask)
+	})
+}
+
+// The loop of Completed ends with its context, is not changed through the slice that it was given,
+// and refers to nothing that it has yielded.
+func TestCompletedContextCopyAndRelease(t *testing.T) {
+	type big struct{ b [1 << 20]byte }
+	done := func() *executor.Future[*big] {
+		p := executor.NewPromise[*big]()
+		p.Complete(new(big))
+		return p.Future()
+	}
+	pending := executor.NewPromise[*big]()
+	fs := []*executor.Future[*big]{done(), done(), pending.Future()}
+	first := weak.Make(fs[0])
+	ctx, cancel := context.WithCancel(t.Context())
+	all := executor.Completed(ctx, fs...)
+	clear(fs)
+	n := 0
+	for f := range all {
+		if n++; n == 2 {
+			runtime.GC()
+			if first.Value() != nil {
+				t.Error("the first future is kept")
+			}
+			cancel()
+		}
+		if f == nil {
+			t.Error("yielded nil")
+		}
+	}
+	expect(t, "yielded", n, 2)
+	expect(t, "cancels the futures", pending.Future().State(), executor.Pending)
+}
+
+// pprof.Do in a body leaves the goroutine with the labels that it had, and what the body submits has
+// no labels of the body's worker.
+func TestPoolLabelsAfterDo(t *testing.T) {
+	amongOurselves(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Name: "p", Core: 1})
+		other := newPool(t, executor.Config{Core: 1})
+		for _, opts := range [][]executor.Option{nil, {executor.Named("mail")}} {
+			block := newBlocker(t)
+			after := func(ctx context.Context) error {
+				pprof.Do(ctx, pprof.Labels("inside", "do"), func(ctx context.Context) {
+					executor.Submit(ctx, other, func(ctx context.Context) (int, error) {
+						pprof.ForLabels(ctx, func(k, v string) bool {
+							if k == "worker" || k == "task" {
+								t.Errorf("the other pool's task has the label %s of the body that submitted it", k)
+							}
+							return true
+						})
+						return 0, nil
+					}).Get(ctx)
+				})
+				return block.Run(ctx)
+			}
+			mustGo(t, pool, after, opts...)
+			synctest.Wait()
+			want := `{"executor":"p", "worker":"1"}`
+			if opts != nil {
+				want = `{"executor":"p", "task":"mail", "worker":"1"}`
+			}
+			expectLabels(t, "after Do", atWork, want)
+			block.Release()
+			waitStats(t, pool)
+		}
+	})
+}
+
+// What is nil, or was not made, panics with a sentence that says so.
+func TestNilPanicsWithSentence(t *testing.T) {
+	ctx := t.Context()
+	pool := newPool(t, executor.Config{Core: 1})
+	var (
+		nilTask      *executor.Task[int]
+		nilPool      *executor.Pool
+		nilScheduled *executor.ScheduledPool
+		series       executor.Series
+		blocking     queue.Blocking[int]
+	)
+	for name, call := range map[string]func(){
+		"Submit":             func() { executor.Submit(ctx, nil, value(1)) },
+		"Submit, nil *Pool":  func() { executor.Submit(ctx, nilPool, value(1)) },
+		"Submit, nil *SPool": func() { executor.Submit(ctx, nilScheduled, value(1)) },
+		"Any":                func() { executor.Any(ctx, nil, value(1)) },
+		"All":                func() { executor.All(ctx, nil, value(1)) },
+		"NewGroup":           func() { executor.NewGroup(ctx, nil) },
+		"Schedule":           func() { executor.Schedule(ctx, nil, 0, value(1)) },
+		"At":                 func() { executor.At(ctx, nil, time.Now(), value(1)) },
+		"After":              func() { nilScheduled.After(ctx, 0, nop) },
+		"AtFixedRate":        func() { nilScheduled.AtFixedRate(ctx, 0, 1, nop) },
+		"On":                 func() { nilScheduled.On(ctx, executor.FixedRate(1), nop) },
+		"Task.Run":           func() { nilTask.Run(ctx) },
+		"Task.Future":        func() { nilTask.Future() },
+		"Completed":          func() { executor.Completed[int](ctx, nil) },
+		"Fixed":              func() { executor.Fixed(1, nil) },
+		"Scheduled":          func() { executor.Scheduled(1, nil) },
+		"Series.Pause":       func() { series.Pause() },
+		"Series.Err":         func() { series.Err() },
+		"Series.Info":        func() { series.Info() },
+		"Series.RunNow":      func() { series.RunNow() },
+		"Series.Reschedule":  func() { series.Reschedule(executor.FixedRate(1)) },
+		"Blocking.Put":       func() { blocking.Put(ctx, 1) },
+		"Blocking.Len":       func() { blocking.Len() },
+		"Blocking.Poll":      func() { blocking.Poll() },
+		"nil Group":          func() { (*executor.Group)(nil).Go(nop) },
+	} {
+		func() {
+			defer func() {
+				text, _ := recover().(string)
+				if !strings.HasPrefix(text, "executor: ") && !strings.HasPrefix(text, "queue: ") {
+					t.Errorf("%s: panicked with %q", name, text)
+				}
+			}()
+			call()
+		}()
+	}
+	expect(t, "Execute of a nil *Task", pool.Execute(ctx, nilTask), executor.ErrNilTask)
 }

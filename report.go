@@ -28,7 +28,8 @@ func decorated(u work) bool {
 }
 
 // reportBody reports how a body ended, unless a future shows it, or it is the expected end
-// of a schedule or of a canceled body. A panic is counted in any case.
+// of a schedule or of a canceled body, which returned the error of its context and no other. Of
+// the latter, those that Drain has cut short are logged by name. A panic is counted in any case.
 func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending) {
 	perr := end.panicked()
 	switch {
@@ -38,8 +39,10 @@ func (p *Pool) reportBody(ctx context.Context, u work, info TaskInfo, end ending
 			p.countPanic()
 		}
 	case perr == nil && isPeriodic(u) && matches(end.err, Stop):
-	case perr == nil && p.interrupted(u) &&
-		(matches(end.err, context.Canceled) || matches(end.err, context.Cause(ctx))):
+	case perr == nil && end.bare && p.interrupted(u):
+		if p.isCut() && p.ctx.Err() != nil {
+			p.log(ctx, slog.LevelWarn, "executor: run cut short", info.attrs(slog.Any("reason", ErrShutdown))...)
+		}
 	default:
 		p.report(ctx, info, end)
 	}
@@ -57,6 +60,9 @@ func (p *Pool) interrupted(u work) bool {
 	t := u.taskCore()
 	return p.ctx.Err() != nil || contextOf(u).Err() != nil || t != nil && t.State() == task.Canceled
 }
+
+// isCut reports whether Drain has cut short what p runs.
+func (p *Pool) isCut() bool { return p.cutting.Load() || p.lender != nil && p.lender.isCut() }
 
 // report reports a failure that no future shows: it is logged, and OnPanic is called for a
 // panic.
@@ -126,6 +132,16 @@ func (p *Pool) reportDrop(u work, why error, log bool) {
 		ctx := contextOf(u)
 		p.callHook(ctx, info, func() { p.hooks.Dropped(ctx, info, why) })
 	}
+}
+
+// seriesEnded logs that a series has ended because its submitter's context has.
+func (p *Pool) seriesEnded(s *Series) {
+	end, ok := s.Err().(*CanceledError)
+	if !ok || end.Cause == ErrShutdown || end.Cause == ErrCanceled {
+		return
+	}
+	info := p.info(0, s.work())
+	p.log(s.taskCore().Context(), slog.LevelWarn, "executor: schedule ended", info.attrs(slog.Any("reason", end))...)
 }
 
 // dropAll cancels tasks that a shutdown has taken out of the queue.

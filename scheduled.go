@@ -121,6 +121,7 @@ func Scheduled(n int, with ...func(*ScheduledConfig)) *ScheduledPool {
 	}
 	c := ScheduledConfig{Core: n}
 	for _, change := range with {
+		mustChange(change != nil)
 		change(&c)
 	}
 	return must(NewScheduled(c))
@@ -295,6 +296,7 @@ func (p *ScheduledPool) every(
 func (p *ScheduledPool) On(
 	ctx context.Context, trigger Trigger, fn func(context.Context) error, opts ...Option,
 ) (*Series, error) {
+	p.mustBeMade()
 	mustContext(ctx)
 	r := rhythmOf(trigger)
 	at, err := firstOf(&r, "On", p.clock())
@@ -347,8 +349,20 @@ func (p *ScheduledPool) repeat(
 		p.timer.series.remove(s)
 		return nil, err
 	}
+	t.OnDone(func() {
+		p.timer.series.remove(s)
+		p.seriesEnded(s)
+	})
 	s.change(func() bool { return s.version > 0 || s.turn == turnCalled }) // on its way into the queue
 	return s, nil
+}
+
+// mustBeMade panics for a nil or zero ScheduledPool.
+func (p *ScheduledPool) mustBeMade() {
+	if p == nil {
+		(*Pool)(nil).mustBeMade()
+	}
+	p.Pool.mustBeMade()
 }
 
 // attach makes the task of u, whose time is set, a task of p.

@@ -408,7 +408,7 @@ func TestScheduledPoolShutdownNowCancelsRunning(t *testing.T) {
 		expect(t, "returned", len(p.ShutdownNow()), len(queued))
 		testkit.Termination(t, p)
 		expectIs(t, "outcome of the one-shot", once.Err(), executor.ErrShutdown)
-		expect(t, "state of the one-shot", once.State(), executor.Failed)
+		expect(t, "state of the one-shot", once.State(), executor.Canceled)
 		expectIs(t, "outcome of the periodic task", periodic.Err(), executor.ErrShutdown)
 		expect(t, "state of the periodic task", periodic.State(), executor.Canceled)
 		for _, f := range queued {

@@ -68,6 +68,7 @@ func boolCompare(a, b bool) int {
 
 // Info returns a snapshot of the series. It calls the Trigger if a run is in progress.
 func (s *Series) Info() ScheduleInfo {
+	s.mustBeMade()
 	s.mu.Lock()
 	r := s.record
 	i := ScheduleInfo{

@@ -61,12 +61,19 @@ var (
 	_ Awaitable     = (*Series)(nil)
 )
 
+func (s *Series) mustBeMade() {
+	if s == nil || s.pool == nil {
+		panic("executor: this Series was not made by a ScheduledPool; the zero value is not usable")
+	}
+}
+
 // Name returns the name that [Named] set, or "".
 func (s *Series) Name() string { return s.future.Name() }
 
 // State returns the state of the series. It is [Pending] between two runs, and while the
 // series is paused.
 func (s *Series) State() State {
+	s.mustBeMade()
 	st := s.future.State()
 	if s.rules.overlap > 1 && st == Pending && len(s.overlapping()) > 0 {
 		return Running
@@ -75,15 +82,22 @@ func (s *Series) State() State {
 }
 
 // Done returns a channel that is closed when the series is done, the same one each time.
-func (s *Series) Done() <-chan struct{} { return s.future.Done() }
+func (s *Series) Done() <-chan struct{} {
+	s.mustBeMade()
+	return s.future.Done()
+}
 
 // Err returns the error of the outcome without waiting: nil if the series succeeded,
 // [ErrNotDone] if it is not done.
-func (s *Series) Err() error { return s.future.Err() }
+func (s *Series) Err() error {
+	s.mustBeMade()
+	return s.future.Err()
+}
 
 // Wait waits until the series is done, and returns the error of the outcome. If ctx ends
 // first, Wait returns the error of ctx, and the series goes on.
 func (s *Series) Wait(ctx context.Context) error {
+	s.mustBeMade()
 	_, err := s.future.Get(ctx)
 	return err
 }
@@ -91,6 +105,7 @@ func (s *Series) Wait(ctx context.Context) error {
 // Join waits until the series is done and its runs in progress have returned, like
 // [Future.Join].
 func (s *Series) Join(ctx context.Context) error {
+	s.mustBeMade()
 	err := s.future.Join(ctx)
 	for _, r := range s.overlapping() {
 		if err == nil {
@@ -101,12 +116,16 @@ func (s *Series) Join(ctx context.Context) error {
 }
 
 // OnDone arranges for fn to be called once the series is done, like [Future.OnDone].
-func (s *Series) OnDone(fn func()) { s.future.OnDone(fn) }
+func (s *Series) OnDone(fn func()) {
+	s.mustBeMade()
+	s.future.OnDone(fn)
+}
 
 // Cancel completes the series as canceled: there is no further run, and the context of
 // one in progress ends with the cause [ErrCanceled]. It reports false, and does nothing,
 // if the series is done.
 func (s *Series) Cancel() bool {
+	s.mustBeMade()
 	did := s.future.Cancel()
 	if did {
 		for _, r := range s.overlapping() {
@@ -118,12 +137,16 @@ func (s *Series) Cancel() bool {
 
 // Abandon is Cancel without the end of the context: a run in progress continues
 // undisturbed.
-func (s *Series) Abandon() bool { return s.future.Abandon() }
+func (s *Series) Abandon() bool {
+	s.mustBeMade()
+	return s.future.Abandon()
+}
 
 // Next returns the time at which the next run is due; during a run that is the time at
 // which this run was due, and [ScheduleInfo] has the one after it. It is zero if the
 // series is paused or done, or was not accepted.
 func (s *Series) Next() time.Time {
+	s.mustBeMade()
 	s.mu.Lock()
 	waits, location := s.mode == paused && s.turn == turnWaits, s.rhythm.Location
 	s.mu.Unlock()
@@ -142,10 +165,14 @@ func (s *Series) Next() time.Time {
 
 // Delay returns the time that is left until the next run is due. It is negative for one
 // that is overdue, zero if the series is done, and more than a century if it is paused.
-func (s *Series) Delay() time.Duration { return delayOf(s.taskCore()) }
+func (s *Series) Delay() time.Duration {
+	s.mustBeMade()
+	return delayOf(s.taskCore())
+}
 
 // Runs returns the number of runs that have ended.
 func (s *Series) Runs() int64 {
+	s.mustBeMade()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.record.runs
@@ -154,6 +181,7 @@ func (s *Series) Runs() int64 {
 // LastError returns the error of the last run that has ended, nil if it succeeded, and if
 // none has ended.
 func (s *Series) LastError() error {
+	s.mustBeMade()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.record.err
@@ -235,14 +263,13 @@ type registry struct {
 	n   int
 }
 
-// add adds s until it is done.
+// add adds s, which is to be removed once it is done.
 func (r *registry) add(s *Series) {
 	s.member.Value = s
 	r.mu.Lock()
 	r.all.PushBack(&s.member)
 	r.n++
 	r.mu.Unlock()
-	s.future.core.OnDone(func() { r.remove(s) })
 }
 
 // remove removes s, if it is there.
@@ -313,6 +340,7 @@ func (u *seriesWork) fail(err error) {
 // A shutdown treats a paused series like any other: with KeepPeriodic the pool does
 // not end before the series has been resumed and has ended, or is canceled.
 func (s *Series) Pause() (pauses bool) {
+	s.mustBeMade()
 	s.change(func() bool {
 		if pauses = s.mode == active && !s.isOutLocked(); pauses {
 			s.mode = paused
@@ -329,6 +357,7 @@ func (s *Series) Pause() (pauses bool) {
 //
 // Resume calls the Trigger, if there is one, and panics if that does.
 func (s *Series) Resume() bool {
+	s.mustBeMade()
 	for {
 		f, err := s.find(rhythm.PauseEnded, s.clock().Now())
 		switch s.tryResume(f, err) {
@@ -389,6 +418,7 @@ func (s *Series) tryResume(f finding, err error) (r resumption) {
 // RunNow returns nil if a run is due now that has not begun, [ErrRunning] if a run is in
 // progress, or as many as may be, and [ErrDone] if the series is done; it then does nothing.
 func (s *Series) RunNow() (err error) {
+	s.mustBeMade()
 	s.change(func() bool {
 		switch {
 		case s.isOutLocked():
@@ -411,6 +441,7 @@ func (s *Series) RunNow() (err error) {
 // the trigger has no time, as one with a period that is not positive; the series then stays as
 // it is. Reschedule panics if the trigger does.
 func (s *Series) Reschedule(trigger Trigger) error {
+	s.mustBeMade()
 	const where = "Reschedule"
 	r := rhythmOf(trigger)
 	at, err := firstOf(&r, where, s.clock())

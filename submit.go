@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
@@ -45,7 +46,7 @@ func submitRetrying[T any](
 // admission.
 func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	p, ok := ex.(*Pool)
-	if !ok || p.timer != nil || t.core.State().Done() {
+	if !ok || p == nil || p.timer != nil || t.core.State().Done() {
 		return submitShared(ctx, ex, t)
 	}
 	mustContext(ctx)
@@ -60,6 +61,7 @@ func submit[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 // submitShared is submit for a task that others may know.
 func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	mustContext(ctx)
+	mustExecutor("Submit", ex)
 	if t.core.State().Done() {
 		return nil // fn is nil, an option out of its range, or it was canceled
 	}
@@ -69,6 +71,18 @@ func submitShared[T any](ctx context.Context, ex Executor, t *Task[T]) error {
 	}
 	watchForeign(ctx, t.work())
 	return nil
+}
+
+// mustExecutor panics if ex, the argument of the function with that name, is nil.
+func mustExecutor(where string, ex Executor) {
+	switch p := ex.(type) {
+	case nil:
+		panic("executor: " + where + ": nil Executor")
+	case *Pool:
+		p.mustBeMade()
+	case *ScheduledPool:
+		p.mustBeMade()
+	}
 }
 
 // Go submits fn as a task without a future; it is [Pool.Execute] for a function. Options
@@ -111,6 +125,7 @@ func (p *Pool) goOn(ctx context.Context, ex Executor, fn func(context.Context) e
 // worker has begun, so it needs no other worker.
 func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	mustContext(ctx)
+	mustExecutor("Any", ex)
 	var zero T
 	if len(fns) == 0 {
 		return zero, ErrNoTasks
@@ -157,28 +172,30 @@ func Any[T any](ctx context.Context, ex Executor, fns ...func(context.Context) (
 }
 
 // Completed returns an iterator over the futures in the order in which they are done.
-// Futures that are done at the start come first, in the order of fs. The loop waits for
-// each future without a limit: cancel the futures, or their context, to end it early.
-// Leaving the loop does not affect the futures.
+// Futures that are done at the start come first, in the order of fs. The loop also ends when
+// ctx does; compare ctx.Err() with nil after it. Neither that nor leaving the loop affects
+// the futures. The iterator has a copy of fs, and refers to no future that it has yielded. A
+// nil ctx, and a nil future, panic.
 //
 // A task that has submitted the futures to its own pool with its context must run the loop
 // in its own goroutine: the loop runs the tasks that no worker has begun, so it needs no
 // other worker.
-func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
+func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]] {
+	mustContext(ctx)
+	for _, f := range fs {
+		if f == nil {
+			panic("executor: Completed: nil Future")
+		}
+	}
+	fs = slices.Clone(fs)
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
 		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(&f.core) }
 		for _, f := range fs {
 			c.add(f)
 		}
-		defer func() {
-			for i, f := range c.fs {
-				if n := c.callbacks[i]; n != nil {
-					f.core.RemoveCallback(n)
-				}
-			}
-		}()
-		for f := range c.all(context.Background()) {
+		defer c.forget()
+		for f := range c.all(ctx) {
 			if !yield(f) {
 				return
 			}
@@ -186,41 +203,43 @@ func Completed[T any](fs ...*Future[T]) iter.Seq[*Future[T]] {
 	}
 }
 
-// collector gathers futures as they are done.
+// collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
 	mayRun    func(*Future[T]) bool // whether the one that waits may run f; nil for no f
-	tried     int                   // of fs: those that it has run, or found begun
-	fs        []*Future[T]
-	callbacks []*task.Callback // by future; nil for one that was done
-	wake      chan struct{}    // holds a token while done may have something
+	tried     int                   // of collected: those that it has run, or found begun
+	collected []collected[T]
+	wake      chan struct{} // holds a token while done may have something
 
 	mu   sync.Mutex
-	done []*Future[T] // in order, not yet handed out
-	left int          // futures added and not handed out
+	done []int // of collected, in order, not yet handed out
+	left int   // futures added and not handed out
+}
+
+// collected is a future that was not handed out; else it is zero.
+type collected[T any] struct {
+	future   *Future[T]
+	callback *task.Callback // nil if the future was done when it was added
 }
 
 func newCollector[T any](n int) *collector[T] {
-	return &collector[T]{
-		fs:        make([]*Future[T], 0, n),
-		callbacks: make([]*task.Callback, 0, n),
-		wake:      make(chan struct{}, 1),
-	}
+	return &collector[T]{collected: make([]collected[T], 0, n), wake: make(chan struct{}, 1)}
 }
 
 func (c *collector[T]) add(f *Future[T]) {
 	c.mu.Lock()
 	c.left++
 	c.mu.Unlock()
-	c.fs = append(c.fs, f)
-	c.callbacks = append(c.callbacks, f.core.OnDone(func() {
+	i := len(c.collected)
+	c.collected = append(c.collected, collected[T]{future: f})
+	c.collected[i].callback = f.core.OnDone(func() {
 		c.mu.Lock()
-		c.done = append(c.done, f)
+		c.done = append(c.done, i)
 		c.mu.Unlock()
 		select {
 		case c.wake <- struct{}{}:
 		default:
 		}
-	}))
+	})
 }
 
 // pending is how many futures have not been handed out.
@@ -239,11 +258,12 @@ func (c *collector[T]) ready() iter.Seq[*Future[T]] {
 				c.mu.Unlock()
 				return
 			}
-			f := c.done[0]
-			c.done[0] = nil
+			i := c.done[0]
 			c.done = c.done[1:]
 			c.left--
 			c.mu.Unlock()
+			f := c.collected[i].future
+			c.collected[i] = collected[T]{}
 			if !yield(f) {
 				return
 			}
@@ -274,11 +294,11 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 // run runs the first future that has not begun, if the caller may, and reports
 // whether there was one.
 func (c *collector[T]) run(ctx context.Context) bool {
-	for c.mayRun != nil && c.tried < len(c.fs) {
-		f := c.fs[c.tried]
+	for c.mayRun != nil && c.tried < len(c.collected) {
+		f := c.collected[c.tried].future
 		c.tried++
 		switch {
-		case f.State().Done() || !c.mayRun(f):
+		case f == nil || f.State().Done() || !c.mayRun(f):
 		case retryOf(&f.core) != nil:
 			f.help(f.core.Context())
 			return true
@@ -292,8 +312,19 @@ func (c *collector[T]) run(ctx context.Context) bool {
 
 // cancel cancels whatever is not done.
 func (c *collector[T]) cancel() {
-	for _, f := range c.fs {
-		f.Cancel()
+	for _, one := range c.collected {
+		if one.future != nil {
+			one.future.Cancel()
+		}
+	}
+}
+
+// forget removes the callbacks of what is not done.
+func (c *collector[T]) forget() {
+	for _, one := range c.collected {
+		if one.callback != nil {
+			one.future.core.RemoveCallback(one.callback)
+		}
 	}
 }
 

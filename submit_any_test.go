@@ -38,7 +38,7 @@ func TestInvokeNoFunctions(t *testing.T) {
 		if _, err := executor.Any(t.Context(), ex, fns...); err != executor.ErrNoTasks {
 			t.Errorf("Any: %v", err)
 		}
-		for range executor.Completed[int]() {
+		for range executor.Completed[int](t.Context()) {
 			t.Error("Completed yielded a future")
 		}
 	}
@@ -327,7 +327,7 @@ func TestCompleted(t *testing.T) {
 		}
 		time.Sleep(2500 * time.Millisecond)
 		var order []int
-		all := executor.Completed(fs...)
+		all := executor.Completed(context.Background(), fs...)
 		for f := range all {
 			v, err := f.Result()
 			if err != nil {
@@ -359,7 +359,7 @@ func TestCompletedYieldsAllOutcomes(t *testing.T) {
 		fs[1].Cancel()
 		b.Release()
 		n := 0
-		for f := range executor.Completed(fs...) {
+		for f := range executor.Completed(context.Background(), fs...) {
 			if !f.State().Done() {
 				t.Error("not done")
 			}
@@ -376,7 +376,7 @@ func TestCompletedBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(t, executor.Config{Core: 2})
 		fs := testkit.SubmitAll(t.Context(), p, testkit.After(time.Second, 1), testkit.After(time.Minute, 2))
-		for range executor.Completed(fs...) {
+		for range executor.Completed(context.Background(), fs...) {
 			break
 		}
 		if got := statesOf(fs); got != "[succeeded running]" {
@@ -409,7 +409,7 @@ func TestInvokeByTaskOfPool(t *testing.T) {
 			return executor.Any(ctx, ex, failure, failure, add(6))
 		},
 		"Completed": func(ctx context.Context, ex executor.Executor) (sum int, err error) {
-			for f := range executor.Completed(testkit.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
+			for f := range executor.Completed(context.Background(), testkit.SubmitAll(ctx, ex, add(1), add(2), add(3))...) {
 				v, e := f.Result()
 				sum, err = sum+v, errors.Join(err, e)
 			}
@@ -447,7 +447,7 @@ func TestCompletedByTaskRunsNothingEarly(t *testing.T) {
 		began := time.Now()
 		_, err := executor.Submit(t.Context(), sched, func(ctx context.Context) (int, error) {
 			f := executor.Schedule(ctx, sched, time.Hour, func(context.Context) (int, error) { return 0, nil })
-			for range executor.Completed(f) {
+			for range executor.Completed(context.Background(), f) {
 			}
 			return 0, nil
 		}).Get(t.Context())

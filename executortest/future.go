@@ -224,7 +224,7 @@ var futureChecks = []check[executor.Executor]{
 			}
 		}
 		n := 0
-		for range executor.Completed(fs...) {
+		for range executor.Completed(context.Background(), fs...) {
 			n++
 		}
 		if n != 3 {

@@ -13,7 +13,7 @@ import (
 // Drain removes only elements that are due from a delay queue; see [Blocking.Clear]. It
 // takes the elements of goroutines that wait in Put from a handoff queue.
 func (q *Blocking[T]) Drain(limit int) []T {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	if q.mu.takers.Len() > 0 {
 		q.matchLocked(nil)
@@ -33,7 +33,7 @@ func (q *Blocking[T]) Drain(limit int) []T {
 // Clear removes all elements, due or not. Goroutines that wait in Put get the room at
 // once.
 func (q *Blocking[T]) Clear() {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	q.mu.store.clear()
 	q.matchLocked(nil)
@@ -59,7 +59,7 @@ func (q *Blocking[T]) RemoveFunc(match func(T) bool) int {
 	}
 	slices.Sort(doomed) // a snapshot of a heap is in no order
 
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	n := q.mu.store.remove(func(e entry[T]) bool {
 		_, found := slices.BinarySearch(doomed, e.number)
@@ -85,7 +85,7 @@ func (q *Blocking[T]) All() iter.Seq[T] {
 }
 
 func (q *Blocking[T]) snapshot() []entry[T] {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	return q.mu.store.snapshot()
 }

@@ -17,7 +17,7 @@ var ErrClosed = errors.New("queue: closed")
 // [Blocking.RemoveFunc] remove elements that should not be waited for. Close does not wait.
 // It does nothing if the queue is closed already.
 func (q *Blocking[T]) Close() {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	q.mu.closed = true
 	endAll(q.mu.putters)

@@ -46,7 +46,7 @@ func NewPriority[T any, K cmp.Ordered](key func(T) K) *Blocking[T] {
 	q.mu.store = s
 	q.push = func(v T) {
 		k := key(v)
-		q.mu.Lock()
+		q.lock()
 		if !q.mu.closed {
 			s.push(k, v)
 		}
@@ -81,7 +81,7 @@ func NewDelay[T any](due func(T) time.Time) *Blocking[T] {
 	q.mu.store = s
 	q.push = func(v T) {
 		at := q.clock.instant(due(v))
-		q.mu.Lock()
+		q.lock()
 		if !q.mu.closed {
 			s.push(at, v)
 		}

@@ -39,7 +39,7 @@ func (q *Blocking[T]) putUntil(done <-chan struct{}, v T, timeout time.Duration)
 	if q.push != nil {
 		return q.pushByKey(v)
 	}
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.mu.closed:

@@ -102,11 +102,19 @@ func newBlocking[T any](capacity int) *Blocking[T] {
 	return q
 }
 
+// lock locks mu. It panics for a zero Blocking.
+func (q *Blocking[T]) lock() {
+	if q == nil || q.mu.store == nil {
+		panic("queue: this Blocking was not made by a New function; the zero value is not usable")
+	}
+	q.mu.Lock()
+}
+
 // Len returns the number of elements. It counts the elements of a delay queue that are
 // not due. It is 0 for a handoff queue: elements of callers that wait in Put are not
 // counted.
 func (q *Blocking[T]) Len() int {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	return q.mu.store.len()
 }
@@ -129,7 +137,7 @@ func (q *Blocking[T]) Remaining() int {
 // queue is empty. A delay queue returns it even if it is not due. A handoff queue is
 // always empty.
 func (q *Blocking[T]) Peek() (v T, ok bool) {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	return q.mu.store.peek()
 }

@@ -26,7 +26,7 @@ func (q *Blocking[T]) PollFor(ctx context.Context, d time.Duration) (v T, ok boo
 // Poll removes the first element and returns it, or false if there is none. It does not
 // wait. On a delay queue it returns false if no element is due.
 func (q *Blocking[T]) Poll() (T, bool) {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	return q.pollLocked()
 }
@@ -58,7 +58,7 @@ func (q *Blocking[T]) take(ctx context.Context, timeout time.Duration) (v T, ok 
 }
 
 func (q *Blocking[T]) takeUntil(done <-chan struct{}, timeout time.Duration) (v T, o outcome) {
-	q.mu.Lock()
+	q.lock()
 	defer q.mu.Unlock()
 	v, ok := q.pollLocked()
 	switch {

@@ -30,6 +30,16 @@ type contextError struct{ err, cause error }
 func (e *contextError) Error() string   { return fmt.Sprint(e.err) + ": " + Reason(e.cause) }
 func (e *contextError) Unwrap() []error { return []error{e.err, NonNil(e.cause)} }
 
+// IsOf reports whether err is what Of returns for ctx, which has ended, or one of the two errors
+// in that.
+func IsOf(ctx context.Context, err error) bool {
+	reason := context.Cause(ctx)
+	if both, ok := err.(*contextError); ok {
+		return Same(both.err, ctx.Err()) && Same(both.cause, reason)
+	}
+	return Same(err, ctx.Err()) || Same(err, reason)
+}
+
 // Same is a == b for errors of users. They may be of a type for which == panics; then
 // it reports whether they are deeply equal.
 func Same(a, b error) bool {

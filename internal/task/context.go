@@ -76,6 +76,55 @@ func (t *Task) bodyContext() context.Context {
 	return run
 }
 
+// Ended reports whether a context has ended. It makes no context for a body that has not looked at
+// its own.
+func Ended(ctx context.Context) bool {
+	switch c := ctx.(type) {
+	case *lazyContext:
+		return c.task().bodyEnded()
+	case *Lent:
+		return c.ended()
+	case *labeled:
+		return Ended(c.Context)
+	}
+	return ctx.Err() != nil
+}
+
+// bodyEnded reports whether the context of the body has ended, or would be made ended.
+func (t *Task) bodyEnded() bool {
+	bits := t.word.lock()
+	o := t.links.owner
+	var run context.Context
+	var cause error
+	if c := t.links.cold; c != nil {
+		run, cause = c.run, c.cause
+	}
+	t.word.unlock(bits)
+	switch {
+	case run != nil:
+		return run.Err() != nil
+	case cause != nil || t.Context().Err() != nil:
+		return true
+	}
+	return o != nil && o.ctx.Err() != nil
+}
+
+// WithLabels returns the context of a body, in which package pprof finds the labels of another
+// context, which has nothing else. So a [pprof.Do] in the body leaves the goroutine with them.
+func WithLabels(body, labels context.Context) context.Context { return &labeled{body, labels} }
+
+type labeled struct {
+	context.Context
+	labels context.Context
+}
+
+func (c *labeled) Value(key any) any {
+	if v := c.labels.Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
+}
+
 // derive returns a context with the values and the deadline of the task's context,
 // which ends with that, with the owner's, and by the timeout.
 func (t *Task) derive(o *Owner) (context.Context, context.CancelCauseFunc) {

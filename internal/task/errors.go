@@ -36,6 +36,9 @@ func IfEnded(ctx context.Context) error {
 	return cause.Of(ctx)
 }
 
+// IsContextError is cause.IsOf.
+func IsContextError(ctx context.Context, err error) bool { return cause.IsOf(ctx, err) }
+
 // WithCause is cause.With.
 func WithCause(err, why error) error { return cause.With(err, why) }
 

@@ -21,6 +21,7 @@ type Lent struct{ supply *supply }
 // keeps keeps its supply.
 type supply struct {
 	owner    *Owner
+	labels   context.Context
 	over     atomic.Int32         // how many of the contexts have ended, from the first on
 	looks    atomic.Pointer[look] // the contexts that were looked at, the latest first
 	contexts []Lent
@@ -37,6 +38,7 @@ type look struct {
 // Lender has a context for one body after the other. It belongs to the goroutine that calls
 // its methods. The zero Lender is ready to use.
 type Lender struct {
+	Labels context.Context // has the pprof labels of the bodies, and nothing else; nil for none
 	supply *supply
 	next   int // the first of the supply that was not lent
 }
@@ -62,7 +64,7 @@ func (l *Lender) resupply(o *Owner) {
 	if l.supply == nil {
 		n = firstLent
 	}
-	s := &supply{owner: o, contexts: make([]Lent, n)}
+	s := &supply{owner: o, labels: l.Labels, contexts: make([]Lent, n)}
 	for i := range s.contexts {
 		s.contexts[i].supply = s
 	}
@@ -132,8 +134,24 @@ func (c *Lent) Done() <-chan struct{} { return c.seen().Done() }
 // Err is that of the context behind c.
 func (c *Lent) Err() error { return c.seen().Err() }
 
-// Value returns that of the context behind c: package context finds the canceler of a
-// parent, and its cause, by a value.
-func (c *Lent) Value(key any) any { return c.seen().Value(key) }
+// Value returns a label, or that of the context behind c: package context finds the canceler
+// of a parent, and its cause, by a value.
+func (c *Lent) Value(key any) any {
+	if l := c.supply.labels; l != nil {
+		if v := l.Value(key); v != nil {
+			return v
+		}
+	}
+	return c.seen().Value(key)
+}
+
+// ended reports whether c has ended, or would be made ended.
+func (c *Lent) ended() bool {
+	s := c.supply
+	if l := s.look(c); l != nil {
+		return l.Err() != nil
+	}
+	return s.over.Load() > s.place(c) || s.owner.ctx.Err() != nil
+}
 
 func (c *Lent) String() string { return "executor.taskContext" }
