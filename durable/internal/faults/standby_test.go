@@ -41,7 +41,8 @@ func TestHistoryWithFailoverToStandby(t *testing.T) {
 	})
 }
 
-// promote makes a standby a primary.
+// promote makes a standby a primary. It does not wait for that: the statement's snapshot may stand in the way of what is
+// still to be replayed.
 func promote(t *testing.T, standby *pgserver.Server) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), standby.DSN())
@@ -50,7 +51,7 @@ func promote(t *testing.T, standby *pgserver.Server) {
 	}
 	defer conn.Close(context.Background())
 	var promoted bool
-	if err := conn.QueryRow(t.Context(), "select pg_promote()").Scan(&promoted); err != nil || !promoted {
+	if err := conn.QueryRow(t.Context(), "select pg_promote(false)").Scan(&promoted); err != nil || !promoted {
 		t.Fatalf("the standby was promoted: %t, %v", promoted, err)
 	}
 }
