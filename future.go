@@ -220,6 +220,15 @@ func (f *Future[T]) Cancel() bool {
 	return f.core.Cancel(nil, ErrCanceled, f.drop)
 }
 
+// CancelCause is Cancel with a reason: the outcome is a [*CanceledError] with that Cause, which is also
+// the cause with which the context of a body ends. A nil cause is [ErrCanceled].
+func (f *Future[T]) CancelCause(cause error) bool {
+	if cause == nil {
+		return f.Cancel()
+	}
+	return f.core.Cancel(canceled(cause), cause, f.drop)
+}
+
 // Abandon is Cancel without the end of the context: a body that is running continues
 // undisturbed, and its outcome is discarded.
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }

@@ -160,7 +160,7 @@ type Settings struct {
 // Burst + PerSecond*d begin. The zero Rate is no bound.
 type Rate struct {
 	// PerSecond is how often on average. It must be positive, as 0.1 for one in ten seconds,
-	// and at most a billion.
+	// at least about 1e-9, one in 146 years, and at most a billion.
 	PerSecond float64
 
 	// Burst is how many may begin at once, after a time in which none did. It must not be
@@ -178,6 +178,9 @@ func (r Rate) bucket() (bucket.Bucket, error) {
 			"leave Rate out for no bound", r.PerSecond)
 	}
 	interval, burst := math.Ceil(1e9/r.PerSecond), max(r.Burst, 1)
+	if interval > math.MaxInt64/2 {
+		return bucket.Bucket{}, invalid("Rate: PerSecond is %v, less than one in 146 years; it must be at least 1e-9", r.PerSecond)
+	}
 	if r.Burst < 0 || float64(burst) > math.MaxInt64/2/interval {
 		return bucket.Bucket{}, invalid("Rate: Burst is %d; it must not be negative, and not more than the rate "+
 			"makes in 146 years", r.Burst)

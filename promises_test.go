@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"runtime/pprof"
@@ -372,6 +373,7 @@ func TestCompletedContextCopyAndRelease(t *testing.T) {
 	fs := []*executor.Future[*big]{done(), done(), pending.Future()}
 	first := weak.Make(fs[0])
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	all := executor.Completed(ctx, fs...)
 	clear(fs)
 	n := 0
@@ -475,4 +477,37 @@ func TestNilPanicsWithSentence(t *testing.T) {
 		}()
 	}
 	expect(t, "Execute of a nil *Task", pool.Execute(ctx, nilTask), executor.ErrNilTask)
+}
+
+// CancelCause says why: the outcome has the cause, and so has the context of a body.
+func TestFutureCancelCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, executor.Config{Core: 1})
+		var seen error
+		runs := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			seen = context.Cause(ctx)
+			return 0, nil
+		})
+		waits := executor.Submit(t.Context(), pool, value(1))
+		synctest.Wait()
+		expect(t, "cancels", runs.CancelCause(errTask) && waits.CancelCause(errTask), true)
+		expect(t, "again", waits.CancelCause(errTask), false)
+		runs.Join(t.Context())
+		expect(t, "cause of the context", seen, errTask)
+		for _, f := range []*executor.Future[int]{runs, waits} {
+			expectIs(t, "outcome", f.Err(), errTask)
+			expectIs(t, "outcome", f.Err(), executor.ErrCanceled)
+		}
+	})
+}
+
+// A rate that is too low is blamed, not the burst.
+func TestShareRateTooLow(t *testing.T) {
+	pool := newPool(t, executor.Config{Core: 1})
+	_, err := pool.Share(executor.ShareConfig{Rate: executor.Rate{PerSecond: 5e-324}})
+	expectIs(t, "error", err, executor.ErrInvalid)
+	if text := fmt.Sprint(err); !strings.Contains(text, "PerSecond") || strings.Contains(text, "Burst") {
+		t.Errorf("error: %s", text)
+	}
 }

@@ -43,7 +43,7 @@ func InvokeAll[T any](
 	}
 	defer func() { // also if ex or its policy has panicked
 		for _, f := range fs {
-			f.Cancel()
+			f.CancelCause(context.Cause(ctx))
 		}
 	}()
 	for _, t := range tasks {

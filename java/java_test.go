@@ -525,3 +525,22 @@ func TestMisusePanics(t *testing.T) {
 	}
 	expect(t, "submitted", pool.Stats().Submitted, 0)
 }
+
+// A context that ends InvokeAll is the reason of what it cancels: the tasks that run, those that wait,
+// and those that were not submitted.
+func TestInvokeAllKeepsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		why := errors.New("the page was closed")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		pool := testkit.Closing(t, executor.Fixed(1, func(c *executor.Config) {
+			c.Queue, c.Reject = executor.Bounded(1), executor.Block
+		}))
+		slow := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil }
+		time.AfterFunc(time.Second, func() { cancel(why) })
+		for i, f := range java.InvokeAll(ctx, pool, slow, slow, slow, slow) {
+			if !errors.Is(f.Err(), why) {
+				t.Errorf("task %d: %v", i, f.Err())
+			}
+		}
+	})
+}
