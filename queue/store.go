@@ -64,24 +64,24 @@ func (s *fifo[T]) clear() { s.ring = ring.Ring[entry[T]]{} }
 
 // ranked is the store of a queue in order of a key.
 type ranked[T any, K cmp.Ordered] struct {
-	heap     heap.Queue[K, entry[T]]
+	heap     heap.Heap[K, entry[T]]
 	arrivals uint64
 }
 
 func (s *ranked[T, K]) push(key K, v T) {
-	s.heap.Push(key, entry[T]{v, s.arrivals})
+	s.heap.Push(heap.Rank[K]{Key: key, Arrival: s.arrivals}, entry[T]{v, s.arrivals})
 	s.arrivals++
 }
 
 func (s *ranked[T, K]) len() int { return s.heap.Len() }
 
 func (s *ranked[T, K]) peek() (T, bool) {
-	_, e, ok := s.heap.Peek()
+	e, ok := s.heap.Peek()
 	return e.value, ok
 }
 
 func (s *ranked[T, K]) pop() (T, bool) {
-	_, e, ok := s.heap.Pop()
+	e, ok := s.heap.Pop()
 	return e.value, ok
 }
 
@@ -89,8 +89,8 @@ func (s *ranked[T, K]) due() (int64, bool) { return 0, false }
 
 func (s *ranked[T, K]) snapshot() []entry[T] {
 	all := make([]entry[T], 0, s.heap.Len())
-	_, first, _ := s.heap.Peek()
-	for _, e := range s.heap.All() {
+	first, _ := s.heap.Peek()
+	for e := range s.heap.All() {
 		all = append(all, e)
 		if e.number == first.number { // anywhere among all
 			last := len(all) - 1
@@ -103,7 +103,7 @@ func (s *ranked[T, K]) snapshot() []entry[T] {
 func (s *ranked[T, K]) remove(match func(entry[T]) bool) int { return len(s.heap.RemoveFunc(match)) }
 
 // clear does not drain the heap, which would sort it.
-func (s *ranked[T, K]) clear() { s.heap = heap.Queue[K, entry[T]]{} }
+func (s *ranked[T, K]) clear() { s.heap = heap.Heap[K, entry[T]]{} }
 
 // delayed is the store of a delay queue, in order of the instant at which elements are
 // due on the queue's clock.
@@ -114,7 +114,7 @@ type delayed[T any] struct {
 
 // pop returns the first element if it is due.
 func (s *delayed[T]) pop() (T, bool) {
-	if at, ok := s.heap.Least(); !ok || at > s.clock.now() {
+	if first, ok := s.heap.First(); !ok || first.Key > s.clock.now() {
 		var none T
 		return none, false
 	}
@@ -122,4 +122,7 @@ func (s *delayed[T]) pop() (T, bool) {
 }
 
 // due returns the instant of the first element.
-func (s *delayed[T]) due() (at int64, ok bool) { return s.heap.Least() }
+func (s *delayed[T]) due() (at int64, ok bool) {
+	first, ok := s.heap.First()
+	return first.Key, ok
+}

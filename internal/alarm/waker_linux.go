@@ -44,7 +44,7 @@ const clockMonotonic = 1 // CLOCK_MONOTONIC, which package time reads
 
 // newWaker returns a waker for timer, which is stopped, or nil if there can be none.
 func newWaker(timer *time.Timer, ring func()) *waker {
-	if inBubble() {
+	if InBubble() { // a descriptor follows the real clock, and who reads it keeps the bubble's from moving
 		return nil
 	}
 	// The flags of a timer descriptor are those of open on every architecture.
@@ -70,30 +70,6 @@ func newWaker(timer *time.Timer, ring func()) *waker {
 	w.mu.fd, w.mu.wanted, w.mu.armed = int(fd), never, never
 	go w.run()
 	return w
-}
-
-// inBubble reports whether the caller runs in a testing/synctest bubble. There must be
-// no descriptor in a bubble: it follows the real clock, and the goroutine that reads it
-// is not durably blocked, so the fake clock would stand still.
-//
-// No function reports a bubble, but its clock stands still while one of its goroutines
-// runs, and the kernel's clock does not. The time itself shows nothing, since a bubble
-// may have slept until the present.
-func inBubble() bool {
-	begin := time.Now()
-	var first syscall.Timeval
-	if syscall.Gettimeofday(&first) != nil {
-		return true
-	}
-	for now := first; now == first; {
-		if time.Since(begin) != 0 {
-			return false
-		}
-		if syscall.Gettimeofday(&now) != nil {
-			return true
-		}
-	}
-	return time.Since(begin) == 0
 }
 
 // run reads the descriptor until it is closed. The system call is a raw one, which does not

@@ -18,11 +18,13 @@ const MaxTrust = 30 * time.Second
 const StepBack = 3 * time.Hour
 
 // Queue is a delay queue of elements E: in order of their due times and, among equals,
-// of arrival.
+// of arrival, on whichever clock.
 type Queue[E any] struct {
-	mono, wall heap.Queue[int64, E]
+	mono, wall *heap.Heap[int64, E]
+	arrivals   uint64
 	clock      Clock
-	placed     func(es []E, places []int32, wall bool)
+	trust      time.Duration // MaxTrust, or more where both clocks are one
+	placed     func(e E, place int, wall bool)
 	stale      func(E) bool
 
 	seen  Instant // the last reading of the clocks
@@ -31,42 +33,44 @@ type Queue[E any] struct {
 }
 
 // New returns an empty queue. slack is the least time between two wake-ups that Next asks
-// for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none.
+// for; 0 is up to MostSlack, by how dense the elements are, and a negative one is none. trust is
+// the longest time for which a reading of the wall clock is trusted.
 //
-// placed is called with elements and their places on a clock whenever these change, other than
-// by Push.
+// placed is called with an element that gets another place on its clock than the one that Push has
+// returned.
 //
 // If the wall clock was set back by StepBack or more, the elements that wait for a time
 // of day and for which stale returns true become due at once, at the time 1; placed is
 // called for them.
 func New[E any](
-	c Clock, slack time.Duration, placed func(es []E, places []int32, wall bool), stale func(E) bool,
+	c Clock, slack, trust time.Duration, placed func(e E, place int, wall bool), stale func(E) bool,
 ) *Queue[E] {
 	return &Queue[E]{
-		clock: c, placed: placed, stale: stale,
-		mono: *heap.New[int64](func(es []E, places []int32) { placed(es, places, false) }),
-		wall: *heap.New[int64](func(es []E, places []int32) { placed(es, places, true) }),
+		clock: c, trust: trust, placed: placed, stale: stale,
+		mono: heap.New[int64](func(e E, place int) { placed(e, place, false) }),
+		wall: heap.New[int64](func(e E, place int) { placed(e, place, true) }),
 		pace: pace{slack: slack, gap: longest},
 	}
 }
 
-func (q *Queue[E]) heap(wall bool) *heap.Queue[int64, E] {
+func (q *Queue[E]) heap(wall bool) *heap.Heap[int64, E] {
 	if wall {
-		return &q.wall
+		return q.wall
 	}
-	return &q.mono
+	return q.mono
 }
 
 // Push adds e, due on the wall clock or on the monotonic one, and returns its place.
 func (q *Queue[E]) Push(e E, due int64, wall bool) (place int) {
 	q.pace.push(Until(due, q.seen.On(wall)))
-	return q.heap(wall).Push(due, e)
+	q.arrivals++
+	return q.heap(wall).Push(heap.Rank[int64]{Key: due, Arrival: q.arrivals}, e)
 }
 
 // Look reads the clocks, unless an element is known to be due: then the last reading
 // suffices, as long as workers are behind.
 func (q *Queue[E]) Look() {
-	if due, ok := q.mono.Least(); !ok || due > q.seen.Mono || q.wall.Len() > 0 {
+	if first, ok := q.mono.First(); !ok || first.Key > q.seen.Mono || q.wall.Len() > 0 {
 		q.observe(q.clock.Now())
 	}
 }
@@ -78,7 +82,7 @@ func (q *Queue[E]) Wake() {
 }
 
 // observe takes note of a reading, and of a step of the wall clock. While an element
-// waits for a time of day there is a reading at least every MaxTrust.
+// waits for a time of day there is a reading at least as often as it is trusted.
 func (q *Queue[E]) observe(now Instant) {
 	ahead := now.Wall - now.Mono
 	back := q.ahead - ahead
@@ -91,7 +95,7 @@ func (q *Queue[E]) observe(now Instant) {
 // Renew makes the elements due at once that wait for a time of day and are stale.
 func (q *Queue[E]) Renew() {
 	for _, e := range q.wall.RemoveFunc(q.stale) {
-		q.placed([]E{e}, []int32{int32(q.wall.Push(1, e))}, true)
+		q.placed(e, q.Push(e, 1, true), true)
 	}
 }
 
@@ -101,22 +105,28 @@ func (q *Queue[E]) Due() bool { return q.due(false) >= 0 || q.due(true) >= 0 }
 // due returns for how long the first element that waits on a clock was due at the last
 // reading, negative if it was not, or there is none.
 func (q *Queue[E]) due(wall bool) time.Duration {
-	if due, ok := q.heap(wall).Least(); ok {
-		return Until(q.seen.On(wall), due)
+	if first, ok := q.heap(wall).First(); ok {
+		return Until(q.seen.On(wall), first.Key)
 	}
 	return -1
 }
 
 // Pop removes and returns the element that was overdue by most at the last reading of
-// the clocks, or false if none was due.
+// the clocks, or false if none was due. Of two that were overdue by the same the one that
+// came first leaves first.
 func (q *Queue[E]) Pop() (e E, ok bool) {
 	mono, wall := q.due(false), q.due(true)
 	if mono < 0 && wall < 0 {
 		return e, false
 	}
-	_, e, _ = q.heap(wall > mono).Pop()
+	onWall := wall > mono
+	if wall == mono {
+		m, _ := q.mono.First()
+		w, _ := q.wall.First()
+		onWall = w.Arrival < m.Arrival
+	}
 	q.pace.taken++
-	return e, true
+	return q.heap(onWall).Pop()
 }
 
 // Next returns the reading of the monotonic clock at which it is next worth to look, not
@@ -129,10 +139,10 @@ func (q *Queue[E]) Next() (at int64, ok bool) {
 
 // First is Next without the slack.
 func (q *Queue[E]) First() (at int64, ok bool) {
-	at, ok = q.mono.Least()
-	ok = ok && at != Never
-	if due, some := q.wall.Least(); some && due != Never {
-		w := After(q.seen.Mono, int64(min(Until(due, q.seen.Wall), MaxTrust)))
+	first, ok := q.mono.First()
+	at, ok = first.Key, ok && first.Key != Never
+	if first, some := q.wall.First(); some && first.Key != Never {
+		w := After(q.seen.Mono, int64(min(Until(first.Key, q.seen.Wall), q.trust)))
 		if !ok || w < at {
 			at, ok = w, true
 		}
@@ -161,7 +171,7 @@ func (q *Queue[E]) Len() int { return q.mono.Len() + q.wall.Len() }
 func (q *Queue[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) {
 		for _, wall := range [...]bool{false, true} {
-			for _, e := range q.heap(wall).All() {
+			for e := range q.heap(wall).All() {
 				if !yield(e) {
 					return
 				}

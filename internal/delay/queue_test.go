@@ -1,6 +1,7 @@
 package delay
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -12,15 +13,12 @@ type elem struct {
 }
 
 func newQueue() *Queue[*elem] {
-	return New(Clock{time.Now().Add(-1)}, 0, func(es []*elem, places []int32, _ bool) {
-		for i, e := range es {
-			e.place = int(places[i])
-		}
-	}, func(e *elem) bool { return e.repeated })
+	return New(Clock{time.Now().Add(-1)}, 0, MaxTrust, func(e *elem, place int, _ bool) { e.place = place },
+		func(e *elem) bool { return e.repeated })
 }
 
 func (q *Queue[E]) add(e E, due int64, wall bool) E {
-	q.placed([]E{e}, []int32{int32(q.Push(e, due, wall))}, wall)
+	q.placed(e, q.Push(e, due, wall), wall)
 	return e
 }
 
@@ -51,6 +49,16 @@ func TestQueueNext(t *testing.T) {
 	q.observe(now)
 	if at, _ := q.Next(); at != now.Mono+int64(time.Second) {
 		t.Errorf("next look at %d for a time of day in 1s", at)
+	}
+}
+
+// A queue that trusts its reading of the wall clock is looked at when the first element is due.
+func TestQueueNextTrusted(t *testing.T) {
+	q := New(Clock{time.Now().Add(-1)}, 0, math.MaxInt64, func(*elem, int, bool) {}, func(*elem) bool { return false })
+	q.observe(start)
+	q.Push(new(elem), start.Wall+int64(5*time.Hour), true)
+	if at, ok := q.Next(); !ok || at != start.Mono+int64(5*time.Hour) {
+		t.Errorf("next look at %d, %t for a time of day in 5h", at, ok)
 	}
 }
 
@@ -91,14 +99,16 @@ func TestQueueWallClockSetBack(t *testing.T) {
 	}
 }
 
-// The element that is overdue by most is first, on whichever clock.
+// The element that is overdue by most is first, on whichever clock and, among equals, the one that came first.
 func TestQueueOverdueByMost(t *testing.T) {
 	q := newQueue()
 	q.observe(start)
 	second := q.add(new(elem), start.Mono-10, false)
 	first := q.add(new(elem), start.Wall-20, true)
 	third := q.add(new(elem), start.Wall-5, true)
-	for i, want := range []*elem{first, second, third} {
+	fourth := q.add(new(elem), start.Mono-5, false)
+	fifth := q.add(new(elem), start.Wall-5, true)
+	for i, want := range []*elem{first, second, third, fourth, fifth} {
 		if e, ok := q.Pop(); !ok || e != want {
 			t.Errorf("element %d is not the expected one", i)
 		}

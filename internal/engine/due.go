@@ -2,6 +2,7 @@ package engine
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/executor-go/executor/internal/alarm"
@@ -54,16 +55,14 @@ func NewDue(c delay.Clock, slack time.Duration, later bool, when func(Unit) Mome
 	if later {
 		d.note = (*Slot).setLater
 	}
-	d.queue = delay.New(c, slack, d.placed, stale)
-	return d
-}
-
-// placed notes the places of units. As a rule the units are in no cache. The fewer
-// instructions there are for each, the more units the processor fetches at a time.
-func (d *Due) placed(us []Unit, places []int32, wall bool) {
-	for i, u := range us {
-		d.note(u.Slot(), onClock(int(places[i]), wall))
+	trust := delay.MaxTrust
+	if alarm.InBubble() { // whose clocks are one: a day of its time is not to cost 2,880 wake-ups
+		trust = math.MaxInt64
 	}
+	d.queue = delay.New(c, slack, trust, func(u Unit, place int, wall bool) {
+		d.note(u.Slot(), onClock(place, wall))
+	}, stale)
+	return d
 }
 
 // onClock returns the place in the queue of a place on one of its clocks.

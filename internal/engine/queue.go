@@ -139,56 +139,36 @@ func (q *Line) All() iter.Seq[Unit] { return q.ring.All() }
 
 // Priorities is a queue in order of priority, the least first, then of arrival.
 type Priorities struct {
-	heap     heap.Queue[int64, Unit]
+	heap     *heap.Heap[int64, Unit]
+	arrivals uint64
 	priority func(Unit) int64
 }
 
 // NewPriorities returns an empty queue. priority is called under the lock of the engine.
 func NewPriorities(priority func(Unit) int64) *Priorities {
-	return &Priorities{*heap.New[int64](func(us []Unit, places []int32) {
-		for i, u := range us {
-			placed(u, int(places[i]))
-		}
-	}), priority}
+	return &Priorities{heap: heap.New[int64](placed), priority: priority}
 }
 
 func (q *Priorities) Push(u Unit, _ int) bool {
 	if q.heap.Len() >= Any {
 		return false
 	}
-	placed(u, q.heap.Push(q.priority(u), u))
+	q.arrivals++
+	placed(u, q.heap.Push(heap.Rank[int64]{Key: q.priority(u), Arrival: q.arrivals}, u))
 	return true
 }
 
-func (q *Priorities) Pop() Unit {
-	_, u, ok := q.heap.Pop()
-	return popped(u, ok)
-}
-
-func (q *Priorities) At(place int) Unit { return q.heap.At(place) }
-
-func (q *Priorities) Remove(place int) {
-	unplaced(q.heap.At(place))
-	q.heap.Remove(place)
-}
+func (q *Priorities) Pop() Unit           { return popped(q.heap.Pop()) }
+func (q *Priorities) At(place int) Unit   { return q.heap.At(place) }
+func (q *Priorities) Remove(place int)    { unplaced(q.heap.Remove(place)) }
+func (q *Priorities) Drain() []Unit       { return allUnplaced(q.heap.Drain()) }
+func (q *Priorities) Len() int            { return q.heap.Len() }
+func (q *Priorities) Ready() int          { return q.heap.Len() }
+func (q *Priorities) Limit() int          { return Any }
+func (q *Priorities) All() iter.Seq[Unit] { return q.heap.All() }
 
 func (q *Priorities) RemoveFunc(match func(Unit) bool) []Unit {
 	return allUnplaced(q.heap.RemoveFunc(match))
-}
-
-func (q *Priorities) Drain() []Unit { return allUnplaced(q.heap.Drain()) }
-func (q *Priorities) Len() int      { return q.heap.Len() }
-func (q *Priorities) Ready() int    { return q.heap.Len() }
-func (q *Priorities) Limit() int    { return Any }
-
-func (q *Priorities) All() iter.Seq[Unit] {
-	return func(yield func(Unit) bool) {
-		for _, u := range q.heap.All() {
-			if !yield(u) {
-				return
-			}
-		}
-	}
 }
 
 // LimitedPriorities is Priorities with a limit. It can lose its last unit.

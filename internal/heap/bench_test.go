@@ -18,16 +18,16 @@ type timeout struct {
 
 func (t *timeout) at(place int) { t.place = place }
 
-type tasks = heap.Queue[int64, task]
+type tasks = heap.Heap[int64, task]
 
-func add(q *tasks, key int64, t *timeout) { t.place = q.Push(key, t) }
+func add(q *tasks, key int64, t *timeout) { t.place = q.Push(heap.Rank[int64]{key, seq()}, t) }
 
 // far is a delay at random between one and two hours.
 func far(r *rand.Rand) int64 { return 3600e9 + r.Int64N(3600e9) }
 
 // waiting returns a queue of n tasks that are due in an hour or more.
 func waiting(n int) (*tasks, []*timeout) {
-	q := heap.New[int64](oneByOne(task.at))
+	q := heap.New[int64](task.at)
 	r := rand.New(rand.NewPCG(1, 2))
 	ts := make([]*timeout, n)
 	for i := range ts {
@@ -71,7 +71,9 @@ func BenchmarkRandom(b *testing.B) {
 		q, ts := waiting(n)
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := 0; b.Loop(); i++ {
-			now, _, _ := q.Pop()
+			first, _ := q.First()
+			now := first.Key
+			q.Pop()
 			add(q, now+far(r), ts[i%n])
 		}
 	})
@@ -134,3 +136,7 @@ func BenchmarkFire(b *testing.B) {
 		each(b, n)
 	})
 }
+
+var arrivals uint64
+
+func seq() uint64 { arrivals++; return arrivals }

@@ -24,16 +24,8 @@ type MinMax[K cmp.Ordered, E any] struct {
 
 // ranked is an element with its rank.
 type ranked[K cmp.Ordered, E any] struct {
-	key     K
-	arrival uint64
-	elem    E
-}
-
-func (a *ranked[K, E]) before(b *ranked[K, E]) bool {
-	if c := cmp.Compare(a.key, b.key); c != 0 {
-		return c < 0
-	}
-	return a.arrival < b.arrival
+	Rank[K]
+	elem E
 }
 
 // NewMinMax returns an empty queue that calls moved with each element that has a new
@@ -48,7 +40,7 @@ func (h *MinMax[K, E]) Len() int { return len(h.items) }
 
 // Push adds e under key.
 func (h *MinMax[K, E]) Push(key K, e E) {
-	h.items = append(h.items, ranked[K, E]{key, h.arrivals, e})
+	h.items = append(h.items, ranked[K, E]{Rank[K]{key, h.arrivals}, e})
 	h.arrivals++
 	h.up(len(h.items) - 1)
 }
@@ -66,7 +58,7 @@ func (h *MinMax[K, E]) Greatest() (key K, ok bool) {
 	if len(h.items) == 0 {
 		return key, false
 	}
-	return h.items[h.greatest()].key, true
+	return h.items[h.greatest()].Key, true
 }
 
 // PopGreatest removes the greatest element and returns it, or false if the queue is empty.
@@ -83,7 +75,7 @@ func (h *MinMax[K, E]) greatest() int {
 	switch {
 	case len(h.items) <= 2:
 		return len(h.items) - 1
-	case h.items[1].before(&h.items[2]):
+	case h.items[1].Before(h.items[2].Rank):
 		return 2
 	}
 	return 1
@@ -136,7 +128,7 @@ func (h *MinMax[K, E]) RemoveFunc(match func(E) bool) []E {
 // Drain removes all elements and returns them in order, nil if there are none.
 func (h *MinMax[K, E]) Drain() []E {
 	slices.SortFunc(h.items, func(a, b ranked[K, E]) int {
-		if a.before(&b) {
+		if a.Before(b.Rank) {
 			return -1
 		}
 		return 1
@@ -213,7 +205,7 @@ func (h *MinMax[K, E]) less(i, j, sign int) bool {
 	if sign < 0 {
 		i, j = j, i
 	}
-	return h.items[i].before(&h.items[j])
+	return h.items[i].Before(h.items[j].Rank)
 }
 
 func (h *MinMax[K, E]) swap(i, j int) {

@@ -38,7 +38,7 @@ var layers = []struct {
 	imports []string
 }{
 	{"internal/ring", nil},
-	{"internal/heap", []string{"internal/ring"}},
+	{"internal/heap", nil},
 	{"internal/alarm", nil},
 	{"internal/spinlock", nil},
 	{"internal/list", nil},
