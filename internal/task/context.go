@@ -9,8 +9,7 @@ import (
 // context. So the cancelable context behind it is made at the first look, and a task
 // that does not look costs no allocation beyond itself.
 //
-// It is used for tasks that run once. Each run of a periodic task has a context of its
-// own, so that one that is kept from an earlier run does not follow a later one.
+// It is used for tasks that run once; others have a runContext.
 type lazyContext Task
 
 var _ context.Context = (*lazyContext)(nil)
@@ -51,7 +50,7 @@ func (t *Task) bodyContext() context.Context {
 		return run
 	}
 
-	run, cancel := t.derive(owner) // calls the parent, hence no lock
+	run, cancel := t.derive(owner, t.dueTime()) // calls the parent, hence no lock
 	bits = t.word.lock()
 	if c.run != nil {
 		winner := c.run
@@ -82,6 +81,8 @@ func Ended(ctx context.Context) bool {
 	switch c := ctx.(type) {
 	case *lazyContext:
 		return c.task().bodyEnded()
+	case *runContext:
+		return c.ended()
 	case *Lent:
 		return c.ended()
 	case *labeled:
@@ -125,11 +126,90 @@ func (c *labeled) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// derive returns a context with the values and the deadline of the task's context,
-// which ends with that, with the owner's, and by the timeout.
-func (t *Task) derive(o *Owner) (context.Context, context.CancelCauseFunc) {
+// runContext is the context of one run of a body that runs repeatedly. One that is kept from an
+// earlier run does not follow a later one. It is made behind at the first look, too.
+type runContext struct {
+	task *Task
+	due  time.Time
+	ctx  context.Context // the context behind; under the task's lock
+}
+
+var _ context.Context = (*runContext)(nil)
+
+func (c *runContext) Deadline() (time.Time, bool) { return c.task.Context().Deadline() }
+func (c *runContext) Done() <-chan struct{}       { return c.behind().Done() }
+func (c *runContext) Err() error                  { return c.behind().Err() }
+
+// Value is as that of a lazyContext.
+func (c *runContext) Value(key any) any {
+	switch key.(type) {
+	case *int:
+		return c.behind().Value(key)
+	case dueKey:
+		return c.due
+	case ownerKey:
+		return c.task.Owner()
+	}
+	return c.task.Context().Value(key)
+}
+
+func (c *runContext) String() string { return "executor.taskContext" }
+
+// behind returns the context behind c, made at the first call.
+func (c *runContext) behind() context.Context {
+	t := c.task
+	bits := t.word.lock()
+	ctx, owner := c.ctx, t.links.owner
+	t.word.unlock(bits)
+	if ctx != nil {
+		return ctx
+	}
+	made, cancel := t.derive(owner, c.due) // calls the parent, hence no lock
+	bits = t.word.lock()
+	if c.ctx != nil {
+		ctx = c.ctx
+		t.word.unlock(bits)
+		cancel(nil)
+		return ctx
+	}
+	c.ctx = made
+	var end error
+	switch cold := t.cold(); {
+	case cold.now != c:
+		end = ErrReturned
+	case cold.cause != nil:
+		end = cold.cause
+	default:
+		cold.cancel = cancel
+	}
+	t.word.unlock(bits)
+	if end != nil {
+		cancel(end)
+	}
+	return made
+}
+
+// ended reports whether c has ended, or would be made ended.
+func (c *runContext) ended() bool {
+	t := c.task
+	bits := t.word.lock()
+	ctx, owner, cold := c.ctx, t.links.owner, t.cold()
+	over := cold.now != c || cold.cause != nil
+	t.word.unlock(bits)
+	switch {
+	case ctx != nil:
+		return ctx.Err() != nil
+	case over || t.Context().Err() != nil:
+		return true
+	}
+	return owner != nil && owner.ctx.Err() != nil
+}
+
+// derive returns a context with the values and the deadline of the task's context, for a body that
+// was due then, which ends with that, with the owner's, and by the timeout.
+func (t *Task) derive(o *Owner, due time.Time) (context.Context, context.CancelCauseFunc) {
 	timeout := t.Options().Timeout
-	ctx, cancel := o.WithCancel(withDue(t.Context(), t.dueTime()))
+	ctx, cancel := o.WithCancel(withDue(t.Context(), due))
 	if timeout <= 0 {
 		return ctx, cancel
 	}

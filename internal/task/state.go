@@ -276,12 +276,22 @@ func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Con
 	if bits&attached == 0 {
 		bits = t.setContext(bits, parent)
 	}
+	o := t.Options()
+	var run *runContext
+	if r == Repeatedly || o.Repeats {
+		run = &runContext{task: t}
+		t.cold()
+	}
 	if c := t.links.cold; c != nil {
-		c.run, c.cancel, c.cause = nil, nil, nil // those of the run before
+		c.run, c.now, c.cancel, c.cause = nil, run, nil, nil // not those of the run before
 	}
 	t.word.unlock(bits&^stateBits | uint32(Running) | inBody | begun)
-	if o := t.Options(); r == Repeatedly || o.Timeout > 0 || o.Repeats {
+	switch {
+	case o.Timeout > 0: // which counts from now
 		return t.bodyContext(), true
+	case run != nil:
+		run.due = t.dueTime()
+		return run, true
 	}
 	return (*lazyContext)(t), true
 }
@@ -416,7 +426,7 @@ func (t *Task) complete(bits uint32, s State, err error, out *effects) uint32 {
 func (t *Task) leaveBody() (out effects) {
 	if c := t.links.cold; c != nil {
 		out.cancel, out.cause, out.left = c.cancel, ErrReturned, c.left
-		c.cancel, c.left = nil, nil
+		c.now, c.cancel, c.left = nil, nil, nil
 	}
 	return out
 }

@@ -127,6 +127,7 @@ var unlinked = links{shared: true}
 type cold struct {
 	Options
 	run    context.Context         // the body's context, once it was asked for
+	now    *runContext             // the run in progress of a body that runs repeatedly
 	cancel context.CancelCauseFunc // ends run
 	cause  error                   // ended the body's context before it was asked for
 	since  int64                   // when the task was submitted; see SetSubmitted
