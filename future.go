@@ -82,7 +82,7 @@ func (f *Future[T]) help(ctx context.Context) {
 	case waits == nil: // only a task helps: another goroutine would break the limit of the pool
 	case retryOf(t) != nil:
 		if isOwn(ctx, t) {
-			helpAttempts(ctx, []*task.Task{t}, nil, func(int) { f.run(ctx) })
+			helpAttempts(ctx, []*task.Task{t}, false, func(int) bool { f.runOnce(ctx, task.WhenDue); return true })
 		}
 	case mayRun(ctx, t):
 		f.run(ctx)
@@ -136,8 +136,13 @@ func mayRun(ctx context.Context, t *task.Task) bool {
 // submittedFromOwnPool reports whether t is due, has no key, and was submitted by a task of the
 // pool that t is waiting in, or of a share of it.
 func submittedFromOwnPool(t *task.Task) bool {
+	return ofOwnPool(t) && time.Until(t.DueTime()) <= 0
+}
+
+// ofOwnPool is submittedFromOwnPool for a task that need not be due.
+func ofOwnPool(t *task.Task) bool {
 	owner := t.Owner()
-	return owner != nil && !t.Keyed() && task.OwnerOf(t.Context()).Within(owner) && time.Until(t.DueTime()) <= 0
+	return owner != nil && !t.Keyed() && task.OwnerOf(t.Context()).Within(owner)
 }
 
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is
@@ -234,7 +239,10 @@ func (f *Future[T]) CancelCause(cause error) bool {
 func (f *Future[T]) Abandon() bool { return f.core.Complete(task.Canceled, nil, f.drop) }
 
 // run is Task.Run.
-func (f *Future[T]) run(ctx context.Context) error {
+func (f *Future[T]) run(ctx context.Context) error { return f.runOnce(ctx, task.Once) }
+
+// runOnce is run for a task that is to run once, or once when it is due.
+func (f *Future[T]) runOnce(ctx context.Context, r task.Runs) error {
 	mustContext(ctx)
 	if b := takeBody(&f.core); b != nil {
 		return f.runOffered(ctx, b)
@@ -242,7 +250,7 @@ func (f *Future[T]) run(ctx context.Context) error {
 	if f.core.Owner() != nil && planOf(&f.core).series != nil {
 		return nil
 	}
-	ctx, ok := beginByHand(f, ctx, task.Once)
+	ctx, ok := beginByHand(f, ctx, r)
 	if !ok {
 		return nil
 	}
@@ -313,9 +321,9 @@ func concluding(b body, run func() ending) ending {
 }
 
 // runByHand runs a task in the calling goroutine.
-func runByHand(ctx context.Context, u work) error {
+func runByHand(ctx context.Context, u work, r task.Runs) error {
 	mustContext(ctx)
-	ctx, ok := beginByHand(u, ctx, task.Once)
+	ctx, ok := beginByHand(u, ctx, r)
 	if !ok {
 		return nil
 	}

@@ -911,3 +911,37 @@ func next[T any](seq iter.Seq[T]) (v T) {
 	}
 	return v
 }
+
+// In a task of its own pool the loop of Completed yields what is done while a task with Retry waits for
+// its next attempt, and runs that when it is due.
+func TestCompletedByTaskDoesNotWaitForRetry(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			pool := newPool(t, executor.Config{Core: 2})
+			begin := time.Now()
+			var yielded []string
+			_, err := executor.Submit(t.Context(), pool, func(ctx context.Context) (int, error) {
+				tries := 0
+				fs := []*executor.Future[int]{
+					executor.Submit(ctx, pool, func(context.Context) (int, error) {
+						if tries++; tries < 3 {
+							return 0, errTask
+						}
+						return 3, nil
+					}, executor.Retry(3, func(int) time.Duration { return time.Minute })),
+					executor.Submit(ctx, pool, testkit.After(time.Second, 1)),
+					executor.Submit(ctx, pool, testkit.After(time.Second, 1)),
+				}
+				for f := range executor.Completed(ctx, fs...) {
+					v, _ := f.Result()
+					yielded = append(yielded, fmt.Sprint(v, " at ", time.Since(begin)))
+				}
+				return 0, nil
+			}).Get(t.Context())
+			expect(t, "error", err, nil)
+			if got := fmt.Sprint(yielded); got != "[1 at 1s 1 at 1s 3 at 2m0s]" && got != "[1 at 1s 1 at 2s 3 at 2m0s]" {
+				t.Errorf("yielded: %s", got)
+			}
+		})
+	}
+}

@@ -135,7 +135,10 @@ func (g *Group) help() {
 		}
 	}
 	if len(cores) > 0 {
-		helpAttempts(context.Background(), cores, nil, func(i int) { retrying[i].Run(g.ctx) })
+		helpAttempts(context.Background(), cores, false, func(i int) bool {
+			runByHand(g.ctx, retrying[i], task.WhenDue)
+			return true
+		})
 	}
 }
 
@@ -211,7 +214,7 @@ func (t *groupTask) String() string { return describe("task of a group", &t.core
 
 // Run is called by Wait, by an executor that is not of the package, and by what a
 // RejectFunc has given the task to.
-func (t *groupTask) Run(ctx context.Context) error { return runByHand(ctx, t) }
+func (t *groupTask) Run(ctx context.Context) error { return runByHand(ctx, t, task.Once) }
 
 func (t *groupTask) Slot() *engine.Slot      { return t.core.Slot() }
 func (t *groupTask) Outcome() engine.Outcome { return outcomeOf(&t.core) }
@@ -471,12 +474,13 @@ func (m *mapping[In, Out]) soonest() *Future[Out] {
 		for i, f := range flight {
 			cores[i] = &f.core
 		}
-		enough := func() bool { return m.done.Len() > 0 }
-		helpAttempts(context.Background(), cores, enough, func(i int) {
-			if !enough() && mayRun(m.ctx, cores[i]) {
-				flight[i].run(m.ctx)
+		helpAttempts(context.Background(), cores, true, func(i int) bool {
+			may := mayRun(m.ctx, cores[i])
+			if may {
+				flight[i].runOnce(m.ctx, task.WhenDue)
 			}
-		})
+			return may
+		}) // what is done is in m.done, or about to be
 	}
 	f, _ := m.done.Take(context.Background())
 	m.flight = slices.DeleteFunc(m.flight, func(g *Future[Out]) bool { return g == f })

@@ -5,7 +5,6 @@ import (
 	"runtime/pprof"
 	"runtime/trace"
 	"strconv"
-	"time"
 
 	"github.com/executor-go/executor/internal/delay"
 	"github.com/executor-go/executor/internal/engine"
@@ -101,11 +100,11 @@ func (l *local) runTask(u work) {
 	if o := l.pool.observed.Load(); o != nil && o.timed && o.choose() {
 		defer l.measureLateness(o, u).end()
 	}
-	if waitsForAttempt(t) && time.Until(t.DueTime()) > 0 { // one run by hand has failed meanwhile
-		l.worker.Outcome = engine.Again
-		return
+	runs := task.Once
+	if retryOf(t) != nil {
+		runs = task.WhenDue
 	}
-	ctx, ok := t.Begin(task.Once)
+	ctx, ok := t.Begin(runs)
 	if !ok {
 		l.skip(u)
 		return
@@ -120,10 +119,12 @@ func (l *local) runTask(u work) {
 func (l *local) skip(u work) {
 	t := u.taskCore()
 	l.worker.Outcome = outcomeOf(t)
-	switch t.State() {
-	case task.Pending:
+	switch s := t.State(); {
+	case s == task.Pending && retryOf(t) != nil: // an attempt by hand has failed meanwhile
+		l.worker.Outcome = engine.Again
+	case s == task.Pending:
 		l.worker.Outcome = engine.Canceled // a promise
-	case task.Running:
+	case s == task.Running:
 	default:
 		l.pool.dropped(u, nil)
 	}

@@ -232,9 +232,9 @@ func waitsForAttempt(t *task.Task) bool {
 
 // helpAttempts runs the attempts of tasks with Retry that are due and that no worker has begun,
 // by run, for a caller of their own pool that is about to wait for them: all workers may wait as
-// it does. It returns when all are done, ctx has ended, or enough, if it is not nil, returns
-// true.
-func helpAttempts(ctx context.Context, ts []*task.Task, enough func() bool, run func(i int)) {
+// it does. run reports false if the caller may not run that task. helpAttempts returns when all are
+// done, when the first is, if that is enough, or when ctx has ended.
+func helpAttempts(ctx context.Context, ts []*task.Task, first bool, run func(i int) bool) {
 	more := make(chan struct{}, 1)
 	for _, t := range ts {
 		if r := retryOf(t); r != nil {
@@ -245,19 +245,22 @@ func helpAttempts(ctx context.Context, ts []*task.Task, enough func() bool, run 
 		}
 	}
 	for {
-		left, next := false, time.Duration(math.MaxInt64)
+		left, next := 0, time.Duration(math.MaxInt64)
 		for i, t := range ts {
 			if t.State() == task.Pending { // and so its time is set
 				if wait := time.Until(t.DueTime()); wait > 0 {
 					next = min(next, wait)
-				} else {
-					run(i)
+				} else if run(i) {
 					next = 0
 				}
 			}
-			left = left || !t.State().Done()
+			if !t.State().Done() {
+				left++
+			} else if first {
+				return
+			}
 		}
-		if !left || enough != nil && enough() {
+		if left == 0 {
 			return
 		}
 		timer := time.NewTimer(next)

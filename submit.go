@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/executor-go/executor/internal/ctxgroup"
 	"github.com/executor-go/executor/internal/task"
@@ -190,7 +191,7 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 	fs = slices.Clone(fs)
 	return func(yield func(*Future[T]) bool) {
 		c := newCollector[T](len(fs))
-		c.mayRun = func(f *Future[T]) bool { return submittedFromOwnPool(&f.core) }
+		c.mayRun = func(f *Future[T]) bool { return ofOwnPool(&f.core) }
 		for _, f := range fs {
 			c.add(f)
 		}
@@ -205,7 +206,7 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq[*Future[T]
 
 // collector gathers futures as they are done. It belongs to one goroutine, but for what mu guards.
 type collector[T any] struct {
-	mayRun    func(*Future[T]) bool // whether the one that waits may run f; nil for no f
+	mayRun    func(*Future[T]) bool // whether the one that waits may run f when it is due; nil for no f
 	tried     int                   // of collected: those that it has run, or found begun
 	collected []collected[T]
 	wake      chan struct{} // holds a token while done may have something
@@ -296,18 +297,37 @@ func (c *collector[T]) all(ctx context.Context) iter.Seq[*Future[T]] {
 func (c *collector[T]) run(ctx context.Context) bool {
 	for c.mayRun != nil && c.tried < len(c.collected) {
 		f := c.collected[c.tried].future
-		c.tried++
 		switch {
 		case f == nil || f.State().Done() || !c.mayRun(f):
-		case retryOf(&f.core) != nil:
-			f.help(f.core.Context())
+		case retryOf(&f.core) != nil: // it may have attempts to come
+			c.runAttempts(ctx)
 			return true
-		case f.State() == Pending:
+		case f.State() == Pending && time.Until(f.core.DueTime()) <= 0:
+			c.tried++
 			f.run(ctx)
 			return true
 		}
+		c.tried++
 	}
 	return false
+}
+
+// runAttempts runs what is due, until a future is done: one with Retry may wait for long meanwhile.
+func (c *collector[T]) runAttempts(ctx context.Context) {
+	var fs []*Future[T]
+	var cores []*task.Task
+	for _, one := range c.collected {
+		if one.future != nil {
+			fs, cores = append(fs, one.future), append(cores, &one.future.core)
+		}
+	}
+	helpAttempts(ctx, cores, true, func(i int) bool {
+		may := c.mayRun(fs[i]) && fs[i].State() == Pending
+		if may {
+			fs[i].runOnce(ctx, task.WhenDue)
+		}
+		return may
+	})
 }
 
 // cancel cancels whatever is not done.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // word is a State, flags, and one bit more, which is the task's lock. So a transition
@@ -241,12 +242,13 @@ func (t *Task) Detach() {
 // BelongsTo reports whether the task is attached to o, which had it at some time.
 func (t *Task) BelongsTo(o *Owner) bool { return !t.has(detached) || t.Owner() == o }
 
-// Runs is how often a body runs.
+// Runs is how often a body runs, and when.
 type Runs uint8
 
 const (
-	Once Runs = iota
-	Repeatedly
+	Once       Runs = iota
+	WhenDue         // once, but not before its time, which the end of another run may have changed
+	Repeatedly      // its time is not looked at
 )
 
 // Begin moves a pending task to Running, for its owner, and returns the context for
@@ -267,9 +269,21 @@ func (t *Task) BeginByHand(parent context.Context, r Runs) (context.Context, boo
 	return t.begin(parent, r, inBody)
 }
 
+// isDue reports whether the time of the task has come. The caller holds the lock.
+func (t *Task) isDue(bits uint32) bool {
+	due, o := t.due.Load(), t.links.owner
+	switch {
+	case due == 0 || o == nil:
+		return true
+	case bits&wallClock != 0:
+		return due <= time.Now().UnixNano()
+	}
+	return due <= int64(time.Since(o.epoch))
+}
+
 func (t *Task) begin(parent context.Context, r Runs, refuse uint32) (context.Context, bool) {
 	bits := t.word.lock()
-	if State(bits&stateBits) != Pending || bits&refuse != 0 {
+	if State(bits&stateBits) != Pending || bits&refuse != 0 || r == WhenDue && !t.isDue(bits) {
 		t.word.unlock(bits)
 		return nil, false
 	}
