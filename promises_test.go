@@ -363,7 +363,7 @@ func TestGroupContextEndsAtFailure(t *testing.T) {
 // The loop of Completed ends with its context, is not changed through the slice that it was given,
 // and refers to nothing that it has yielded.
 func TestCompletedContextCopyAndRelease(t *testing.T) {
-	type big struct{ b [1 << 20]byte }
+	type big struct{ _ [1 << 20]byte }
 	done := func() *executor.Future[*big] {
 		p := executor.NewPromise[*big]()
 		p.Complete(new(big))
