@@ -1,48 +1,37 @@
-package walk
+package main
 
 import (
-	"context"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
-	"time"
-
-	"github.com/executor-go/executor"
 )
 
-// A task is submitted to a pool whose worker is idle, and its result is awaited.
-func TestSubmit(t *testing.T) {
-	pool := executor.Fixed(1)
-	f := executor.Submit(context.Background(), pool, func(context.Context) (int, error) { return 1, nil })
-	if v, err := f.Get(context.Background()); v != 1 || err != nil {
-		t.Fatal(v, err)
-	}
-	time.Sleep(100 * time.Millisecond) // the worker parks
-}
-
-// A task runs three times at a fixed rate.
-func TestFixedRate(t *testing.T) {
-	pool := executor.Scheduled(1)
-	runs := make(chan bool, 3)
-	_, err := pool.AtFixedRate(context.Background(), 0, time.Millisecond, func(context.Context) error {
-		select {
-		case runs <- true:
-		default:
-		}
-		return nil
-	})
+// The first block of a function says how often it was called; other blocks, and calls that few walks make, do not
+// count.
+func TestCallsCountsFirstBlocks(t *testing.T) {
+	t.Chdir("../..")
+	source, err := os.ReadFile("tests/walk/walk.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range cap(runs) {
-		<-runs
+	line := func(of string) int { // and the column of the brace behind it
+		before, _, ok := strings.Cut(string(source), of)
+		if !ok {
+			t.Fatalf("there is no %q", of)
+		}
+		return 1 + strings.Count(before, "\n")
 	}
-}
-
-// A task is scheduled and canceled.
-func TestScheduleCancel(t *testing.T) {
-	pool := executor.Scheduled(1)
-	f := executor.Schedule(context.Background(), pool, time.Hour, func(context.Context) (int, error) { return 1, nil })
-	if !f.Cancel() {
-		t.Fatal("not canceled")
+	block := func(of string, count string) string {
+		at := of[strings.LastIndex(of, "\n")+1:]
+		return module + "/tests/walk/walk.go:" + strconv.Itoa(line(of)) + "." + strconv.Itoa(len(at)) + "," + "999.1 1 " + count + "\n"
 	}
-	time.Sleep(100 * time.Millisecond) // the worker parks again
+	profile := "mode: atomic\n" +
+		block("func main() {", "4000") +
+		block("func sum(counts map[string]float64) (t total) {", "2") +
+		module + "/tests/walk/walk.go:1.1,999.1 1 9000\n"
+	counts, err := calls(strings.NewReader(profile))
+	if err != nil || len(counts) != 1 || counts["main.main"] != 2 {
+		t.Errorf("counts are %v, %v", counts, err)
+	}
 }
