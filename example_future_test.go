@@ -211,14 +211,23 @@ func ExampleCompleted() {
 	// C
 }
 
-// Call is for a function without a result.
+// Call is a function without a result as one with.
 func ExampleFunc_Call() {
-	pool := executor.Single()
+	pool := executor.Scheduled(1)
 	defer pool.Close()
 	flush := func(context.Context) error { return errors.New("disk full") }
-	f := executor.Submit(context.Background(), pool, executor.Func(flush).Call)
-	_, err := f.Get(context.Background())
-	fmt.Println(err)
+	f := executor.Schedule(context.Background(), pool, time.Millisecond, executor.Func(flush).Call)
+	fmt.Println(f.Wait(context.Background()))
+	// Output:
+	// disk full
+}
+
+// The method is for a function without a result.
+func ExamplePool_Submit() {
+	pool := executor.Single()
+	defer pool.Close()
+	f := pool.Submit(context.Background(), func(context.Context) error { return errors.New("disk full") })
+	fmt.Println(f.Wait(context.Background()))
 	// Output:
 	// disk full
 }

@@ -37,7 +37,7 @@ type Func func(ctx context.Context) error
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
 // Call calls f as a function with a result, an empty one, for [Submit] and all that expects
-// such a function: Submit(ctx, pool, Func(fn).Call). For a nil f it returns [ErrNilTask].
+// such a function: Schedule(ctx, pool, d, Func(fn).Call). For a nil f it returns [ErrNilTask].
 func (f Func) Call(ctx context.Context) (struct{}, error) {
 	if f == nil {
 		return struct{}{}, ErrNilTask
@@ -93,6 +93,9 @@ type Awaitable interface {
 	Done() <-chan struct{}
 	// Err returns the error of the outcome without waiting, ErrNotDone while there is none.
 	Err() error
+	// Wait waits until the task is done, and returns the error of the outcome, or that of ctx if
+	// ctx ends first.
+	Wait(ctx context.Context) error
 	// Join waits until the task is done and its body has returned.
 	Join(ctx context.Context) error
 	// OnDone arranges for f to be called once the task is done; see Future.OnDone.

@@ -145,6 +145,12 @@ func ofOwnPool(t *task.Task) bool {
 	return owner != nil && !t.Keyed() && task.OwnerOf(t.Context()).Within(owner)
 }
 
+// Wait is Get without the value.
+func (f *Future[T]) Wait(ctx context.Context) error {
+	_, err := f.Get(ctx)
+	return err
+}
+
 // Result returns the outcome without waiting. Its error is [ErrNotDone] while there is
 // none.
 func (f *Future[T]) Result() (T, error) {

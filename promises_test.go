@@ -511,3 +511,29 @@ func TestShareRateTooLow(t *testing.T) {
 		t.Errorf("error: %s", text)
 	}
 }
+
+// Submit and At of a pool are the functions of those names for what has no result, and Wait is Get
+// without one.
+func TestPoolSubmitsWithoutResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newScheduled(t, executor.ScheduledConfig{Core: 1})
+		begin := time.Now()
+		fails := func(context.Context) error { return errTask }
+		at, err := pool.At(t.Context(), begin.Add(time.Hour), fails, executor.Named("later"))
+		expect(t, "error of At", err, nil)
+		for want, f := range map[time.Duration]executor.Awaitable{
+			0: pool.Submit(t.Context(), fails, executor.Named("now")), time.Hour: at,
+		} {
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			if want > 0 {
+				expectIs(t, "Wait with a context that has ended", f.Wait(ended), context.Canceled)
+			}
+			expect(t, f.Name(), f.Wait(t.Context()), errTask)
+		}
+		expect(t, "took", time.Since(begin), time.Hour)
+		expect(t, "nil for Submit", pool.Submit(t.Context(), nil).Err(), executor.ErrNilTask)
+		_, err = pool.At(t.Context(), begin, nil)
+		expect(t, "nil for At", err, executor.ErrNilTask)
+	})
+}

@@ -158,15 +158,7 @@ func Schedule[T any](
 func (p *ScheduledPool) After(
 	ctx context.Context, delay time.Duration, fn func(context.Context) error, opts ...Option,
 ) (*Future[struct{}], error) {
-	mustContext(ctx)
-	if fn == nil {
-		return nil, ErrNilTask
-	}
-	f, err := once(ctx, p, moment{due: p.fromNow(delay), reported: true}, Func(fn).Call, opts)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return p.once(ctx, moment{due: p.fromNow(delay), reported: true}, fn, opts)
 }
 
 // At submits fn to run once, at the wall-clock time t. A time that has passed is due at
@@ -178,6 +170,29 @@ func At[T any](
 ) *Future[T] {
 	f, _ := once(ctx, p, moment{due: max(delay.WallNanos(t), 1), wall: true}, fn, opts)
 	return f
+}
+
+// At submits fn to run once, at the wall-clock time t: it is the function [At] as After is [Schedule].
+func (p *ScheduledPool) At(
+	ctx context.Context, t time.Time, fn func(context.Context) error, opts ...Option,
+) (*Future[struct{}], error) {
+	return p.once(ctx, moment{due: max(delay.WallNanos(t), 1), wall: true, reported: true}, fn, opts)
+}
+
+// once submits fn for After and At.
+func (p *ScheduledPool) once(
+	ctx context.Context, m moment, fn func(context.Context) error, opts []Option,
+) (*Future[struct{}], error) {
+	p.mustBeMade()
+	mustContext(ctx)
+	if fn == nil {
+		return nil, ErrNilTask
+	}
+	f, err := once(ctx, p, m, Func(fn).Call, opts)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // fromNow returns the time after a delay, on the monotonic clock.

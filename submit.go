@@ -29,6 +29,15 @@ func Submit[T any](ctx context.Context, ex Executor, fn func(context.Context) (T
 	return &t.future
 }
 
+// Submit submits fn and returns the future of its error: it is the function [Submit] for what has no
+// result.
+func (p *Pool) Submit(ctx context.Context, fn func(context.Context) error, opts ...Option) *Future[struct{}] {
+	if fn == nil {
+		return Submit[struct{}](ctx, p, nil, opts...)
+	}
+	return Submit(ctx, p, Func(fn).Call, opts...)
+}
+
 // submitRetrying is Submit with Retry.
 func submitRetrying[T any](
 	ctx context.Context, ex Executor, fn func(context.Context) (T, error), o *options,

@@ -535,7 +535,11 @@ func TestInvokeAllKeepsCause(t *testing.T) {
 		pool := testkit.Closing(t, executor.Fixed(1, func(c *executor.Config) {
 			c.Queue, c.Reject = executor.Bounded(1), executor.Block
 		}))
-		slow := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil }
+		slow := func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second) // InvokeAll does not wait for that
+			return 0, nil
+		}
 		time.AfterFunc(time.Second, func() { cancel(why) })
 		for i, f := range java.InvokeAll(ctx, pool, slow, slow, slow, slow) {
 			if !errors.Is(f.Err(), why) {
