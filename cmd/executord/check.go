@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/executor-go/executor/cmd/executord/internal/forecast"
 	"github.com/executor-go/executor/cmd/executord/internal/job"
 )
 
-// nextTimes is how many times check prints for each job.
+// nextTimes is how many times check and explain print for each job, unless --number says otherwise.
 const nextTimes = 5
 
 func newCheck() *cobra.Command {
@@ -27,14 +28,25 @@ check reads FILE (- for standard input) as run would, and runs nothing.
 If all is well, it prints the next five times at which each job is due, in the
 job's time zone, and exits with 0. Otherwise it prints every mistake, with its
 line and a hint, and exits with 1. Notes point out what is allowed but
-perhaps not meant; they do not change the exit code.`),
+perhaps not meant; they do not change the exit code.
+
+With --json it prints one object with all of that, also if there are mistakes.`),
 		Args: oneFile,
 	}
 	format := newFormat(cmd)
+	times := newTimesFlags(cmd, nextTimes, " for each job")
+	asJSON := cmd.Flags().Bool("json", false, "print one object with the mistakes, notes and jobs")
 	store := newStoreFlag(cmd, "find what run --store would call a mistake, too; the store itself is left alone")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := store.checkNamed(); err != nil {
 			return err
+		}
+		from, err := times.begin(time.Local)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return checkJSON(cmd.OutOrStdout(), args[0], format.value, store.name(), from, times.number)
 		}
 		file, read, err := load(args[0], format.value, store.name() != "")
 		if err != nil {
@@ -46,7 +58,7 @@ perhaps not meant; they do not change the exit code.`),
 		}
 		printExposed(os.Stderr, otherWriters(read, store.name()))
 		printNotes(os.Stderr, file.Notes)
-		printTimes(cmd.OutOrStdout(), file.Jobs, time.Now())
+		printTimes(cmd.OutOrStdout(), file.Jobs, from, times.number)
 		return nil
 	}
 	return cmd
@@ -56,17 +68,17 @@ perhaps not meant; they do not change the exit code.`),
 const misnamedZone = "TZ names no zone that executord knows, so its own zone is UTC, whatever that of the commands is"
 
 // printTimes writes a table of when the jobs are due. On a terminal it fits that.
-func printTimes(w io.Writer, jobs []job.Job, now time.Time) {
-	t := timesTable(jobs, now, showTime)
+func printTimes(w io.Writer, jobs []job.Job, from time.Time, n int) {
+	t := timesTable(jobs, from, n, showTime)
 	wide := terminalWidth(w)
 	if wide > 0 && slices.Max(t.lineWidths()) > wide {
-		t = timesTable(jobs, now, showBrief)
+		t = timesTable(jobs, from, n, showBrief)
 	}
 	io.WriteString(w, t.fit(wide).String())
 }
 
 // timesTable returns the table of when jobs are due, with times as show has them.
-func timesTable(jobs []job.Job, now time.Time, show func(time.Time, job.Job) string) *table {
+func timesTable(jobs []job.Job, from time.Time, n int, show func(time.Time, job.Job) string) *table {
 	t := new(table)
 	t.add("JOB", "LINE", "SCHEDULE", "ZONE", "NEXT")
 	for _, j := range jobs {
@@ -76,17 +88,17 @@ func timesTable(jobs []job.Job, now time.Time, show func(time.Time, job.Job) str
 			continue
 		}
 		lead := []string{j.Name, line, schedule, j.Schedule.ZoneName()}
-		trigger := j.Schedule.From(now)
-		next := now
-		for i := range nextTimes {
-			if next = trigger.Next(next); next.IsZero() {
-				if i == 0 {
-					t.add(append(lead, "never")...)
-				}
+		none := true
+		left := n
+		for at := range forecast.Upcoming(j.Schedule, from) {
+			t.add(append(lead, show(at, j))...)
+			lead, none = make([]string, len(lead)), false
+			if left--; left == 0 {
 				break
 			}
-			t.add(append(lead, show(next, j))...)
-			lead = make([]string, len(lead))
+		}
+		if none {
+			t.add(append(lead, "never")...)
 		}
 	}
 	return t

@@ -32,7 +32,7 @@ CRON_TZ=Europe/Berlin
 	}
 	var b strings.Builder
 	now := time.Date(2026, 3, 27, 12, 34, 56, 789e6, time.UTC)
-	printTimes(&b, file.Jobs, now)
+	printTimes(&b, file.Jobs, now, 5)
 	want := `
 JOB      LINE  SCHEDULE    ZONE           NEXT
 hourly   4     @hourly     UTC            Fri 2026-03-27 13:00:00 +00:00
@@ -128,6 +128,13 @@ func TestMainRefusesCommandLine(t *testing.T) {
 		{"run --help", "", 0, "SIGINT, SIGTERM", ""},
 		{"jobs --help", "", 0, "executord jobs --store jobs.db", ""},
 		{"run-now", "", 2, "", "executord: run-now needs the name of a job, such as: executord run-now backup"},
+		{"check - -n 2 --from 2027-03-27", "CRON_TZ=Europe/Berlin\n30 2 * * * true\n", 0, "Sat 2027-03-27 02:30:00 +01:00\n" + strings.Repeat(" ", 39) + "Sun 2027-03-28 03:00:00 +02:00\n", ""},
+		{"check - -n 0", crontabText, 2, "", "--number 0: it must be 1 to 10000"},
+		{"check - --from tomorrow", crontabText, 2, "", "--from tomorrow: no time; write it as 2027-03-27,"},
+		{"next", "", 2, "", "executord: next needs the name of a job file"},
+		{"next - tru", crontabText, 1, "", "there is no job tru in the file; did you mean true?"},
+		{"explain", "", 2, "", "executord: explain needs a schedule, such as: executord explain '30 2 * * 1-5'"},
+		{"explain @daily --zone Europe/Berln", "", 2, "", "--zone: there is no time zone \"Europe/Berln\"; write a name"},
 		{"check --help", "", 0, "next five times", ""},
 	}
 	for _, test := range tests {

@@ -2,6 +2,9 @@
 //
 //	executord run FILE       run the jobs until SIGINT or SIGTERM, then drain
 //	executord check FILE     find mistakes; print when each job is due next
+//	executord next FILE      print when the jobs are due, in order
+//	executord explain '30 2 * * 1-5'
+//	                         say in words when a schedule is due
 //	executord version        print the version
 //
 // With run --store the jobs are kept in a file or in PostgreSQL, where these act on
@@ -121,7 +124,7 @@ those of its user.`),
 		}
 		return err
 	})
-	addGroup(root, "file", "With a job file:", newRun(), newCheck())
+	addGroup(root, "file", "With a job file:", newRun(), newCheck(), newNext(), newExplain())
 	addGroup(root, "store", "With a store, while daemons run or not:", append(newActs(), newRecord(), newMigrate())...)
 	addGroup(root, "look", "With a store, or a daemon that listens:", newJobs(), newRuns(), newLogs())
 	root.AddCommand(newVersion())

@@ -178,22 +178,29 @@ func TestManualHasKeysOfJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, object := range map[string]any{"job": view.Job{}, "run": view.Run{}} {
+	for list, object := range map[string]any{
+		"of a job with (.*?)[;.]": view.Job{}, "of a run with (.*?)[;.]": view.Run{},
+		"prints one object with (.*?), also": checked{}, "is an object with (.*?)[;.]": remark{}, "was checked has (.*?)[;.]": checkedJob{},
+		"each is an object with (.*?)[;.]": due{},
+	} {
 		var want []string
 		for field := range reflect.TypeOf(object).Fields() {
 			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if key == "" {
+				continue
+			}
 			want = append(want, key)
 		}
-		list := regexp.MustCompile("(?s)of a " + what + " with (.*?)[;.]").FindStringSubmatch(string(manual))
+		list := regexp.MustCompile("(?s)" + list).FindStringSubmatch(string(manual))
 		if list == nil {
-			t.Fatalf("the manual does not say which keys a %s has", what)
+			t.Fatalf("the manual does not say which keys a %T has", object)
 		}
 		var got []string
 		for _, key := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(list[1], -1) {
 			got = append(got, key[1])
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("the manual has the keys %q for a %s, and they are %q", got, what, want)
+			t.Errorf("the manual has the keys %q for a %T, and they are %q", got, object, want)
 		}
 	}
 }

@@ -113,6 +113,24 @@ func wrapped(text string, most int) (lines []string) {
 	return append(lines, text[begin:])
 }
 
+// wrappedWords is wrapped between words, as far as these fit.
+func wrappedWords(text string, most int) (lines []string) {
+	if most < leastCell {
+		return []string{text}
+	}
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && columns(line)+1+columns(word) > most {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
 func (t *table) String() string { return strings.Join(t.lines(), "") }
 
 // columns returns how many columns of a terminal a text takes that is Printable. It is

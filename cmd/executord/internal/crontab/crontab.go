@@ -160,10 +160,6 @@ func (p *parser) job(n int, text string) {
 	for _, note := range loose {
 		p.report.Note(n, note.Hint, "%s", note.What)
 	}
-	if eitherDay(fields) {
-		p.report.Note(n, "if both have to match, leave one a star, and let the command look at the date",
-			"it is due on the days of either field, %s or %s, as in cron", fields[2], fields[4])
-	}
 	for _, note := range warnings(script, cut) {
 		p.report.Note(n, note.hint, "%s", note.what)
 	}

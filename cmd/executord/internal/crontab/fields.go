@@ -36,12 +36,6 @@ func cronOption(command string) string {
 	return ""
 }
 
-// eitherDay reports whether a schedule is due on the days of either of two fields. Most who write it mean the days that
-// are in both.
-func eitherDay(fields []string) bool {
-	return len(fields) == 5 && fields[2][0] != '*' && fields[4][0] != '*'
-}
-
 // splitPercent cuts a command at its first % that has no backslash before it.
 // What follows is the command's standard input, in which every further % ends
 // a line. In both, \% is a percent sign; every other backslash stays.

@@ -58,7 +58,7 @@ func ParseSchedule(text string, loc *time.Location) (s Schedule, notes []*Schedu
 			}
 		}
 	}
-	return s, notes, nil
+	return s, append(notes, s.odd()...), nil
 }
 
 // explain splits an error of package cron into what and hint.
@@ -82,6 +82,20 @@ func explain(err error) *ScheduleError {
 		what = fmt.Sprintf("%s %q: %s", e.Field, shorten(e.Text), what)
 	}
 	return &ScheduleError{What: what, Hint: hint}
+}
+
+// Describe returns the schedule in English words, as "at 02:30 on Monday to Friday, Europe/Berlin".
+func (s Schedule) Describe() string {
+	if s.AtStart {
+		return "once, when executord starts"
+	}
+	words := s.times.Describe()
+	if s.Location() == time.Local {
+		if clock, ok := strings.CutSuffix(words, "local time"); ok {
+			words = clock + s.ZoneName()
+		}
+	}
+	return words
 }
 
 // Every returns the distance of @every, 0 for all other schedules.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/executor-go/executor/cmd/executord/internal/forecast"
+	"github.com/executor-go/executor/cmd/executord/internal/job"
+)
+
+// checked is what check --json prints. It is documented: keys may be added, and none is changed.
+type checked struct {
+	File     string       `json:"file"`
+	Valid    bool         `json:"valid"`
+	Mistakes []remark     `json:"mistakes"`
+	Notes    []remark     `json:"notes"`
+	Jobs     []checkedJob `json:"jobs"`
+}
+
+// remark is a mistake or a note.
+type remark struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text,omitempty"`
+	What string `json:"what"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// checkedJob is a job of a file without mistakes.
+type checkedJob struct {
+	Job      string      `json:"job"`
+	Line     int         `json:"line"`
+	Schedule string      `json:"schedule"`
+	Words    string      `json:"words"`
+	Zone     string      `json:"zone,omitempty"`
+	Command  string      `json:"command"`
+	Timeout  float64     `json:"timeout,omitempty"`
+	Jitter   float64     `json:"jitter,omitempty"`
+	Next     []time.Time `json:"next"`
+}
+
+// checkJSON is check --json.
+func checkJSON(w io.Writer, name, format, store string, from time.Time, n int) error {
+	file, read, err := parse(name, format, store != "", false)
+	var mistakes job.Mistakes
+	if err != nil && !errors.As(err, &mistakes) {
+		return &exitError{exitMistake, err.Error()}
+	}
+	answer := checked{File: file.Name, Valid: err == nil, Mistakes: remarks(mistakes), Jobs: []checkedJob{}}
+	if err == nil {
+		noteMissing(&file)
+		for _, e := range otherWriters(read, store) {
+			answer.Notes = append(answer.Notes, remark{File: e.name, Text: e.mode, What: exposedWhat + ": " + e.reason, Hint: e.hint})
+		}
+		if zone := job.Misnamed(); zone != "" {
+			answer.Notes = append(answer.Notes, remark{File: file.Name, Text: "TZ=" + zone, What: misnamedZone, Hint: job.ZoneHint})
+		}
+		for _, j := range file.Jobs {
+			answer.Jobs = append(answer.Jobs, checkedOf(j, from, n))
+		}
+	}
+	answer.Notes = append(remarks(file.Notes), answer.Notes...)
+	text, err := json.MarshalIndent(answer, "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(job.PrintableJSON(text), '\n')); err != nil || answer.Valid {
+		return err
+	}
+	return &exitError{code: exitMistake}
+}
+
+// remarks never returns nil, which JSON would have as null.
+func remarks(found []job.Mistake) []remark {
+	list := make([]remark, len(found))
+	for i, m := range found {
+		list[i] = remark(m)
+	}
+	return list
+}
+
+func checkedOf(j job.Job, from time.Time, n int) checkedJob {
+	c := checkedJob{
+		Job: j.Name, Line: j.Line, Schedule: j.Schedule.Text, Words: j.Schedule.Describe(), Command: j.Command.String(),
+		Timeout: j.Timeout.Seconds(), Jitter: j.Jitter.Seconds(), Next: []time.Time{},
+	}
+	if !j.Schedule.AtStart {
+		c.Zone = j.Schedule.ZoneName()
+	}
+	for at := range forecast.Upcoming(j.Schedule, from) {
+		if c.Next = append(c.Next, at); len(c.Next) == n {
+			break
+		}
+	}
+	return c
+}

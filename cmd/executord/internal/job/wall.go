@@ -1,0 +1,112 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/executor-go/executor/cron"
+)
+
+// Wall returns the times at which a clock shows what the schedule says, as times in UTC, whether the zone of the
+// schedule has them or not. It is false for @every and @reboot, which no clock is asked for.
+func (s Schedule) Wall() (cron.Schedule, bool) {
+	if s.AtStart || s.every > 0 {
+		return cron.Schedule{}, false
+	}
+	text := strings.Join(s.fields(), " ")
+	if len(s.fields()) > 5 || s.isExtended() {
+		text = "@extended " + text
+	}
+	wall, _, err := cron.ParseLenient(text, time.UTC)
+	return wall, err == nil
+}
+
+// Fixed reports whether the schedule has fixed times, each of which is due once on a day when clocks change. Others
+// follow the clock.
+func (s Schedule) Fixed() bool {
+	fields := s.fields()
+	if s.AtStart || s.every > 0 {
+		return false
+	}
+	if len(fields) == 1 {
+		return fields[0] != "@hourly"
+	}
+	clock := fields[:2]
+	if len(fields) > 5 {
+		clock = fields[:3] // with seconds
+	}
+	for _, f := range clock {
+		if f[0] == '*' {
+			return false
+		}
+	}
+	return true
+}
+
+// fields returns the fields of the schedule, or its @word, without the zone.
+func (s Schedule) fields() []string {
+	words := strings.Fields(s.times.String())
+	if len(words) > 0 && strings.HasPrefix(words[0], "CRON_TZ=") {
+		words = words[1:]
+	}
+	if len(words) > 0 && words[0] == "@extended" {
+		words = words[1:]
+	}
+	return words
+}
+
+func (s Schedule) isExtended() bool { return strings.Contains(s.times.String(), "@extended") }
+
+// odd returns what a schedule of five fields says that is seldom meant.
+func (s Schedule) odd() (notes []*ScheduleError) {
+	fields := s.fields()
+	if len(fields) != 5 {
+		return nil
+	}
+	if !s.isExtended() && fields[2][0] != '*' && fields[4][0] != '*' {
+		notes = append(notes, &ScheduleError{
+			What: fmt.Sprintf("it is due on the days of either field, %s or %s, as in cron", fields[2], fields[4]),
+			Hint: "if both have to match, leave one a star, and let the command look at the date",
+		})
+	}
+	for i, unit := range []struct {
+		name, of, letter string
+		n                int
+	}{{"minutes", "hour", "m", 60}, {"hours", "day", "h", 24}} {
+		step, ok := strings.CutPrefix(fields[i], "*/")
+		n, err := strconv.Atoi(step)
+		if !ok || err != nil || n < 2 || n >= unit.n || unit.n%n == 0 {
+			continue
+		}
+		notes = append(notes, &ScheduleError{
+			What: fmt.Sprintf("*/%d begins anew in each %s: the last distance is %d %s", n, unit.of, unit.n-(unit.n-1)/n*n, unit.name),
+			Hint: fmt.Sprintf("if %d %s have to lie between all runs, write @every %d%s", n, unit.name, n, unit.letter),
+		})
+	}
+	return notes
+}
+
+// Gaps returns which months or years a schedule of five fields has no day in, though it seems to be due each month or
+// each year.
+func (s Schedule) Gaps() (gaps []string) {
+	fields := s.fields()
+	if len(fields) != 5 || fields[4][0] != '*' && fields[4] != "?" {
+		return nil
+	}
+	first, _, _ := strings.Cut(fields[2], "-")
+	day, err := strconv.Atoi(first)
+	if err != nil {
+		return nil
+	}
+	switch {
+	case fields[3] == "*" && day == 31:
+		gaps = append(gaps, "only seven months have a 31st: it is not due in the others")
+	case fields[3] == "*" && day >= 29:
+		gaps = append(gaps, fmt.Sprintf("February has no %dth, or not each year: it is not due then", day))
+	case fields[3] == "2" && day == 29:
+		gaps = append(gaps, "29 February comes every fourth year")
+	}
+	return gaps
+}

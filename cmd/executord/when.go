@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// mostTimes is how many times --number asks for at the most.
+const mostTimes = 10_000
+
+// timesFlags are the flags of the commands that print when jobs are due.
+type timesFlags struct {
+	number int
+	from   string
+}
+
+func newTimesFlags(cmd *cobra.Command, number int, of string) *timesFlags {
+	t := new(timesFlags)
+	cmd.Flags().IntVarP(&t.number, "number", "n", number, "how many times"+of)
+	cmd.Flags().StringVar(&t.from, "from", "", "begin at this time instead of now: 2027-03-27, '2027-03-27 14:00' or RFC 3339")
+	return t
+}
+
+// begin returns the time of --from, which is read in a zone unless it has an offset, or now.
+func (t *timesFlags) begin(loc *time.Location) (time.Time, error) {
+	if t.number < 1 || t.number > mostTimes {
+		return time.Time{}, fmt.Errorf("--number %d: it must be 1 to %d", t.number, mostTimes)
+	}
+	if t.from == "" {
+		return time.Now(), nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.ParseInLocation(layout, t.from, loc); err == nil {
+			return at, nil
+		}
+	}
+	at, err := time.Parse(time.RFC3339, strings.ToUpper(t.from))
+	if err != nil {
+		return at, fmt.Errorf("--from %s: no time; write it as 2027-03-27, '2027-03-27 14:00' or 2027-03-27T14:00:00Z", t.from)
+	}
+	return at, nil
+}
